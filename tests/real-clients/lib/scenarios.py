@@ -1,0 +1,166 @@
+"""Runs the scenarios of a client inside the namespace, headless or in a terminal."""
+import contextlib, glob, json, os, re, signal, subprocess, time
+
+from layout import CLI, HOME, LOGS, PROJECT, SCENARIO
+from model_api import serve
+from namespace import no_names
+
+STEP_TIMEOUT = 60                            # seconds for one run of a client
+
+
+class Scenario:
+    def __init__(self, text, action, expect=0, tmux=False):
+        """action(runner) -> exit code, which should be `expect`."""
+        self.text, self.action, self.expect, self.tmux = text, action, expect, tmux
+
+
+class Runner:
+    """Runs the client for one scenario; its output goes to logs/NAME.out and logs/NAME.err."""
+
+    def __init__(self, name, env, program, api):
+        self.name, self.env, self.program, self.api, self.out = name, env, program, api, ""
+
+    def run(self, *args, env=None, kill=None):
+        """One run of the client.  kill: signal to send a second after the first script began, to end it in a tool."""
+        with open("%s/%s.out" % (LOGS, self.name), "a+") as out, open("%s/%s.err" % (LOGS, self.name), "a") as err:
+            at = out.seek(0, 2)
+            p = subprocess.Popen([self.program] + list(args), env=dict(self.env, **(env or {})), cwd=PROJECT,
+                                 stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+            try:
+                if kill:
+                    while p.poll() is None and not self.api.played:
+                        time.sleep(0.05)
+                    time.sleep(1)
+                    p.send_signal(kill)
+                code = p.wait(STEP_TIMEOUT)
+            except subprocess.TimeoutExpired:
+                for s in (signal.SIGTERM, signal.SIGKILL):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(p.pid, s)
+                    time.sleep(1)
+                p.wait()
+                code = 124
+            out.seek(at)
+            self.out = out.read()
+        return code if code >= 0 else 128 - code
+
+    def screen(self, *args):
+        return Screen(self, args)
+
+
+class ScreenError(Exception):
+    pass
+
+
+class Screen:
+    """The client in a tmux of its own.  Leaving the `with` block ends it; `code` is then the client's exit code."""
+
+    def __init__(self, runner, args):
+        self.log, self.env, self.code = "%s/%s" % (LOGS, runner.name), runner.env, 124
+        self.argv = [runner.program] + list(args)
+
+    def tmux(self, *args):
+        return subprocess.run(["tmux", "-L", "rig", "-f", "/dev/null"] + list(args), env=self.env, cwd=PROJECT,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    def __enter__(self):
+        self.tmux("new-session", "-d", "-s", "t", "-x", "150", "-y", "50", "bash", "-c",
+                  '"$0" "$@"; echo $? > %s.code' % self.log, *self.argv)
+        return self
+
+    def text(self):
+        return self.tmux("capture-pane", "-p", "-t", "t").stdout
+
+    def wait(self, pattern, timeout=20):
+        """Wait until the screen matches; that screen goes to logs/NAME.screens."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            text = self.text()
+            if re.search(pattern, text):
+                with open(self.log + ".screens", "a") as f:
+                    f.write(text + "\n\f\n")
+                return
+            time.sleep(0.1)
+        with open(self.log + ".screen", "w") as f:
+            f.write(text)
+        raise ScreenError("screen never showed %r, see logs/%s.screen" % (pattern, os.path.basename(self.log)))
+
+    def key(self, *keys):
+        for k in keys:
+            self.tmux("send-keys", "-t", "t", k)
+            time.sleep(0.3)
+
+    def answer(self, key, dialog):
+        """Press the key until the dialog goes: a fresh dialog may ignore keys for a moment."""
+        self.wait(dialog)
+        for _ in range(10):
+            time.sleep(0.5)
+            self.key(key)
+            for _ in range(7):
+                if not re.search(dialog, self.text()):
+                    return
+                time.sleep(0.1)
+        self.wait("(?!)", 0.2)
+
+    def say(self, text):
+        self.tmux("send-keys", "-t", "t", "-l", text)
+        time.sleep(0.5)
+        self.key("Enter")
+
+    def ended(self, timeout=20):
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if os.path.exists(self.log + ".code") and os.path.getsize(self.log + ".code"):
+                with open(self.log + ".code") as f:
+                    self.code = int(f.read())
+                return
+            time.sleep(0.1)
+        raise ScreenError("the client did not leave")
+
+    def __exit__(self, *exc):
+        self.tmux("kill-server")
+
+
+def run_all(client, spec):
+    binary = glob.glob(os.path.join(CLI, client.binary))[0]
+    env = {"PATH": ":".join([os.path.dirname(binary), "/usr/local/bin", "/usr/bin", "/bin"] + spec["bin_dirs"]),
+           "HOME": HOME, "USER": "dev", "LOGNAME": "dev", "SHELL": "/bin/bash", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+    env.update(client.environment)
+    env.update(e.split("=", 1) for e in spec["env"])
+    no_names()
+    api = client.api()
+    serve(api)
+    if spec["shell"]:
+        return subprocess.run(["bash", "--norc", "-c", spec["shell"]], env=env, cwd=PROJECT).returncode & 0xFF
+    bad, results = extra("before", spec, env), {}
+    for name in spec["names"]:
+        s, start = client.scenarios[name], time.monotonic()
+        api.scenario = name
+        runner = Runner(name, dict(env, **{SCENARIO: name}), os.path.basename(binary), api)
+        try:
+            code = s.action(runner)
+        except ScreenError as e:
+            code = 124
+            print("  %s" % e, flush=True)
+        note = "" if code == s.expect else "   <- expected %d, see logs/%s.*" % (s.expect, name)
+        missing = api.unfinished()
+        if missing:
+            note += "   <- script not played to its end: " + ", ".join(missing)
+        bad += bool(note)
+        results[name] = {"exit": code, "expect": s.expect, "unfinished": missing, "seconds": round(time.monotonic() - start, 1)}
+        print("scenario %s: exit %d, %.1f s%s" % (name, code, time.monotonic() - start, note), flush=True)
+    bad += extra("after", spec, env)
+    time.sleep(0.2)                            # let the last log lines be written
+    with open(LOGS + "/results.json", "w") as f:
+        json.dump(results, f, indent=1)
+    return 1 if bad else 0
+
+
+def extra(which, spec, env):
+    """Run the caller's --before or --after; its output goes to logs/."""
+    if not spec[which]:
+        return 0
+    with open("%s/%s.out" % (LOGS, which), "w") as log:
+        code = subprocess.run(["bash", "-c", spec[which]], env=env, cwd=HOME, stdin=subprocess.DEVNULL, stdout=log, stderr=log).returncode
+    print("%s: exit %d" % (which, code), flush=True)
+    return int(code != 0)
