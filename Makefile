@@ -1,0 +1,62 @@
+# Agent Tracer. `make help` lists what people call; everything else is a step of those.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+DIST := dist
+CARGO ?= cargo
+FUZZ_SECONDS ?= 10
+
+.PHONY: help run build test check test-real bench clean
+.PHONY: hook-static floor-static test-rust test-fuzz test-instructions
+
+help: ## This list
+	@awk 'BEGIN{FS=":.*## "} /^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## Build everything and say what to do next
+	@$(DIST)/agent-tracer doctor --brief || true
+	@scripts/next-steps $(DIST)
+
+build: hook-static ## Build both release binaries into dist/
+	$(CARGO) build --release -p agent-tracer-cli
+	@mkdir -p $(DIST)
+	@install -m 755 target/release/agent-tracer $(DIST)/agent-tracer
+	@install -m 755 target/hook/agent-tracer-hook $(DIST)/agent-tracer-hook
+	@echo "built $(DIST)/agent-tracer and $(DIST)/agent-tracer-hook"
+
+hook-static:
+	$(CARGO) rustc -p agent-tracer-hook --profile hook -- -C target-feature=+crt-static
+
+floor-static:
+	$(CARGO) rustc -p agent-tracer-bench-hook --bin floor --profile hook -- -C target-feature=+crt-static
+
+check: ## The fast loop: format, lints with warnings denied, docs, unit tests
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
+	$(CARGO) test --workspace --lib --bins --quiet
+
+test: build test-rust test-fuzz test-instructions ## Every test there is
+	@echo "all tests passed"
+
+test-rust:
+	$(CARGO) test --workspace
+
+test-fuzz:
+	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures
+
+test-instructions: build
+	@scripts/install-missing valgrind valgrind
+	python3 bench/hook/instructions.py --hook $(DIST)/agent-tracer-hook
+
+test-real: build ## Drive the real Claude Code and the real Codex, offline
+	tests/real-clients/check --dist $(DIST)
+
+bench: build floor-static ## Measure what the hook costs, as ratios in one run
+	$(CARGO) run --quiet --release -p agent-tracer-bench-hook --bin bench-hook -- \
+	  --hook $(DIST)/agent-tracer-hook --floor target/hook/floor --json target/bench-hook.json
+
+clean: ## Remove what was built
+	$(CARGO) clean
+	rm -rf $(DIST)
