@@ -1,0 +1,200 @@
+//! Identifiers: opaque strings, derived from what they name and never drawn.
+//!
+//! The same session, call or response gets the same id on every reading, on every machine, whichever
+//! channel told of it first. An id is a letter for what it names and 100 bits of XXH3-128 over the parts
+//! of its natural key, in Crockford's base 32. Parts are framed by their length, so that ("ab", "c") and
+//! ("a", "bc") differ.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::words::Agent;
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const LETTERS: usize = 20;
+
+/// The letter and 20 characters of base 32.
+fn derive(letter: char, parts: &[&[u8]]) -> String {
+    let mut hasher = Xxh3::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    let mut bits = hasher.digest128();
+    let mut id = String::with_capacity(LETTERS + 1);
+    id.push(letter);
+    for _ in 0..LETTERS {
+        let index = (bits & 31) as usize;
+        id.push(ALPHABET.get(index).map_or('0', |byte| char::from(*byte)));
+        bits >>= 5;
+    }
+    id
+}
+
+macro_rules! id {
+    ($(#[$meta:meta])* $name:ident, $letter:literal) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// The text of the id.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// Takes a text that looks like such an id; anything else is none.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                let rest = text.strip_prefix($letter)?;
+                let good = rest.len() == LETTERS && rest.bytes().all(|byte| ALPHABET.contains(&byte));
+                good.then(|| Self(text.to_owned()))
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A task: one per runtime session (Codex: per thread).
+    TaskId, 't'
+);
+id!(
+    /// A fact: a row that people see, folded from its entries.
+    FactId, 'e'
+);
+id!(
+    /// A session: one stretch of a task, from a start or resume to its end.
+    SessionId, 's'
+);
+id!(
+    /// A turn: from a prompt to its end.
+    TurnId, 'u'
+);
+id!(
+    /// An entry of the ledger.
+    EntryId, 'n'
+);
+
+/// What a task is derived from: the agent and what it calls its session.
+///
+/// Inside a Claude Code subagent the runtime session is `sub--<agent id>`; for Codex it is the thread.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskKey {
+    /// The agent.
+    pub agent: Agent,
+    /// The agent's own name of the session.
+    pub runtime_session: String,
+}
+
+impl TaskKey {
+    /// The task of a main session.
+    #[must_use]
+    pub fn new(agent: Agent, runtime_session: impl Into<String>) -> Self {
+        Self { agent, runtime_session: runtime_session.into() }
+    }
+
+    /// The task of a Claude Code subagent, whose hooks carry the parent's session id.
+    #[must_use]
+    pub fn subagent(agent: Agent, agent_id: &str) -> Self {
+        Self { agent, runtime_session: format!("sub--{agent_id}") }
+    }
+
+    /// The id of the task.
+    #[must_use]
+    pub fn task_id(&self) -> TaskId {
+        TaskId(derive('t', &[self.agent.as_str().as_bytes(), self.runtime_session.as_bytes()]))
+    }
+}
+
+impl FactId {
+    /// The fact of a task that has this natural key.
+    #[must_use]
+    pub fn derive(task: &TaskId, key: &str) -> Self {
+        Self(derive('e', &[task.as_str().as_bytes(), key.as_bytes()]))
+    }
+}
+
+impl SessionId {
+    /// The stretch of a task that began with this natural key.
+    #[must_use]
+    pub fn derive(task: &TaskId, key: &str) -> Self {
+        Self(derive('s', &[task.as_str().as_bytes(), key.as_bytes()]))
+    }
+}
+
+impl TurnId {
+    /// The turn of a task that has this natural key.
+    #[must_use]
+    pub fn derive(task: &TaskId, key: &str) -> Self {
+        Self(derive('u', &[task.as_str().as_bytes(), key.as_bytes()]))
+    }
+}
+
+impl EntryId {
+    /// The `index`-th entry read out of an observation.
+    #[must_use]
+    pub fn derive(observation: &str, index: u32) -> Self {
+        Self(derive('n', &[observation.as_bytes(), &index.to_le_bytes()]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn ids_never_change_between_versions() {
+        let task = TaskKey::new(Agent::ClaudeCode, "5a133364-48e1-40c2-b568-cfba1112cbce").task_id();
+        assert_eq!(task.as_str(), PINNED_TASK);
+        assert_eq!(FactId::derive(&task, "tool:toolu_1").as_str(), PINNED_FACT);
+    }
+
+    const PINNED_TASK: &str = "t329jf4mw8sfq266q3jxk";
+    const PINNED_FACT: &str = "ewn49c72h9d1hnb64vzvv";
+
+    #[test]
+    fn the_parts_of_a_key_do_not_run_into_each_other() {
+        assert_ne!(derive('t', &[b"ab", b"c"]), derive('t', &[b"a", b"bc"]));
+        assert_ne!(derive('t', &[b"ab"]), derive('t', &[b"ab", b""]));
+    }
+
+    #[test]
+    fn a_subagent_is_a_task_of_its_own() {
+        let child = TaskKey::subagent(Agent::ClaudeCode, "ab3e93b59c0804713");
+        assert_eq!(child.runtime_session, "sub--ab3e93b59c0804713");
+        assert_ne!(child.task_id(), TaskKey::new(Agent::ClaudeCode, "ab3e93b59c0804713").task_id());
+    }
+
+    #[test]
+    fn only_texts_of_the_right_shape_are_ids() {
+        let id = TaskKey::new(Agent::Codex, "x").task_id();
+        assert_eq!(TaskId::parse(id.as_str()), Some(id.clone()));
+        assert_eq!(FactId::parse(id.as_str()), None);
+        assert_eq!(TaskId::parse("t"), None);
+        assert_eq!(TaskId::parse("t0123456789abcdefghi"), None);
+        assert_eq!(TaskId::parse("t0123456789abcdefgh' OR 1"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_derived_id_has_its_shape(session in ".{0,80}", key in ".{0,80}") {
+            let task = TaskKey::new(Agent::Codex, session).task_id();
+            prop_assert!(TaskId::parse(task.as_str()).is_some());
+            let fact = FactId::derive(&task, &key);
+            prop_assert!(FactId::parse(fact.as_str()).is_some());
+        }
+    }
+}

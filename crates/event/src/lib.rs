@@ -1,0 +1,21 @@
+//! The vocabulary of Agent Tracer.
+//!
+//! What happened is told in these words and no others: who did it ([`Agent`], [`TaskKey`]), what it was
+//! ([`Kind`], [`Lane`], [`semantics`]), how we know ([`Channel`], [`Certainty`]), and what became of what
+//! arrived ([`Outcome`]). Agents' own spellings never reach this crate. It knows no clock, no file and no
+//! network: everything here is a value.
+
+mod entry;
+mod ids;
+mod kind;
+mod outcome;
+pub mod semantics;
+mod time;
+mod words;
+
+pub use entry::{Entry, Evidence, Metadata, Reading, Subject, Unrecognised};
+pub use ids::{EntryId, FactId, SessionId, TaskId, TaskKey, TurnId};
+pub use kind::{Kind, Lane};
+pub use outcome::Outcome;
+pub use time::Millis;
+pub use words::{Agent, CallState, Certainty, Channel, ErrorClass, Phase};

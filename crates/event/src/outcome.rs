@@ -1,0 +1,21 @@
+//! What became of something that arrived.
+
+use std::fmt;
+
+use crate::words::words;
+
+words! {
+    /// Every observation ends in exactly one of these: received = the sum of all.
+    Outcome {
+        /// It changed something.
+        Recorded = "recorded",
+        /// It changed nothing: all of it was known.
+        Duplicate = "duplicate",
+        /// Well-formed, kept, and of a kind we do not know.
+        Unrecognised = "unrecognised",
+        /// Not what its channel promises.
+        Malformed = "malformed",
+        /// Understood and turned away, with a reason.
+        Refused = "refused",
+    }
+}

@@ -1,0 +1,170 @@
+//! Small closed sets of words. Each has one spelling on the wire and in the store.
+
+use std::fmt;
+
+/// Declares an enum whose variants have exactly one spelling, with lossless conversion in both directions.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[$doc])* #[serde(rename = $text)] $variant,)+
+        }
+
+        impl $name {
+            /// Every value, in order.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The one spelling.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+
+            /// Reads the one spelling; anything else is not a value.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                match text { $($text => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+words! {
+    /// The product that acts.
+    Agent {
+        /// Claude Code.
+        ClaudeCode = "claude_code",
+        /// Codex.
+        Codex = "codex",
+    }
+}
+
+impl Agent {
+    /// Reads any of the names that documents and older senders use for an agent.
+    #[must_use]
+    pub fn from_any_spelling(text: &str) -> Option<Self> {
+        match text {
+            "claude_code" | "claude-code" | "claude-plugin" | "claude" => Some(Self::ClaudeCode),
+            "codex" | "codex-cli" | "codex-plugin" => Some(Self::Codex),
+            _ => None,
+        }
+    }
+}
+
+words! {
+    /// How something reached us. The order is also how far a channel is believed where two differ about
+    /// the same field and neither is more certain: later is truer.
+    Channel {
+        /// Posted to `/ingest/v1` or `/hooks`.
+        Http = "http",
+        /// A hook or the status line.
+        Hook = "hook",
+        /// OpenTelemetry.
+        Otlp = "otlp",
+        /// The agent's own file: transcript or rollout.
+        Transcript = "transcript",
+    }
+}
+
+words! {
+    /// What an entry does to its fact.
+    Phase {
+        /// It begins.
+        Open = "open",
+        /// More is known of it.
+        Update = "update",
+        /// It ends.
+        Close = "close",
+    }
+}
+
+words! {
+    /// How sure a field or a link is, least first.
+    Certainty {
+        /// A guess that later evidence may overturn.
+        Guessed = "guessed",
+        /// Follows from other facts.
+        Inferred = "inferred",
+        /// The agent said so.
+        Reported = "reported",
+        /// Seen happening: a hook fired, a file was written.
+        Measured = "measured",
+    }
+}
+
+words! {
+    /// Where a tool call stands.
+    CallState {
+        /// Attempted and not ended yet.
+        Running = "running",
+        /// Ended well.
+        Succeeded = "succeeded",
+        /// Ended with an error.
+        Failed = "failed",
+        /// Not allowed to run.
+        Denied = "denied",
+        /// Cut off by the user or by the end of its turn.
+        Interrupted = "interrupted",
+        /// Never heard of again.
+        Abandoned = "abandoned",
+    }
+}
+
+words! {
+    /// Why something failed.
+    ErrorClass {
+        /// The user cut it off.
+        Interrupt = "interrupt",
+        /// Not permitted.
+        Permission = "permission",
+        /// Took too long.
+        Timeout = "timeout",
+        /// What it needed is not there.
+        NotFound = "not_found",
+        /// The network or a server.
+        Network = "network",
+        /// The call itself was wrong.
+        InvalidInput = "invalid_input",
+        /// A command ended with a code other than zero.
+        NonZeroExit = "non_zero_exit",
+        /// A hook of the user said no.
+        HookBlocked = "hook_blocked",
+        /// A policy of ours said no.
+        PolicyDenied = "policy_denied",
+        /// None of these.
+        Unknown = "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_reads_back() {
+        for agent in Agent::ALL {
+            assert_eq!(Agent::parse(agent.as_str()), Some(*agent));
+            assert_eq!(Agent::from_any_spelling(agent.as_str()), Some(*agent));
+        }
+        for class in ErrorClass::ALL {
+            assert_eq!(ErrorClass::parse(class.as_str()), Some(*class));
+            assert_eq!(serde_json::to_value(class).unwrap(), class.as_str());
+        }
+        assert_eq!(CallState::parse("gone"), None);
+    }
+
+    #[test]
+    fn older_names_mean_the_same_agent() {
+        assert_eq!(Agent::from_any_spelling("claude-plugin"), Some(Agent::ClaudeCode));
+        assert_eq!(Agent::from_any_spelling("codex-cli"), Some(Agent::Codex));
+        assert_eq!(Agent::from_any_spelling("Claude"), None);
+    }
+}
