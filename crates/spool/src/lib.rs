@@ -1,1 +1,29 @@
-//! Placeholder until its first code lands.
+//! The spool: the only way in for hooks.
+//!
+//! A hook writes one envelope per observation into a maildir and leaves; the server drains it when it
+//! runs and unlinks only what it has committed. Accepted means the file is in `new/`: it survives the
+//! death of the hook, of the agent and of the server. What is refused is counted in `lost/`.
+//!
+//! Rooms: [`home`] says where everything lives, [`envelope`] is the format on disk, [`Spool::accept`]
+//! writes, [`doorbell`] wakes the server. Standard library only: this crate is inside the hook, which
+//! is started for every action of every agent.
+//!
+//! Laws: nothing here prints, reads the environment or takes the clock; no payload byte ever becomes
+//! part of a path; every change to the disk passes the private `disk` room.
+
+pub mod checksum;
+mod decimal;
+mod disk;
+pub mod doorbell;
+pub mod envelope;
+pub mod home;
+pub mod lost;
+mod name;
+mod spool;
+mod write;
+
+pub use home::Home;
+pub use lost::Reason;
+pub use name::EnvelopeName;
+pub use spool::{Limits, Spool, SpoolError};
+pub use write::{Accepted, Refused};

@@ -1,0 +1,180 @@
+//! The spool's folder: its layout, its limits and how it is made.
+//!
+//! ```text
+//! spool/            0700
+//!   tmp/            envelopes being written; the name in here is a lock on the same name in new/
+//!   new/            accepted envelopes, oldest name first
+//!   quarantine/     what the drain refused, each with `<name>.reason`
+//!   lost/<reason>   one byte per loss, and one to begin with
+//!   used            one byte per started 4 KiB accepted, at least one per envelope
+//! ```
+//!
+//! `used` makes the limits a question of one `fstat`: its length bounds the files and, times 4 KiB, the
+//! bytes. Hooks only append to it, the drain sets it to what is really there. It is an estimate: hooks
+//! that run at the same moment may pass the limit together, by as many envelopes as there are hooks.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::envelope::ENVELOPE_BYTES_MAX;
+use crate::lost::{self, Reason};
+use crate::{EnvelopeName, disk};
+
+/// The grain of the accounting in `used`.
+pub(crate) const UNIT_BYTES: u64 = 4096;
+
+/// How much the spool takes before it refuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes of one envelope; never more than [`ENVELOPE_BYTES_MAX`], which is the default.
+    pub envelope_bytes: u64,
+    /// The most bytes of all waiting envelopes, counted in whole 4 KiB; 1 GiB by default.
+    pub spool_bytes: u64,
+    /// The most waiting envelopes; 262,144 by default.
+    pub spool_files: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { envelope_bytes: ENVELOPE_BYTES_MAX as u64, spool_bytes: 1 << 30, spool_files: 262_144 }
+    }
+}
+
+impl Limits {
+    /// Returns how long `used` may grow.
+    pub(crate) fn units(&self) -> u64 {
+        (self.spool_bytes / UNIT_BYTES).min(self.spool_files)
+    }
+
+    /// Returns the most bytes of one envelope, within what the format allows.
+    pub(crate) fn envelope(&self) -> u64 {
+        self.envelope_bytes.min(ENVELOPE_BYTES_MAX as u64)
+    }
+}
+
+/// Returns what an envelope of so many bytes costs in `used`.
+pub(crate) fn units_of(bytes: u64) -> u64 {
+    bytes.div_ceil(UNIT_BYTES).max(1)
+}
+
+/// The spool of one home; a value that only knows where it is.
+#[derive(Debug, Clone)]
+pub struct Spool {
+    root: PathBuf,
+    limits: Limits,
+}
+
+impl Spool {
+    /// Returns the spool in this folder ([`crate::Home::spool`]) with the default limits; touches nothing.
+    pub fn at(root: &Path) -> Spool {
+        Spool { root: root.to_owned(), limits: Limits::default() }
+    }
+
+    /// Returns the same spool with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Spool {
+        self.limits = limits;
+        self
+    }
+
+    /// Returns the spool's folder.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the limits that `accept` and the drain hold.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Makes every folder and counter, as `install` does; whatever is already there stays.
+    ///
+    /// The hook also works without, but only prepared counters can count on a full disk.
+    pub fn prepare(&self) -> Result<(), SpoolError> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |source| SpoolError { attempted: "prepare", path, source }
+        };
+        for folder in Folder::ALL {
+            let path = self.folder(folder);
+            disk::create_folder(&path).map_err(failed(&path))?;
+        }
+        let used = self.used();
+        disk::open_append(&used).map_err(failed(&used))?;
+        let counters = self.folder(Folder::Lost);
+        lost::prepare(&counters).map_err(failed(&counters))
+    }
+
+    /// Counts an observation that never became an envelope (an unreadable payload, a panic).
+    ///
+    /// Returns whether the loss is on disk; there is nobody else to tell.
+    pub fn count_loss(&self, reason: Reason) -> bool {
+        lost::count(&self.folder(Folder::Lost), reason).is_ok()
+    }
+
+    /// Returns the path of one of the spool's folders.
+    pub(crate) fn folder(&self, folder: Folder) -> PathBuf {
+        self.root.join(folder.as_str())
+    }
+
+    /// Returns the path of an envelope in one of the folders.
+    pub(crate) fn path(&self, folder: Folder, name: &EnvelopeName) -> PathBuf {
+        let (folder, name) = (folder.as_str(), name.as_str());
+        let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + folder.len() + name.len() + 2);
+        path.push(&self.root);
+        path.push(folder);
+        path.push(name);
+        path
+    }
+
+    /// Returns the path of the accounting file.
+    pub(crate) fn used(&self) -> PathBuf {
+        self.root.join("used")
+    }
+}
+
+/// The folders inside the spool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Folder {
+    Tmp,
+    New,
+    Quarantine,
+    Lost,
+}
+
+impl Folder {
+    pub(crate) const ALL: [Folder; 4] = [Folder::Tmp, Folder::New, Folder::Quarantine, Folder::Lost];
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Folder::Tmp => "tmp",
+            Folder::New => "new",
+            Folder::Quarantine => "quarantine",
+            Folder::Lost => "lost",
+        }
+    }
+}
+
+/// A file operation on the spool that failed.
+#[derive(Debug)]
+pub struct SpoolError {
+    /// What was attempted, as a verb.
+    pub attempted: &'static str,
+    /// On which file or folder.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+impl fmt::Display for SpoolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot {} `{}`", self.attempted, self.path.display())
+    }
+}
+
+impl std::error::Error for SpoolError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.source)
+    }
+}

@@ -1,0 +1,159 @@
+//! The writing side: one envelope in, one file in `new/`, or a counted loss.
+//!
+//! An envelope is written to `tmp/` and renamed into `new/`, so a reader sees whole files only, and a
+//! hook that dies at any step leaves either nothing in `new/` or all of it. Nothing is synced: the
+//! page cache survives the death of every process, and an fsync would cost the agent more than the
+//! whole hook. A power cut or a kernel crash may therefore take the last seconds with it, or leave a
+//! torn file, which the drain puts aside and counts.
+
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::envelope::{self, Header};
+use crate::lost::Reason;
+use crate::spool::{Folder, Spool, units_of};
+use crate::{EnvelopeName, disk};
+
+/// Tells envelopes of one process and one nanosecond apart.
+static COUNTER: AtomicU32 = AtomicU32::new(0);
+
+/// How many names to try before giving up; two are already rare.
+const NAMES_TRIED: usize = 64;
+
+/// Enough for the units of the largest envelope.
+static UNITS: [u8; 2048] = [b'.'; 2048];
+
+/// An envelope that is in `new/`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub struct Accepted {
+    /// Its file name.
+    pub name: EnvelopeName,
+    /// Its size on disk.
+    pub bytes: u64,
+}
+
+/// An envelope that was not kept.
+#[derive(Debug)]
+pub struct Refused {
+    /// Why.
+    pub reason: Reason,
+    /// Whether `lost/` knows of it: false only if even that could not be written.
+    pub counted: bool,
+    /// What the system said, where it was the system that refused.
+    pub cause: Option<io::Error>,
+}
+
+impl Spool {
+    /// Writes one envelope, or counts its loss.
+    ///
+    /// `now_nanos` and `pid` (the writer's own) become the file name. Missing folders are made.
+    /// The hook ignores the answer: it is never the agent's problem.
+    pub fn accept(
+        &self,
+        header: &Header<'_>,
+        body: &[u8],
+        now_nanos: u64,
+        pid: u32,
+    ) -> Result<Accepted, Refused> {
+        let mut bytes = Vec::new();
+        envelope::encode(header, body, &mut bytes);
+        self.accept_encoded(&bytes, now_nanos, pid).map_err(|(reason, cause)| Refused {
+            reason,
+            counted: self.count_loss(reason),
+            cause,
+        })
+    }
+
+    fn accept_encoded(&self, bytes: &[u8], now_nanos: u64, pid: u32) -> Result<Accepted, Failure> {
+        let size = bytes.len() as u64;
+        if size > self.limits().envelope() {
+            return Err((Reason::TooLarge, None));
+        }
+        self.reserve(units_of(size))?;
+        match self.deliver(bytes, now_nanos, pid) {
+            // The sweep of `tmp/` took our file (the machine slept for an hour in between). Either it
+            // was whole and is now delivered, or it was not: twice is better than never.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.deliver(bytes, now_nanos, pid),
+            result => result,
+        }
+        .map(|name| Accepted { name, bytes: size })
+        .map_err(|error| (Reason::of(&error), Some(error)))
+    }
+
+    /// Takes units from the limit, before the envelope is written: a hook that dies in between leaves
+    /// the spool looking fuller than it is, which the drain's next recount corrects.
+    fn reserve(&self, units: u64) -> Result<(), Failure> {
+        let path = self.used();
+        let failed = |error: io::Error| (Reason::of(&error), Some(error));
+        let file = self.with_folders(|| disk::open_append(&path)).map_err(failed)?;
+        let taken = file.metadata().map_err(failed)?.len();
+        if taken.saturating_add(units) > self.limits().units() {
+            return Err((Reason::Full, None));
+        }
+        let units = usize::try_from(units).unwrap_or(usize::MAX);
+        disk::write(&file, UNITS.get(..units).unwrap_or(&UNITS)).map_err(failed)
+    }
+
+    fn deliver(&self, bytes: &[u8], now_nanos: u64, pid: u32) -> io::Result<EnvelopeName> {
+        let (name, file) = self.draw_name(now_nanos, pid)?;
+        let (tmp, new) = (self.path(Folder::Tmp, &name), self.path(Folder::New, &name));
+        let written = disk::write(&file, bytes);
+        drop(file);
+        let moved = written.and_then(|()| self.with_folders(|| disk::rename(&tmp, &new)));
+        match moved {
+            Ok(()) => Ok(name),
+            Err(error) => {
+                // A half-written file must not take space on a disk that may be full; if it cannot be
+                // removed either, the sweep will find it.
+                disk::remove(&tmp).ok();
+                Err(error)
+            }
+        }
+    }
+
+    /// Creates a file in `tmp/` under a name that is free in `new/` as well.
+    ///
+    /// Two hooks in different pid namespaces can draw the same name, and `rename` would silently
+    /// replace the other's envelope. The file in `tmp/` is the lock that prevents it: it is created
+    /// exclusively, only its creator renames it to `new/<name>`, and until then nobody else can hold
+    /// that name. So one look at `new/<name>` after the creation settles it: whoever held the name
+    /// before has either renamed (we see it) or left. A hard link would settle it too, at the price of
+    /// an unlink, of file systems that have none, and of envelopes in two folders after a crash.
+    fn draw_name(&self, now_nanos: u64, pid: u32) -> io::Result<(EnvelopeName, File)> {
+        for _ in 0..NAMES_TRIED {
+            let name = EnvelopeName::new(now_nanos, pid, COUNTER.fetch_add(1, Ordering::Relaxed));
+            let tmp = self.path(Folder::Tmp, &name);
+            let file = match self.with_folders(|| disk::create_new(&tmp)) {
+                Ok(file) => file,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
+            };
+            match disk::is_taken(&self.path(Folder::New, &name)) {
+                Ok(false) => return Ok((name, file)),
+                taken => {
+                    disk::remove(&tmp).ok();
+                    taken?;
+                }
+            }
+        }
+        Err(io::Error::from(io::ErrorKind::AlreadyExists))
+    }
+
+    /// Runs a step again after making the folders, if it failed because one was missing.
+    fn with_folders<T>(&self, step: impl Fn() -> io::Result<T>) -> io::Result<T> {
+        match step() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                for folder in [Folder::Tmp, Folder::New] {
+                    disk::create_folder(&self.folder(folder))?;
+                }
+                step()
+            }
+            result => result,
+        }
+    }
+}
+
+/// A loss before it is counted.
+type Failure = (Reason, Option<io::Error>);
