@@ -1,1 +1,22 @@
-//! Placeholder until its first code lands.
+//! What may be written to disk of what an agent sends.
+//!
+//! Every channel passes through this room before the first write: [`reduce`] makes one forward scan over
+//! the bytes of a payload, without building a tree, and appends what may be kept. Result bodies become
+//! quantities, file contents become size and keyed hash, secrets are masked ([`mask`]). What it cannot
+//! understand is not written at all: the answer is a [`Fault`], which says what was wrong and where.
+//!
+//! The law: nothing of a result body leaves here but numbers, named states and ids of the expected shape,
+//! whatever the payload looks like. The room has no dependency, no IO, no clock and no recursion.
+
+mod config;
+mod glob;
+mod reduce;
+mod scan;
+mod siphash;
+mod swar;
+mod text;
+
+pub use config::{Config, ConfigFault, ConfigProblem, Level};
+pub use glob::Glob;
+pub use reduce::{Reduction, Source, reduce};
+pub use scan::{Fault, FaultKind};

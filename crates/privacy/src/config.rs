@@ -1,0 +1,204 @@
+//! `privacy.conf`: how much may be kept, and which projects are none of our business.
+//!
+//! Line-based, because a person edits it and the hook reads it before every event:
+//!
+//! ```text
+//! # how much is kept: metadata, actions (the default) or full
+//! level actions
+//! # nothing at all is recorded below these folders
+//! exclude ~/work/secret/**
+//! ```
+//!
+//! Words are separated by blanks, `#` starts a comment at the start of a line, letter case does not matter
+//! in `level` and `exclude`. A line that is not understood is a [`ConfigFault`], never skipped in silence.
+//! A fault that touches the level (unknown value, no value, given twice with different values, or an
+//! unknown line that names a level) makes the level `metadata`: who mistypes a wish for privacy gets the most of it.
+
+use std::fmt;
+
+use crate::glob::Glob;
+
+/// How much of a payload may be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Level {
+    /// Names, paths, programs and quantities; texts only as lengths.
+    Metadata,
+    /// What the agent did and was asked, masked; results only as quantities.
+    #[default]
+    Actions,
+    /// Also the head and tail of results, masked.
+    Full,
+}
+
+impl Level {
+    /// The word in `privacy.conf` and in the envelope's header.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Metadata => "metadata",
+            Self::Actions => "actions",
+            Self::Full => "full",
+        }
+    }
+
+    fn parse(word: &[u8]) -> Option<Self> {
+        [Self::Metadata, Self::Actions, Self::Full]
+            .into_iter()
+            .find(|level| word.eq_ignore_ascii_case(level.name().as_bytes()))
+    }
+}
+
+/// What `privacy.conf` says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Config {
+    /// How much may be kept.
+    pub level: Level,
+    /// Folders below which nothing is recorded.
+    pub excludes: Vec<Glob>,
+}
+
+/// A line of `privacy.conf` that is not understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigFault {
+    /// The line, counted from 1; 0 for the file as a whole.
+    pub line: usize,
+    /// What is wrong with it.
+    pub problem: ConfigProblem,
+}
+
+/// What can be wrong with a line of `privacy.conf`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConfigProblem {
+    /// `level` with a word that is no level, or none.
+    UnknownLevel(String),
+    /// A second `level` that says something else than the first.
+    SecondLevel,
+    /// `exclude` without a pattern.
+    EmptyExclude,
+    /// `exclude ~name/…`: only one's own home can be named.
+    ForeignHome(String),
+    /// A first word that is no setting.
+    UnknownSetting(String),
+    /// A line that is not UTF-8, or holds control characters.
+    NotText,
+    /// The file is longer than [`Config::MAX_BYTES`]; the rest was not read.
+    TooLong,
+}
+
+impl fmt::Display for ConfigFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.line > 0 {
+            write!(f, "line {}: ", self.line)?;
+        }
+        match &self.problem {
+            ConfigProblem::UnknownLevel(word) if word.is_empty() => {
+                write!(f, "`level` has no value; everything is treated as `metadata`")?;
+                write!(f, "\nhint: write `level metadata`, `level actions` or `level full`")
+            }
+            ConfigProblem::UnknownLevel(word) => {
+                write!(f, "`{word}` is no level; everything is treated as `metadata`")?;
+                write!(f, "\nhint: write `level metadata`, `level actions` or `level full`")
+            }
+            ConfigProblem::SecondLevel => {
+                write!(
+                    f,
+                    "`level` is given twice with different values; everything is treated as `metadata`"
+                )?;
+                write!(f, "\nhint: keep one `level` line")
+            }
+            ConfigProblem::EmptyExclude => {
+                write!(f, "`exclude` has no pattern\nhint: write `exclude ~/work/secret/**`")
+            }
+            ConfigProblem::ForeignHome(pattern) => {
+                write!(
+                    f,
+                    "cannot resolve `{pattern}`: only `~/` is understood\nhint: write the absolute path"
+                )
+            }
+            ConfigProblem::UnknownSetting(word) => {
+                write!(f, "unknown setting `{word}`\nhint: the settings are `level` and `exclude`")
+            }
+            ConfigProblem::NotText => write!(f, "the line is not plain text"),
+            ConfigProblem::TooLong => {
+                write!(f, "the file is over {} bytes; what follows was not read", Config::MAX_BYTES)
+            }
+        }
+    }
+}
+
+/// Words of the user that end up in a fault are cut to this many characters.
+const SHOWN_CHARS: usize = 80;
+
+fn shown(word: &[u8]) -> String {
+    String::from_utf8_lossy(word).chars().take(SHOWN_CHARS).collect()
+}
+
+impl Config {
+    /// Longest `privacy.conf` that is read.
+    pub const MAX_BYTES: usize = 64 * 1024;
+
+    /// Reads `privacy.conf`. Always gives a usable configuration; the faults are for `doctor`.
+    pub fn parse(text: &[u8]) -> (Self, Vec<ConfigFault>) {
+        let mut config = Self::default();
+        let mut faults = Vec::new();
+        let mut level: Option<Level> = None;
+        let mut level_faulty = false;
+        let (read, rest) = text.split_at(text.len().min(Self::MAX_BYTES));
+        let read = read.strip_prefix(b"\xef\xbb\xbf").unwrap_or(read);
+        if !rest.is_empty() {
+            // The line that is missing may be the one that asks for less.
+            level_faulty = true;
+            faults.push(ConfigFault { line: 0, problem: ConfigProblem::TooLong });
+        }
+        for (number, line) in (1..).zip(read.split(|byte| *byte == b'\n')) {
+            let line = line.trim_ascii();
+            if line.is_empty() || line.starts_with(b"#") {
+                continue;
+            }
+            let mut fault = |problem| faults.push(ConfigFault { line: number, problem });
+            if std::str::from_utf8(line).is_err() || line.iter().any(|byte| *byte < b' ' && *byte != b'\t') {
+                level_faulty = true;
+                fault(ConfigProblem::NotText);
+                continue;
+            }
+            let split = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
+            let (word, value) = line.split_at(split);
+            let value = value.trim_ascii();
+            if word.eq_ignore_ascii_case(b"level") {
+                match Level::parse(value) {
+                    Some(given) if level.is_none_or(|earlier| earlier == given) => level = Some(given),
+                    Some(_) => {
+                        level_faulty = true;
+                        fault(ConfigProblem::SecondLevel);
+                    }
+                    None => {
+                        level_faulty = true;
+                        fault(ConfigProblem::UnknownLevel(shown(value)));
+                    }
+                }
+            } else if word.eq_ignore_ascii_case(b"exclude") {
+                match value {
+                    b"" => fault(ConfigProblem::EmptyExclude),
+                    [b'~', other, ..] if *other != b'/' => fault(ConfigProblem::ForeignHome(shown(value))),
+                    pattern => config.excludes.push(Glob::new(pattern)),
+                }
+            } else {
+                // `lvel metadata`, `level=metadata`: a wish about the level that was not understood.
+                let mut words = line.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'=' | b':'));
+                if words.any(|word| Level::parse(word).is_some() || word.eq_ignore_ascii_case(b"level")) {
+                    level_faulty = true;
+                }
+                fault(ConfigProblem::UnknownSetting(shown(word)));
+            }
+        }
+        config.level = if level_faulty { Level::Metadata } else { level.unwrap_or_default() };
+        (config, faults)
+    }
+
+    /// Whether nothing of what happens in `path` (a working or project directory) may be recorded.
+    ///
+    /// A pattern that matches a directory excludes everything below it. Without `home_dir` a `~/` pattern
+    /// matches below any directory, because recording too little is the smaller mistake.
+    pub fn excludes(&self, path: &[u8], home_dir: Option<&[u8]>) -> bool {
+        self.excludes.iter().any(|glob| glob.covers(path, home_dir))
+    }
+}

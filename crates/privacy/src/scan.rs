@@ -1,0 +1,383 @@
+//! The tokeniser: a cursor over the bytes of one JSON document.
+//!
+//! Strict where it matters (a payload that is cut off or not JSON must be a [`Fault`], not a guess), and
+//! without a tree: a string is a span of the input, a value that nobody wants is walked over. Strings are
+//! read a word at a time, because a result can be megabytes long and is only measured. Nesting is a stack of
+//! bits, never the call stack.
+
+use std::fmt;
+
+use crate::swar;
+use crate::text::Text;
+
+/// Why a payload was not understood. Then nothing of it is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// What was wrong.
+    pub what: FaultKind,
+    /// At which byte of the payload, counted from 0.
+    pub at: usize,
+}
+
+/// What can be wrong with a payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The payload is not a JSON object.
+    NotAnObject,
+    /// The payload ends in the middle.
+    UnexpectedEnd,
+    /// A byte that cannot stand there.
+    UnexpectedByte,
+    /// A control character inside a string.
+    ControlCharacter,
+    /// An escape that JSON does not know.
+    BadEscape,
+    /// Something that starts like a number and is none.
+    BadNumber,
+    /// A word that is not `true`, `false` or `null`.
+    BadWord,
+    /// Bytes that are not UTF-8 in a text that would be kept.
+    InvalidUtf8,
+    /// More bytes after the end of the object.
+    TrailingBytes,
+}
+
+impl FaultKind {
+    /// The word that goes into the envelope's header.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotAnObject => "not_an_object",
+            Self::UnexpectedEnd => "unexpected_end",
+            Self::UnexpectedByte => "unexpected_byte",
+            Self::ControlCharacter => "control_character",
+            Self::BadEscape => "bad_escape",
+            Self::BadNumber => "bad_number",
+            Self::BadWord => "bad_word",
+            Self::InvalidUtf8 => "invalid_utf8",
+            Self::TrailingBytes => "trailing_bytes",
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot understand the payload: `{}` at byte {}", self.what.name(), self.at)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What a walk over an unwanted value reports.
+pub(crate) trait Visitor<'a> {
+    /// A member's name; the answer says whether what it names is to be reported too.
+    fn key(&mut self, key: Text<'a>) -> bool;
+    /// A string that is not a name.
+    fn text(&mut self, text: Text<'a>);
+}
+
+/// Reports nothing.
+struct Nobody;
+
+impl<'a> Visitor<'a> for Nobody {
+    fn key(&mut self, _: Text<'a>) -> bool {
+        true
+    }
+    fn text(&mut self, _: Text<'a>) {}
+}
+
+/// Which containers are open, one bit each: 1 for an object.
+#[derive(Default)]
+struct Nest {
+    full: Vec<u64>,
+    word: u64,
+    /// Bits in use of `word`; 0 only when nothing is open.
+    used: u32,
+}
+
+impl Nest {
+    fn push(&mut self, object: bool) {
+        if self.used == 64 {
+            self.full.push(self.word);
+            self.used = 0;
+        }
+        self.word = (self.word << 1) | u64::from(object);
+        self.used += 1;
+    }
+
+    fn pop(&mut self) {
+        self.word >>= 1;
+        self.used = self.used.saturating_sub(1);
+        if self.used == 0
+            && let Some(word) = self.full.pop()
+        {
+            self.word = word;
+            self.used = 64;
+        }
+    }
+
+    /// Whether the innermost container is an object; `None` when nothing is open.
+    fn top(&self) -> Option<bool> {
+        (self.used > 0).then_some(self.word & 1 == 1)
+    }
+}
+
+/// A place in the document.
+#[derive(Clone)]
+pub(crate) struct Cursor<'a> {
+    bytes: &'a [u8],
+    /// The next byte to read. May be set back to where a value started.
+    pub(crate) at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// A fault here: the input ended, or `what`.
+    #[cold]
+    pub(crate) fn fault(&self, what: FaultKind) -> Fault {
+        let what = if self.at >= self.bytes.len() { FaultKind::UnexpectedEnd } else { what };
+        Fault { what, at: self.at.min(self.bytes.len()) }
+    }
+
+    /// Moves over white space.
+    #[inline]
+    pub(crate) fn blank(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    /// Moves over `byte`, or says that something else is there.
+    #[inline]
+    pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
+        if self.peek() == Some(byte) {
+            self.at += 1;
+            Ok(())
+        } else {
+            Err(self.fault(FaultKind::UnexpectedByte))
+        }
+    }
+
+    /// What was read since `start`.
+    pub(crate) fn since(&self, start: usize) -> &'a [u8] {
+        self.bytes.get(start..self.at).unwrap_or_default()
+    }
+
+    /// Reads a string; the cursor stands on its opening quote.
+    pub(crate) fn string(&mut self) -> Result<Text<'a>, Fault> {
+        self.expect(b'"')?;
+        let start = self.at;
+        let mut shrink = 0;
+        let mut lone = false;
+        loop {
+            self.at = swar::special(self.bytes, self.at);
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => self.escape(&mut shrink, &mut lone)?,
+                _ => return Err(self.fault(FaultKind::ControlCharacter)),
+            }
+        }
+        let raw = self.since(start);
+        self.at += 1;
+        Ok(Text::new(raw, start, shrink, lone))
+    }
+
+    /// Moves over one escape (or a pair of surrogates) and notes how many bytes the text is shorter than its spelling.
+    #[inline]
+    fn escape(&mut self, shrink: &mut usize, lone: &mut bool) -> Result<(), Fault> {
+        match self.bytes.get(self.at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                *shrink += 1;
+                self.at += 2;
+                Ok(())
+            }
+            Some(b'u') => {
+                let unit = self.unit(self.at)?;
+                self.at += 6;
+                *shrink += match unit {
+                    0..0x80 => 5,
+                    0x80..0x800 => 4,
+                    0xd800..0xdc00 => match self.low_surrogate() {
+                        Some(_) => {
+                            self.unit(self.at)?;
+                            self.at += 6;
+                            8
+                        }
+                        None => {
+                            *lone = true;
+                            3
+                        }
+                    },
+                    0xdc00..0xe000 => {
+                        *lone = true;
+                        3
+                    }
+                    _ => 3,
+                };
+                Ok(())
+            }
+            Some(_) => Err(self.fault(FaultKind::BadEscape)),
+            None => Err(Fault { what: FaultKind::UnexpectedEnd, at: self.bytes.len() }),
+        }
+    }
+
+    /// The four digits of the `\u` escape that starts at `at`.
+    fn unit(&self, at: usize) -> Result<u16, Fault> {
+        let digits = self.bytes.get(at + 2..).unwrap_or_default();
+        match swar::hex4(digits) {
+            Some(unit) => Ok(unit),
+            None if digits.len() < 4 => Err(Fault { what: FaultKind::UnexpectedEnd, at: self.bytes.len() }),
+            None => Err(Fault { what: FaultKind::BadEscape, at }),
+        }
+    }
+
+    /// The second half of a pair, if that is what follows.
+    fn low_surrogate(&self) -> Option<u16> {
+        let rest = self.bytes.get(self.at..)?.strip_prefix(b"\\u")?;
+        swar::hex4(rest).filter(|unit| (0xdc00..0xe000).contains(unit))
+    }
+
+    /// Reads a number, `true`, `false` or `null`, and gives its spelling.
+    pub(crate) fn scalar(&mut self) -> Result<&'a [u8], Fault> {
+        let start = self.at;
+        match self.peek() {
+            Some(b'-' | b'0'..=b'9') => self.number()?,
+            Some(b't') => self.word(b"true")?,
+            Some(b'f') => self.word(b"false")?,
+            Some(b'n') => self.word(b"null")?,
+            _ => return Err(self.fault(FaultKind::UnexpectedByte)),
+        }
+        Ok(self.since(start))
+    }
+
+    fn word(&mut self, word: &[u8]) -> Result<(), Fault> {
+        for byte in word {
+            if self.peek() != Some(*byte) {
+                return Err(self.fault(FaultKind::BadWord));
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        if self.at == start { Err(self.fault(FaultKind::BadNumber)) } else { Ok(()) }
+    }
+
+    fn number(&mut self) -> Result<(), Fault> {
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        // `01`, `1x`: a number ends where JSON goes on.
+        match self.peek() {
+            Some(b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'.' | b'-' | b'+') => {
+                Err(self.fault(FaultKind::BadNumber))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves over one value of any kind and depth.
+    pub(crate) fn skip(&mut self) -> Result<(), Fault> {
+        self.walk(&mut Nobody)
+    }
+
+    /// Moves over one value of any kind and depth and reports its names and texts.
+    pub(crate) fn walk<V: Visitor<'a>>(&mut self, visitor: &mut V) -> Result<(), Fault> {
+        let mut nest = Nest::default();
+        loop {
+            self.blank();
+            let opened = match self.peek() {
+                Some(b'"') => {
+                    let text = self.string()?;
+                    visitor.text(text);
+                    false
+                }
+                Some(open @ (b'{' | b'[')) => {
+                    let object = open == b'{';
+                    self.at += 1;
+                    self.blank();
+                    if self.peek() == Some(if object { b'}' } else { b']' }) {
+                        self.at += 1;
+                        false
+                    } else {
+                        nest.push(object);
+                        true
+                    }
+                }
+                _ => {
+                    self.scalar()?;
+                    false
+                }
+            };
+            let mut wants_value = opened;
+            if opened && nest.top() == Some(true) {
+                wants_value = self.named(visitor)?;
+            }
+            while !wants_value {
+                let Some(object) = nest.top() else { return Ok(()) };
+                self.blank();
+                match self.peek() {
+                    Some(b',') => {
+                        self.at += 1;
+                        wants_value = if object {
+                            self.blank();
+                            self.named(visitor)?
+                        } else {
+                            true
+                        };
+                    }
+                    Some(b'}') if object => {
+                        self.at += 1;
+                        nest.pop();
+                    }
+                    Some(b']') if !object => {
+                        self.at += 1;
+                        nest.pop();
+                    }
+                    _ => return Err(self.fault(FaultKind::UnexpectedByte)),
+                }
+            }
+        }
+    }
+
+    /// Reads a name and its colon. False if the visitor does not want what follows: then it is already skipped.
+    fn named<V: Visitor<'a>>(&mut self, visitor: &mut V) -> Result<bool, Fault> {
+        let key = self.string()?;
+        self.blank();
+        self.expect(b':')?;
+        if visitor.key(key) {
+            return Ok(true);
+        }
+        // Not `skip`, which would call back here; the type of the visitor changes, so this ends after one step.
+        self.walk(&mut Nobody)?;
+        Ok(false)
+    }
+}
