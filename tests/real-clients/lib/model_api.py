@@ -1,6 +1,6 @@
 """The HTTP side of the fake model APIs: requests and answers are logged; the clients' own modules
 decide what to answer."""
-import http.server, json, os, re, sys, threading, time
+import http.server, json, os, re, select, sys, threading
 
 from layout import LOGS, PORT
 
@@ -61,6 +61,11 @@ def serve(api):
             if self.command != "HEAD":
                 self.wfile.write(data)
 
+        def stall(self, seconds):
+            """Wait, but no longer than the client does."""
+            if select.select([self.connection], [], [], seconds)[0]:
+                raise BrokenPipeError("the client hung up")
+
         def do_HEAD(self):
             self.plain(200, {})
 
@@ -93,7 +98,7 @@ def serve(api):
                     self.end_headers()
                     for name, obj in reply.events:
                         if name == PAUSE:
-                            time.sleep(obj)
+                            self.stall(obj)
                             continue
                         self.wfile.write(("event: %s\ndata: %s\n\n" % (name, json.dumps(dict(obj, type=name)))).encode())
                         self.wfile.flush()

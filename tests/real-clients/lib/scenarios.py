@@ -56,7 +56,7 @@ class Screen:
     """The client in a tmux of its own.  Leaving the `with` block ends it; `code` is then the client's exit code."""
 
     def __init__(self, runner, args):
-        self.log, self.env, self.code = "%s/%s" % (LOGS, runner.name), runner.env, 124
+        self.log, self.env, self.api, self.code = "%s/%s" % (LOGS, runner.name), runner.env, runner.api, 124
         self.argv = [runner.program] + list(args)
 
     def tmux(self, *args):
@@ -101,6 +101,21 @@ class Screen:
                     return
                 time.sleep(0.1)
         self.wait("(?!)", 0.2)
+
+    def choose(self, label, dialog):
+        """Press the number of an answer: which one it is depends on the question."""
+        self.wait(dialog)
+        number = re.search(r"(\d)\. %s" % label, self.text())
+        self.answer(number.group(1) if number else "Escape", dialog)
+
+    def played(self, script, timeout=20):
+        """Wait until the model began to answer: the screen may not show it yet."""
+        end = time.monotonic() + timeout
+        while script not in self.api.played:
+            if time.monotonic() > end:
+                raise ScreenError("the client never asked for script %s" % script)
+            time.sleep(0.1)
+        time.sleep(1)
 
     def say(self, text):
         self.tmux("send-keys", "-t", "t", "-l", text)

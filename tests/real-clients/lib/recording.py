@@ -1,0 +1,43 @@
+"""Settings that register the recorder (recorder.py) on a client's events, and the rows it wrote."""
+import glob, json, os
+
+COMMAND = "/home/dev/cap/record.py"
+
+# Every event but WorktreeCreate (a silent hook there breaks worktrees) and MessageDisplay (it holds up the turn).
+CLAUDE_EVENTS = """
+    SessionStart SessionEnd Setup UserPromptSubmit UserPromptExpansion InstructionsLoaded PreToolUse PostToolUse
+    PostToolUseFailure PostToolBatch PermissionRequest PermissionDenied Notification Stop StopFailure SubagentStart
+    SubagentStop TaskCreated TaskCompleted TeammateIdle PreCompact PostCompact PreModelSwitch PostModelSwitch CwdChanged
+    FileChanged DirectoryAdded ConfigChange WorktreeRemove Elicitation ElicitationResult""".split()
+CODEX_EVENTS = """
+    SessionStart SessionEnd UserPromptSubmit PreModelRequest PostModelRequest PreToolUse PermissionRequest PostToolUse
+    PreCompact PostCompact SubagentStart SubagentStop Stop Interrupt""".split()
+
+
+def claude_settings():
+    hooks = {}
+    for event in CLAUDE_EVENTS:
+        handler = {"type": "command", "command": COMMAND, "args": ["hook"]}
+        if event == "SessionEnd":
+            handler["timeout"] = 10            # the default of 1.5 s is short on a busy machine
+        group = {"hooks": [handler]}
+        if event == "FileChanged":
+            group["matcher"] = "CLAUDE.md|.env"
+        hooks[event] = [group]
+    return {"hooks": hooks, "statusLine": {"type": "command", "command": COMMAND + " statusline"}}
+
+
+def codex_hooks():
+    return {"hooks": {event: [{"hooks": [{"type": "command", "command": COMMAND + " hook", "timeout": 3}]}] for event in CODEX_EVENTS}}
+
+
+SETTINGS = {"claude-code": claude_settings, "codex": codex_hooks}
+
+
+def rows(out):
+    """What was recorded in a run, in order of arrival."""
+    found = []
+    for path in glob.glob(os.path.join(out, "home", "cap", "rows", "*.json")):
+        with open(path) as f:
+            found.append(json.load(f))
+    return sorted(found, key=lambda r: r["t_ns"])
