@@ -1,3 +1,74 @@
-//! Placeholder until its first code lands.
+//! `agent-tracer-hook`: takes one event from an agent and puts it where nothing is lost.
+//!
+//! Standard input → privacy → envelope → spool → doorbell, and out. The law of this binary: it waits for
+//! nobody, prints nothing, and ends with 0. What it could not keep is counted, never shown to the agent.
 
-fn main() {}
+mod arguments;
+mod chain;
+mod environment;
+mod hash_key;
+mod lookup;
+mod process;
+mod record;
+mod statusline;
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use agent_tracer_spool::{Home, Reason, Spool};
+use arguments::{Arguments, Caller, Request};
+
+/// What a person is told who calls the hook by hand.
+const USAGE: &str = "usage: agent-tracer-hook claude|codex|statusline [--home DIR] < event.json
+hint: agents call this; `agent-tracer install` connects them";
+
+fn home(argument: Option<&Path>) -> Option<Home> {
+    Home::resolve(&|name| std::env::var_os(name), argument)
+}
+
+fn main() {
+    match arguments::parse(std::env::args_os().skip(1)) {
+        Request::Record(arguments) => {
+            end_well_on_panic(arguments.home.clone());
+            serve(&arguments);
+        }
+        Request::Version => {
+            tell(&mut std::io::stdout(), concat!("agent-tracer-hook ", env!("CARGO_PKG_VERSION")))
+        }
+        // An agent set up by a newer version must not see an error from an older hook.
+        Request::Unknown if std::io::stdin().is_terminal() => tell(&mut std::io::stderr(), USAGE),
+        Request::Unknown => record::swallow_input(),
+    }
+}
+
+fn serve(arguments: &Arguments) {
+    let home = home(arguments.home.as_deref());
+    let payload = record::run(arguments.caller, home.as_ref());
+    if arguments.caller == Caller::StatusLine {
+        let settings =
+            statusline::Settings::load(&home.map(|home| home.statusline_conf()).unwrap_or_default());
+        let mut out =
+            settings.chain.map_or_else(Vec::new, |chain| chain::run(&chain, &payload, chain::LIMIT));
+        if !out.is_empty() {
+            out.push(b'\n');
+        }
+        out.extend_from_slice(statusline::render(&settings.prefix, &payload).as_bytes());
+        tell(&mut std::io::stdout(), String::from_utf8_lossy(&out).as_ref());
+    }
+}
+
+/// Prints a line. A reader that is gone is no reason to fail.
+fn tell(out: &mut dyn Write, text: &str) {
+    drop(writeln!(out, "{text}"));
+}
+
+/// Turns a bug of ours into a counted loss instead of an error in the agent's face.
+fn end_well_on_panic(argument: Option<std::path::PathBuf>) {
+    std::panic::set_hook(Box::new(move |_| {
+        if let Some(home) = home(argument.as_deref()) {
+            Spool::at(&home.spool()).count_loss(Reason::Panic);
+        }
+        #[expect(clippy::exit, reason = "a panic must not reach the agent as a signal or an exit code")]
+        std::process::exit(0);
+    }));
+}

@@ -1,0 +1,58 @@
+//! What the kernel knows about the agent that started this hook.
+//!
+//! A process id alone says little later: ids are reused, and another container has its own. Start time and
+//! namespace make it certain. All of it is optional: where there is no `/proc`, the fields are missing.
+
+use std::fs::File;
+use std::io::Read;
+
+/// Start time of a process in the kernel's own clock ticks since boot, as it stands in `/proc/<pid>/stat`.
+pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
+    let mut path = String::with_capacity(24);
+    path.push_str("/proc/");
+    path.push_str(&pid.to_string());
+    path.push_str("/stat");
+    let mut text = [0_u8; 1024];
+    let count = File::open(path).ok()?.read(&mut text).ok()?;
+    parse_start_ticks(text.get(..count)?)
+}
+
+/// Field 22 of the line; the name in field 2 may itself hold spaces and brackets.
+fn parse_start_ticks(line: &[u8]) -> Option<u64> {
+    let name_end = line.iter().rposition(|byte| *byte == b')')?;
+    let field = line.get(name_end + 2..)?.split(|byte| *byte == b' ').nth(19)?;
+    std::str::from_utf8(field).ok()?.parse().ok()
+}
+
+/// The number of the process id namespace that this process is in.
+pub(crate) fn pid_namespace() -> Option<u64> {
+    let target = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    let text = target.to_str()?;
+    text.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_name_full_of_brackets_does_not_shift_the_fields() {
+        let line = b"42 (a) b) (c) S 1 42 42 0 -1 4194560 100 0 0 0 1 2 3 4 20 0 1 0 987654 1000 10 18446744073709551615\n";
+        assert_eq!(parse_start_ticks(line), Some(987_654));
+    }
+
+    #[test]
+    fn a_cut_line_has_no_start_time() {
+        assert_eq!(parse_start_ticks(b"42 (sh) S 1 42"), None);
+        assert_eq!(parse_start_ticks(b""), None);
+        assert_eq!(parse_start_ticks(b"42 (sh)"), None);
+    }
+
+    #[test]
+    fn this_process_has_a_start_time_where_there_is_a_proc() {
+        if std::path::Path::new("/proc/self/stat").exists() {
+            assert!(start_ticks(std::process::id()).is_some());
+            assert!(pid_namespace().is_some());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! From standard input to an accepted envelope.
+
+use std::borrow::Cow;
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use agent_tracer_privacy::{Config, Level, Source, reduce};
+use agent_tracer_spool::envelope::{Agent, Channel, Fault, Header};
+use agent_tracer_spool::{Home, Reason, Spool, doorbell};
+
+use crate::arguments::Caller;
+use crate::{environment, hash_key, process};
+
+/// The longest payload that is looked at. Agents send a few kilobytes; results of 50 MB have been seen.
+const INPUT_CAP: usize = 64 << 20;
+
+/// Reads the payload and records it. Returns it for the status line, which has to show it.
+pub(crate) fn run(caller: Caller, home: Option<&Home>) -> Vec<u8> {
+    let input = match Input::read() {
+        Ok(input) => input,
+        Err(_) => {
+            if let Some(home) = home {
+                Spool::at(&home.spool()).count_loss(Reason::UnreadableInput);
+            }
+            return Vec::new();
+        }
+    };
+    if let Some(home) = home
+        && !environment::switched_off()
+    {
+        record(caller, home, &input);
+    }
+    input.payload
+}
+
+/// Takes what is on standard input and forgets it: an agent that writes to a closed pipe sees an error.
+pub(crate) fn swallow_input() {
+    drop(io::copy(&mut io::stdin().lock(), &mut io::sink()));
+}
+
+/// What was on standard input.
+struct Input {
+    /// At most [`INPUT_CAP`] bytes of it.
+    payload: Vec<u8>,
+    /// How long it was.
+    bytes: u64,
+}
+
+impl Input {
+    fn read() -> io::Result<Self> {
+        let mut payload = Vec::new();
+        let mut stdin = io::stdin().lock();
+        (&mut stdin).take(INPUT_CAP as u64).read_to_end(&mut payload)?;
+        let mut bytes = payload.len() as u64;
+        if payload.len() == INPUT_CAP {
+            bytes += io::copy(&mut stdin, &mut io::sink())?;
+        }
+        Ok(Self { payload, bytes })
+    }
+
+    fn is_cut(&self) -> bool {
+        self.bytes > self.payload.len() as u64
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the hook is where arrival is stamped: payloads carry no time")]
+fn now_nanos() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |elapsed| u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
+}
+
+fn record(caller: Caller, home: &Home, input: &Input) {
+    let arrived = now_nanos();
+    let config = privacy_config(&home.privacy_conf());
+    let cwd = std::env::current_dir().ok();
+    if is_excluded(&config, cwd.as_deref()) {
+        return;
+    }
+    let (agent, channel, source) = match caller {
+        Caller::Claude => (Agent::ClaudeCode, Channel::Hook, Source::ClaudeHook),
+        Caller::Codex => (Agent::Codex, Channel::Hook, Source::CodexHook),
+        Caller::StatusLine => (Agent::ClaudeCode, Channel::Statusline, Source::StatusLine),
+    };
+    let mut header = Header::new(agent, channel, arrived);
+    header.writer = Some(Cow::Borrowed(env!("CARGO_PKG_VERSION")));
+    header.level = Some(Cow::Borrowed(config.level.name()));
+    header.received_bytes = Some(input.bytes);
+    let mut body = Vec::new();
+    if input.is_cut() {
+        header.fault = Some(Fault { what: Cow::Borrowed("oversize"), at: INPUT_CAP as u64 });
+    } else {
+        let reduction = reduce(&input.payload, source, &config, &mut || hash_key::of(home), &mut body);
+        // The payload may name another place than this process stands in.
+        if [&reduction.cwd, &reduction.project_dir].into_iter().flatten().any(|path| excludes(&config, path))
+        {
+            return;
+        }
+        if let Some(fault) = reduction.fault {
+            body.clear();
+            header.fault = Some(Fault { what: Cow::Borrowed(fault.what.name()), at: fault.at as u64 });
+        }
+    }
+    header.cwd = cwd.map(|path| Cow::Owned(path.into_os_string().into_vec()));
+    describe_process(&mut header);
+    // A refusal is counted by the spool itself. There is nobody here to tell.
+    if Spool::at(&home.spool()).accept(&header, &body, arrived, std::process::id()).is_ok() {
+        doorbell::ring(home);
+    }
+}
+
+/// Adds who started this hook, and the named variables.
+fn describe_process(header: &mut Header<'_>) {
+    for name in environment::RECORDED {
+        if let Some(value) = std::env::var_os(name) {
+            header.env.push((Cow::Borrowed(*name), Cow::Owned(value.into_vec())));
+        }
+    }
+    let parent = std::os::unix::process::parent_id();
+    // Claude Code says who it is; a shell between it and this process would hide it otherwise.
+    let named = header
+        .env
+        .iter()
+        .find(|(name, _)| name == "CLAUDE_PID")
+        .and_then(|(_, value)| std::str::from_utf8(value).ok()?.parse().ok());
+    let pid = named.unwrap_or(parent);
+    header.pid = Some(pid);
+    header.pid_start = process::start_ticks(pid);
+    header.pid_namespace = process::pid_namespace();
+    header.parent_pid = Some(parent);
+    header.hook_pid = Some(std::process::id());
+}
+
+/// What the user asked for. No file means the default; a file that cannot be read means the strictest
+/// level, because the user meant something by it.
+fn privacy_config(path: &Path) -> Config {
+    let file = match std::fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Config::default(),
+        Err(_) => return strictest(),
+    };
+    let mut text = Vec::new();
+    match file.take(Config::MAX_BYTES as u64 + 1).read_to_end(&mut text) {
+        Ok(_) => Config::parse(&text).0,
+        Err(_) => strictest(),
+    }
+}
+
+fn strictest() -> Config {
+    Config { level: Level::Metadata, ..Config::default() }
+}
+
+/// Tells whether the user excluded the place where this process stands.
+fn is_excluded(config: &Config, cwd: Option<&Path>) -> bool {
+    if config.excludes.is_empty() {
+        return false;
+    }
+    let project = std::env::var_os("CLAUDE_PROJECT_DIR");
+    [cwd.map(Path::as_os_str), project.as_deref()]
+        .into_iter()
+        .flatten()
+        .any(|path| excludes(config, path.as_bytes()))
+}
+
+fn excludes(config: &Config, path: &[u8]) -> bool {
+    let user = std::env::var_os("HOME");
+    !config.excludes.is_empty() && config.excludes(path, user.as_deref().map(OsStrExt::as_bytes))
+}

@@ -1,0 +1,111 @@
+//! The status line: `[tracer] ctx 42% · 5h 17% · $1.234`, the parts that exist.
+//!
+//! Only one status line can be registered, so ours brings the user's own along: its command is kept in
+//! `statusline.conf`, gets the same input, and its output comes first.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::lookup::number;
+
+/// What `statusline.conf` says.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// Stands before our numbers.
+    pub(crate) prefix: String,
+    /// The user's own status line command.
+    pub(crate) chain: Option<String>,
+}
+
+impl Settings {
+    /// Reads the file; one that is missing or unreadable means the defaults.
+    pub(crate) fn load(path: &Path) -> Self {
+        Self::parse(&std::fs::read_to_string(path).unwrap_or_default())
+    }
+
+    /// Lines of `key value`; in the value `\n` stands for a line break and `\\` for a backslash.
+    fn parse(text: &str) -> Self {
+        let mut settings = Self { prefix: "[tracer]".to_owned(), chain: None };
+        for line in text.lines() {
+            let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+            match key {
+                "prefix" => settings.prefix = unescaped(value),
+                "chain" if !value.is_empty() => settings.chain = Some(unescaped(value)),
+                _ => {}
+            }
+        }
+        settings
+    }
+}
+
+fn unescaped(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    let mut characters = value.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                Some('n') => out.push('\n'),
+                Some(other) => out.push(other),
+                None => out.push('\\'),
+            },
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Our own line for a status line payload.
+pub(crate) fn render(prefix: &str, payload: &[u8]) -> String {
+    let mut line = prefix.to_owned();
+    let mut part = |text: std::fmt::Arguments<'_>| {
+        if line.len() > prefix.len() {
+            line.push_str(" ·");
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        // Writing to a string cannot fail.
+        drop(line.write_fmt(text));
+    };
+    if let Some(used) = number(payload, &["context_window", "used_percentage"]) {
+        part(format_args!("ctx {used:.0}%"));
+    }
+    if let Some(used) = number(payload, &["rate_limits", "five_hour", "used_percentage"]) {
+        part(format_args!("5h {used:.0}%"));
+    }
+    if let Some(cost) = number(payload, &["cost", "total_cost_usd"]) {
+        part(format_args!("${cost:.3}"));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_that_exist_are_shown() {
+        let full =
+            br#"{"cost":{"total_cost_usd":0.27406400000000003},"context_window":{"used_percentage":42},
+            "rate_limits":{"five_hour":{"used_percentage":17.4,"resets_at":1}}}"#;
+        assert_eq!(render("[tracer]", full), "[tracer] ctx 42% · 5h 17% · $0.274");
+        let first = br#"{"cost":{"total_cost_usd":0},"context_window":{"used_percentage":null}}"#;
+        assert_eq!(render("[tracer]", first), "[tracer] $0.000");
+        assert_eq!(render("[tracer]", b"not json"), "[tracer]");
+    }
+
+    #[test]
+    fn an_empty_prefix_leaves_no_gap() {
+        assert_eq!(render("", br#"{"context_window":{"used_percentage":1}}"#), "ctx 1%");
+    }
+
+    #[test]
+    fn settings_keep_line_breaks_and_backslashes_of_a_command() {
+        let text = "prefix at\nchain printf 'a\\\\nb'\\nsecond\n# comment\nnonsense\n";
+        assert_eq!(
+            Settings::parse(text),
+            Settings { prefix: "at".to_owned(), chain: Some("printf 'a\\nb'\nsecond".to_owned()) }
+        );
+        assert_eq!(Settings::parse(""), Settings { prefix: "[tracer]".to_owned(), chain: None });
+    }
+}

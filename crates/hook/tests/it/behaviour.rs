@@ -1,0 +1,181 @@
+//! What an agent and a user can rely on.
+
+use std::process::Stdio;
+
+use agent_tracer_spool::envelope::{Agent, Channel};
+use serde_json::json;
+
+use crate::world::{World, assert_silent, files, mode, run};
+
+const PROMPT: &[u8] = br#"{"session_id":"5a133364-48e1-40c2-b568-cfba1112cbce","cwd":"/home/dev/project","hook_event_name":"UserPromptSubmit","prompt":"hello"}
+"#;
+
+#[test]
+fn an_event_becomes_one_envelope_and_the_agent_hears_nothing() {
+    let world = World::new();
+    assert_silent(&world.run(&["claude"], PROMPT));
+    let (header, body) = world.envelope();
+    assert_eq!(header.agent, Agent::ClaudeCode);
+    assert_eq!(header.channel, Channel::Hook);
+    assert_eq!(header.received_bytes, Some(PROMPT.len() as u64));
+    assert_eq!(header.level.as_deref(), Some("actions"));
+    assert_eq!(header.writer.as_deref(), Some(env!("CARGO_PKG_VERSION")));
+    assert!(header.arrived_nanos > 1_700_000_000_000_000_000);
+    assert!(header.fault.is_none());
+    assert_eq!(body["prompt"], "hello");
+    assert_eq!(body["hook_event_name"], "UserPromptSubmit");
+}
+
+#[test]
+fn each_caller_is_told_apart() {
+    let world = World::new();
+    assert_silent(&world.run(&["codex"], PROMPT));
+    assert_eq!(world.envelope().0.agent, Agent::Codex);
+}
+
+#[test]
+fn the_process_that_acts_is_named_for_certain() {
+    let world = World::new();
+    assert_silent(&world.run(&["claude"], PROMPT));
+    let header = world.envelope().0;
+    assert_eq!(header.parent_pid, Some(std::process::id()));
+    assert_eq!(header.pid, Some(std::process::id()));
+    assert!(header.hook_pid.is_some_and(|pid| pid != std::process::id()));
+    if std::path::Path::new("/proc/self/stat").exists() {
+        assert!(header.pid_start.is_some());
+        assert!(header.pid_namespace.is_some());
+    }
+}
+
+#[test]
+fn the_agents_own_word_about_its_process_is_believed() {
+    let world = World::new();
+    let output = run(world.command(&["claude"]).env("CLAUDE_PID", "1"), PROMPT);
+    assert_silent(&output);
+    assert_eq!(world.envelope().0.pid, Some(1));
+}
+
+#[test]
+fn named_variables_are_recorded_and_no_others() {
+    let world = World::new();
+    let mut command = world.command(&["claude"]);
+    command
+        .env("CLAUDE_PROJECT_DIR", "/home/dev/project")
+        .env("CLAUDE_CODE_ENTRYPOINT", "cli")
+        .env("CLAUDE_CODE_MESSAGING_TOKEN", "canary-token")
+        .env("ANTHROPIC_API_KEY", "canary-key")
+        .env("SOMETHING_ELSE", "canary-else");
+    assert_silent(&run(&mut command, PROMPT));
+    let names: Vec<String> = world.envelope().0.env.iter().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(names, ["CLAUDE_PROJECT_DIR", "CLAUDE_CODE_ENTRYPOINT"]);
+    for path in files(&world.home()) {
+        let bytes = std::fs::read(&path).expect("a file");
+        assert!(!bytes.windows(7).any(|window| window == b"canary-"), "{}", path.display());
+    }
+}
+
+#[test]
+fn everything_on_disk_is_the_users_alone() {
+    let world = World::new();
+    let write =
+        json!({"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"content": "x"}});
+    assert_silent(&world.run(&["claude"], write.to_string().as_bytes()));
+    for path in files(&world.home()) {
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+        assert_eq!(mode(path.parent().expect("a folder")), 0o700, "{}", path.display());
+    }
+}
+
+#[test]
+fn the_switch_turns_recording_off() {
+    let world = World::new();
+    assert_silent(&run(world.command(&["claude"]).env("AGENT_TRACER_OFF", "1"), PROMPT));
+    assert_eq!(world.envelopes().len(), 0);
+    assert_silent(&run(world.command(&["claude"]).env("AGENT_TRACER_OFF", "0"), PROMPT));
+    assert_eq!(world.envelopes().len(), 1);
+}
+
+#[test]
+fn an_excluded_project_leaves_no_trace() {
+    let world = World::new();
+    world.write("privacy.conf", "exclude /home/dev/**\n");
+    assert_silent(&world.run(&["claude"], PROMPT));
+    let elsewhere = String::from_utf8_lossy(PROMPT).replace("/home/dev", "/srv");
+    assert_silent(&run(
+        world.command(&["claude"]).env("CLAUDE_PROJECT_DIR", "/home/dev/project"),
+        elsewhere.as_bytes(),
+    ));
+    assert_eq!(world.envelopes().len(), 0);
+    assert_silent(&world.run(&["claude"], elsewhere.as_bytes()));
+    assert_eq!(world.envelopes().len(), 1);
+}
+
+#[test]
+fn the_level_the_user_chose_is_the_one_applied() {
+    let world = World::new();
+    world.write("privacy.conf", "level metadata\n");
+    assert_silent(&world.run(&["claude"], PROMPT));
+    let (header, body) = world.envelope();
+    assert_eq!(header.level.as_deref(), Some("metadata"));
+    assert_eq!(body["prompt"]["bytes"], 5);
+}
+
+#[test]
+fn a_level_that_is_not_understood_is_the_strictest() {
+    let world = World::new();
+    world.write("privacy.conf", "level everything\n");
+    assert_silent(&world.run(&["claude"], PROMPT));
+    assert_eq!(world.envelope().0.level.as_deref(), Some("metadata"));
+}
+
+#[test]
+fn home_comes_from_the_variable_then_the_argument_then_the_user() {
+    let world = World::new();
+    let other = world.home().join("other");
+    let other_text = other.to_str().expect("text");
+    assert_silent(&world.run(&["claude", "--home", other_text], PROMPT));
+    assert_eq!(world.envelopes().len(), 1, "the variable beats the argument");
+    assert_silent(&run(
+        world.command(&["claude", "--home", other_text]).env_remove("AGENT_TRACER_HOME"),
+        PROMPT,
+    ));
+    assert_eq!(files(&other.join("spool/new")).len(), 1);
+    assert_silent(&run(world.command(&["claude"]).env_remove("AGENT_TRACER_HOME"), PROMPT));
+    let user = world.home().parent().expect("the user").join(".local/share/agent-tracer/spool/new");
+    assert_eq!(files(&user).len(), 1);
+}
+
+#[test]
+fn a_machine_without_a_home_is_no_error() {
+    let world = World::new();
+    let output = run(world.command(&["claude"]).env_remove("AGENT_TRACER_HOME").env_remove("HOME"), PROMPT);
+    assert_silent(&output);
+}
+
+#[test]
+fn closed_input_is_an_event_that_could_not_be_understood() {
+    let world = World::new();
+    let output = world.command(&["claude"]).stdin(Stdio::null()).output().expect("the hook runs");
+    assert_silent(&output);
+    let all = world.envelopes();
+    assert_eq!(all.len(), 1);
+    assert!(all[0].0.fault.is_some());
+    assert!(all[0].1.is_empty());
+}
+
+#[test]
+fn words_that_nobody_knows_are_silent_too() {
+    let world = World::new();
+    assert_silent(&world.run(&["another-agent"], PROMPT));
+    assert_silent(&world.run(&[], PROMPT));
+    assert_eq!(world.envelopes().len(), 0);
+}
+
+#[test]
+fn the_version_is_told_to_those_who_ask() {
+    let output = World::new().run(&["--version"], b"");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        concat!("agent-tracer-hook ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}
