@@ -4,9 +4,11 @@
 //! function is one step that either happens or does not (a write may happen by half), so tests can let
 //! a process die, or a disk run full, at every single one of them: see `gate`.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 const FILE_MODE: u32 = 0o600;
@@ -59,6 +61,78 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     gate::pass()?;
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
+}
+
+/// Removes a file if that is possible; for leftovers that the sweep would find as well.
+pub(crate) fn try_remove(path: &Path) {
+    remove(path).ok();
+}
+
+/// Cuts or extends a file.
+pub(crate) fn set_len(file: &File, bytes: u64) -> io::Result<()> {
+    gate::pass()?;
+    file.set_len(bytes)
+}
+
+/// Takes a folder away from everybody but its owner.
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    gate::pass()?;
+    fs::set_permissions(path, fs::Permissions::from_mode(FOLDER_MODE))
+}
+
+/// Opens or creates a file for the user alone, to be locked.
+pub(crate) fn open_lock(path: &Path) -> io::Result<File> {
+    gate::pass()?;
+    OpenOptions::new().write(true).create(true).truncate(false).mode(FILE_MODE).open(path)
+}
+
+/// What the file system says about a name, without following it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Facts {
+    pub(crate) is_file: bool,
+    pub(crate) is_folder: bool,
+    /// The user id of the owner.
+    pub(crate) owner: u32,
+    /// The permission bits.
+    pub(crate) mode: u32,
+    pub(crate) bytes: u64,
+    /// Device and inode: the file itself, whatever its name.
+    pub(crate) identity: (u64, u64),
+}
+
+impl Facts {
+    /// Tells whether group or others have any right.
+    pub(crate) fn is_exposed(&self) -> bool {
+        self.mode & 0o077 != 0
+    }
+}
+
+impl From<Metadata> for Facts {
+    fn from(metadata: Metadata) -> Facts {
+        Facts {
+            is_file: metadata.is_file(),
+            is_folder: metadata.is_dir(),
+            owner: metadata.uid(),
+            mode: metadata.mode() & 0o7777,
+            bytes: metadata.len(),
+            identity: (metadata.dev(), metadata.ino()),
+        }
+    }
+}
+
+/// Returns the facts of a name, which may be a link.
+pub(crate) fn facts(path: &Path) -> io::Result<Facts> {
+    fs::symlink_metadata(path).map(Facts::from)
+}
+
+/// Returns the facts of an open file.
+pub(crate) fn facts_of(file: &File) -> io::Result<Facts> {
+    file.metadata().map(Facts::from)
+}
+
+/// Returns the bytes of a file name.
+pub(crate) fn name_bytes(name: &OsStr) -> &[u8] {
+    name.as_bytes()
 }
 
 /// Tells whether anything has this name, without following it.

@@ -5,7 +5,7 @@
 //! death of the hook, of the agent and of the server. What is refused is counted in `lost/`.
 //!
 //! Rooms: [`home`] says where everything lives, [`envelope`] is the format on disk, [`Spool::accept`]
-//! writes, [`doorbell`] wakes the server. Standard library only: this crate is inside the hook, which
+//! writes, [`drain`] reads, [`doorbell`] wakes the server. Standard library only: this crate is inside the hook, which
 //! is started for every action of every agent.
 //!
 //! Laws: nothing here prints, reads the environment or takes the clock; no payload byte ever becomes
@@ -15,15 +15,21 @@ pub mod checksum;
 mod decimal;
 mod disk;
 pub mod doorbell;
+pub mod drain;
 pub mod envelope;
 pub mod home;
 pub mod lost;
+#[cfg(test)]
+mod model;
 mod name;
 mod spool;
+mod stats;
 mod write;
 
+pub use drain::Drain;
 pub use home::Home;
 pub use lost::Reason;
 pub use name::EnvelopeName;
 pub use spool::{Limits, Spool, SpoolError};
+pub use stats::Stats;
 pub use write::{Accepted, Refused};

@@ -90,20 +90,30 @@ impl Spool {
 
     /// Makes every folder and counter, as `install` does; whatever is already there stays.
     ///
-    /// The hook also works without, but only prepared counters can count on a full disk.
+    /// Folders that others may enter are closed to them. The hook also works without, but only
+    /// prepared counters can count on a full disk.
     pub fn prepare(&self) -> Result<(), SpoolError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| SpoolError { attempted: "prepare", path, source }
-        };
+        self.prepare_folder(&self.root)?;
         for folder in Folder::ALL {
-            let path = self.folder(folder);
-            disk::create_folder(&path).map_err(failed(&path))?;
+            self.prepare_folder(&self.folder(folder))?;
         }
         let used = self.used();
-        disk::open_append(&used).map_err(failed(&used))?;
+        disk::open_append(&used).map_err(SpoolError::of("open", &used))?;
         let counters = self.folder(Folder::Lost);
-        lost::prepare(&counters).map_err(failed(&counters))
+        lost::prepare(&counters).map_err(SpoolError::of("prepare", &counters))
+    }
+
+    fn prepare_folder(&self, path: &Path) -> Result<(), SpoolError> {
+        disk::create_folder(path).map_err(SpoolError::of("create", path))?;
+        let facts = disk::facts(path).map_err(SpoolError::of("inspect", path))?;
+        // The root may be a link to another disk; what is inside must be real folders.
+        if !facts.is_folder && path != self.root {
+            return Err(SpoolError::of("use", path)(io::ErrorKind::NotADirectory.into()));
+        }
+        if facts.is_folder && facts.is_exposed() {
+            disk::make_private(path).map_err(SpoolError::of("close to others", path))?;
+        }
+        Ok(())
     }
 
     /// Counts an observation that never became an envelope (an unreadable payload, a panic).
@@ -165,6 +175,13 @@ pub struct SpoolError {
     pub path: PathBuf,
     /// What the system said.
     pub source: io::Error,
+}
+
+impl SpoolError {
+    /// Returns a function that gives a system error its place.
+    pub(crate) fn of(attempted: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SpoolError {
+        move |source| SpoolError { attempted, path: path.to_owned(), source }
+    }
 }
 
 impl fmt::Display for SpoolError {

@@ -24,6 +24,19 @@ const NAMES_TRIED: usize = 64;
 /// Enough for the units of the largest envelope.
 static UNITS: [u8; 2048] = [b'.'; 2048];
 
+/// What names are drawn from.
+pub(crate) struct Writer<'a> {
+    pub(crate) now_nanos: u64,
+    pub(crate) pid: u32,
+    pub(crate) counter: &'a AtomicU32,
+}
+
+impl Writer<'_> {
+    fn draw(&self) -> EnvelopeName {
+        EnvelopeName::new(self.now_nanos, self.pid, self.counter.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 /// An envelope that is in `new/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
@@ -57,25 +70,35 @@ impl Spool {
         now_nanos: u64,
         pid: u32,
     ) -> Result<Accepted, Refused> {
+        self.accept_as(&Writer { now_nanos, pid, counter: &COUNTER }, header, body)
+    }
+
+    /// The same for a writer whose counter is its own, as that of another process would be.
+    pub(crate) fn accept_as(
+        &self,
+        writer: &Writer<'_>,
+        header: &Header<'_>,
+        body: &[u8],
+    ) -> Result<Accepted, Refused> {
         let mut bytes = Vec::new();
         envelope::encode(header, body, &mut bytes);
-        self.accept_encoded(&bytes, now_nanos, pid).map_err(|(reason, cause)| Refused {
+        self.accept_encoded(writer, &bytes).map_err(|(reason, cause)| Refused {
             reason,
             counted: self.count_loss(reason),
             cause,
         })
     }
 
-    fn accept_encoded(&self, bytes: &[u8], now_nanos: u64, pid: u32) -> Result<Accepted, Failure> {
+    fn accept_encoded(&self, writer: &Writer<'_>, bytes: &[u8]) -> Result<Accepted, Failure> {
         let size = bytes.len() as u64;
         if size > self.limits().envelope() {
             return Err((Reason::TooLarge, None));
         }
         self.reserve(units_of(size))?;
-        match self.deliver(bytes, now_nanos, pid) {
+        match self.deliver(writer, bytes) {
             // The sweep of `tmp/` took our file (the machine slept for an hour in between). Either it
             // was whole and is now delivered, or it was not: twice is better than never.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.deliver(bytes, now_nanos, pid),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.deliver(writer, bytes),
             result => result,
         }
         .map(|name| Accepted { name, bytes: size })
@@ -96,8 +119,8 @@ impl Spool {
         disk::write(&file, UNITS.get(..units).unwrap_or(&UNITS)).map_err(failed)
     }
 
-    fn deliver(&self, bytes: &[u8], now_nanos: u64, pid: u32) -> io::Result<EnvelopeName> {
-        let (name, file) = self.draw_name(now_nanos, pid)?;
+    fn deliver(&self, writer: &Writer<'_>, bytes: &[u8]) -> io::Result<EnvelopeName> {
+        let (name, file) = self.draw_name(writer)?;
         let (tmp, new) = (self.path(Folder::Tmp, &name), self.path(Folder::New, &name));
         let written = disk::write(&file, bytes);
         drop(file);
@@ -107,7 +130,7 @@ impl Spool {
             Err(error) => {
                 // A half-written file must not take space on a disk that may be full; if it cannot be
                 // removed either, the sweep will find it.
-                disk::remove(&tmp).ok();
+                disk::try_remove(&tmp);
                 Err(error)
             }
         }
@@ -121,9 +144,9 @@ impl Spool {
     /// that name. So one look at `new/<name>` after the creation settles it: whoever held the name
     /// before has either renamed (we see it) or left. A hard link would settle it too, at the price of
     /// an unlink, of file systems that have none, and of envelopes in two folders after a crash.
-    fn draw_name(&self, now_nanos: u64, pid: u32) -> io::Result<(EnvelopeName, File)> {
+    fn draw_name(&self, writer: &Writer<'_>) -> io::Result<(EnvelopeName, File)> {
         for _ in 0..NAMES_TRIED {
-            let name = EnvelopeName::new(now_nanos, pid, COUNTER.fetch_add(1, Ordering::Relaxed));
+            let name = writer.draw();
             let tmp = self.path(Folder::Tmp, &name);
             let file = match self.with_folders(|| disk::create_new(&tmp)) {
                 Ok(file) => file,
@@ -133,7 +156,7 @@ impl Spool {
             match disk::is_taken(&self.path(Folder::New, &name)) {
                 Ok(false) => return Ok((name, file)),
                 taken => {
-                    disk::remove(&tmp).ok();
+                    disk::try_remove(&tmp);
                     taken?;
                 }
             }

@@ -1,10 +1,13 @@
 //! The gate of the tests: lets the calling thread's "process" die, or its disk fail, at a chosen step.
 //!
 //! Steps are counted per thread. A write is two steps, so that it can also happen by half. After its
-//! death a process changes nothing any more, not even to clean up.
+//! death a process changes nothing any more, not even to clean up. A process can also be held before a
+//! step while others run.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 
 /// What happens to the steps of a thread.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +22,15 @@ enum Plan {
     NoSpaceFrom(usize),
 }
 
+/// Where a held thread stops: it reports, then waits to be let go.
+struct Hold {
+    step: usize,
+    reached: Sender<()>,
+    go: Receiver<()>,
+}
+
 thread_local! {
+    static HOLD: RefCell<Option<Hold>> = const { RefCell::new(None) };
     static PLAN: Cell<Plan> = const { Cell::new(Plan::Open) };
     static STEPS: Cell<usize> = const { Cell::new(0) };
 }
@@ -60,9 +71,41 @@ pub(crate) fn full_from<T>(step: usize, work: impl FnOnce() -> T) -> (T, usize) 
     run(Plan::NoSpaceFrom(step), work)
 }
 
+/// Runs `work` in a thread of its own, holds it before the given step, and runs `meanwhile`.
+///
+/// If the work has fewer steps, it ends before `meanwhile` runs.
+pub(crate) fn held_at<T: Send, M>(
+    step: usize,
+    work: impl FnOnce() -> T + Send,
+    meanwhile: impl FnOnce() -> M,
+) -> (T, M) {
+    let (reached, has_reached) = channel();
+    let (let_go, go) = channel();
+    thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            STEPS.set(0);
+            HOLD.set(Some(Hold { step, reached, go }));
+            let result = work();
+            HOLD.set(None);
+            result
+        });
+        // Either it is held, or it has ended and dropped its sender; both mean that it stands still.
+        has_reached.recv().ok();
+        let during = meanwhile();
+        let_go.send(()).ok();
+        (worker.join().unwrap(), during)
+    })
+}
+
 fn tick() -> usize {
     let step = STEPS.get();
     STEPS.set(step + 1);
+    HOLD.with_borrow(|hold| {
+        if let Some(hold) = hold.as_ref().filter(|hold| hold.step == step) {
+            hold.reached.send(()).unwrap();
+            hold.go.recv().unwrap();
+        }
+    });
     step
 }
 

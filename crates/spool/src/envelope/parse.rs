@@ -37,7 +37,14 @@ pub fn parse(bytes: &[u8]) -> Result<Envelope<'_>, EnvelopeError> {
 }
 
 fn check_version(bytes: &[u8]) -> Result<(), EnvelopeError> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or(EnvelopeError::NotAnEnvelope)?;
+    let Some(rest) = bytes.strip_prefix(MAGIC) else {
+        let begun = MAGIC.starts_with(bytes);
+        return Err(if begun {
+            EnvelopeError::Torn { bytes: bytes.len() }
+        } else {
+            EnvelopeError::NotAnEnvelope
+        });
+    };
     let version = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if version == VERSION {
         return Ok(());

@@ -1,0 +1,358 @@
+//! The reading side: hands out envelopes oldest first, and forgets only what its caller has kept.
+//!
+//! Law: a file leaves `new/` in two ways only. [`Drain::ack`] unlinks it, and takes a [`Receipt`] that
+//! exists only for a delivered batch: call it after an fsynced commit. Or it is no envelope of ours,
+//! and goes to `quarantine/` with a reason. A drain does not deliver a file twice; a restarted one
+//! delivers everything again that was not acked, so the caller's commit must tolerate repetition.
+//!
+//! One drain per spool: it holds a lock on `drain.lock` as long as it lives. Memory is bounded by
+//! the batch and by [`QUEUE_MAX`] names, however many files wait.
+
+mod admit;
+mod quarantine;
+mod scan;
+mod sweep;
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::PathBuf;
+
+pub use admit::Refusal;
+pub use quarantine::{Fate, RefusedFile};
+pub use sweep::Swept;
+
+pub(crate) use quarantine::REASON_SUFFIX;
+pub(crate) use scan::each;
+
+use crate::envelope::Header;
+use crate::spool::{Folder, Spool, SpoolError, units_of};
+use crate::{EnvelopeName, disk};
+use admit::{Admission, Guard};
+use scan::Entry;
+
+/// Names kept from one look into `new/`; a look costs one `readdir` of all that waits.
+const QUEUE_MAX: usize = 16_384;
+/// How often one call looks into `new/`.
+const LOOKS_MAX: usize = 3;
+/// How often a file may fail to be read before it is put aside.
+const ATTEMPTS_MAX: u8 = 3;
+
+/// The one reader of a spool.
+#[derive(Debug)]
+pub struct Drain {
+    spool: Spool,
+    guard: Guard,
+    /// Names still to deliver from the last look, the oldest at the end.
+    queue: Vec<EnvelopeName>,
+    /// Delivered and not acked.
+    in_flight: HashSet<EnvelopeName>,
+    /// Refused, but could not be moved away.
+    left: HashSet<EnvelopeName>,
+    /// The same for files whose name is not an envelope's.
+    left_strangers: HashSet<OsString>,
+    /// Failed reads by name, for files that may be readable the next time.
+    attempts: HashMap<EnvelopeName, u8>,
+    /// Held, not used: its lock keeps other drains out.
+    _lock: File,
+}
+
+/// An envelope as it is handed out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivered {
+    /// Its file name, which is also the id of an observation that has no better one.
+    pub name: EnvelopeName,
+    /// What is known about the observation.
+    pub header: Header<'static>,
+    /// The observation's bytes after privacy.
+    pub body: Vec<u8>,
+}
+
+/// What one call of [`Drain::next_batch`] found.
+#[derive(Debug)]
+pub struct Batch {
+    /// The envelopes, oldest first.
+    pub envelopes: Vec<Delivered>,
+    /// Files that were refused on the way.
+    pub refused: Vec<RefusedFile>,
+    /// To be given to [`Drain::ack`] once the envelopes are durable elsewhere.
+    pub receipt: Receipt,
+    /// Whether the folder was seen with nothing more to deliver: the moment to wait for the doorbell.
+    pub nothing_left: bool,
+}
+
+impl Batch {
+    fn is_empty(&self) -> bool {
+        self.envelopes.is_empty() && self.refused.is_empty()
+    }
+}
+
+/// The right to have delivered envelopes removed.
+#[derive(Debug, Default)]
+#[must_use = "without an ack the envelopes are delivered again after a restart"]
+pub struct Receipt {
+    entries: Vec<(EnvelopeName, u64)>,
+}
+
+impl Receipt {
+    /// Returns the names it stands for.
+    pub fn names(&self) -> impl Iterator<Item = &EnvelopeName> {
+        self.entries.iter().map(|(name, _)| name)
+    }
+}
+
+impl Drain {
+    /// Takes the spool, after making what is missing of it.
+    ///
+    /// Refuses a spool of another user (running as root in someone's home would leave files there that
+    /// their hooks cannot touch) and one that another drain holds.
+    pub fn open(spool: &Spool) -> Result<Drain, DrainError> {
+        let guard = Guard::of(spool)?;
+        spool.prepare()?;
+        let path = spool.root().join("drain.lock");
+        let lock = disk::open_lock(&path).map_err(SpoolError::of("open", &path))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(DrainError::Busy(spool.root().to_owned())),
+            Err(TryLockError::Error(source)) => return Err(SpoolError::of("lock", &path)(source).into()),
+        }
+        let drain = Drain {
+            spool: spool.clone(),
+            guard,
+            queue: Vec::new(),
+            in_flight: HashSet::new(),
+            left: HashSet::new(),
+            left_strangers: HashSet::new(),
+            attempts: HashMap::new(),
+            _lock: lock,
+        };
+        drain.recount()?;
+        Ok(drain)
+    }
+
+    /// Delivers up to `max_files` envelopes of up to `max_bytes` together, but at least one if any is
+    /// deliverable.
+    ///
+    /// Oldest first by name; an envelope that arrives late with an old name (its hook was slow) comes
+    /// with the next look into the folder. Every batch is in order in itself.
+    pub fn next_batch(&mut self, max_files: usize, max_bytes: u64) -> Result<Batch, DrainError> {
+        let mut batch = Batch {
+            envelopes: Vec::new(),
+            refused: Vec::new(),
+            receipt: Receipt::default(),
+            nothing_left: false,
+        };
+        let mut bytes = 0u64;
+        let mut looks = 0;
+        while batch.envelopes.len() + batch.refused.len() < max_files.max(1) {
+            let Some(name) = self.queue.pop() else {
+                // Network file systems can go on listing files that are gone.
+                looks += 1;
+                if looks > LOOKS_MAX {
+                    break;
+                }
+                match self.look(&mut batch.refused) {
+                    Ok(true) => continue,
+                    Ok(false) => batch.nothing_left = true,
+                    // What is already in the batch must reach the caller; the error will be back.
+                    Err(_) if !batch.is_empty() => {}
+                    Err(error) => return Err(error),
+                }
+                break;
+            };
+            let room = (!batch.envelopes.is_empty()).then(|| max_bytes.saturating_sub(bytes));
+            let path = self.spool.path(Folder::New, &name);
+            match admit::admit(&self.guard, &path, room) {
+                Ok(Admission::Admitted { header, body, size }) => {
+                    bytes = bytes.saturating_add(size);
+                    self.attempts.remove(&name);
+                    self.in_flight.insert(name);
+                    batch.receipt.entries.push((name, size));
+                    batch.envelopes.push(Delivered { name, header, body });
+                }
+                Ok(Admission::NoRoom) => {
+                    self.queue.push(name);
+                    break;
+                }
+                Ok(Admission::Gone) => {}
+                Ok(Admission::Refused(refusal)) => batch.refused.push(self.refuse(&name, refusal)),
+                Err(source) => {
+                    if let Some(refusal) = self.give_up(&name, &source) {
+                        batch.refused.push(self.refuse(&name, refusal));
+                        continue;
+                    }
+                    self.queue.push(name);
+                    if batch.is_empty() {
+                        return Err(SpoolError::of("read", &path)(source).into());
+                    }
+                    break;
+                }
+            }
+        }
+        // A second look may have found a late arrival with an older name.
+        batch.envelopes.sort_unstable_by_key(|envelope| envelope.name);
+        Ok(batch)
+    }
+
+    /// Removes what the receipt stands for. Only after the caller's own commit is on disk.
+    ///
+    /// A file that cannot be removed is not delivered again by this drain, but by the next one. The
+    /// first failure is returned after everything else has been removed; there is nothing to repeat.
+    pub fn ack(&mut self, receipt: Receipt) -> Result<(), DrainError> {
+        let mut freed = 0;
+        let mut failed = None;
+        for (name, size) in receipt.entries {
+            let path = self.spool.path(Folder::New, &name);
+            match disk::remove(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    failed.get_or_insert(SpoolError::of("remove", &path)(error));
+                }
+                _ => {
+                    self.in_flight.remove(&name);
+                    freed += units_of(size);
+                }
+            }
+        }
+        let lowered = self.lower_used(freed);
+        match failed {
+            Some(error) => Err(error.into()),
+            None => lowered,
+        }
+    }
+
+    /// Takes a batch back whose commit failed: its envelopes will be delivered again.
+    pub fn put_back(&mut self, receipt: Receipt) {
+        for (name, _) in &receipt.entries {
+            self.in_flight.remove(name);
+        }
+        // They are older than what is queued; a new look puts them first.
+        self.queue.clear();
+    }
+
+    /// Returns how many envelopes are delivered and not acked.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Sets `used` to what is really there: the drain does it when it opens, and whoever keeps it
+    /// open should do it now and then, because hooks that died left reservations behind.
+    pub fn recount(&self) -> Result<(), DrainError> {
+        let mut units = 0;
+        for folder in [Folder::New, Folder::Tmp] {
+            each(&self.spool.folder(folder), |_, facts| units += units_of(facts.bytes))?;
+        }
+        self.set_used(|_| units)
+    }
+
+    /// Looks into `new/`; returns whether there is something to deliver.
+    fn look(&mut self, refused: &mut Vec<RefusedFile>) -> Result<bool, DrainError> {
+        let folder = self.spool.folder(Folder::New);
+        let found = scan::smallest(&folder, QUEUE_MAX, |entry| match entry {
+            Entry::Envelope(name) => self.in_flight.contains(name) || self.left.contains(name),
+            Entry::Stranger(name) => self.left_strangers.contains(name),
+        })?;
+        self.queue = found.names;
+        refused.extend(self.refuse_strangers(Folder::New, found.strangers));
+        if found.was_empty {
+            // Corrects every drift of the accounting at the moment when it is cheap.
+            self.set_used(|_| 0)?;
+        }
+        Ok(!self.queue.is_empty())
+    }
+
+    /// Counts a failed read; a file that failed too often is refused, so that it does not block the
+    /// others for ever. It is only moved: what cannot be read today may be readable elsewhere.
+    fn give_up(&mut self, name: &EnvelopeName, error: &io::Error) -> Option<Refusal> {
+        let attempts = self.attempts.entry(*name).or_default();
+        *attempts += 1;
+        if *attempts < ATTEMPTS_MAX {
+            return None;
+        }
+        self.attempts.remove(name);
+        Some(Refusal::Unreadable(error.to_string()))
+    }
+
+    fn refuse(&mut self, name: &EnvelopeName, refusal: Refusal) -> RefusedFile {
+        let refused = quarantine::envelope(&self.spool, Folder::New, name, refusal);
+        if matches!(refused.fate, Fate::LeftInPlace(_)) {
+            self.left.insert(*name);
+        }
+        refused
+    }
+
+    fn refuse_strangers(&mut self, from: Folder, names: Vec<OsString>) -> Vec<RefusedFile> {
+        names
+            .into_iter()
+            .map(|name| {
+                let refused = quarantine::stranger(&self.spool, from, &name);
+                if matches!(refused.fate, Fate::LeftInPlace(_)) {
+                    self.left_strangers.insert(name);
+                }
+                refused
+            })
+            .collect()
+    }
+
+    fn lower_used(&self, units: u64) -> Result<(), DrainError> {
+        if units == 0 {
+            return Ok(());
+        }
+        self.set_used(|taken| taken.saturating_sub(units))
+    }
+
+    /// Changes the length of `used`. A hook that appends between our look and our cut loses its
+    /// reservation: the accounting then knows a few units too few until it is recounted.
+    fn set_used(&self, change: impl FnOnce(u64) -> u64) -> Result<(), DrainError> {
+        let path = self.spool.used();
+        let failed = || SpoolError::of("recount", &path);
+        let file = disk::open_append(&path).map_err(failed())?;
+        let taken = disk::facts_of(&file).map_err(failed())?.bytes;
+        let wanted = change(taken);
+        if wanted != taken {
+            disk::set_len(&file, wanted).map_err(failed())?;
+        }
+        Ok(())
+    }
+}
+
+/// Why the spool could not be drained.
+#[derive(Debug)]
+pub enum DrainError {
+    /// Another drain holds the spool.
+    Busy(PathBuf),
+    /// The folder belongs to someone else.
+    Foreign(PathBuf),
+    /// A file operation failed.
+    Failed(SpoolError),
+}
+
+impl From<SpoolError> for DrainError {
+    fn from(error: SpoolError) -> DrainError {
+        DrainError::Failed(error)
+    }
+}
+
+impl fmt::Display for DrainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DrainError::Busy(path) => {
+                write!(f, "another process drains the spool `{}`", path.display())
+            }
+            DrainError::Foreign(path) => {
+                write!(f, "the spool `{}` belongs to another user", path.display())
+            }
+            DrainError::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for DrainError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            DrainError::Failed(error) => error.source(),
+            DrainError::Busy(_) | DrainError::Foreign(_) => None,
+        }
+    }
+}

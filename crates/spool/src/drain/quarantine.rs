@@ -1,0 +1,93 @@
+//! Putting aside what is no envelope: moved by name, never opened, never followed, never overwritten.
+//!
+//! An envelope keeps its name; a stranger's name may be anything, so it becomes
+//! `stranger-<hash of the name>` and the reason's file tells the name, escaped. Only the drain writes
+//! here, under its lock, so a free name stays free between the look and the move.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::PathBuf;
+
+use super::Refusal;
+use crate::checksum::xxh64;
+use crate::spool::{Folder, Spool};
+use crate::{EnvelopeName, disk};
+
+/// How a reason's file is called after the file it speaks of.
+pub(crate) const REASON_SUFFIX: &str = ".reason";
+
+/// How many names to try for one file.
+const NAMES_TRIED: u32 = 100;
+
+/// A file that was refused.
+#[derive(Debug)]
+pub struct RefusedFile {
+    /// Its name in the spool, with what is not plain text escaped.
+    pub name: String,
+    /// Why.
+    pub refusal: Refusal,
+    /// Where it is now.
+    pub fate: Fate,
+}
+
+/// What became of a refused file.
+#[derive(Debug)]
+pub enum Fate {
+    /// It is in `quarantine/` under this name.
+    Quarantined(String),
+    /// It could not be moved and stays where it is; this drain passes it over.
+    LeftInPlace(io::Error),
+    /// It was removed and its loss counted: half an envelope that nobody will finish.
+    Removed,
+}
+
+/// Puts aside a file with an envelope's name.
+pub(super) fn envelope(spool: &Spool, from: Folder, name: &EnvelopeName, refusal: Refusal) -> RefusedFile {
+    put_aside(spool, spool.path(from, name), name.as_str(), name.as_str(), refusal)
+}
+
+/// Puts aside a file with any other name.
+pub(super) fn stranger(spool: &Spool, from: Folder, name: &OsStr) -> RefusedFile {
+    let bytes = disk::name_bytes(name);
+    let target = format!("stranger-{:016x}", xxh64(bytes));
+    put_aside(
+        spool,
+        spool.folder(from).join(name),
+        &target,
+        &bytes.escape_ascii().to_string(),
+        Refusal::Stranger,
+    )
+}
+
+fn put_aside(spool: &Spool, from: PathBuf, target: &str, shown: &str, refusal: Refusal) -> RefusedFile {
+    let fate = match move_away(spool, &from, target) {
+        Ok(name) => {
+            // The move comes first: a reason without a file would puzzle, a file without one only
+            // says less. For the same reason a failure here changes nothing.
+            explain(spool, &name, shown, &refusal).ok();
+            Fate::Quarantined(name)
+        }
+        Err(error) => Fate::LeftInPlace(error),
+    };
+    RefusedFile { name: shown.to_owned(), refusal, fate }
+}
+
+fn move_away(spool: &Spool, from: &std::path::Path, target: &str) -> io::Result<String> {
+    let folder = spool.folder(Folder::Quarantine);
+    for number in 0..NAMES_TRIED {
+        let name = if number == 0 { target.to_owned() } else { format!("{target}.{number}") };
+        let path = folder.join(&name);
+        if disk::is_taken(&path)? || disk::is_taken(&folder.join(format!("{name}{REASON_SUFFIX}")))? {
+            continue;
+        }
+        disk::rename(from, &path)?;
+        return Ok(name);
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+fn explain(spool: &Spool, name: &str, shown: &str, refusal: &Refusal) -> io::Result<()> {
+    let path = spool.folder(Folder::Quarantine).join(format!("{name}{REASON_SUFFIX}"));
+    let text = format!("cannot read envelope `{shown}`: {refusal}\n");
+    disk::write(&disk::create_new(&path)?, text.as_bytes())
+}

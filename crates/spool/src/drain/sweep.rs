@@ -1,0 +1,83 @@
+//! The sweep of `tmp/`: what hooks left behind when they died while writing.
+//!
+//! Age is judged by the name's time, so a file is old if it is more than an hour away from now in
+//! either direction: a clock that was wrong once must not leave files for ever. A whole envelope is
+//! delivered after all; half of one is removed and counted as lost.
+
+use super::admit::{self, Admission};
+use super::scan::{self, Entry};
+use super::{Drain, DrainError, Fate, Refusal, RefusedFile, quarantine};
+use crate::envelope::EnvelopeError;
+use crate::lost::{self, Reason};
+use crate::spool::{Folder, SpoolError};
+use crate::{EnvelopeName, disk};
+
+/// How far from now a name must be; a living hook needs milliseconds.
+const AGE_NANOS: u64 = 3_600_000_000_000;
+
+/// Files taken by one sweep; the rest waits for the next.
+const SWEEP_MAX: usize = 16_384;
+
+/// What a sweep did.
+#[derive(Debug, Default)]
+pub struct Swept {
+    /// Whole envelopes that are now in `new/`.
+    pub recovered: u64,
+    /// Halves that were removed and counted.
+    pub torn: u64,
+    /// Files that may still be written to, or whose name is taken in `new/`.
+    pub kept: u64,
+    /// Files that no hook of ours left.
+    pub refused: Vec<RefusedFile>,
+}
+
+impl Drain {
+    /// Clears `tmp/` of what is more than an hour old.
+    pub fn sweep(&mut self, now_nanos: u64) -> Result<Swept, DrainError> {
+        let mut swept = Swept::default();
+        let folder = self.spool.folder(Folder::Tmp);
+        let found = scan::smallest(&folder, SWEEP_MAX, |entry| match entry {
+            Entry::Envelope(name) => name.nanos().abs_diff(now_nanos) <= AGE_NANOS,
+            Entry::Stranger(name) => self.left_strangers.contains(name),
+        })?;
+        swept.refused = self.refuse_strangers(Folder::Tmp, found.strangers);
+        for name in found.names.iter().rev() {
+            self.sweep_one(name, &mut swept)?;
+        }
+        scan::names(&folder, |_| swept.kept += 1)?;
+        Ok(swept)
+    }
+
+    fn sweep_one(&mut self, name: &EnvelopeName, swept: &mut Swept) -> Result<(), DrainError> {
+        let path = self.spool.path(Folder::Tmp, name);
+        let admission = admit::admit(&self.guard, &path, None).map_err(SpoolError::of("read", &path))?;
+        match admission {
+            Admission::Admitted { .. } => {
+                let target = self.spool.path(Folder::New, name);
+                // As in `accept`: while the name is held in `tmp/`, nobody else can bring it into
+                // `new/`, so a free one stays free. A taken one is free once it has been acked.
+                if !disk::is_taken(&target).map_err(SpoolError::of("inspect", &target))? {
+                    disk::rename(&path, &target).map_err(SpoolError::of("recover", &path))?;
+                    swept.recovered += 1;
+                }
+            }
+            Admission::Refused(Refusal::Envelope(EnvelopeError::Torn { bytes })) => {
+                // Counted first: dying in between counts it twice, the other order not at all.
+                let counters = self.spool.folder(Folder::Lost);
+                lost::count(&counters, Reason::Torn).map_err(SpoolError::of("count a loss in", &counters))?;
+                disk::remove(&path).map_err(SpoolError::of("remove", &path))?;
+                swept.torn += 1;
+                swept.refused.push(RefusedFile {
+                    name: name.to_string(),
+                    refusal: Refusal::Envelope(EnvelopeError::Torn { bytes }),
+                    fate: Fate::Removed,
+                });
+            }
+            Admission::Refused(refusal) => {
+                swept.refused.push(quarantine::envelope(&self.spool, Folder::Tmp, name, refusal));
+            }
+            Admission::Gone | Admission::NoRoom => {}
+        }
+        Ok(())
+    }
+}
