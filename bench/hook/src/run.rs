@@ -50,6 +50,16 @@ fn once(contestant: &Contestant) -> Result<(f64, f64), String> {
     Ok((wait, children_cpu_us() - before))
 }
 
+/// Whoever follows a slow program finds the caches cold, so nobody always follows the same one.
+fn shuffle(order: &mut [usize], dice: &mut u64) {
+    for last in (1..order.len()).rev() {
+        *dice ^= *dice << 13;
+        *dice ^= *dice >> 7;
+        *dice ^= *dice << 17;
+        order.swap(last, (*dice % (last as u64 + 1)) as usize);
+    }
+}
+
 /// Runs everyone `repetitions` times, one after the other, after one round that is not counted.
 pub(crate) fn round_robin(bench: &Bench, repetitions: usize) -> Result<Vec<Row>, String> {
     let mut rows: Vec<Row> = bench
@@ -62,8 +72,14 @@ pub(crate) fn round_robin(bench: &Bench, repetitions: usize) -> Result<Vec<Row>,
             cpu_us: Vec::with_capacity(repetitions),
         })
         .collect();
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let mut dice = 0x9e37_79b9_7f4a_7c15_u64;
     for repetition in 0..=repetitions {
-        for (contestant, row) in bench.contestants.iter().zip(&mut rows) {
+        shuffle(&mut order, &mut dice);
+        for index in &order {
+            let (Some(contestant), Some(row)) = (bench.contestants.get(*index), rows.get_mut(*index)) else {
+                continue;
+            };
             let (wait, cpu) = once(contestant)?;
             if repetition > 0 {
                 row.wait_us.push(wait);

@@ -2,6 +2,12 @@
 //!
 //! Standard input → privacy → envelope → spool → doorbell, and out. The law of this binary: it waits for
 //! nobody, prints nothing, and ends with 0. What it could not keep is counted, never shown to the agent.
+//!
+//! It has no Rust `main`: before one runs, the standard library reads `/proc/self/maps` to find the stack
+//! and prepares a signal stack, a third of all instructions of a start, for a message on stack overflow
+//! that nobody would see. The C entry point does without.
+
+#![no_main]
 
 mod arguments;
 mod chain;
@@ -16,6 +22,8 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use agent_tracer_spool::{Home, Reason, Spool};
+use nix::sys::signal::{SigSet, Signal};
+
 use arguments::{Arguments, Caller, Request};
 
 /// What a person is told who calls the hook by hand.
@@ -26,7 +34,15 @@ fn home(argument: Option<&Path>) -> Option<Home> {
     Home::resolve(&|name| std::env::var_os(name), argument)
 }
 
-fn main() {
+/// The entry point that the C library calls; arguments come through `std::env` as always.
+#[expect(unsafe_code, reason = "an exported symbol; nothing else in the program is called `main`")]
+#[unsafe(no_mangle)]
+extern "C" fn main(_count: i32, _words: *const *const u8) -> i32 {
+    answer();
+    0
+}
+
+fn answer() {
     match arguments::parse(std::env::args_os().skip(1)) {
         Request::Record(arguments) => {
             end_well_on_panic(arguments.home.clone());
@@ -45,6 +61,8 @@ fn serve(arguments: &Arguments) {
     let home = home(arguments.home.as_deref());
     let payload = record::run(arguments.caller, home.as_ref());
     if arguments.caller == Caller::StatusLine {
+        // Nobody has told the kernel that a reader who is gone is no reason to die.
+        SigSet::from(Signal::SIGPIPE).thread_block().ok();
         let settings =
             statusline::Settings::load(&home.map(|home| home.statusline_conf()).unwrap_or_default());
         let mut out =

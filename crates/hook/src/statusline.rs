@@ -65,7 +65,7 @@ pub(crate) fn render(prefix: &str, payload: &[u8]) -> String {
             line.push(' ');
         }
         // Writing to a string cannot fail.
-        drop(line.write_fmt(text));
+        line.write_fmt(text).ok();
     };
     if let Some(used) = number(payload, &["context_window", "used_percentage"]) {
         part(format_args!("ctx {used:.0}%"));
