@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: hook-static floor-static test-rust test-fuzz test-instructions
+.PHONY: hook-static floor-static test-rust test-fuzz test-gate
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,7 +37,7 @@ check: ## The fast loop: format, lints with warnings denied, docs, unit tests
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace --lib --bins --quiet
 
-test: build test-rust test-fuzz test-instructions ## Every test there is
+test: build test-rust test-fuzz test-gate ## Every test there is
 	@echo "all tests passed"
 
 test-rust:
@@ -46,9 +46,9 @@ test-rust:
 test-fuzz:
 	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures
 
-test-instructions: build
+test-gate: build
 	@scripts/install-missing valgrind valgrind
-	python3 bench/hook/instructions.py --hook $(DIST)/agent-tracer-hook
+	python3 bench/hook/gate.py --hook $(DIST)/agent-tracer-hook
 
 test-real: build ## Drive the real Claude Code and the real Codex, offline
 	tests/real-clients/check --dist $(DIST)

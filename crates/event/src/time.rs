@@ -189,7 +189,9 @@ mod tests {
 
         #[test]
         fn no_text_breaks_the_reader(text in ".{0,40}") {
-            Millis::parse(&text);
+            if let Some(time) = Millis::parse(&text) {
+                prop_assert_eq!(Millis::parse(&time.to_string()), Some(time));
+            }
         }
     }
 }
