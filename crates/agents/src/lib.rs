@@ -1,1 +1,11 @@
-//! Placeholder until its first code lands.
+//! What Agent Tracer knows about each coding agent: one folder per agent.
+//!
+//! The law of the room: pure. Text and values come in, text and values go out; nothing here reads a file, the
+//! environment or the clock, starts a process or prints. An agent's own spelling lives in that agent's folder and
+//! nowhere else in the house.
+
+pub mod claude;
+pub mod codex;
+pub mod command_line;
+pub mod hooks;
+pub mod settings;

@@ -1,0 +1,128 @@
+//! The hook events of Claude Code 2.1.325, and which of them we register.
+//!
+//! Law: observing must not change the agent. `WorktreeCreate` is never registered (a silent hook replaces git's own
+//! creation and breaks worktrees), `MessageDisplay` only when it is named (it holds up the turn).
+
+/// How an event may be registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Registration {
+    /// Always.
+    Default,
+    /// Only when the user names it.
+    OptIn,
+    /// Not at all: a hook that only looks on would change what the agent does.
+    Never,
+}
+
+/// One event of the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// The agent's name for it.
+    pub name: &'static str,
+    /// Whether we register it.
+    pub registration: Registration,
+    /// Whether its matcher is compared with the name of a tool.
+    pub of_a_tool: bool,
+    /// Seconds after which the agent gives up, where its default does not do.
+    pub timeout: Option<u32>,
+    /// A matcher without which the event does not fire.
+    pub matcher: Option<&'static str>,
+}
+
+const fn event(name: &'static str) -> Event {
+    Event { name, registration: Registration::Default, of_a_tool: false, timeout: None, matcher: None }
+}
+
+const fn tool_event(name: &'static str) -> Event {
+    Event { of_a_tool: true, ..event(name) }
+}
+
+/// Files whose change is worth an event: what steers the agent, and what holds secrets.
+const WATCHED_FILES: &str = "CLAUDE.md|.env|.envrc|.claude/settings.json|.claude/settings.local.json";
+
+/// All 33 events, in the order in which `install` writes them: the way of a session.
+pub const EVENTS: [Event; 33] = [
+    event("Setup"),
+    // A start that waits for us would be felt; two seconds are a thousand times what the hook needs.
+    Event { timeout: Some(2), ..event("SessionStart") },
+    // The default of 1.5 s prints an error on the user's terminal when a loaded machine misses it.
+    Event { timeout: Some(10), ..event("SessionEnd") },
+    event("UserPromptSubmit"),
+    event("UserPromptExpansion"),
+    event("InstructionsLoaded"),
+    tool_event("PreToolUse"),
+    tool_event("PostToolUse"),
+    tool_event("PostToolUseFailure"),
+    event("PostToolBatch"),
+    tool_event("PermissionRequest"),
+    tool_event("PermissionDenied"),
+    event("Notification"),
+    event("Stop"),
+    event("StopFailure"),
+    event("SubagentStart"),
+    event("SubagentStop"),
+    event("TaskCreated"),
+    event("TaskCompleted"),
+    event("TeammateIdle"),
+    event("PreCompact"),
+    event("PostCompact"),
+    event("PreModelSwitch"),
+    event("PostModelSwitch"),
+    event("CwdChanged"),
+    Event { matcher: Some(WATCHED_FILES), ..event("FileChanged") },
+    event("DirectoryAdded"),
+    event("ConfigChange"),
+    Event { registration: Registration::Never, ..event("WorktreeCreate") },
+    event("WorktreeRemove"),
+    event("Elicitation"),
+    event("ElicitationResult"),
+    Event { registration: Registration::OptIn, ..event("MessageDisplay") },
+];
+
+/// Tools that Claude Code 2.1.325 and 2.1.197 were seen to offer, for checking what a user typed after `--tools`.
+/// The real set depends on the model, on flags and on the version, so this list decides nothing else.
+pub const TOOLS: [&str; 38] = [
+    "Agent",
+    "AskUserQuestion",
+    "Bash",
+    "BashOutput",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "Edit",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LSP",
+    "ListAgents",
+    "Monitor",
+    "MultiEdit",
+    "NotebookEdit",
+    "Read",
+    "ReportFindings",
+    "ScheduleWakeup",
+    "SendMessage",
+    "Skill",
+    "Task",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TodoWrite",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Workflow",
+    "Write",
+];
+
+/// Returns the event called `name`.
+pub fn find(name: &str) -> Option<&'static Event> {
+    EVENTS.iter().find(|event| event.name == name)
+}

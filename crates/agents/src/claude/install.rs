@@ -1,0 +1,210 @@
+//! The edit plan for a Claude Code settings file: text in, text out, and what changed.
+//!
+//! Law: hooks are registered synchronously and without a shell (`command` and `args`), because the agent kills
+//! asynchronous hooks when the session ends and a shell costs more than the hook. The status line has no such form, so
+//! its command is quoted for `sh`; a status line that the user already has is chained, never lost.
+
+use serde_json::{Value, json};
+
+use super::events::{EVENTS, Event, Registration};
+use crate::command_line::{HOOK_PROGRAM, Invocation, quoted};
+use crate::hooks::{self, Changes, Undo, WantedHook};
+use crate::settings::{Settings, SettingsError};
+
+const STATUS_LINE: &str = "statusLine";
+
+/// What to register.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The hook binary: an absolute path, or the bare name for a template that is found on the `PATH`.
+    pub hook: String,
+    /// Agent Tracer's home, where it is not the default one.
+    pub home: Option<String>,
+    /// The events, by name; `None` for all that are registered by default.
+    pub events: Option<Vec<String>>,
+    /// The tools that tool events are narrowed to; `None` for all.
+    pub tools: Option<Vec<String>>,
+    /// What to do about the status line.
+    pub status_line: StatusLine,
+}
+
+/// What to do about the status line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StatusLine {
+    /// Leave it as it is.
+    Leave,
+    /// Put ours there; `displaces` is the command of another settings file that ours would cover.
+    Ours {
+        /// The user's command in a file of lower rank, if that one is in effect now.
+        displaces: Option<String>,
+    },
+}
+
+/// What became of the status line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StatusLineChange {
+    /// Nothing to do, or not asked for.
+    Untouched,
+    /// Ours is there now, where none was.
+    Added,
+    /// Ours was there and is up to date now.
+    Updated,
+    /// Ours took the place of this command, which has to be chained.
+    Chained(String),
+    /// Somebody else's, of a kind that we cannot chain, so it stays.
+    LeftAlone,
+    /// Ours is gone and the user's own is back, or there is none any more.
+    Restored,
+}
+
+/// A change of a settings file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The text to write.
+    pub text: String,
+    /// What changed in the table of hooks.
+    pub changes: Changes,
+    /// What became of the status line.
+    pub status_line: StatusLineChange,
+    /// What to remember for [`withdraw`].
+    pub undo: Undo,
+}
+
+impl Wanted {
+    /// Returns the hooks to register, in the order of [`EVENTS`].
+    pub fn hooks(&self) -> Vec<WantedHook> {
+        EVENTS
+            .iter()
+            .filter(|event| match &self.events {
+                Some(names) => {
+                    event.registration != Registration::Never && names.iter().any(|name| name == event.name)
+                }
+                None => event.registration == Registration::Default,
+            })
+            .map(|event| WantedHook {
+                event: event.name,
+                matcher: self.matcher(event),
+                handler: self.handler(event),
+            })
+            .collect()
+    }
+
+    /// Returns the command of the status line, for `sh`.
+    pub fn status_line_command(&self) -> String {
+        let mut command = if self.hook == HOOK_PROGRAM { self.hook.clone() } else { quoted(&self.hook) };
+        command.push_str(" statusline");
+        if let Some(home) = &self.home {
+            command.push_str(" --home ");
+            command.push_str(&quoted(home));
+        }
+        command
+    }
+
+    fn matcher(&self, event: &Event) -> Option<String> {
+        match (&self.tools, event.of_a_tool) {
+            (Some(tools), true) => Some(hooks::tool_matcher(tools)),
+            _ => event.matcher.map(str::to_owned),
+        }
+    }
+
+    fn handler(&self, event: &Event) -> Value {
+        let mut arguments = vec!["claude"];
+        if let Some(home) = &self.home {
+            arguments.extend(["--home", home]);
+        }
+        let mut handler = json!({"type": "command", "command": self.hook, "args": arguments});
+        if let (Some(timeout), Some(handler)) = (event.timeout, handler.as_object_mut()) {
+            handler.insert("timeout".to_owned(), json!(timeout));
+        }
+        handler
+    }
+}
+
+/// Returns the settings that a team can put into a project: the hook is found on the `PATH`, nothing names a home.
+pub fn template(events: Option<Vec<String>>, tools: Option<Vec<String>>) -> Value {
+    let wanted =
+        Wanted { hook: HOOK_PROGRAM.to_owned(), home: None, events, tools, status_line: StatusLine::Leave };
+    hooks::table(&wanted.hooks())
+}
+
+/// Plans the installation into a settings file with this text (empty for a file that is not there).
+pub fn plan(text: &str, wanted: &Wanted, undo: Undo) -> Result<Plan, SettingsError> {
+    let mut settings = Settings::parse(text)?;
+    let mut undo = undo;
+    let changes = hooks::register(&mut settings, &wanted.hooks(), &mut undo)?;
+    let status_line = match &wanted.status_line {
+        StatusLine::Leave => StatusLineChange::Untouched,
+        StatusLine::Ours { displaces } => {
+            put_status_line(&mut settings, wanted, displaces.as_deref(), &mut undo)
+        }
+    };
+    Ok(Plan { text: settings.text(), changes, status_line, undo })
+}
+
+/// Plans the removal of everything of ours. `chained` is the command that ours had replaced, for the case that the
+/// undo notes are lost.
+pub fn withdraw(text: &str, undo: &Undo, chained: Option<&str>) -> Result<Plan, SettingsError> {
+    let mut settings = Settings::parse(text)?;
+    let changes = hooks::withdraw(&mut settings, undo);
+    let mut status_line = StatusLineChange::Untouched;
+    if let Some((place, command)) = own_status_line(&settings) {
+        match (&undo.status_line, chained) {
+            (Some(raw), _) => settings.replace_raw(&command, raw),
+            (None, Some(chained)) if *undo == Undo::default() => settings.replace_string(&command, chained),
+            (None, _) => settings.remove(&[place]),
+        }
+        hooks::restore_root(&mut settings, undo);
+        status_line = StatusLineChange::Restored;
+    }
+    Ok(Plan { text: settings.text(), changes, status_line, undo: Undo::default() })
+}
+
+/// Returns the command of the file's status line, with whether it is ours.
+pub fn status_line(settings: &Settings) -> Option<(String, bool)> {
+    let value = settings.value();
+    let command = value.get(STATUS_LINE)?.get("command")?.as_str()?.to_owned();
+    let ours = Invocation::of_shell(&command).is_some_and(|invocation| invocation.is_ours());
+    Some((command, ours))
+}
+
+/// Returns where our status line and its command stand, if it is ours.
+fn own_status_line(settings: &Settings) -> Option<(usize, [usize; 2])> {
+    let (_, ours) = status_line(settings)?;
+    let place = settings.find(&[], STATUS_LINE)?;
+    let command = settings.find(&[place], "command")?;
+    ours.then_some((place, [place, command]))
+}
+
+fn put_status_line(
+    settings: &mut Settings,
+    wanted: &Wanted,
+    displaces: Option<&str>,
+    undo: &mut Undo,
+) -> StatusLineChange {
+    let command = wanted.status_line_command();
+    if let Some((_, place)) = own_status_line(settings) {
+        if settings.get(&place).as_ref().and_then(Value::as_str) == Some(&command) {
+            return StatusLineChange::Untouched;
+        }
+        settings.replace_string(&place, &command);
+        return StatusLineChange::Updated;
+    }
+    let Some(place) = settings.find(&[], STATUS_LINE) else {
+        hooks::append_to_root(settings, undo, STATUS_LINE, &json!({"type": "command", "command": command}));
+        return match displaces {
+            Some(displaced) => StatusLineChange::Chained(displaced.to_owned()),
+            None => StatusLineChange::Added,
+        };
+    };
+    let is_command =
+        settings.get(&[place]).is_some_and(|line| line.get("type").is_none_or(|kind| kind == "command"));
+    // Only the command is exchanged: padding and whatever else belongs to the line stays.
+    let (Some((previous, _)), Some(command_place), true) =
+        (status_line(settings), settings.find(&[place], "command"), is_command)
+    else {
+        return StatusLineChange::LeftAlone;
+    };
+    undo.status_line = settings.raw(&[place, command_place]);
+    settings.replace_string(&[place, command_place], &command);
+    StatusLineChange::Chained(previous)
+}

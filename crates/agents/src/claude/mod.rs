@@ -1,0 +1,6 @@
+//! Claude Code: its events, where its files are, and how to install into its settings. See `README.md` beside this
+//! file for what the real client was seen to do.
+
+pub mod events;
+pub mod install;
+pub mod paths;

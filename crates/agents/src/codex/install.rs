@@ -1,0 +1,111 @@
+//! The edit plan for a Codex `hooks.json`: text in, text out, and what changed.
+//!
+//! Law: trust is kept by a group's number and a hash of the command line and the timeout. So our group is appended
+//! last, never moved, and its command line stays the same for as long as the binary stays where it is. No marker of
+//! ours goes into the file: an unknown key beside `hooks` makes Codex discard all of it.
+
+use serde_json::{Value, json};
+
+use super::events::{EVENTS, Event, HURRIED_TIMEOUT};
+use crate::command_line::{HOOK_PROGRAM, quoted};
+use crate::hooks::{self, Changes, Undo, WantedHook};
+use crate::settings::{Settings, SettingsError};
+
+/// The `description` of a file that holds nothing but our hooks.
+pub const DESCRIPTION: &str = "Agent Tracer records what Codex does, on this machine";
+
+/// What to register.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The hook binary: an absolute path, or the bare name for a template that is found on the `PATH`.
+    pub hook: String,
+    /// Agent Tracer's home, where it is not the default one.
+    pub home: Option<String>,
+    /// The events, by name; `None` for all.
+    pub events: Option<Vec<String>>,
+    /// The tools that tool events are narrowed to; `None` for all.
+    pub tools: Option<Vec<String>>,
+}
+
+/// A change of a hooks file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The text to write.
+    pub text: String,
+    /// What changed in the table of hooks.
+    pub changes: Changes,
+    /// What to remember for [`withdraw`].
+    pub undo: Undo,
+}
+
+impl Wanted {
+    /// Returns the hooks to register, in the order of [`EVENTS`].
+    pub fn hooks(&self) -> Vec<WantedHook> {
+        EVENTS
+            .iter()
+            .filter(|event| {
+                self.events.as_ref().is_none_or(|names| names.iter().any(|name| name == event.name))
+            })
+            .map(|event| WantedHook {
+                event: event.name,
+                matcher: self
+                    .tools
+                    .as_ref()
+                    .filter(|_| event.of_a_tool)
+                    .map(|tools| hooks::tool_matcher(tools)),
+                handler: self.handler(event),
+            })
+            .collect()
+    }
+
+    /// Returns the command line, for the user's login shell.
+    pub fn command(&self) -> String {
+        let mut command = if self.hook == HOOK_PROGRAM { self.hook.clone() } else { quoted(&self.hook) };
+        command.push_str(" codex");
+        if let Some(home) = &self.home {
+            command.push_str(" --home ");
+            command.push_str(&quoted(home));
+        }
+        command
+    }
+
+    fn handler(&self, event: &Event) -> Value {
+        let command = self.command();
+        if event.hurried {
+            json!({"type": "command", "command": command, "timeout": HURRIED_TIMEOUT})
+        } else {
+            json!({"type": "command", "command": command})
+        }
+    }
+}
+
+/// Returns the hooks that a team can put into a project or a plugin: the hook is found on the `PATH`.
+pub fn template(events: Option<Vec<String>>, tools: Option<Vec<String>>) -> Value {
+    let wanted = Wanted { hook: HOOK_PROGRAM.to_owned(), home: None, events, tools };
+    let table = hooks::table(&wanted.hooks());
+    json!({"description": DESCRIPTION, "hooks": table.get("hooks")})
+}
+
+/// Plans the installation into a hooks file with this text (empty for a file that is not there).
+pub fn plan(text: &str, wanted: &Wanted, undo: Undo) -> Result<Plan, SettingsError> {
+    let mut settings = Settings::parse(text)?;
+    let mut undo = undo;
+    if settings.value().as_object().is_none_or(serde_json::Map::is_empty) {
+        hooks::append_to_root(&mut settings, &mut undo, "description", &json!(DESCRIPTION));
+    }
+    let changes = hooks::register(&mut settings, &wanted.hooks(), &mut undo)?;
+    Ok(Plan { text: settings.text(), changes, undo })
+}
+
+/// Plans the removal of everything of ours.
+pub fn withdraw(text: &str, undo: &Undo) -> Result<Plan, SettingsError> {
+    let mut settings = Settings::parse(text)?;
+    let changes = hooks::withdraw(&mut settings, undo);
+    if let Some(place) = settings.find(&[], "description")
+        && settings.get(&[place]) == Some(json!(DESCRIPTION))
+    {
+        settings.remove(&[place]);
+    }
+    hooks::restore_root(&mut settings, undo);
+    Ok(Plan { text: settings.text(), changes, undo: Undo::default() })
+}

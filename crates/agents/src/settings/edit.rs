@@ -1,0 +1,245 @@
+//! Splices: append a child, replace a value, remove a child.
+//!
+//! Law: `remove` takes out exactly what `append` put in, to the byte, whatever else has changed in the file since.
+//! That works because an appended entry goes directly behind the last token of its container and brings its own white
+//! space with it: to take it out is to cut from the end of the token before it to its own end, and the one comma that
+//! it needed. The single thing that cannot be seen in the text afterwards is what stood in a container that was
+//! empty; the caller keeps that (see [`Settings::inner`]).
+
+use jsonc_parser::ast::{ObjectPropName, Value as Node};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::tokens::Token;
+use serde_json::Value;
+
+use super::style::{Style, closes_on_its_last_line, indentation_of, line_indentation, quoted};
+use super::{Path, Settings, child_ranges, to_value};
+
+/// A change of the text: replace these bytes by that.
+type Splice = (std::ops::Range<usize>, String);
+
+impl Settings {
+    /// Makes an empty object of a file without content.
+    pub(crate) fn make_root(&mut self) {
+        if self.text.trim().is_empty() {
+            self.text = "{}\n".to_owned();
+        }
+    }
+
+    /// Returns whether the file has no content at all, not even an empty object.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    /// Returns the white space that the file consists of.
+    pub(crate) fn blank_text(&self) -> String {
+        self.text.clone()
+    }
+
+    /// Makes the file the blank `text` that it was before [`Settings::make_root`].
+    pub(crate) fn make_blank(&mut self, text: &str) {
+        text.clone_into(&mut self.text);
+    }
+
+    /// Returns the number of the last member called `name` in the object at `path`.
+    pub(crate) fn find(&self, path: &Path, name: &str) -> Option<usize> {
+        let parsed = self.parsed().ok()?;
+        match parsed.at(path)? {
+            Node::Object(object) => {
+                object.properties.iter().rposition(|property| property.name.as_str() == name)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the names of the members of the object at `path`, in order and with repetitions.
+    pub(crate) fn names(&self, path: &Path) -> Vec<String> {
+        let Ok(parsed) = self.parsed() else { return Vec::new() };
+        match parsed.at(path) {
+            Some(Node::Object(object)) => object
+                .properties
+                .iter()
+                .map(|property| match &property.name {
+                    ObjectPropName::String(literal) => literal.value.to_string(),
+                    ObjectPropName::Word(literal) => literal.value.to_owned(),
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the number of children of the object or array at `path`.
+    pub(crate) fn count(&self, path: &Path) -> usize {
+        self.parsed()
+            .ok()
+            .and_then(|parsed| parsed.at(path).map(|node| child_ranges(node).len()))
+            .unwrap_or(0)
+    }
+
+    /// Returns the value at `path`.
+    pub(crate) fn get(&self, path: &Path) -> Option<Value> {
+        self.parsed().ok()?.at(path).map(to_value)
+    }
+
+    /// Returns what kind of value stands at `path`, for an error.
+    pub(crate) fn kind(&self, path: &Path) -> Option<&'static str> {
+        self.parsed().ok()?.at(path).map(super::kind_of)
+    }
+
+    /// Returns the bytes of the value at `path`.
+    pub(crate) fn raw(&self, path: &Path) -> Option<String> {
+        let range = self.parsed().ok()?.at(path)?.range();
+        self.text.get(range.start..range.end).map(str::to_owned)
+    }
+
+    /// Returns what stands between the brackets of the container at `path`, if it has no child.
+    pub(crate) fn inner(&self, path: &Path) -> Option<String> {
+        let parsed = self.parsed().ok()?;
+        let node = parsed.at(path)?;
+        let is_empty_container =
+            matches!(node, Node::Object(_) | Node::Array(_)) && child_ranges(node).is_empty();
+        is_empty_container.then(|| self.text.get(node.start() + 1..node.end() - 1).map(str::to_owned))?
+    }
+
+    /// Puts `inner` between the brackets of the childless container at `path`, unless that would lose a comment that
+    /// has been written since.
+    pub(crate) fn set_inner(&mut self, path: &Path, inner: &str) {
+        let Some(now) = self.inner(path) else { return };
+        let visible =
+            |text: &str| text.chars().filter(|character| !character.is_whitespace()).collect::<String>();
+        if visible(&now) != visible(inner) && !visible(&now).is_empty() {
+            return;
+        }
+        let Some(range) = self.range(path) else { return };
+        self.splice(vec![(range.start + 1..range.end - 1, inner.to_owned())]);
+    }
+
+    /// Appends a member (with a name) or an element (without) to the container at `path`, in the style of the file.
+    pub(crate) fn append(&mut self, path: &Path, name: Option<&str>, value: &Value) {
+        let Some(splices) = self.appending(path, name, value) else { return };
+        self.splice(splices);
+    }
+
+    fn appending(&self, path: &Path, name: Option<&str>, value: &Value) -> Option<Vec<Splice>> {
+        let parsed = self.parsed().ok()?;
+        let style = Style::of(&self.text, &parsed);
+        let node = parsed.at(path)?;
+        let close = node.end() - 1;
+        // Behind comments and a trailing comma: they belong to what is there, not to what comes.
+        let behind = parsed.token_before(close)?.range.end;
+        let outer = line_indentation(&self.text, node.start());
+
+        let Some(last) = child_ranges(node).last().copied() else {
+            if style.one_line {
+                let entry = style.entry(name, &style.compact(value));
+                return Some(vec![(behind..close, entry)]);
+            }
+            let inner = format!("{outer}{}", style.unit);
+            let entry = style.entry(name, &style.pretty(value, &inner));
+            let end = style.line_end;
+            return Some(vec![(behind..close, format!("{end}{inner}{entry}{end}{outer}"))]);
+        };
+
+        let trailing_comma = parsed.comma_after(last.end);
+        let body = self.text.get(node.start()..node.end()).unwrap_or_default();
+        let (before, rendered) = if closes_on_its_last_line(&self.text, node) {
+            let rendered = if body.contains('\n') {
+                style.pretty(value, line_indentation(&self.text, last.start))
+            } else {
+                style.compact(value)
+            };
+            (style.after_colon.clone(), rendered)
+        } else {
+            let inner = match indentation_of(&self.text, last.start) {
+                Some(indentation) => indentation.to_owned(),
+                None => format!("{outer}{}", style.unit),
+            };
+            (format!("{}{inner}", style.line_end), style.pretty(value, &inner))
+        };
+        let entry = format!("{before}{}", style.entry(name, &rendered));
+        Some(match trailing_comma {
+            Some(_) => vec![(behind..behind, format!("{entry},"))],
+            None if behind == last.end => vec![(behind..behind, format!(",{entry}"))],
+            None => vec![(last.end..last.end, ",".to_owned()), (behind..behind, entry)],
+        })
+    }
+
+    /// Replaces the value at `path`.
+    pub(crate) fn replace(&mut self, path: &Path, value: &Value) {
+        let Ok(parsed) = self.parsed() else { return };
+        let style = Style::of(&self.text, &parsed);
+        let Some(range) = parsed.at(path).map(Ranged::range) else { return };
+        let old = self.text.get(range.start..range.end).unwrap_or_default();
+        let rendered = if style.one_line || (value.is_object() && !old.contains('\n') && old.starts_with('{'))
+        {
+            style.compact(value)
+        } else {
+            style.pretty(value, line_indentation(&self.text, range.start))
+        };
+        drop(parsed);
+        self.splice(vec![(range.start..range.end, rendered)]);
+    }
+
+    /// Replaces the value at `path` by the JSON text `raw`.
+    pub(crate) fn replace_raw(&mut self, path: &Path, raw: &str) {
+        let Some(range) = self.range(path) else { return };
+        self.splice(vec![(range, raw.to_owned())]);
+    }
+
+    /// Replaces the value at `path` by the string `text`.
+    pub(crate) fn replace_string(&mut self, path: &Path, text: &str) {
+        self.replace_raw(path, &quoted(text));
+    }
+
+    /// Removes the child at `path` with the comma and the white space that it brought.
+    pub(crate) fn remove(&mut self, path: &Path) {
+        let Some(splices) = self.removing(path) else { return };
+        self.splice(splices);
+    }
+
+    fn removing(&self, path: &Path) -> Option<Vec<Splice>> {
+        let (index, container) = path.split_last()?;
+        let parsed = self.parsed().ok()?;
+        let children = child_ranges(parsed.at(container)?);
+        let child = *children.get(*index)?;
+        let before = parsed.token_before(child.start)?.range.end;
+        let cut = |range: std::ops::Range<usize>| (range, String::new());
+        if let Some(comma) = parsed.comma_after(child.end) {
+            return Some(vec![cut(before..child.end), cut(comma.start..comma.end)]);
+        }
+        let mut splices = vec![cut(before..child.end)];
+        // The last child, without a comma of its own: the one before it goes, or it would become a trailing comma.
+        if let Some(previous) = index.checked_sub(1).and_then(|index| children.get(index)) {
+            let comma = parsed.tokens.iter().find(|token| {
+                token.range.start >= previous.end
+                    && token.range.end <= child.start
+                    && token.token == Token::Comma
+            });
+            if let Some(comma) = comma {
+                splices.insert(0, cut(comma.range.start..comma.range.end));
+            }
+        }
+        Some(splices)
+    }
+
+    fn range(&self, path: &Path) -> Option<std::ops::Range<usize>> {
+        let range = self.parsed().ok()?.at(path)?.range();
+        Some(range.start..range.end)
+    }
+
+    /// Applies changes that are in order and do not overlap.
+    fn splice(&mut self, splices: Vec<Splice>) {
+        let mut text = String::with_capacity(self.text.len() + 256);
+        let mut done = 0;
+        for (range, replacement) in splices {
+            text.push_str(self.text.get(done..range.start).unwrap_or_default());
+            text.push_str(&replacement);
+            done = range.end;
+        }
+        text.push_str(self.text.get(done..).unwrap_or_default());
+        debug_assert!(
+            Settings::parse(&text).is_ok() || text.trim().is_empty(),
+            "an edit broke the text: {text}"
+        );
+        self.text = text;
+    }
+}
