@@ -14,7 +14,13 @@ CODEX_EVENTS = """
     PreCompact PostCompact SubagentStart SubagentStop Stop Interrupt""".split()
 
 
-def claude_settings():
+# A hook on a compaction that somebody typed is named, as having worked, on the screen and in the next request to the
+# model, whatever it prints and even if it is asynchronous.  One on an automatic compaction is not.
+SEEN_BY_THE_MODEL = {"PreCompact": "auto", "PostCompact": "auto"}
+
+
+def claude_settings(unseen=False):
+    """unseen: leave out what the model would notice."""
     hooks = {}
     for event in CLAUDE_EVENTS:
         handler = {"type": "command", "command": COMMAND, "args": ["hook"]}
@@ -23,11 +29,14 @@ def claude_settings():
         group = {"hooks": [handler]}
         if event == "FileChanged":
             group["matcher"] = "CLAUDE.md|.env"
+        if unseen and event in SEEN_BY_THE_MODEL:
+            group["matcher"] = SEEN_BY_THE_MODEL[event]
         hooks[event] = [group]
     return {"hooks": hooks, "statusLine": {"type": "command", "command": COMMAND + " statusline"}}
 
 
-def codex_hooks():
+def codex_hooks(unseen=False):
+    """unseen: all of them are."""
     return {"hooks": {event: [{"hooks": [{"type": "command", "command": COMMAND + " hook", "timeout": 3}]}] for event in CODEX_EVENTS}}
 
 

@@ -1,0 +1,59 @@
+"""Makes what two runs of a client said comparable: ids, times, durations and counters are replaced,
+everything else stays.  An id becomes a number by its first appearance, so that who refers to whom
+is still compared."""
+import json, re
+
+UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+IDS = re.compile("|".join([
+    r"(?P<item>\b(?:toolu|call|msg|rs|fc|fco|ctc|ctco|ws|resp|req|at|tso|tsc|retained|exec)_?-?(?:fake)?(?:%s|[0-9a-f]{12,40}))" % UUID,
+    r"(?P<uuid>%s)" % UUID,
+    r"(?P<agent>\ba[0-9a-f]{16}\b)",
+    r"(?P<task>(?:(?<=task-id>)|(?<=ID: )|(?<=/tasks/))b[0-9a-z]{8}\b)",
+    r"(?P<digest>\b[0-9a-f]{32,64}\b)",
+]))
+TIMES = [(re.compile(p), r) for p, r in (
+    (r"\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d(?:\.\d+)?Z?", "<time>"),
+    (r"\b1[0-9]{9}(?:\.\d+|\d{3})?\b", "<time>"),
+    (r"Chunk ID: [0-9a-f]+", "Chunk ID: <id>"),
+    (r"(\\*\"chunk_id\\*\": ?\\*\")[0-9a-f]+", r"\1<id>"),
+    (r"(?i)(wall[ _]time(?:_seconds)?\\*\"?:? ?)[0-9.]+(?:e-\d+)?", r"\1<n>"),
+    (r"(\\*\"[a-zA-Z_]*(?:duration|elapsed|latency|_ms|Ms|token|Token)[a-zA-Z_]*\\*\": ?)[0-9.]+", r"\1<n>"),
+    (r"(<(?:duration_ms|total_tokens|subagent_tokens)>)\d+", r"\1<n>"),
+    (r"((?:duration_ms|total_tokens|subagent_tokens): )\d+", r"\1<n>"),
+    (r"\d+ tokens left", "<n> tokens left"),
+    (r"(\\*\"nickname\\*\": ?\\*\")[^\"\\]+", r"\1<name>"),
+    (r"session ID \d+", "session ID <n>"),
+    (r"(\\*\"session_id\\*\": ?)\d+", r"\1<n>"),
+)]
+
+
+def text(value):
+    names = {}
+
+    def name(match):
+        kind = match.lastgroup
+        return names.setdefault(match.group(), "<%s %d>" % (kind, 1 + sum(v.startswith("<" + kind) for v in names.values())))
+    out = IDS.sub(name, value)
+    for pattern, replacement in TIMES:
+        out = pattern.sub(replacement, out)
+    return out
+
+
+def request(record):
+    """One request to the model as comparable text: its path and its body."""
+    body = dict(record["body"])
+    metadata = body.get("client_metadata") or {}
+    if "x-codex-turn-metadata" in metadata:
+        turn = json.loads(metadata["x-codex-turn-metadata"])
+        turn.pop("workspaces", None)           # there or not: Codex does not wait for its own look at git
+        body["client_metadata"] = dict(metadata, **{"x-codex-turn-metadata": turn})
+    return text(record["path"] + "\n" + json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False))
+
+
+# Complaints of Codex about itself when a signal meets it while it writes.
+RACES = re.compile(r"ERROR codex_core::session: failed to record rollout items")
+
+
+def output(value):
+    """What a client printed: lines of agents at work together may swap."""
+    return sorted(text(line) for line in value.splitlines() if not RACES.search(line))
