@@ -7,5 +7,6 @@
 pub mod claude;
 pub mod codex;
 pub mod command_line;
+pub mod files;
 pub mod hooks;
 pub mod settings;

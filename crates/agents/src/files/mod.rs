@@ -1,0 +1,10 @@
+//! Files that an agent appends to while we read: cut into lines, and told apart from their replacements.
+//!
+//! The law of the room: no IO. Whoever reads the disk hands over chunks and numbers, and is told what they are. A
+//! line that has not ended yet is never handed on, so a torn write is read once, whole, when its end arrives.
+
+mod identity;
+mod lines;
+
+pub use identity::{Change, FileIdentity, FileSight};
+pub use lines::{Line, LineSplitter};
