@@ -11,6 +11,7 @@ mod kind;
 mod outcome;
 pub mod semantics;
 mod time;
+mod usage;
 mod words;
 
 pub use entry::{Entry, Evidence, Metadata, Reading, Subject, Unrecognised};
@@ -18,4 +19,5 @@ pub use ids::{EntryId, FactId, SessionId, TaskId, TaskKey, TurnId};
 pub use kind::{Kind, Lane};
 pub use outcome::Outcome;
 pub use time::Millis;
+pub use usage::Usage;
 pub use words::{Agent, CallState, Certainty, Channel, ErrorClass, Phase};
