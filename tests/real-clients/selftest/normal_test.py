@@ -1,0 +1,35 @@
+"""Two runs compare equal when only ids and times differ, and not otherwise."""
+import unittest
+
+import normal
+
+A, B = "0f0e0d0c-1111-4222-8333-444455556666", "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
+
+
+class Texts(unittest.TestCase):
+    def test_ids_of_two_runs_become_the_same(self):
+        self.assertEqual(normal.text("%s toolu_%s" % (A, "0" * 24)), normal.text("%s toolu_%s" % (B, "1" * 24)))
+
+    def test_a_different_reference_stays_different(self):
+        self.assertNotEqual(normal.text(" ".join((A, B, A))), normal.text(" ".join((A, B, B))))
+
+    def test_times_durations_and_counters_go(self):
+        for one, two in (("2026-11-15T21:40:03.122Z", "2026-11-16T01:02:03Z"), ("Wall time: 0.1 seconds", "Wall time: 12.3 seconds"),
+                         ("Wall time 0.1 seconds", "Wall time 0.2 seconds"), ('"duration_ms": 3', '"duration_ms": 14'),
+                         ("Chunk ID: 46d2d9", "Chunk ID: 0000"), ("<total_tokens>15</total_tokens>", "<total_tokens>7</total_tokens>"),
+                         ("background with ID: b1c2d3e4f", "background with ID: bzzzzzzzz"), ('{"nickname":"Plato"}', '{"nickname":"Zeno"}')):
+            self.assertEqual(normal.text(one), normal.text(two))
+
+    def test_words_and_plain_numbers_stay(self):
+        for one, two in (("exit code 3", "exit code 4"), ("background", "foreground"), ("/home/dev/one", "/home/dev/two"),
+                         ("Compacted", "Compacted\nPreCompact [x] completed successfully")):
+            self.assertNotEqual(normal.text(one), normal.text(two))
+
+    def test_lines_may_swap_but_not_go_missing(self):
+        self.assertEqual(normal.output("a\nb"), normal.output("b\na"))
+        self.assertNotEqual(normal.output("a\nb"), normal.output("a"))
+
+    def test_codex_workspaces_may_be_there_or_not(self):
+        body = lambda turn: {"path": "/v1/responses", "body": {"client_metadata": {"x-codex-turn-metadata": turn}}}
+        self.assertEqual(normal.request(body('{"a": 1}')), normal.request(body('{"a": 1, "workspaces": {"/p": {}}}')))
+        self.assertNotEqual(normal.request(body('{"a": 1}')), normal.request(body('{"a": 2}')))
