@@ -173,3 +173,19 @@ impl Far {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_runtime_directory_a_deep_home_rings_in_a_folder_named_after_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::in_folder(folder.path());
+        let owner = fs::metadata(folder.path()).unwrap().uid();
+        let far = Far::of(&home).unwrap();
+        assert_eq!(far.folder, Path::new(&format!("/tmp/agent-tracer-{owner}")));
+        assert!(fits(&far.folder.join(&far.name)));
+        assert_eq!(far.owner, owner);
+    }
+}

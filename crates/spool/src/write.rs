@@ -39,7 +39,6 @@ impl Writer<'_> {
 
 /// An envelope that is in `new/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use]
 pub struct Accepted {
     /// Its file name.
     pub name: EnvelopeName,

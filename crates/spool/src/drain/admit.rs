@@ -172,3 +172,48 @@ fn refused_by_system(error: io::Error) -> io::Result<Admission> {
         _ => Err(error),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: Facts =
+        Facts { is_file: true, is_folder: false, owner: 1000, mode: 0o600, bytes: 10, identity: (1, 2) };
+
+    #[test]
+    fn only_a_private_file_of_ours_within_the_limit_is_read() {
+        let guard = Guard { owner: 1000, keeps_modes: true, limit: 10 };
+        for (facts, verdict) in [
+            (OURS, Ok(())),
+            (Facts { mode: 0o400, ..OURS }, Ok(())),
+            (Facts { mode: 0o640, ..OURS }, Err(Refusal::Exposed { mode: 0o640 })),
+            (Facts { mode: 0o602, ..OURS }, Err(Refusal::Exposed { mode: 0o602 })),
+            (Facts { owner: 0, ..OURS }, Err(Refusal::NotOurs { owner: 0 })),
+            (Facts { owner: 1001, ..OURS }, Err(Refusal::NotOurs { owner: 1001 })),
+            (Facts { is_file: false, is_folder: true, ..OURS }, Err(Refusal::NotAFile)),
+            (Facts { is_file: false, ..OURS }, Err(Refusal::NotAFile)),
+            (Facts { bytes: 11, ..OURS }, Err(Refusal::Oversized { bytes: 11 })),
+        ] {
+            assert_eq!(guard.judge(&facts), verdict, "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn where_every_file_looks_open_to_all_modes_tell_nothing() {
+        let guard = Guard { owner: 1000, keeps_modes: false, limit: 10 };
+        assert_eq!(guard.judge(&Facts { mode: 0o777, ..OURS }), Ok(()));
+        let foreign = Facts { mode: 0o777, owner: 0, ..OURS };
+        assert_eq!(guard.judge(&foreign), Err(Refusal::NotOurs { owner: 0 }));
+    }
+
+    #[test]
+    fn only_errors_that_will_not_pass_are_refusals() {
+        let refused = |kind: io::ErrorKind| refused_by_system(kind.into());
+        assert!(matches!(refused(io::ErrorKind::NotFound), Ok(Admission::Gone)));
+        assert!(matches!(
+            refused(io::ErrorKind::PermissionDenied),
+            Ok(Admission::Refused(Refusal::Unreadable(_)))
+        ));
+        assert!(refused(io::ErrorKind::Other).is_err());
+    }
+}

@@ -6,7 +6,7 @@
 //! delivers everything again that was not acked, so the caller's commit must tolerate repetition.
 //!
 //! One drain per spool: it holds a lock on `drain.lock` as long as it lives. Memory is bounded by
-//! the batch and by [`QUEUE_MAX`] names, however many files wait.
+//! the batch and by some thousand names, however many files wait.
 
 mod admit;
 mod quarantine;
