@@ -9,4 +9,9 @@ pub mod codex;
 pub mod command_line;
 pub mod files;
 pub mod hooks;
+pub mod observation;
 pub mod settings;
+pub mod text;
+pub mod tools;
+
+pub use observation::{Context, Observation, Source};

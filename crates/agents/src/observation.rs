@@ -1,0 +1,77 @@
+//! What a reader is given: bytes as they arrived, and where they came from.
+//!
+//! An observation is already through privacy. Nothing in it is trusted: the body may be any bytes, and every field
+//! of the context may be missing. Readers add nothing of their own; they have no clock, no file and no environment.
+
+use agent_tracer_event::{Agent, Channel, Millis};
+
+/// Which of an agent's doors the bytes came through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// An event of the agent's hook system.
+    Hook,
+    /// A refresh of the status line.
+    StatusLine,
+}
+
+/// What is known of the process that sent an observation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// The working directory of the hook.
+    pub cwd: Option<String>,
+    /// The named environment variables that were recorded.
+    pub env: Vec<(String, String)>,
+    /// The agent's process.
+    pub pid: Option<u32>,
+    /// When that process started, in the kernel's own unit: only good for comparing.
+    pub pid_start: Option<u64>,
+    /// The pid namespace that the ids belong to.
+    pub pid_namespace: Option<u64>,
+    /// The hook's parent: the agent, or a shell between the two.
+    pub parent_pid: Option<u32>,
+}
+
+impl Context {
+    /// Returns a recorded environment variable that is not empty.
+    #[must_use]
+    pub fn env(&self, name: &str) -> Option<&str> {
+        let (_, value) = self.env.iter().find(|(key, _)| key == name)?;
+        Some(value.as_str()).filter(|value| !value.is_empty())
+    }
+}
+
+/// Bytes as they arrived, plus provenance.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation<'a> {
+    /// Who acted.
+    pub agent: Agent,
+    /// How it reached us.
+    pub channel: Channel,
+    /// A stable identity: the envelope's name, or a file's identity and an offset. Keys of events that have no id of
+    /// their own are made of it, so the same observation read twice gives the same facts.
+    pub name: &'a str,
+    /// When it arrived.
+    pub arrived: Millis,
+    /// Through which door.
+    pub source: Source,
+    /// The agent's own JSON, after privacy.
+    pub body: &'a [u8],
+    /// What is known of the sender.
+    pub context: &'a Context,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_variable_counts_as_absent() {
+        let context = Context {
+            env: vec![("A".into(), String::new()), ("B".into(), "x".into())],
+            ..Context::default()
+        };
+        assert_eq!(context.env("A"), None);
+        assert_eq!(context.env("B"), Some("x"));
+        assert_eq!(context.env("C"), None);
+    }
+}

@@ -1,0 +1,249 @@
+//! Tools that hand work to other agents, talk to them, or call a skill.
+//!
+//! Codex has two generations of agent tools and glues their namespace to the name without a separator
+//! (`multi_agent_v1wait_agent`, `collaborationspawn_agent`); [`without_namespace`] takes it off again.
+
+use agent_tracer_event::Lane;
+use agent_tracer_event::semantics::{EntityType, Importance, SubtypeKey};
+use serde_json::Value;
+
+use super::input::Input;
+use super::row::{COORDINATE, Row, count, flag, id, number, text, texts};
+use super::{Meaning, skills};
+use crate::text::line;
+
+/// The namespaces of Codex's agent tools, longest first.
+const NAMESPACES: &[&str] = &["multi_agent_v1", "multi_agent_v2", "multi_agent", "collaboration", "collab"];
+
+/// The tools that stand in these namespaces; only in front of them is a namespace taken off.
+const AGENT_TOOLS: &[&str] = &[
+    "spawn_agent",
+    "wait_agent",
+    "wait",
+    "close_agent",
+    "send_input",
+    "send_message",
+    "resume_agent",
+    "followup_task",
+    "assign_task",
+    "interrupt_agent",
+    "list_agents",
+];
+
+const AGENT_NAME: &[&str] = &["subagent_type", "agent_type", "agent", "task_name", "name"];
+const PROMPT: &[&str] = &["prompt", "message"];
+const TARGET: &[&str] = &["target", "to", "recipient", "id", "agent_id"];
+
+pub(super) const TABLE: &[Row] = &[
+    Row {
+        names: &["Agent", "Task", "spawn_agent"],
+        operation: "delegate",
+        entity: Some((EntityType::Agent, AGENT_NAME)),
+        keep: &[
+            text(AGENT_NAME, "agentName", 200),
+            text(&["description"], "agentDescription", 1000),
+            text(&["model"], "agentModel", 200),
+            text(&["effort", "reasoning_effort"], "agentEffort", 40),
+            flag(&["run_in_background"], "agentRunInBackground"),
+            text(&["isolation"], "isolation", 40),
+            text(&["mode"], "agentPermissionMode", 40),
+            text(&["name"], "teammateName", 200),
+            text(&["team_name"], "teamName", 200),
+            text(&["task_name"], "agentTaskName", 200),
+        ],
+        body: PROMPT,
+        title: |input| {
+            let what = input.text(&["description"]).or_else(|| input.text(PROMPT)).map(|what| line(what, 80));
+            match (input.text(AGENT_NAME), what) {
+                (Some(name), Some(what)) => format!("Delegate to {}: {what}", line(name, 60)),
+                (Some(name), None) => format!("Delegate to {}", line(name, 60)),
+                (None, Some(what)) => format!("Delegate: {what}"),
+                (None, None) => "Delegate to an agent".to_owned(),
+            }
+        },
+        also: Some(|_, meaning| activity(meaning, "delegation")),
+        ..COORDINATE
+    },
+    Row {
+        names: &["wait_agent"],
+        label: Some("Wait for agent"),
+        operation: "wait",
+        importance: Importance::Minor,
+        keep: &[texts(&["targets", "ids"], "agentIds", 100), number(&["timeout_ms"], "timeoutMs")],
+        title: |input| match input.list(&["targets", "ids"]).map_or(0, <[Value]>::len) {
+            0 => "Wait for agents".to_owned(),
+            1 => "Wait for an agent".to_owned(),
+            many => format!("Wait for {many} agents"),
+        },
+        also: Some(|_, meaning| activity(meaning, "agent_step")),
+        ..COORDINATE
+    },
+    Row {
+        names: &["close_agent", "interrupt_agent"],
+        label: Some("Close agent"),
+        entity: Some((EntityType::Agent, TARGET)),
+        keep: &[id(TARGET, "agentTarget")],
+        title: |input| {
+            let verb = if input.tool == "interrupt_agent" { "Interrupt" } else { "Close" };
+            format!("{verb} {}", target(input))
+        },
+        also: Some(|_, meaning| activity(meaning, "agent_step")),
+        ..COORDINATE
+    },
+    Row {
+        names: &["resume_agent"],
+        label: Some("Resume agent"),
+        entity: Some((EntityType::Agent, TARGET)),
+        keep: &[id(TARGET, "agentTarget")],
+        title: |input| format!("Resume {}", target(input)),
+        also: Some(|_, meaning| activity(meaning, "agent_step")),
+        ..COORDINATE
+    },
+    Row {
+        names: &["SendMessage", "send_message", "send_input", "followup_task", "assign_task"],
+        label: Some("Send message"),
+        operation: "message",
+        entity: Some((EntityType::Agent, TARGET)),
+        keep: &[
+            id(TARGET, "agentTarget"),
+            text(&["summary"], "messageSummary", 200),
+            text(&["type"], "messageType", 60),
+            flag(&["interrupt"], "interrupt"),
+        ],
+        body: &["message", "content", "prompt"],
+        title: |input| {
+            let said = input.text(&["summary", "message", "content", "prompt"]).map(|said| line(said, 70));
+            match said {
+                Some(said) => format!("Tell {}: {said}", target(input)),
+                None => format!("Send a message to {}", target(input)),
+            }
+        },
+        also: Some(|_, meaning| activity(meaning, "message")),
+        ..COORDINATE
+    },
+    Row {
+        names: &["ListAgents", "ListPeers", "list_agents"],
+        label: Some("List agents"),
+        operation: "list",
+        importance: Importance::Minor,
+        title: |_| "List agents".to_owned(),
+        also: Some(|_, meaning| activity(meaning, "agent_step")),
+        ..COORDINATE
+    },
+    Row {
+        names: &["Workflow"],
+        label: Some("Run workflow"),
+        operation: "delegate",
+        entity: Some((EntityType::Agent, &["name", "title", "scriptPath"])),
+        files: &["scriptPath"],
+        keep: &[
+            text(&["name"], "workflowName", 200),
+            text(&["description", "title"], "workflowDescription", 1000),
+            text(&["resumeFromRunId"], "workflowResumedFrom", 200),
+        ],
+        title: |input| match input.text(&["name", "title", "description", "scriptPath"]) {
+            Some(name) => format!("Run workflow: {}", line(input.shown(name), 90)),
+            None => "Run a workflow".to_owned(),
+        },
+        also: Some(|_, meaning| activity(meaning, "delegation")),
+        ..COORDINATE
+    },
+    Row {
+        names: &["spawn_agents_on_csv"],
+        label: Some("Delegate in bulk"),
+        operation: "delegate",
+        files: &["csv_path", "output_csv_path"],
+        title: |input| match input.text(&["csv_path"]) {
+            Some(path) => format!("Delegate one agent per row of {}", input.shown(path)),
+            None => "Delegate one agent per row".to_owned(),
+        },
+        also: Some(|_, meaning| activity(meaning, "delegation")),
+        ..COORDINATE
+    },
+    Row {
+        names: &["SubagentHandback", "report_agent_job_result"],
+        label: Some("Report back"),
+        title: |_| "Report back to the agent that asked".to_owned(),
+        also: Some(|_, meaning| activity(meaning, "handoff")),
+        ..COORDINATE
+    },
+    Row {
+        names: &["TeamCreate", "TeamDelete"],
+        label: Some("Team"),
+        keep: &[text(&["team_name", "name"], "teamName", 200)],
+        title: |input| {
+            let verb = if input.tool == "TeamDelete" { "Dissolve" } else { "Form" };
+            match input.text(&["team_name", "name"]) {
+                Some(name) => format!("{verb} team {}", line(name, 80)),
+                None => format!("{verb} a team"),
+            }
+        },
+        also: Some(|_, meaning| activity(meaning, "agent_step")),
+        ..COORDINATE
+    },
+    Row {
+        names: &["Skill", "SlashCommand"],
+        subtype: SubtypeKey::SkillUse,
+        operation: "invoke",
+        keep: &[text(&["args"], "skillArgs", 400)],
+        body: &["args"],
+        title: |input| match skill(input) {
+            Some(name) => match input.text(&["args"]) {
+                Some(args) => format!("Use skill {}: {}", line(name, 60), line(args, 50)),
+                None => format!("Use skill {}", line(name, 100)),
+            },
+            None => "Use a skill".to_owned(),
+        },
+        also: Some(|input, meaning| {
+            activity(meaning, "skill_use");
+            if let Some(name) = skill(input) {
+                skills::mark(&mut meaning.metadata, name, skills::Activation::Tool);
+                meaning.semantics.entity = Some((EntityType::Skill, line(name, 200)));
+            }
+        }),
+        ..COORDINATE
+    },
+    Row {
+        names: &["propose_skills"],
+        subtype: SubtypeKey::SkillUse,
+        label: Some("Propose skills"),
+        lane: Lane::Planning,
+        operation: "propose",
+        keep: &[count(&["proposals"], "itemCount")],
+        title: |_| "Propose skills".to_owned(),
+        also: Some(|_, meaning| activity(meaning, "skill_use")),
+        ..COORDINATE
+    },
+];
+
+/// Takes the glued namespace off an agent tool of Codex.
+///
+/// A plain `wait` belongs to code mode, but behind a namespace it waits for agents.
+pub(super) fn without_namespace(tool: &str) -> &str {
+    for namespace in NAMESPACES {
+        let Some(rest) = tool.strip_prefix(namespace) else { continue };
+        let rest = rest.trim_start_matches(['.', '_', ':', '/']);
+        if rest == "wait" {
+            return "wait_agent";
+        }
+        if AGENT_TOOLS.contains(&rest) {
+            return rest;
+        }
+    }
+    tool
+}
+
+fn activity(meaning: &mut Meaning, kind: &str) {
+    meaning.metadata.insert("activityType".to_owned(), Value::from(kind));
+}
+
+fn target(input: &Input<'_>) -> String {
+    input.id(TARGET).map_or_else(|| "an agent".to_owned(), |target| line(&target, 60))
+}
+
+/// The skill's name. The older slash command tool gives a whole command line.
+fn skill<'a>(input: &Input<'a>) -> Option<&'a str> {
+    let given = input.text(&["skill", "name", "command"])?;
+    let word = given.split_whitespace().next()?;
+    Some(word.strip_prefix('/').filter(|rest| !rest.is_empty()).unwrap_or(word))
+}

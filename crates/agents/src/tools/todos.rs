@@ -1,0 +1,191 @@
+//! Work items: the tools that write them, and the facts about them that several events tell.
+//!
+//! A transition of an item is one fact, `todo:<id>:<state>`, whoever tells of it. Items without an id are known by the
+//! hash of their text.
+
+use agent_tracer_event::semantics::{Importance, SubtypeKey};
+use agent_tracer_event::{Kind, Lane};
+use serde_json::Value;
+
+use super::Meaning;
+use super::row::{PLAN, Row, id, text};
+use crate::text::{cut, hash16, line};
+
+const SUBJECT: &[&str] = &["subject", "task_subject", "task_name"];
+const DESCRIPTION: &[&str] = &["description", "task_description"];
+const TODO_ID: &[&str] = &["taskId", "task_id", "id"];
+
+pub(super) const TABLE: &[Row] = &[
+    Row {
+        names: &["TodoWrite"],
+        lane: Lane::Todos,
+        subtype: SubtypeKey::Todo,
+        operation: "update",
+        title: |input| {
+            let items = items(input.value);
+            let done = items.iter().filter(|item| item.state == Some("completed")).count();
+            let now = items.iter().find(|item| item.state == Some("in_progress"));
+            match (items.len(), now) {
+                (0, _) => "Clear the todo list".to_owned(),
+                (all, Some(now)) => format!("Todos ({done} of {all} done): {}", line(&now.subject, 80)),
+                (all, None) => format!("Todos ({done} of {all} done)"),
+            }
+        },
+        also: Some(|input, meaning| {
+            let count = items(input.value).len();
+            meaning.metadata.insert("itemCount".to_owned(), Value::from(count));
+        }),
+        ..PLAN
+    },
+    Row {
+        names: &["TaskCreate"],
+        kind: Kind::TodoLogged,
+        lane: Lane::Todos,
+        subtype: SubtypeKey::Todo,
+        operation: "create",
+        keep: &[
+            text(SUBJECT, "subject", 1000),
+            text(DESCRIPTION, "description", 10_000),
+            text(&["activeForm"], "activeForm", 1000),
+        ],
+        body: DESCRIPTION,
+        title: |input| match input.text(SUBJECT) {
+            Some(subject) => format!("Add todo: {}", line(subject, 100)),
+            None => "Add a todo".to_owned(),
+        },
+        also: Some(|input, meaning| {
+            state(meaning, "added");
+            if let Some(subject) = input.text(SUBJECT) {
+                meaning.metadata.insert("todoId".to_owned(), Value::from(hash16(subject)));
+            }
+        }),
+        ..PLAN
+    },
+    Row {
+        names: &["TaskUpdate"],
+        kind: Kind::TodoLogged,
+        lane: Lane::Todos,
+        subtype: SubtypeKey::Todo,
+        operation: "update",
+        keep: &[
+            id(TODO_ID, "todoId"),
+            text(SUBJECT, "subject", 1000),
+            text(DESCRIPTION, "description", 10_000),
+            text(&["activeForm"], "activeForm", 1000),
+            text(&["owner"], "owner", 200),
+            text(&["status"], "status", 60),
+        ],
+        title: |input| {
+            let which = input.text(SUBJECT).map(|subject| line(subject, 80));
+            let which = which.or_else(|| input.id(TODO_ID).map(|id| line(&id, 40)));
+            let which = which.unwrap_or_default();
+            let what = match input.text(&["status"]).and_then(todo_state) {
+                Some("completed") => "Complete todo",
+                Some("in_progress") => "Start todo",
+                Some("cancelled") => "Drop todo",
+                Some("added") => "Reopen todo",
+                _ => "Change todo",
+            };
+            format!("{what} {which}").trim_end().to_owned()
+        },
+        also: Some(|input, meaning| {
+            if let Some(now) = input.text(&["status"]).and_then(todo_state) {
+                state(meaning, now);
+            }
+        }),
+        ..PLAN
+    },
+    Row {
+        names: &["TaskList"],
+        lane: Lane::Todos,
+        subtype: SubtypeKey::Todo,
+        label: Some("List todos"),
+        operation: "list",
+        importance: Importance::Minor,
+        title: |_| "List todos".to_owned(),
+        ..PLAN
+    },
+    Row {
+        names: &["TaskGet"],
+        lane: Lane::Todos,
+        subtype: SubtypeKey::Todo,
+        label: Some("Read todo"),
+        operation: "read",
+        importance: Importance::Minor,
+        keep: &[id(TODO_ID, "todoId")],
+        title: |input| match input.id(TODO_ID) {
+            Some(id) => format!("Read todo {}", line(&id, 40)),
+            None => "Read a todo".to_owned(),
+        },
+        ..PLAN
+    },
+];
+
+/// One item of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its own id, or the hash of its text.
+    pub id: String,
+    /// What is to be done. Empty where privacy left only its length.
+    pub subject: String,
+    /// added, in_progress, completed or cancelled; none if the agent's word for it is new.
+    pub state: Option<&'static str>,
+    /// The agent's own word for the state.
+    pub status: String,
+}
+
+/// Returns our word for a state that an agent names.
+#[must_use]
+pub fn todo_state(status: &str) -> Option<&'static str> {
+    match status {
+        "pending" | "added" | "open" => Some("added"),
+        "in_progress" => Some("in_progress"),
+        "completed" | "done" => Some("completed"),
+        "cancelled" | "canceled" | "deleted" => Some("cancelled"),
+        _ => None,
+    }
+}
+
+/// Returns the key of a transition.
+#[must_use]
+pub fn key(id: &str, state: &str) -> String {
+    format!("todo:{id}:{state}")
+}
+
+/// Returns the items that a `TodoWrite` names, at most five hundred.
+#[must_use]
+pub fn items(input: &Value) -> Vec<Item> {
+    let list = match input {
+        Value::Array(list) => list.as_slice(),
+        _ => input.get("todos").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default(),
+    };
+    let mut items = Vec::new();
+    for row in list.iter().take(500) {
+        let text = |key: &str| row.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+        let content = text("content").or_else(|| text("subject"));
+        // At level `metadata` only the length of an item is left; then its place in the list would be a guess, so
+        // an item is told only if it can be told apart.
+        let Some(id) = text("id").map(str::to_owned).or_else(|| content.map(hash16)) else { continue };
+        let status = text("status").unwrap_or("pending");
+        items.push(Item {
+            id: cut(&id, 200).into_owned(),
+            subject: cut(content.unwrap_or_default(), 1000).into_owned(),
+            state: todo_state(status),
+            status: cut(status, 60).into_owned(),
+        });
+    }
+    items
+}
+
+fn state(meaning: &mut Meaning, state: &str) {
+    meaning.metadata.insert("todoState".to_owned(), Value::from(state));
+}
+
+/// Writes what an item is into the metadata of its event.
+pub fn write(item: &Item, metadata: &mut agent_tracer_event::Metadata) {
+    metadata.insert("todoId".to_owned(), Value::from(item.id.as_str()));
+    metadata.insert("todoState".to_owned(), Value::from(item.state.unwrap_or(&item.status)));
+    if !item.subject.is_empty() {
+        metadata.insert("subject".to_owned(), Value::from(item.subject.as_str()));
+    }
+}

@@ -1,0 +1,130 @@
+//! Tools that look at the web.
+
+use agent_tracer_event::semantics::{EntityType, SubtypeKey};
+use serde_json::Value;
+
+use super::Meaning;
+use super::input::Input;
+use super::row::{EXPLORE, Row, text, texts};
+use crate::text::{cut, line};
+
+/// The most characters of a query, and of each address.
+const QUERY_CHARS: usize = 300;
+
+pub(super) const TABLE: &[Row] = &[
+    Row {
+        names: &["WebSearch"],
+        subtype: SubtypeKey::WebSearch,
+        entity: Some((EntityType::Query, &["query"])),
+        keep: &[
+            text(&["query"], "webQuery", QUERY_CHARS),
+            texts(&["allowed_domains"], "webAllowedDomains", QUERY_CHARS),
+            texts(&["blocked_domains"], "webBlockedDomains", QUERY_CHARS),
+        ],
+        title: |input| search_title(input.text(&["query"])),
+        ..EXPLORE
+    },
+    Row {
+        names: &["WebFetch"],
+        subtype: SubtypeKey::WebFetch,
+        operation: "fetch",
+        entity: Some((EntityType::Url, &["url"])),
+        keep: &[text(&["url"], "webQuery", QUERY_CHARS), text(&["prompt"], "webPrompt", 400)],
+        title: |input| fetch_title(input.text(&["url"])),
+        also: Some(|input, meaning| urls(meaning, input.text(&["url"]).into_iter())),
+        ..EXPLORE
+    },
+    // Codex: the provider searches; the input is the action that it reports, or holds it under `action`.
+    Row {
+        names: &["web_search", "web_search_call", "web.run"],
+        subtype: SubtypeKey::WebSearch,
+        title: |input| provider(input).title(),
+        also: Some(|input, meaning| provider(input).write(meaning)),
+        ..EXPLORE
+    },
+];
+
+/// What the provider did on the web.
+enum Provider<'a> {
+    Search(Option<&'a str>),
+    Open(Option<&'a str>),
+    Find { url: Option<&'a str>, pattern: Option<&'a str> },
+}
+
+fn provider<'a>(input: &Input<'a>) -> Provider<'a> {
+    let action = input.get(&["action"]).map_or(*input, |action| input.inside(action));
+    let query = || {
+        let listed = || action.list(&["queries"])?.iter().find_map(Value::as_str);
+        action.text(&["query"]).or_else(listed).or_else(|| input.text(&["query"]))
+    };
+    match action.text(&["type"]) {
+        Some("open_page") => Provider::Open(action.text(&["url"])),
+        Some("find_in_page" | "find") => {
+            Provider::Find { url: action.text(&["url"]), pattern: action.text(&["pattern", "query"]) }
+        }
+        _ => Provider::Search(query()),
+    }
+}
+
+impl Provider<'_> {
+    fn title(&self) -> String {
+        match self {
+            Self::Search(query) => search_title(*query),
+            Self::Open(url) => fetch_title(*url),
+            Self::Find { url, pattern } => {
+                let place = url.map_or_else(|| "a page".to_owned(), shown);
+                match pattern {
+                    Some(pattern) => format!("Look for \"{}\" in {place}", line(pattern, 60)),
+                    None => format!("Look for text in {place}"),
+                }
+            }
+        }
+    }
+
+    fn write(&self, meaning: &mut Meaning) {
+        let (query, url) = match self {
+            Self::Search(query) => (*query, None),
+            Self::Open(url) => (*url, *url),
+            Self::Find { url, pattern } => (*pattern, *url),
+        };
+        if let Some(query) = query {
+            meaning.metadata.insert("webQuery".to_owned(), Value::from(cut(query, QUERY_CHARS).as_ref()));
+        }
+        urls(meaning, url.into_iter());
+        match self {
+            Self::Search(query) => {
+                meaning.semantics.entity = query.map(|query| (EntityType::Query, line(query, 300)))
+            }
+            Self::Open(url) | Self::Find { url, .. } => {
+                meaning.semantics.subtype = SubtypeKey::WebFetch;
+                meaning.semantics.operation = "fetch".to_owned();
+                meaning.semantics.entity = url.map(|url| (EntityType::Url, line(url, 300)));
+            }
+        }
+    }
+}
+
+fn search_title(query: Option<&str>) -> String {
+    query.map_or_else(
+        || "Search the web".to_owned(),
+        |query| format!("Search the web for \"{}\"", line(query, 80)),
+    )
+}
+
+fn fetch_title(url: Option<&str>) -> String {
+    url.map_or_else(|| "Fetch a page".to_owned(), |url| format!("Fetch {}", shown(url)))
+}
+
+/// An address as people read it: without its scheme, its query and the last slash.
+fn shown(url: &str) -> String {
+    let plain = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let plain = plain.split(['?', '#']).next().unwrap_or(plain);
+    line(plain.trim_end_matches('/'), 100)
+}
+
+fn urls<'a>(meaning: &mut Meaning, urls: impl Iterator<Item = &'a str>) {
+    let urls: Vec<Value> = urls.map(|url| Value::from(cut(url, QUERY_CHARS).as_ref())).collect();
+    if !urls.is_empty() {
+        meaning.metadata.insert("webUrls".to_owned(), Value::Array(urls));
+    }
+}

@@ -1,0 +1,48 @@
+//! Tools that make and leave worktrees.
+
+use agent_tracer_event::semantics::{EntityType, SubtypeKey};
+use agent_tracer_event::{Kind, Lane};
+
+use super::row::{FILE, Row, flag, text};
+use crate::text::line;
+
+const NAME: &[&str] = &["name", "path"];
+
+pub(super) const TABLE: &[Row] = &[
+    Row {
+        names: &["EnterWorktree"],
+        kind: Kind::WorktreeCreate,
+        lane: Lane::Background,
+        subtype: SubtypeKey::Vcs,
+        label: Some("Enter worktree"),
+        operation: "create",
+        entity: Some((EntityType::Directory, NAME)),
+        keep: &[text(&["name"], "worktreeName", 200), text(&["path"], "worktreePath", 1024)],
+        title: |input| match input.text(NAME) {
+            Some(name) => format!("Enter worktree {}", line(input.shown(name), 90)),
+            None => "Enter a worktree".to_owned(),
+        },
+        ..FILE
+    },
+    Row {
+        names: &["ExitWorktree"],
+        kind: Kind::WorktreeRemove,
+        lane: Lane::Background,
+        subtype: SubtypeKey::Vcs,
+        label: Some("Leave worktree"),
+        operation: "delete",
+        keep: &[text(&["action"], "worktreeAction", 40), flag(&["discard_changes"], "discardChanges")],
+        title: |input| match (input.text(&["action"]), input.flag(&["discard_changes"])) {
+            (Some("keep"), _) => "Leave the worktree and keep it".to_owned(),
+            (Some("remove"), Some(true)) => "Remove the worktree and its changes".to_owned(),
+            (Some("remove"), _) => "Remove the worktree".to_owned(),
+            _ => "Leave the worktree".to_owned(),
+        },
+        also: Some(|input, meaning| {
+            if input.text(&["action"]) == Some("keep") {
+                meaning.semantics.operation = "leave".to_owned();
+            }
+        }),
+        ..FILE
+    },
+];
