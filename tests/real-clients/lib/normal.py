@@ -22,6 +22,7 @@ TIMES = [(re.compile(p), r) for p, r in (
     (r"((?:duration_ms|total_tokens|subagent_tokens): )\d+", r"\1<n>"),
     (r"\d+ tokens left", "<n> tokens left"),
     (r"(\\*\"nickname\\*\": ?\\*\")[^\"\\]+", r"\1<name>"),
+    (r"\"item_\d+\"", "\"item_<n>\""),
     (r"session ID \d+", "session ID <n>"),
     (r"(\\*\"session_id\\*\": ?)\d+", r"\1<n>"),
 )]

@@ -80,8 +80,12 @@ def same_behaviour(hooked, bare, name):
 
 
 def first_difference(before, after):
+    """Where two lists of lines part: `without` and `with` hooks, from a little before the first differing character."""
     lines = [line for line in difflib.unified_diff(before, after, lineterm="", n=0) if not line.startswith(("---", "+++", "@@"))]
-    return " | ".join(line[:200] for line in lines[:4])
+    gone = next((line[1:] for line in lines if line.startswith("-")), "")
+    new = next((line[1:] for line in lines if line.startswith("+")), "")
+    start = max(0, len(os.path.commonprefix([gone, new])) - 60)
+    return "without `%s`, with `%s`" % (gone[start:start + 200], new[start:start + 200])
 
 
 def every_hook_once(run, name):

@@ -17,7 +17,8 @@ class Texts(unittest.TestCase):
         for one, two in (("2026-11-15T21:40:03.122Z", "2026-11-16T01:02:03Z"), ("Wall time: 0.1 seconds", "Wall time: 12.3 seconds"),
                          ("Wall time 0.1 seconds", "Wall time 0.2 seconds"), ('"duration_ms": 3', '"duration_ms": 14'),
                          ("Chunk ID: 46d2d9", "Chunk ID: 0000"), ("<total_tokens>15</total_tokens>", "<total_tokens>7</total_tokens>"),
-                         ("background with ID: b1c2d3e4f", "background with ID: bzzzzzzzz"), ('{"nickname":"Plato"}', '{"nickname":"Zeno"}')):
+                         ("background with ID: b1c2d3e4f", "background with ID: bzzzzzzzz"), ('{"nickname":"Plato"}', '{"nickname":"Zeno"}'),
+                         ('{"id":"item_2"}', '{"id":"item_13"}')):
             self.assertEqual(normal.text(one), normal.text(two))
 
     def test_words_and_plain_numbers_stay(self):

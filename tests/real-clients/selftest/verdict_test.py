@@ -98,7 +98,10 @@ class Verdicts(unittest.TestCase):
         self.assertIn("2 requests to the model, 1 without hooks", self.complaints())
         self.start("ok")
         self.hooked.write("logs/ok.out", "Hello\nhook failed\n")
-        self.assert_complaint("its stdout differs: +hook failed")
+        self.assert_complaint("its stdout differs: without ``, with `hook failed`")
+
+    def test_a_difference_late_in_a_long_line_is_shown(self):
+        self.assertEqual(verdict.first_difference(["x" * 500 + "a"], ["x" * 500 + "b"]), "without `%sa`, with `%sb`" % ("x" * 60, "x" * 60))
 
     def test_a_wrong_end_with_or_without_hooks(self):
         self.hooked.result(1)
