@@ -1,9 +1,10 @@
 //! Identifiers: opaque strings, derived from what they name and never drawn.
 //!
 //! The same session, call or response gets the same id on every reading, on every machine, whichever
-//! channel told of it first. An id is a letter for what it names and 100 bits of XXH3-128 over the parts
-//! of its natural key, in Crockford's base 32. Parts are framed by their length, so that ("ab", "c") and
-//! ("a", "bc") differ.
+//! channel told of it first. A task's id is the letter `t` and 100 bits of XXH3-128 over the parts of its
+//! natural key, in Crockford's base 32. What belongs to a task is named by the task and 65 bits of its own
+//! key (`<task>-e…`), so that whoever holds the id also knows the task, and a store finds it there. Parts
+//! are framed by their length, so that ("ab", "c") and ("a", "bc") differ.
 
 use std::fmt;
 
@@ -13,19 +14,22 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::words::Agent;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-const LETTERS: usize = 20;
+/// Characters of a task's id behind its letter.
+const TASK_LETTERS: usize = 20;
+/// Characters of an id within a task behind its letter.
+const OWN_LETTERS: usize = 13;
 
-/// The letter and 20 characters of base 32.
-fn derive(letter: char, parts: &[&[u8]]) -> String {
+/// A letter and so many characters of base 32.
+fn derive(letter: char, letters: usize, parts: &[&[u8]]) -> String {
     let mut hasher = Xxh3::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
     let mut bits = hasher.digest128();
-    let mut id = String::with_capacity(LETTERS + 1);
+    let mut id = String::with_capacity(letters + 1);
     id.push(letter);
-    for _ in 0..LETTERS {
+    for _ in 0..letters {
         let index = (bits & 31) as usize;
         id.push(ALPHABET.get(index).map_or('0', |byte| char::from(*byte)));
         bits >>= 5;
@@ -33,8 +37,19 @@ fn derive(letter: char, parts: &[&[u8]]) -> String {
     id
 }
 
+/// Tells whether a text is this letter and so many characters of base 32.
+fn is_derived(text: &str, letter: char, letters: usize) -> bool {
+    text.strip_prefix(letter)
+        .is_some_and(|rest| rest.len() == letters && rest.bytes().all(|byte| ALPHABET.contains(&byte)))
+}
+
+/// The id of something within a task.
+fn derive_within(task: &TaskId, letter: char, key: &[u8]) -> String {
+    format!("{task}-{}", derive(letter, OWN_LETTERS, &[key]))
+}
+
 macro_rules! id {
-    ($(#[$meta:meta])* $name:ident, $letter:literal) => {
+    ($(#[$meta:meta])* $name:ident, |$text:ident| $shape:expr) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
@@ -49,10 +64,8 @@ macro_rules! id {
 
             /// Takes a text that looks like such an id; anything else is none.
             #[must_use]
-            pub fn parse(text: &str) -> Option<Self> {
-                let rest = text.strip_prefix($letter)?;
-                let good = rest.len() == LETTERS && rest.bytes().all(|byte| ALPHABET.contains(&byte));
-                good.then(|| Self(text.to_owned()))
+            pub fn parse($text: &str) -> Option<Self> {
+                $shape.then(|| Self($text.to_owned()))
             }
         }
 
@@ -64,25 +77,48 @@ macro_rules! id {
     };
 }
 
+/// Declares the id of something within a task.
+macro_rules! own_id {
+    ($(#[$meta:meta])* $name:ident, $letter:literal) => {
+        id!($(#[$meta])* $name, |text| text.split_once('-').is_some_and(|(task, own)| {
+            is_derived(task, 't', TASK_LETTERS) && is_derived(own, $letter, OWN_LETTERS)
+        }));
+
+        impl $name {
+            /// The one of this task that has this natural key.
+            #[must_use]
+            pub fn derive(task: &TaskId, key: &str) -> Self {
+                Self(derive_within(task, $letter, key.as_bytes()))
+            }
+
+            /// The task it belongs to.
+            #[must_use]
+            pub fn task(&self) -> TaskId {
+                TaskId(self.0.split_once('-').map_or_else(String::new, |(task, _)| task.to_owned()))
+            }
+        }
+    };
+}
+
 id!(
     /// A task: one per runtime session (Codex: per thread).
-    TaskId, 't'
+    TaskId, |text| is_derived(text, 't', TASK_LETTERS)
 );
-id!(
+own_id!(
     /// A fact: a row that people see, folded from its entries.
     FactId, 'e'
 );
-id!(
+own_id!(
     /// A session: one stretch of a task, from a start or resume to its end.
     SessionId, 's'
 );
-id!(
+own_id!(
     /// A turn: from a prompt to its end.
     TurnId, 'u'
 );
 id!(
     /// An entry of the ledger.
-    EntryId, 'n'
+    EntryId, |text| is_derived(text, 'n', TASK_LETTERS)
 );
 
 /// What a task is derived from: the agent and what it calls its session.
@@ -113,31 +149,7 @@ impl TaskKey {
     /// The id of the task.
     #[must_use]
     pub fn task_id(&self) -> TaskId {
-        TaskId(derive('t', &[self.agent.as_str().as_bytes(), self.runtime_session.as_bytes()]))
-    }
-}
-
-impl FactId {
-    /// The fact of a task that has this natural key.
-    #[must_use]
-    pub fn derive(task: &TaskId, key: &str) -> Self {
-        Self(derive('e', &[task.as_str().as_bytes(), key.as_bytes()]))
-    }
-}
-
-impl SessionId {
-    /// The stretch of a task that began with this natural key.
-    #[must_use]
-    pub fn derive(task: &TaskId, key: &str) -> Self {
-        Self(derive('s', &[task.as_str().as_bytes(), key.as_bytes()]))
-    }
-}
-
-impl TurnId {
-    /// The turn of a task that has this natural key.
-    #[must_use]
-    pub fn derive(task: &TaskId, key: &str) -> Self {
-        Self(derive('u', &[task.as_str().as_bytes(), key.as_bytes()]))
+        TaskId(derive('t', TASK_LETTERS, &[self.agent.as_str().as_bytes(), self.runtime_session.as_bytes()]))
     }
 }
 
@@ -145,7 +157,7 @@ impl EntryId {
     /// The `index`-th entry read out of an observation.
     #[must_use]
     pub fn derive(observation: &str, index: u32) -> Self {
-        Self(derive('n', &[observation.as_bytes(), &index.to_le_bytes()]))
+        Self(derive('n', TASK_LETTERS, &[observation.as_bytes(), &index.to_le_bytes()]))
     }
 }
 
@@ -163,12 +175,12 @@ mod tests {
     }
 
     const PINNED_TASK: &str = "t329jf4mw8sfq266q3jxk";
-    const PINNED_FACT: &str = "ewn49c72h9d1hnb64vzvv";
+    const PINNED_FACT: &str = "t329jf4mw8sfq266q3jxk-ehvayy51m7q4m1";
 
     #[test]
     fn the_parts_of_a_key_do_not_run_into_each_other() {
-        assert_ne!(derive('t', &[b"ab", b"c"]), derive('t', &[b"a", b"bc"]));
-        assert_ne!(derive('t', &[b"ab"]), derive('t', &[b"ab", b""]));
+        assert_ne!(derive('t', 20, &[b"ab", b"c"]), derive('t', 20, &[b"a", b"bc"]));
+        assert_ne!(derive('t', 20, &[b"ab"]), derive('t', 20, &[b"ab", b""]));
     }
 
     #[test]
@@ -183,6 +195,7 @@ mod tests {
         let id = TaskKey::new(Agent::Codex, "x").task_id();
         assert_eq!(TaskId::parse(id.as_str()), Some(id.clone()));
         assert_eq!(FactId::parse(id.as_str()), None);
+        assert_eq!(FactId::parse(TurnId::derive(&id, "x").as_str()), None);
         assert_eq!(TaskId::parse("t"), None);
         assert_eq!(TaskId::parse("t0123456789abcdefghi"), None);
         assert_eq!(TaskId::parse("t0123456789abcdefgh' OR 1"), None);
@@ -194,7 +207,8 @@ mod tests {
             let task = TaskKey::new(Agent::Codex, session).task_id();
             prop_assert!(TaskId::parse(task.as_str()).is_some());
             let fact = FactId::derive(&task, &key);
-            prop_assert!(FactId::parse(fact.as_str()).is_some());
+            prop_assert_eq!(FactId::parse(fact.as_str()), Some(fact.clone()));
+            prop_assert_eq!(fact.task(), task);
         }
     }
 }
