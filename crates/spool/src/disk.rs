@@ -26,17 +26,6 @@ pub(crate) fn open_append(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(path)
 }
 
-/// Creates a file for appending that must not exist.
-pub(crate) fn create_new_append(path: &Path) -> io::Result<File> {
-    gate::pass()?;
-    OpenOptions::new().append(true).create_new(true).mode(FILE_MODE).open(path)
-}
-
-/// Opens an existing file for appending.
-pub(crate) fn open_existing_append(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).open(path)
-}
-
 /// Writes all bytes, in one system call unless the kernel takes fewer.
 pub(crate) fn write(mut file: &File, bytes: &[u8]) -> io::Result<()> {
     match gate::pass_write(bytes)? {

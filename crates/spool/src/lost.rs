@@ -1,12 +1,12 @@
 //! Losses: what was refused, counted where even a full disk lets us count.
 //!
-//! `lost/<reason>` holds one byte per loss, plus a first one that belongs to nobody: it is written when
-//! the file is made (by `install`), so that the file already owns a block and the next few thousand
-//! appends need no new one. An append of one byte is atomic enough: POSIX moves the offset and writes
-//! as one step, so concurrent hooks never share a byte.
+//! `lost/<reason>` holds one `.` per loss. `install` makes the files with a `,` in each, which counts for
+//! nothing: it makes the file own a block, so that the next few thousand appends need no new one and
+//! work on a full disk. Appending one byte is one step: POSIX moves to the end and writes at once, so
+//! concurrent hooks never share a byte, and the sum is right whoever made the file.
 
-use std::fs;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::disk;
@@ -68,34 +68,32 @@ impl Reason {
     }
 }
 
+/// What stands for a loss in a counter.
+const LOSS: u8 = b'.';
+/// What makes a counter own a block.
+const FIRST: u8 = b',';
+/// The most bytes of a counter that are read; beyond, its length has to do.
+const COUNTED_MAX: u64 = 64 << 20;
+
 /// Adds one loss to the folder's counter, which is made if it is missing.
 pub(crate) fn count(folder: &Path, reason: Reason) -> io::Result<()> {
     let path = folder.join(reason.as_str());
-    match disk::open_existing_append(&path) {
-        Ok(file) => disk::write(&file, b"."),
+    let file = match disk::open_append(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             disk::create_folder(folder)?;
-            // Whoever creates the file writes the first byte with its own, in append mode: another
-            // hook's byte may already be there, and the sum is right in any order.
-            match disk::create_new_append(&path) {
-                Ok(file) => disk::write(&file, b"..")?,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    disk::write(&disk::open_existing_append(&path)?, b".")?;
-                }
-                Err(error) => return Err(error),
-            }
-            Ok(())
+            disk::open_append(&path)?
         }
-        Err(error) => Err(error),
-    }
+        opened => opened?,
+    };
+    disk::write(&file, &[LOSS])
 }
 
-/// Makes every counter with its first byte; counters that have one are left alone.
+/// Makes every counter own a block; counters that have one are left alone.
 pub(crate) fn prepare(folder: &Path) -> io::Result<()> {
     for reason in Reason::ALL {
         let file = disk::open_append(&folder.join(reason.as_str()))?;
-        if file.metadata()?.len() == 0 {
-            disk::write(&file, b".")?;
+        if disk::facts_of(&file)?.bytes == 0 {
+            disk::write(&file, &[FIRST])?;
         }
     }
     Ok(())
@@ -108,10 +106,31 @@ pub(crate) fn prepare(folder: &Path) -> io::Result<()> {
 pub fn counts(folder: &Path) -> io::Result<Vec<(Reason, u64)>> {
     Reason::ALL
         .into_iter()
-        .map(|reason| match fs::symlink_metadata(folder.join(reason.as_str())) {
-            Ok(metadata) => Ok((reason, metadata.len().saturating_sub(1))),
+        .map(|reason| match count_of(&folder.join(reason.as_str())) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((reason, 0)),
-            Err(error) => Err(error),
+            count => Ok((reason, count?)),
         })
         .collect()
+}
+
+fn count_of(path: &Path) -> io::Result<u64> {
+    let facts = disk::facts(path)?;
+    if !facts.is_file {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the counter is not a file"));
+    }
+    let mut file = File::open(path)?;
+    let mut page = [0u8; 4096];
+    let (mut losses, mut read) = (0, 0);
+    while read < COUNTED_MAX {
+        let bytes = match file.read(&mut page) {
+            Ok(0) => return Ok(losses),
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let found = page.get(..bytes).unwrap_or_default();
+        losses += found.iter().filter(|byte| **byte == LOSS).count() as u64;
+        read += bytes as u64;
+    }
+    Ok(losses.saturating_add(facts.bytes.saturating_sub(read)))
 }

@@ -5,7 +5,7 @@
 //!   tmp/            envelopes being written; the name in here is a lock on the same name in new/
 //!   new/            accepted envelopes, oldest name first
 //!   quarantine/     what the drain refused, each with `<name>.reason`
-//!   lost/<reason>   one byte per loss, and one to begin with
+//!   lost/<reason>   one byte per loss, and one that makes the file own a block
 //!   used            one byte per started 4 KiB accepted, at least one per envelope
 //! ```
 //!
@@ -13,6 +13,7 @@
 //! bytes. Hooks only append to it, the drain sets it to what is really there. It is an estimate: hooks
 //! that run at the same moment may pass the limit together, by as many envelopes as there are hooks.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -130,12 +131,15 @@ impl Spool {
 
     /// Returns the path of an envelope in one of the folders.
     pub(crate) fn path(&self, folder: Folder, name: &EnvelopeName) -> PathBuf {
+        // By hand: `PathBuf::push` would take the path apart again at every step.
         let (folder, name) = (folder.as_str(), name.as_str());
-        let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + folder.len() + name.len() + 2);
+        let mut path = OsString::with_capacity(self.root.as_os_str().len() + folder.len() + name.len() + 2);
         path.push(&self.root);
+        path.push("/");
         path.push(folder);
+        path.push("/");
         path.push(name);
-        path
+        PathBuf::from(path)
     }
 
     /// Returns the path of the accounting file.

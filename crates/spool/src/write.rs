@@ -8,6 +8,7 @@
 
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::envelope::{self, Header};
@@ -119,8 +120,7 @@ impl Spool {
     }
 
     fn deliver(&self, writer: &Writer<'_>, bytes: &[u8]) -> io::Result<EnvelopeName> {
-        let (name, file) = self.draw_name(writer)?;
-        let (tmp, new) = (self.path(Folder::Tmp, &name), self.path(Folder::New, &name));
+        let Draft { name, file, tmp, new } = self.draw_name(writer)?;
         let written = disk::write(&file, bytes);
         drop(file);
         let moved = written.and_then(|()| self.with_folders(|| disk::rename(&tmp, &new)));
@@ -143,7 +143,7 @@ impl Spool {
     /// that name. So one look at `new/<name>` after the creation settles it: whoever held the name
     /// before has either renamed (we see it) or left. A hard link would settle it too, at the price of
     /// an unlink, of file systems that have none, and of envelopes in two folders after a crash.
-    fn draw_name(&self, writer: &Writer<'_>) -> io::Result<(EnvelopeName, File)> {
+    fn draw_name(&self, writer: &Writer<'_>) -> io::Result<Draft> {
         for _ in 0..NAMES_TRIED {
             let name = writer.draw();
             let tmp = self.path(Folder::Tmp, &name);
@@ -152,8 +152,9 @@ impl Spool {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
-            match disk::is_taken(&self.path(Folder::New, &name)) {
-                Ok(false) => return Ok((name, file)),
+            let new = self.path(Folder::New, &name);
+            match disk::is_taken(&new) {
+                Ok(false) => return Ok(Draft { name, file, tmp, new }),
                 taken => {
                     disk::try_remove(&tmp);
                     taken?;
@@ -175,6 +176,16 @@ impl Spool {
             result => result,
         }
     }
+}
+
+/// An envelope that has its name and no content.
+struct Draft {
+    name: EnvelopeName,
+    file: File,
+    /// Where it is.
+    tmp: PathBuf,
+    /// Where it will be.
+    new: PathBuf,
 }
 
 /// A loss before it is counted.

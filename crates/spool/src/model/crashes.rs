@@ -66,7 +66,7 @@ fn act(world: &mut World, action: &Action) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_accepted_is_lost_whoever_dies_and_whenever(actions in prop::collection::vec(action(), 1..60)) {

@@ -227,3 +227,23 @@ fn where_nothing_is_nothing_is_lost_and_who_cannot_look_says_so() {
     assert!(lost::counts(&world.path("lost")).is_err());
     assert!(world.spool.stats().is_err());
 }
+
+#[test]
+fn a_counter_that_an_installer_died_over_counts_from_the_first_loss() {
+    let world = World::prepared();
+    world.put("lost/io", b"", 0o600);
+    assert!(world.spool.count_loss(Reason::Io));
+    assert_eq!(world.lost(Reason::Io), 1);
+    world.spool.prepare().unwrap();
+    assert!(world.spool.count_loss(Reason::Io));
+    assert_eq!(world.lost(Reason::Io), 2);
+}
+
+#[test]
+fn a_counter_that_is_no_file_is_an_error_and_not_zero() {
+    let world = World::prepared();
+    fs::remove_file(world.path("lost/io")).unwrap();
+    fs::create_dir(world.path("lost/io")).unwrap();
+    assert!(lost::counts(&world.path("lost")).is_err());
+    assert!(!world.spool.count_loss(Reason::Io));
+}
