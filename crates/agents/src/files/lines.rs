@@ -3,7 +3,8 @@
 //! A line ends with `\n`; a `\r` before it belongs to the ending. Blank lines say nothing and are passed over. What
 //! stands after the last `\n` is kept until its end arrives and is not part of [`LineSplitter::offset`], so a reader
 //! that stores that offset and starts again there loses nothing and repeats nothing. A line longer than the limit is
-//! never held in memory: it is reported by place and length, and counted.
+//! never held in memory: it is counted and reported by place, length, beginning and end, because what matters of a row
+//! with a film in it stands before and behind the film.
 
 use memchr::memchr_iter;
 
@@ -17,12 +18,16 @@ pub enum Line<'a> {
         /// Where its first byte stands in the file.
         offset: u64,
     },
-    /// A line beyond the limit. Its bytes are gone.
+    /// A line beyond the limit. The bytes in its middle are gone.
     TooLong {
         /// Where its first byte stands in the file.
         offset: u64,
         /// How long it was, without its ending.
         length: u64,
+        /// How it began: at most [`LineSplitter::KEPT`] bytes.
+        head: &'a [u8],
+        /// How it ended: at most as many bytes, none of which are in `head`.
+        tail: &'a [u8],
     },
 }
 
@@ -31,10 +36,12 @@ pub enum Line<'a> {
 pub struct LineSplitter {
     /// Where the line that has not ended yet begins.
     start: u64,
-    /// What has arrived of that line; emptied when it passes the limit.
+    /// What has arrived of that line; only its beginning once it passed the limit.
     carry: Vec<u8>,
-    /// How many bytes of that line were let go because it passed the limit.
+    /// How many bytes followed `carry` after the line passed the limit; 0 means that it did not.
     dropped: u64,
+    /// The last of those bytes: up to twice as many as are handed on.
+    tail: Vec<u8>,
     /// The longest line that is handed on.
     limit: usize,
     /// How many lines passed the limit.
@@ -44,6 +51,8 @@ pub struct LineSplitter {
 impl LineSplitter {
     /// The longest line that is handed on unless asked otherwise: room for a screenshot in base64.
     pub const LIMIT: usize = 64 * 1024 * 1024;
+    /// How many bytes of the beginning and of the end of a longer line are handed on.
+    pub const KEPT: usize = 64 * 1024;
 
     /// Starts at an offset of the file at which a line begins.
     #[must_use]
@@ -54,7 +63,14 @@ impl LineSplitter {
     /// Starts at an offset of the file at which a line begins, with a limit in bytes for each line.
     #[must_use]
     pub fn with_limit(offset: u64, limit: usize) -> Self {
-        Self { start: offset, carry: Vec::new(), dropped: 0, limit, too_long: 0 }
+        Self {
+            start: offset,
+            carry: Vec::new(),
+            dropped: 0,
+            tail: Vec::new(),
+            limit: limit.max(1),
+            too_long: 0,
+        }
     }
 
     /// Where to start again: the first byte that belongs to no complete line yet.
@@ -73,6 +89,14 @@ impl LineSplitter {
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.dropped + self.carry.len() as u64
+    }
+
+    /// What stands after the last ending, with its offset: the whole last line of a file that does not end its last
+    /// line, or a write that is still under way. `None` if there is nothing, or if it is too long.
+    #[must_use]
+    pub fn rest(&self) -> Option<(&[u8], u64)> {
+        let rest = self.carry.trim_ascii_end();
+        (self.dropped == 0 && !rest.is_empty()).then_some((rest, self.start))
     }
 
     /// How many lines were too long to be handed on.
@@ -102,15 +126,17 @@ impl LineSplitter {
             return;
         }
         self.keep(piece);
+        let carry = std::mem::take(&mut self.carry);
         if self.dropped > 0 {
             self.too_long += 1;
-            each(Line::TooLong { offset, length });
+            let tail = self.tail.get(self.tail.len().saturating_sub(self.kept())..).unwrap_or_default();
+            each(Line::TooLong { offset, length, head: &carry, tail });
+            self.tail.clear();
         } else {
-            let carry = std::mem::take(&mut self.carry);
             self.hand(&carry, offset, each);
-            // Given back, so that a file of torn lines does not allocate for each of them.
-            self.carry = carry;
         }
+        // Given back, so that a file of torn lines does not allocate for each of them.
+        self.carry = carry;
         self.carry.clear();
         self.dropped = 0;
     }
@@ -118,7 +144,9 @@ impl LineSplitter {
     fn hand(&mut self, bytes: &[u8], offset: u64, each: &mut impl FnMut(Line<'_>)) {
         if bytes.len() > self.limit {
             self.too_long += 1;
-            each(Line::TooLong { offset, length: bytes.len() as u64 });
+            let (head, rest) = bytes.split_at_checked(self.kept()).unwrap_or((bytes, &[]));
+            let tail = rest.get(rest.len().saturating_sub(self.kept())..).unwrap_or_default();
+            each(Line::TooLong { offset, length: bytes.len() as u64, head, tail });
             return;
         }
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
@@ -128,12 +156,30 @@ impl LineSplitter {
     }
 
     fn keep(&mut self, piece: &[u8]) {
-        if self.dropped > 0 || self.carry.len() + piece.len() > self.limit {
-            self.dropped += (self.carry.len() + piece.len()) as u64;
-            self.carry = Vec::new();
-        } else {
+        if self.dropped == 0 && self.carry.len() + piece.len() <= self.limit {
             self.carry.extend_from_slice(piece);
+            return;
         }
+        let kept = self.kept();
+        // What waits is either short or about to be let go: no more than two pieces are ever looked at.
+        if self.dropped == 0 && self.carry.len() > kept {
+            self.tail = self.carry.split_off(kept);
+            self.carry.shrink_to(kept);
+            self.dropped = self.tail.len() as u64;
+        }
+        let (head, rest) =
+            piece.split_at_checked(kept.saturating_sub(self.carry.len())).unwrap_or((piece, &[]));
+        self.carry.extend_from_slice(head);
+        self.dropped += rest.len() as u64;
+        self.tail.extend_from_slice(rest.get(rest.len().saturating_sub(2 * kept)..).unwrap_or_default());
+        if self.tail.len() > 2 * kept {
+            self.tail.drain(..self.tail.len() - kept);
+            self.tail.shrink_to(4 * kept);
+        }
+    }
+
+    fn kept(&self) -> usize {
+        Self::KEPT.min(self.limit)
     }
 }
 
@@ -148,7 +194,10 @@ mod tests {
         splitter.push(chunk, |line| {
             seen.push(match line {
                 Line::Complete { bytes, offset } => (offset, String::from_utf8_lossy(bytes).into_owned()),
-                Line::TooLong { offset, length } => (offset, format!("too long: {length}")),
+                Line::TooLong { offset, length, head, tail } => {
+                    let (head, tail) = (String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
+                    (offset, format!("too long: {length} {head}…{tail}"))
+                }
             });
         });
         seen
@@ -177,7 +226,7 @@ mod tests {
         for chunks in [vec![&b"123456789\nok\n"[..]], vec![b"1234", b"5678", b"9\no", b"k\n"]] {
             let mut splitter = LineSplitter::with_limit(0, 5);
             let seen: Vec<_> = chunks.into_iter().flat_map(|chunk| lines(&mut splitter, chunk)).collect();
-            assert_eq!(seen, [(0, "too long: 9".into()), (10, "ok".into())]);
+            assert_eq!(seen, [(0, "too long: 9 12345…6789".into()), (10, "ok".into())]);
             assert_eq!(splitter.too_long(), 1);
         }
     }
@@ -187,9 +236,44 @@ mod tests {
         let mut splitter = LineSplitter::with_limit(0, 1000);
         for _ in 0..10_000 {
             assert_eq!(lines(&mut splitter, &[b'x'; 700]), []);
-            assert!(splitter.carry.capacity() <= 2000);
+            assert!(splitter.carry.capacity() + splitter.tail.capacity() <= 10_000);
         }
         assert_eq!(splitter.waiting(), 7_000_000);
+    }
+
+    #[test]
+    fn the_beginning_and_the_end_of_a_line_that_is_too_long_are_handed_on() {
+        let kept = LineSplitter::KEPT;
+        let mut line = vec![b'a'; kept];
+        line.extend(vec![b'b'; 3 * kept]);
+        line.extend(vec![b'c'; kept]);
+        line.push(b'\n');
+        for size in [7_777, kept, 2 * kept + 1, line.len()] {
+            let mut splitter = LineSplitter::with_limit(0, 2 * kept);
+            let mut seen = 0;
+            for chunk in line.chunks(size) {
+                splitter.push(chunk, |line| {
+                    let Line::TooLong { length, head, tail, .. } = line else { panic!("{line:?}") };
+                    assert_eq!(length, 5 * kept as u64);
+                    assert_eq!((head, tail), (&*vec![b'a'; kept], &*vec![b'c'; kept]), "chunks of {size}");
+                    seen += 1;
+                });
+            }
+            assert_eq!(seen, 1);
+        }
+    }
+
+    #[test]
+    fn what_stands_after_the_last_ending_can_be_looked_at() {
+        let mut splitter = LineSplitter::with_limit(0, 8);
+        assert_eq!(splitter.rest(), None);
+        lines(&mut splitter, b"one\ntwo ");
+        assert_eq!(splitter.rest(), Some((&b"two"[..], 4)));
+        lines(&mut splitter, b"three four");
+        assert_eq!(splitter.rest(), None);
+        assert_eq!(lines(&mut splitter, b"\n"), [(4, "too long: 14 two thre…e four".into())]);
+        lines(&mut splitter, b"  ");
+        assert_eq!(splitter.rest(), None);
     }
 
     proptest! {
