@@ -103,8 +103,9 @@ class Spool:
             if left:
                 self.faults.append("%d files in %s/, first %s" % (len(left), kind, left[0]))
         for reason in self.names(folder, "lost"):
-            count = os.path.getsize(os.path.join(folder, "lost", reason)) - 1    # the first byte belongs to nobody
-            if count > 0:
+            with open(os.path.join(folder, "lost", reason), "rb") as f:
+                count = f.read().count(b".")   # any other byte only makes the file own a block
+            if count:
                 self.faults.append("%d lost: %s" % (count, reason))
 
     @staticmethod

@@ -39,7 +39,7 @@ class Envelopes(unittest.TestCase):
 class Spools(unittest.TestCase):
     def test_losses_quarantine_and_left_over_files_are_faults(self):
         with tempfile.TemporaryDirectory() as d:
-            for path, data in (("new/1", envelope({})), ("new/2", b"torn"), ("tmp/3", b""), ("quarantine/4", b"x"), ("lost/full", b"..."), ("lost/io", b".")):
+            for path, data in (("new/1", envelope({})), ("new/2", b"torn"), ("tmp/3", b""), ("quarantine/4", b"x"), ("lost/full", b",.."), ("lost/io", b",")):
                 os.makedirs(os.path.join(d, os.path.dirname(path)), exist_ok=True)
                 with open(os.path.join(d, path), "wb") as f:
                     f.write(data)
