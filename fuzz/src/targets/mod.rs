@@ -1,0 +1,25 @@
+//! The register of targets. A new one is a file of its own and a line here.
+
+mod envelope;
+mod envelope_roundtrip;
+
+/// A law about one reader: `run` panics if the bytes break it.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// Tries one input.
+    pub run: fn(&[u8]),
+    /// Inputs of its own to begin with, besides those of the command line.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+    /// Words of the format, put into inputs now and then.
+    pub dictionary: &'static [&'static [u8]],
+}
+
+/// Every target, in the order in which `all` runs them.
+pub const ALL: &[Target] = &[envelope::TARGET, envelope_roundtrip::TARGET];
+
+/// Returns the target of this name.
+pub fn find(name: &str) -> Option<&'static Target> {
+    ALL.iter().find(|target| target.name == name)
+}
