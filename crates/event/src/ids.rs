@@ -2,7 +2,7 @@
 //!
 //! The same session, call or response gets the same id on every reading, on every machine, whichever
 //! channel told of it first. A task's id is the letter `t` and 100 bits of XXH3-128 over the parts of its
-//! natural key, in Crockford's base 32. What belongs to a task is named by the task and 65 bits of its own
+//! natural key, in Crockford's base 32. What belongs to a task is named by the task and 64 bits of its own
 //! key (`<task>-e…`), so that whoever holds the id also knows the task, and a store finds it there. Parts
 //! are framed by their length, so that ("ab", "c") and ("a", "bc") differ.
 
@@ -19,14 +19,18 @@ const TASK_LETTERS: usize = 20;
 /// Characters of an id within a task behind its letter.
 const OWN_LETTERS: usize = 13;
 
-/// A letter and so many characters of base 32.
-fn derive(letter: char, letters: usize, parts: &[&[u8]]) -> String {
+/// 128 bits over framed parts.
+fn digest(parts: &[&[u8]]) -> u128 {
     let mut hasher = Xxh3::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    let mut bits = hasher.digest128();
+    hasher.digest128()
+}
+
+/// A letter and so many characters of base 32, the lowest bits first.
+fn encode(letter: char, letters: usize, mut bits: u128) -> String {
     let mut id = String::with_capacity(letters + 1);
     id.push(letter);
     for _ in 0..letters {
@@ -37,15 +41,18 @@ fn derive(letter: char, letters: usize, parts: &[&[u8]]) -> String {
     id
 }
 
+/// The bits behind the letter of an encoded text.
+fn decode(text: &str) -> Option<u128> {
+    text.bytes().skip(1).rev().try_fold(0_u128, |bits, byte| {
+        let digit = ALPHABET.iter().position(|letter| *letter == byte)?;
+        Some((bits << 5) | digit as u128)
+    })
+}
+
 /// Tells whether a text is this letter and so many characters of base 32.
 fn is_derived(text: &str, letter: char, letters: usize) -> bool {
     text.strip_prefix(letter)
         .is_some_and(|rest| rest.len() == letters && rest.bytes().all(|byte| ALPHABET.contains(&byte)))
-}
-
-/// The id of something within a task.
-fn derive_within(task: &TaskId, letter: char, key: &[u8]) -> String {
-    format!("{task}-{}", derive(letter, OWN_LETTERS, &[key]))
 }
 
 macro_rules! id {
@@ -81,14 +88,29 @@ macro_rules! id {
 macro_rules! own_id {
     ($(#[$meta:meta])* $name:ident, $letter:literal) => {
         id!($(#[$meta])* $name, |text| text.split_once('-').is_some_and(|(task, own)| {
-            is_derived(task, 't', TASK_LETTERS) && is_derived(own, $letter, OWN_LETTERS)
+            is_derived(task, 't', TASK_LETTERS)
+                && is_derived(own, $letter, OWN_LETTERS)
+                && decode(own).is_some_and(|bits| u64::try_from(bits).is_ok())
         }));
 
         impl $name {
             /// The one of this task that has this natural key.
             #[must_use]
             pub fn derive(task: &TaskId, key: &str) -> Self {
-                Self(derive_within(task, $letter, key.as_bytes()))
+                Self::from_number(task, digest(&[key.as_bytes()]) as u64)
+            }
+
+            /// The one of this task that has this number.
+            #[must_use]
+            pub fn from_number(task: &TaskId, number: u64) -> Self {
+                Self(format!("{task}-{}", encode($letter, OWN_LETTERS, u128::from(number))))
+            }
+
+            /// Its number within its task: a store may keep this instead of the text.
+            #[must_use]
+            pub fn number(&self) -> u64 {
+                let own = self.0.split_once('-').and_then(|(_, own)| decode(own));
+                own.and_then(|bits| u64::try_from(bits).ok()).unwrap_or_default()
             }
 
             /// The task it belongs to.
@@ -149,7 +171,11 @@ impl TaskKey {
     /// The id of the task.
     #[must_use]
     pub fn task_id(&self) -> TaskId {
-        TaskId(derive('t', TASK_LETTERS, &[self.agent.as_str().as_bytes(), self.runtime_session.as_bytes()]))
+        TaskId(encode(
+            't',
+            TASK_LETTERS,
+            digest(&[self.agent.as_str().as_bytes(), self.runtime_session.as_bytes()]),
+        ))
     }
 }
 
@@ -157,7 +183,7 @@ impl EntryId {
     /// The `index`-th entry read out of an observation.
     #[must_use]
     pub fn derive(observation: &str, index: u32) -> Self {
-        Self(derive('n', TASK_LETTERS, &[observation.as_bytes(), &index.to_le_bytes()]))
+        Self(encode('n', TASK_LETTERS, digest(&[observation.as_bytes(), &index.to_le_bytes()])))
     }
 }
 
@@ -179,8 +205,8 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_key_do_not_run_into_each_other() {
-        assert_ne!(derive('t', 20, &[b"ab", b"c"]), derive('t', 20, &[b"a", b"bc"]));
-        assert_ne!(derive('t', 20, &[b"ab"]), derive('t', 20, &[b"ab", b""]));
+        assert_ne!(digest(&[b"ab", b"c"]), digest(&[b"a", b"bc"]));
+        assert_ne!(digest(&[b"ab"]), digest(&[b"ab", b""]));
     }
 
     #[test]
@@ -208,7 +234,8 @@ mod tests {
             prop_assert!(TaskId::parse(task.as_str()).is_some());
             let fact = FactId::derive(&task, &key);
             prop_assert_eq!(FactId::parse(fact.as_str()), Some(fact.clone()));
-            prop_assert_eq!(fact.task(), task);
+            prop_assert_eq!(fact.task(), task.clone());
+            prop_assert_eq!(FactId::from_number(&task, fact.number()), fact);
         }
     }
 }
