@@ -10,8 +10,10 @@ pub mod command_line;
 pub mod files;
 pub mod hooks;
 pub mod observation;
+mod read;
 pub mod settings;
 pub mod text;
 pub mod tools;
 
 pub use observation::{Context, Observation, Source};
+pub use read::read;

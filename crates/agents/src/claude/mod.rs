@@ -2,5 +2,9 @@
 //! file for what the real client was seen to do.
 
 pub mod events;
+pub(crate) mod hooks;
+pub mod identity;
 pub mod install;
 pub mod paths;
+pub(crate) mod statusline;
+mod wire;

@@ -4,7 +4,7 @@
 //! it, in a list called `files`; a patch that is still whole is read for the same lines and nothing else.
 
 use agent_tracer_event::semantics::{EntityType, Importance, SubtypeKey};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::Meaning;
 use super::input::{Input, PATHS};
@@ -107,7 +107,9 @@ fn write(input: &Input<'_>, meaning: &mut Meaning) {
     let changes = changes(&given(input));
     let mut listed = Vec::new();
     for change in changes.iter().take(PATHS) {
-        let mut row = json!({"path": input.kept(&change.path), "operation": change.operation});
+        let mut row = Map::new();
+        row.insert("path".to_owned(), Value::from(input.kept(&change.path)));
+        row.insert("operation".to_owned(), Value::from(change.operation));
         for path in std::iter::once(&change.path).chain(&change.to) {
             let path = input.kept(path);
             if !meaning.file_paths.contains(&path) {
@@ -115,9 +117,9 @@ fn write(input: &Input<'_>, meaning: &mut Meaning) {
             }
         }
         if let Some(to) = &change.to {
-            row["to"] = Value::from(input.kept(to));
+            row.insert("to".to_owned(), Value::from(input.kept(to)));
         }
-        listed.push(row);
+        listed.push(Value::Object(row));
     }
     meaning.file_paths.truncate(PATHS);
     if let [first, rest @ ..] = changes.as_slice() {
@@ -145,6 +147,8 @@ fn write(input: &Input<'_>, meaning: &mut Meaning) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     const PATCH: &str = "*** Begin Patch\n*** Update File: notes/hello.txt\n*** Move to: notes/renamed.txt\n@@\n \

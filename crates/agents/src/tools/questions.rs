@@ -5,7 +5,7 @@
 
 use agent_tracer_event::semantics::{Importance, SubtypeKey};
 use agent_tracer_event::{Kind, Lane};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
 use super::Meaning;
 use super::input::{Input, integer};
@@ -69,26 +69,26 @@ fn questions(input: &Input<'_>, meaning: &mut Meaning) {
             .filter_map(|option| option.as_str().or_else(|| one.inside(option).text(&["label", "value"])))
             .map(|label| line(label, 200))
             .collect();
-        let mut question = json!({});
+        let mut question = Map::new();
         for (keys, name) in
             [(&["question"][..], "question"), (&["header"][..], "header"), (&["id"][..], "id")]
         {
             if let Some(text) = one.text(keys) {
-                question[name] = Value::from(cut(text, 1000).as_ref());
+                question.insert(name.to_owned(), Value::from(cut(text, 1000).as_ref()));
             }
         }
         if !labels.is_empty() {
-            question["options"] = Value::from(labels.clone());
+            question.insert("options".to_owned(), Value::from(labels.clone()));
         }
         if let Some(several) = one.flag(&["multiSelect"]) {
-            question["multiSelect"] = Value::from(several);
+            question.insert("multiSelect".to_owned(), Value::from(several));
         }
         if let Some(text) = one.text(&["question"]) {
             let choice =
                 if labels.is_empty() { String::new() } else { format!("\n- {}", labels.join("\n- ")) };
             body.push(format!("{text}{choice}"));
         }
-        kept.push(question);
+        kept.push(Value::Object(question));
     }
     if let [only] = kept.as_slice()
         && let Some(options) = only.get("options")

@@ -1,0 +1,56 @@
+//! Compaction: before and after.
+
+use agent_tracer_event::{Entry, Kind, Phase, Reading};
+use serde_json::Value;
+
+use super::Event;
+use super::hook::{Hook, carry, carry_said};
+use crate::claude::wire::Said;
+use crate::text;
+
+pub(super) const EVENTS: &[Event] = &[
+    Event { name: "PreCompact", members: &["trigger", "custom_instructions"], read: before },
+    Event { name: "PostCompact", members: &["trigger", "compact_summary"], read: after },
+];
+
+/// The most characters of a summary that are kept.
+const SUMMARY_CHARS: usize = 1000;
+
+fn phase(hook: &Hook<'_>, phase: &str, title: &str, reading: &mut Reading) -> Entry {
+    hook.expect_one_of("trigger", &["manual", "auto"], reading);
+    reading.entries.push(hook.task());
+    let mut entry = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
+    entry.title = Some(title.to_owned());
+    carry(hook.payload, &mut entry.metadata, &[(&["trigger"], "trigger")]);
+    entry.metadata.insert("compactPhase".to_owned(), Value::from(phase));
+    entry
+}
+
+fn before(hook: &Hook<'_>, reading: &mut Reading) {
+    let mut entry = phase(hook, "before", "Context is being compacted", reading);
+    let said = hook.payload.said(&["custom_instructions"]);
+    carry_said(&mut entry.metadata, "customInstructions", said, 10_000);
+    if let Some(Said::Text(text)) = said {
+        entry.body = Some(text::cut(text, 10_000).into_owned()).filter(|body| !body.is_empty());
+    }
+    reading.entries.push(entry);
+}
+
+fn after(hook: &Hook<'_>, reading: &mut Reading) {
+    let mut entry = phase(hook, "after", "Context compacted", reading);
+    match hook.payload.get(&["compact_summary"]) {
+        Some(Value::String(summary)) => {
+            entry.metadata.insert("compactSummaryBytes".to_owned(), Value::from(summary.len()));
+            entry.body = Some(text::cut(summary, SUMMARY_CHARS).into_owned());
+        }
+        Some(Value::Object(reduced)) => {
+            if let Some(bytes) = reduced.get("bytes").and_then(Value::as_u64) {
+                entry.metadata.insert("compactSummaryBytes".to_owned(), Value::from(bytes));
+            }
+            let head = reduced.values().find_map(Value::as_str);
+            entry.body = head.map(|head| text::cut(head, SUMMARY_CHARS).into_owned());
+        }
+        _ => {}
+    }
+    reading.entries.push(entry);
+}

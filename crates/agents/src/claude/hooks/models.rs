@@ -1,0 +1,76 @@
+//! Another model takes over. Asking for it and its happening are one fact.
+
+use agent_tracer_event::{Kind, Phase, Reading};
+use serde_json::Value;
+
+use super::Event;
+use super::hook::{Hook, carry};
+use crate::text::{line, title};
+
+const MEMBERS: &[&str] = &[
+    "from_model",
+    "to_model",
+    "requested_model",
+    "source",
+    "context_tokens",
+    "prompt_cache_warm",
+    "cache_ttl",
+    "estimated_cache_write_usd",
+    "pricing",
+];
+
+pub(super) const EVENTS: &[Event] = &[
+    Event {
+        name: "PreModelSwitch",
+        members: MEMBERS,
+        read: |hook, reading| switch(hook, Phase::Open, reading),
+    },
+    Event {
+        name: "PostModelSwitch",
+        members: MEMBERS,
+        read: |hook, reading| switch(hook, Phase::Close, reading),
+    },
+];
+
+fn switch(hook: &Hook<'_>, phase: Phase, reading: &mut Reading) {
+    hook.expect_one_of("source", &["command", "picker", "sdk", "auto", "resume"], reading);
+    let model = |key: &str| hook.payload.text(&[key]).map(|model| line(model, 200));
+    let (from, to) = (model("from_model"), model("to_model"));
+    let mut task = hook.task();
+    if phase == Phase::Close
+        && let Some(to) = &to
+    {
+        task.metadata.insert("model".to_owned(), Value::from(to.as_str()));
+    }
+    reading.entries.push(task);
+    let key = match (&hook.prompt_id, &from, &to) {
+        (Some(prompt), Some(from), Some(to)) => format!("model:{prompt}:{from}:{to}"),
+        _ => hook.own_key(),
+    };
+    let mut entry = hook.event(Kind::ModelSwitched, phase, key);
+    entry.title = Some(match (&from, &to) {
+        (Some(from), Some(to)) => title(&format!("Model {from} → {to}")),
+        (None, Some(to)) => title(&format!("Model → {to}")),
+        (_, None) => "Model switched".to_owned(),
+    });
+    if phase == Phase::Close {
+        entry.ended_at = Some(hook.at);
+        entry.metadata.insert("switched".to_owned(), Value::Bool(true));
+    }
+    carry(
+        hook.payload,
+        &mut entry.metadata,
+        &[
+            (&["from_model"], "fromModel"),
+            (&["to_model"], "toModel"),
+            (&["requested_model"], "requestedModel"),
+            (&["source"], "source"),
+            (&["context_tokens"], "contextTokens"),
+            (&["prompt_cache_warm"], "promptCacheWarm"),
+            (&["cache_ttl"], "cacheTtl"),
+            (&["estimated_cache_write_usd"], "estimatedCacheWriteUsd"),
+            (&["pricing"], "pricing"),
+        ],
+    );
+    reading.entries.push(entry);
+}

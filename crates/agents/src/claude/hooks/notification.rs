@@ -1,0 +1,137 @@
+//! `<task-notification>`: the client tells the model, in the place of a prompt, that work in the background has ended.
+//!
+//! The text is the client's own markup around a few ids and states. Its `<result>` has been reduced by privacy and is
+//! not looked at.
+
+use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Phase};
+use serde_json::Value;
+
+use super::hook::Hook;
+use crate::text::{line, title};
+
+/// What a notification says, by its tags.
+pub(super) struct Notification<'a> {
+    /// The background task: an agent's id, or a shell's.
+    task: Option<&'a str>,
+    /// The call that started it.
+    call: Option<&'a str>,
+    status: Option<&'a str>,
+    summary: Option<&'a str>,
+    duration_ms: Option<u64>,
+    tool_uses: Option<u64>,
+    /// Whether it was an agent: only agents report their tokens, and the summary names them so.
+    of_an_agent: bool,
+}
+
+const OPENING: &str = "<task-notification>";
+
+impl<'a> Notification<'a> {
+    /// Reads a prompt that is a notification; any other text is none.
+    pub(super) fn parse(prompt: &'a str) -> Option<Self> {
+        let text = prompt.trim_start().strip_prefix(OPENING)?;
+        // Whatever a result says must not pass for the client's words, so only what stands outside of it counts.
+        let (before, after) = match (text.find("<result>"), text.rfind("</result>")) {
+            (Some(from), Some(to)) if from < to => (text.get(..from)?, text.get(to..)?),
+            (Some(from), _) => (text.get(..from)?, ""),
+            (None, _) => (text, ""),
+        };
+        let tag = |name: &str| inner(before, name).or_else(|| inner(after, name));
+        let number = |name: &str| tag(name)?.parse().ok();
+        let summary = tag("summary");
+        let tokens: Option<u64> = number("subagent_tokens");
+        Some(Self {
+            task: tag("task-id"),
+            call: tag("tool-use-id"),
+            status: tag("status"),
+            summary,
+            duration_ms: number("duration_ms"),
+            tool_uses: number("tool_uses"),
+            of_an_agent: tokens.is_some() || summary.is_some_and(|summary| summary.starts_with("Agent ")),
+        })
+    }
+
+    pub(super) fn title(&self) -> String {
+        match (self.summary, self.status) {
+            (Some(summary), _) => title(summary),
+            (None, Some(status)) => title(&format!("Background task {status}")),
+            (None, None) => "Background task ended".to_owned(),
+        }
+    }
+
+    /// Writes the ids and states into the message's metadata.
+    pub(super) fn write(&self, metadata: &mut Metadata) {
+        for (name, text) in [
+            ("notificationTaskId", self.task),
+            ("notificationToolUseId", self.call),
+            ("notificationStatus", self.status),
+            ("notificationSummary", self.summary),
+        ] {
+            if let Some(text) = text {
+                metadata.insert(name.to_owned(), Value::from(line(text, 400)));
+            }
+        }
+        for (name, number) in
+            [("notificationDurationMs", self.duration_ms), ("notificationToolUses", self.tool_uses)]
+        {
+            if let Some(number) = number {
+                metadata.insert(name.to_owned(), Value::from(number));
+            }
+        }
+    }
+
+    /// The exit code that the client writes behind a shell's summary.
+    fn exit_code(&self) -> Option<i64> {
+        let (_, rest) = self.summary?.rsplit_once("exit code ")?;
+        rest.trim_end_matches(')').trim().parse().ok()
+    }
+
+    /// What the notification says of the work that it is about: the agent as its parent sees it, and the call.
+    pub(super) fn closes(&self, hook: &Hook<'_>) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        let async_status = match self.status {
+            Some("completed") => "completed",
+            Some("failed" | "error") => "failed",
+            Some("killed" | "stopped" | "cancelled" | "canceled") => "cancelled",
+            Some(_) | None => "completed",
+        };
+        let evidence = Evidence::reported("hook UserPromptSubmit, task-notification");
+        if let Some(agent) = self.task.filter(|_| self.of_an_agent) {
+            let agent = line(agent, 200);
+            let key = format!("subagent:{agent}");
+            let mut told = hook.event(Kind::ActionLogged, Phase::Close, key);
+            told.evidence = evidence.clone();
+            told.ended_at = Some(hook.at);
+            told.metadata.insert("asyncTaskId".to_owned(), Value::from(agent.as_str()));
+            told.metadata.insert("agentId".to_owned(), Value::from(agent));
+            told.metadata.insert("asyncStatus".to_owned(), Value::from(async_status));
+            entries.push(told);
+        }
+        if let Some(call) = self.call {
+            let kind = if self.of_an_agent { Kind::AgentActivityLogged } else { Kind::TerminalCommand };
+            let call = line(call, 200);
+            let mut told = hook.event(kind, Phase::Update, format!("tool:{call}"));
+            told.evidence = evidence;
+            // The turn of the call is the one that started it, not the one that hears of its end.
+            told.turn = None;
+            told.metadata.remove("promptId");
+            told.tool_use_id = Some(call);
+            told.metadata.insert("backgroundStatus".to_owned(), Value::from(async_status));
+            told.metadata.insert("backgroundEndedAt".to_owned(), Value::from(hook.at.to_string()));
+            if let Some(duration) = self.duration_ms {
+                told.metadata.insert("backgroundDurationMs".to_owned(), Value::from(duration));
+            }
+            if let Some(code) = self.exit_code().filter(|_| !self.of_an_agent) {
+                told.metadata.insert("exitCode".to_owned(), Value::from(code));
+            }
+            entries.push(told);
+        }
+        entries
+    }
+}
+
+/// The text between a tag and its end.
+fn inner<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+    let (inside, _) = rest.split_once(&format!("</{tag}>"))?;
+    Some(inside.trim()).filter(|inside| !inside.is_empty())
+}

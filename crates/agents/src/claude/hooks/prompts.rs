@@ -1,0 +1,159 @@
+//! What the human says, what a slash command makes of it, and what the client says in the human's place.
+
+use agent_tracer_event::{Entry, Kind, Phase, Reading};
+use serde_json::Value;
+
+use super::Event;
+use super::hook::{Hook, carry, carry_said};
+use super::sessions::title_of_session;
+use crate::claude::hooks::notification::Notification;
+use crate::claude::wire::Said;
+use crate::text;
+
+pub(super) const EVENTS: &[Event] = &[
+    Event { name: "UserPromptSubmit", members: &["prompt", "session_title", "source"], read: prompt },
+    Event {
+        name: "UserPromptExpansion",
+        members: &["expansion_type", "command_name", "command_args", "command_source", "prompt"],
+        read: expansion,
+    },
+    Event {
+        name: "MessageDisplay",
+        members: &["turn_id", "message_id", "index", "final", "delta"],
+        read: display,
+    },
+];
+
+/// Who wrote a prompt, by the client's own word for it, and ours.
+const SOURCES: &[(&str, &str)] = &[
+    ("user", "user"),
+    ("sdk", "user"),
+    ("system", "task_notification"),
+    ("loop_wakeup", "loop_wakeup"),
+    ("schedule_wakeup", "schedule_wakeup"),
+    ("poll_event", "poll_event"),
+];
+
+/// The most characters of a prompt that is kept as text.
+const BODY_CHARS: usize = 200_000;
+/// The first part of an expanded prompt that is kept.
+const SNIPPET_CHARS: usize = 2048;
+
+fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
+    let known: Vec<&str> = SOURCES.iter().map(|(source, _)| *source).collect();
+    hook.expect_one_of("source", &known, reading);
+    let said = hook.payload.said(&["prompt"]);
+    let notification = match said {
+        Some(Said::Text(text)) => Notification::parse(text),
+        Some(Said::Length(_)) | None => None,
+    };
+    let source = hook.payload.text(&["source"]);
+    let by_source = SOURCES.iter().find(|(known, _)| Some(*known) == source).map(|(_, origin)| *origin);
+    let origin = if notification.is_some() { "task_notification" } else { by_source.unwrap_or("user") };
+
+    let mut task = hook.task();
+    title_of_session(hook, &mut task);
+    if let Some(Said::Text(text)) = said
+        && origin == "user"
+        && !task.metadata.contains_key("title")
+    {
+        let title = text::title(text);
+        if !title.is_empty() {
+            task.metadata.insert("title".to_owned(), Value::from(title));
+            task.metadata.insert("titleSource".to_owned(), Value::from("prompt"));
+        }
+    }
+    reading.entries.push(task);
+
+    let key = hook.prompt_id.as_ref().map_or_else(|| hook.own_key(), |prompt| format!("prompt:{prompt}"));
+    let mut message = hook.event(Kind::UserMessage, Phase::Open, key);
+    message.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
+    carry(
+        hook.payload,
+        &mut message.metadata,
+        &[(&["source"], "promptSource"), (&["session_title"], "sessionTitle")],
+    );
+    match said {
+        Some(Said::Text(text)) => {
+            message.title = Some(text::title(text)).filter(|title| !title.is_empty());
+            message.body = Some(text::cut(text, BODY_CHARS).into_owned());
+            message.metadata.insert("promptBytes".to_owned(), Value::from(text.len()));
+        }
+        Some(Said::Length(bytes)) => {
+            message.metadata.insert("promptBytes".to_owned(), Value::from(bytes));
+        }
+        None => {}
+    }
+    if let Some(notification) = &notification {
+        message.title = Some(notification.title());
+        notification.write(&mut message.metadata);
+    } else if message.title.is_none() {
+        message.title = Some("Prompt".to_owned());
+    }
+    reading.entries.push(message);
+    if let Some(mut turn) = hook.turn_entry(Phase::Open) {
+        turn.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
+        reading.entries.push(turn);
+    }
+    if let Some(notification) = notification {
+        reading.entries.extend(notification.closes(hook));
+    }
+}
+
+fn expansion(hook: &Hook<'_>, reading: &mut Reading) {
+    hook.expect_one_of("expansion_type", &["slash_command", "mcp_prompt"], reading);
+    reading.entries.push(hook.task());
+    let key = hook.prompt_id.as_ref().map_or_else(|| hook.own_key(), |prompt| format!("expansion:{prompt}"));
+    let mut entry = hook.event(Kind::UserPromptExpansion, Phase::Open, key);
+    carry(
+        hook.payload,
+        &mut entry.metadata,
+        &[
+            (&["expansion_type"], "expansionType"),
+            (&["command_name"], "commandName"),
+            (&["command_source"], "commandSource"),
+        ],
+    );
+    carry_said(&mut entry.metadata, "commandArgs", hook.payload.said(&["command_args"]), 10_000);
+    let name = hook.payload.text(&["command_name"]).unwrap_or_default();
+    let args = hook.payload.text(&["command_args"]).unwrap_or_default();
+    entry.title = Some(text::title(&format!("/{} {args}", name.trim_start_matches('/'))));
+    // The client gives the line that was typed; older documents say that this is the expanded text.
+    if let Some(Said::Text(given)) = hook.payload.said(&["prompt"]) {
+        if given.trim_start().starts_with('/') {
+            entry.body = Some(text::cut(given, BODY_CHARS).into_owned());
+        } else {
+            entry.metadata.insert("expandedPromptBytes".to_owned(), Value::from(given.len()));
+            let snippet = text::cut(given, SNIPPET_CHARS);
+            entry.metadata.insert("expandedPromptSnippet".to_owned(), Value::from(snippet.as_ref()));
+        }
+    }
+    reading.entries.push(entry);
+}
+
+/// A piece of text on its way to the screen. Registered only by those who ask for it, and text only at level `full`.
+fn display(hook: &Hook<'_>, reading: &mut Reading) {
+    reading.entries.push(hook.task());
+    let Some(Said::Text(delta)) = hook.payload.said(&["delta"]) else { return };
+    if delta.trim().is_empty() {
+        return;
+    }
+    let key = match (hook.payload.id(&["message_id"]), hook.payload.natural(&["index"])) {
+        (Some(message), Some(index)) => format!("display:{message}:{index}"),
+        _ => hook.own_key(),
+    };
+    let mut entry: Entry = hook.event(Kind::AssistantCommentary, Phase::Open, key);
+    entry.title = Some(text::title(delta));
+    entry.body = Some(text::cut(delta, BODY_CHARS).into_owned());
+    carry(
+        hook.payload,
+        &mut entry.metadata,
+        &[
+            (&["message_id"], "displayMessageId"),
+            (&["turn_id"], "displayTurnId"),
+            (&["index"], "displayIndex"),
+            (&["final"], "displayFinal"),
+        ],
+    );
+    reading.entries.push(entry);
+}

@@ -1,0 +1,130 @@
+//! What the result of a call says of other things than the call: a child agent, a worktree, work items.
+
+use agent_tracer_event::{CallState, Certainty, Entry, Evidence, Kind, Phase, Subject, TaskKey};
+use serde_json::Value;
+
+use super::hook::Hook;
+use super::tools::Told;
+use crate::text;
+use crate::tools::todos;
+
+/// Reads the closed entry of a call for what else it tells. May add to the entry itself.
+pub(super) fn of(hook: &Hook<'_>, told: &Told<'_>, entry: &mut Entry) -> Vec<Entry> {
+    if entry.state != Some(CallState::Succeeded) {
+        return Vec::new();
+    }
+    match told.tool {
+        "Agent" | "Task" => child(hook, told, entry),
+        "TaskCreate" => {
+            created(entry);
+            Vec::new()
+        }
+        "TaskUpdate" => {
+            updated(entry);
+            Vec::new()
+        }
+        "TodoWrite" => items(hook, told),
+        _ => Vec::new(),
+    }
+}
+
+/// A member of the entry's metadata that is a text.
+fn kept(entry: &Entry, name: &str) -> Option<String> {
+    entry.metadata.get(name)?.as_str().map(str::to_owned)
+}
+
+/// The agent that a call started: only here is it said which call of whom that was.
+fn child(hook: &Hook<'_>, told: &Told<'_>, entry: &Entry) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let input = |key: &str| told.input.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    if let Some(agent) = kept(entry, "childAgentId") {
+        let task = TaskKey::subagent(hook.observation.agent, &agent);
+        let mut child = hook.entry(Subject::Task, Phase::Update, task, "task");
+        child.evidence = Evidence::reported("hook PostToolUse, agentId of the result");
+        let mut put = |name: &str, value: Value| child.metadata.insert(name.to_owned(), value);
+        put("agentId", Value::from(agent.as_str()));
+        put("rootSession", Value::from(hook.session.as_str()));
+        put("parentSession", Value::from(hook.actor().runtime_session));
+        put("parentCertainty", Value::from(Certainty::Reported.as_str()));
+        if let Some(id) = &told.id {
+            put("parentToolUseId", Value::from(id.as_str()));
+        }
+        if hook.agent_id.is_none() {
+            put("depth", Value::from(1));
+        }
+        if let Some(model) = kept(entry, "agentResolvedModel") {
+            put("model", Value::from(model));
+        }
+        // A teammate's own events call it by its name, not by the type it was made from.
+        let kind = if kept(entry, "status").as_deref() == Some("teammate_spawned") {
+            "name"
+        } else {
+            "subagent_type"
+        };
+        if let Some(kind) = input(kind) {
+            put("agentType", Value::from(text::cut(kind, 200).as_ref()));
+        }
+        if let Some(title) = input("description").map(text::title).filter(|title| !title.is_empty()) {
+            put("title", Value::from(title));
+            put("titleSource", Value::from("delegation"));
+        }
+        if let Some(path) = kept(entry, "worktreePath") {
+            put("cwd", Value::from(path));
+        }
+        entries.push(child);
+    }
+    if input("isolation") == Some("worktree")
+        && let Some(id) = &told.id
+    {
+        let mut worktree = hook.event(Kind::WorktreeCreate, Phase::Open, format!("worktree:{id}"));
+        worktree.evidence = Evidence::inferred("hook PostToolUse, isolation of the input");
+        worktree.title = Some(match kept(entry, "worktreePath") {
+            Some(path) => text::title(&format!("Worktree for an agent: {}", text::base_name(&path))),
+            None => "Worktree for an agent".to_owned(),
+        });
+        for name in ["worktreePath", "worktreeBranch", "childAgentId"] {
+            if let Some(value) = entry.metadata.get(name) {
+                worktree.metadata.insert(name.to_owned(), value.clone());
+            }
+        }
+        worktree.metadata.insert("toolUseId".to_owned(), Value::from(id.as_str()));
+        entries.push(worktree);
+    }
+    entries
+}
+
+/// The new item's id: the event `TaskCreated` tells of the same.
+fn created(entry: &mut Entry) {
+    if let Some(id) = kept(entry, "resultTaskId") {
+        entry.aliases.push(todos::key(&id, "added"));
+        entry.metadata.insert("todoId".to_owned(), Value::from(id));
+    }
+}
+
+/// The item's new state: the event `TaskCompleted` may tell of the same.
+fn updated(entry: &mut Entry) {
+    let to = kept(entry, "statusTo").and_then(|status| todos::todo_state(&status));
+    if let Some(state) = to {
+        entry.metadata.insert("todoState".to_owned(), Value::from(state));
+    }
+    if let (Some(id), Some(state)) = (kept(entry, "todoId"), kept(entry, "todoState")) {
+        entry.aliases.push(todos::key(&id, &state));
+    }
+}
+
+/// Each item of a list that was written. An item whose state did not change has the key that it had before.
+fn items(hook: &Hook<'_>, told: &Told<'_>) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for item in todos::items(told.input) {
+        let state = item.state.unwrap_or(&item.status);
+        let mut entry = hook.event(Kind::TodoLogged, Phase::Open, todos::key(&item.id, state));
+        entry.title =
+            Some(if item.subject.is_empty() { "Todo".to_owned() } else { text::title(&item.subject) });
+        todos::write(&item, &mut entry.metadata);
+        if let Some(id) = &told.id {
+            entry.metadata.insert("toolUseId".to_owned(), Value::from(id.as_str()));
+        }
+        entries.push(entry);
+    }
+    entries
+}

@@ -1,0 +1,169 @@
+//! The end of a turn on the main thread, and failures of any turn.
+//!
+//! `Stop` and `StopFailure` give no reason of the model's; `stopReason` of a good end comes from the transcript.
+
+use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading};
+use serde_json::Value;
+
+use super::Event;
+use super::hook::{Hook, carry};
+use super::subagents;
+use crate::claude::identity;
+use crate::claude::wire::Said;
+use crate::text;
+
+pub(super) const EVENTS: &[Event] = &[
+    Event {
+        name: "Stop",
+        members: &[
+            "stop_hook_active",
+            "last_assistant_message",
+            "background_tasks",
+            "session_crons",
+            "stop_reason",
+        ],
+        read: stop,
+    },
+    Event {
+        name: "StopFailure",
+        members: &["error", "error_type", "error_details", "error_message", "last_assistant_message"],
+        read: failure,
+    },
+];
+
+const ERRORS: &[&str] = &[
+    "authentication_failed",
+    "oauth_org_not_allowed",
+    "account_on_hold",
+    "verification_required",
+    "billing_error",
+    "rate_limit",
+    "overloaded",
+    "invalid_request",
+    "model_not_found",
+    "server_error",
+    "unknown",
+    "max_output_tokens",
+    "cloud_credential_error",
+];
+
+/// The most characters of a final message that are kept.
+const BODY_CHARS: usize = 200_000;
+
+fn stop(hook: &Hook<'_>, reading: &mut Reading) {
+    reading.entries.push(hook.task());
+    reading.entries.push(answer(hook));
+    if let Some(mut turn) = hook.turn_entry(Phase::Close) {
+        turn.state = Some(CallState::Succeeded);
+        turn.ended_at = Some(hook.at);
+        reading.entries.push(turn);
+    }
+}
+
+/// The last words of a turn, on the task that acted.
+pub(super) fn answer(hook: &Hook<'_>) -> Entry {
+    let said = hook.payload.said(&["last_assistant_message"]);
+    let key_in = |turn: &str| match said {
+        Some(Said::Text(text)) if !text.trim().is_empty() => Some(identity::said_key(turn, text)),
+        Some(Said::Length(bytes)) if bytes > 0 => Some(identity::said_length_key(turn, bytes)),
+        _ => None,
+    };
+    let key = hook.turn().and_then(|turn| key_in(&turn));
+    let key = key.unwrap_or_else(|| format!("stop:{}", hook.observation.name));
+    let mut entry = hook.event(Kind::AssistantResponse, Phase::Close, key);
+    entry.ended_at = Some(hook.at);
+    entry.title = Some("Response".to_owned());
+    words(&mut entry, said);
+    carry(
+        hook.payload,
+        &mut entry.metadata,
+        &[
+            (&["stop_reason"], "stopReason"),
+            (&["stop_hook_active"], "stopHookActive"),
+            (&["agent_transcript_path"], "agentTranscriptPath"),
+        ],
+    );
+    for (list, name) in [("background_tasks", "backgroundTaskCount"), ("session_crons", "sessionCronCount")] {
+        if let Some(items) = hook.payload.list(&[list]) {
+            entry.metadata.insert(name.to_owned(), Value::from(items.len()));
+        }
+    }
+    if let Some(tasks) = background_tasks(hook) {
+        entry.metadata.insert("backgroundTasks".to_owned(), tasks);
+    }
+    entry
+}
+
+/// The text of a message, as title, body and size.
+fn words(entry: &mut Entry, said: Option<Said<'_>>) {
+    match said {
+        Some(Said::Text(text)) => {
+            let title = text::title(text);
+            if !title.is_empty() {
+                entry.title = Some(title);
+                entry.body = Some(text::cut(text, BODY_CHARS).into_owned());
+            }
+            entry.metadata.insert("messageBytes".to_owned(), Value::from(text.trim().len()));
+        }
+        Some(Said::Length(bytes)) => {
+            entry.metadata.insert("messageBytes".to_owned(), Value::from(bytes));
+        }
+        None => {}
+    }
+}
+
+/// What still runs beside the session: ids, types and states, and no text but the type.
+fn background_tasks(hook: &Hook<'_>) -> Option<Value> {
+    let tasks = hook.payload.list(&["background_tasks"]).filter(|tasks| !tasks.is_empty())?;
+    let mut kept = Vec::new();
+    for task in tasks.iter().take(100) {
+        let mut row = serde_json::Map::new();
+        for (from, to) in [("id", "id"), ("type", "type"), ("status", "status"), ("agent_type", "agentType")]
+        {
+            if let Some(text) = task.get(from).and_then(Value::as_str) {
+                row.insert(to.to_owned(), Value::from(text::line(text, 200)));
+            }
+        }
+        kept.push(Value::Object(row));
+    }
+    Some(Value::Array(kept))
+}
+
+fn failure(hook: &Hook<'_>, reading: &mut Reading) {
+    hook.expect_one_of("error", ERRORS, reading);
+    if subagents::is_compaction_helper(hook) {
+        reading.entries.push(subagents::helper(hook, "failed"));
+        return;
+    }
+    reading.entries.push(hook.task());
+    let error = hook
+        .payload
+        .text(&["error", "error_type"])
+        .map_or_else(|| "unknown".to_owned(), |e| text::line(e, 100));
+    let mut entry =
+        hook.event(Kind::AssistantResponse, Phase::Close, format!("stop:{}", hook.observation.name));
+    entry.ended_at = Some(hook.at);
+    entry.state = Some(CallState::Failed);
+    words(&mut entry, hook.payload.said(&["last_assistant_message", "error_message"]));
+    entry.title = Some(text::title(&format!("Turn failed: {}", error.replace('_', " "))));
+    entry.metadata.insert("stopReason".to_owned(), Value::from(format!("error:{error}")));
+    entry.metadata.insert("error".to_owned(), Value::from(error.as_str()));
+    super::hook::carry_said(
+        &mut entry.metadata,
+        "errorDetails",
+        hook.payload.said(&["error_details", "error_message"]),
+        1000,
+    );
+    reading.entries.push(entry);
+    if let Some(mut turn) = hook.turn_entry(Phase::Close) {
+        turn.state = Some(CallState::Failed);
+        turn.ended_at = Some(hook.at);
+        turn.metadata.insert("error".to_owned(), Value::from(error.as_str()));
+        reading.entries.push(turn);
+    }
+    if hook.agent_id.is_some() {
+        let mut told = subagents::on_parent(hook, Phase::Close, "failed");
+        told.metadata.insert("error".to_owned(), Value::from(error));
+        reading.entries.push(told);
+    }
+}

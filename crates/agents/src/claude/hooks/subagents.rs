@@ -1,0 +1,169 @@
+//! Subagents: their beginning and end, told on the child and on its parent.
+//!
+//! The parent is the session: which agent of the tree called this one is not in these payloads. A `SubagentStop` whose
+//! type is empty is the client's helper for compactions; it is no agent of anybody's and makes no task.
+
+use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading};
+use serde_json::Value;
+
+use super::Event;
+use super::hook::{Hook, carry};
+use super::stops::answer;
+use crate::claude::wire::Said;
+use crate::text;
+
+pub(super) const EVENTS: &[Event] = &[
+    Event { name: "SubagentStart", members: &["agent_transcript_path"], read: start },
+    Event {
+        name: "SubagentStop",
+        members: &[
+            "stop_hook_active",
+            "agent_transcript_path",
+            "last_assistant_message",
+            "background_tasks",
+            "session_crons",
+            "stop_reason",
+            "duration_ms",
+            "success",
+            "error",
+        ],
+        read: stop,
+    },
+    Event { name: "TeammateIdle", members: &["teammate_name", "team_name"], read: idle },
+];
+
+/// The most characters of the last message that the parent's row shows.
+const EXCERPT_CHARS: usize = 400;
+
+/// Whether this is the helper that writes the summary of a compaction.
+pub(super) fn is_compaction_helper(hook: &Hook<'_>) -> bool {
+    hook.agent_id.is_some() && hook.agent_type == Some("")
+}
+
+/// The helper, as what it is for the session.
+pub(super) fn helper(hook: &Hook<'_>, status: &str) -> Entry {
+    let agent = hook.agent_id.clone().unwrap_or_default();
+    let mut entry =
+        hook.event_on(hook.root(), Kind::ContextSaved, Phase::Open, format!("compaction:{agent}"));
+    entry.title = Some("Summary for the compaction".to_owned());
+    entry.metadata.insert("trigger".to_owned(), Value::from("compaction_helper"));
+    entry.metadata.insert("asyncStatus".to_owned(), Value::from(status));
+    entry.metadata.insert("agentId".to_owned(), Value::from(agent));
+    let bytes = match hook.payload.said(&["last_assistant_message"]) {
+        Some(Said::Text(text)) => Some(text.len() as u64),
+        Some(Said::Length(bytes)) => Some(bytes),
+        None => None,
+    };
+    if let Some(bytes) = bytes {
+        entry.metadata.insert("compactSummaryBytes".to_owned(), Value::from(bytes));
+    }
+    carry(hook.payload, &mut entry.metadata, &[(&["agent_transcript_path"], "agentTranscriptPath")]);
+    entry
+}
+
+/// The subagent as its parent sees it. The row opens when the agent starts and closes when it ends.
+pub(super) fn on_parent(hook: &Hook<'_>, phase: Phase, status: &str) -> Entry {
+    let agent = hook.agent_id.clone().unwrap_or_default();
+    let mut entry = hook.event_on(hook.root(), Kind::ActionLogged, phase, format!("subagent:{agent}"));
+    let kind = hook.agent_type.filter(|kind| !kind.is_empty());
+    entry.title =
+        Some(kind.map_or_else(|| "Subagent".to_owned(), |kind| text::title(&format!("Subagent {kind}"))));
+    entry.metadata.insert("asyncTaskId".to_owned(), Value::from(agent.as_str()));
+    entry.metadata.insert("asyncStatus".to_owned(), Value::from(status));
+    entry.metadata.insert("agentId".to_owned(), Value::from(agent));
+    if let Some(kind) = kind {
+        entry.metadata.insert("agentType".to_owned(), Value::from(text::cut(kind, 200).as_ref()));
+    }
+    entry.metadata.insert("childSession".to_owned(), Value::from(hook.actor().runtime_session));
+    if phase == Phase::Close {
+        entry.ended_at = Some(hook.at);
+        if let Some(Said::Text(message)) = hook.payload.said(&["last_assistant_message"])
+            && !message.trim().is_empty()
+        {
+            entry.body = Some(text::cut(message.trim(), EXCERPT_CHARS).into_owned());
+        }
+    }
+    entry
+}
+
+/// The child's task, with its transcript where the payload names it.
+fn task(hook: &Hook<'_>) -> Entry {
+    let mut task = hook.task();
+    if let Some(path) = hook.payload.text(&["agent_transcript_path"]) {
+        task.metadata.insert("transcriptPath".to_owned(), Value::from(text::cut(path, 1024).as_ref()));
+    }
+    task
+}
+
+fn start(hook: &Hook<'_>, reading: &mut Reading) {
+    if is_compaction_helper(hook) {
+        reading.entries.push(helper(hook, "running"));
+        return;
+    }
+    reading.entries.push(task(hook));
+    if hook.agent_id.is_none() {
+        // Without an id there is no child to tell of; the session still hears that one began.
+        reading.entries.push(nameless(hook, "running"));
+        return;
+    }
+    reading.entries.push(on_parent(hook, Phase::Open, "running"));
+    let key = format!("session:started:{}", hook.observation.name);
+    let mut started = hook.event(Kind::SessionStarted, Phase::Open, key);
+    started.title = Some("Subagent started".to_owned());
+    reading.entries.push(started);
+    reading.entries.extend(hook.turn_entry(Phase::Open));
+}
+
+/// A start or end that names no agent.
+fn nameless(hook: &Hook<'_>, status: &str) -> Entry {
+    let mut entry = hook.event(Kind::ActionLogged, Phase::Open, hook.own_key());
+    entry.title = Some("Subagent".to_owned());
+    entry.metadata.insert("asyncStatus".to_owned(), Value::from(status));
+    entry
+}
+
+fn stop(hook: &Hook<'_>, reading: &mut Reading) {
+    // Older documents say whether it went well; the client has another event for failures.
+    let good = hook.payload.flag(&["success"]) != Some(false);
+    let (status, state) =
+        if good { ("completed", CallState::Succeeded) } else { ("failed", CallState::Failed) };
+    if is_compaction_helper(hook) {
+        reading.entries.push(helper(hook, status));
+        return;
+    }
+    reading.entries.push(task(hook));
+    if hook.agent_id.is_none() {
+        reading.entries.push(nameless(hook, status));
+        return;
+    }
+    let mut told = on_parent(hook, Phase::Close, status);
+    carry(hook.payload, &mut told.metadata, &[(&["duration_ms"], "durationMs")]);
+    reading.entries.push(told);
+    reading.entries.push(answer(hook));
+    if let Some(mut turn) = hook.turn_entry(Phase::Close) {
+        turn.state = Some(state);
+        turn.ended_at = Some(hook.at);
+        reading.entries.push(turn);
+    }
+    let key = format!("session:ended:{}", hook.observation.name);
+    let mut ended = hook.event(Kind::SessionEnded, Phase::Close, key);
+    ended.title = Some("Subagent ended".to_owned());
+    ended.ended_at = Some(hook.at);
+    ended.metadata.insert("completionReason".to_owned(), Value::from("assistant_turn_complete"));
+    reading.entries.push(ended);
+}
+
+fn idle(hook: &Hook<'_>, reading: &mut Reading) {
+    reading.entries.push(hook.task());
+    let mut entry = hook.event(Kind::TeammateIdle, Phase::Open, hook.own_key());
+    entry.title = Some(match hook.payload.text(&["teammate_name"]) {
+        Some(name) => text::title(&format!("{name} has nothing to do")),
+        None => "A teammate has nothing to do".to_owned(),
+    });
+    carry(
+        hook.payload,
+        &mut entry.metadata,
+        &[(&["teammate_name"], "teammateName"), (&["team_name"], "teamName")],
+    );
+    reading.entries.push(entry);
+}

@@ -1,0 +1,53 @@
+//! Work items, as the client itself tells of them while the call that changes them runs.
+
+use agent_tracer_event::{Kind, Phase, Reading};
+use serde_json::Value;
+
+use super::Event;
+use super::hook::{Hook, carry, carry_said};
+use crate::claude::wire::Said;
+use crate::text;
+use crate::tools::todos;
+
+const MEMBERS: &[&str] =
+    &["task_id", "task_subject", "task_name", "task_description", "teammate_name", "team_name"];
+
+pub(super) const EVENTS: &[Event] = &[
+    Event { name: "TaskCreated", members: MEMBERS, read: |hook, reading| changed(hook, "added", reading) },
+    Event {
+        name: "TaskCompleted",
+        members: MEMBERS,
+        read: |hook, reading| changed(hook, "completed", reading),
+    },
+];
+
+fn changed(hook: &Hook<'_>, state: &str, reading: &mut Reading) {
+    reading.entries.push(hook.task());
+    let subject = hook.payload.said(&["task_subject", "task_name"]);
+    let text = match subject {
+        Some(Said::Text(text)) if !text.trim().is_empty() => Some(text),
+        _ => None,
+    };
+    let id = hook.payload.id(&["task_id"]).or_else(|| text.map(text::hash16));
+    let key = id.as_ref().map_or_else(|| hook.own_key(), |id| todos::key(id, state));
+    let mut entry = hook.event(Kind::TodoLogged, Phase::Open, key);
+    let which = text.map(str::to_owned).or_else(|| id.clone()).unwrap_or_default();
+    let verb = if state == "added" { "Add todo" } else { "Complete todo" };
+    entry.title = Some(text::title(&format!("{verb}: {which}")));
+    if let Some(id) = id {
+        entry.metadata.insert("todoId".to_owned(), Value::from(id));
+    }
+    entry.metadata.insert("todoState".to_owned(), Value::from(state));
+    carry_said(&mut entry.metadata, "subject", subject, 1000);
+    let description = hook.payload.said(&["task_description"]);
+    carry_said(&mut entry.metadata, "description", description, 10_000);
+    if let Some(Said::Text(description)) = description {
+        entry.body = Some(text::cut(description, 10_000).into_owned()).filter(|body| !body.is_empty());
+    }
+    carry(
+        hook.payload,
+        &mut entry.metadata,
+        &[(&["teammate_name"], "teammateName"), (&["team_name"], "teamName")],
+    );
+    reading.entries.push(entry);
+}

@@ -1,0 +1,25 @@
+//! The door of this room: an observation in, a reading out.
+
+use agent_tracer_event::{Agent, Reading, Unrecognised};
+
+use crate::claude;
+use crate::observation::{Observation, Source};
+
+/// Reads what one observation says.
+///
+/// Pure and total: the same observation gives the same reading, on any bytes. Bytes that are not JSON give a reading
+/// without entries; anything else gives at least one.
+#[must_use]
+pub fn read(observation: &Observation<'_>) -> Reading {
+    match (observation.agent, observation.source) {
+        (Agent::ClaudeCode, Source::Hook) => claude::hooks::read(observation),
+        (Agent::ClaudeCode, Source::StatusLine) => claude::statusline::read(observation),
+        (Agent::Codex, Source::Hook) => not_read("hook of codex"),
+        // Codex has no status line: whoever sends one under its name has mixed something up.
+        (Agent::Codex, Source::StatusLine) => not_read("status line of codex"),
+    }
+}
+
+fn not_read(what: &str) -> Reading {
+    Reading { unrecognised: vec![Unrecognised::Event(what.to_owned())], ..Reading::default() }
+}
