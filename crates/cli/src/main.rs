@@ -1,3 +1,40 @@
-//! Placeholder until its first code lands.
+//! `agent-tracer`: the commands that people type.
+//!
+//! The law of this binary: standard output is data, standard error is talk. A command returns what went wrong as a
+//! [`failure::Failure`] with a way out; only this file turns it into words and an exit code (0 done, 1 failed, 2 for
+//! words that make no sense).
 
-fn main() {}
+mod arguments;
+mod commands;
+mod environment;
+mod failure;
+mod files;
+mod home;
+mod output;
+mod record;
+#[cfg(test)]
+mod reference;
+mod statusline_conf;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::Arguments;
+use environment::Environment;
+use output::Output;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut output = Output::of_process();
+    let outcome = Environment::of_process().and_then(|environment| {
+        commands::run(&arguments.command, &arguments.options, &environment, &mut output)
+    });
+    match outcome {
+        Ok(code) => code,
+        Err(failure) => {
+            output.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The command line, as `clap` reads it.
+//!
+//! Law: every command has examples in its help, and the help is the reference: `docs/cli.md` is made from it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Records what your coding agents do, on your own machine
+#[derive(Debug, Parser)]
+#[command(
+    name = "agent-tracer",
+    version,
+    max_term_width = 100,
+    after_help = "\
+Examples:
+  agent-tracer install claude      connect Claude Code
+  agent-tracer install codex       connect Codex
+  agent-tracer doctor              see whether all is well"
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) options: Options,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command understands.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Keep everything in this folder instead of the XDG directories (also `$AGENT_TRACER_HOME`)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Install(Install),
+    Uninstall(Uninstall),
+    Doctor(Doctor),
+    /// Prints the status line for what Claude Code sends on standard input
+    ///
+    /// Claude Code calls the hook binary directly; this is the same, for trying it out.
+    #[command(after_help = "\
+Examples:
+  echo '{\"cost\": {\"total_cost_usd\": 0.25}}' | agent-tracer statusline")]
+    Statusline,
+    Completions(Completions),
+}
+
+/// An agent that can be connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentName {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+}
+
+/// Whose settings are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeName {
+    /// Yours, for all projects
+    User,
+    /// This project's, shared with everybody who works on it
+    Project,
+    /// This project's, for you alone (Claude Code only)
+    Local,
+}
+
+/// Connects an agent: registers the hook for its events
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer install claude --dry-run            show what would change, and change nothing
+  agent-tracer install claude                      all events, and the status line
+  agent-tracer install codex                       all events; then accept them in Codex
+  agent-tracer install claude --scope local        only this project, only for you
+  agent-tracer install claude --tools Bash,Edit    tool events of these two tools alone
+  agent-tracer install claude --print              a template for a team
+
+Everything else in the settings stays as it is, and `uninstall` undoes it to the byte.
+A second run changes nothing; after an update it brings our entries up to date.")]
+pub(crate) struct Install {
+    /// The agent to connect
+    pub(crate) agent: AgentName,
+    /// Whose settings to change
+    #[arg(long, value_name = "SCOPE", default_value = "user")]
+    pub(crate) scope: ScopeName,
+    /// Show the change as a unified diff and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print settings for a team, without any path of this machine, and write nothing
+    #[arg(long, conflicts_with_all = ["dry_run", "scope"])]
+    pub(crate) print: bool,
+    /// Register only these events
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) events: Vec<String>,
+    /// Register tool events only for these tools (`=Name` for one that is not known here)
+    #[arg(long, value_name = "X,Y", value_delimiter = ',')]
+    pub(crate) tools: Vec<String>,
+    /// Leave the status line of Claude Code alone
+    #[arg(long)]
+    pub(crate) no_statusline: bool,
+}
+
+/// Disconnects an agent: undoes `install`, and leaves everything else as it is
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer uninstall claude --dry-run    show what would change, and change nothing
+  agent-tracer uninstall codex
+
+What was recorded stays where it is.")]
+pub(crate) struct Uninstall {
+    /// The agent to disconnect
+    pub(crate) agent: AgentName,
+    /// Whose settings to change
+    #[arg(long, value_name = "SCOPE", default_value = "user")]
+    pub(crate) scope: ScopeName,
+    /// Show the change as a unified diff and write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Looks at everything and says what is right, what is not, and how to fix it
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer doctor
+  agent-tracer doctor --brief    only what needs your attention
+  agent-tracer doctor --json | jq '.checks[] | select(.state == \"fail\")'
+
+Ends with 1 if something fails, else with 0. Changes nothing.")]
+pub(crate) struct Doctor {
+    /// Print the checks as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print only what needs attention, and a summary
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) brief: bool,
+}
+
+/// Prints a completion script for a shell
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer completions bash > ~/.local/share/bash-completion/completions/agent-tracer
+  agent-tracer completions zsh > ~/.zfunc/_agent-tracer
+  agent-tracer completions fish > ~/.config/fish/completions/agent-tracer.fish")]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}

@@ -1,0 +1,265 @@
+//! Claude Code: whether it will call us, and how long it keeps its transcripts.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+
+use agent_tracer_agents::claude::events::{EVENTS, Registration};
+use agent_tracer_agents::claude::install::{StatusLine, Wanted, status_line};
+use agent_tracer_agents::claude::paths;
+use agent_tracer_agents::command_line::Invocation;
+use agent_tracer_agents::hooks::own_hooks;
+use agent_tracer_agents::settings::Settings;
+use serde_json::Value;
+
+use super::Patient;
+use super::check::{Check, Group, State};
+use super::installed::Installed;
+use super::trial::Trial;
+use crate::arguments::{AgentName, ScopeName};
+use crate::commands::target::{self, Target};
+use crate::failure::Failure;
+use crate::files;
+
+/// Days after which Claude Code removes transcripts unless its settings say otherwise.
+const CLEANUP_DAYS_DEFAULT: u64 = 30;
+/// With fewer days than this left the user is warned.
+const DAYS_LEFT_LOW: u64 = 7;
+/// The most transcripts that are looked at.
+const TRANSCRIPTS_MAX: usize = 100_000;
+const DAY_MS: i64 = 86_400_000;
+
+fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
+    Check::new(Group::Claude, name, state, text)
+}
+
+/// A settings file that could be read.
+struct File {
+    scope: ScopeName,
+    path: PathBuf,
+    settings: Settings,
+}
+
+/// Returns the checks, and whether the agent calls us.
+pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failure> {
+    let mut checks = vec![client(patient, "claude")];
+    let mut read: Vec<File> = Vec::new();
+    for scope in [ScopeName::User, ScopeName::Project, ScopeName::Local] {
+        let target = Target::of(AgentName::Claude, scope, patient.environment)?;
+        // In the user's own home the project's file is the user's file.
+        if read.iter().any(|file| file.path == target.path) {
+            continue;
+        }
+        match load(&target) {
+            Ok(Some(settings)) => read.push(File { scope, path: target.path, settings }),
+            Ok(None) => {}
+            Err(failure) => checks.push(failure),
+        }
+    }
+    let registered: Vec<Check> = read.iter().flat_map(|file| registered(patient, file)).collect();
+    let plugin = read.iter().any(|file| has_plugin(&file.settings));
+    let connected = plugin || !registered.is_empty();
+    if plugin {
+        let text = if registered.is_empty() {
+            "connected by the plugin"
+        } else {
+            "connected by the plugin, too; events that arrive twice count once"
+        };
+        checks.push(check("plugin", State::Info, text));
+    }
+    if !connected {
+        checks.push(check("hooks", State::Info, "not connected").fix("agent-tracer install claude"));
+    }
+    checks.extend(registered);
+    for file in &read {
+        checks.extend(in_the_way(file));
+    }
+    checks.extend(read.iter().find_map(|file| line(patient, file)));
+    checks.extend(transcripts(patient, &read)?);
+    Ok((checks, connected))
+}
+
+/// Asks the client for its version. Its absence is no fault: it may be elsewhere, or not yet installed.
+pub(super) fn client(patient: &Patient<'_>, program: &str) -> Check {
+    let (group, title) = match program {
+        "codex" => (Group::Codex, "Codex"),
+        _ => (Group::Claude, "Claude Code"),
+    };
+    let Some(path) = patient.environment.on_path(program) else {
+        return Check::new(group, "client", State::Info, format!("`{program}` is not on the `PATH`"));
+    };
+    let unasked = Check::new(group, "client", State::Info, format!("{title} is `{}`", path.display()));
+    if !patient.ask_clients {
+        return unasked;
+    }
+    let answer = Trial {
+        program: &path,
+        arguments: vec![OsStr::new("--version")],
+        input: b"",
+        without: &[],
+        directory: patient.environment.directory.clone(),
+        limit: Duration::from_secs(5),
+    }
+    .run();
+    let version = answer.ok().filter(|answer| answer.success).and_then(|answer| {
+        let first = answer.text.lines().next()?.trim();
+        let plain = first.chars().all(|character| !character.is_control());
+        (!first.is_empty() && first.len() <= 80 && plain).then(|| first.to_owned())
+    });
+    match version {
+        Some(version) => Check::new(group, "client", State::Ok, format!("`{}` is {version}", path.display())),
+        None => unasked,
+    }
+}
+
+fn load(target: &Target) -> Result<Option<Settings>, Check> {
+    let shown = target.path.display();
+    let unreadable = |failure: &Failure| {
+        let text = failure.to_string();
+        let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        check("settings", State::Fail, text).fix(format!("correct `{shown}`"))
+    };
+    let found = files::find(&target.path).map_err(|failure| unreadable(&failure))?;
+    if !found.exists() {
+        return Ok(None);
+    }
+    let text = found.text().map_err(|failure| unreadable(&failure))?;
+    let settings = Settings::parse(text).map_err(|error| {
+        check("settings", State::Fail, format!("Claude Code cannot load `{shown}`: {error}"))
+            .fix(format!("correct `{shown}`"))
+    })?;
+    if let Some(why) = target.unreadable_for_agent(&settings) {
+        return Err(check(
+            "settings",
+            State::Fail,
+            format!("Claude Code ignores all of `{shown}` because of {why}"),
+        )
+        .fix("it reads plain JSON only: remove comments and trailing commas"));
+    }
+    Ok(Some(settings))
+}
+
+fn registered(patient: &Patient<'_>, file: &File) -> Vec<Check> {
+    let own = own_hooks(&file.settings);
+    if own.is_empty() {
+        return Vec::new();
+    }
+    let all: Vec<&str> = EVENTS
+        .iter()
+        .filter(|event| event.registration == Registration::Default)
+        .map(|event| event.name)
+        .collect();
+    let wanted = |invocation: &Invocation| {
+        let names = EVENTS.iter().map(|event| event.name.to_owned()).collect();
+        let (hook, home) = (invocation.program.clone(), invocation.home().map(str::to_owned));
+        Wanted { hook, home, events: Some(names), tools: None, status_line: StatusLine::Leave }.hooks()
+    };
+    let installed = Installed { agent: AgentName::Claude, scope: file.scope, path: &file.path, own: &own };
+    let mut checks = installed.checks(patient, &all, wanted);
+    for own in &own {
+        match EVENTS.iter().find(|event| event.name == own.event).map(|event| event.registration) {
+            Some(Registration::Never) => checks.push(
+                check(
+                    "forbidden_event",
+                    State::Fail,
+                    format!("`{}` is registered, which breaks worktrees", own.event),
+                )
+                .fix("agent-tracer install claude"),
+            ),
+            Some(Registration::OptIn) => checks.push(check(
+                "opt_in_event",
+                State::Info,
+                format!("`{}` is registered, which holds up the turn a little", own.event),
+            )),
+            Some(Registration::Default) => {}
+            None => checks.push(check(
+                "unknown_event",
+                State::Info,
+                format!("`{}` is registered, which this version does not know", own.event),
+            )),
+        }
+    }
+    checks
+}
+
+fn has_plugin(settings: &Settings) -> bool {
+    let value = settings.value();
+    let plugins = value.get("enabledPlugins").and_then(Value::as_object);
+    plugins
+        .into_iter()
+        .flatten()
+        .any(|(name, enabled)| name.starts_with("agent-tracer@") && enabled == &Value::Bool(true))
+}
+
+/// What keeps hooks from running at all.
+fn in_the_way(file: &File) -> Option<Check> {
+    let off = file.settings.value().get("disableAllHooks") == Some(&Value::Bool(true));
+    off.then(|| {
+        check(
+            "disabled",
+            State::Fail,
+            format!("`disableAllHooks` is set in `{}`: no hook runs", file.path.display()),
+        )
+        .fix(format!("remove `disableAllHooks` from `{}`", file.path.display()))
+    })
+}
+
+/// The status line of the file, if it is there: ours, or somebody else's although ours is connected.
+fn line(patient: &Patient<'_>, file: &File) -> Option<Check> {
+    let (command, ours) = status_line(&file.settings)?;
+    if !ours {
+        let connected = !own_hooks(&file.settings).is_empty();
+        let text = format!(
+            "the status line is your own; cost and context of running sessions are not recorded (`{command}`)"
+        );
+        return connected.then(|| check("status_line", State::Info, text).fix("agent-tracer install claude"));
+    }
+    let invocation = Invocation::of_shell(&command)?;
+    if invocation.program.contains('/') && !Path::new(&invocation.program).is_file() {
+        let text = format!("the status line runs `{}`, which does not exist", invocation.program);
+        return Some(check("status_line", State::Fail, text).fix("agent-tracer install claude"));
+    }
+    let chain = fs::read_to_string(patient.home.statusline_conf())
+        .ok()
+        .and_then(|text| crate::statusline_conf::chain(&text));
+    let text = match chain {
+        Some(chain) => format!("the status line is ours and runs yours (`{chain}`)"),
+        None => "the status line is ours".to_owned(),
+    };
+    Some(check("status_line", State::Ok, text))
+}
+
+/// How long the transcripts stay, which hold what hooks do not tell.
+fn transcripts(patient: &Patient<'_>, read: &[File]) -> Result<Option<Check>, Failure> {
+    // The last file that says something wins: local over project over user.
+    let days = read
+        .iter()
+        .rev()
+        .find_map(|file| file.settings.value().get("cleanupPeriodDays").and_then(Value::as_u64));
+    let days = days.unwrap_or(CLEANUP_DAYS_DEFAULT);
+    let folder = paths::transcripts(&target::claude_home(patient.environment)?);
+    let Some(oldest_ms) = oldest_transcript(&folder) else { return Ok(None) };
+    let age = patient.environment.now().0.saturating_sub(oldest_ms) / DAY_MS;
+    let left = days.saturating_sub(u64::try_from(age).unwrap_or(0));
+    let text = format!("Claude Code deletes transcripts after {days} days; the oldest has {left} left");
+    Ok(Some(if left < DAYS_LEFT_LOW {
+        check("transcripts", State::Warn, text)
+            .fix("set a higher `cleanupPeriodDays` in the settings of Claude Code")
+    } else {
+        check("transcripts", State::Info, text)
+    }))
+}
+
+/// Returns when the oldest transcript was last written, in milliseconds since the epoch.
+fn oldest_transcript(folder: &Path) -> Option<i64> {
+    let projects = fs::read_dir(folder).ok()?.flatten();
+    let files =
+        projects.filter_map(|project| fs::read_dir(project.path()).ok()).flat_map(|files| files.flatten());
+    files
+        .take(TRANSCRIPTS_MAX)
+        .filter(|file| file.path().extension().is_some_and(|ending| ending == "jsonl"))
+        .filter_map(|file| file.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok())
+        .filter_map(|since| i64::try_from(since.as_millis()).ok())
+        .min()
+}

@@ -1,0 +1,163 @@
+//! Codex: whether it will call us, which is a matter of trust.
+
+use std::path::{Path, PathBuf};
+
+use agent_tracer_agents::codex::events::EVENTS;
+use agent_tracer_agents::codex::install::Wanted;
+use agent_tracer_agents::codex::paths;
+use agent_tracer_agents::codex::trust::{Trust, TrustStore};
+use agent_tracer_agents::command_line::Invocation;
+use agent_tracer_agents::hooks::{OwnHook, own_hooks};
+use agent_tracer_agents::settings::Settings;
+use serde_json::json;
+
+use super::Patient;
+use super::check::{Check, Group, State};
+use super::claude::client;
+use super::installed::Installed;
+use crate::arguments::{AgentName, ScopeName};
+use crate::commands::target::{self, Target};
+use crate::failure::Failure;
+use crate::files;
+
+const REVIEW: &str = "start `codex` in a terminal and accept the hooks under \"Hooks need review\"";
+
+fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
+    Check::new(Group::Codex, name, state, text)
+}
+
+/// Returns the checks, and whether the agent knows us. Whether it calls us is a matter of trust.
+pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failure> {
+    let home = target::codex_home(patient.environment)?;
+    let mut checks = vec![client(patient, "codex")];
+    let store = match trust_store(&home) {
+        Ok(store) => store,
+        Err(failed) => {
+            checks.push(failed);
+            None
+        }
+    };
+    let mut connected = false;
+    for scope in [ScopeName::User, ScopeName::Project] {
+        let target = Target::of(AgentName::Codex, scope, patient.environment)?;
+        if scope == ScopeName::Project && target.path.parent() == Some(&home) {
+            continue;
+        }
+        let settings = match load(&target) {
+            Ok(Some(settings)) => settings,
+            Ok(None) => continue,
+            Err(failed) => {
+                checks.push(failed);
+                continue;
+            }
+        };
+        let own = own_hooks(&settings);
+        if own.is_empty() {
+            continue;
+        }
+        connected = true;
+        let all = EVENTS.map(|event| event.name);
+        let wanted = |invocation: &Invocation| {
+            let (hook, home) = (invocation.program.clone(), invocation.home().map(str::to_owned));
+            Wanted { hook, home, events: None, tools: None }.hooks()
+        };
+        let installed = Installed { agent: AgentName::Codex, scope, path: &target.path, own: &own };
+        checks.extend(installed.checks(patient, &all, wanted));
+        if let Some(store) = &store {
+            checks.extend(trust(store, &own, &source(&target.path)));
+        }
+    }
+    if !connected {
+        checks.push(check("hooks", State::Info, "not connected").fix("agent-tracer install codex"));
+    } else if store.is_some_and(|store| store.hooks_disabled) {
+        checks.push(check("disabled", State::Fail, "the feature `hooks` is switched off: no hook runs").fix(
+            format!(
+                "remove `hooks = false` under `[features]` from `{}`",
+                paths::configuration(&home).display()
+            ),
+        ));
+    }
+    Ok((checks, connected))
+}
+
+/// Reads what Codex's configuration says about trust. No file means that nothing is trusted.
+fn trust_store(home: &Path) -> Result<Option<TrustStore>, Check> {
+    let path = paths::configuration(home);
+    let shown = path.display();
+    let failed = |why: String| {
+        check("configuration", State::Fail, format!("cannot read `{shown}`: {why}"))
+            .fix(format!("correct `{shown}`; Codex does not start with it"))
+    };
+    let found = files::find(&path).map_err(|failure| failed(failure.to_string().replace('\n', ", ")))?;
+    let text = found.text().map_err(|_| failed("it is not UTF-8".to_owned()))?;
+    TrustStore::parse(text).map(Some).map_err(|error| failed(error.to_string()))
+}
+
+fn load(target: &Target) -> Result<Option<Settings>, Check> {
+    let shown = target.path.display();
+    let failed = |text: String| check("hooks_file", State::Fail, text).fix(format!("correct `{shown}`"));
+    let found = files::find(&target.path).map_err(|failure| {
+        let text = failure.to_string();
+        failed(text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned())
+    })?;
+    if !found.exists() {
+        return Ok(None);
+    }
+    let text = found.text().map_err(|_| failed(format!("Codex cannot load `{shown}`: it is not UTF-8")))?;
+    let settings =
+        Settings::parse(text).map_err(|error| failed(format!("Codex cannot load `{shown}`: {error}")))?;
+    match target.unreadable_for_agent(&settings) {
+        Some(why) => Err(failed(format!("Codex ignores all of `{shown}` because of {why}"))),
+        None => Ok(Some(settings)),
+    }
+}
+
+/// Returns the file's name in the trust store: its folder resolved, the file's own link not.
+fn source(path: &Path) -> String {
+    let folder = path.parent().map(|folder| folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+    let resolved: PathBuf = folder.unwrap_or_default().join(path.file_name().unwrap_or_default());
+    resolved.to_string_lossy().into_owned()
+}
+
+fn trust(store: &TrustStore, own: &[OwnHook], source: &str) -> Vec<Check> {
+    let verdicts: Vec<(&str, Trust)> =
+        own.iter().map(|own| (own.event.as_str(), store.trust_of(own, source))).collect();
+    let details: serde_json::Map<String, serde_json::Value> =
+        verdicts.iter().map(|(event, trust)| ((*event).to_owned(), json!(trust_word(*trust)))).collect();
+    // All of them need no list.
+    let events = |wanted: Trust| -> Option<String> {
+        let events: Vec<&str> =
+            verdicts.iter().filter(|(_, trust)| *trust == wanted).map(|(event, _)| *event).collect();
+        match events.len() {
+            0 => None,
+            count if count == own.len() => Some(format!("all {count}")),
+            _ => Some(events.join(", ")),
+        }
+    };
+    let mut checks = Vec::new();
+    if let Some(events) = events(Trust::Untrusted) {
+        let text = format!("hooks that you have not trusted yet, so Codex does not run them: {events}");
+        checks.push(check("trust", State::Fail, text).fix(REVIEW));
+    }
+    if let Some(events) = events(Trust::Modified) {
+        let text = format!("hooks that changed since you trusted them, so Codex does not run them: {events}");
+        checks.push(check("trust", State::Fail, text).fix(REVIEW));
+    }
+    if let Some(events) = events(Trust::Disabled) {
+        let text = format!("hooks that are switched off in Codex: {events}");
+        checks.push(check("trust", State::Warn, text).fix("switch them on with `/hooks` in Codex"));
+    }
+    if checks.is_empty() {
+        checks.push(check("trust", State::Ok, format!("Codex trusts all {} hooks", own.len())));
+    }
+    checks.into_iter().map(|check| check.details(json!(details))).collect()
+}
+
+fn trust_word(trust: Trust) -> &'static str {
+    match trust {
+        Trust::Trusted => "trusted",
+        Trust::Modified => "modified",
+        Trust::Untrusted => "untrusted",
+        Trust::Disabled => "disabled",
+    }
+}

@@ -1,0 +1,199 @@
+//! Agent Tracer's own home: closed to others, writable, with room, and what waits or was lost in it.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use agent_tracer_privacy::Config;
+use agent_tracer_spool::{Reason, Spool, Stats};
+use nix::sys::statvfs::statvfs;
+
+use super::Patient;
+use super::check::{Check, Group, State, counted};
+use crate::failure::plain;
+use crate::files;
+
+/// Below this the user should know: a busy day of a few agents writes some hundred megabytes.
+const FREE_BYTES_LOW: u64 = 512 << 20;
+
+fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
+    Check::new(Group::Home, name, state, text)
+}
+
+pub(super) fn checks(patient: &Patient<'_>) -> Vec<Check> {
+    let home = &patient.home;
+    if !home.data().is_dir() {
+        let text = format!("`{}` is not there yet; `install` makes it", home.data().display());
+        return vec![check("home", State::Info, text), privacy(patient)].into_iter().collect();
+    }
+    let mut checks = vec![folder(patient)];
+    checks.extend(private_files(patient));
+    checks.extend(room(home.data()));
+    checks.push(privacy(patient));
+    checks.extend(spool(&Spool::at(&home.spool())));
+    checks
+}
+
+fn folder(patient: &Patient<'_>) -> Check {
+    let data = patient.home.data();
+    let shown = data.display();
+    let facts = match fs::metadata(data) {
+        Ok(facts) => facts,
+        Err(cause) => {
+            return check("home", State::Fail, format!("cannot look at `{shown}`: {}", plain(&cause)));
+        }
+    };
+    // The way in which hooks write: a file that is made and removed again.
+    if let Err(cause) = tempfile::Builder::new().prefix(".doctor-").tempfile_in(data) {
+        return check("home", State::Fail, format!("cannot write to `{shown}`: {}", plain(&cause)))
+            .fix(format!("make `{shown}` writable for you, or name another folder with `--home`"));
+    }
+    let exposed = facts.permissions().mode() & 0o077 != 0;
+    if exposed && patient.default_home {
+        return check("home", State::Warn, format!("others may look into `{shown}`"))
+            .fix(format!("chmod 700 '{shown}'"));
+    }
+    check("home", State::Ok, format!("data is in `{shown}`"))
+}
+
+/// What is inside must be closed to others even if the folder around it is not.
+fn private_files(patient: &Patient<'_>) -> Option<Check> {
+    let home = &patient.home;
+    let exposed: Vec<String> =
+        [home.spool(), home.hash_key(), home.token(), home.backups(), home.install_record()]
+            .into_iter()
+            .filter(|path| fs::metadata(path).is_ok_and(|facts| facts.mode() & 0o077 != 0))
+            .map(|path| format!("'{}'", path.display()))
+            .collect();
+    if exposed.is_empty() {
+        return None;
+    }
+    Some(
+        check("permissions", State::Fail, format!("others may look into {}", exposed.join(", ")))
+            .fix(format!("chmod go= {}", exposed.join(" "))),
+    )
+}
+
+fn room(data: &Path) -> Option<Check> {
+    let facts = statvfs(data).ok()?;
+    // The types of the two differ between systems.
+    #[expect(clippy::useless_conversion, reason = "not useless where the system's type is narrower")]
+    let free = u64::from(facts.blocks_available()).saturating_mul(u64::from(facts.fragment_size()));
+    (free < FREE_BYTES_LOW).then(|| {
+        check(
+            "disk",
+            State::Warn,
+            format!("only {} left on the disk of `{}`", megabytes(free), data.display()),
+        )
+        .fix("free some space, or move the home with `--home`")
+    })
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{}.{} MB", bytes >> 20, ((bytes % (1 << 20)) * 10) >> 20)
+}
+
+fn privacy(patient: &Patient<'_>) -> Check {
+    let path = patient.home.privacy_conf();
+    let shown = path.display();
+    let bytes = if path.exists() {
+        match files::read_capped(&path, 2 * Config::MAX_BYTES as u64) {
+            Ok(bytes) => bytes,
+            Err(_) => {
+                return check(
+                    "privacy",
+                    State::Fail,
+                    format!("cannot read `{shown}`: the hook uses the strictest level"),
+                )
+                .fix(format!("make `{shown}` a readable file"));
+            }
+        }
+    } else {
+        Vec::new()
+    };
+    let (config, faults) = Config::parse(&bytes);
+    let level = config.level.name();
+    if let Some(first) = faults.first() {
+        let told = first.to_string();
+        let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, "correct the line"));
+        let more = if faults.len() > 1 { format!(" (and {} more)", faults.len() - 1) } else { String::new() };
+        return check(
+            "privacy",
+            State::Warn,
+            format!("`{shown}`, {text}{more}; the level in use is `{level}`"),
+        )
+        .fix(hint.to_owned());
+    }
+    let excluded = match config.excludes.len() {
+        0 => String::new(),
+        count => format!(", {} excluded", counted(count as u64, "pattern")),
+    };
+    check("privacy", State::Ok, format!("privacy level `{level}`{excluded}"))
+}
+
+fn spool(spool: &Spool) -> Vec<Check> {
+    let stats = match spool.stats() {
+        Ok(stats) => stats,
+        Err(error) => {
+            let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
+            return vec![
+                check("spool", State::Fail, format!("{error}: {cause}"))
+                    .fix("check the permissions of the spool"),
+            ];
+        }
+    };
+    let mut checks = vec![check("spool", State::Ok, waiting(&stats))];
+    if stats.quarantined > 0 {
+        checks.push(
+            check("quarantine", State::Warn, quarantined(stats.quarantined))
+                .fix(format!("see why: cat '{}'/*.reason", spool.root().join("quarantine").display())),
+        );
+    }
+    checks.push(lost(&stats));
+    checks
+}
+
+fn quarantined(count: u64) -> String {
+    match count {
+        1 => "1 file was put aside because it could not be read".to_owned(),
+        count => format!("{count} files were put aside because they could not be read"),
+    }
+}
+
+fn waiting(stats: &Stats) -> String {
+    match stats.waiting {
+        0 => "the spool is empty".to_owned(),
+        count => {
+            format!("{} wait in the spool ({})", counted(count, "event"), megabytes(stats.waiting_bytes))
+        }
+    }
+}
+
+fn lost(stats: &Stats) -> Check {
+    let total = stats.lost_total();
+    if total == 0 {
+        return check("lost", State::Ok, "no event was ever lost");
+    }
+    let by_reason: Vec<String> = stats
+        .lost
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(reason, count)| format!("{} {count}", reason.as_str()))
+        .collect();
+    let worst = stats.lost.iter().max_by_key(|(_, count)| *count).map(|(reason, _)| *reason);
+    let fix = match worst {
+        Some(Reason::Full) => "the spool was full: let the server read it, then losses stop",
+        Some(Reason::DiskFull) => "free some space on the disk",
+        Some(Reason::TooLarge | Reason::OversizeInput) => {
+            "single events were over the limit; nothing to do unless the number grows"
+        }
+        Some(Reason::Panic) => "this is a bug of the hook: please report it",
+        _ => "check the permissions of the spool, and the disk",
+    };
+    check(
+        "lost",
+        State::Warn,
+        format!("{} lost since `install`: {}", counted(total, "event"), by_reason.join(", ")),
+    )
+    .fix(fix)
+}

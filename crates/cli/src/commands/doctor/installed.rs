@@ -1,0 +1,139 @@
+//! Our entries in one settings file, compared with what `install` would write today.
+
+use std::path::Path;
+
+use agent_tracer_agents::command_line::{HOOK_PROGRAM, Invocation};
+use agent_tracer_agents::hooks::{OwnHook, WantedHook};
+
+use super::Patient;
+use super::check::{Check, Group, State};
+use crate::arguments::{AgentName, ScopeName};
+use crate::record::Record;
+
+/// A settings file with entries of ours.
+pub(super) struct Installed<'a> {
+    pub(super) agent: AgentName,
+    pub(super) scope: ScopeName,
+    pub(super) path: &'a Path,
+    pub(super) own: &'a [OwnHook],
+}
+
+impl Installed<'_> {
+    fn check(&self, name: &'static str, state: State, text: String) -> Check {
+        let group = match self.agent {
+            AgentName::Claude => Group::Claude,
+            AgentName::Codex => Group::Codex,
+        };
+        Check::new(group, name, state, text)
+    }
+
+    fn command(&self) -> String {
+        match self.scope {
+            ScopeName::User => format!("agent-tracer install {}", self.agent.word()),
+            other => format!("agent-tracer install {} --scope {}", self.agent.word(), other.word()),
+        }
+    }
+
+    /// Looks at completeness, at the binary that is registered, at its home and at the form of the entries.
+    pub(super) fn checks(
+        &self,
+        patient: &Patient<'_>,
+        all_events: &[&str],
+        wanted: impl Fn(&Invocation) -> Vec<WantedHook>,
+    ) -> Vec<Check> {
+        let mut checks = vec![self.completeness(patient, all_events)];
+        checks.extend(self.binary(patient));
+        checks.extend(self.home(patient));
+        let outdated: Vec<&str> = self
+            .own
+            .iter()
+            .filter(|own| {
+                let expected = wanted(&own.invocation).into_iter().find(|wanted| wanted.event == own.event);
+                expected.is_some_and(|expected| expected.handler != own.value)
+            })
+            .map(|own| own.event.as_str())
+            .collect();
+        if !outdated.is_empty() {
+            let text = format!("registered in an older form: {}", outdated.join(", "));
+            checks.push(self.check("form", State::Warn, text).fix(self.command()));
+        }
+        checks
+    }
+
+    fn completeness(&self, patient: &Patient<'_>, all: &[&str]) -> Check {
+        let shown = self.path.display();
+        let has = |event: &str| self.own.iter().any(|own| own.event == event);
+        let missing: Vec<&str> = all.iter().copied().filter(|event| !has(event)).collect();
+        let present = all.len() - missing.len();
+        if missing.is_empty() {
+            return self.check(
+                "hooks",
+                State::Ok,
+                format!("all {present} events are registered in `{shown}`"),
+            );
+        }
+        let text = format!("{present} of {} events are registered in `{shown}`", all.len());
+        let record = Record::load(&patient.home).0;
+        let file = self.path.canonicalize().unwrap_or_else(|_| self.path.to_owned());
+        let chosen = record.of(&file).and_then(|known| known.events.clone());
+        if let Some(chosen) = chosen
+            && chosen.iter().all(|event| has(event))
+        {
+            return self.check("hooks", State::Info, format!("{text}, as chosen with `--events`"));
+        }
+        self.check("hooks", State::Warn, format!("{text}; missing: {}", missing.join(", ")))
+            .fix(self.command())
+    }
+
+    fn binary(&self, patient: &Patient<'_>) -> Option<Check> {
+        let ours = patient.environment.hook();
+        let mut programs: Vec<&str> = self.own.iter().map(|own| own.invocation.program.as_str()).collect();
+        programs.sort_unstable();
+        programs.dedup();
+        for program in programs {
+            let path = if program == HOOK_PROGRAM {
+                match patient.environment.on_path(program) {
+                    Some(path) => path,
+                    None => {
+                        let text = format!("`{program}` is registered by name, but it is not on the `PATH`");
+                        return Some(self.check("hook_path", State::Fail, text).fix(self.command()));
+                    }
+                }
+            } else {
+                Path::new(program).to_owned()
+            };
+            if !path.is_file() {
+                let text = format!("the registered hook `{program}` does not exist");
+                return Some(self.check("hook_path", State::Fail, text).fix(self.command()));
+            }
+            let same = path.canonicalize().ok() == ours.canonicalize().ok();
+            if !same {
+                let text =
+                    format!("the registered hook is `{}`, not the one beside this program", path.display());
+                return Some(self.check("hook_path", State::Warn, text).fix(self.command()));
+            }
+        }
+        None
+    }
+
+    fn home(&self, patient: &Patient<'_>) -> Option<Check> {
+        let registered = self.own.iter().find_map(|own| own.invocation.home());
+        let expected = (!patient.default_home).then(|| patient.home.data());
+        // Without a word about it the hook obeys the variable, which is this home if it is set here.
+        let named_by_variable = patient.environment.variable("AGENT_TRACER_HOME").is_some();
+        if registered.map(Path::new) == expected || (registered.is_none() && named_by_variable) {
+            return None;
+        }
+        let (text, fix) = match registered {
+            Some(home) => (
+                format!("events go to `{home}`, not to the home of this report"),
+                format!("agent-tracer doctor --home '{home}'"),
+            ),
+            None => (
+                "events go to the default home, not to the one of this report".to_owned(),
+                "agent-tracer doctor".to_owned(),
+            ),
+        };
+        Some(self.check("hook_home", State::Warn, text).fix(format!("{fix}\n{}", self.command())))
+    }
+}

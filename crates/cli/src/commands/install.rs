@@ -1,0 +1,236 @@
+//! `agent-tracer install`: registers the hook in an agent's settings.
+//!
+//! Law: first everything is decided, then it is written, and in this order: home, backup, status line chain, settings,
+//! record. Whatever fails, the user's file is either untouched or whole.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use agent_tracer_agents::claude::install::{StatusLine, StatusLineChange};
+use agent_tracer_agents::hooks::Undo;
+use agent_tracer_agents::settings::Settings;
+use agent_tracer_agents::{claude, codex};
+
+use super::target::{self, Change, Target};
+use crate::arguments::{AgentName, Install, Options, ScopeName};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::files::{self, Found};
+use crate::home;
+use crate::output::Output;
+use crate::record::{self, Installation, Record};
+use crate::statusline_conf;
+
+mod narrow;
+pub(super) mod report;
+
+/// What the user wants registered, checked.
+#[derive(Debug, Clone)]
+struct Wish {
+    hook: String,
+    home: Option<String>,
+    events: Option<Vec<String>>,
+    tools: Option<Vec<String>>,
+    status_line: StatusLine,
+}
+
+pub(super) fn run(
+    arguments: &Install,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let events = narrow::events(arguments.agent, &arguments.events)?;
+    let tools = narrow::tools(arguments.agent, &arguments.tools)?;
+    if arguments.print {
+        let template = match arguments.agent {
+            AgentName::Claude => claude::install::template(events, tools),
+            AgentName::Codex => codex::install::template(events, tools),
+        };
+        output.data(&format!("{template:#}\n"))?;
+        report::template(arguments.agent, output)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+
+    let target = Target::of(arguments.agent, arguments.scope, environment)?;
+    let hook = target::hook(environment)?;
+    let (home, named_home) = environment.home(options.home.as_deref())?;
+    let found = files::find(&target.path)?;
+    let (mut record, lost_record) = Record::load(&home);
+    if let Some(lost) = lost_record {
+        output.say(&format!("warning: {lost}"))?;
+    }
+
+    let mut wish = Wish {
+        hook: target::as_text("the path of the hook binary", &hook)?.to_owned(),
+        home: named_home
+            .as_deref()
+            .map(|home| target::as_text("the home", home))
+            .transpose()?
+            .map(str::to_owned),
+        events,
+        tools,
+        status_line: status_line_wish(arguments, &target, found.text()?, environment)?,
+    };
+    target::as_text("the settings file", &found.target)?;
+    let text = found.text()?;
+    let ours_before = target::own_entries(text);
+    // Notes about a file that has nothing of ours any more are about another file of that name.
+    let known = record.of(&found.target).filter(|_| !ours_before.is_empty()).cloned();
+    let undo = known.as_ref().map(|known| known.undo.clone()).unwrap_or_default();
+    let mut change = plan(&target, text, &wish, &undo)?;
+    let conf = files::find(&home.statusline_conf())?;
+    if let (StatusLineChange::Chained(command), Some(other)) =
+        (&change.status_line, record.chained_elsewhere(&found.target))
+        && command != other
+    {
+        // There is one chain; a second status line of the user's would push the first one out of it.
+        wish.status_line = StatusLine::Leave;
+        change = plan(&target, text, &wish, &undo)?;
+        change.status_line = StatusLineChange::LeftAlone;
+    }
+
+    if arguments.dry_run {
+        report::difference(&target.path, text, &change.text, output)?;
+        report::planned(&target, &change, output)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+
+    home::prepare(&home, named_home.is_none())?;
+    let unchanged = found.exists() && change.text == text;
+    if !unchanged || known.is_none() {
+        let base = base_of(&target, &found, known.as_ref(), text)?;
+        let label = target.label();
+        let now = environment.now();
+        let base = base.map(|base| home::back_up(&home, now, &label, base.as_bytes())).transpose()?;
+        if !ours_before.is_empty() && !unchanged {
+            // The base is the file without us; what the user really had goes beside it.
+            home::back_up(&home, now, &format!("{label}-found"), text.as_bytes())?;
+        }
+        rechain(&conf, &change.status_line, record.chained_elsewhere(&found.target))?;
+        let made = if unchanged { None } else { files::replace(&found, change.text.as_bytes())? };
+        let chained = match &change.status_line {
+            StatusLineChange::Chained(command) => Some(command.clone()),
+            _ => known.as_ref().and_then(|known| known.chained.clone()),
+        };
+        record.put(Installation {
+            agent: target.agent.word().to_owned(),
+            file: found.target.canonicalize().unwrap_or_else(|_| found.target.clone()),
+            base,
+            written: record::hash(change.text.as_bytes()),
+            made_folder: made.or_else(|| known.and_then(|known| known.made_folder)),
+            chained,
+            events: wish.events,
+            hook,
+            installed_at: now.to_string(),
+            undo: change.undo.clone(),
+        });
+        record.save(&home)?;
+    }
+    report::installed(&target, &change, unchanged, output)?;
+    report::moved_home(&ours_before, named_home.as_deref(), output)?;
+    report::advice(&target, &Settings::parse(&change.text).map_err(|error| target.refused(&error))?, output)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn plan(target: &Target, text: &str, wish: &Wish, undo: &Undo) -> Result<Change, Failure> {
+    let Wish { hook, home, events, tools, status_line } = wish.clone();
+    let refused = |error| target.refused(&error);
+    Ok(match target.agent {
+        AgentName::Claude => {
+            let wanted = claude::install::Wanted { hook, home, events, tools, status_line };
+            let plan = claude::install::plan(text, &wanted, undo.clone()).map_err(refused)?;
+            Change { text: plan.text, changes: plan.changes, status_line: plan.status_line, undo: plan.undo }
+        }
+        AgentName::Codex => {
+            let wanted = codex::install::Wanted { hook, home, events, tools };
+            Change::of_codex(codex::install::plan(text, &wanted, undo.clone()).map_err(refused)?)
+        }
+    })
+}
+
+/// Returns the file as it would be without us: what `uninstall` brings back if nobody changes the file until then.
+fn base_of(
+    target: &Target,
+    found: &Found,
+    known: Option<&Installation>,
+    text: &str,
+) -> Result<Option<String>, Failure> {
+    if !found.exists() {
+        return Ok(None);
+    }
+    if let Some(known) = known
+        && known.wrote(text.as_bytes())
+    {
+        return match &known.base {
+            None => Ok(None),
+            Some(base) => match files::find(base).and_then(|base| base.text().map(str::to_owned)) {
+                Ok(base) => Ok(Some(base)),
+                // The backup is gone: the file itself still knows.
+                Err(_) => withdrawn(target, known, text),
+            },
+        };
+    }
+    match known {
+        Some(known) => withdrawn(target, known, text),
+        None if !target::own_entries(text).is_empty() => {
+            let change =
+                target.withdraw(text, &Undo::default(), None).map_err(|error| target.refused(&error))?;
+            Ok(Some(change.text))
+        }
+        None => Ok(Some(text.to_owned())),
+    }
+}
+
+fn withdrawn(target: &Target, known: &Installation, text: &str) -> Result<Option<String>, Failure> {
+    let change = target
+        .withdraw(text, &known.undo, known.chained.as_deref())
+        .map_err(|error| target.refused(&error))?;
+    let nothing_left = known.base.is_none() && change.text.trim().is_empty();
+    Ok((!nothing_left).then_some(change.text))
+}
+
+/// Writes the chain that our status line has to run. A chain left by an installation that is gone goes, too.
+fn rechain(conf: &Found, change: &StatusLineChange, elsewhere: Option<&str>) -> Result<(), Failure> {
+    let before = conf.text()?;
+    let after = match change {
+        StatusLineChange::Chained(command) => statusline_conf::with_chain(before, Some(command)),
+        StatusLineChange::Added if elsewhere.is_none() => statusline_conf::with_chain(before, None),
+        _ => return Ok(()),
+    };
+    if after == before { Ok(()) } else { files::write_private(&conf.target, after.as_bytes()) }
+}
+
+/// Decides about the status line: never in a file that is shared, and never in front of our own.
+fn status_line_wish(
+    arguments: &Install,
+    target: &Target,
+    text: &str,
+    environment: &Environment,
+) -> Result<StatusLine, Failure> {
+    let touched = target.agent == AgentName::Claude && target.scope != ScopeName::Project;
+    if arguments.no_statusline || !touched {
+        return Ok(StatusLine::Leave);
+    }
+    let has_its_own =
+        Settings::parse(text).is_ok_and(|settings| claude::install::status_line(&settings).is_some());
+    if target.scope == ScopeName::User || has_its_own {
+        return Ok(StatusLine::Ours { displaces: None });
+    }
+    // A local file outranks the project's and the user's: what is in effect there now has to be chained.
+    for scope in [ScopeName::Project, ScopeName::User] {
+        let path: PathBuf = Target::of(AgentName::Claude, scope, environment)?.path;
+        match status_line_of(&path) {
+            Some((_, true)) => return Ok(StatusLine::Leave),
+            Some((command, false)) => return Ok(StatusLine::Ours { displaces: Some(command) }),
+            None => {}
+        }
+    }
+    Ok(StatusLine::Ours { displaces: None })
+}
+
+/// Returns the status line of another settings file; one that cannot be read has none, as for the agent.
+fn status_line_of(path: &Path) -> Option<(String, bool)> {
+    let found = files::find(path).ok()?;
+    claude::install::status_line(&Settings::parse(found.text().ok()?).ok()?)
+}

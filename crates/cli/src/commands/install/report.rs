@@ -1,0 +1,162 @@
+//! What `install` tells the user: the change as a diff, what was done, and what is left to do.
+
+use std::path::Path;
+
+use agent_tracer_agents::claude::install::StatusLineChange;
+use agent_tracer_agents::command_line::Invocation;
+use agent_tracer_agents::hooks::own_hooks;
+use agent_tracer_agents::settings::Settings;
+use similar::TextDiff;
+
+use crate::arguments::AgentName;
+use crate::commands::target::{Change, Target};
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Prints the change of a file as a unified diff; nothing if there is none.
+pub(in crate::commands) fn difference(
+    path: &Path,
+    before: &str,
+    after: &str,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let name = path.display().to_string();
+    let difference = TextDiff::from_lines(before, after);
+    output.data(&difference.unified_diff().context_radius(3).header(&name, &name).to_string())
+}
+
+/// Says what a real run would do.
+pub(super) fn planned(target: &Target, change: &Change, output: &mut Output) -> Result<(), Failure> {
+    let changes = &change.changes;
+    let nothing = changes.is_empty()
+        && matches!(change.status_line, StatusLineChange::Untouched | StatusLineChange::LeftAlone);
+    if nothing {
+        return output.say(&format!("already installed in `{}`", target.path.display()));
+    }
+    output.say(&format!("would change `{}`: {}; nothing was written", target.path.display(), summary(change)))
+}
+
+/// Says what was done.
+pub(super) fn installed(
+    target: &Target,
+    change: &Change,
+    unchanged: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let path = target.path.display();
+    if unchanged {
+        return output.say(&format!("already installed in `{path}`"));
+    }
+    output.say(&format!("{} is connected: {} in `{path}`", target.agent.title(), summary(change)))?;
+    match &change.status_line {
+        StatusLineChange::Chained(command) => {
+            output.say(&format!("your status line stays: ours runs `{command}` and stands below it"))?;
+        }
+        StatusLineChange::LeftAlone => output.say("your status line was left alone: it cannot be chained")?,
+        StatusLineChange::Untouched
+        | StatusLineChange::Added
+        | StatusLineChange::Updated
+        | StatusLineChange::Restored => {}
+    }
+    shifted(target.agent, change, output)
+}
+
+/// Says when the events go to another home than before.
+pub(super) fn moved_home(
+    before: &[Invocation],
+    now: Option<&Path>,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let Some(first) = before.first() else { return Ok(()) };
+    if first.home().map(Path::new) == now {
+        return Ok(());
+    }
+    let name = |home: Option<&Path>| match home {
+        Some(home) => format!("`{}`", home.display()),
+        None => "the default home".to_owned(),
+    };
+    output.say(&format!(
+        "note: until now events went to {}, from now on to {}",
+        name(first.home().map(Path::new)),
+        name(now)
+    ))
+}
+
+/// Warns about foreign hooks of Codex whose number, and with it their trust, has changed.
+pub(in crate::commands) fn shifted(
+    agent: AgentName,
+    change: &Change,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if agent != AgentName::Codex || change.changes.shifted.is_empty() {
+        return Ok(());
+    }
+    output.say(&format!(
+        "warning: other hooks stood behind ours and have a new number now, so Codex asks you to review them again: {}",
+        change.changes.shifted.join(", ")
+    ))
+}
+
+/// Says what is left to do, or in the way.
+pub(super) fn advice(target: &Target, settings: &Settings, output: &mut Output) -> Result<(), Failure> {
+    if let Some(why) = target.unreadable_for_agent(settings) {
+        output.say(&format!(
+            "warning: {} ignores all of `{}` because of {why}",
+            target.agent.title(),
+            target.path.display()
+        ))?;
+        output.say("hint: it reads plain JSON only; correct the file, and nothing else has to be done")?;
+    }
+    match target.agent {
+        AgentName::Claude => {
+            if settings.value().get("disableAllHooks") == Some(&serde_json::Value::Bool(true)) {
+                output.say(&format!(
+                    "warning: `disableAllHooks` is set in `{}`, so no hook runs",
+                    target.path.display()
+                ))?;
+                output.say("hint: remove it, or nothing is recorded")?;
+            }
+            let displayed = own_hooks(settings).iter().any(|own| own.event == "MessageDisplay");
+            if displayed {
+                output.say("note: `MessageDisplay` holds up the turn for as long as the hook runs")?;
+            }
+            output.say("new sessions are recorded; `agent-tracer doctor` shows whether all is well")
+        }
+        AgentName::Codex => {
+            output.say("one step is yours: start `codex` in a terminal and accept the hooks under \"Hooks need review\"")?;
+            output.say("until then Codex does not run them, and `codex exec` says nothing about it")?;
+            output.say("`agent-tracer doctor` shows which are trusted")
+        }
+    }
+}
+
+/// Says what a template is for. To standard error: standard output is the template.
+pub(super) fn template(agent: AgentName, output: &mut Output) -> Result<(), Failure> {
+    let (file, also) = match agent {
+        AgentName::Claude => (".claude/settings.json", ""),
+        AgentName::Codex => (".codex/hooks.json", ", and reviews the hooks in Codex"),
+    };
+    output.say(&format!("hint: put this into the project's `{file}`"))?;
+    output.say(&format!("hint: everybody on the team needs `agent-tracer-hook` on the `PATH`{also}"))
+}
+
+fn summary(change: &Change) -> String {
+    let events = |count: usize| if count == 1 { "1 event".to_owned() } else { format!("{count} events") };
+    let changes = &change.changes;
+    let mut parts = Vec::new();
+    for (list, verb) in [
+        (&changes.added, "registered"),
+        (&changes.updated, "brought up to date"),
+        (&changes.removed, "removed"),
+    ] {
+        if !list.is_empty() {
+            parts.push(format!("{} {verb}", events(list.len())));
+        }
+    }
+    match change.status_line {
+        StatusLineChange::Added | StatusLineChange::Chained(_) => parts.push("status line added".to_owned()),
+        StatusLineChange::Updated => parts.push("status line brought up to date".to_owned()),
+        StatusLineChange::Untouched | StatusLineChange::LeftAlone | StatusLineChange::Restored => {}
+    }
+    if parts.is_empty() { "nothing to change".to_owned() } else { parts.join(", ") }
+}

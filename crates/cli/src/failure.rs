@@ -1,0 +1,87 @@
+//! What went wrong, for a person: one sentence, its causes, and a way out.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    message: String,
+    hints: Vec<String>,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The command could not be done.
+    Failed,
+    /// The words of the command make no sense.
+    Usage,
+    /// Nobody reads our output any more, which is no failure.
+    Unheard,
+}
+
+impl Failure {
+    /// Returns a failure with this sentence: lower case, no full stop, names in backticks.
+    pub(crate) fn new(message: impl Into<String>) -> Failure {
+        Failure { message: message.into(), hints: Vec::new(), kind: Kind::Failed }
+    }
+
+    /// Returns a failure about what was typed.
+    pub(crate) fn usage(message: impl Into<String>) -> Failure {
+        Failure { kind: Kind::Usage, ..Failure::new(message) }
+    }
+
+    /// Returns a failure of a file operation: `cannot <attempt> `<path>`: <cause>`.
+    pub(crate) fn file(attempt: &str, path: &Path, cause: &io::Error) -> Failure {
+        Failure::new(format!("cannot {attempt} `{}`: {}", path.display(), plain(cause)))
+    }
+
+    /// Returns the failure of writing to standard output or standard error.
+    pub(crate) fn output(cause: &io::Error) -> Failure {
+        match cause.kind() {
+            io::ErrorKind::BrokenPipe => Failure { kind: Kind::Unheard, ..Failure::new("") },
+            _ => Failure::new(format!("cannot write the output: {}", plain(cause))),
+        }
+    }
+
+    /// Returns the failure with a way out.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Returns the code to end with.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self.kind {
+            Kind::Failed => ExitCode::from(1),
+            Kind::Usage => ExitCode::from(2),
+            Kind::Unheard => ExitCode::SUCCESS,
+        }
+    }
+
+    /// Returns whether there is anybody to tell.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.kind != Kind::Unheard
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        self.hints.iter().try_for_each(|hint| write!(f, "\nhint: {hint}"))
+    }
+}
+
+/// Says what the system said, without its number: `permission denied`.
+pub(crate) fn plain(cause: &io::Error) -> String {
+    let text = cause.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_lowercase().chain(characters).collect(),
+        None => "unknown cause".to_owned(),
+    }
+}

@@ -1,0 +1,253 @@
+//! Files of other programs: read with a cap, replaced as a whole, never torn.
+//!
+//! Law: a settings file is either the old one or the new one, with the mode and the owner it had; a link stays a link
+//! and its target is what changes; and if somebody else writes the file while we think, we do not.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// The longest settings file that is read. Real ones have a few kilobytes.
+const BYTES_MAX: u64 = 8 << 20;
+
+/// A settings file as it was found.
+#[derive(Debug, Clone)]
+pub(crate) struct Found {
+    /// Where the bytes are: the file itself, or what the link points to.
+    pub(crate) target: PathBuf,
+    /// The bytes, or `None` if there is no such file.
+    pub(crate) bytes: Option<Vec<u8>>,
+}
+
+impl Found {
+    /// Returns the content, empty for a file that is not there.
+    pub(crate) fn text(&self) -> Result<&str, Failure> {
+        std::str::from_utf8(self.bytes.as_deref().unwrap_or_default()).map_err(|cause| {
+            let at = cause.valid_up_to();
+            Failure::new(format!("cannot read `{}`: byte {at} is not UTF-8", self.target.display()))
+                .hint("save the file as UTF-8; nothing was written")
+        })
+    }
+
+    /// Returns whether there is such a file.
+    pub(crate) fn exists(&self) -> bool {
+        self.bytes.is_some()
+    }
+}
+
+/// Reads a settings file, through a link if it is one.
+pub(crate) fn find(path: &Path) -> Result<Found, Failure> {
+    let target = match path.canonicalize() {
+        Ok(target) => target,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+            if fs::symlink_metadata(path).is_ok() {
+                return Err(Failure::new(format!("`{}` is a link that points nowhere", path.display()))
+                    .hint("create the file it points to, or remove the link"));
+            }
+            return Ok(Found { target: path.to_owned(), bytes: None });
+        }
+        Err(cause) => return Err(Failure::file("read", path, &cause)),
+    };
+    let bytes = read_capped(&target, BYTES_MAX)?;
+    Ok(Found { target, bytes: Some(bytes) })
+}
+
+/// Reads a regular file of at most `bytes_max` bytes.
+pub(crate) fn read_capped(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Failure> {
+    let fail = |cause: io::Error| Failure::file("read", path, &cause);
+    // Asked before opening: to open a pipe would wait for somebody to write to it.
+    if !fs::metadata(path).map_err(fail)?.is_file() {
+        return Err(Failure::new(format!("cannot read `{}`: it is not a regular file", path.display())));
+    }
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(bytes_max + 1).read_to_end(&mut bytes)).map_err(fail)?;
+    if bytes.len() as u64 > bytes_max {
+        return Err(Failure::new(format!("cannot read `{}`: it is over {bytes_max} bytes", path.display())));
+    }
+    Ok(bytes)
+}
+
+/// Replaces a settings file that was found as `found`. Missing folders are made; returns the topmost one that was.
+pub(crate) fn replace(found: &Found, bytes: &[u8]) -> Result<Option<PathBuf>, Failure> {
+    let path = &found.target;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let made = make_folder(folder, 0o777)?;
+    check_unchanged(found)?;
+    let before = fs::metadata(path).ok();
+    write(path, bytes, before.as_ref(), 0o666)?;
+    Ok(made)
+}
+
+/// Writes a file of our own, for us alone.
+pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    make_folder(path.parent().unwrap_or(Path::new("/")), 0o700)?;
+    write(path, bytes, None, 0o600)
+}
+
+/// Removes a settings file that was found as `found`.
+pub(crate) fn remove(found: &Found) -> Result<(), Failure> {
+    check_unchanged(found)?;
+    fs::remove_file(&found.target).map_err(|cause| Failure::file("remove", &found.target, &cause))
+}
+
+/// Makes a folder and those above it; returns the topmost one that was made.
+pub(crate) fn make_folder(folder: &Path, mode: u32) -> Result<Option<PathBuf>, Failure> {
+    use std::os::unix::fs::DirBuilderExt;
+    let topmost = folder.ancestors().take_while(|folder| !folder.exists()).last().map(Path::to_owned);
+    fs::DirBuilder::new().recursive(true).mode(mode).create(folder).map_err(|cause| {
+        Failure::file("create the folder", folder, &cause).hint("check that you may write there")
+    })?;
+    Ok(topmost)
+}
+
+/// Returns whether the file may be executed by somebody.
+pub(crate) fn is_executable(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|facts| facts.is_file() && facts.mode() & 0o111 != 0)
+}
+
+/// Refuses to go on if the file is not what it was when we read it.
+fn check_unchanged(found: &Found) -> Result<(), Failure> {
+    let now = match File::open(&found.target) {
+        Ok(file) => {
+            let mut bytes = Vec::new();
+            file.take(BYTES_MAX + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|cause| Failure::file("read", &found.target, &cause))?;
+            Some(bytes)
+        }
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => None,
+        Err(cause) => return Err(Failure::file("read", &found.target, &cause)),
+    };
+    if now == found.bytes {
+        return Ok(());
+    }
+    Err(Failure::new(format!("`{}` was changed by another program just now", found.target.display()))
+        .hint("run the command again; nothing was written"))
+}
+
+fn write(path: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> Result<(), Failure> {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".agent-tracer-{}", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written = fill(&temporary, bytes, before, mode).and_then(|()| fs::rename(&temporary, path));
+    written.map_err(|cause| {
+        // A leftover is worse than a second error that nobody can act on.
+        drop(fs::remove_file(&temporary));
+        let failure = Failure::file("write", path, &cause);
+        match cause.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                failure.hint("check that you may write to the file's folder; nothing was changed")
+            }
+            _ => failure.hint("nothing was changed"),
+        }
+    })
+}
+
+fn fill(temporary: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(temporary)?;
+    file.write_all(bytes)?;
+    if let Some(before) = before {
+        let now = file.metadata()?;
+        if (now.uid(), now.gid()) != (before.uid(), before.gid()) {
+            // Somebody else's file, edited with `sudo`: it has to stay theirs, or the agent cannot read it. A group
+            // that we may not give is no reason to give up.
+            let given = chown(temporary, Some(before.uid()), Some(before.gid()));
+            if now.uid() != before.uid() {
+                given?;
+            }
+        }
+        file.set_permissions(fs::Permissions::from_mode(before.mode() & 0o7777))?;
+    }
+    // The rename must not become durable before the content does.
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn put(path: &Path, text: &str) {
+        File::create(path).and_then(|mut file| file.write_all(text.as_bytes())).expect("a file");
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_mode_stays_and_nothing_is_left_beside_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("settings.json");
+        put(&path, "old");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("a mode");
+        let found = find(&path).expect("found");
+        assert_eq!(replace(&found, b"new").expect("written"), None);
+        assert_eq!(fs::read(&path).expect("read"), b"new");
+        assert_eq!(fs::metadata(&path).expect("facts").mode() & 0o777, 0o640);
+        assert_eq!(names(folder.path()), ["settings.json"]);
+    }
+
+    #[test]
+    fn a_link_stays_a_link_and_its_target_changes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let real = folder.path().join("dotfiles.json");
+        let link = folder.path().join("settings.json");
+        put(&real, "old");
+        symlink("dotfiles.json", &link).expect("a link");
+        replace(&find(&link).expect("found"), b"new").expect("written");
+        assert_eq!(fs::read(&real).expect("read"), b"new");
+        assert!(fs::symlink_metadata(&link).expect("facts").is_symlink());
+    }
+
+    #[test]
+    fn a_link_to_nowhere_and_a_folder_are_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let link = folder.path().join("settings.json");
+        symlink("gone.json", &link).expect("a link");
+        assert!(find(&link).expect_err("dangling").to_string().contains("points nowhere"));
+        assert!(find(folder.path()).expect_err("a folder").to_string().contains("not a regular file"));
+    }
+
+    #[test]
+    fn a_file_that_changed_since_it_was_read_is_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("settings.json");
+        let absent = find(&path).expect("looked");
+        put(&path, "somebody else's");
+        for found in [absent, Found { target: path.clone(), bytes: Some(b"older".to_vec()) }] {
+            let failure = replace(&found, b"ours").expect_err("changed");
+            assert!(failure.to_string().contains("changed by another program"), "{failure}");
+            assert!(remove(&found).is_err());
+        }
+        assert_eq!(fs::read(&path).expect("read"), b"somebody else's");
+        assert_eq!(names(folder.path()), ["settings.json"]);
+    }
+
+    #[test]
+    fn missing_folders_are_made_and_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a/b/settings.json");
+        let made = replace(&find(&path).expect("looked"), b"{}").expect("written");
+        assert_eq!(made, Some(folder.path().join("a")));
+    }
+
+    #[test]
+    fn a_file_over_the_cap_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("big");
+        put(&path, "12345");
+        assert!(read_capped(&path, 5).is_ok());
+        assert!(read_capped(&path, 4).expect_err("too big").to_string().contains("over 4 bytes"));
+    }
+}

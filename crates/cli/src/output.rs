@@ -1,0 +1,65 @@
+//! Standard output, standard error and colour.
+//!
+//! Law: everything can be understood without colour. Colour needs a terminal, no `NO_COLOR`, and a terminal that is
+//! not `dumb`; only the eight colours of the terminal's own palette are used.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::failure::Failure;
+
+/// Where a command's words go.
+pub(crate) struct Output {
+    colour: bool,
+}
+
+/// A colour of the terminal's palette.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Green,
+    Yellow,
+    Red,
+    Blue,
+    Bold,
+}
+
+impl Output {
+    /// Returns the process's own output.
+    pub(crate) fn of_process() -> Output {
+        let unset = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+        let capable = std::env::var_os("TERM").is_some_and(|term| term != "dumb");
+        Output { colour: io::stdout().is_terminal() && unset("NO_COLOR") && capable }
+    }
+
+    /// Writes data: text as it is, to standard output.
+    pub(crate) fn data(&mut self, text: &str) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|cause| Failure::output(&cause))
+    }
+
+    /// Writes talk: a line to standard error.
+    pub(crate) fn say(&mut self, line: &str) -> Result<(), Failure> {
+        writeln!(io::stderr().lock(), "{line}").map_err(|cause| Failure::output(&cause))
+    }
+
+    /// Writes a failure. If even that fails there is nobody left to tell.
+    pub(crate) fn failure(&mut self, failure: &Failure) {
+        if failure.is_heard() {
+            drop(writeln!(io::stderr().lock(), "{failure}"));
+        }
+    }
+
+    /// Returns `text` in colour, where standard output has any.
+    pub(crate) fn paint(&self, paint: Paint, text: &str) -> String {
+        if !self.colour {
+            return text.to_owned();
+        }
+        let code = match paint {
+            Paint::Green => "32",
+            Paint::Yellow => "33",
+            Paint::Red => "31",
+            Paint::Blue => "34",
+            Paint::Bold => "1",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}

@@ -1,0 +1,61 @@
+//! `docs/cli.md` is made from the command line itself, and this test holds it to that.
+//!
+//! `UPDATE_DOCS=1 cargo test -p agent-tracer-cli reference` writes it anew.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use clap::{Command, CommandFactory};
+
+use crate::arguments::Arguments;
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
+
+const HEAD: &str = "\
+# Command line
+
+Made from `agent-tracer --help` by a test; do not edit. Standard output is data, standard error is talk. Exit codes: 0 done,
+1 failed (for `doctor`: something has to be fixed), 2 for words that make no sense. `NO_COLOR` is obeyed.
+";
+
+fn describe(command: &mut Command, title: &str, text: &mut String) {
+    let help = command.clone().term_width(100).render_long_help().to_string();
+    let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
+    write!(text, "\n## {title}\n\n```text\n{}\n```\n", lines.join("\n").trim()).expect("text can be written");
+    let names: Vec<String> = command.get_subcommands().map(|it| it.get_name().to_owned()).collect();
+    for name in names.iter().filter(|name| *name != "help") {
+        let subcommand = command.find_subcommand_mut(name).expect("just listed");
+        describe(subcommand, &format!("{title} {name}"), text);
+    }
+}
+
+fn reference() -> String {
+    let mut text = HEAD.to_owned();
+    let mut command = Arguments::command();
+    command.build();
+    describe(&mut command, "agent-tracer", &mut text);
+    text
+}
+
+#[test]
+fn the_reference_is_what_the_commands_say() {
+    let reference = reference();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        let folder = Path::new(PATH).parent().expect("a folder");
+        let file = tempfile::NamedTempFile::new_in(folder).expect("a file");
+        std::io::Write::write_all(&mut file.as_file(), reference.as_bytes()).expect("written");
+        file.persist(PATH).expect("renamed");
+    }
+    let written = std::fs::read_to_string(PATH).expect("docs/cli.md");
+    assert_eq!(written, reference, "run `UPDATE_DOCS=1 cargo test -p agent-tracer-cli reference`");
+}
+
+#[test]
+fn every_command_has_examples() {
+    let command = Arguments::command();
+    for subcommand in command.get_subcommands().filter(|it| it.get_name() != "help") {
+        let after = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+        assert!(after.contains("Examples:\n"), "`{}` has no examples", subcommand.get_name());
+        assert!(subcommand.get_about().is_some(), "`{}` does not say what it does", subcommand.get_name());
+    }
+}

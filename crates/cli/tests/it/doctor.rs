@@ -1,0 +1,475 @@
+//! `agent-tracer doctor`: what is wrong, and how to fix it.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use agent_tracer_agents::codex::trust;
+use agent_tracer_agents::hooks::own_hooks;
+use agent_tracer_agents::settings::Settings;
+use agent_tracer_spool::{Reason, Spool};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+const SETTINGS: &str = "home/.claude/settings.json";
+const DATA: &str = "home/.local/share/agent-tracer";
+
+/// Returns the report, whatever it says.
+fn report(world: &World, arguments: &[&str]) -> Value {
+    let answer = world.run(&[&["doctor", "--json"], arguments].concat());
+    assert_eq!(answer.stderr, "");
+    let report: Value = serde_json::from_str(&answer.stdout).expect("JSON");
+    let failed = report.pointer("/summary/fail").and_then(Value::as_u64).expect("a number") > 0;
+    assert_eq!(answer.code, i32::from(failed), "{}", answer.stdout);
+    report
+}
+
+/// Returns the checks of this name as `group state text`.
+fn checks(report: &Value, name: &str) -> Vec<String> {
+    let all = report["checks"].as_array().expect("checks");
+    let text = |check: &Value, field: &str| check[field].as_str().unwrap_or_default().to_owned();
+    all.iter()
+        .filter(|check| check["name"] == name)
+        .map(|check| format!("{} {} {}", text(check, "group"), text(check, "state"), text(check, "text")))
+        .collect()
+}
+
+/// Returns how to fix what the check of this name and state found.
+fn fix(report: &Value, name: &str) -> String {
+    let all = report["checks"].as_array().expect("checks");
+    let check = all.iter().find(|check| check["name"] == name && check["fix"].is_string());
+    check.map(|check| check["fix"].as_str().expect("text").to_owned()).unwrap_or_default()
+}
+
+/// Trusts every hook of ours in Codex's file, as its own review would.
+fn trust_all(world: &World, extra: &str) {
+    let settings = Settings::parse(&world.read("home/.codex/hooks.json")).expect("JSON");
+    let source = world.path("home/.codex/hooks.json").display().to_string();
+    let states: String = own_hooks(&settings)
+        .iter()
+        .map(|own| {
+            let (key, hash) = (trust::key(own, &source).expect("a key"), trust::hash(own).expect("a hash"));
+            format!("[hooks.state.\"{key}\"]\ntrusted_hash = \"{hash}\"\n{extra}\n")
+        })
+        .collect();
+    world.write("home/.codex/config.toml", &states);
+}
+
+#[test]
+fn an_installation_with_everything_in_place_is_well() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "codex"]).ended_with(0);
+    trust_all(&world, "");
+    let report = report(&world, &[]);
+    assert_eq!(report["summary"]["fail"], 0, "{report:#}");
+    assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = [
+        ("hook_present", "program ok the hook binary is `[W]/bin/agent-tracer-hook`".to_owned()),
+        ("versions", format!("program ok both binaries are version {version}")),
+        ("home", "home ok data is in `[W]/home/.local/share/agent-tracer`".to_owned()),
+        ("privacy", "home ok privacy level `actions`".to_owned()),
+        ("spool", "home ok the spool is empty".to_owned()),
+        ("lost", "home ok no event was ever lost".to_owned()),
+        ("status_line", "claude ok the status line is ours".to_owned()),
+        ("trust", "codex ok Codex trusts all 14 hooks".to_owned()),
+    ];
+    for (name, text) in expected {
+        assert_eq!(checks(&report, name), [text], "{report:#}");
+    }
+    assert_eq!(
+        checks(&report, "hooks"),
+        [
+            "claude ok all 31 events are registered in `[W]/home/.claude/settings.json`",
+            "codex ok all 14 events are registered in `[W]/home/.codex/hooks.json`",
+        ]
+    );
+    assert!(checks(&report, "hook_records")[0].starts_with("program ok the hook records an event ("));
+}
+
+#[test]
+fn the_human_report_is_grouped_and_ends_with_a_summary() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    world.write(SETTINGS, "{ \"disableAllHooks\": true, }");
+    let answer = world.run(&["doctor"]).ended_with(1);
+    for heading in ["Program\n", "\nHome\n", "\nClaude Code\n", "\nCodex\n", "\nServer\n"] {
+        assert!(answer.stdout.contains(heading), "{heading:?} in\n{}", answer.stdout);
+    }
+    assert!(
+        answer.stdout.contains(
+            "  fail  Claude Code ignores all of `[W]/home/.claude/settings.json` because of a trailing comma at line 1, column 26\n        fix: "
+        ),
+        "{}",
+        answer.stdout
+    );
+    assert!(answer.stdout.ends_with("1 thing to fix, 2 things worth a look\n"), "{}", answer.stdout);
+    assert!(!answer.stdout.contains('\x1b'), "no colour without a terminal");
+    let brief = world.run(&["doctor", "--brief"]).ended_with(1).stdout;
+    assert!(brief.starts_with("  warn  Program: ") && brief.ends_with("worth a look\n"), "{brief}");
+    assert!(!brief.contains("  ok  "), "{brief}");
+}
+
+#[test]
+fn doctor_changes_nothing() {
+    let world = World::with_real_hook();
+    world.run(&["doctor"]).ended_with(0);
+    assert_eq!(world.names("home"), [""; 0]);
+    assert_eq!(world.names("project"), [""; 0]);
+    world.run(&["install", "claude"]).ended_with(0);
+    let before = (world.names(DATA), world.names(&format!("{DATA}/spool/new")), world.read(SETTINGS));
+    world.run(&["doctor"]).ended_with(0);
+    assert_eq!((world.names(DATA), world.names(&format!("{DATA}/spool/new")), world.read(SETTINGS)), before);
+}
+
+#[test]
+fn a_missing_a_mute_and_a_talkative_hook_are_told_apart() {
+    let world = World::without_hook();
+    let report_of = |script: Option<&str>| {
+        if let Some(script) = script {
+            world.write("bin/agent-tracer-hook", script);
+            world.set_mode("bin/agent-tracer-hook", 0o755);
+        }
+        report(&world, &[])
+    };
+    let missing = report_of(None);
+    assert_eq!(
+        checks(&missing, "hook_present"),
+        ["program fail the hook binary `[W]/bin/agent-tracer-hook` is missing"]
+    );
+    let mute = report_of(Some("#!/bin/sh\n/bin/cat > /dev/null\n"));
+    assert_eq!(checks(&mute, "versions"), ["program fail the hook binary does not say its version"]);
+    assert_eq!(checks(&mute, "hook_records"), ["program fail the hook binary runs but records nothing"]);
+    let talkative = report_of(Some("#!/bin/sh\necho agent-tracer-hook 9.9.9\n"));
+    assert_eq!(
+        checks(&talkative, "versions"),
+        [format!(
+            "program warn this is version {}, but the hook is version 9.9.9",
+            env!("CARGO_PKG_VERSION")
+        )]
+    );
+    assert_eq!(
+        checks(&talkative, "hook_records"),
+        ["program fail the hook binary answered an event, which it must not"]
+    );
+    world.set_mode("bin/agent-tracer-hook", 0o644);
+    assert!(checks(&report(&world, &[]), "hook_present")[0].contains("is not executable"));
+}
+
+#[test]
+fn without_any_agent_the_way_in_is_shown() {
+    let world = World::with_real_hook();
+    let report = report(&world, &[]);
+    assert_eq!(checks(&report, "connected"), ["program warn no agent is connected, so nothing is recorded"]);
+    assert_eq!(checks(&report, "hooks"), ["claude info not connected", "codex info not connected"]);
+    assert_eq!(
+        checks(&report, "client"),
+        ["claude info `claude` is not on the `PATH`", "codex info `codex` is not on the `PATH`"]
+    );
+}
+
+#[test]
+fn clients_are_asked_for_their_version_and_a_silent_one_is_no_fault() {
+    let mut world = World::with_real_hook();
+    world.write("tools/claude", "#!/bin/sh\necho '2.1.325 (Claude Code)'\n");
+    world.write("tools/codex", "#!/bin/sh\nexit 3\n");
+    world.set_mode("tools/claude", 0o755);
+    world.set_mode("tools/codex", 0o755);
+    world.set("PATH", "[W]/tools");
+    let report = report(&world, &[]);
+    assert_eq!(
+        checks(&report, "client"),
+        ["claude ok `[W]/tools/claude` is 2.1.325 (Claude Code)", "codex info Codex is `[W]/tools/codex`"]
+    );
+}
+
+#[test]
+fn entries_that_point_elsewhere_or_nowhere_are_found() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    let hook = world.path("bin/agent-tracer-hook").display().to_string();
+    let text = world.read(SETTINGS);
+    world.write(SETTINGS, &text.replace(&hook, "/nowhere/agent-tracer-hook"));
+    let gone = report(&world, &[]);
+    assert_eq!(
+        checks(&gone, "hook_path"),
+        ["claude fail the registered hook `/nowhere/agent-tracer-hook` does not exist"]
+    );
+    assert_eq!(fix(&gone, "hook_path"), "agent-tracer install claude");
+    assert_eq!(
+        checks(&gone, "status_line"),
+        ["claude fail the status line runs `/nowhere/agent-tracer-hook`, which does not exist"]
+    );
+
+    world.write("other/agent-tracer-hook", "");
+    world.write(SETTINGS, &text.replace(&hook, "[W]/other/agent-tracer-hook"));
+    let other = report(&world, &[]);
+    assert_eq!(
+        checks(&other, "hook_path"),
+        ["claude warn the registered hook is `[W]/other/agent-tracer-hook`, not the one beside this program"]
+    );
+}
+
+#[test]
+fn a_hook_registered_by_name_has_to_be_on_the_path() {
+    let mut world = World::with_real_hook();
+    let template = world.run(&["install", "claude", "--print"]).stdout;
+    world.write("project/.claude/settings.json", &template);
+    let absent = report(&world, &[]);
+    assert_eq!(
+        checks(&absent, "hook_path"),
+        ["claude fail `agent-tracer-hook` is registered by name, but it is not on the `PATH`"]
+    );
+    assert_eq!(fix(&absent, "hook_path"), "agent-tracer install claude --scope project");
+    world.set("PATH", "[W]/bin");
+    assert_eq!(checks(&report(&world, &[]), "hook_path"), [""; 0]);
+}
+
+#[test]
+fn missing_events_are_named_unless_they_were_left_out_on_purpose() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    let mut settings = world.json(SETTINGS);
+    settings["hooks"].as_object_mut().expect("hooks").remove("SubagentStop");
+    world.write(SETTINGS, &settings.to_string());
+    assert_eq!(
+        checks(&report(&world, &[]), "hooks")[0],
+        "claude warn 30 of 31 events are registered in `[W]/home/.claude/settings.json`; missing: SubagentStop"
+    );
+    world.run(&["install", "claude", "--events", "Stop,SessionEnd"]).ended_with(0);
+    assert_eq!(
+        checks(&report(&world, &[]), "hooks")[0],
+        "claude info 2 of 31 events are registered in `[W]/home/.claude/settings.json`, as chosen with `--events`"
+    );
+}
+
+#[test]
+fn events_that_change_the_agent_are_a_fault() {
+    let world = World::with_real_hook();
+    let entry =
+        json!([{"hooks": [{"type": "command", "command": "[W]/bin/agent-tracer-hook", "args": ["claude"]}]}]);
+    let settings = json!({"hooks": {"WorktreeCreate": entry, "MessageDisplay": entry}});
+    world.write(SETTINGS, &settings.to_string());
+    let report = report(&world, &[]);
+    assert_eq!(
+        checks(&report, "forbidden_event"),
+        ["claude fail `WorktreeCreate` is registered, which breaks worktrees"]
+    );
+    assert_eq!(checks(&report, "opt_in_event").len(), 1);
+}
+
+#[test]
+fn an_older_form_of_our_entries_is_found() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    let mut settings = world.json(SETTINGS);
+    settings["hooks"]["Stop"][0]["hooks"][0]["async"] = json!(true);
+    world.write(SETTINGS, &settings.to_string());
+    assert_eq!(checks(&report(&world, &[]), "form"), ["claude warn registered in an older form: Stop"]);
+}
+
+#[test]
+fn hooks_that_are_switched_off_are_a_fault() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    world.write("project/.claude/settings.local.json", "{\"disableAllHooks\": true}");
+    let claude = report(&world, &[]);
+    assert_eq!(
+        checks(&claude, "disabled"),
+        ["claude fail `disableAllHooks` is set in `[W]/project/.claude/settings.local.json`: no hook runs"]
+    );
+    world.write("project/.claude/settings.local.json", "{}");
+    world.run(&["install", "codex"]).ended_with(0);
+    world.write("home/.codex/config.toml", "[features]\nhooks = false\n");
+    let codex = report(&world, &[]);
+    assert_eq!(checks(&codex, "disabled"), ["codex fail the feature `hooks` is switched off: no hook runs"]);
+}
+
+#[test]
+fn trust_is_told_for_each_event_of_codex() {
+    let world = World::with_real_hook();
+    world.run(&["install", "codex"]).ended_with(0);
+    let untrusted = report(&world, &[]);
+    assert_eq!(
+        checks(&untrusted, "trust"),
+        ["codex fail hooks that you have not trusted yet, so Codex does not run them: all 14"]
+    );
+    assert!(fix(&untrusted, "trust").contains("Hooks need review"));
+
+    trust_all(&world, "");
+    let mut hooks = world.json("home/.codex/hooks.json");
+    hooks["hooks"]["Stop"][0]["hooks"][0]["timeout"] = json!(9);
+    let groups = hooks["hooks"]["PreToolUse"].as_array_mut().expect("groups");
+    groups.insert(0, json!({"hooks": []}));
+    world.write("home/.codex/hooks.json", &hooks.to_string());
+    let mixed = report(&world, &[]);
+    assert_eq!(
+        checks(&mixed, "trust"),
+        [
+            "codex fail hooks that you have not trusted yet, so Codex does not run them: PreToolUse",
+            "codex fail hooks that changed since you trusted them, so Codex does not run them: Stop",
+        ]
+    );
+    let details = mixed["checks"].as_array().expect("checks").iter().find(|check| check["name"] == "trust");
+    let details = &details.expect("the check")["details"];
+    assert_eq!(
+        (&details["Stop"], &details["PreToolUse"], &details["SessionEnd"]),
+        (&json!("modified"), &json!("untrusted"), &json!("trusted"))
+    );
+
+    world.run(&["install", "codex"]).ended_with(0);
+    trust_all(&world, "enabled = false");
+    assert_eq!(
+        checks(&report(&world, &[]), "trust"),
+        ["codex warn hooks that are switched off in Codex: all 14"]
+    );
+}
+
+#[test]
+fn files_that_an_agent_cannot_load_are_a_fault() {
+    let world = World::with_real_hook();
+    world.write(SETTINGS, "{ oops");
+    world.write("home/.codex/hooks.json", "{\"hooks\": {}, \"marker\": 1}");
+    world.write("home/.codex/config.toml", "a = = 1");
+    let report = report(&world, &[]);
+    assert_eq!(checks(&report, "settings").len(), 1, "{report:#}");
+    assert!(checks(&report, "settings")[0].starts_with(
+        "claude fail Claude Code cannot load `[W]/home/.claude/settings.json`: not valid JSON: "
+    ));
+    assert_eq!(
+        checks(&report, "hooks_file"),
+        ["codex fail Codex ignores all of `[W]/home/.codex/hooks.json` because of the unknown key `marker`"]
+    );
+    assert!(
+        checks(&report, "configuration")[0]
+            .starts_with("codex fail cannot read `[W]/home/.codex/config.toml`: not valid TOML: ")
+    );
+}
+
+#[test]
+fn losses_and_quarantine_are_shown_with_their_reasons() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    let spool = Spool::at(&world.path(&format!("{DATA}/spool")));
+    for reason in [Reason::Full, Reason::Io, Reason::Full, Reason::Full] {
+        assert!(spool.count_loss(reason));
+    }
+    world.write(&format!("{DATA}/spool/quarantine/00000000000000000001-1-0"), "torn");
+    world.write(&format!("{DATA}/spool/quarantine/00000000000000000001-1-0.reason"), "torn");
+    let report = report(&world, &[]);
+    assert_eq!(checks(&report, "lost"), ["home warn 4 events lost since `install`: full 3, io 1"]);
+    assert_eq!(
+        checks(&report, "quarantine"),
+        ["home warn 1 file was put aside because it could not be read"]
+    );
+}
+
+#[test]
+fn a_faulty_configuration_names_line_and_level() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    world.write("home/.config/agent-tracer/privacy.conf", "level everything\nfoo\n");
+    let faulty = report(&world, &[]);
+    assert_eq!(
+        checks(&faulty, "privacy"),
+        [
+            "home warn `[W]/home/.config/agent-tracer/privacy.conf`, line 1: `everything` is no level; everything is treated as `metadata` (and 1 more); the level in use is `metadata`"
+        ]
+    );
+    assert!(fix(&faulty, "privacy").contains("level metadata"));
+    world.write("home/.config/agent-tracer/privacy.conf", "level full\nexclude ~/secret/**\n");
+    assert_eq!(checks(&report(&world, &[]), "privacy"), ["home ok privacy level `full`, 1 pattern excluded"]);
+}
+
+#[test]
+fn what_others_may_read_is_found() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    world.set_mode(DATA, 0o755);
+    world.set_mode(&format!("{DATA}/key"), 0o644);
+    let report = report(&world, &[]);
+    assert_eq!(
+        checks(&report, "home"),
+        ["home warn others may look into `[W]/home/.local/share/agent-tracer`"]
+    );
+    assert_eq!(
+        checks(&report, "permissions"),
+        ["home fail others may look into '[W]/home/.local/share/agent-tracer/key'"]
+    );
+    assert_eq!(fix(&report, "permissions"), "chmod go= '[W]/home/.local/share/agent-tracer/key'");
+}
+
+#[test]
+fn another_home_than_the_registered_one_is_pointed_out() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude", "--home", "[W]/tracer"]).ended_with(0);
+    let other = report(&world, &[]);
+    assert_eq!(
+        checks(&other, "hook_home"),
+        ["claude warn events go to `[W]/tracer`, not to the home of this report"]
+    );
+    assert_eq!(checks(&report(&world, &["--home", "[W]/tracer"]), "hook_home"), [""; 0]);
+}
+
+#[test]
+fn recording_that_is_switched_off_is_pointed_out() {
+    let mut world = World::with_real_hook();
+    world.set("AGENT_TRACER_OFF", "1");
+    assert_eq!(checks(&report(&world, &[]), "switched_off").len(), 1);
+    assert!(
+        checks(&report(&world, &[]), "hook_records")[0].starts_with("program ok "),
+        "the trial itself is not off"
+    );
+    world.set("AGENT_TRACER_OFF", "0");
+    assert_eq!(checks(&report(&world, &[]), "switched_off"), [""; 0]);
+}
+
+#[test]
+fn the_days_left_for_the_oldest_transcript_are_counted() {
+    let world = World::with_real_hook();
+    world.write("home/.claude/projects/-src-shop/a.jsonl", "{}\n");
+    world.write("home/.claude/projects/-src-shop/b.jsonl", "{}\n");
+    world.write("home/.claude/projects/-src-shop/notes.txt", "");
+    #[expect(clippy::disallowed_methods, reason = "the age of a file is a matter of the real clock")]
+    let old = SystemTime::now() - Duration::from_secs(26 * 86_400 + 60);
+    let touch = |name: &str, time| {
+        let file = fs::File::options().write(true).open(world.path(name)).expect("a file");
+        file.set_modified(time).expect("a time");
+    };
+    touch("home/.claude/projects/-src-shop/b.jsonl", old);
+    touch("home/.claude/projects/-src-shop/notes.txt", SystemTime::UNIX_EPOCH);
+    assert_eq!(
+        checks(&report(&world, &[]), "transcripts"),
+        ["claude warn Claude Code deletes transcripts after 30 days; the oldest has 4 left"]
+    );
+    world.write(SETTINGS, "{\"cleanupPeriodDays\": 365}");
+    assert_eq!(
+        checks(&report(&world, &[]), "transcripts"),
+        ["claude info Claude Code deletes transcripts after 365 days; the oldest has 339 left"]
+    );
+}
+
+#[test]
+fn the_plugin_counts_as_a_connection() {
+    let world = World::with_real_hook();
+    world.write(SETTINGS, "{\"enabledPlugins\": {\"agent-tracer@agent-tracer\": true}}");
+    let report = report(&world, &[]);
+    assert_eq!(checks(&report, "plugin"), ["claude info connected by the plugin"]);
+    assert_eq!(checks(&report, "connected"), [""; 0]);
+}
+
+#[test]
+fn a_chained_status_line_is_shown() {
+    let world = World::with_real_hook();
+    world.write(SETTINGS, "{\"statusLine\": {\"type\": \"command\", \"command\": \"mine\"}}");
+    world.run(&["install", "claude", "--no-statusline"]).ended_with(0);
+    assert!(
+        checks(&report(&world, &[]), "status_line")[0].starts_with("claude info the status line is your own")
+    );
+    world.run(&["install", "claude"]).ended_with(0);
+    assert_eq!(
+        checks(&report(&world, &[]), "status_line"),
+        ["claude ok the status line is ours and runs yours (`mine`)"]
+    );
+}

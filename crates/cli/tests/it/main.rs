@@ -1,0 +1,8 @@
+//! Black-box tests of `agent-tracer`: a home of its own, the built binary, and what it says.
+
+mod doctor;
+mod install_claude;
+mod install_codex;
+mod uninstall;
+mod words;
+mod world;

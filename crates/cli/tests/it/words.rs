@@ -1,0 +1,58 @@
+//! Words on screen: help, version, completions, usage errors, colour.
+
+use crate::world::World;
+
+#[test]
+fn the_version_is_one_line() {
+    let answer = World::without_hook().run(&["--version"]).ended_with(0);
+    assert_eq!(answer.stdout, concat!("agent-tracer ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn help_has_examples_and_no_colour() {
+    let world = World::without_hook();
+    for command in ["install", "uninstall", "doctor", "completions", "statusline"] {
+        let answer = world.run(&[command, "--help"]).ended_with(0);
+        assert!(answer.stdout.contains("Examples:\n"), "{}", answer.stdout);
+        assert!(!answer.stdout.contains('\x1b'));
+    }
+}
+
+#[test]
+fn words_that_make_no_sense_end_with_two() {
+    let world = World::without_hook();
+    for arguments in
+        [&["install"][..], &["install", "emacs"], &["frobnicate"], &["doctor", "--json", "--brief"], &[]]
+    {
+        let answer = world.run(arguments).ended_with(2);
+        assert_eq!(answer.stdout, "", "{arguments:?}");
+        assert!(!answer.stderr.is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn each_shell_gets_a_script() {
+    let world = World::without_hook();
+    for shell in ["bash", "zsh", "fish"] {
+        let answer = world.run(&["completions", shell]).ended_with(0);
+        assert!(answer.stdout.contains("agent-tracer") && answer.stdout.contains("uninstall"), "{shell}");
+    }
+}
+
+#[test]
+fn without_a_home_the_way_out_is_said() {
+    let mut world = World::new();
+    world.set("HOME", "");
+    let answer = world.run(&["install", "claude"]).ended_with(1);
+    assert!(answer.stderr.contains("hint: set `HOME`"), "{}", answer.stderr);
+}
+
+#[test]
+fn the_status_line_is_the_hooks() {
+    let world = World::with_real_hook();
+    let answer = world.run(&["statusline", "--home", "[W]/tracer"]).ended_with(0);
+    assert_eq!(answer.stdout, "[tracer]\n");
+    assert!(world.exists("tracer/spool"), "the hook was told which home");
+    let missing = World::without_hook().run(&["statusline"]).ended_with(1);
+    assert!(missing.stderr.contains("cannot find the hook binary"), "{}", missing.stderr);
+}
