@@ -1,0 +1,369 @@
+//! Folds the entries of one fact into the fact.
+//!
+//! Every entry knows some fields and says how sure it is. Entries are put into a total order of authority
+//! and laid over each other, so that each field is the one that the most authoritative entry gave, and
+//! remembers the channel it came from. Authority is, in this order: how certain the entry is, how far its
+//! channel is believed, whether it closes, updates or opens, when it happened, where in its source it
+//! stood, and at last the entry's own content, so that no two different entries are ever equal.
+//!
+//! Three fields are not the last word of anybody. A fact began at the earliest time that an opening entry
+//! of the best certainty gives. It ended at the earliest time that a closing entry of the best certainty
+//! gives: a call ends exactly once, at the first of its closers. Its certainty is the best of all.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use agent_tracer_event::{
+    CallState, Certainty, Channel, Entry, Kind, Lane, Metadata, Millis, Phase, Subject, TaskKey,
+};
+use serde::Serialize;
+
+/// An entry and the channel that told it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// What was said.
+    pub entry: Entry,
+    /// How it reached us.
+    pub channel: Channel,
+}
+
+/// What people see: everything that is known of one thing that happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Fact {
+    /// What it is about.
+    pub subject: Subject,
+    /// Whose it is.
+    pub task: TaskKey,
+    /// Its natural key within the task.
+    pub key: String,
+    /// When it began.
+    pub occurred_at: Millis,
+    /// Where in its source it stood: breaks ties between equal times.
+    pub order: u64,
+    /// When it ended.
+    pub ended_at: Option<Millis>,
+    /// Its lane; events always have one.
+    pub lane: Option<Lane>,
+    /// What a person reads.
+    pub title: Option<String>,
+    /// Longer text.
+    pub body: Option<String>,
+    /// Where a call stands.
+    pub state: Option<CallState>,
+    /// The tool.
+    pub tool_name: Option<String>,
+    /// The agent's id of the call.
+    pub tool_use_id: Option<String>,
+    /// The natural key of its turn.
+    pub turn: Option<String>,
+    /// The subagent that acted.
+    pub agent_id: Option<String>,
+    /// The type of the agent that acted.
+    pub agent_type: Option<String>,
+    /// The hook event that told of it.
+    pub hook_event_name: Option<String>,
+    /// Files it was about, sorted.
+    pub file_paths: BTreeSet<String>,
+    /// Everything else.
+    pub metadata: Metadata,
+    /// Every channel that told of it.
+    pub channels: BTreeSet<Channel>,
+    /// The channel that each field came from.
+    pub field_channels: BTreeMap<String, Channel>,
+    /// How sure the best of them is.
+    pub certainty: Certainty,
+}
+
+impl Fact {
+    /// The kind, if this is an event.
+    #[must_use]
+    pub fn kind(&self) -> Option<Kind> {
+        match self.subject {
+            Subject::Event(kind) => Some(kind),
+            Subject::Task | Subject::Turn | Subject::Account => None,
+        }
+    }
+}
+
+/// Entries that close say more of how it ended than those that opened.
+fn phase_rank(phase: Phase) -> u8 {
+    match phase {
+        Phase::Open => 0,
+        Phase::Update => 1,
+        Phase::Close => 2,
+    }
+}
+
+/// Which of two entries is believed where both name a field. Never equal for different entries.
+fn authority(left: &Told, right: &Told) -> Ordering {
+    let (a, b) = (&left.entry, &right.entry);
+    a.evidence
+        .certainty
+        .cmp(&b.evidence.certainty)
+        .then_with(|| left.channel.cmp(&right.channel))
+        .then_with(|| phase_rank(a.phase).cmp(&phase_rank(b.phase)))
+        .then_with(|| a.occurred_at.cmp(&b.occurred_at))
+        .then_with(|| a.order.cmp(&b.order))
+        // Two entries that agree in all of this and still differ are rare; their text decides, because it
+        // is the same wherever and whenever they are read.
+        .then_with(|| content(a).cmp(&content(b)))
+}
+
+fn content(entry: &Entry) -> String {
+    serde_json::to_string(entry).unwrap_or_default()
+}
+
+/// A kind that says what happened beats one that only says that something did.
+fn says_more(new: Subject, old: Subject) -> bool {
+    let vague = |subject: Subject| matches!(subject, Subject::Event(Kind::ToolUsed | Kind::Unrecognised));
+    !vague(new) || vague(old)
+}
+
+/// The earliest time among the entries of a phase that are as certain as the most certain of them.
+fn earliest(told: &[&Told], wanted: Phase, time: impl Fn(&Entry) -> Option<Millis>) -> Option<(Millis, u64)> {
+    let candidates = || {
+        told.iter()
+            .filter(|told| told.entry.phase == wanted)
+            .filter_map(|told| Some((told.entry.evidence.certainty, time(&told.entry)?, told.entry.order)))
+    };
+    let best = candidates().map(|(certainty, _, _)| certainty).max()?;
+    candidates().filter(|(certainty, _, _)| *certainty == best).map(|(_, at, order)| (at, order)).min()
+}
+
+/// Folds all entries of one fact. The order in which they are given does not matter; none gives none.
+#[must_use]
+pub fn fold(entries: &[Told]) -> Option<Fact> {
+    let mut told: Vec<&Told> = entries.iter().collect();
+    told.sort_by(|left, right| authority(left, right));
+    told.dedup_by(|left, right| authority(left, right).is_eq());
+    let first = told.first()?;
+    let mut fact = Fact {
+        subject: first.entry.subject,
+        task: first.entry.task.clone(),
+        key: first.entry.key.clone(),
+        occurred_at: first.entry.occurred_at,
+        order: first.entry.order,
+        ended_at: None,
+        lane: None,
+        title: None,
+        body: None,
+        state: None,
+        tool_name: None,
+        tool_use_id: None,
+        turn: None,
+        agent_id: None,
+        agent_type: None,
+        hook_event_name: None,
+        file_paths: BTreeSet::new(),
+        metadata: Metadata::new(),
+        channels: BTreeSet::new(),
+        field_channels: BTreeMap::new(),
+        certainty: first.entry.evidence.certainty,
+    };
+    for told in &told {
+        lay_over(&mut fact, told);
+    }
+    let began = earliest(&told, Phase::Open, |entry| Some(entry.occurred_at))
+        .or_else(|| told.iter().map(|told| (told.entry.occurred_at, told.entry.order)).min());
+    if let Some((occurred_at, order)) = began {
+        fact.occurred_at = occurred_at;
+        fact.order = order;
+    }
+    fact.ended_at = earliest(&told, Phase::Close, |entry| entry.ended_at)
+        .or_else(|| earliest(&told, Phase::Update, |entry| entry.ended_at))
+        .or_else(|| earliest(&told, Phase::Open, |entry| entry.ended_at))
+        .map(|(at, _)| at);
+    if let Some(kind) = fact.kind() {
+        fact.lane = fact.lane.or(Some(kind.lane()));
+    }
+    // Maps keep the order of insertion; the order of entries must not show.
+    fact.metadata.sort_keys();
+    Some(fact)
+}
+
+/// Lays the fields of a more authoritative entry over what is known.
+fn lay_over(fact: &mut Fact, told: &Told) {
+    let entry = &told.entry;
+    let channel = told.channel;
+    fact.channels.insert(channel);
+    fact.certainty = fact.certainty.max(entry.evidence.certainty);
+    if says_more(entry.subject, fact.subject) {
+        fact.subject = entry.subject;
+    }
+    let mut named: Vec<&str> = Vec::new();
+    macro_rules! take {
+        ($($field:ident => $name:literal),+) => {
+            $(if entry.$field.is_some() {
+                fact.$field.clone_from(&entry.$field);
+                named.push($name);
+            })+
+        };
+    }
+    take!(
+        lane => "lane", title => "title", body => "body", tool_name => "toolName",
+        tool_use_id => "toolUseId", turn => "turnId", agent_id => "agentId", agent_type => "agentType",
+        hook_event_name => "hookEventName"
+    );
+    // A call that has ended is not running again because a surer channel tells of its beginning.
+    if entry.state.is_some_and(|state| state != CallState::Running || fact.state.is_none()) {
+        fact.state = entry.state;
+        named.push("state");
+    }
+    if !entry.file_paths.is_empty() {
+        fact.file_paths.extend(entry.file_paths.iter().cloned());
+        named.push("filePaths");
+    }
+    for name in named {
+        fact.field_channels.insert(name.to_owned(), channel);
+    }
+    for (key, value) in &entry.metadata {
+        fact.metadata.insert(key.clone(), value.clone());
+        fact.field_channels.insert(format!("metadata.{key}"), channel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_tracer_event::{Agent, Evidence};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(phase: Phase, at: i64, certainty: Certainty) -> Entry {
+        Entry::new(
+            Subject::Event(Kind::ToolUsed),
+            phase,
+            TaskKey::new(Agent::ClaudeCode, "s"),
+            "tool:1",
+            Millis(at),
+            Evidence { certainty, reason: "test".to_owned() },
+        )
+    }
+
+    fn told(channel: Channel, entry: Entry) -> Told {
+        Told { entry, channel }
+    }
+
+    #[test]
+    fn a_call_ends_at_the_first_of_its_surest_closers() {
+        let close = |at: i64, certainty, state| {
+            let mut entry = entry(Phase::Close, at, certainty);
+            entry.ended_at = Some(Millis(at));
+            entry.state = Some(state);
+            entry
+        };
+        let open = {
+            let mut entry = entry(Phase::Open, 10, Certainty::Measured);
+            entry.state = Some(CallState::Running);
+            entry
+        };
+        let fact = fold(&[
+            told(Channel::Hook, close(30, Certainty::Measured, CallState::Failed)),
+            told(Channel::Hook, close(20, Certainty::Inferred, CallState::Succeeded)),
+            told(Channel::Hook, open),
+        ])
+        .unwrap();
+        assert_eq!(fact.occurred_at, Millis(10));
+        assert_eq!(fact.ended_at, Some(Millis(30)));
+        assert_eq!(fact.state, Some(CallState::Failed));
+    }
+
+    #[test]
+    fn a_later_account_of_the_beginning_does_not_reopen_a_call() {
+        let mut open = entry(Phase::Open, 10, Certainty::Measured);
+        open.state = Some(CallState::Running);
+        let mut close = entry(Phase::Close, 20, Certainty::Inferred);
+        close.state = Some(CallState::Denied);
+        let fact = fold(&[told(Channel::Transcript, open), told(Channel::Hook, close)]).unwrap();
+        assert_eq!(fact.state, Some(CallState::Denied));
+    }
+
+    #[test]
+    fn each_field_remembers_who_told_it() {
+        let mut hook = entry(Phase::Open, 10, Certainty::Measured);
+        hook.title = Some("Read lib.rs".to_owned());
+        hook.metadata.insert("durationMs".to_owned(), json!(5));
+        let mut row = entry(Phase::Update, 11, Certainty::Reported);
+        row.metadata.insert("exitCode".to_owned(), json!(3));
+        row.metadata.insert("durationMs".to_owned(), json!(7));
+        let fact = fold(&[told(Channel::Hook, hook), told(Channel::Transcript, row)]).unwrap();
+        assert_eq!(fact.metadata, json!({"durationMs": 5, "exitCode": 3}).as_object().unwrap().clone());
+        assert_eq!(fact.field_channels["metadata.durationMs"], Channel::Hook);
+        assert_eq!(fact.field_channels["metadata.exitCode"], Channel::Transcript);
+        assert_eq!(fact.channels, BTreeSet::from([Channel::Hook, Channel::Transcript]));
+    }
+
+    #[test]
+    fn a_kind_that_says_what_happened_stays() {
+        let mut plain = entry(Phase::Close, 20, Certainty::Measured);
+        plain.subject = Subject::Event(Kind::ToolUsed);
+        let mut todo = entry(Phase::Open, 10, Certainty::Guessed);
+        todo.subject = Subject::Event(Kind::TodoLogged);
+        let fact = fold(&[told(Channel::Hook, plain), told(Channel::Hook, todo)]).unwrap();
+        assert_eq!(fact.kind(), Some(Kind::TodoLogged));
+        assert_eq!(fact.lane, Some(Lane::Todos));
+    }
+
+    #[test]
+    fn nothing_folds_to_nothing() {
+        assert_eq!(fold(&[]), None);
+    }
+
+    fn any_told() -> impl Strategy<Value = Told> {
+        let words = |words: &'static [&'static str]| proptest::sample::select(words);
+        (
+            proptest::sample::select(Channel::ALL),
+            proptest::sample::select(Phase::ALL),
+            proptest::sample::select(Certainty::ALL),
+            0..5_i64,
+            0..3_u64,
+            proptest::option::of(proptest::sample::select(CallState::ALL)),
+            proptest::option::of(words(&["a", "b", "c"])),
+            proptest::option::of(0..9_i64),
+            proptest::collection::btree_map(words(&["x", "y", "z"]), 0..4_i32, 0..3),
+            proptest::collection::vec(words(&["p", "q"]), 0..2),
+        )
+            .prop_map(
+                |(channel, phase, certainty, at, order, state, title, ended, metadata, paths)| {
+                    let mut entry = entry(phase, at, certainty);
+                    entry.order = order;
+                    entry.state = state;
+                    entry.title = title.map(str::to_owned);
+                    entry.ended_at = ended.map(Millis);
+                    entry.metadata =
+                        metadata.into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect();
+                    entry.file_paths = paths.into_iter().map(str::to_owned).collect();
+                    told(channel, entry)
+                },
+            )
+    }
+
+    proptest! {
+        #[test]
+        fn order_and_repetition_do_not_matter(
+            (entries, shuffled) in proptest::collection::vec(any_told(), 1..8)
+                .prop_flat_map(|entries| (Just(entries.clone()), Just(entries).prop_shuffle())),
+            again in proptest::collection::vec(any::<proptest::sample::Index>(), 0..4),
+        ) {
+            let mut repeated = shuffled;
+            for index in again {
+                repeated.push(index.get(&entries).clone());
+            }
+            prop_assert_eq!(fold(&entries), fold(&repeated));
+        }
+
+        #[test]
+        fn more_entries_never_take_a_field_away(
+            entries in proptest::collection::vec(any_told(), 2..8),
+        ) {
+            let all = fold(&entries).unwrap();
+            let some = fold(&entries[1..]).unwrap();
+            prop_assert!(some.field_channels.keys().all(|field| all.field_channels.contains_key(field)));
+            prop_assert!(some.metadata.keys().all(|key| all.metadata.contains_key(key)));
+            prop_assert!(some.file_paths.is_subset(&all.file_paths));
+            prop_assert!(some.ended_at.is_none() || all.ended_at.is_some());
+        }
+    }
+}
