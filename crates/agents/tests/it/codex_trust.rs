@@ -71,6 +71,15 @@ fn another_file_of_the_same_content_is_not_trusted() {
 }
 
 #[test]
+fn an_enabled_plugin_of_ours_is_seen() {
+    let enabled = |text: &str| TrustStore::parse(text).expect("TOML").plugin_enabled;
+    assert!(enabled("[plugins.\"agent-tracer@agent-tracer\"]\nenabled = true\n"));
+    assert!(!enabled("[plugins.\"agent-tracer@agent-tracer\"]\nenabled = false\n"));
+    assert!(!enabled("[plugins.\"other@agent-tracer\"]\nenabled = true\n"));
+    assert!(!enabled("plugins = 3\n"));
+}
+
+#[test]
 fn a_configuration_of_foreign_shape_is_no_trust_and_no_crash() {
     for text in ["", "hooks = 3", "[hooks]\nstate = []", "[hooks.state]\nx = 1", "[features]\nhooks = \"no\""]
     {

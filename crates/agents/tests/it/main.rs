@@ -4,4 +4,5 @@ mod claude_install;
 mod codex_install;
 mod codex_trust;
 mod files;
+mod plugin;
 mod undo;

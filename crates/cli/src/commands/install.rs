@@ -129,6 +129,7 @@ pub(super) fn run(
     }
     report::installed(&target, &change, unchanged, output)?;
     report::moved_home(&ours_before, named_home.as_deref(), output)?;
+    report::other_ways(&target, &other_ways(&target, environment), output)?;
     report::advice(&target, &Settings::parse(&change.text).map_err(|error| target.refused(&error))?, output)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -199,6 +200,31 @@ fn rechain(conf: &Found, change: &StatusLineChange, elsewhere: Option<&str>) -> 
         _ => return Ok(()),
     };
     if after == before { Ok(()) } else { files::write_private(&conf.target, after.as_bytes()) }
+}
+
+/// Returns by what else Codex calls us already. It runs every one of them, so events would count twice; Claude Code
+/// runs equal commands once.
+fn other_ways(target: &Target, environment: &Environment) -> Vec<String> {
+    if target.agent != AgentName::Codex {
+        return Vec::new();
+    }
+    let mut ways = Vec::new();
+    for scope in [ScopeName::User, ScopeName::Project] {
+        let Ok(other) = Target::of(AgentName::Codex, scope, environment) else { continue };
+        let text =
+            files::find(&other.path).and_then(|found| found.text().map(str::to_owned)).unwrap_or_default();
+        if other.path != target.path && !target::own_entries(&text).is_empty() {
+            ways.push(format!("`{}`", other.path.display()));
+        }
+    }
+    let configuration = target::codex_home(environment).map(|home| codex::paths::configuration(&home));
+    let store = configuration.and_then(|path| {
+        files::find(&path).and_then(|found| found.text().map(codex::trust::TrustStore::parse))
+    });
+    if store.is_ok_and(|store| store.is_ok_and(|store| store.plugin_enabled)) {
+        ways.push("the plugin".to_owned());
+    }
+    ways
 }
 
 /// Decides about the status line: never in a file that is shared, and never in front of our own.

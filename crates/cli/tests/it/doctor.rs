@@ -460,6 +460,33 @@ fn the_plugin_counts_as_a_connection() {
 }
 
 #[test]
+fn two_ways_into_codex_count_every_event_twice() {
+    let world = World::with_real_hook();
+    world.write("home/.codex/config.toml", "[plugins.\"agent-tracer@agent-tracer\"]\nenabled = true\n");
+    let plugin = report(&world, &[]);
+    assert_eq!(
+        checks(&plugin, "plugin"),
+        ["codex info connected by the plugin; `/hooks` in Codex shows whether it is trusted"]
+    );
+    assert_eq!(checks(&plugin, "connected"), [""; 0]);
+    world.run(&["install", "codex"]).ended_with(0);
+    assert_eq!(
+        checks(&report(&world, &[]), "twice"),
+        [
+            "codex warn connected more than once, so every event counts more than once: the plugin, `[W]/home/.codex/hooks.json`"
+        ]
+    );
+}
+
+#[test]
+fn waiting_events_are_counted_with_their_size() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["statusline"]).ended_with(0);
+    assert_eq!(checks(&report(&world, &[]), "spool"), ["home ok 1 event waits in the spool (1 KB)"]);
+}
+
+#[test]
 fn a_chained_status_line_is_shown() {
     let world = World::with_real_hook();
     world.write(SETTINGS, "{\"statusLine\": {\"type\": \"command\", \"command\": \"mine\"}}");

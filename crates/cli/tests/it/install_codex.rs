@@ -83,3 +83,22 @@ fn the_template_for_a_team_is_strict_json() {
     );
     assert!(answer.stderr.contains("`.codex/hooks.json`"), "{}", answer.stderr);
 }
+
+#[test]
+fn a_second_way_into_codex_is_pointed_out() {
+    let world = World::new();
+    world.run(&["install", "codex"]).ended_with(0);
+    let answer = world.run(&["install", "codex", "--scope", "project"]).ended_with(0);
+    assert!(
+        answer.stderr.contains("warning: Codex is connected by `[W]/home/.codex/hooks.json` already, so every event will count twice\nhint: "),
+        "{}",
+        answer.stderr
+    );
+    world.write("home/.codex/config.toml", "[plugins.\"agent-tracer@agent-tracer\"]\nenabled = true\n");
+    let answer = world.run(&["install", "codex"]).ended_with(0);
+    assert!(
+        answer.stderr.contains("by `[W]/project/.codex/hooks.json` and the plugin already"),
+        "{}",
+        answer.stderr
+    );
+}

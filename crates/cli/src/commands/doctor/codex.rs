@@ -37,7 +37,12 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
             None
         }
     };
-    let mut connected = false;
+    let mut ways: Vec<String> = Vec::new();
+    if store.as_ref().is_some_and(|store| store.plugin_enabled) {
+        let text = "connected by the plugin; `/hooks` in Codex shows whether it is trusted";
+        checks.push(check("plugin", State::Info, text));
+        ways.push("the plugin".to_owned());
+    }
     for scope in [ScopeName::User, ScopeName::Project] {
         let target = Target::of(AgentName::Codex, scope, patient.environment)?;
         if scope == ScopeName::Project && target.path.parent() == Some(&home) {
@@ -55,7 +60,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
         if own.is_empty() {
             continue;
         }
-        connected = true;
+        ways.push(format!("`{}`", target.path.display()));
         let all = EVENTS.map(|event| event.name);
         let wanted = |invocation: &Invocation| {
             let (hook, home) = (invocation.program.clone(), invocation.home().map(str::to_owned));
@@ -67,6 +72,13 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
             checks.extend(trust(store, &own, &source(&target.path)));
         }
     }
+    if ways.len() > 1 {
+        // Unlike Claude Code, Codex runs both, and two equal events may be two calls: nobody can tell afterwards.
+        let text =
+            format!("connected more than once, so every event counts more than once: {}", ways.join(", "));
+        checks.push(check("twice", State::Warn, text).fix("keep one of them, and disconnect the others"));
+    }
+    let connected = !ways.is_empty();
     if !connected {
         checks.push(check("hooks", State::Info, "not connected").fix("agent-tracer install codex"));
     } else if store.is_some_and(|store| store.hooks_disabled) {

@@ -80,17 +80,16 @@ fn room(data: &Path) -> Option<Check> {
     #[expect(clippy::useless_conversion, reason = "not useless where the system's type is narrower")]
     let free = u64::from(facts.blocks_available()).saturating_mul(u64::from(facts.fragment_size()));
     (free < FREE_BYTES_LOW).then(|| {
-        check(
-            "disk",
-            State::Warn,
-            format!("only {} left on the disk of `{}`", megabytes(free), data.display()),
-        )
-        .fix("free some space, or move the home with `--home`")
+        check("disk", State::Warn, format!("only {} left on the disk of `{}`", size(free), data.display()))
+            .fix("free some space, or move the home with `--home`")
     })
 }
 
-fn megabytes(bytes: u64) -> String {
-    format!("{}.{} MB", bytes >> 20, ((bytes % (1 << 20)) * 10) >> 20)
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..0x10_0000 => format!("{} KB", bytes.div_ceil(1024)),
+        _ => format!("{} MB", bytes >> 20),
+    }
 }
 
 fn privacy(patient: &Patient<'_>) -> Check {
@@ -161,11 +160,11 @@ fn quarantined(count: u64) -> String {
 }
 
 fn waiting(stats: &Stats) -> String {
+    let bytes = size(stats.waiting_bytes);
     match stats.waiting {
         0 => "the spool is empty".to_owned(),
-        count => {
-            format!("{} wait in the spool ({})", counted(count, "event"), megabytes(stats.waiting_bytes))
-        }
+        1 => format!("1 event waits in the spool ({bytes})"),
+        count => format!("{count} events wait in the spool ({bytes})"),
     }
 }
 

@@ -82,6 +82,19 @@ pub(super) fn moved_home(
     ))
 }
 
+/// Warns about events that will arrive twice.
+pub(super) fn other_ways(target: &Target, ways: &[String], output: &mut Output) -> Result<(), Failure> {
+    if ways.is_empty() {
+        return Ok(());
+    }
+    output.say(&format!(
+        "warning: {} is connected by {} already, so every event will count twice",
+        target.agent.title(),
+        ways.join(" and ")
+    ))?;
+    output.say("hint: keep one of them, and disconnect the others")
+}
+
 /// Warns about foreign hooks of Codex whose number, and with it their trust, has changed.
 pub(in crate::commands) fn shifted(
     agent: AgentName,

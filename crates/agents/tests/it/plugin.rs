@@ -1,0 +1,70 @@
+//! The plugin packages register what `install` registers.
+//!
+//! `UPDATE_DOCS=1 cargo test -p agent-tracer-agents plugin` writes their hooks anew.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use agent_tracer_agents::{claude, codex};
+use serde_json::{Value, json};
+
+fn package(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugin").join(path)
+}
+
+fn read(path: &str) -> Value {
+    let text = fs::read_to_string(package(path)).expect("a file of the package");
+    serde_json::from_str(&text).expect("strict JSON")
+}
+
+/// Holds a file to what it is made from.
+fn holds(path: &str, made: &Value) {
+    let text = format!("{made:#}\n");
+    let path = package(path);
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::File::create(&path).and_then(|mut file| file.write_all(text.as_bytes())).expect("written");
+    }
+    let written = fs::read_to_string(&path).expect("a file of the package");
+    assert_eq!(written, text, "run `UPDATE_DOCS=1 cargo test -p agent-tracer-agents plugin`");
+}
+
+#[test]
+fn the_hooks_of_both_packages_are_made_from_the_lists_of_events() {
+    let mut hooks = json!({"description": "Agent Tracer records what Claude Code does, on this machine"});
+    hooks["hooks"] = claude::install::template(None, None)["hooks"].take();
+    holds("claude/hooks/hooks.json", &hooks);
+    holds("codex/hooks/hooks.json", &codex::install::template(None, None));
+}
+
+#[test]
+fn the_packages_carry_the_version_of_the_program() {
+    for path in ["claude/.claude-plugin/plugin.json", "codex/.codex-plugin/plugin.json"] {
+        assert_eq!(read(path)["version"], env!("CARGO_PKG_VERSION"), "{path}");
+    }
+}
+
+#[test]
+fn each_marketplace_offers_the_package_that_is_there() {
+    for (marketplace, manifest) in [
+        (".claude-plugin/marketplace.json", ".claude-plugin/plugin.json"),
+        (".agents/plugins/marketplace.json", ".codex-plugin/plugin.json"),
+    ] {
+        let offer = read(marketplace);
+        assert_eq!(offer["name"], "agent-tracer");
+        let plugin = &offer["plugins"][0];
+        let folder = plugin["source"].as_str().expect("a folder");
+        assert_eq!(read(&format!("{folder}/{manifest}"))["name"], plugin["name"], "{marketplace}");
+    }
+}
+
+#[test]
+fn the_packages_name_no_status_line_and_no_path() {
+    for path in ["claude/hooks/hooks.json", "codex/hooks/hooks.json"] {
+        let hooks = read(path);
+        assert_eq!(hooks.get("statusLine"), None, "a plugin's is ignored with a warning");
+        let keys: Vec<&String> = hooks.as_object().expect("an object").keys().collect();
+        assert_eq!(keys, ["description", "hooks"]);
+        assert!(!hooks.to_string().contains("/agent-tracer-hook"), "{path}");
+    }
+}
