@@ -148,7 +148,14 @@ fn write(path: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> Res
 }
 
 fn fill(temporary: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(temporary)?;
+    let create = || OpenOptions::new().write(true).create_new(true).mode(mode).open(temporary);
+    let mut file = match create() {
+        // Left behind by a process of our number that died: nobody else uses this name.
+        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
+            fs::remove_file(temporary).and_then(|()| create())?
+        }
+        created => created?,
+    };
     file.write_all(bytes)?;
     if let Some(before) = before {
         let now = file.metadata()?;
@@ -195,6 +202,15 @@ mod tests {
         assert_eq!(replace(&found, b"new").expect("written"), None);
         assert_eq!(fs::read(&path).expect("read"), b"new");
         assert_eq!(fs::metadata(&path).expect("facts").mode() & 0o777, 0o640);
+        assert_eq!(names(folder.path()), ["settings.json"]);
+    }
+
+    #[test]
+    fn what_a_dead_process_left_behind_is_no_obstacle() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("settings.json");
+        put(&folder.path().join(format!(".settings.json.agent-tracer-{}", std::process::id())), "torn");
+        replace(&find(&path).expect("looked"), b"{}").expect("written");
         assert_eq!(names(folder.path()), ["settings.json"]);
     }
 

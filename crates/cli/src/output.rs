@@ -38,13 +38,13 @@ impl Output {
 
     /// Writes talk: a line to standard error.
     pub(crate) fn say(&mut self, line: &str) -> Result<(), Failure> {
-        writeln!(io::stderr().lock(), "{line}").map_err(|cause| Failure::output(&cause))
+        writeln!(io::stderr().lock(), "{}", printable(line)).map_err(|cause| Failure::output(&cause))
     }
 
     /// Writes a failure. If even that fails there is nobody left to tell.
     pub(crate) fn failure(&mut self, failure: &Failure) {
         if failure.is_heard() {
-            drop(writeln!(io::stderr().lock(), "{failure}"));
+            drop(writeln!(io::stderr().lock(), "{}", printable(&failure.to_string())));
         }
     }
 
@@ -61,5 +61,23 @@ impl Output {
             Paint::Bold => "1",
         };
         format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}
+
+/// Returns text without control characters other than line ends: names and commands come from files that others may
+/// have written, and must not steer the terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let visible =
+        |character: char| if character.is_control() && character != '\n' { '\u{fffd}' } else { character };
+    text.chars().map(visible).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn text_from_a_file_does_not_steer_the_terminal() {
+        assert_eq!(printable("a\x1b[31mb\rc\u{9b}d\ne"), "a\u{fffd}[31mb\u{fffd}c\u{fffd}d\ne");
     }
 }

@@ -1,6 +1,7 @@
 //! Black-box tests of `agent-tracer`: a home of its own, the built binary, and what it says.
 
 mod doctor;
+mod doctor_codex;
 mod install_claude;
 mod install_codex;
 mod uninstall;

@@ -44,7 +44,9 @@ fn folder(patient: &Patient<'_>) -> Check {
         }
     };
     // The way in which hooks write: a file that is made and removed again.
-    if let Err(cause) = tempfile::Builder::new().prefix(".doctor-").tempfile_in(data) {
+    let spool = patient.home.spool();
+    let written_to = if spool.is_dir() { spool.as_path() } else { data };
+    if let Err(cause) = tempfile::Builder::new().prefix(".doctor-").tempfile_in(written_to) {
         return check("home", State::Fail, format!("cannot write to `{shown}`: {}", plain(&cause)))
             .fix(format!("make `{shown}` writable for you, or name another folder with `--home`"));
     }

@@ -4,7 +4,7 @@ use agent_tracer_spool::Home;
 use serde_json::json;
 
 use super::check::{Check, Group, State};
-use crate::output::{Output, Paint};
+use crate::output::{Output, Paint, printable};
 
 /// Every check, grouped.
 pub(super) fn full(checks: &[Check], output: &Output) -> String {
@@ -59,9 +59,9 @@ fn line(check: &Check, prefix: &str, output: &Output) -> String {
         State::Warn => ("warn", Paint::Yellow),
         State::Fail => ("fail", Paint::Red),
     };
-    let mut text = format!("  {}  {prefix}{}\n", output.paint(paint, word), check.text);
+    let mut text = format!("  {}  {prefix}{}\n", output.paint(paint, word), printable(&check.text));
     if let Some(fix) = &check.fix {
-        for part in fix.lines() {
+        for part in printable(fix).lines() {
             text.push_str(&format!("        fix: {part}\n"));
         }
     }
