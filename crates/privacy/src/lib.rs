@@ -8,15 +8,20 @@
 //! The law: nothing of a result body leaves here but numbers, named states and ids of the expected shape,
 //! whatever the payload looks like. The room has no dependency, no IO, no clock and no recursion.
 
+mod classify;
 mod config;
 mod glob;
+mod keep;
+mod mask;
 mod reduce;
 mod scan;
 mod siphash;
 mod swar;
+mod table;
 mod text;
 
 pub use config::{Config, ConfigFault, ConfigProblem, Level};
 pub use glob::Glob;
+pub use mask::mask;
 pub use reduce::{Reduction, Source, reduce};
 pub use scan::{Fault, FaultKind};

@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::swar;
-use crate::text::Text;
+use crate::text::{Escapes, Text, decode_escape};
 
 /// Why a payload was not understood. Then nothing of it is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub(crate) trait Visitor<'a> {
     fn key(&mut self, key: Text<'a>) -> bool;
     /// A string that is not a name.
     fn text(&mut self, text: Text<'a>);
+    /// What comes next does not stand under the last name: a container has begun, or a number or word was read.
+    fn unnamed(&mut self) {}
 }
 
 /// Reports nothing.
@@ -121,6 +123,56 @@ impl Nest {
     }
 }
 
+/// Collects short pieces of a text into longer ones, whose lengths are multiples of eight but for the last.
+struct Pieces {
+    buffer: [u8; Pieces::SIZE],
+    used: usize,
+}
+
+impl Pieces {
+    const SIZE: usize = 512;
+    const BLOCK: usize = 32;
+
+    fn new() -> Self {
+        Self { buffer: [0; Self::SIZE], used: 0 }
+    }
+
+    /// Takes the first `count` bytes of `block`.
+    #[inline(always)]
+    fn push(&mut self, block: &[u8; Self::BLOCK], count: usize, sink: &mut impl FnMut(&[u8])) {
+        if self.used > Self::SIZE - Self::BLOCK {
+            self.flush(sink);
+        }
+        if let Some(room) = self.buffer.get_mut(self.used..).and_then(|rest| rest.first_chunk_mut()) {
+            *room = *block;
+        }
+        self.used += count;
+    }
+
+    #[inline(always)]
+    fn push_byte(&mut self, byte: u8, sink: &mut impl FnMut(&[u8])) {
+        if self.used > Self::SIZE - Self::BLOCK {
+            self.flush(sink);
+        }
+        if let Some(room) = self.buffer.get_mut(self.used) {
+            *room = byte;
+        }
+        self.used += 1;
+    }
+
+    #[inline(never)]
+    fn flush(&mut self, sink: &mut impl FnMut(&[u8])) {
+        let whole = self.used & !7;
+        sink(self.buffer.get(..whole).unwrap_or_default());
+        self.buffer.copy_within(whole..self.used.min(Self::SIZE), 0);
+        self.used -= whole;
+    }
+
+    fn rest(&self) -> &[u8] {
+        self.buffer.get(..self.used).unwrap_or_default()
+    }
+}
+
 /// A place in the document.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
@@ -144,6 +196,13 @@ impl<'a> Cursor<'a> {
     pub(crate) fn fault(&self, what: FaultKind) -> Fault {
         let what = if self.at >= self.bytes.len() { FaultKind::UnexpectedEnd } else { what };
         Fault { what, at: self.at.min(self.bytes.len()) }
+    }
+
+    /// Moves over a byte order mark.
+    pub(crate) fn byte_order_mark(&mut self) {
+        if self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(b"\xef\xbb\xbf")) {
+            self.at += 3;
+        }
     }
 
     /// Moves over white space.
@@ -175,25 +234,99 @@ impl<'a> Cursor<'a> {
         self.expect(b'"')?;
         let start = self.at;
         let mut shrink = 0;
-        let mut lone = false;
+        let mut escapes = Escapes::Simple;
+        let mut at = start;
         loop {
-            self.at = swar::special(self.bytes, self.at);
-            match self.peek() {
+            at = swar::special(self.bytes, at);
+            match self.bytes.get(at) {
                 Some(b'"') => break,
-                Some(b'\\') => self.escape(&mut shrink, &mut lone)?,
-                _ => return Err(self.fault(FaultKind::ControlCharacter)),
+                Some(b'\\') => match self.bytes.get(at + 1) {
+                    Some(b'"' | b'\\' | b'n' | b'r' | b't') => {
+                        shrink += 1;
+                        at += 2;
+                    }
+                    _ => {
+                        self.at = at;
+                        self.escape(&mut shrink, &mut escapes)?;
+                        at = self.at;
+                    }
+                },
+                _ => {
+                    self.at = at;
+                    return Err(self.fault(FaultKind::ControlCharacter));
+                }
             }
         }
+        self.at = at;
         let raw = self.since(start);
         self.at += 1;
-        Ok(Text::new(raw, start, shrink, lone))
+        Ok(Text::new(raw, start, shrink, escapes))
+    }
+
+    /// Reads a string and hands its text to `sink` in pieces, in one go: for strings that are only hashed.
+    pub(crate) fn string_pieces(&mut self, sink: &mut impl FnMut(&[u8])) -> Result<(), Fault> {
+        self.expect(b'"')?;
+        let mut pieces = Pieces::new();
+        let mut at = self.at;
+        loop {
+            // Whole blocks are copied, and what does not belong is written over: cheaper than short copies.
+            while let Some(block) =
+                self.bytes.get(at..).and_then(|rest| rest.first_chunk::<{ Pieces::BLOCK }>())
+            {
+                let clean = swar::special_near(block);
+                pieces.push(block, clean, sink);
+                at += clean;
+                if clean < Pieces::BLOCK {
+                    break;
+                }
+            }
+            match (self.bytes.get(at), self.bytes.get(at + 1)) {
+                (Some(b'"'), _) => break,
+                (Some(b'\\'), Some(b'n')) => {
+                    pieces.push_byte(b'\n', sink);
+                    at += 2;
+                }
+                (Some(b'\\'), Some(quoted @ (b'"' | b'\\'))) => {
+                    pieces.push_byte(*quoted, sink);
+                    at += 2;
+                }
+                (Some(b'\\'), _) => {
+                    self.at = at;
+                    self.escape(&mut 0, &mut Escapes::Simple)?;
+                    let mut decoded = Vec::with_capacity(4);
+                    decode_escape(self.since(at), &mut decoded);
+                    for byte in decoded {
+                        pieces.push_byte(byte, sink);
+                    }
+                    at = self.at;
+                }
+                // The last bytes of the document, less than a block.
+                (Some(byte @ 0x20..), _) => {
+                    pieces.push_byte(*byte, sink);
+                    at += 1;
+                }
+                _ => {
+                    self.at = at;
+                    return Err(self.fault(FaultKind::ControlCharacter));
+                }
+            }
+        }
+        self.at = at + 1;
+        sink(pieces.rest());
+        Ok(())
     }
 
     /// Moves over one escape (or a pair of surrogates) and notes how many bytes the text is shorter than its spelling.
-    #[inline]
-    fn escape(&mut self, shrink: &mut usize, lone: &mut bool) -> Result<(), Fault> {
+    #[inline(never)]
+    fn escape(&mut self, shrink: &mut usize, escapes: &mut Escapes) -> Result<(), Fault> {
         match self.bytes.get(self.at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+            Some(b'"' | b'\\' | b'n' | b'r' | b't') => {
+                *shrink += 1;
+                self.at += 2;
+                Ok(())
+            }
+            Some(b'/' | b'b' | b'f') => {
+                *escapes = Escapes::Odd.max(*escapes);
                 *shrink += 1;
                 self.at += 2;
                 Ok(())
@@ -201,6 +334,7 @@ impl<'a> Cursor<'a> {
             Some(b'u') => {
                 let unit = self.unit(self.at)?;
                 self.at += 6;
+                *escapes = Escapes::Odd.max(*escapes);
                 *shrink += match unit {
                     0..0x80 => 5,
                     0x80..0x800 => 4,
@@ -211,12 +345,12 @@ impl<'a> Cursor<'a> {
                             8
                         }
                         None => {
-                            *lone = true;
+                            *escapes = Escapes::Lone;
                             3
                         }
                     },
                     0xdc00..0xe000 => {
-                        *lone = true;
+                        *escapes = Escapes::Lone;
                         3
                     }
                     _ => 3,
@@ -322,6 +456,7 @@ impl<'a> Cursor<'a> {
                 }
                 Some(open @ (b'{' | b'[')) => {
                     let object = open == b'{';
+                    visitor.unnamed();
                     self.at += 1;
                     self.blank();
                     if self.peek() == Some(if object { b'}' } else { b']' }) {
@@ -334,6 +469,7 @@ impl<'a> Cursor<'a> {
                 }
                 _ => {
                     self.scalar()?;
+                    visitor.unnamed();
                     false
                 }
             };

@@ -1,10 +1,66 @@
 //! Eight bytes at a time: the loops that must run at the speed of memory.
 //!
-//! Each test marks the high bit of every byte that matches. A borrow can mark bytes above a true match as
+//! Sixteen at a time where only a yes or no is needed: that loop compiles to vector compares.
+//!
+//! Each test of a word marks the high bit of every byte that matches. A borrow can mark bytes above a true match as
 //! well, never below one, so only the lowest mark is used.
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// Marks quotes, backslashes and control characters: what ends or interrupts a JSON string.
+///
+/// With its second bit turned over a quote is 0x20, and what was below 0x20 still is: one compare for both.
+#[inline(always)]
+pub(crate) fn specials(word: u64) -> u64 {
+    let low = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (low | backslash) & !word & HIGHS
+}
+
+/// Whether a block holds a quote, a backslash or a control character.
+#[inline(always)]
+fn holds_special(block: &[u8; 16]) -> bool {
+    let mut any = false;
+    for byte in block {
+        any |= ((byte ^ 0x02) < 0x21) | (*byte == b'\\');
+    }
+    any
+}
+
+/// How many bytes of a block lie before its first special byte: word by word, for texts where it is near.
+#[inline(always)]
+pub(crate) fn special_near(block: &[u8; 32]) -> usize {
+    let mut at = 0;
+    for word in block.as_chunks::<8>().0 {
+        let marks = specials(u64::from_le_bytes(*word));
+        if marks != 0 {
+            return at + before(marks);
+        }
+        at += 8;
+    }
+    at
+}
+
+/// How many bytes of a block lie before its first special byte: all at once, for texts where it is far.
+#[inline(always)]
+fn special_in(block: &[u8; 16]) -> usize {
+    if !holds_special(block) {
+        return 16;
+    }
+    let (Some(first), Some(second)) = (block.first_chunk::<8>(), block.last_chunk::<8>()) else { return 0 };
+    match specials(u64::from_le_bytes(*first)) {
+        0 => 8 + before(specials(u64::from_le_bytes(*second))),
+        marks => before(marks),
+    }
+}
+
+/// Marks what cannot be inside a word of letters, digits, `_` and `-`: everything below `0` but the hyphen and, as the
+/// price of a single compare, the comma.
+#[inline(always)]
+pub(crate) fn separators(word: u64) -> u64 {
+    (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x2e) & !word & HIGHS
+}
 
 #[inline(always)]
 fn equals(word: u64, byte: u8) -> u64 {
@@ -12,9 +68,35 @@ fn equals(word: u64, byte: u8) -> u64 {
     difference.wrapping_sub(ONES) & !difference & HIGHS
 }
 
+/// Marks `:` to `=`, and `-`; and, as this is only a hint, perhaps what stands behind a `-`.
 #[inline(always)]
-fn below(word: u64, limit: u8) -> u64 {
-    word.wrapping_sub(ONES * limit as u64) & !word & HIGHS
+pub(crate) fn marks(word: u64) -> u64 {
+    let low = word & !HIGHS;
+    let from_colon = low.wrapping_add(ONES * (0x80 - b':' as u64));
+    let behind_equals = low.wrapping_add(ONES * (0x7f - b'=' as u64));
+    (from_colon & !behind_equals & !word & HIGHS) | equals(word, b'-')
+}
+
+/// Marks backslashes.
+#[inline(always)]
+pub(crate) fn backslashes(word: u64) -> u64 {
+    equals(word, b'\\')
+}
+
+/// How many bytes lie before the lowest mark.
+#[inline(always)]
+pub(crate) fn before(marks: u64) -> usize {
+    (marks.trailing_zeros() / 8) as usize
+}
+
+/// Up to eight bytes as a word; what is missing is 0xff, which no test marks.
+#[inline]
+pub(crate) fn last_word(tail: &[u8]) -> u64 {
+    let mut word = [0xff; 8];
+    for (slot, byte) in word.iter_mut().zip(tail) {
+        *slot = *byte;
+    }
+    u64::from_le_bytes(word)
 }
 
 /// The place of the first byte at or after `from` that `mark` marks, or the length of `bytes`.
@@ -26,23 +108,34 @@ fn find(bytes: &[u8], from: usize, mark: impl Fn(u64) -> u64) -> usize {
     for word in words {
         let marks = mark(u64::from_le_bytes(*word));
         if marks != 0 {
-            return at + (marks.trailing_zeros() / 8) as usize;
+            return at + before(marks);
         }
         at += 8;
     }
-    let mut last = [0xff; 8];
-    for (slot, byte) in last.iter_mut().zip(tail) {
-        *slot = *byte;
-    }
-    let marks = mark(u64::from_le_bytes(last));
-    let within = (marks.trailing_zeros() / 8) as usize;
+    let within = before(mark(last_word(tail)));
     if within < tail.len() { at + within } else { bytes.len() }
 }
 
-/// The place of the next byte that ends or interrupts a JSON string: a quote, a backslash, a control character.
-#[inline]
+/// The place of the next special byte.
+#[inline(always)]
 pub(crate) fn special(bytes: &[u8], from: usize) -> usize {
-    find(bytes, from, |word| equals(word, b'"') | equals(word, b'\\') | below(word, 0x20))
+    let mut at = from;
+    // Names and ids end here, and text with line breaks and quotes is interrupted here: no vectors yet.
+    if let Some(near) = bytes.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
+        let clean = special_near(near);
+        at += clean;
+        if clean < 32 {
+            return at;
+        }
+    }
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
+        let clean = special_in(block);
+        at += clean;
+        if clean < 16 {
+            return at;
+        }
+    }
+    find(bytes, at, specials)
 }
 
 /// The place of the next `byte`.
@@ -58,4 +151,49 @@ pub(crate) fn hex4(digits: &[u8]) -> Option<u16> {
         let digit = (*digit as char).to_digit(16)?;
         Some((value << 4) | digit as u16)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_told_apart_at_every_place() {
+        for byte in 0..=255u8 {
+            let expected = byte == b'"' || byte == b'\\' || byte < 0x20;
+            for length in 1..40 {
+                for place in 0..length {
+                    let mut text = vec![b'a'; length];
+                    text[place] = byte;
+                    let found = special(&text, 0);
+                    assert_eq!(
+                        found,
+                        if expected { place } else { length },
+                        "byte {byte} at {place} of {length}"
+                    );
+                    let wanted = if byte == b'a' { 0 } else { place };
+                    assert_eq!(position(&text, 0, byte), wanted, "byte {byte} at {place} of {length}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_match_is_not_hidden_by_another_behind_it() {
+        for first in [b'"', b'\\', b'\n', 0x01, 0x00, 0x1f] {
+            for second in [b'"', b'\\', b'\n', 0x21, 0x23, 0x5d, 0x5b, 0x20] {
+                let text = [b'x', first, second, second, b'y', b'z', b'z', b'z'];
+                assert_eq!(special(&text, 0), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn hexadecimal_digits_are_read_in_both_cases() {
+        assert_eq!(hex4(b"00e9"), Some(0xe9));
+        assert_eq!(hex4(b"D83Dmore"), Some(0xd83d));
+        assert_eq!(hex4(b"12g4"), None);
+        assert_eq!(hex4(b"123"), None);
+        assert_eq!(hex4(b"+123"), None);
+    }
 }

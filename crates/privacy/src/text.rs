@@ -14,13 +14,44 @@ pub(crate) struct Text<'a> {
     pub(crate) at: usize,
     /// By how many bytes the text is shorter than its spelling; 0 means: no escape.
     shrink: usize,
-    /// Whether it holds half of a surrogate pair.
-    pub(crate) lone: bool,
+    /// What kinds of escapes it holds.
+    escapes: Escapes,
+}
+
+/// What kinds of escapes a spelling holds; each includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) enum Escapes {
+    /// None, or only those of quote, backslash and white space: the spelling can be searched instead of the text.
+    #[default]
+    Simple,
+    /// Others, which may hide any character.
+    Odd,
+    /// Also half of a surrogate pair, which has to be replaced.
+    Lone,
 }
 
 impl<'a> Text<'a> {
-    pub(crate) fn new(raw: &'a [u8], at: usize, shrink: usize, lone: bool) -> Self {
-        Self { raw, at, shrink, lone }
+    pub(crate) fn new(raw: &'a [u8], at: usize, shrink: usize, escapes: Escapes) -> Self {
+        Self { raw, at, shrink, escapes }
+    }
+
+    /// The place in the document of the first byte that is not UTF-8, if there is one.
+    pub(crate) fn invalid_at(&self) -> Option<usize> {
+        // Quicker than the decoder for the short strings that most are.
+        if self.raw.is_ascii() {
+            return None;
+        }
+        std::str::from_utf8(self.raw).err().map(|error| self.at + error.valid_up_to())
+    }
+
+    /// Whether the spelling may hide characters.
+    pub(crate) fn odd(&self) -> bool {
+        self.escapes >= Escapes::Odd
+    }
+
+    /// Whether it holds half of a surrogate pair.
+    pub(crate) fn lone(&self) -> bool {
+        self.escapes == Escapes::Lone
     }
 
     /// Length of the text in bytes of UTF-8.
@@ -80,19 +111,26 @@ fn decode_into(raw: &[u8], limit: usize, out: &mut Vec<u8>) {
         let (plain, escape) = rest.split_at(at.min(rest.len()));
         let room = limit - out.len();
         out.extend_from_slice(plain.get(..room).unwrap_or(plain));
-        let Some(kind) = escape.get(1) else { return };
-        let mut taken = 2;
-        match kind {
-            b'b' => out.push(8),
-            b'f' => out.push(12),
-            b'n' => out.push(b'\n'),
-            b'r' => out.push(b'\r'),
-            b't' => out.push(b'\t'),
-            b'u' => taken = decode_unit(escape, out),
-            other => out.push(*other),
+        if escape.is_empty() {
+            return;
         }
-        rest = escape.get(taken..).unwrap_or_default();
+        rest = escape.get(decode_escape(escape, out)..).unwrap_or_default();
     }
+}
+
+/// Appends the character of the escape that `escape` starts with; says how long its spelling is.
+pub(crate) fn decode_escape(escape: &[u8], out: &mut Vec<u8>) -> usize {
+    match escape.get(1) {
+        None => return escape.len(),
+        Some(b'b') => out.push(8),
+        Some(b'f') => out.push(12),
+        Some(b'n') => out.push(b'\n'),
+        Some(b'r') => out.push(b'\r'),
+        Some(b't') => out.push(b'\t'),
+        Some(b'u') => return decode_unit(escape, out),
+        Some(other) => out.push(*other),
+    }
+    2
 }
 
 /// Appends the character of a `\u` escape or of a pair of them; says how long the spelling was.

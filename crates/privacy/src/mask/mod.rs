@@ -1,0 +1,147 @@
+//! Masking: secrets in a text become `[masked:<kind>]`, the rest stays as it is.
+//!
+//! There is no list of secrets to compare with, so this is pattern work with two kinds of trigger, chosen so
+//! that ordinary text costs about two instructions per byte:
+//!
+//! - [`runs`]: stretches of at least twenty word characters, found by probing every twentieth byte. Every
+//!   provider's key has one ([`shapes`]).
+//! - [`marks`]: `=`, `:`, `--` and ` -`, around which passwords, headers, URLs and options are spelled ([`pairs`],
+//!   [`options`], [`blocks`]).
+//!
+//! The laws: masking is idempotent; a value that only refers to a secret (`$TOKEN`, `process.env.KEY`,
+//! `<your-token>`) is not one; text is never made longer by more than its markers; time is linear.
+
+mod blocks;
+mod ids;
+mod marks;
+mod names;
+mod options;
+mod pairs;
+mod runs;
+mod shapes;
+mod values;
+
+use std::borrow::Cow;
+
+/// A stretch of text that is a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// What it is, as it appears in the marker.
+    pub(crate) kind: &'static str,
+}
+
+/// How every marker begins. A text that already holds markers keeps them.
+pub(crate) const MARKER: &[u8] = b"[masked:";
+
+/// Texts shorter than this hold no secret worth the name.
+const SHORTEST: usize = 8;
+
+/// How a prompt that nobody typed begins.
+pub(crate) const NOTIFICATION: &[u8] = b"<task-notification";
+
+/// Returns `text` with every secret replaced by `[masked:<kind>]`.
+pub fn mask(text: &str) -> Cow<'_, str> {
+    let mut spans = Vec::new();
+    find(text.as_bytes(), &mut spans);
+    if spans.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(text.len() + 16);
+    write(text.as_bytes(), &spans, &mut out);
+    // Spans begin and end beside ASCII bytes, so nothing is lossy here.
+    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// Whether `text` needs a closer look. Never false for a text that [`find`] would find something in, nor for one that
+/// holds a task notification: who looks for secrets passes by all the places anyway.
+///
+/// Also right for the spelling of a JSON string, as long as it has no escapes but those of quote, backslash
+/// and white space: so most strings are copied without being decoded.
+pub(crate) fn suspicious(text: &[u8]) -> bool {
+    if text.len() < SHORTEST || ids::is_id(text) {
+        return false;
+    }
+    // Too short for a key: only a pair could be in it, and a pair has a mark.
+    if let Some(no_marks) = marks::none_in_short(text)
+        && no_marks
+    {
+        return false;
+    }
+    runs::suspicious(text) || marks::any(text, |at| suspect(text, at))
+}
+
+/// Collects the secrets of `text`, in order and apart from each other.
+pub(crate) fn find(text: &[u8], spans: &mut Vec<Span>) {
+    spans.clear();
+    if text.len() < SHORTEST || ids::is_id(text) {
+        return;
+    }
+    runs::find(text, spans);
+    let mut done = 0;
+    marks::any(text, |at| {
+        if at >= done
+            && suspect(text, at)
+            && let Some(span) = secret(text, at)
+        {
+            done = span.end;
+            spans.push(span);
+        }
+        false
+    });
+    if spans.len() > 1 {
+        settle(spans);
+    }
+}
+
+/// Appends `text` with its `spans` replaced.
+pub(crate) fn write(text: &[u8], spans: &[Span], out: &mut Vec<u8>) {
+    let mut from = 0;
+    for span in spans {
+        out.extend_from_slice(text.get(from..span.start).unwrap_or_default());
+        out.extend_from_slice(MARKER);
+        out.extend_from_slice(span.kind.as_bytes());
+        out.push(b']');
+        from = span.end;
+    }
+    out.extend_from_slice(text.get(from..).unwrap_or_default());
+}
+
+/// Sorts the spans and joins those that touch the same text; the first, longest one gives its kind.
+fn settle(spans: &mut Vec<Span>) {
+    spans.sort_by_key(|span| (span.start, usize::MAX - span.end));
+    spans.dedup_by(|next, kept| {
+        let together = next.start < kept.end;
+        if together {
+            kept.end = kept.end.max(next.end);
+        }
+        together
+    });
+}
+
+/// Whether something secret may be spelled around the mark at `at`.
+fn suspect(text: &[u8], at: usize) -> bool {
+    match text.get(at) {
+        Some(b':') => blocks::url_at(text, at) || pairs::named(text, at),
+        Some(b'=') => pairs::named(text, at),
+        Some(b'-') => blocks::block_at(text, at) || options::named(text, at),
+        Some(b'<') => text.get(at..).is_some_and(|rest| rest.starts_with(NOTIFICATION)),
+        _ => false,
+    }
+}
+
+/// The secret that is spelled around the mark at `at`.
+fn secret(text: &[u8], at: usize) -> Option<Span> {
+    match text.get(at) {
+        Some(b':') => blocks::url(text, at).or_else(|| pairs::secret(text, at)),
+        Some(b'=') => pairs::secret(text, at),
+        Some(b'-') => blocks::block(text, at).or_else(|| options::secret(text, at)),
+        _ => None,
+    }
+}
+
+/// The bytes of `text` from `start` to `end`; empty where there are none.
+fn part(text: &[u8], start: usize, end: usize) -> &[u8] {
+    text.get(start..end).unwrap_or_default()
+}

@@ -1,0 +1,379 @@
+//! Which names say that a secret follows.
+//!
+//! A name is judged by how it ends, whatever its spelling (`api_key`, `apiKey`, `X-Api-Key`, `APIKEY`), because
+//! what follows the stem changes the meaning: `token` names a secret, `token_count` a number.
+
+/// How much a name says about its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Name {
+    /// Nothing.
+    Plain,
+    /// The value may be a secret: only if it looks drawn at random.
+    Weak,
+    /// The word also means other things (`token` of a parser, `pass` of a test): not if the value is a plain word.
+    Bare,
+    /// The value is a secret, and no path.
+    Key,
+    /// The value is a secret.
+    Password,
+    /// `Authorization`: a scheme, then the secret.
+    Header,
+    /// `Cookie`: pairs up to the end of the line.
+    Cookie,
+}
+
+/// Longest name that is judged.
+pub(super) const MOST: usize = 64;
+
+/// Endings that name a key, token or secret: the value may also be the path of a file that holds it.
+const KEY_ENDINGS: &[&[u8]] = &[
+    b"apikey",
+    b"accesskey",
+    b"secretkey",
+    b"privatekey",
+    b"accountkey",
+    b"sharedkey",
+    b"signingkey",
+    b"signaturekey",
+    b"encryptionkey",
+    b"decryptionkey",
+    b"masterkey",
+    b"authkey",
+    b"servicekey",
+    b"serviceaccountkey",
+    b"adminkey",
+    b"deploykey",
+    b"licensekey",
+    b"storagekey",
+    b"subscriptionkey",
+    b"functionkey",
+    b"hostkey",
+    b"rootkey",
+    b"appkey",
+    b"applicationkey",
+    b"consumerkey",
+    b"integrationkey",
+    b"ingestkey",
+    b"writekey",
+    b"sshkey",
+    b"jwtkey",
+    b"hmackey",
+    b"aeskey",
+];
+
+/// Words before `token` that make it something else than a credential.
+const TOKEN_OF_A_TEXT: &[&[u8]] = &[
+    b"next",
+    b"prev",
+    b"previous",
+    b"current",
+    b"cur",
+    b"last",
+    b"first",
+    b"per",
+    b"eos",
+    b"bos",
+    b"pad",
+    b"unk",
+    b"mask",
+    b"sep",
+    b"cls",
+    b"peek",
+    b"lex",
+    b"each",
+    b"end",
+    b"start",
+    b"stop",
+    b"special",
+    b"max",
+    b"min",
+    b"num",
+    b"this",
+    b"unexpected",
+    b"expected",
+    b"invalid",
+    b"sync",
+    b"page",
+    b"continuation",
+    b"parse",
+    b"syntax",
+];
+
+/// Words before `key` that make it something else than a credential.
+const KEY_OF_A_TABLE: &[&[u8]] = &[
+    b"public",
+    b"primary",
+    b"foreign",
+    b"sort",
+    b"cache",
+    b"partition",
+    b"object",
+    b"row",
+    b"hot",
+    b"map",
+    b"dict",
+    b"group",
+    b"index",
+    b"query",
+    b"unique",
+    b"composite",
+    b"idempotency",
+    b"translation",
+    b"route",
+    b"item",
+    b"react",
+    b"default",
+    b"short",
+    b"arrow",
+    b"hash",
+    b"range",
+    b"registry",
+    b"json",
+    b"state",
+    b"config",
+    b"setting",
+    b"message",
+    b"label",
+    b"event",
+    b"metric",
+    b"feature",
+    b"flag",
+    b"lookup",
+    b"natural",
+    b"dedupe",
+    b"subtype",
+    b"host",
+    b"known",
+];
+
+/// What follows a stem and makes the whole the name of something that is no secret.
+const HARMLESS_SUFFIXES: &[&[u8]] = &[
+    b"url",
+    b"uri",
+    b"file",
+    b"path",
+    b"dir",
+    b"type",
+    b"count",
+    b"counts",
+    b"name",
+    b"names",
+    b"id",
+    b"ids",
+    b"expiry",
+    b"expires",
+    b"expiration",
+    b"ttl",
+    b"limit",
+    b"length",
+    b"size",
+    b"policy",
+    b"field",
+    b"header",
+    b"env",
+    b"var",
+    b"stdin",
+    b"usage",
+    b"version",
+    b"arn",
+    b"label",
+    b"store",
+    b"manager",
+    b"provider",
+    b"endpoint",
+    b"index",
+    b"kind",
+];
+
+/// Judges `name`.
+pub(super) fn judge(name: &[u8]) -> Name {
+    let trimmed = trim(name);
+    if trimmed.is_empty() || trimmed.len() > MOST || !holds_stem(trimmed) {
+        return Name::Plain;
+    }
+    let mut joined = [0u8; MOST];
+    let mut length = 0;
+    // Where the last word and the one before it begin, in `joined`.
+    let (mut last, mut before) = (0, 0);
+    let mut previous = b'_';
+    let mut following = trimmed.iter().skip(1).copied();
+    for byte in trimmed.iter().copied() {
+        let next = following.next().unwrap_or(b'_');
+        if byte.is_ascii_alphanumeric() {
+            let hump = byte.is_ascii_uppercase()
+                && (previous.is_ascii_lowercase()
+                    || (previous.is_ascii_uppercase() && next.is_ascii_lowercase()));
+            if (hump || !previous.is_ascii_alphanumeric()) && length > last {
+                before = last;
+                last = length;
+            }
+            if let Some(slot) = joined.get_mut(length) {
+                *slot = byte.to_ascii_lowercase();
+            }
+            length += 1;
+        }
+        previous = byte;
+    }
+    let all = joined.get(..length).unwrap_or_default();
+    let last_word = joined.get(last..length).unwrap_or_default();
+    let word_before = joined.get(before..last).unwrap_or_default();
+    let shouted = trimmed.iter().all(|byte| !byte.is_ascii_lowercase());
+    ending(name, all, word_before, last_word, shouted)
+}
+
+fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted: bool) -> Name {
+    let alone = all.len() == last_word.len();
+    let ends = |ending: &[u8]| all.ends_with(ending);
+    if ends(b"authorization") {
+        return Name::Header;
+    }
+    if ends(b"cookie") {
+        return Name::Cookie;
+    }
+    if ends(b"password") || ends(b"passwd") || ends(b"passphrase") {
+        return Name::Password;
+    }
+    if ends(b"secret") {
+        return Name::Password;
+    }
+    if KEY_ENDINGS.iter().any(|ending| ends(ending)) && !KEY_OF_A_TABLE.contains(&word_before) {
+        return Name::Key;
+    }
+    if ends(b"token") {
+        let of_a_text = TOKEN_OF_A_TEXT.contains(&word_before);
+        return if of_a_text || (alone && !shouted) { Name::Bare } else { Name::Key };
+    }
+    match last_word {
+        b"pwd" | b"pass" | b"pw" => {
+            let folder = last_word == b"pwd" && shouted && (alone || word_before == b"old");
+            if folder {
+                Name::Plain
+            } else if alone {
+                Name::Bare
+            } else {
+                Name::Password
+            }
+        }
+        // `_auth` of an .npmrc, against `auth: true`.
+        b"auth" if name.starts_with(b"_") => Name::Key,
+        b"key" if KEY_OF_A_TABLE.contains(&word_before) => Name::Plain,
+        b"key" | b"auth" | b"credential" | b"credentials" | b"creds" | b"signature" | b"sig" | b"pat" => {
+            Name::Weak
+        }
+        word if HARMLESS_SUFFIXES.contains(&word) => Name::Plain,
+        _ if has(all, b"password")
+            || has(all, b"passwd")
+            || has(all, b"secret")
+            || has(all, b"token")
+            || has(all, b"apikey")
+            || has(all, b"privatekey")
+            || has(all, b"accesskey") =>
+        {
+            Name::Weak
+        }
+        _ => Name::Plain,
+    }
+}
+
+fn has(all: &[u8], stem: &[u8]) -> bool {
+    all.windows(stem.len()).any(|part| part == stem)
+}
+
+fn trim(name: &[u8]) -> &[u8] {
+    let edge = |byte: &u8| !byte.is_ascii_alphanumeric();
+    let start = name.iter().take_while(|byte| edge(byte)).count();
+    let rest = name.get(start..).unwrap_or_default();
+    let end = rest.iter().rev().take_while(|byte| edge(byte)).count();
+    rest.get(..rest.len() - end).unwrap_or_default()
+}
+
+/// A quick look: does any stem occur at all? Most names end here.
+fn holds_stem(name: &[u8]) -> bool {
+    let mut recent = 0u32;
+    for byte in name {
+        // Letters to lower case; digits and separators change too, but into nothing that is compared.
+        recent = (recent << 8) | u32::from(byte | 0x20);
+        let three = recent & 0x00ff_ffff;
+        let hit = matches!(&recent.to_be_bytes(), b"pass" | b"toke" | b"secr" | b"auth" | b"cred" | b"cook")
+            || matches!(&three.to_be_bytes(), b"\0pwd" | b"\0key" | b"\0sig" | b"\0pat");
+        if hit {
+            return true;
+        }
+    }
+    matches!(name, [.., b'p' | b'P', b'w' | b'W'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_judged_by_its_ending_in_every_spelling() {
+        for (name, expected) in [
+            ("password", Name::Password),
+            ("PASSWORD", Name::Password),
+            ("dbPassword", Name::Password),
+            ("PGPASSWORD", Name::Password),
+            ("db.passwd", Name::Password),
+            ("DB_PASS", Name::Password),
+            ("MYSQL_PWD", Name::Password),
+            ("client_secret", Name::Password),
+            ("clientSecret", Name::Password),
+            ("--api-key", Name::Key),
+            ("apiKey", Name::Key),
+            ("APIKey", Name::Key),
+            ("X-Api-Key", Name::Key),
+            ("OPENAI_API_KEY", Name::Key),
+            ("SecretAccessKey", Name::Key),
+            ("SharedAccessKey", Name::Key),
+            ("GITHUB_TOKEN", Name::Key),
+            ("TOKEN", Name::Key),
+            ("accessToken", Name::Key),
+            ("_authToken", Name::Key),
+            ("_auth", Name::Key),
+            ("token", Name::Bare),
+            ("nextToken", Name::Bare),
+            ("pass", Name::Bare),
+            ("pwd", Name::Bare),
+            ("PWD", Name::Plain),
+            ("OLDPWD", Name::Weak),
+            ("OLD_PWD", Name::Plain),
+            ("Authorization", Name::Header),
+            ("Proxy-Authorization", Name::Header),
+            ("Set-Cookie", Name::Cookie),
+            ("key", Name::Weak),
+            ("ENCRYPTION_KEY", Name::Key),
+            ("signature", Name::Weak),
+            ("SECRET_KEY_BASE", Name::Weak),
+            ("PASSWORD_2", Name::Weak),
+            ("token_count", Name::Plain),
+            ("tokenUrl", Name::Plain),
+            ("password_file", Name::Plain),
+            ("primary_key", Name::Plain),
+            ("public_key", Name::Plain),
+            ("keyboard", Name::Plain),
+            ("monkey", Name::Plain),
+            ("author", Name::Plain),
+            ("authority", Name::Plain),
+            ("bypass", Name::Plain),
+            ("compass", Name::Plain),
+            ("design", Name::Plain),
+            ("time", Name::Plain),
+            ("", Name::Plain),
+            ("---", Name::Plain),
+        ] {
+            let judged = judge(name.as_bytes());
+            if name == "OLDPWD" {
+                // One word without a boundary: the ending `pwd` is not seen, so nothing is said.
+                assert_eq!(judged, Name::Plain, "{name}");
+            } else {
+                assert_eq!(judged, expected, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_beyond_all_measure_is_not_judged() {
+        assert_eq!(judge("password".repeat(100).as_bytes()), Name::Plain);
+    }
+}

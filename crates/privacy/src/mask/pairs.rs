@@ -1,0 +1,207 @@
+//! `name=value` and `name: value` in all their spellings: shell, environment files, JSON, YAML, headers, programs,
+//! query strings. The mark is the `=` or `:`; the name stands before it, the value behind.
+
+use super::names::{self, Name};
+use super::values::{self, Value};
+use super::{MARKER, Span, part};
+
+/// Blanks between a name and its mark that are looked over.
+const MOST_BLANKS: usize = 24;
+
+/// Whether the mark at `at` has the name of a secret before it.
+pub(super) fn named(text: &[u8], at: usize) -> bool {
+    // 12:30, 3:4: the commonest colon of all.
+    if let Some([b'0'..=b'9', b':', b'0'..=b'9']) = text.get(at.wrapping_sub(1)..at + 2) {
+        return false;
+    }
+    name(text, at).is_some_and(|name| names::judge(name) != Name::Plain)
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+/// The name before the mark at `at`.
+fn name(text: &[u8], at: usize) -> Option<&[u8]> {
+    let before = part(text, at.saturating_sub(MOST_BLANKS + names::MOST + 8), at);
+    let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let before = part(before, 0, before.len() - blanks);
+    // "password":, ['password'] =, apiKey?:, and the quotes of a program inside a program
+    let closers = before
+        .iter()
+        .rev()
+        .take(6)
+        .take_while(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b']' | b'?' | b'!'))
+        .count();
+    let before = part(before, 0, before.len() - closers);
+    // Counting one further than can be judged tells a name that is too long from one that just fits.
+    let length = before.iter().rev().take(names::MOST + 1).take_while(|byte| is_name(**byte)).count();
+    let (rest, mut name) = before.split_at(before.len() - length);
+    if rest.ends_with(MARKER) {
+        return None;
+    }
+    // `\npassword=`: the letter belongs to an escape.
+    if rest.ends_with(b"\\") && matches!(name.first(), Some(b'n' | b'r' | b't')) {
+        name = name.get(1..).unwrap_or_default();
+    }
+    match name.first() {
+        None | Some(b'0'..=b'9') => None,
+        Some(_) => Some(name),
+    }
+}
+
+/// The secret whose mark is at `at`.
+pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
+    let name = name(text, at)?;
+    let judged = names::judge(name);
+    if judged == Name::Plain
+        || part(text, at, at + 2) == b"::"
+        || part(text, at.saturating_sub(1), at) == b":"
+    {
+        return None;
+    }
+    let start = after_mark(text, at)?;
+    match judged {
+        Name::Plain => None,
+        Name::Header => header(text, start),
+        Name::Cookie => cookie(text, start),
+        Name::Weak | Name::Bare | Name::Key | Name::Password => {
+            let value = values::value(text, start)?;
+            holds_secret(text, at, judged, value).then_some(Span {
+                start: value.start,
+                end: value.end,
+                kind: kind(name, judged),
+            })
+        }
+    }
+}
+
+/// Where the value begins: behind `=`, `:`, `==`, `:=`, `=>`, and behind the `:-` of a shell default.
+fn after_mark(text: &[u8], at: usize) -> Option<usize> {
+    let mut start = at + 1;
+    if text.get(at) == Some(&b':') && matches!(text.get(start), Some(b'-' | b'+' | b'?')) {
+        return Some(start + 1);
+    }
+    while start < at + 4 && matches!(text.get(start), Some(b'=' | b'>' | b'~')) {
+        start += 1;
+    }
+    Some(start)
+}
+
+fn kind(name: &[u8], judged: Name) -> &'static str {
+    let ends = |ending: &[u8]| {
+        name.len() >= ending.len() && {
+            name.get(name.len() - ending.len()..).is_some_and(|tail| tail.eq_ignore_ascii_case(ending))
+        }
+    };
+    match judged {
+        Name::Key | Name::Bare | Name::Weak if ends(b"token") => "token",
+        Name::Key | Name::Weak if ends(b"key") => "key",
+        Name::Password | Name::Bare if !ends(b"secret") => "password",
+        Name::Header => "authorization",
+        Name::Cookie => "cookie",
+        _ => "secret",
+    }
+}
+
+fn holds_secret(text: &[u8], at: usize, judged: Name, found: Value) -> bool {
+    let value = part(text, found.start, found.end);
+    if values::refers(value, found.quoted) {
+        return false;
+    }
+    // Option<String>, Vec<u8>: a type, not a value.
+    if !found.quoted && text.get(found.end) == Some(&b'<') && value.iter().all(u8::is_ascii_alphanumeric) {
+        return false;
+    }
+    let digits_only = value.iter().all(u8::is_ascii_digit);
+    let letters_only = value.iter().all(u8::is_ascii_alphabetic);
+    if letters_only && !found.quoted && text.get(at) == Some(&b':') && goes_on(text, found.end) {
+        // "password: the one that you chose" is a sentence.
+        return false;
+    }
+    match judged {
+        Name::Weak => value.len() >= 20 && !values::is_path(value) && values::random(value),
+        Name::Bare => {
+            let folder = matches!(value.first(), Some(b'/' | b'~' | b'.'));
+            let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
+            !folder
+                && !digits_only
+                && !value.contains(&b' ')
+                && ((value.len() >= 6 && mixed) || value.len() >= 16)
+        }
+        Name::Key => value.len() >= 4 && !(digits_only && value.len() < 10) && !values::is_path(value),
+        Name::Password => !values::is_path(value) || !value.ends_with(b"/"),
+        Name::Plain | Name::Header | Name::Cookie => false,
+    }
+}
+
+/// Whether a sentence goes on behind the word that ends at `end`.
+fn goes_on(text: &[u8], end: usize) -> bool {
+    matches!(part(text, end, end + 2), [b' ', next] if next.is_ascii_alphabetic())
+}
+
+/// `Bearer abc`, `Basic dXNlcjpw`, `token abc`: the scheme stays.
+fn header(text: &[u8], start: usize) -> Option<Span> {
+    let found = values::value(text, start)?;
+    let line = part(text, found.start, found.end.max(line_end(text, found)));
+    let word = line.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let scheme = part(line, 0, word);
+    let gap = line.get(word..)?;
+    let blanks = match gap {
+        [b'%', b'2', b'0', ..] => 3,
+        _ => gap.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'+')).count(),
+    };
+    let known = [
+        &b"bearer"[..],
+        b"basic",
+        b"token",
+        b"digest",
+        b"apikey",
+        b"negotiate",
+        b"oauth",
+        b"aws",
+        b"key",
+        b"bot",
+    ];
+    let (from, least) = if blanks > 0 && known.iter().any(|name| scheme.eq_ignore_ascii_case(name)) {
+        (word + blanks, 4)
+    } else {
+        (0, 8)
+    };
+    let rest = line.get(from..)?;
+    let length = rest
+        .iter()
+        .take_while(|byte| {
+            !matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'\\' | b',' | b';' | b'<')
+        })
+        .count();
+    let secret = rest.get(..length)?;
+    if length < least || values::refers(secret, false) {
+        return None;
+    }
+    let start = found.start + from;
+    Some(Span { start, end: start + length, kind: "authorization" })
+}
+
+/// Pairs up to the end of the line or of the quotes; a cookie without a pair is prose.
+fn cookie(text: &[u8], start: usize) -> Option<Span> {
+    let found = values::value(text, start)?;
+    let end = if found.quoted { found.end } else { line_end(text, found) };
+    let value = part(text, found.start, end);
+    let pair = value.iter().position(|byte| *byte == b'=')?;
+    let held = value.get(pair + 1..)?;
+    if held.len() < 4 || values::refers(held, false) || values::marker_length(value).is_some() {
+        return None;
+    }
+    Some(Span { start: found.start, end, kind: "cookie" })
+}
+
+/// The end of the line that an unquoted value starts, or of the quotes around a whole header.
+fn line_end(text: &[u8], found: Value) -> usize {
+    if found.quoted {
+        return found.end;
+    }
+    let rest = text.get(found.start..).unwrap_or_default();
+    let length = rest.iter().take_while(|byte| !matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`')).count();
+    found.start + length
+}

@@ -1,0 +1,354 @@
+//! What stands behind a name: where it ends, whether it only refers to a secret, whether it looks random.
+
+use super::names::{self, Name};
+use super::{MARKER, part};
+
+/// How much of a value is looked at when it is judged.
+const JUDGED: usize = 512;
+
+/// A value in a text, without its quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Value {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) quoted: bool,
+}
+
+/// Finds the value that starts at or after `at`, on the same line.
+pub(super) fn value(text: &[u8], at: usize) -> Option<Value> {
+    let mut start = at;
+    while matches!(text.get(start), Some(b' ' | b'\t')) {
+        start += 1;
+    }
+    // b"…", f'…': a letter may stand before the quote.
+    if matches!(text.get(start), Some(b'b' | b'B' | b'r' | b'R' | b'f' | b'F' | b'u' | b'@' | b'$'))
+        && matches!(text.get(start + 1), Some(b'"' | b'\'' | b'`'))
+    {
+        start += 1;
+    }
+    let slashes = text.get(start..)?.iter().take_while(|byte| **byte == b'\\').count();
+    match text.get(start + slashes) {
+        Some(quote @ (b'"' | b'\'' | b'`')) => Some(quoted(text, start + slashes + 1, *quote, slashes)),
+        _ if slashes > 0 => None,
+        _ => bare(text, start),
+    }
+}
+
+/// A value between quotes. Inside a quoted program the quotes themselves are escaped, `slashes` deep.
+fn quoted(text: &[u8], start: usize, quote: u8, slashes: usize) -> Value {
+    let mut end = start;
+    while let Some(byte) = text.get(end) {
+        match byte {
+            b'\n' => break,
+            byte if *byte == quote => {
+                end -= part(text, end.saturating_sub(slashes).max(start), end)
+                    .iter()
+                    .rev()
+                    .take_while(|byte| **byte == b'\\')
+                    .count();
+                break;
+            }
+            b'\\' if slashes == 0 => end += 2,
+            _ => end += 1,
+        }
+    }
+    Value { start, end: end.min(text.len()), quoted: true }
+}
+
+fn bare(text: &[u8], start: usize) -> Option<Value> {
+    let mut end = start;
+    while let Some(byte) = text.get(end) {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'|' | b';' | b'&' | b')'
+            | b']' | b'}' | b'\\' => {
+                if !(end == start && matches!(byte, b'<' | b'&' | b'|' | b'>')) {
+                    break;
+                }
+                return None;
+            }
+            // A comma may be part of a password, but not before a blank, a quote or another pair.
+            b',' if ends_at_comma(text, end + 1) => break,
+            _ => end += 1,
+        }
+    }
+    (end > start).then_some(Value { start, end, quoted: false })
+}
+
+fn ends_at_comma(text: &[u8], after: usize) -> bool {
+    for byte in part(text, after, after + 64) {
+        match byte {
+            b'=' | b':' => return true,
+            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b')' | b'}' | b']' => break,
+            _ => {}
+        }
+    }
+    matches!(
+        text.get(after),
+        None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b')' | b'}' | b']')
+    )
+}
+
+/// Words that stand where a secret would, and are none.
+const PLACEHOLDERS: &[&[u8]] = &[
+    b"any",
+    b"auto",
+    b"bool",
+    b"boolean",
+    b"bytes",
+    b"change-me",
+    b"change_me",
+    b"changeit",
+    b"changeme",
+    b"disabled",
+    b"empty",
+    b"enabled",
+    b"example",
+    b"expired",
+    b"false",
+    b"fixme",
+    b"hidden",
+    b"include",
+    b"incorrect",
+    b"int",
+    b"integer",
+    b"invalid",
+    b"masked",
+    b"missing",
+    b"nil",
+    b"no",
+    b"none",
+    b"null",
+    b"number",
+    b"object",
+    b"off",
+    b"omit",
+    b"on",
+    b"optional",
+    b"password",
+    b"placeholder",
+    b"prompt",
+    b"redacted",
+    b"removed",
+    b"required",
+    b"same-origin",
+    b"secret",
+    b"secretstr",
+    b"secretstring",
+    b"str",
+    b"string",
+    b"tbd",
+    b"text",
+    b"todo",
+    b"token",
+    b"true",
+    b"undefined",
+    b"unknown",
+    b"unset",
+    b"valid",
+    b"varchar",
+    b"void",
+    b"wrong",
+    b"yes",
+    b"u8",
+    b"u32",
+    b"u64",
+    b"i32",
+    b"i64",
+    b"f64",
+    b"usize",
+    b"option",
+    b"vec",
+    b"secretbox",
+    b"uuid",
+];
+
+/// First words of a path of names that is read from somewhere else.
+const ROOTS: &[&[u8]] = &[
+    b"self",
+    b"this",
+    b"process",
+    b"os",
+    b"env",
+    b"config",
+    b"cfg",
+    b"settings",
+    b"options",
+    b"opts",
+    b"args",
+    b"params",
+    b"props",
+    b"secrets",
+    b"vars",
+    b"var",
+    b"local",
+    b"data",
+    b"module",
+    b"each",
+    b"ctx",
+    b"context",
+    b"req",
+    b"request",
+    b"res",
+    b"response",
+    b"event",
+    b"state",
+    b"user",
+    b"credentials",
+    b"input",
+    b"inputs",
+    b"github",
+    b"steps",
+    b"values",
+    b"conf",
+    b"app",
+    b"import",
+    b"window",
+    b"Deno",
+    b"Bun",
+    b"ENV",
+    b"System",
+    b"Rails",
+    b"random_password",
+    b"aws",
+    b"auth",
+    b"session",
+    b"client",
+    b"account",
+    b"db",
+    b"database",
+];
+
+/// Whether `value` only stands for a secret, or says that there is none.
+pub(super) fn refers(value: &[u8], quoted: bool) -> bool {
+    let Some(first) = value.first() else { return true };
+    if marker_length(value).is_some_and(|length| length == value.len()) {
+        return true;
+    }
+    match first {
+        b'$' | b'%' if value.len() > 1 => return true,
+        b'<' | b'{' | b'*' => return true,
+        b'(' | b'[' | b'&' | b'!' | b'@' if !quoted => return true,
+        _ => {}
+    }
+    let value = part(value, 0, JUDGED);
+    let lower = |byte: &u8| byte.to_ascii_lowercase();
+    if PLACEHOLDERS.iter().any(|word| value.eq_ignore_ascii_case(word)) {
+        return true;
+    }
+    // `xxxx`, `........`, `ghp_xxxxxxxx`, `abc***`, `sk-ant-...`: written to be replaced, or already replaced.
+    let filler = |byte: &u8| matches!(lower(byte), b'x' | b'.' | b'-' | b'_' | b'*' | b'?' | b'#' | b'0');
+    if value.iter().all(filler) && value.len() > 1 {
+        return true;
+    }
+    let elided = |part: &[u8]| matches!(part, b"xxxx" | b"XXXX" | b"****");
+    if value.windows(4).any(elided) || value.ends_with(b"...") || value.ends_with("…".as_bytes()) {
+        return true;
+    }
+    if value.windows(3).any(|part| part == b"***")
+        || value.windows(2).any(|part| part == b"${" || part == b"{{")
+    {
+        return true;
+    }
+    if starts_ignoring_case(value, b"your-")
+        || starts_ignoring_case(value, b"your_")
+        || (value.starts_with(b"YOUR"))
+    {
+        return true;
+    }
+    for scheme in [
+        &b"op://"[..],
+        b"vault:",
+        b"env:",
+        b"env.",
+        b"secret://",
+        b"ssm://",
+        b"keyring:",
+        b"file:",
+        b"arn:aws:",
+    ] {
+        if value.starts_with(scheme) {
+            return true;
+        }
+    }
+    !quoted && is_code(value)
+}
+
+fn starts_ignoring_case(value: &[u8], start: &[u8]) -> bool {
+    value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+}
+
+/// Whether an unquoted value is a piece of a program: a call, an index, a path of names, the name of a variable.
+fn is_code(value: &[u8]) -> bool {
+    if value.iter().any(|byte| matches!(byte, b'(' | b'[')) {
+        return true;
+    }
+    let mut segments = value.split(|byte| *byte == b'.');
+    let names = value.split(|byte| *byte == b'.').all(is_identifier);
+    if !names {
+        return false;
+    }
+    let root = segments.next().unwrap_or_default();
+    if root.len() < value.len() {
+        return ROOTS.contains(&root) || !value.iter().any(u8::is_ascii_digit);
+    }
+    // `password=db_password`, `token: GITHUB_TOKEN`
+    let digits = value.iter().any(u8::is_ascii_digit);
+    !digits && !matches!(names::judge(value), Name::Plain | Name::Weak)
+}
+
+fn is_identifier(part: &[u8]) -> bool {
+    matches!(part.first(), Some(b'A'..=b'Z' | b'a'..=b'z' | b'_'))
+        && part.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+}
+
+/// Length of the marker that `text` starts with.
+pub(super) fn marker_length(text: &[u8]) -> Option<usize> {
+    let rest = text.strip_prefix(MARKER)?;
+    let kind = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'0'..=b'9'))
+        .count();
+    (kind > 0 && rest.get(kind) == Some(&b']')).then_some(MARKER.len() + kind + 1)
+}
+
+/// Whether `value` looks drawn at random: long, of several kinds of characters that alternate.
+///
+/// Words joined by hyphens change their kind rarely, a drawn key at every second or third character.
+pub(super) fn random(value: &[u8]) -> bool {
+    let value = part(value, 0, JUDGED);
+    if value.len() < 17 || is_uuid(value) {
+        return false;
+    }
+    let kind = |byte: &u8| match byte {
+        b'a'..=b'z' => 1u8,
+        b'A'..=b'Z' => 2,
+        b'0'..=b'9' => 3,
+        _ => 0,
+    };
+    let changes = value
+        .windows(2)
+        .filter(|pair| matches!(pair, [one, other] if kind(one) != kind(other) && kind(one) != 0 && kind(other) != 0))
+        .count();
+    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    digits > 0 && letters > 0 && changes * 5 >= value.len()
+}
+
+fn is_uuid(value: &[u8]) -> bool {
+    value.len() == 36
+        && value.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// Whether `value` names a file.
+pub(super) fn is_path(value: &[u8]) -> bool {
+    let begins = value.starts_with(b"./")
+        || value.starts_with(b"../")
+        || value.starts_with(b"~/")
+        || (value.starts_with(b"/") && value.len() < 256 && !value.ends_with(b"="));
+    let ends =
+        [&b".pem"[..], b".key", b".json", b".txt", b".env", b".p12", b".pub", b".crt", b".yaml", b".yml"];
+    begins || ends.iter().any(|ending| value.ends_with(ending))
+}

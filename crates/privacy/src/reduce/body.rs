@@ -1,0 +1,506 @@
+//! Result bodies: what a tool gave back, as quantities.
+//!
+//! A body becomes an object, in place. Of a structured body only listed members of the listed shape stay
+//! ([`keep::part`]), at the top and in the few objects that are listed themselves; of lists only the count
+//! (`"tasks":{"count":2}`). Then follow:
+//!
+//! - `outputBytes`: bytes of UTF-8 of the text. A string's own length; of a structure the sum that
+//!   [`Tally`] makes, and for a tool that writes a file without its `content`, which is an echo;
+//! - `isError`, `exitCode`, `errorClass`: where the structure or the first words say so ([`crate::classify`]);
+//! - `firstLine`: only of the `error` of a tool that is no shell, masked, at most 200 characters;
+//! - `head`, `tail`: only at level `full`, masked, at most 2,048 bytes each.
+
+use super::context::Event;
+use super::tally::{SHOWN, Shown, Tally, has_shape};
+use super::walk::{Run, Zone};
+use super::write;
+use crate::classify::{self, ErrorClass, Tool, Verdict};
+use crate::config::Level;
+use crate::keep::{self, Part};
+use crate::scan::{Cursor, Fault, FaultKind, Visitor};
+use crate::text::Text;
+
+/// Longest first line of an error, in characters.
+const FIRST_LINE: usize = 200;
+
+/// How much of an error's start is masked before its first line is cut out.
+const FIRST_LINE_SEARCHED: usize = 4096;
+
+/// Longest answer of Codex's `spawn_agent` that is looked into.
+const SPAWNED: usize = 4096;
+
+/// Objects of a structured body that may be open at once: the body, `usage`, and what is in it.
+const PLACES: usize = 3;
+
+/// What a body is the result of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// A call that went well, or of which nothing is known.
+    Used,
+    /// A call of a batch.
+    Batch,
+    /// A call that failed.
+    Failed,
+}
+
+impl<'a> Run<'a, '_> {
+    /// A result body.
+    pub(super) fn result(&mut self, zone: Zone) -> Result<(), Fault> {
+        let role = match zone {
+            Zone::Call => Role::Batch,
+            Zone::Top | Zone::InputTop | Zone::Input | Zone::Todos | Zone::Other => Role::Used,
+        };
+        let tool = match zone {
+            Zone::Top | Zone::Call => self.tool(),
+            Zone::InputTop | Zone::Input | Zone::Todos | Zone::Other => Tool::Unnamed,
+        };
+        self.body(role, tool)
+    }
+
+    /// `error`: a short word, a sentence of the provider, or a result body.
+    pub(super) fn error(&mut self, zone: Zone) -> Result<(), Fault> {
+        let tool = match zone {
+            Zone::Top | Zone::Call => self.tool(),
+            Zone::InputTop | Zone::Input | Zone::Todos | Zone::Other => Tool::Unnamed,
+        };
+        let sentence = zone == Zone::Top && self.event == Event::PostModelRequest;
+        let word = zone == Zone::Top && self.event == Event::StopFailure;
+        if (sentence || word) && self.cursor.peek() == Some(b'"') {
+            let start = self.cursor.at;
+            let text = self.cursor.string()?;
+            if word && keep::is_error_word(text.decode(&mut self.writer.decoded)) {
+                return self.writer.text(&text);
+            }
+            if sentence {
+                return self.sentence(&text);
+            }
+            self.cursor.at = start;
+        }
+        self.body(Role::Failed, tool)
+    }
+
+    /// The provider's words: the first line, masked.
+    fn sentence(&mut self, text: &Text<'_>) -> Result<(), Fault> {
+        if self.level == Level::Metadata {
+            self.writer.raw(b"{\"bytes\":");
+            self.writer.number(text.len() as u64);
+            self.writer.raw(b"}");
+        } else {
+            self.first_line(text);
+        }
+        Ok(())
+    }
+
+    fn first_line(&mut self, text: &Text<'_>) {
+        let mut scratch = std::mem::take(&mut self.writer.decoded);
+        let head = text.head(FIRST_LINE_SEARCHED, &mut scratch).trim_ascii_start();
+        // Masked before it is cut: a secret that goes on in the next line would be cut to something unknown.
+        self.writer.mask(head);
+        let line = self.writer.masked.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        self.writer.masked.truncate(line.unwrap_or(usize::MAX));
+        let kept = write::first_characters(&self.writer.masked, FIRST_LINE).len();
+        self.writer.masked.truncate(kept);
+        self.writer.quoted_mask();
+        self.writer.decoded = scratch;
+    }
+
+    fn body(&mut self, role: Role, tool: Tool) -> Result<(), Fault> {
+        let mut tally = Tally::new(self.level == Level::Full);
+        match self.cursor.peek() {
+            Some(b'n') => {
+                let null = self.cursor.scalar()?;
+                self.writer.raw(null);
+                return Ok(());
+            }
+            Some(b'"') => {
+                let text = self.cursor.string()?;
+                self.writer.raw(b"{");
+                if tool == Tool::SpawnAgent && text.len() <= SPAWNED {
+                    self.spawned(&text);
+                }
+                tally.count(text);
+                self.quantities(role, tool, &mut tally, Verdict::default());
+            }
+            Some(b'{') => {
+                self.writer.raw(b"{");
+                let said = self.structure(tool, &mut tally)?;
+                self.quantities(role, tool, &mut tally, said);
+            }
+            _ => {
+                self.cursor.walk(&mut tally)?;
+                self.writer.raw(b"{");
+                self.quantities(role, tool, &mut tally, Verdict::default());
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a body: what is known about it in numbers. `said` is what its structure told.
+    fn quantities(&mut self, role: Role, tool: Tool, tally: &mut Tally<'a>, said: Verdict) {
+        self.writer.raw(b"\"outputBytes\":");
+        self.writer.number(tally.bytes);
+        let mut scratch = std::mem::take(&mut self.writer.decoded);
+        let head = match (role, tally.first) {
+            // Most results: nothing in them is read.
+            (Role::Used, _) if tool != Tool::ApplyPatch => b"",
+            (_, None) => b"",
+            (_, Some(text)) => text.head(classify::HEAD, &mut scratch),
+        };
+        let read = match role {
+            Role::Used => classify::used(head, tool),
+            Role::Batch => classify::batch(head, tool),
+            Role::Failed => classify::failure(head),
+        };
+        self.writer.decoded = scratch;
+        let is_error = said.is_error.or(read.is_error);
+        if let Some(is_error) = is_error {
+            self.writer.raw(if is_error { b",\"isError\":true" } else { b",\"isError\":false" });
+        }
+        if let Some(code) = said.exit_code.or(read.exit_code) {
+            self.writer.raw(b",\"exitCode\":");
+            self.writer.signed(code);
+        }
+        let class = match (is_error, said.class.or(read.class)) {
+            (Some(true), None) => Some(ErrorClass::Unknown),
+            (Some(false), _) => None,
+            (_, class) => class,
+        };
+        if let Some(class) = class {
+            self.writer.raw(b",\"errorClass\":\"");
+            self.writer.raw(class.name().as_bytes());
+            self.writer.raw(b"\"");
+        }
+        let spoken = match tool {
+            Tool::Named | Tool::Write | Tool::ApplyPatch | Tool::SpawnAgent => true,
+            Tool::Unnamed | Tool::Shell => false,
+        };
+        if role == Role::Failed
+            && spoken
+            && self.level != Level::Metadata
+            && let Some(text) = tally.first
+        {
+            self.writer.raw(b",\"firstLine\":");
+            self.first_line(&text);
+        }
+        if let Some(shown) = tally.shown() {
+            self.show(&shown);
+        }
+        self.writer.raw(b"}");
+    }
+
+    /// The start and end of a body, for level `full`.
+    pub(super) fn show(&mut self, shown: &Shown) {
+        if shown.total == 0 {
+            return;
+        }
+        self.writer.raw(b",\"head\":");
+        self.writer.mask(&shown.head);
+        let kept = write::cut(&self.writer.masked, SHOWN).len();
+        self.writer.masked.truncate(kept);
+        self.writer.quoted_mask();
+        if shown.total <= SHOWN {
+            return;
+        }
+        // What follows the head: the rest of what was collected with it, then the collected end.
+        let mut rest = shown.head.clone();
+        rest.extend_from_slice(&shown.tail);
+        self.writer.mask(&rest);
+        let behind_head = shown.total - SHOWN;
+        let tail = write::cut_start(&self.writer.masked, SHOWN.min(behind_head)).to_vec();
+        self.writer.raw(b",\"tail\":");
+        self.writer.quoted(&tail);
+    }
+
+    /// The members of a structured body that may stay, each followed by a comma; and what it says of the outcome.
+    fn structure(&mut self, tool: Tool, tally: &mut Tally<'a>) -> Result<Verdict, Fault> {
+        let mut said = Said::default();
+        // For each open object where we are, and whether something was written in it.
+        let mut open = [(keep::ROOT, false); PLACES];
+        let mut depth = 1;
+        self.cursor.at += 1;
+        let mut fresh = true;
+        while depth > 0 {
+            self.cursor.blank();
+            match self.cursor.peek() {
+                Some(b'}') => {
+                    self.cursor.at += 1;
+                    depth -= 1;
+                    if depth > 0 {
+                        self.writer.raw(b"}");
+                        if depth == 1 {
+                            self.writer.raw(b",");
+                        }
+                    }
+                    fresh = false;
+                    continue;
+                }
+                Some(b',') if !fresh => {
+                    self.cursor.at += 1;
+                    self.cursor.blank();
+                }
+                Some(_) if fresh => {}
+                _ => return Err(self.cursor.fault(FaultKind::UnexpectedByte)),
+            }
+            fresh = false;
+            let key = self.cursor.string()?;
+            self.cursor.blank();
+            self.cursor.expect(b':')?;
+            self.cursor.blank();
+            let mut scratch = std::mem::take(&mut self.writer.decoded);
+            let name = key.decode(&mut scratch);
+            let root = depth == 1;
+            let Some((place, wrote)) = open.get_mut(depth - 1) else { break };
+            let meaning = match keep::part(name) {
+                None if root && tool == Tool::Write && name == b"content" => Some(Part::Echo),
+                // A listed name in another place means nothing there.
+                Some((part, places)) if part == Part::Echo || places & *place != 0 => Some(part),
+                _ => None,
+            };
+            let inner = keep::place(name);
+            if meaning == Some(Part::Object) && depth < PLACES && self.cursor.peek() == Some(b'{') {
+                self.lead(root, wrote, name);
+                self.writer.raw(b"{");
+                self.cursor.at += 1;
+                if let Some(opened) = open.get_mut(depth) {
+                    *opened = (inner, false);
+                }
+                depth += 1;
+                fresh = true;
+            } else {
+                self.part(root, wrote, name, meaning, tally, &mut said)?;
+            }
+            self.writer.decoded = scratch;
+        }
+        Ok(said.verdict())
+    }
+
+    /// Writes the name of a member of a structured body. Members of the body itself end in a comma, because its
+    /// quantities follow; inside an object commas stand between.
+    fn lead(&mut self, root: bool, wrote: &mut bool, name: &[u8]) {
+        if *wrote && !root {
+            self.writer.raw(b",");
+        }
+        *wrote = true;
+        self.writer.raw(b"\"");
+        self.writer.raw(name);
+        self.writer.raw(b"\":");
+    }
+
+    /// One member of a structured body: kept if it is listed and has its shape, else measured.
+    fn part(
+        &mut self,
+        root: bool,
+        wrote: &mut bool,
+        name: &[u8],
+        meaning: Option<Part>,
+        tally: &mut Tally<'a>,
+        said: &mut Said,
+    ) -> Result<(), Fault> {
+        let end: &[u8] = if root { b"," } else { b"" };
+        match (meaning, self.cursor.peek()) {
+            (Some(Part::Echo), _) => self.cursor.skip(),
+            (Some(Part::List), Some(b'[' | b'{')) if root => {
+                let count = self.count(tally)?;
+                self.lead(root, wrote, name);
+                self.writer.raw(b"{\"count\":");
+                self.writer.number(count);
+                self.writer.raw(b"},");
+                Ok(())
+            }
+            (Some(meaning), Some(b'"')) => {
+                let text = self.cursor.string()?;
+                let mut scratch = Vec::new();
+                let value = if text.len() <= 1024 { text.decode(&mut scratch) } else { b"" };
+                if !has_shape(meaning, value) || crate::mask::suspicious(value) {
+                    tally.count(text);
+                } else if meaning == Part::ErrorClass {
+                    said.class = ErrorClass::parse(value);
+                } else {
+                    self.lead(root, wrote, name);
+                    self.writer.quoted(value);
+                    self.writer.raw(end);
+                }
+                Ok(())
+            }
+            (Some(meaning), Some(b't' | b'f' | b'0'..=b'9' | b'-')) => {
+                let spelling = self.cursor.scalar()?;
+                if said.hears(meaning, spelling, tally) {
+                    self.lead(root, wrote, name);
+                    self.writer.raw(spelling);
+                    self.writer.raw(end);
+                }
+                Ok(())
+            }
+            _ => self.cursor.walk(tally),
+        }
+    }
+
+    /// Counts the items of the list or map that the cursor stands on, and measures their texts.
+    pub(super) fn count(&mut self, visitor: &mut impl Visitor<'a>) -> Result<u64, Fault> {
+        let object = self.cursor.peek() == Some(b'{');
+        let close = if object { b'}' } else { b']' };
+        self.cursor.at += 1;
+        let mut count = 0;
+        loop {
+            self.cursor.blank();
+            match self.cursor.peek() {
+                Some(byte) if byte == close => {
+                    self.cursor.at += 1;
+                    return Ok(count);
+                }
+                Some(b',') if count > 0 => {
+                    self.cursor.at += 1;
+                    self.cursor.blank();
+                }
+                Some(_) if count == 0 => {}
+                _ => return Err(self.cursor.fault(FaultKind::UnexpectedByte)),
+            }
+            if object {
+                self.cursor.string()?;
+                self.cursor.blank();
+                self.cursor.expect(b':')?;
+            }
+            self.cursor.walk(visitor)?;
+            count += 1;
+        }
+    }
+
+    /// The ids in the answer of Codex's `spawn_agent`, which is JSON inside a string.
+    fn spawned(&mut self, text: &Text<'_>) {
+        let mut scratch = Vec::new();
+        let mut answer = Spawned::default();
+        let inner = text.decode(&mut scratch);
+        let mut cursor = Cursor::new(inner);
+        cursor.blank();
+        if cursor.peek() != Some(b'{') || cursor.walk(&mut answer).is_err() {
+            return;
+        }
+        for (name, value, is_it) in [
+            (&b"agent_id"[..], answer.agent_id, keep::is_uuid as fn(&[u8]) -> bool),
+            (b"task_name", answer.task_name, keep::is_task_name),
+        ] {
+            // Neither shape needs an escape, so the spelling is the text.
+            if let Some(value) = value
+                && value.plain()
+                && is_it(value.raw)
+            {
+                self.lead(true, &mut false, name);
+                self.writer.quoted(value.raw);
+                self.writer.raw(b",");
+            }
+        }
+    }
+}
+
+/// What a structured body says of its outcome.
+#[derive(Default)]
+struct Said {
+    is_error: Option<bool>,
+    interrupted: bool,
+    failed: bool,
+    exit_code: Option<i64>,
+    class: Option<ErrorClass>,
+}
+
+impl Said {
+    /// Takes a word or number; true if it is also to be kept as it is.
+    fn hears(&mut self, meaning: Part, spelling: &[u8], tally: &mut Tally<'_>) -> bool {
+        let flag = match spelling {
+            b"true" => Some(true),
+            b"false" => Some(false),
+            _ => None,
+        };
+        let number = flag.is_none() && spelling.len() <= 24;
+        match meaning {
+            Part::IsError => {
+                self.is_error = flag.or(self.is_error);
+                false
+            }
+            Part::Interrupted => {
+                self.interrupted |= flag == Some(true);
+                flag.is_some()
+            }
+            Part::Success => {
+                self.failed |= flag == Some(false);
+                flag.is_some()
+            }
+            Part::ExitCode => {
+                let code = std::str::from_utf8(spelling).ok().and_then(|text| text.parse().ok());
+                self.exit_code = code.or(self.exit_code);
+                false
+            }
+            Part::OutputBytes => {
+                let bytes = std::str::from_utf8(spelling).ok().and_then(|text| text.parse::<u64>().ok());
+                tally.bytes = tally.bytes.saturating_add(bytes.unwrap_or(0));
+                false
+            }
+            Part::Flag => flag.is_some(),
+            Part::Number => number,
+            // Ids are numbers in some clients.
+            Part::Id => number,
+            Part::State
+            | Part::ErrorClass
+            | Part::WorktreePath
+            | Part::WorktreeBranch
+            | Part::Model
+            | Part::Object
+            | Part::List
+            | Part::Echo => false,
+        }
+    }
+
+    fn verdict(self) -> Verdict {
+        if self.interrupted {
+            return Verdict {
+                is_error: Some(true),
+                exit_code: self.exit_code,
+                class: Some(ErrorClass::Interrupt),
+            };
+        }
+        let exited = self.exit_code.map(Verdict::exited).unwrap_or_default();
+        let is_error = match self.is_error {
+            None if self.failed => Some(true),
+            said => said.or(exited.is_error),
+        };
+        Verdict { is_error, exit_code: self.exit_code, class: self.class.or(exited.class) }
+    }
+}
+
+/// Looks for the ids in the answer of `spawn_agent`.
+#[derive(Default)]
+struct Spawned<'a> {
+    next: Option<Which>,
+    agent_id: Option<Text<'a>>,
+    task_name: Option<Text<'a>>,
+}
+
+#[derive(Clone, Copy)]
+enum Which {
+    AgentId,
+    TaskName,
+}
+
+impl<'a> Visitor<'a> for Spawned<'a> {
+    fn key(&mut self, key: Text<'a>) -> bool {
+        self.next = if key.is(b"agent_id") {
+            Some(Which::AgentId)
+        } else if key.is(b"task_name") {
+            Some(Which::TaskName)
+        } else {
+            None
+        };
+        true
+    }
+
+    fn text(&mut self, text: Text<'a>) {
+        match self.next.take() {
+            Some(Which::AgentId) => self.agent_id = Some(text),
+            Some(Which::TaskName) => self.task_name = Some(text),
+            None => {}
+        }
+    }
+
+    fn unnamed(&mut self) {
+        self.next = None;
+    }
+}

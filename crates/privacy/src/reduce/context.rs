@@ -1,0 +1,69 @@
+//! What a payload says about itself, as far as the treatment of its members depends on it.
+//!
+//! A payload may say two different things (a member may be there twice); then the stricter one holds.
+
+use super::Source;
+use crate::classify::Tool;
+
+/// The event, as far as it matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// Not said (yet).
+    Unsaid,
+    /// Said twice, differently.
+    Disputed,
+    /// Claude's `StopFailure`: `error` is a short word.
+    StopFailure,
+    /// Codex's `PostModelRequest`: `error` is the provider's sentence.
+    PostModelRequest,
+    /// `ElicitationResult`: `content` is what a person typed into a form.
+    ElicitationResult,
+    /// Any other.
+    Other,
+}
+
+impl Event {
+    /// What the event is after it has been named `name`.
+    pub(super) fn named(self, name: &[u8], source: Source) -> Self {
+        let event = match (name, source) {
+            (b"StopFailure", Source::ClaudeHook) => Self::StopFailure,
+            (b"PostModelRequest", Source::CodexHook) => Self::PostModelRequest,
+            (b"ElicitationResult", _) => Self::ElicitationResult,
+            _ => Self::Other,
+        };
+        match self {
+            Self::Unsaid => event,
+            earlier if earlier == event => event,
+            _ => Self::Disputed,
+        }
+    }
+}
+
+/// The tool of a call, once it has been named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Called {
+    /// Not said (yet).
+    Unsaid,
+    /// Said once, or always the same.
+    As(Tool),
+}
+
+impl Called {
+    /// What the tool is after it has been named `name`. Two names make it unnamed, which counts as a shell.
+    pub(super) fn named(self, name: &[u8]) -> Self {
+        let tool = Tool::of(name);
+        match self {
+            Self::Unsaid => Self::As(tool),
+            Self::As(earlier) if earlier == tool => self,
+            Self::As(_) => Self::As(Tool::Unnamed),
+        }
+    }
+
+    /// The tool, where it was named.
+    pub(super) fn tool(self) -> Tool {
+        match self {
+            Self::Unsaid => Tool::Unnamed,
+            Self::As(tool) => tool,
+        }
+    }
+}

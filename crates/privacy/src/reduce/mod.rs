@@ -1,0 +1,75 @@
+//! From an agent's payload to what may be written: one forward pass, member by member.
+//!
+//! The output is compact JSON with the payload's members in their order and bodies replaced in place. A member
+//! whose treatment depends on another that may come later (`error`, `last_assistant_message`, a top-level
+//! `content`, a result before its `tool_name`) is remembered and written at the end of its object, when
+//! everything about it is known.
+//!
+//! What replaces what:
+//!
+//! | was | becomes |
+//! |---|---|
+//! | a result body | `{…named ids, states and numbers…, "outputBytes":N, "isError":…, "exitCode":N, "errorClass":"…", "firstLine":"…"}` ([`body`]) |
+//! | content of a file, or any long string | `{"bytes":N,"lines":N,"hash":"…"}` ([`contents`]) |
+//! | a patch | the same, with `"files":["*** Update File: a", …]` |
+//! | a text at level `metadata` | `{"bytes":N,"lines":N}`, a command `{"program":"git","bytes":N}` ([`texts`]) |
+//! | what nests deeper than 64 levels, or no longer fits | `{"reduced":"too_deep","bytes":N}`, `{"reduced":"too_big","bytes":N}` |
+
+mod body;
+mod contents;
+mod context;
+mod tally;
+mod texts;
+mod walk;
+mod write;
+
+use crate::config::Config;
+use crate::scan::Fault;
+
+/// Who made the payload, and through which door it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// A hook of Claude Code.
+    ClaudeHook,
+    /// A hook of Codex.
+    CodexHook,
+    /// Claude Code's status line.
+    StatusLine,
+}
+
+/// What became of a payload.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reduction {
+    /// Why the payload was not understood; then nothing of it was written.
+    pub fault: Option<Fault>,
+    /// How many secrets were masked.
+    pub masked: u32,
+    /// The payload's working directory, unescaped; only looked up when the configuration excludes folders.
+    pub cwd: Option<Vec<u8>>,
+    /// The payload's project directory (status line), likewise.
+    pub project_dir: Option<Vec<u8>>,
+}
+
+/// Appends to `out` what may be kept of `input`, as one compact JSON object.
+///
+/// `key` is asked at most once, and only if something is hashed. If the payload cannot be understood, `out`
+/// is left as it was and the fault says why. Whether the payload's folder is excluded is for the caller to
+/// ask ([`Config::excludes`]), with the directories that the answer carries.
+pub fn reduce(
+    input: &[u8],
+    source: Source,
+    config: &Config,
+    key: &mut dyn FnMut() -> [u8; 16],
+    out: &mut Vec<u8>,
+) -> Reduction {
+    let start = out.len();
+    let mut run = walk::Run::new(input, source, config, key, out);
+    let fault = run.document().err();
+    let masked = run.masked();
+    let (cwd, project_dir) = run.directories();
+    if let Some(fault) = fault {
+        out.truncate(start);
+        return Reduction { fault: Some(fault), ..Reduction::default() };
+    }
+    Reduction { fault: None, masked, cwd, project_dir }
+}

@@ -1,0 +1,320 @@
+//! Strings that are no result and no file: prompts, commands, messages, names, and whatever else there is.
+
+use super::contents::{is_encoded_file, is_patch, lines};
+use super::tally::Tally;
+use super::walk::{Run, Zone};
+use super::write;
+use crate::config::Level;
+use crate::keep::{self, Key};
+use crate::mask::{self, NOTIFICATION};
+use crate::scan::Fault;
+use crate::swar;
+use crate::text::Text;
+
+/// A string without a meaning that is longer than this is reduced.
+const SHORT: usize = 2048;
+
+/// Commands and texts that people wrote are kept up to this length.
+const LONG: usize = 256 * 1024;
+
+/// A file in disguise is reduced from this length on.
+const ENCODED: usize = 256;
+
+/// Characters of a compaction summary that are kept.
+const SUMMARY: usize = 1000;
+
+/// How much of a summary is masked before it is cut.
+const SUMMARY_SEARCHED: usize = 16 * 1024;
+
+/// Parts of a task notification that hold what the task gave back.
+const RESULTS: [&[u8]; 6] = [b"result", b"event", b"output", b"stdout", b"stderr", b"error"];
+
+impl<'a> Run<'a, '_> {
+    /// Writes a string by what it means there.
+    pub(super) fn string(&mut self, zone: Zone, meaning: Key, text: &Text<'_>) -> Result<(), Fault> {
+        if text.len() > ENCODED && self.hides_file(text) {
+            self.digest(text);
+            return Ok(());
+        }
+        if zone.is_input() && self.holds_patch(text) {
+            self.digest(text);
+            return Ok(());
+        }
+        if self.level == Level::Metadata {
+            return self.at_metadata(meaning, text);
+        }
+        match meaning {
+            Key::Prompt => self.prompt(text),
+            Key::Command if matches!(zone, Zone::Input | Zone::Todos) && text.len() > SHORT => {
+                self.digest(text);
+                Ok(())
+            }
+            Key::Command | Key::Message | Key::FinalMessage | Key::Delta | Key::Summary => self.long(text),
+            Key::Content if zone == Zone::Todos => self.long(text),
+            _ if text.len() > SHORT => {
+                self.digest(text);
+                Ok(())
+            }
+            _ => self.writer.text(text),
+        }
+    }
+
+    fn hides_file(&mut self, text: &Text<'_>) -> bool {
+        if text.odd() {
+            return is_encoded_file(text.head(128, &mut self.writer.decoded));
+        }
+        is_encoded_file(text.raw)
+    }
+
+    fn holds_patch(&mut self, text: &Text<'_>) -> bool {
+        // Spelled plainly nearly always; white space before it is rare, so look at the first byte first.
+        match text.raw.first() {
+            Some(b'*' | b' ' | b'\\') => is_patch(text.head(4096, &mut self.writer.decoded)),
+            _ => false,
+        }
+    }
+
+    /// A text of people, kept up to [`LONG`] bytes.
+    fn long(&mut self, text: &Text<'_>) -> Result<(), Fault> {
+        if text.len() <= LONG {
+            return self.writer.text(text);
+        }
+        write::check(text)?;
+        let mut scratch = std::mem::take(&mut self.writer.decoded);
+        let decoded = text.decode(&mut scratch);
+        self.writer.mask(decoded);
+        self.cut_long(decoded.len());
+        self.writer.quoted_mask();
+        self.writer.decoded = scratch;
+        Ok(())
+    }
+
+    /// Cuts the masked text to [`LONG`] bytes and says how long the whole was.
+    fn cut_long(&mut self, whole: usize) {
+        let kept = write::cut(&self.writer.masked, LONG).len();
+        if kept == self.writer.masked.len() {
+            return;
+        }
+        self.writer.masked.truncate(kept);
+        let note = format!("… [cut: {kept} of {whole} bytes]");
+        self.writer.masked.extend_from_slice(note.as_bytes());
+    }
+
+    /// A prompt; in a task notification what the task gave back is replaced by its length.
+    fn prompt(&mut self, text: &Text<'_>) -> Result<(), Fault> {
+        write::check(text)?;
+        if !text.odd() && text.raw.len() <= LONG && !mask::suspicious(text.raw) {
+            self.writer.spelled(text);
+            return Ok(());
+        }
+        let mut scratch = std::mem::take(&mut self.writer.decoded);
+        let decoded = text.decode(&mut scratch);
+        let written = match notified(decoded) {
+            None => false,
+            Some((start, end)) => {
+                let (before, rest) = decoded.split_at(start);
+                let (inner, after) = rest.split_at(end - start);
+                let mut told = before.to_vec();
+                if is_count(inner) {
+                    told.extend_from_slice(inner);
+                } else {
+                    told.extend_from_slice(format!("[{} bytes]", inner.len()).as_bytes());
+                    if self.level == Level::Full {
+                        self.shown_inside(inner, &mut told);
+                    }
+                }
+                told.extend_from_slice(after);
+                self.writer.mask(&told);
+                self.cut_long(decoded.len());
+                self.writer.quoted_mask();
+                true
+            }
+        };
+        self.writer.decoded = scratch;
+        if written { Ok(()) } else { self.long(text) }
+    }
+
+    /// The start of what a task gave back, for level `full`.
+    fn shown_inside(&mut self, inner: &[u8], told: &mut Vec<u8>) {
+        self.writer.mask(inner);
+        told.push(b' ');
+        told.extend_from_slice(write::cut(&self.writer.masked, super::tally::SHOWN));
+    }
+
+    /// At level `metadata` a string stays only if it names something.
+    fn at_metadata(&mut self, meaning: Key, text: &Text<'_>) -> Result<(), Fault> {
+        let mut scratch = std::mem::take(&mut self.writer.decoded);
+        let decoded = text.decode(&mut scratch);
+        let stays = match meaning {
+            Key::Word | Key::Event | Key::Tool | Key::AgentType => keep::is_word(decoded),
+            Key::State => keep::is_error_word(decoded),
+            Key::Label => keep::is_label(decoded),
+            Key::Path | Key::Cwd | Key::ProjectDir => keep::is_path(decoded),
+            _ => false,
+        };
+        if !stays {
+            self.writer.raw(b"{");
+            match meaning {
+                Key::Command => {
+                    if let Some(program) = program(decoded) {
+                        self.writer.raw(b"\"program\":\"");
+                        self.writer.raw(program);
+                        self.writer.raw(b"\",");
+                    }
+                }
+                Key::Prompt | Key::Message | Key::FinalMessage | Key::Delta | Key::Summary | Key::Content => {
+                    self.writer.raw(b"\"lines\":");
+                    self.writer.number(lines(decoded));
+                    self.writer.raw(b",");
+                }
+                _ => {}
+            }
+            self.writer.raw(b"\"bytes\":");
+            self.writer.number(decoded.len() as u64);
+            self.writer.raw(b"}");
+        }
+        self.writer.decoded = scratch;
+        if stays { self.writer.text(text) } else { Ok(()) }
+    }
+
+    /// Texts that are kept in part or only measured: a compaction summary, a piece of a message, the last words
+    /// of an agent that has no type (which are a compaction summary too).
+    pub(super) fn measured_text(&mut self, meaning: Key) -> Result<(), Fault> {
+        let whole = match meaning {
+            Key::FinalMessage => !self.nameless_agent,
+            Key::Delta => self.level == Level::Full,
+            _ => false,
+        };
+        let text = match self.cursor.peek() {
+            Some(b'"') => self.cursor.string()?,
+            Some(b'{' | b'[') => {
+                let mut tally = Tally::new(false);
+                self.cursor.walk(&mut tally)?;
+                self.writer.raw(b"{\"bytes\":");
+                self.writer.number(tally.bytes);
+                self.writer.raw(b"}");
+                return Ok(());
+            }
+            _ => {
+                let spelling = self.cursor.scalar()?;
+                let null = spelling == b"null";
+                self.writer.raw(if null { b"null" } else { b"{\"bytes\":0}" });
+                return Ok(());
+            }
+        };
+        if whole {
+            return self.string(Zone::Top, meaning, &text);
+        }
+        self.writer.raw(b"{\"bytes\":");
+        self.writer.number(text.len() as u64);
+        if meaning == Key::Summary && self.level != Level::Metadata {
+            self.writer.raw(b",\"head\":");
+            let mut scratch = std::mem::take(&mut self.writer.decoded);
+            self.writer.mask(text.head(SUMMARY_SEARCHED, &mut scratch));
+            let kept = write::first_characters(&self.writer.masked, SUMMARY).len();
+            self.writer.masked.truncate(kept);
+            self.writer.quoted_mask();
+            self.writer.decoded = scratch;
+        }
+        if meaning == Key::FinalMessage && self.level == Level::Full {
+            let mut tally = Tally::new(true);
+            tally.count(text);
+            if let Some(shown) = tally.shown() {
+                self.show(&shown);
+            }
+        }
+        self.writer.raw(b"}");
+        Ok(())
+    }
+
+    /// What a person entered: how many fields, and how much text.
+    pub(super) fn count_only(&mut self) -> Result<(), Fault> {
+        let mut tally = Tally::new(false);
+        match self.cursor.peek() {
+            Some(b'{' | b'[') => {
+                let count = self.count(&mut tally)?;
+                self.writer.raw(b"{\"count\":");
+                self.writer.number(count);
+                self.writer.raw(b",\"bytes\":");
+                self.writer.number(tally.bytes);
+                self.writer.raw(b"}");
+            }
+            Some(b'n') => {
+                let null = self.cursor.scalar()?;
+                self.writer.raw(null);
+            }
+            _ => {
+                self.cursor.walk(&mut tally)?;
+                self.writer.raw(b"{\"bytes\":");
+                self.writer.number(tally.bytes);
+                self.writer.raw(b"}");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Start and end of what a task gave back, in the text of a notification: from the first tag that opens such a part
+/// to the last that closes one, because the text between may itself hold tags. To the end where none closes.
+fn notified(text: &[u8]) -> Option<(usize, usize)> {
+    let mut start = None;
+    let mut end = None;
+    let mut at = 0;
+    let mut inside = false;
+    loop {
+        at = swar::position(text, at, b'<');
+        let rest = match text.get(at..) {
+            None | Some([]) => break,
+            Some(rest) => rest,
+        };
+        if rest.starts_with(NOTIFICATION) {
+            inside = true;
+        } else if inside && start.is_none() {
+            if let Some(length) = tag(rest, b"<") {
+                start = Some(at + length);
+            }
+        } else if start.is_some() && tag(rest, b"</").is_some() {
+            end = Some(at);
+        }
+        at += 1;
+    }
+    start.map(|start| (start, end.unwrap_or(text.len()).max(start)))
+}
+
+/// Length of the tag that `text` starts with, if it opens (or closes) a part that holds results.
+fn tag(text: &[u8], open: &[u8]) -> Option<usize> {
+    let rest = text.strip_prefix(open)?;
+    RESULTS.iter().find_map(|name| {
+        let after = rest.strip_prefix(*name)?;
+        match after.first() {
+            Some(b'>') => Some(open.len() + name.len() + 1),
+            // Attributes, up to the end of the tag.
+            Some(b' ' | b'\n' | b'\t') => {
+                let close = after.iter().position(|byte| *byte == b'>')?;
+                Some(open.len() + name.len() + close + 1)
+            }
+            _ => None,
+        }
+    })
+}
+
+/// Whether a part of a notification has been replaced before.
+fn is_count(inner: &[u8]) -> bool {
+    let digits = inner.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b" bytes]"));
+    digits.is_some_and(|digits| (1..=20).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit))
+}
+
+/// The program that a command line starts: its first word that is no assignment, without its folder.
+fn program(command: &[u8]) -> Option<&[u8]> {
+    let words = command.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'(' | b'{' | b'!' | b';'));
+    let first = words.filter(|word| !word.is_empty()).find(|word| !is_assignment(word))?;
+    let name = first.rsplit(|byte| *byte == b'/').next()?;
+    let fits = (1..=64).contains(&name.len())
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'+' | b'-'));
+    (fits && !mask::suspicious(name)).then_some(name)
+}
+
+fn is_assignment(word: &[u8]) -> bool {
+    let name = word.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    name > 0 && word.get(name) == Some(&b'=')
+}

@@ -1,0 +1,484 @@
+//! The pass itself: which object or list is open, what its members mean there, and who writes them.
+//!
+//! There is no recursion: open containers are frames on a list, at most [`DEPTH`] of them.
+
+use super::Source;
+use super::context::{Called, Event};
+use super::write::{self, Writer};
+use crate::config::{Config, Level};
+use crate::keep::{self, Key};
+use crate::scan::{Cursor, Fault, FaultKind};
+use crate::text::Text;
+
+/// Kept containers that may be open at once.
+const DEPTH: usize = 64;
+
+/// Kept bytes after which nested lists and objects are closed early.
+const KEPT_BYTES: usize = 1024 * 1024;
+
+/// Longest name of a member that is written whole.
+const KEY_BYTES: usize = 256;
+
+/// Names at least this long are searched for secrets; no provider's key is shorter.
+const KEY_SEARCHED: usize = 20;
+
+/// Longest spelling of a number that is kept.
+const NUMBER_BYTES: usize = 40;
+
+/// Where in the payload we are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Zone {
+    /// The payload itself.
+    Top,
+    /// A call of a batch.
+    Call,
+    /// Directly in the arguments of a tool.
+    InputTop,
+    /// Deeper in the arguments of a tool.
+    Input,
+    /// The list of todos in the arguments.
+    Todos,
+    /// Anywhere else.
+    Other,
+}
+
+impl Zone {
+    /// The zone of an object or list inside this one, under a name without a meaning.
+    fn inside(self) -> Self {
+        match self {
+            Self::Top | Self::Call | Self::Other => Self::Other,
+            Self::InputTop | Self::Input => Self::Input,
+            Self::Todos => Self::Todos,
+        }
+    }
+
+    /// Whether this is part of what a tool was called with.
+    pub(super) fn is_input(self) -> bool {
+        match self {
+            Self::InputTop | Self::Input | Self::Todos => true,
+            Self::Top | Self::Call | Self::Other => false,
+        }
+    }
+}
+
+/// An object or list that is open.
+struct Frame {
+    zone: Zone,
+    array: bool,
+    /// What the strings of a list are.
+    element: Key,
+    /// Nothing read yet.
+    fresh: bool,
+    /// Nothing written yet.
+    empty: bool,
+    /// The tool that was named in this object.
+    called: Called,
+    /// Where the container starts.
+    start: usize,
+    /// How many members had been put off before this object.
+    put_off_before: usize,
+    /// Which of them is the next to be written, once the object has been read.
+    put_off_next: usize,
+    /// Where the object ends, once everything in it was read and only what was put off is left.
+    ends_at: Option<usize>,
+}
+
+/// A member that is written at the end of its object.
+#[derive(Clone, Copy)]
+struct PutOff<'a> {
+    key: Text<'a>,
+    meaning: Key,
+    /// Where its value starts.
+    at: usize,
+}
+
+/// One pass over one payload.
+pub(super) struct Run<'a, 'o> {
+    pub(super) cursor: Cursor<'a>,
+    pub(super) writer: Writer<'o>,
+    pub(super) level: Level,
+    source: Source,
+    draw_key: &'o mut dyn FnMut() -> [u8; 16],
+    drawn_key: Option<[u8; 16]>,
+    frames: Vec<Frame>,
+    put_off: Vec<PutOff<'a>>,
+    pub(super) event: Event,
+    /// Whether `agent_type` was empty: then the last message is a compaction summary.
+    pub(super) nameless_agent: bool,
+    wants_directories: bool,
+    cwd: Option<Vec<u8>>,
+    project_dir: Option<Vec<u8>>,
+    /// Length of the output beyond which containers are closed early.
+    full_at: usize,
+}
+
+impl<'a, 'o> Run<'a, 'o> {
+    pub(super) fn new(
+        input: &'a [u8],
+        source: Source,
+        config: &Config,
+        draw_key: &'o mut dyn FnMut() -> [u8; 16],
+        out: &'o mut Vec<u8>,
+    ) -> Self {
+        Self {
+            cursor: Cursor::new(input),
+            full_at: out.len() + KEPT_BYTES,
+            writer: Writer::new(out),
+            level: config.level,
+            source,
+            draw_key,
+            drawn_key: None,
+            frames: Vec::new(),
+            put_off: Vec::new(),
+            event: Event::Unsaid,
+            nameless_agent: false,
+            wants_directories: !config.excludes.is_empty(),
+            cwd: None,
+            project_dir: None,
+        }
+    }
+
+    pub(super) fn masked(&self) -> u32 {
+        self.writer.secrets
+    }
+
+    pub(super) fn directories(self) -> (Option<Vec<u8>>, Option<Vec<u8>>) {
+        (self.cwd, self.project_dir)
+    }
+
+    /// The key of the home, asked for at most once.
+    pub(super) fn hash_key(&mut self) -> [u8; 16] {
+        *self.drawn_key.get_or_insert_with(&mut *self.draw_key)
+    }
+
+    /// Reads the payload and writes what may be kept.
+    pub(super) fn document(&mut self) -> Result<(), Fault> {
+        self.cursor.byte_order_mark();
+        self.cursor.blank();
+        if self.cursor.peek() != Some(b'{') {
+            return Err(self.cursor.fault(FaultKind::NotAnObject));
+        }
+        self.open(Zone::Top, Key::Other);
+        while let Some(frame) = self.frames.last() {
+            if frame.array {
+                self.element()?;
+            } else {
+                self.member()?;
+            }
+        }
+        self.cursor.blank();
+        match self.cursor.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.cursor.fault(FaultKind::TrailingBytes)),
+        }
+    }
+
+    /// Opens the object or list that the cursor stands on.
+    fn open(&mut self, zone: Zone, element: Key) {
+        let array = self.cursor.peek() == Some(b'[');
+        let start = self.cursor.at;
+        self.cursor.at += 1;
+        self.writer.raw(if array { b"[" } else { b"{" });
+        self.frames.push(Frame {
+            zone,
+            array,
+            element,
+            fresh: true,
+            empty: true,
+            called: Called::Unsaid,
+            start,
+            put_off_before: self.put_off.len(),
+            put_off_next: self.put_off.len(),
+            ends_at: None,
+        });
+    }
+
+    /// Reads up to the next item of the innermost container; false if it ends here.
+    fn next_item(&mut self, close: u8) -> Result<bool, Fault> {
+        self.cursor.blank();
+        let Some(frame) = self.frames.last_mut() else { return Ok(false) };
+        match self.cursor.peek() {
+            Some(byte) if byte == close => {
+                self.cursor.at += 1;
+                return Ok(false);
+            }
+            Some(b',') if !frame.fresh => {
+                self.cursor.at += 1;
+                self.cursor.blank();
+            }
+            Some(_) if frame.fresh => frame.fresh = false,
+            _ => return Err(self.cursor.fault(FaultKind::UnexpectedByte)),
+        }
+        Ok(true)
+    }
+
+    /// Whether the innermost container has to end early, because enough has been kept.
+    fn is_full(&self) -> bool {
+        self.writer.out.len() > self.full_at && self.frames.len() > 1
+    }
+
+    #[inline]
+    fn comma(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            if !frame.empty {
+                self.writer.out.push(b',');
+            }
+            frame.empty = false;
+        }
+    }
+
+    fn element(&mut self) -> Result<(), Fault> {
+        if self.is_full() {
+            return self.close_early();
+        }
+        if !self.next_item(b']')? {
+            self.writer.raw(b"]");
+            self.frames.pop();
+            return Ok(());
+        }
+        let Some(frame) = self.frames.last() else { return Ok(()) };
+        let (zone, meaning) = (frame.zone, frame.element);
+        self.comma();
+        self.value(zone, meaning)
+    }
+
+    fn member(&mut self) -> Result<(), Fault> {
+        let Some(frame) = self.frames.last() else { return Ok(()) };
+        let zone = frame.zone;
+        if frame.ends_at.is_some() {
+            return self.put_off_member();
+        }
+        if self.is_full() {
+            return self.close_early();
+        }
+        if !self.next_item(b'}')? {
+            let at = self.cursor.at;
+            if let Some(frame) = self.frames.last_mut() {
+                frame.ends_at = Some(at);
+            }
+            return Ok(());
+        }
+        let key = self.cursor.string()?;
+        self.cursor.blank();
+        self.cursor.expect(b':')?;
+        self.cursor.blank();
+        let known = self.meaning(&key);
+        let meaning = known.unwrap_or(Key::Other);
+        if self.must_wait(zone, meaning) {
+            let at = self.cursor.at;
+            self.cursor.skip()?;
+            self.put_off.push(PutOff { key, meaning, at });
+            return Ok(());
+        }
+        self.comma();
+        if known.is_some() && key.plain() {
+            self.spelled(key.raw);
+        } else {
+            self.name(&key)?;
+        }
+        self.value(zone, meaning)
+    }
+
+    /// Writes a name that needs no look.
+    #[inline]
+    fn spelled(&mut self, name: &[u8]) {
+        self.writer.out.push(b'"');
+        self.writer.raw(name);
+        self.writer.raw(b"\":");
+    }
+
+    /// Writes the next member that was put off, or the end of the object.
+    fn put_off_member(&mut self) -> Result<(), Fault> {
+        let Some(frame) = self.frames.last_mut() else { return Ok(()) };
+        if let Some(PutOff { key, meaning, at }) = self.put_off.get(frame.put_off_next).copied() {
+            let zone = frame.zone;
+            frame.put_off_next += 1;
+            self.comma();
+            self.name(&key)?;
+            self.cursor.at = at;
+            return self.value(zone, meaning);
+        }
+        if let Some(frame) = self.frames.pop() {
+            self.put_off.truncate(frame.put_off_before);
+            self.cursor.at = frame.ends_at.unwrap_or(self.cursor.at);
+            self.writer.raw(b"}");
+        }
+        Ok(())
+    }
+
+    /// Ends the innermost container with a note of what was left out.
+    fn close_early(&mut self) -> Result<(), Fault> {
+        let read = self.cursor.at;
+        let Some(frame) = self.frames.last() else { return Ok(()) };
+        let (start, array, before) = (frame.start, frame.array, frame.put_off_before);
+        self.cursor.at = start;
+        self.cursor.skip()?;
+        self.put_off.truncate(before);
+        self.comma();
+        let left = self.cursor.at.saturating_sub(read) as u64;
+        if array {
+            self.writer.raw(b"{\"reduced\":\"too_big\",\"bytes\":");
+            self.writer.number(left);
+            self.writer.raw(b"}]");
+        } else {
+            self.writer.raw(b"\"reduced\":\"too_big\",\"bytes\":");
+            self.writer.number(left);
+            self.writer.raw(b"}");
+        }
+        self.frames.pop();
+        Ok(())
+    }
+
+    fn meaning(&mut self, key: &Text<'_>) -> Option<Key> {
+        if key.plain() {
+            return keep::key(key.raw);
+        }
+        let decoded = key.decode(&mut self.writer.decoded);
+        keep::key(decoded)
+    }
+
+    /// Whether a member cannot be treated before its whole object has been read.
+    fn must_wait(&self, zone: Zone, meaning: Key) -> bool {
+        let Some(frame) = self.frames.last() else { return false };
+        match (zone, meaning) {
+            (Zone::Top, Key::Error | Key::FinalMessage | Key::Content) | (Zone::Call, Key::Error) => true,
+            (Zone::Top, Key::Result) => self.event == Event::Unsaid || frame.called == Called::Unsaid,
+            (Zone::Call, Key::Result) => frame.called == Called::Unsaid,
+            _ => false,
+        }
+    }
+
+    /// The tool that the innermost object names.
+    pub(super) fn tool(&self) -> crate::classify::Tool {
+        self.frames.last().map_or(crate::classify::Tool::Unnamed, |frame| frame.called.tool())
+    }
+
+    /// Writes a member's name and its colon.
+    fn name(&mut self, key: &Text<'_>) -> Result<(), Fault> {
+        write::check(key)?;
+        let short = key.raw.len() < KEY_SEARCHED;
+        let spelled =
+            short || (key.plain() && key.raw.len() <= KEY_BYTES && !crate::mask::suspicious(key.raw));
+        if spelled && !key.odd() && (self.level != Level::Metadata || keep::is_member_name(key.raw)) {
+            self.spelled(key.raw);
+            return Ok(());
+        }
+        let mut scratch = std::mem::take(&mut self.writer.decoded);
+        let decoded = key.decode(&mut scratch);
+        if self.level == Level::Metadata && !keep::is_member_name(decoded) {
+            // A text that somebody used as a name.
+            self.writer.raw(b"\"[name of ");
+            self.writer.number(decoded.len() as u64);
+            self.writer.raw(b" bytes]\"");
+        } else {
+            self.writer.mask(decoded);
+            let kept = write::cut(&self.writer.masked, KEY_BYTES).len();
+            self.writer.masked.truncate(kept);
+            self.writer.quoted_mask();
+        }
+        self.writer.decoded = scratch;
+        self.writer.raw(b":");
+        Ok(())
+    }
+
+    /// Writes the value that the cursor stands on.
+    fn value(&mut self, zone: Zone, meaning: Key) -> Result<(), Fault> {
+        let input = zone.is_input();
+        match meaning {
+            Key::Result if !input => return self.result(zone),
+            Key::Error if !input => return self.error(zone),
+            Key::Content
+                if zone == Zone::Top && matches!(self.event, Event::ElicitationResult | Event::Disputed) =>
+            {
+                return self.count_only();
+            }
+            Key::Content if input && zone != Zone::Todos => return self.contents(),
+            Key::FileText => return self.contents(),
+            Key::Answers if input && self.level != Level::Full => return self.count_only(),
+            Key::Summary | Key::Delta | Key::FinalMessage if !input => return self.measured_text(meaning),
+            _ => {}
+        }
+        match self.cursor.peek() {
+            Some(b'"') => {
+                let text = self.cursor.string()?;
+                self.note(zone, meaning, &text);
+                let zone = if meaning == Key::ToolInput { Zone::InputTop } else { zone };
+                self.string(zone, meaning, &text)
+            }
+            Some(b'{' | b'[') if self.frames.len() >= DEPTH => self.too_deep(),
+            Some(b'{' | b'[') => {
+                let (zone, element) = self.entered(zone, meaning);
+                self.open(zone, element);
+                Ok(())
+            }
+            _ => self.scalar(),
+        }
+    }
+
+    /// The zone of the container that the cursor stands on, and what the strings are if it is a list.
+    fn entered(&self, zone: Zone, meaning: Key) -> (Zone, Key) {
+        let array = self.cursor.peek() == Some(b'[');
+        match meaning {
+            Key::ToolInput if !zone.is_input() => {
+                (if array { Zone::Input } else { Zone::InputTop }, Key::Other)
+            }
+            // The list itself, then its calls.
+            Key::ToolCalls if !zone.is_input() => {
+                if array {
+                    (Zone::Other, Key::ToolCalls)
+                } else {
+                    (Zone::Call, Key::Other)
+                }
+            }
+            Key::Todos if zone.is_input() => (Zone::Todos, Key::Other),
+            // Strings of a list are what the list is; `["a", ["b"]]` too.
+            _ if array => (zone.inside(), meaning),
+            _ => (zone.inside(), Key::Other),
+        }
+    }
+
+    /// Takes note of what the payload says about itself.
+    fn note(&mut self, zone: Zone, meaning: Key, text: &Text<'_>) {
+        match (zone, meaning) {
+            (Zone::Top, Key::Event) => {
+                let name = text.decode(&mut self.writer.decoded);
+                self.event = self.event.named(name, self.source);
+            }
+            (Zone::Top | Zone::Call, Key::Tool) => {
+                let name = text.decode(&mut self.writer.decoded);
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.called = frame.called.named(name);
+                }
+            }
+            (Zone::Top, Key::AgentType) => self.nameless_agent |= text.len() == 0,
+            (Zone::Top, Key::Cwd) if self.wants_directories => {
+                self.cwd = Some(text.decode(&mut self.writer.decoded).to_vec());
+            }
+            (_, Key::ProjectDir) if self.wants_directories && !zone.is_input() => {
+                self.project_dir = Some(text.decode(&mut self.writer.decoded).to_vec());
+            }
+            _ => {}
+        }
+    }
+
+    fn scalar(&mut self) -> Result<(), Fault> {
+        let spelling = self.cursor.scalar()?;
+        if spelling.len() > NUMBER_BYTES {
+            self.writer.raw(b"{\"bytes\":");
+            self.writer.number(spelling.len() as u64);
+            self.writer.raw(b"}");
+        } else {
+            self.writer.raw(spelling);
+        }
+        Ok(())
+    }
+
+    fn too_deep(&mut self) -> Result<(), Fault> {
+        let start = self.cursor.at;
+        self.cursor.skip()?;
+        self.writer.raw(b"{\"reduced\":\"too_deep\",\"bytes\":");
+        self.writer.number((self.cursor.at - start) as u64);
+        self.writer.raw(b"}");
+        Ok(())
+    }
+}
