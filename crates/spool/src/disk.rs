@@ -5,7 +5,7 @@
 //! a process die, or a disk run full, at every single one of them: see `gate`.
 
 use std::ffi::OsStr;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, ReadDir};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -24,6 +24,18 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
 pub(crate) fn open_append(path: &Path) -> io::Result<File> {
     gate::pass()?;
     OpenOptions::new().append(true).create(true).mode(FILE_MODE).open(path)
+}
+
+/// Opens a file for reading. Changes nothing, but can fail like everything else.
+pub(crate) fn open_read(path: &Path) -> io::Result<File> {
+    gate::pass()?;
+    File::open(path)
+}
+
+/// Opens a folder for listing.
+pub(crate) fn list(path: &Path) -> io::Result<ReadDir> {
+    gate::pass()?;
+    fs::read_dir(path)
 }
 
 /// Writes all bytes, in one system call unless the kernel takes fewer.

@@ -5,7 +5,6 @@
 //! work on a full disk. Appending one byte is one step: POSIX moves to the end and writes at once, so
 //! concurrent hooks never share a byte, and the sum is right whoever made the file.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -118,7 +117,7 @@ fn count_of(path: &Path) -> io::Result<u64> {
     if !facts.is_file {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the counter is not a file"));
     }
-    let mut file = File::open(path)?;
+    let mut file = disk::open_read(path)?;
     let mut page = [0u8; 4096];
     let (mut losses, mut read) = (0, 0);
     while read < COUNTED_MAX {

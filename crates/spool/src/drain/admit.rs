@@ -5,7 +5,6 @@
 //! else's bytes to the ledger, or block for ever on a pipe.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -139,7 +138,7 @@ pub(super) fn admit(guard: &Guard, path: &Path, room: Option<u64>) -> io::Result
     if room.is_some_and(|room| seen.bytes > room) {
         return Ok(Admission::NoRoom);
     }
-    let file = match File::open(path) {
+    let file = match disk::open_read(path) {
         Ok(file) => file,
         Err(error) => return refused_by_system(error),
     };

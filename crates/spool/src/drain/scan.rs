@@ -2,7 +2,6 @@
 
 use std::collections::BinaryHeap;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -80,7 +79,7 @@ pub(crate) fn each(folder: &Path, mut call: impl FnMut(&OsStr, Facts)) -> Result
 
 /// Calls back for each name in the folder; a missing folder is an empty one.
 pub(crate) fn names(folder: &Path, mut call: impl FnMut(&OsStr)) -> Result<(), SpoolError> {
-    let entries = match fs::read_dir(folder) {
+    let entries = match disk::list(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(SpoolError::of("list", folder)(error)),

@@ -2,7 +2,8 @@
 
 use std::io::ErrorKind;
 
-use super::{World, body_of, gate, header, write};
+use super::{World, body_of, gate, header, number_of, write};
+use crate::drain::{Batch, Drain, Refusal};
 use crate::lost::{self, Reason};
 use crate::spool::Folder;
 
@@ -73,10 +74,62 @@ fn the_steps_of_an_accept_stay_few() {
     assert!(bytes.len() < 4096);
 }
 
+#[test]
+fn a_read_that_fails_once_loses_nothing_and_skips_nothing() {
+    let world = World::new();
+    for pid in 1..4 {
+        assert!(write(&world.spool, pid, 5, pid).is_ok());
+    }
+    let mut drain = Drain::open(&world.spool).unwrap();
+    // The first look into the folder, then a file each.
+    let (look, _) = gate::failing_at(0, ErrorKind::Other, || drain.next_batch(10, 1 << 20));
+    assert!(look.unwrap_err().to_string().starts_with("cannot list `"));
+    let (first, _) = gate::failing_at(1, ErrorKind::Other, || drain.next_batch(10, 1 << 20));
+    assert!(first.unwrap_err().to_string().starts_with("cannot read `"));
+    let (second, _) = gate::failing_at(1, ErrorKind::Other, || drain.next_batch(10, 1 << 20));
+    let second = second.unwrap();
+    let third = drain.next_batch(10, 1 << 20).unwrap();
+    let numbers = |batch: &Batch| -> Vec<u32> {
+        batch.envelopes.iter().map(|envelope| number_of(&envelope.body)).collect()
+    };
+    assert_eq!((numbers(&second), second.nothing_left), (vec![1], false), "what was read is handed out");
+    assert_eq!((numbers(&third), third.nothing_left), (vec![2, 3], true));
+
+    // Three files, then a second look that fails: what was read is handed out all the same.
+    let mut drain = reopened(drain, &world);
+    let (batch, _) = gate::failing_at(4, ErrorKind::Other, || drain.next_batch(10, 1 << 20));
+    let batch = batch.unwrap();
+    assert_eq!((numbers(&batch), batch.nothing_left), (vec![1, 2, 3], false));
+    assert!(drain.next_batch(10, 1 << 20).unwrap().nothing_left);
+}
+
+fn reopened(drain: Drain, world: &World) -> Drain {
+    drop(drain);
+    Drain::open(&world.spool).unwrap()
+}
+
+#[test]
+fn a_file_that_can_never_be_read_is_put_aside_and_blocks_nobody() {
+    let world = World::new();
+    for pid in 1..3 {
+        assert!(write(&world.spool, pid, 5, pid).is_ok());
+    }
+    let mut drain = Drain::open(&world.spool).unwrap();
+    for step in [1, 0] {
+        assert!(gate::failing_at(step, ErrorKind::Other, || drain.next_batch(10, 1 << 20)).0.is_err());
+        assert_eq!(world.spool.stats().unwrap().quarantined, 0);
+    }
+    let (batch, _) = gate::failing_at(0, ErrorKind::Other, || drain.next_batch(10, 1 << 20));
+    let batch = batch.unwrap();
+    assert!(matches!(batch.refused[..], [ref file] if matches!(file.refusal, Refusal::Unreadable(_))));
+    assert_eq!(batch.envelopes.len(), 1);
+    assert_eq!(world.spool.stats().unwrap().quarantined, 1);
+}
+
 impl World {
     /// A drain opens and finds nothing to complain about.
     fn drain_is_sound(&self) {
-        let mut drain = crate::Drain::open(&self.spool).unwrap();
+        let mut drain = Drain::open(&self.spool).unwrap();
         let batch = drain.next_batch(10, 1 << 20).unwrap();
         assert!(batch.refused.is_empty());
         drain.ack(batch.receipt).unwrap();

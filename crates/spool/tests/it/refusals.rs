@@ -148,6 +148,20 @@ fn the_quarantine_keeps_everything_under_names_of_its_own() {
 }
 
 #[test]
+fn a_name_is_taken_by_a_file_or_by_its_reason() {
+    for taken in ["", ".reason"] {
+        let world = World::prepared();
+        let name = name(T0, 0);
+        world.put(&format!("quarantine/{name}{taken}"), b"older", 0o600);
+        world.put(&format!("new/{name}"), b"torn", 0o600);
+        assert_eq!(world.everything().refused.len(), 1);
+        assert_eq!(fs::read(world.path(&format!("quarantine/{name}{taken}"))).unwrap(), b"older");
+        assert_eq!(fs::read(world.path(&format!("quarantine/{name}.1"))).unwrap(), b"torn");
+        assert!(world.path(&format!("quarantine/{name}.1.reason")).exists());
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_moved_is_left_counted_and_passed_over() {
     let world = World::prepared();
     let mut drain = world.open();
