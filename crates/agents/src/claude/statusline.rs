@@ -71,10 +71,10 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
     reading
 }
 
-/// The status line is no hook event, and says what the client knows.
+/// The status line is no hook event, but what it says is as sure: the latest word on model and place wins.
 fn told(mut entry: Entry) -> Entry {
     entry.hook_event_name = None;
-    entry.evidence = Evidence::reported("status line");
+    entry.evidence = Evidence::measured("status line");
     entry
 }
 

@@ -22,18 +22,20 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::Todo,
         operation: "update",
         title: |input| {
-            let items = items(input.value);
-            let done = items.iter().filter(|item| item.state == Some("completed")).count();
-            let now = items.iter().find(|item| item.state == Some("in_progress"));
-            match (items.len(), now) {
+            let rows = rows(input.value);
+            let status = |row: &&Value, state| {
+                row.get("status").and_then(Value::as_str).and_then(todo_state) == Some(state)
+            };
+            let done = rows.iter().filter(|row| status(row, "completed")).count();
+            let now = rows.iter().find(|row| status(row, "in_progress")).and_then(subject_of);
+            match (rows.len(), now) {
                 (0, _) => "Clear the todo list".to_owned(),
-                (all, Some(now)) => format!("Todos ({done} of {all} done): {}", line(&now.subject, 80)),
+                (all, Some(now)) => format!("Todos ({done} of {all} done): {}", line(now, 80)),
                 (all, None) => format!("Todos ({done} of {all} done)"),
             }
         },
         also: Some(|input, meaning| {
-            let count = items(input.value).len();
-            meaning.metadata.insert("itemCount".to_owned(), Value::from(count));
+            meaning.metadata.insert("itemCount".to_owned(), Value::from(rows(input.value).len()));
         }),
         ..PLAN
     },
@@ -152,29 +154,41 @@ pub fn key(id: &str, state: &str) -> String {
     format!("todo:{id}:{state}")
 }
 
-/// Returns the items that a `TodoWrite` names, at most five hundred.
-#[must_use]
-pub fn items(input: &Value) -> Vec<Item> {
+/// The rows of a list, at most five hundred.
+fn rows(input: &Value) -> &[Value] {
     let list = match input {
         Value::Array(list) => list.as_slice(),
         _ => input.get("todos").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default(),
     };
-    let mut items = Vec::new();
-    for row in list.iter().take(500) {
-        let text = |key: &str| row.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-        let content = text("content").or_else(|| text("subject"));
-        // At level `metadata` only the length of an item is left; then its place in the list would be a guess, so
-        // an item is told only if it can be told apart.
-        let Some(id) = text("id").map(str::to_owned).or_else(|| content.map(hash16)) else { continue };
-        let status = text("status").unwrap_or("pending");
-        items.push(Item {
+    list.get(..500).unwrap_or(list)
+}
+
+fn text_of<'a>(row: &'a Value, key: &str) -> Option<&'a str> {
+    row.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty())
+}
+
+fn subject_of(row: &Value) -> Option<&str> {
+    text_of(row, "content").or_else(|| text_of(row, "subject"))
+}
+
+/// Returns the items that a `TodoWrite` names, at most five hundred.
+///
+/// At level `metadata` only the length of an item's text is left; then its place in the list would be a guess, so an
+/// item is told only if it can be told apart.
+#[must_use]
+pub fn items(input: &Value) -> Vec<Item> {
+    let item = |row: &Value| {
+        let subject = subject_of(row);
+        let id = text_of(row, "id").map(str::to_owned).or_else(|| subject.map(hash16))?;
+        let status = text_of(row, "status").unwrap_or("pending");
+        Some(Item {
             id: cut(&id, 200).into_owned(),
-            subject: cut(content.unwrap_or_default(), 1000).into_owned(),
+            subject: cut(subject.unwrap_or_default(), 1000).into_owned(),
             state: todo_state(status),
             status: cut(status, 60).into_owned(),
-        });
-    }
-    items
+        })
+    };
+    rows(input).iter().filter_map(item).collect()
 }
 
 fn state(meaning: &mut Meaning, state: &str) {

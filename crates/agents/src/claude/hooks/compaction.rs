@@ -47,7 +47,7 @@ fn after(hook: &Hook<'_>, reading: &mut Reading) {
             if let Some(bytes) = reduced.get("bytes").and_then(Value::as_u64) {
                 entry.metadata.insert("compactSummaryBytes".to_owned(), Value::from(bytes));
             }
-            let head = reduced.values().find_map(Value::as_str);
+            let head = reduced.get("head").and_then(Value::as_str);
             entry.body = head.map(|head| text::cut(head, SUMMARY_CHARS).into_owned());
         }
         _ => {}

@@ -190,15 +190,9 @@ impl<'a> Hook<'a> {
         let mut entry = self.task_of(self.actor());
         let metadata = &mut entry.metadata;
         match &self.agent_id {
-            // Which agent of the tree called this one is not in the payload; the session is a guess at it.
             Some(agent) => {
                 metadata.insert("agentId".to_owned(), Value::from(agent.as_str()));
                 metadata.insert("rootSession".to_owned(), Value::from(self.session.as_str()));
-                let named = self.payload.id(&["parent_session_id"]);
-                let certainty = if named.is_some() { Certainty::Reported } else { Certainty::Guessed };
-                let parent = named.unwrap_or_else(|| self.session.clone());
-                metadata.insert("parentSession".to_owned(), Value::from(parent));
-                metadata.insert("parentCertainty".to_owned(), Value::from(certainty.as_str()));
             }
             None => {
                 if let Some(path) = self.payload.text(&["transcript_path"]) {
@@ -214,6 +208,25 @@ impl<'a> Hook<'a> {
             metadata.insert("agentType".to_owned(), Value::from(shown));
         }
         entry
+    }
+
+    /// Who called the subagent that acted, in an entry of its own.
+    ///
+    /// The payload names the root of the tree and not the caller, so this is a guess, and everything that knows better
+    /// must win over it; older documents have clients that name the parent.
+    pub(in crate::claude) fn parent(&self) -> Option<Entry> {
+        self.agent_id.as_ref()?;
+        let mut entry = self.entry(Subject::Task, Phase::Update, self.actor(), "task");
+        let named = self.payload.id(&["parent_session_id"]);
+        entry.evidence = match &named {
+            Some(_) => Evidence::reported("hook, parent_session_id"),
+            None => Evidence { certainty: Certainty::Guessed, reason: "hook, session_id".to_owned() },
+        };
+        let parent = named.unwrap_or_else(|| self.session.clone());
+        entry.metadata.insert("parentSession".to_owned(), Value::from(parent));
+        let certainty = entry.evidence.certainty.as_str();
+        entry.metadata.insert("parentCertainty".to_owned(), Value::from(certainty));
+        Some(entry)
     }
 
     /// An entry about a task, with where it works and which process it is.

@@ -24,7 +24,7 @@ mod subagents;
 mod todos;
 mod tools;
 
-use agent_tracer_event::{Entry, Kind, Phase, Reading, Unrecognised};
+use agent_tracer_event::{Entry, Kind, Phase, Reading, Subject, Unrecognised};
 use serde_json::Value;
 
 use super::wire::{BASE, Members};
@@ -59,24 +59,26 @@ fn find(name: &str) -> Option<&'static Event> {
 
 /// Reads one payload of a hook.
 pub(crate) fn read(observation: &Observation<'_>) -> Reading {
-    let payload = match serde_json::from_slice::<Value>(observation.body) {
-        Ok(payload) => payload,
+    match serde_json::from_slice::<Value>(observation.body) {
+        Ok(payload) => read_payload(observation, &payload),
         Err(_) => {
-            return Reading {
-                unrecognised: vec![Unrecognised::Line("not JSON".to_owned())],
-                ..Reading::default()
-            };
+            Reading { unrecognised: vec![Unrecognised::Line("not JSON".to_owned())], ..Reading::default() }
         }
-    };
+    }
+}
+
+/// Reads a payload that is parsed already. The body of the observation is not looked at.
+pub(in crate::claude) fn read_payload(observation: &Observation<'_>, payload: &Value) -> Reading {
     let empty = serde_json::Map::new();
     let members = payload.as_object().unwrap_or(&empty);
     let hook = Hook::new(observation, Members(members));
     let mut reading = Reading::default();
     let Some(event) = find(hook.event) else {
-        unrecognised(&hook, &payload, &mut reading);
+        unrecognised(&hook, payload, &mut reading);
         return reading;
     };
     (event.read)(&hook, &mut reading);
+    add_parent(&hook, &mut reading);
     hook.check_permission_mode(&mut reading);
     other_members(&hook, event, &mut reading);
     reading
@@ -85,12 +87,23 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
 /// An event that no table knows: it is kept, and nothing is guessed about it.
 fn unrecognised(hook: &Hook<'_>, payload: &Value, reading: &mut Reading) {
     reading.entries.push(hook.task());
+    add_parent(hook, reading);
     let mut entry = hook.event(Kind::Unrecognised, Phase::Open, hook.own_key());
     let name = if hook.event.is_empty() { "an event without a name" } else { hook.event };
     entry.title = Some(crate::text::title(&format!("Unrecognised: {name}")));
     entry.metadata.insert("payload".to_owned(), sanitise(payload));
     reading.entries.push(entry);
     reading.unrecognised.push(Unrecognised::Event(crate::text::line(hook.event, 100)));
+}
+
+/// Says who called the subagent, right behind what is said of its task.
+fn add_parent(hook: &Hook<'_>, reading: &mut Reading) {
+    let own = |entry: &Entry| entry.subject == Subject::Task && entry.task == hook.actor();
+    if let Some(at) = reading.entries.iter().position(own)
+        && let Some(parent) = hook.parent()
+    {
+        reading.entries.insert(at + 1, parent);
+    }
 }
 
 /// Members that nobody knows are kept on the event, under `other.<name>`.
@@ -113,7 +126,7 @@ fn other_members(hook: &Hook<'_>, event: &Event, reading: &mut Reading) {
 
 /// The entry that the event is mainly about: the first that is a row of the timeline, else the task.
 fn told(entries: &mut [Entry]) -> Option<&mut Entry> {
-    let row = entries.iter().position(|entry| matches!(entry.subject, agent_tracer_event::Subject::Event(_)));
+    let row = entries.iter().position(|entry| matches!(entry.subject, Subject::Event(_)));
     entries.get_mut(row.unwrap_or(0))
 }
 

@@ -68,7 +68,7 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
     if source != Some("compact") {
         let key = format!("session:started:{}", hook.observation.name);
         let mut started = hook.event(Kind::SessionStarted, Phase::Open, key);
-        started.title = Some("Session started".to_owned());
+        started.title = Some(title(source));
         if let Some(source) = source {
             started.metadata.insert("sessionSource".to_owned(), Value::from(text::line(source, 60)));
         }
@@ -76,18 +76,22 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
         reading.entries.push(started);
     }
     let mut saved = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
-    saved.title = Some(match source {
-        Some("startup") => "Session started".to_owned(),
+    saved.title = Some(title(source));
+    saved.metadata.insert("trigger".to_owned(), Value::from(text::line(source.unwrap_or("startup"), 60)));
+    saved.metadata.extend(metadata);
+    reading.entries.push(saved);
+}
+
+/// How a session began, in words.
+fn title(source: Option<&str>) -> String {
+    match source {
+        Some("startup") | None => "Session started".to_owned(),
         Some("resume") => "Session resumed".to_owned(),
         Some("clear") => "Conversation cleared".to_owned(),
         Some("compact") => "Session goes on after compaction".to_owned(),
         Some("fork") => "Session forked".to_owned(),
         Some(other) => text::title(&format!("Session started: {other}")),
-        None => "Session started".to_owned(),
-    });
-    saved.metadata.insert("trigger".to_owned(), Value::from(text::line(source.unwrap_or("startup"), 60)));
-    saved.metadata.extend(metadata);
-    reading.entries.push(saved);
+    }
 }
 
 /// A title that the user or the client gave the session.

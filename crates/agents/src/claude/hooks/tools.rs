@@ -273,6 +273,17 @@ fn batch(hook: &Hook<'_>, reading: &mut Reading) {
         if let Some(batch) = &batch {
             entry.metadata.insert("batchId".to_owned(), Value::from(batch.as_str()));
         }
+        // The attempt, which is surer, has rated the call by what it was about to do; the rating of a refusal must
+        // stand beside it.
+        let raised = importance.map(|importance| {
+            let mut raised = hook.event(Kind::ToolUsed, Phase::Update, entry.key.clone());
+            raised.subject = entry.subject;
+            raised.tool_use_id = entry.tool_use_id.clone();
+            raised.metadata =
+                [("importance".to_owned(), Value::from(importance.as_str()))].into_iter().collect();
+            raised
+        });
         reading.entries.push(entry);
+        reading.entries.extend(raised);
     }
 }
