@@ -2,8 +2,8 @@
 
 use agent_tracer_event::{Agent, Reading, Unrecognised};
 
-use crate::claude;
 use crate::observation::{Observation, Source};
+use crate::{claude, codex};
 
 /// Reads what one observation says.
 ///
@@ -14,7 +14,7 @@ pub fn read(observation: &Observation<'_>) -> Reading {
     match (observation.agent, observation.source) {
         (Agent::ClaudeCode, Source::Hook) => claude::hooks::read(observation),
         (Agent::ClaudeCode, Source::StatusLine) => claude::statusline::read(observation),
-        (Agent::Codex, Source::Hook) => not_read("hook of codex"),
+        (Agent::Codex, Source::Hook) => codex::hooks::read(observation),
         // Codex has no status line: whoever sends one under its name has mixed something up.
         (Agent::Codex, Source::StatusLine) => not_read("status line of codex"),
     }

@@ -1,0 +1,191 @@
+//! The facts that hooks and rollouts both tell, and the keys under which they meet.
+//!
+//! A key is made of ids and of what privacy left of a text, so it is the same whichever channel speaks first. The
+//! name of the observation is used only where Codex gives nothing better.
+
+use agent_tracer_event::{Agent, Entry, Metadata, TaskKey};
+use serde_json::Value;
+
+use crate::text;
+
+/// The most characters of a prompt or a message that are kept.
+const BODY_CHARS: usize = 200_000;
+/// The most characters of a child's last message that its parent's row shows.
+const EXCERPT_CHARS: usize = 400;
+
+/// The task of a thread.
+pub(super) fn task(thread: &str) -> TaskKey {
+    TaskKey::new(Agent::Codex, thread)
+}
+
+/// A text as privacy left it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kept<'a> {
+    /// The masked text.
+    Text(&'a str),
+    /// Its size.
+    Bytes(u64),
+}
+
+impl<'a> Kept<'a> {
+    /// What a value is, if it stands for a text at all.
+    pub(super) fn of(value: &'a Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Self::Text(text)),
+            Value::Object(size) => size.get("bytes").and_then(Value::as_u64).map(Self::Bytes),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+        }
+    }
+
+    /// What it contributes to a key.
+    pub(super) fn key(self) -> String {
+        match self {
+            Self::Text(text) => text::text_key(text),
+            Self::Bytes(bytes) => text::length_key(bytes),
+        }
+    }
+
+    /// Whether there is nothing in it.
+    pub(super) fn is_empty(self) -> bool {
+        match self {
+            Self::Text(text) => text.trim().is_empty(),
+            Self::Bytes(bytes) => bytes == 0,
+        }
+    }
+
+    /// The text, if it was kept.
+    pub(super) fn text(self) -> Option<&'a str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Bytes(_) => None,
+        }
+    }
+}
+
+pub(super) fn tool_key(id: &str) -> String {
+    format!("tool:{id}")
+}
+
+pub(super) fn turn_key(turn: &str) -> String {
+    format!("turn:{turn}")
+}
+
+pub(super) fn prompt_key(turn: &str, prompt: Kept<'_>) -> String {
+    format!("prompt:{turn}:{}", prompt.key())
+}
+
+pub(super) fn said_key(turn: &str, message: Kept<'_>) -> String {
+    format!("said:{turn}:{}", message.key())
+}
+
+pub(super) fn subagent_key(child: &str) -> String {
+    format!("subagent:{child}")
+}
+
+pub(super) fn response_key(response: &str) -> String {
+    format!("response:{response}")
+}
+
+/// A turn that was cut off: the hook and the row name the same turn.
+pub(super) fn interrupted_key(turn: &str) -> String {
+    format!("interrupted:{turn}")
+}
+
+/// The end of a subagent's turn is the end of its session: both channels know the turn.
+pub(super) fn subagent_ended_key(turn: &str) -> String {
+    format!("session:ended:{turn}")
+}
+
+/// The beginning of a thread, which happens once.
+pub(super) fn thread_started_key(thread: &str) -> String {
+    format!("session:started:{thread}")
+}
+
+/// A compaction. A turn is seldom compacted twice; the hook cannot count, so only rollouts tell the second apart.
+pub(super) fn compaction_key(phase: &str, turn: &str, number: u32) -> String {
+    match number {
+        0 | 1 => format!("compaction:{phase}:{turn}"),
+        again => format!("compaction:{phase}:{turn}:{again}"),
+    }
+}
+
+/// Writes a prompt: title, body and size.
+pub(super) fn write_prompt(entry: &mut Entry, prompt: Kept<'_>) {
+    entry.title = Some("Prompt".to_owned());
+    write_words(entry, prompt, "promptBytes");
+}
+
+/// Writes what the agent said last: title, body and size.
+pub(super) fn write_message(entry: &mut Entry, message: Kept<'_>) {
+    entry.title = Some("Response".to_owned());
+    write_words(entry, message, "messageBytes");
+}
+
+fn write_words(entry: &mut Entry, words: Kept<'_>, size: &str) {
+    let bytes = match words {
+        Kept::Text(words) => {
+            let title = text::title(words);
+            if !title.is_empty() {
+                entry.title = Some(title);
+                entry.body = Some(text::cut(words, BODY_CHARS).into_owned());
+            }
+            words.trim().len() as u64
+        }
+        Kept::Bytes(bytes) => bytes,
+    };
+    put(&mut entry.metadata, size, Some(bytes));
+}
+
+/// Writes the title that a task gets from its first prompt.
+pub(super) fn write_title(metadata: &mut Metadata, prompt: Kept<'_>) {
+    let title = prompt.text().map(text::title).filter(|title| !title.is_empty());
+    if let Some(title) = title {
+        put(metadata, "title", Some(title));
+        put(metadata, "titleSource", Some("prompt"));
+    }
+}
+
+/// Writes what a parent's row says of a child: `status` is running, completed or failed.
+pub(super) fn write_action(entry: &mut Entry, child: &str, agent_type: Option<&str>, status: &str) {
+    let kind = agent_type.filter(|kind| !kind.is_empty());
+    entry.title =
+        Some(kind.map_or_else(|| "Subagent".to_owned(), |kind| text::title(&format!("Subagent {kind}"))));
+    put(&mut entry.metadata, "asyncTaskId", Some(child));
+    put(&mut entry.metadata, "asyncStatus", Some(status));
+    put(&mut entry.metadata, "agentId", Some(child));
+    put(&mut entry.metadata, "childSession", Some(child));
+    put(&mut entry.metadata, "agentType", kind);
+}
+
+/// Shows a child's last message on its parent's row.
+pub(super) fn write_excerpt(entry: &mut Entry, message: Option<Kept<'_>>) {
+    if let Some(words) = message.and_then(Kept::text).map(str::trim).filter(|words| !words.is_empty()) {
+        entry.body = Some(text::cut(words, EXCERPT_CHARS).into_owned());
+    }
+}
+
+/// Puts a value under a name if there is one.
+pub(super) fn put(metadata: &mut Metadata, name: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        metadata.insert(name.to_owned(), value.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_text_contributes_itself_or_its_size() {
+        let text = json!("hello");
+        assert_eq!(Kept::of(&text).map(Kept::key), Some(text::text_key("hello")));
+        let size = json!({"bytes": 5, "lines": 1});
+        assert_eq!(Kept::of(&size), Some(Kept::Bytes(5)));
+        assert_eq!(Kept::of(&size).map(Kept::key).as_deref(), Some("5"));
+        for odd in [json!(null), json!(7), json!(["x"]), json!({"bytes": "5"}), json!({})] {
+            assert_eq!(Kept::of(&odd), None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! One payload with who, where and when worked out: what every event's reader starts from.
+
+use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Phase, Reading, Subject, Unrecognised};
+use serde_json::{Map, Value};
+
+use crate::codex::facts::{Kept, put, task, turn_key};
+use crate::codex::rollout::name::thread_of;
+use crate::observation::Observation;
+use crate::text::{self, cut};
+use crate::tools::Place;
+
+/// Members that most events have; none of them is required.
+pub(super) const BASE: &[&str] = &[
+    "session_id",
+    "transcript_path",
+    "cwd",
+    "hook_event_name",
+    "model",
+    "permission_mode",
+    "turn_id",
+    "agent_id",
+    "agent_type",
+];
+
+const PERMISSION_MODES: &[&str] = &["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"];
+
+/// The session of a payload that names none.
+const NO_SESSION: &str = "unknown";
+/// The most characters of an id that is kept.
+const ID_CHARS: usize = 300;
+const PATH_CHARS: usize = 1024;
+
+/// A payload of a hook, and what it says of its sender.
+pub(super) struct Hook<'a> {
+    pub(super) observation: &'a Observation<'a>,
+    pub(super) payload: &'a Map<String, Value>,
+    /// The agent's name of the event; empty if it has none.
+    pub(super) event: &'a str,
+    /// The root of the tree that the thread belongs to.
+    pub(super) root: String,
+    /// The thread that acted.
+    pub(super) thread: String,
+    /// The subagent that acted, where the payload says that it was one.
+    pub(super) agent_id: Option<String>,
+    pub(super) turn: Option<String>,
+}
+
+impl<'a> Hook<'a> {
+    pub(super) fn new(observation: &'a Observation<'a>, payload: &'a Map<String, Value>) -> Self {
+        let agent_id = id(payload, "agent_id");
+        let rollout =
+            payload.get("transcript_path").and_then(Value::as_str).and_then(thread_of).map(str::to_owned);
+        let session = id(payload, "session_id");
+        let thread = agent_id.clone().or_else(|| rollout.clone()).or_else(|| session.clone());
+        Self {
+            observation,
+            payload,
+            event: payload.get("hook_event_name").and_then(Value::as_str).unwrap_or_default(),
+            root: session.or(rollout).unwrap_or_else(|| NO_SESSION.to_owned()),
+            thread: thread.unwrap_or_else(|| NO_SESSION.to_owned()),
+            agent_id,
+            turn: id(payload, "turn_id"),
+        }
+    }
+
+    /// A member that is a text with something in it.
+    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
+        self.payload.get(name)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    /// A member that is a text, or what privacy left of it.
+    pub(super) fn said(&self, name: &str) -> Option<Kept<'a>> {
+        Kept::of(self.payload.get(name)?)
+    }
+
+    /// A member that names something.
+    pub(super) fn id(&self, name: &str) -> Option<String> {
+        id(self.payload, name)
+    }
+
+    pub(super) fn cwd(&self) -> Option<&'a str> {
+        self.text("cwd").or(self.observation.context.cwd.as_deref())
+    }
+
+    pub(super) fn place(&self) -> Place<'a> {
+        Place { cwd: self.cwd(), project: None }
+    }
+
+    /// Whether the thread is not the root of its tree. A review has no `agent_id`, but a rollout of its own.
+    pub(super) fn is_child(&self) -> bool {
+        self.agent_id.is_some() || self.thread != self.root
+    }
+
+    /// The type of the agent, byte for byte; the root's is `main`, a review's is not told.
+    pub(super) fn agent_type(&self) -> Option<String> {
+        match self.payload.get("agent_type").and_then(Value::as_str) {
+            Some(given) => Some(cut(given, 200).into_owned()),
+            None if self.is_child() => None,
+            None => Some("main".to_owned()),
+        }
+    }
+
+    /// The key of an event that has no id of its own.
+    pub(super) fn own_key(&self) -> String {
+        format!("hook:{}", self.observation.name)
+    }
+
+    /// An entry about anything, on any thread.
+    pub(super) fn entry(
+        &self,
+        subject: Subject,
+        phase: Phase,
+        thread: &str,
+        key: impl Into<String>,
+    ) -> Entry {
+        let name = if self.event.is_empty() { "without a name" } else { self.event };
+        let evidence = Evidence::measured(format!("hook {}", text::line(name, 100)));
+        let mut entry = Entry::new(subject, phase, task(thread), key, self.observation.arrived, evidence);
+        entry.hook_event_name = Some(text::line(self.event, 100)).filter(|name| !name.is_empty());
+        entry
+    }
+
+    /// An event of the thread that acted, with what every event keeps.
+    pub(super) fn event(&self, kind: Kind, phase: Phase, key: impl Into<String>) -> Entry {
+        let mut entry = self.entry(Subject::Event(kind), phase, &self.thread, key);
+        entry.turn.clone_from(&self.turn);
+        entry.agent_id.clone_from(&self.agent_id);
+        entry.agent_type = self.agent_type();
+        for (from, to) in [("permission_mode", "permissionMode"), ("model", "model")] {
+            put(&mut entry.metadata, to, self.text(from).map(|word| text::line(word, 200)));
+        }
+        put(&mut entry.metadata, "cwd", self.cwd().map(|cwd| cut(cwd, PATH_CHARS).into_owned()));
+        entry
+    }
+
+    /// The turn of the thread that acted.
+    pub(super) fn turn_entry(&self, phase: Phase) -> Option<Entry> {
+        let turn = self.turn.as_ref()?;
+        let mut entry = self.entry(Subject::Turn, phase, &self.thread, turn_key(turn));
+        entry.turn = Some(turn.clone());
+        entry.agent_id.clone_from(&self.agent_id);
+        put(&mut entry.metadata, "model", self.text("model").map(|model| text::line(model, 200)));
+        Some(entry)
+    }
+
+    /// What the payload says of the thread that acted.
+    pub(super) fn task(&self) -> Entry {
+        let mut entry = self.entry(Subject::Task, Phase::Update, &self.thread, "task");
+        let about = &mut entry.metadata;
+        put(about, "cwd", self.cwd().map(|cwd| cut(cwd, PATH_CHARS).into_owned()));
+        put(about, "model", self.text("model").map(|model| text::line(model, 200)));
+        put(about, "permissionMode", self.text("permission_mode").map(|mode| text::line(mode, 60)));
+        put(about, "rootSession", Some(self.root.as_str()));
+        put(about, "agentType", self.agent_type());
+        put(
+            about,
+            "transcriptPath",
+            self.text("transcript_path").map(|path| cut(path, PATH_CHARS).into_owned()),
+        );
+        if self.is_child() {
+            // The root may be the parent or an older ancestor; only the rollout and the end of the child tell.
+            put(about, "agentId", Some(self.thread.as_str()));
+            put(about, "parentSession", Some(self.root.as_str()));
+            put(about, "parentCertainty", Some("guessed"));
+        }
+        self.process(about);
+        entry
+    }
+
+    fn process(&self, about: &mut Metadata) {
+        let context = self.observation.context;
+        put(about, "pid", context.pid);
+        put(about, "pidStart", context.pid_start);
+        put(about, "pidNamespace", context.pid_namespace);
+    }
+
+    /// An unknown value of a member that we know as a closed set is kept, and counted.
+    pub(super) fn expect_one_of(&self, name: &str, known: &[&str], reading: &mut Reading) {
+        if let Some(value) = self.text(name)
+            && !known.contains(&value)
+        {
+            reading.unrecognised.push(Unrecognised::Value(format!("{name}={}", text::line(value, 100))));
+        }
+    }
+
+    /// Counts what is odd about the members that every event has.
+    pub(super) fn check(&self, reading: &mut Reading) {
+        self.expect_one_of("permission_mode", PERMISSION_MODES, reading);
+        if self.thread == NO_SESSION {
+            reading.unrecognised.push(Unrecognised::Value("session_id=".to_owned()));
+        }
+    }
+}
+
+/// An id: a text, or a number written as one.
+fn id(payload: &Map<String, Value>, name: &str) -> Option<String> {
+    match payload.get(name)? {
+        Value::String(text) if !text.trim().is_empty() => Some(cut(text.trim(), ID_CHARS).into_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,121 @@
+//! Reads the hooks of Codex: one payload in, what it says out.
+//!
+//! Who acted: `session_id` is the root of a tree of threads, so it is nobody's identity but the root's. The thread is
+//! `agent_id` where there is one, else the first UUID in the name of the rollout that the payload points to, else the
+//! session. Every payload also says something of its thread, so a thread is known from the first event of it that
+//! arrives; `SessionStart` need not be the first and need not come at all.
+//!
+//! What a payload cannot say is left to the ledger, with what it needs: whether a prompt steers a turn that already
+//! had one (same turn, an earlier prompt), which attempt a request for permission is about (`callSignature`), which
+//! request to the model ended (requests of one thread and turn, in order), and whether usage counts (`usageSource`
+//! is `hook`: only in turns of which no rollout has a record).
+
+mod compaction;
+mod hook;
+mod models;
+mod prompts;
+mod sessions;
+mod subagents;
+mod tools;
+
+use agent_tracer_event::{Kind, Phase, Reading, Subject, Unrecognised};
+use serde_json::{Map, Value};
+
+use crate::observation::Observation;
+use crate::tools::sanitise;
+use hook::{BASE, Hook};
+
+/// One event of the agent: what it may carry, and how it is read.
+struct Event {
+    name: &'static str,
+    /// The members of its own.
+    members: &'static [&'static str],
+    read: fn(&Hook<'_>, &mut Reading),
+}
+
+const TABLES: &[&[Event]] = &[
+    sessions::EVENTS,
+    prompts::EVENTS,
+    models::EVENTS,
+    tools::EVENTS,
+    subagents::EVENTS,
+    compaction::EVENTS,
+];
+
+fn find(name: &str) -> Option<&'static Event> {
+    TABLES.iter().flat_map(|table| table.iter()).find(|event| event.name == name)
+}
+
+/// Reads one payload of a hook.
+pub(crate) fn read(observation: &Observation<'_>) -> Reading {
+    let Ok(payload) = serde_json::from_slice::<Value>(observation.body) else {
+        return Reading {
+            unrecognised: vec![Unrecognised::Line("not JSON".to_owned())],
+            ..Reading::default()
+        };
+    };
+    let empty = Map::new();
+    let hook = Hook::new(observation, payload.as_object().unwrap_or(&empty));
+    let mut reading = Reading::default();
+    let Some(event) = find(hook.event) else {
+        unrecognised(&hook, &payload, &mut reading);
+        return reading;
+    };
+    (event.read)(&hook, &mut reading);
+    hook.check(&mut reading);
+    other_members(&hook, event, &mut reading);
+    reading
+}
+
+/// An event that no table knows: it is kept, and nothing is guessed about it.
+fn unrecognised(hook: &Hook<'_>, payload: &Value, reading: &mut Reading) {
+    reading.entries.push(hook.task());
+    let mut entry = hook.event(Kind::Unrecognised, Phase::Open, hook.own_key());
+    let name = if hook.event.is_empty() { "an event without a name" } else { hook.event };
+    entry.title = Some(crate::text::title(&format!("Unrecognised: {name}")));
+    entry.metadata.insert("payload".to_owned(), sanitise(payload));
+    reading.entries.push(entry);
+    reading.unrecognised.push(Unrecognised::Event(crate::text::line(hook.event, 100)));
+}
+
+/// Members that nobody knows are kept on the event, under `other.<name>`.
+fn other_members(hook: &Hook<'_>, event: &Event, reading: &mut Reading) {
+    let mut unknown = Vec::new();
+    for (name, value) in hook.payload {
+        if BASE.contains(&name.as_str()) || event.members.contains(&name.as_str()) {
+            continue;
+        }
+        let name = crate::text::line(name, 100);
+        reading.unrecognised.push(Unrecognised::Field(format!("{}.{name}", event.name)));
+        unknown.push((format!("other.{name}"), sanitise(value)));
+    }
+    let row = reading.entries.iter().position(|entry| matches!(entry.subject, Subject::Event(_)));
+    if let Some(entry) = reading.entries.get_mut(row.unwrap_or(0)) {
+        entry.metadata.extend(unknown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codex::events::EVENTS;
+
+    #[test]
+    fn every_event_of_the_client_is_in_exactly_one_table() {
+        let mut names: Vec<&str> =
+            TABLES.iter().flat_map(|table| table.iter()).map(|event| event.name).collect();
+        names.sort_unstable();
+        let mut expected: Vec<&str> = EVENTS.iter().map(|event| event.name).collect();
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn no_event_repeats_a_member_that_every_event_has() {
+        for event in TABLES.iter().flat_map(|table| table.iter()) {
+            for member in event.members {
+                assert!(!BASE.contains(member), "{}.{member}", event.name);
+            }
+        }
+    }
+}

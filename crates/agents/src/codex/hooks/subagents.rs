@@ -1,0 +1,84 @@
+//! Subagents: their beginning and end, told on the child and on its parent.
+//!
+//! `SubagentStart` names the child's rollout, so its parent is at best the root. `SubagentStop` names the parent's
+//! rollout beside the child's: there the parent is certain, and if it is not the root, the guess on the root's row is
+//! ended too.
+
+use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading, Subject};
+
+use super::Event;
+use super::hook::Hook;
+use super::prompts::{answer, end_turn};
+use crate::codex::facts::{
+    put, subagent_ended_key, subagent_key, thread_started_key, write_action, write_excerpt,
+};
+use crate::codex::rollout::name::thread_of;
+use crate::text;
+
+pub(super) const EVENTS: &[Event] = &[
+    Event { name: "SubagentStart", members: &["agent_transcript_path"], read: start },
+    Event {
+        name: "SubagentStop",
+        members: &["agent_transcript_path", "stop_hook_active", "last_assistant_message"],
+        read: stop,
+    },
+];
+
+fn start(hook: &Hook<'_>, reading: &mut Reading) {
+    reading.entries.push(hook.task());
+    if hook.is_child() {
+        reading.entries.push(on_parent(hook, &hook.root, Phase::Open, "running"));
+    }
+    let mut started = hook.event(Kind::SessionStarted, Phase::Open, thread_started_key(&hook.thread));
+    started.title = Some("Subagent started".to_owned());
+    reading.entries.push(started);
+    if let Some(mut turn) = hook.turn_entry(Phase::Open) {
+        turn.state = Some(CallState::Running);
+        reading.entries.push(turn);
+    }
+}
+
+fn stop(hook: &Hook<'_>, reading: &mut Reading) {
+    let parent = hook.text("transcript_path").and_then(thread_of).filter(|parent| *parent != hook.thread);
+    let mut task = hook.task();
+    // The path of the payload is the parent's.
+    task.metadata.shift_remove("transcriptPath");
+    let own = hook.text("agent_transcript_path").map(|path| text::cut(path, 1024).into_owned());
+    put(&mut task.metadata, "transcriptPath", own.as_deref());
+    if let Some(parent) = parent {
+        put(&mut task.metadata, "parentSession", Some(parent));
+        put(&mut task.metadata, "parentCertainty", Some("reported"));
+    }
+    reading.entries.push(task);
+    let mut told: Vec<&str> = parent.into_iter().collect();
+    if hook.is_child() && !told.contains(&hook.root.as_str()) {
+        told.push(&hook.root);
+    }
+    for parent in told {
+        let mut action = on_parent(hook, parent, Phase::Close, "completed");
+        action.state = Some(CallState::Succeeded);
+        action.ended_at = Some(hook.observation.arrived);
+        write_excerpt(&mut action, hook.said("last_assistant_message"));
+        reading.entries.push(action);
+    }
+    let mut answer = answer(hook);
+    put(&mut answer.metadata, "agentTranscriptPath", own);
+    reading.entries.push(answer);
+    end_turn(hook, CallState::Succeeded, reading);
+    let key = match &hook.turn {
+        Some(turn) => subagent_ended_key(turn),
+        None => format!("session:ended:{}", hook.observation.name),
+    };
+    let mut ended = hook.event(Kind::SessionEnded, Phase::Close, key);
+    ended.title = Some("Subagent ended".to_owned());
+    ended.ended_at = Some(hook.observation.arrived);
+    put(&mut ended.metadata, "completionReason", Some("assistant_turn_complete"));
+    reading.entries.push(ended);
+}
+
+fn on_parent(hook: &Hook<'_>, parent: &str, phase: Phase, status: &str) -> Entry {
+    let subject = Subject::Event(Kind::ActionLogged);
+    let mut entry = hook.entry(subject, phase, parent, subagent_key(&hook.thread));
+    write_action(&mut entry, &hook.thread, hook.agent_type().as_deref(), status);
+    entry
+}

@@ -1,0 +1,165 @@
+//! Tool calls: attempted, asked about, returned.
+//!
+//! Codex tells only of calls that went well, with one exception: a command that ended with a code other than zero
+//! also returns, and the code is not told. So the end of a command is known here and how it ended is not; the
+//! rollout says that.
+
+use agent_tracer_event::{Agent, CallState, Certainty, Entry, Kind, Phase, Reading, Subject, Unrecognised};
+use serde_json::Value;
+
+use super::Event;
+use super::hook::Hook;
+use crate::codex::facts::{put, tool_key};
+use crate::text::{self, call_signature};
+use crate::tools::{Call, Meaning, NAME_CHARS, outcome, understand};
+
+pub(super) const EVENTS: &[Event] = &[
+    Event { name: "PreToolUse", members: &["tool_name", "tool_input", "tool_use_id"], read: attempted },
+    Event {
+        name: "PermissionRequest",
+        members: &["tool_name", "tool_input", "tool_use_id"],
+        read: permission,
+    },
+    Event {
+        name: "PostToolUse",
+        members: &["tool_name", "tool_input", "tool_use_id", "tool_response"],
+        read: returned,
+    },
+];
+
+/// The most characters of the summary of an input.
+const SUMMARY_CHARS: usize = 400;
+
+const NULL: Value = Value::Null;
+
+/// A call as a payload tells of it.
+struct Told<'a> {
+    tool: &'a str,
+    input: &'a Value,
+    id: Option<String>,
+}
+
+impl<'a> Told<'a> {
+    fn new(hook: &Hook<'a>) -> Self {
+        Self {
+            tool: hook.text("tool_name").unwrap_or_default(),
+            input: hook.payload.get("tool_input").unwrap_or(&NULL),
+            id: hook.id("tool_use_id"),
+        }
+    }
+
+    fn name(&self) -> String {
+        text::line(self.tool, NAME_CHARS)
+    }
+
+    fn meaning(&self, hook: &Hook<'_>, reading: &mut Reading) -> Meaning {
+        let call = Call { agent: Agent::Codex, tool: self.tool, input: self.input, place: hook.place() };
+        let meaning = understand(&call);
+        if !meaning.recognised {
+            reading.unrecognised.push(Unrecognised::Tool(self.name()));
+        }
+        meaning
+    }
+
+    fn signature(&self) -> String {
+        call_signature(Agent::Codex, self.tool, self.input)
+    }
+
+    /// The entry of the call, with all that its input says.
+    fn entry(&self, hook: &Hook<'_>, phase: Phase, meaning: Meaning) -> Entry {
+        let key = self.id.as_deref().map_or_else(|| hook.own_key(), tool_key);
+        let mut entry = hook.event(Kind::ToolUsed, phase, key);
+        entry.tool_name = Some(self.name());
+        entry.tool_use_id.clone_from(&self.id);
+        meaning.write(&mut entry);
+        put(&mut entry.metadata, "callSignature", Some(self.signature()));
+        entry
+    }
+}
+
+fn attempted(hook: &Hook<'_>, reading: &mut Reading) {
+    let told = Told::new(hook);
+    let meaning = told.meaning(hook, reading);
+    reading.entries.push(hook.task());
+    let mut entry = told.entry(hook, Phase::Open, meaning);
+    entry.state = Some(CallState::Running);
+    reading.entries.push(entry);
+}
+
+fn returned(hook: &Hook<'_>, reading: &mut Reading) {
+    let told = Told::new(hook);
+    let meaning = told.meaning(hook, reading);
+    reading.entries.push(hook.task());
+    let subtype = meaning.semantics.subtype;
+    let is_command = meaning.kind == Kind::TerminalCommand;
+    let mut entry = told.entry(hook, Phase::Close, meaning);
+    let outcome = outcome::returned(hook.payload.get("tool_response").unwrap_or(&NULL));
+    entry.ended_at = Some(hook.observation.arrived);
+    entry.state = Some(outcome.state);
+    let importance = outcome::importance(outcome.state, subtype);
+    for (name, value) in outcome.metadata {
+        // What the call was told stays; a result only adds.
+        entry.metadata.entry(name).or_insert(value);
+    }
+    put(&mut entry.metadata, "importance", importance.map(|importance| importance.as_str()));
+    if is_command && outcome.state == CallState::Succeeded {
+        entry.evidence.certainty = Certainty::Inferred;
+        entry.evidence.reason = "hook PostToolUse, which does not tell the exit code".to_owned();
+    }
+    let child = entry.metadata.get("childAgentId").and_then(Value::as_str).map(str::to_owned);
+    reading.entries.push(entry);
+    if let Some(child) = child.filter(|_| is_spawn(told.tool)) {
+        reading.entries.push(spawned(hook, &told, &child));
+    }
+}
+
+/// Whether a tool starts another agent, under any namespace that is glued to its name.
+fn is_spawn(tool: &str) -> bool {
+    tool.ends_with("spawn_agent")
+}
+
+/// The child that a call started: here the parent is certain.
+fn spawned(hook: &Hook<'_>, told: &Told<'_>, child: &str) -> Entry {
+    let mut entry = hook.entry(Subject::Task, Phase::Update, child, "task");
+    entry.evidence.certainty = Certainty::Reported;
+    put(&mut entry.metadata, "agentId", Some(child));
+    put(&mut entry.metadata, "parentSession", Some(hook.thread.as_str()));
+    put(&mut entry.metadata, "parentCertainty", Some("reported"));
+    put(&mut entry.metadata, "rootSession", Some(hook.root.as_str()));
+    put(&mut entry.metadata, "parentToolUseId", told.id.as_deref());
+    entry
+}
+
+fn permission(hook: &Hook<'_>, reading: &mut Reading) {
+    let told = Told::new(hook);
+    let meaning = told.meaning(hook, reading);
+    reading.entries.push(hook.task());
+    let mut entry = hook.event(Kind::RuleLogged, Phase::Open, hook.own_key());
+    entry.title = Some(text::title(&format!("May I? {}", meaning.title)));
+    entry.tool_name = Some(told.name());
+    entry.tool_use_id.clone_from(&told.id);
+    entry.file_paths = meaning.file_paths;
+    for (name, value) in
+        [("ruleStatus", "requested"), ("ruleOutcome", "observed"), ("rulePolicy", "codex_permission")]
+    {
+        put(&mut entry.metadata, name, Some(value));
+    }
+    put(&mut entry.metadata, "toolName", Some(told.name()));
+    put(&mut entry.metadata, "toolUseId", told.id.as_deref());
+    put(&mut entry.metadata, "toolInputSummary", Some(summary(told.input)));
+    put(&mut entry.metadata, "callSignature", Some(told.signature()));
+    put(&mut entry.metadata, "requestedTitle", Some(meaning.title));
+    // The justification that the model gives for asking.
+    let why = told.input.get("description").and_then(Value::as_str).filter(|why| !why.is_empty());
+    put(&mut entry.metadata, "reason", why.map(|why| text::line(why, 1000)));
+    reading.entries.push(entry);
+}
+
+/// What the dialog is about, in one line: the command where there is one, else the input as JSON.
+fn summary(input: &Value) -> String {
+    let command = input.get("command").and_then(Value::as_str);
+    match command.or_else(|| input.as_str()) {
+        Some(command) => text::line(command, SUMMARY_CHARS),
+        None => text::line(&input.to_string(), SUMMARY_CHARS),
+    }
+}

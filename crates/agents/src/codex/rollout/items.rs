@@ -1,0 +1,286 @@
+//! `item_completed`: what happened, typed by Codex itself. Only the default dialect has it.
+//!
+//! An item tells the end of a call with its true times. `started_at_ms` to `completed_at_ms` includes the wait for
+//! the user's approval; `duration` is the run alone. An item of a long command may arrive after its turn.
+
+use agent_tracer_event::{CallState, Entry, ErrorClass, Millis, Phase, Unrecognised};
+use serde_json::{Map, Value, json};
+
+use super::calls::{Spoken, attempt, object_or_text, shell};
+use super::outputs::{finish, quantities, update};
+use super::talk::{self, span};
+use super::telling::Telling;
+use super::{agents, context, patches, servers};
+use crate::codex::facts::put;
+use crate::codex::wire::{Members, text};
+use crate::tools::outcome;
+
+/// How the end of a call came about.
+pub(super) struct End {
+    pub(super) state: CallState,
+    pub(super) class: Option<ErrorClass>,
+    pub(super) started: Millis,
+    pub(super) ended: Millis,
+    /// How long it ran, without any wait.
+    pub(super) duration_ms: Option<u64>,
+}
+
+/// Reads one item.
+pub(super) fn completed(told: &mut Telling<'_>, row: &Members<'_>) {
+    let Some(item) = row.members("item") else {
+        told.unknown(Unrecognised::Row("item_completed".to_owned()));
+        return;
+    };
+    let kind = item.word("type").unwrap_or_default();
+    match kind.as_ref() {
+        "UserMessage" => talk::user_item(told, &item),
+        "AgentMessage" => talk::agent_item(told, &item),
+        "Reasoning" => talk::thought_item(told, &item),
+        "HookPrompt" => talk::hook_prompt(told, &item),
+        "Plan" => talk::plan_item(told, &item),
+        "CommandExecution" => command(told, row, &item),
+        "FileChange" => patches::item(told, row, &item),
+        "McpToolCall" => servers::item(told, row, &item),
+        "DynamicToolCall" => dynamic(told, row, &item),
+        "WebSearch" => web_search(told, &item, "item_completed WebSearch"),
+        "ImageView" => image_view(told, row, &item),
+        "ImageGeneration" => image_generation(told, &item, "item_completed ImageGeneration"),
+        "Sleep" => sleep(told, row, &item),
+        "CollabAgentToolCall" => agents::collab(told, row, &item),
+        "SubAgentActivity" => agents::activity(told, &item, "item_completed SubAgentActivity"),
+        "ContextCompaction" => context::compacted_item(told),
+        "EnteredReviewMode" => context::review_began(told, &item),
+        "ExitedReviewMode" => context::review_ended(told, &item),
+        other => {
+            let other = told.rules.word(other);
+            told.unknown(Unrecognised::Row(format!("item_completed/{other}")));
+        }
+    }
+}
+
+/// The end of a call that an item tells: of a call that the model made, or of one nested in code.
+pub(super) fn close(told: &mut Telling<'_>, id: &str, spoken: &Spoken, end: &End, reason: &str) -> Entry {
+    let (mut entry, call) = match told.state.call(id) {
+        Some(call) => {
+            call.told = true;
+            let call = call.clone();
+            (update(told, &call, reason), call)
+        }
+        None => attempt(told, id, spoken, Phase::Close, reason),
+    };
+    if call.process.is_some() {
+        // A command that went on: its output came long ago, so nothing more will be heard of the call.
+        told.state.close(id);
+    }
+    entry.phase = Phase::Close;
+    entry.occurred_at = end.started;
+    entry.ended_at = Some(end.ended);
+    finish(&mut entry, &call, end.state);
+    put(&mut entry.metadata, "errorClass", end.class.map(|class| class.as_str()));
+    if let Some(duration) = end.duration_ms {
+        put(&mut entry.metadata, "durationMs", Some(duration));
+        put(&mut entry.metadata, "durationSource", Some("agent"));
+        put(&mut entry.metadata, "permissionWaitMs", waited(told, end, duration));
+    }
+    entry
+}
+
+/// The part of an item's time in which nothing ran: the user was being asked.
+fn waited(told: &Telling<'_>, end: &End, duration: u64) -> Option<u64> {
+    if told.state.approval_policy.as_deref() == Some("never") {
+        return None;
+    }
+    let whole = u64::try_from(end.ended.0.saturating_sub(end.started.0)).ok()?;
+    // Starting a process and its sandbox also takes time; nobody answers a question that fast.
+    whole.checked_sub(duration).filter(|wait| *wait >= 100)
+}
+
+/// `{"secs": 1, "nanos": 870752007}`, to the nearest millisecond.
+pub(super) fn duration(members: &Members<'_>) -> Option<u64> {
+    let duration = members.members("duration")?;
+    let secs = duration.count("secs")?;
+    let nanos = duration.count("nanos").unwrap_or(0);
+    secs.checked_mul(1000)?.checked_add(nanos.saturating_add(500_000) / 1_000_000)
+}
+
+pub(super) fn end(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>, kind: &str) -> End {
+    let (started, ended) = span(row, told.at);
+    let status = item.word("status").unwrap_or_default();
+    if !status.is_empty() {
+        let known = ["completed", "failed", "declined", "in_progress", "inProgress", "interrupted"];
+        told.known(&format!("{kind}.status"), &status, &known);
+    }
+    let (state, class) = match status.as_ref() {
+        "failed" => (CallState::Failed, None),
+        "declined" => (CallState::Denied, Some(ErrorClass::Permission)),
+        "interrupted" => (CallState::Interrupted, Some(ErrorClass::Interrupt)),
+        "in_progress" | "inProgress" => (CallState::Running, None),
+        _ => (CallState::Succeeded, None),
+    };
+    End { state, class, started, ended, duration_ms: duration(item) }
+}
+
+pub(super) fn id_of(told: &Telling<'_>, item: &Members<'_>) -> String {
+    item.word("id").map_or_else(|| told.observation.clone(), |id| told.rules.word(&id))
+}
+
+/// A path from a `file://` address, or the path as it is.
+pub(super) fn path_of(text: &str) -> String {
+    let Some(rest) = text.strip_prefix("file://") else { return text.to_owned() };
+    // Whatever stands before the first slash is a host.
+    let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or(rest);
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut left = path.as_bytes();
+    while let [byte, rest @ ..] = left {
+        left = rest;
+        let hex = (*byte == b'%').then(|| rest.get(..2)).flatten();
+        let decoded = hex.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        match decoded {
+            Some(decoded) => {
+                bytes.push(decoded);
+                left = rest.get(2..).unwrap_or_default();
+            }
+            None => bytes.push(*byte),
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
+}
+
+fn command(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(told, item);
+    let mut end = end(told, row, item, "CommandExecution");
+    let exit = item.whole("exit_code");
+    if end.state == CallState::Failed {
+        end.class = Some(ErrorClass::NonZeroExit);
+        // A command that is killed with its turn has no code of its own.
+        if exit.is_none_or(|code| code < 0) && told.turn.is_some() && told.turn == told.state.aborted_turn {
+            end.state = CallState::Interrupted;
+            end.class = Some(ErrorClass::Interrupt);
+        }
+    }
+    let mut spoken = shell(item);
+    let cwd = item.word("cwd").map(|cwd| path_of(&cwd));
+    spoken.cwd.clone_from(&cwd);
+    let mut entry = close(told, &id, &spoken, &end, "item_completed CommandExecution");
+    put(&mut entry.metadata, "exitCode", exit);
+    told.put_word(&mut entry.metadata, "cwd", cwd);
+    told.put_word(&mut entry.metadata, "processId", item.word("process_id"));
+    if let Some(source) = item.word("source") {
+        let known = ["unified_exec_startup", "unified_exec_interaction", "user_shell", "agent"];
+        told.known("CommandExecution.source", &source, &known);
+        told.put_word(&mut entry.metadata, "commandSource", Some(source));
+    }
+    if let Some(output) = item.raw("aggregated_output") {
+        let result = Value::Object(told.rules.result("Bash", output.get()));
+        for (name, value) in outcome::returned(&result).metadata {
+            // How it ended is known already; a result is only measured.
+            if name.starts_with("output") {
+                entry.metadata.insert(name, value);
+            }
+        }
+    }
+    told.say(entry);
+}
+
+fn dynamic(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(told, item);
+    let mut end = end(told, row, item, "DynamicToolCall");
+    if item.truth("success") == Some(false) || item.raw("error").is_some() {
+        end.state = CallState::Failed;
+    }
+    let namespace = item.word("namespace");
+    let tool = super::calls::hook_name(namespace.as_deref(), &item.word("tool").unwrap_or_default());
+    let input = item.raw("arguments").map_or_else(|| "{}".to_owned(), |raw| object_or_text(raw.get()));
+    let error = item.text("error").unwrap_or_default();
+    let kept = quantities(told, &tool, &error, end.state, None);
+    let mut entry = close(told, &id, &Spoken::new(tool, input), &end, "item_completed DynamicToolCall");
+    for (name, value) in kept {
+        entry.metadata.entry(name).or_insert(value);
+    }
+    told.say(entry);
+}
+
+/// A search or a look at a page by the provider: one form for the item, the event and the model's own row.
+pub(super) fn web_search(told: &mut Telling<'_>, item: &Members<'_>, reason: &str) {
+    let Some(id) = item.word("id").or_else(|| item.word("call_id")) else { return };
+    let mut input = Map::new();
+    put(&mut input, "query", item.word("query").as_deref());
+    let mut action = Map::new();
+    if let Some(given) = item.members("action") {
+        for name in ["type", "query", "url", "pattern"] {
+            put(&mut action, name, given.word(name).as_deref());
+        }
+        let queries: Vec<_> =
+            given.list("queries").into_iter().filter_map(text).map(|one| one.into_owned()).collect();
+        put(&mut action, "queries", (!queries.is_empty()).then_some(queries));
+    }
+    if !action.is_empty() {
+        input.insert("action".to_owned(), Value::Object(action));
+    }
+    let status = item.word("status");
+    let entry =
+        super::calls::whole(told, &id, "web_search", &Value::Object(input), status.as_deref(), reason);
+    told.say(entry);
+}
+
+/// An image made by the provider. The image itself is only measured.
+pub(super) fn image_generation(told: &mut Telling<'_>, item: &Members<'_>, reason: &str) {
+    let Some(id) = item.word("id").or_else(|| item.word("call_id")) else { return };
+    let mut input = Map::new();
+    put(&mut input, "prompt", item.word("revised_prompt").as_deref());
+    put(&mut input, "path", item.word("saved_path").map(|path| path_of(&path)));
+    let status = item.word("status");
+    let input = Value::Object(input);
+    let mut entry = super::calls::whole(told, &id, "image_generation", &input, status.as_deref(), reason);
+    put(&mut entry.metadata, "outputBytes", item.text("result").map(|image| image.len()));
+    told.say(entry);
+}
+
+fn image_view(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(told, item);
+    let end = end(told, row, item, "ImageView");
+    let path = item.word("path").map(|path| path_of(&path)).unwrap_or_default();
+    let spoken = Spoken::new("view_image", json!({"path": path}).to_string());
+    let entry = close(told, &id, &spoken, &end, "item_completed ImageView");
+    told.say(entry);
+}
+
+fn sleep(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(told, item);
+    let mut end = end(told, row, item, "Sleep");
+    end.duration_ms = item.count("duration_ms");
+    let spoken = Spoken::new("sleep", json!({"duration_ms": end.duration_ms}).to_string());
+    let entry = close(told, &id, &spoken, &end, "item_completed Sleep");
+    told.say(entry);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_addresses_become_paths() {
+        for (text, path) in [
+            ("file:///home/dev/a%20b", "/home/dev/a b"),
+            ("file://host/share/x", "/share/x"),
+            ("/home/dev/100%", "/home/dev/100%"),
+            ("file:///x/100%", "/x/100%"),
+            ("file:///x/%zz%4", "/x/%zz%4"),
+            ("file:///x/%ff", "/x/%ff"),
+            ("file://", ""),
+            ("", ""),
+        ] {
+            assert_eq!(path_of(text), path, "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_are_in_milliseconds() {
+        let of = |text: &str| duration(&Members::parse(text).unwrap());
+        assert_eq!(of(r#"{"duration":{"secs":1,"nanos":870752007}}"#), Some(1871));
+        assert_eq!(of(r#"{"duration":{"secs":0,"nanos":499999}}"#), Some(0));
+        assert_eq!(of(r#"{"duration":{"secs":18446744073709551615,"nanos":0}}"#), None);
+        assert_eq!(of(r#"{"duration":"1s"}"#), None);
+        assert_eq!(of("{}"), None);
+    }
+}

@@ -1,0 +1,265 @@
+//! `session_meta` and `turn_context`: who the thread is, where it works, and with which model.
+
+use agent_tracer_event::{Kind, Metadata, Phase, Subject};
+
+use super::name::uuid_millis;
+use super::telling::Telling;
+use crate::codex::facts::{put, subagent_key, thread_started_key, turn_key, write_action};
+use crate::codex::wire::{Members, text};
+use crate::text::base_name;
+
+/// What `source` says of a thread.
+#[derive(Debug, Default, PartialEq)]
+struct Origin {
+    /// How the thread was started: `exec`, `cli`, `vscode`, …
+    word: Option<String>,
+    /// The type of the agent, if it is not the main one.
+    agent_type: Option<String>,
+    parent: Option<String>,
+    depth: Option<u64>,
+    path: Option<String>,
+    nickname: Option<String>,
+}
+
+fn origin(meta: &Members<'_>) -> Origin {
+    let owned = |members: &Members<'_>, name: &str| members.word(name).map(|text| text.into_owned());
+    let mut origin = Origin {
+        parent: owned(meta, "parent_thread_id"),
+        path: owned(meta, "agent_path"),
+        nickname: owned(meta, "agent_nickname"),
+        ..Origin::default()
+    };
+    let role = owned(meta, "agent_role");
+    let Some(source) = meta.raw("source") else {
+        origin.agent_type = role;
+        return origin;
+    };
+    if let Some(word) = text(source) {
+        origin.word = Some(word.into_owned());
+        origin.agent_type = role;
+        return origin;
+    }
+    let Some(source) = Members::parse(source.get()) else { return origin };
+    let spawned = source.members("subagent");
+    if let Some(kind) = source.word("subagent") {
+        origin.agent_type = Some(kind.into_owned());
+    } else if let Some(spawn) = spawned.as_ref().and_then(|kind| kind.members("thread_spawn")) {
+        origin.depth = spawn.count("depth");
+        origin.parent = origin.parent.or_else(|| owned(&spawn, "parent_thread_id"));
+        origin.path = origin.path.or_else(|| owned(&spawn, "agent_path"));
+        origin.nickname = origin.nickname.or_else(|| owned(&spawn, "agent_nickname"));
+        // Hooks call an agent without a role `default`.
+        origin.agent_type =
+            role.or_else(|| owned(&spawn, "agent_role")).or_else(|| Some("default".to_owned()));
+    } else if let Some(kind) = spawned {
+        let named = owned(&kind, "other");
+        origin.agent_type = named.or_else(|| kind.iter().next().map(|(name, _)| name.to_owned()));
+    }
+    origin
+}
+
+/// The first row of a file. Any later one is another thread's and begins a copy of its rows.
+pub(super) fn session_meta(told: &mut Telling<'_>, meta: &Members<'_>) {
+    if told.state.named {
+        let other = meta.word("id");
+        if told.state.start_ordinal.is_none()
+            && other.is_some()
+            && other.as_deref() != told.state.thread_id.as_deref()
+        {
+            told.state.copying = true;
+        }
+        return;
+    }
+    let Some(thread) = meta.word("id") else { return };
+    told.thread = thread.clone().into_owned();
+    told.turn = None;
+    let origin = origin(meta);
+    let state = &mut *told.state;
+    state.named = true;
+    state.thread_id = Some(thread.clone().into_owned());
+    state.root_session = meta.word("session_id").map(|root| root.into_owned());
+    state.parent_thread.clone_from(&origin.parent);
+    state.history_mode = meta.word("history_mode").map(|mode| mode.into_owned());
+    state.start_ordinal = meta.count("subagent_history_start_ordinal");
+    state.forked = meta.word("forked_from_id").is_some() || meta.raw("history_base").is_some();
+    state.multi_agent_version = meta.word("multi_agent_version").map(|version| version.into_owned());
+    state.cwd = meta.word("cwd").map(|cwd| cwd.into_owned());
+    let is_child = origin.parent.is_some();
+    let agent_type = match &origin.agent_type {
+        Some(kind) => told.rules.word(kind),
+        None if is_child => "default".to_owned(),
+        None => "main".to_owned(),
+    };
+    told.state.agent_type = Some(agent_type.clone());
+    if let Some(version) = meta.word("cli_version") {
+        told.reading.client_version = Some(told.rules.word(&version));
+    }
+    if let Some(mode) = meta.text("history_mode") {
+        told.known("history_mode", &mode, &["paginated", "legacy"]);
+    }
+    identity(told, meta, &origin, &agent_type);
+
+    let key = thread_started_key(&told.thread);
+    let mut started = told.event(Kind::SessionStarted, Phase::Open, key, "session_meta");
+    started.title = Some(if is_child { "Subagent started" } else { "Session started" }.to_owned());
+    told.put_word(&mut started.metadata, "entrypoint", meta.word("originator"));
+    told.put_word(&mut started.metadata, "cwd", meta.word("cwd"));
+    told.say(started);
+
+    if let Some(parent) = &origin.parent {
+        let key = subagent_key(&told.thread);
+        let subject = Subject::Event(Kind::ActionLogged);
+        let mut action = told.entry_of(parent, subject, Phase::Open, key, "session_meta.parent_thread_id");
+        write_action(&mut action, &told.thread, Some(&agent_type), "running");
+        told.put_word(&mut action.metadata, "agentNickname", origin.nickname.as_deref());
+        told.say(action);
+    }
+}
+
+fn identity(told: &mut Telling<'_>, meta: &Members<'_>, origin: &Origin, agent_type: &str) {
+    let mut about = Metadata::new();
+    told.put_word(&mut about, "cwd", meta.word("cwd"));
+    put(&mut about, "agentType", Some(agent_type));
+    told.put_word(&mut about, "rootSession", meta.word("session_id"));
+    told.put_word(&mut about, "sessionSource", origin.word.as_deref());
+    told.put_word(&mut about, "entrypoint", meta.word("originator"));
+    told.put_word(&mut about, "clientVersion", meta.word("cli_version"));
+    told.put_word(&mut about, "modelProvider", meta.word("model_provider"));
+    told.put_word(&mut about, "historyMode", meta.word("history_mode"));
+    told.put_word(&mut about, "threadSource", meta.word("thread_source"));
+    put(
+        &mut about,
+        "attended",
+        match origin.word.as_deref() {
+            Some("exec") => Some(false),
+            Some("cli" | "vscode") => Some(true),
+            _ => None,
+        },
+    );
+    if let Some(git) = meta.members("git") {
+        told.put_word(&mut about, "gitBranch", git.word("branch"));
+        told.put_word(&mut about, "gitCommit", git.word("commit_hash"));
+    }
+    if let Some(parent) = &origin.parent {
+        told.put_word(&mut about, "parentSession", Some(parent));
+        put(&mut about, "parentCertainty", Some("reported"));
+        put(&mut about, "agentId", Some(told.thread.as_str()));
+        put(&mut about, "depth", origin.depth);
+        told.put_word(&mut about, "agentNickname", origin.nickname.as_deref());
+        told.put_word(&mut about, "agentPath", origin.path.as_deref());
+    } else if let Some(base) = meta.word("forked_from_id") {
+        told.put_word(&mut about, "forkedFrom", Some(base));
+    }
+    told.say_task(about, "session_meta");
+    // A second generation agent gets its task by mail that may be encrypted; its path is the best name it has.
+    if let Some(name) = origin.path.as_deref().map(base_name) {
+        let mut named = Metadata::new();
+        told.put_word(&mut named, "title", Some(name));
+        put(&mut named, "titleSource", Some("agent_path"));
+        told.say_task(named, "session_meta.agent_path");
+        if let Some(entry) = told.reading.entries.last_mut() {
+            entry.evidence.certainty = agent_tracer_event::Certainty::Guessed;
+        }
+    }
+}
+
+/// The settings of a turn. Repeated after each compaction.
+pub(super) fn turn_context(told: &mut Telling<'_>, context: &Members<'_>) {
+    if let Some(cwd) = context.word("cwd") {
+        told.state.cwd = Some(cwd.into_owned());
+    }
+    told.state.approval_policy = context.word("approval_policy").map(|policy| policy.into_owned());
+    if let Some(version) = context.word("multi_agent_version") {
+        told.state.multi_agent_version = Some(version.into_owned());
+    }
+    let model = context.word("model").map(|model| told.rules.word(&model));
+    if let Some(turn) = told.turn.clone() {
+        let mut entry = told.entry(Subject::Turn, Phase::Update, turn_key(&turn), "turn_context");
+        put(&mut entry.metadata, "model", model.as_deref());
+        told.put_word(&mut entry.metadata, "effort", context.word("effort"));
+        told.put_word(&mut entry.metadata, "cwd", context.word("cwd"));
+        told.put_word(&mut entry.metadata, "approvalPolicy", context.word("approval_policy"));
+        told.put_word(&mut entry.metadata, "approvalsReviewer", context.word("approvals_reviewer"));
+        let sandbox = context.members("sandbox_policy");
+        told.put_word(
+            &mut entry.metadata,
+            "sandbox",
+            sandbox.and_then(|policy| policy.word("type").or_else(|| policy.word("mode"))),
+        );
+        let mode = context.members("collaboration_mode").and_then(|mode| mode.word("mode"));
+        told.put_word(&mut entry.metadata, "collaborationMode", mode);
+        told.say(entry);
+    }
+    let Some(model) = model else { return };
+    let before = told.state.model.replace(model.clone());
+    if before.as_deref() == Some(&model) {
+        return;
+    }
+    let mut about = Metadata::new();
+    put(&mut about, "model", Some(model.as_str()));
+    told.put_word(&mut about, "effort", context.word("effort"));
+    told.say_task(about, "turn_context.model");
+    if let Some(before) = before {
+        let place = told.turn.clone().unwrap_or_else(|| told.observation.clone());
+        let key = format!("model:{place}:{model}");
+        let mut entry = told.event(Kind::ModelSwitched, Phase::Open, key, "turn_context.model");
+        entry.title = Some(crate::text::title(&format!("Model {before} → {model}")));
+        put(&mut entry.metadata, "fromModel", Some(before));
+        put(&mut entry.metadata, "toModel", Some(model));
+        told.say(entry);
+    }
+}
+
+/// Whether the rows of a file without ordinals are still copies of another thread's.
+///
+/// A copy is written in one go when the thread begins. It is over when a turn begins that is younger than the
+/// thread, or when rows are later than that moment.
+pub(super) fn still_copying(told: &Telling<'_>, row: &str, payload: &Members<'_>) -> bool {
+    let begins_turn = row == "turn_context" || payload.text("type").as_deref() == Some("task_started");
+    let born = told.state.thread_id.as_deref().and_then(uuid_millis);
+    if begins_turn
+        && let Some(turn) = payload.word("turn_id").as_deref().and_then(uuid_millis)
+        && let Some(born) = born
+    {
+        return turn < born;
+    }
+    match told.state.first_at {
+        Some(first) => told.at.0 < first.0.saturating_add(COPY_MILLIS),
+        None => true,
+    }
+}
+
+/// How long a copy takes at most.
+const COPY_MILLIS: i64 = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_of_a_thread_is_a_word_or_tells_of_its_parent() {
+        let of = |text: &str| origin(&Members::parse(text).unwrap());
+        assert_eq!(of(r#"{"source":"exec"}"#), Origin { word: Some("exec".into()), ..Origin::default() });
+        let review = of(r#"{"source":{"subagent":"review"},"parent_thread_id":"p"}"#);
+        assert_eq!((review.agent_type.as_deref(), review.parent.as_deref()), (Some("review"), Some("p")));
+        let guardian = of(r#"{"source":{"subagent":{"other":"guardian"}}}"#);
+        assert_eq!(guardian.agent_type.as_deref(), Some("guardian"));
+        let spawn = of(
+            r#"{"source":{"subagent":{"thread_spawn":{"parent_thread_id":"p","depth":2,"agent_path":"/root/a","agent_nickname":"N","agent_role":null}}}}"#,
+        );
+        assert_eq!(
+            spawn,
+            Origin {
+                word: None,
+                agent_type: Some("default".into()),
+                parent: Some("p".into()),
+                depth: Some(2),
+                path: Some("/root/a".into()),
+                nickname: Some("N".into()),
+            }
+        );
+        for odd in [r#"{"source":7}"#, r#"{"source":{"subagent":[]}}"#, r#"{"source":{}}"#, "{}"] {
+            assert_eq!(of(odd).agent_type, None, "{odd}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What came back from calls: `function_call_output`, `custom_tool_call_output`, `tool_search_output`.
+//!
+//! Where an item told the end of a call, its output adds nothing. Otherwise the output is all there is: for calls
+//! that were refused or never ran, for tools without an item, and for every call of the legacy dialect.
+
+use agent_tracer_event::{CallState, Certainty, Entry, ErrorClass, Metadata, Phase};
+use serde_json::Value;
+
+use super::agents;
+use super::ending::{Ending, ending};
+use super::rules::quoted;
+use super::state::OpenCall;
+use super::telling::Telling;
+use crate::codex::facts::{put, tool_key};
+use crate::codex::wire::{Members, Raw, text};
+use crate::tools::outcome;
+
+/// An output: the client's words, what the tool gave back, and the size of what is no text.
+struct Output {
+    ending: Ending,
+    body: String,
+    other_bytes: usize,
+}
+
+fn output(raw: Raw<'_>) -> Output {
+    if let Some(whole) = text(raw) {
+        let ending = ending(&whole);
+        let body = match Members::parse(&whole) {
+            // The form of older versions.
+            Some(members) if ending.exit_code.is_some() => {
+                members.text("output").unwrap_or_default().into_owned()
+            }
+            _ => whole.get(ending.body..).unwrap_or_default().to_owned(),
+        };
+        return Output { ending, body, other_bytes: 0 };
+    }
+    let parts: Vec<Raw<'_>> = serde_json::from_str(raw.get()).unwrap_or_default();
+    let mut body = String::new();
+    let mut other_bytes = 0;
+    for part in parts.iter().filter_map(|part| Members::parse(part.get())) {
+        match part.text("text") {
+            Some(more) => {
+                // The client's words are a part of their own and need not end their last line.
+                if body.ends_with("Output:") {
+                    body.push('\n');
+                }
+                body.push_str(&more);
+            }
+            None => other_bytes += part.text("image_url").map_or(0, |image| image.len()),
+        }
+    }
+    let ending = ending(&body);
+    let body = body.get(ending.body..).unwrap_or_default().to_owned();
+    Output { ending, body, other_bytes }
+}
+
+/// The output of a call.
+pub(super) fn returned(told: &mut Telling<'_>, item: &Members<'_>, reason: &str) {
+    let Some(id) = item.word("call_id") else { return };
+    let Some(raw) = item.raw("output") else { return };
+    let Some(call) = told.state.call(&id) else { return };
+    if call.told {
+        told.state.close(&id);
+        return;
+    }
+    let call = call.clone();
+    let output = output(raw);
+    let poller = matches!(call.tool.as_str(), "write_stdin" | "wait");
+    if poller {
+        end_polled(told, &call, &output);
+    }
+    if output.ending.state.is_none() && !poller {
+        // The command goes on in the background; an item or a later poll will tell its end.
+        if let Some(open) = told.state.call(&id) {
+            open.process.clone_from(&output.ending.process);
+        }
+        let mut entry = update(told, &call, reason);
+        put(&mut entry.metadata, "backgroundTaskId", output.ending.process.as_deref().and_then(number_of));
+        put(&mut entry.metadata, "runInBackground", Some(true));
+        told.say(entry);
+        return;
+    }
+    told.state.close(&id);
+    // A poll has ended even if what it polls has not, and the code it reports is not its own.
+    let (state, exit) = match output.ending.exit_code {
+        Some(_) if poller => (CallState::Succeeded, None),
+        exit => (output.ending.state.unwrap_or(CallState::Succeeded), exit),
+    };
+    let entry = closing(told, &call, &output, state, exit, reason);
+    let child = entry.metadata.get("childAgentId").and_then(Value::as_str).map(str::to_owned);
+    told.say(entry);
+    // Without items these outputs are the only word of agents.
+    if call.tool.ends_with("spawn_agent")
+        && let Some(child) = child
+    {
+        agents::spawn_returned(told, &child, &call.id);
+    } else if call.tool.ends_with("wait_agent") {
+        agents::wait_returned(told, &output.body);
+    }
+}
+
+/// The answer to a search for tools.
+pub(super) fn tools_found(told: &mut Telling<'_>, item: &Members<'_>) {
+    let Some(call) = item.word("call_id").and_then(|id| told.state.close(&id)) else { return };
+    let found: usize = item
+        .list("tools")
+        .into_iter()
+        .filter_map(|space| Members::parse(space.get()))
+        .map(|space| space.list("tools").len().max(1))
+        .sum();
+    let mut entry = update(told, &call, "tool_search_output");
+    entry.phase = Phase::Close;
+    entry.ended_at = Some(told.at);
+    let failed = item.word("status").is_some_and(|status| status != "completed");
+    entry.state = Some(if failed { CallState::Failed } else { CallState::Succeeded });
+    put(&mut entry.metadata, "resultMatches", Some(found));
+    told.say(entry);
+}
+
+/// Where the output of a poll says that the command it polls has ended, that ends the command's own call.
+fn end_polled(told: &mut Telling<'_>, poll: &OpenCall, output: &Output) {
+    let (Some(process), Some(state)) = (poll.process.clone(), output.ending.state) else { return };
+    let Some(polled) = told.state.process(&process).filter(|call| call.id != poll.id) else { return };
+    let polled = polled.clone();
+    let exit = output.ending.exit_code;
+    // A poll that was refused or failed says nothing of the command.
+    if exit.is_none() && !matches!(state, CallState::Succeeded) {
+        return;
+    }
+    told.state.close(&polled.id);
+    if polled.told {
+        return;
+    }
+    let mut entry = closing(told, &polled, output, state, exit, "the output of a later poll");
+    entry.evidence.certainty = Certainty::Inferred;
+    // The poll knows neither how long the command ran nor what it printed before.
+    entry.metadata.remove("durationMs");
+    entry.metadata.remove("durationSource");
+    entry.metadata.remove("outputBytes");
+    told.say(entry);
+}
+
+/// An entry that adds to a call.
+pub(super) fn update(told: &Telling<'_>, call: &OpenCall, reason: &str) -> Entry {
+    let mut entry = told.event(call.kind, Phase::Update, tool_key(&call.id), reason);
+    entry.tool_name = Some(told.rules.word(&call.tool));
+    entry.tool_use_id = Some(call.id.clone());
+    entry
+}
+
+/// An entry that ends a call.
+fn closing(
+    told: &Telling<'_>,
+    call: &OpenCall,
+    output: &Output,
+    state: CallState,
+    exit: Option<i64>,
+    reason: &str,
+) -> Entry {
+    let mut entry = update(told, call, reason);
+    entry.phase = Phase::Close;
+    entry.ended_at = Some(told.at);
+    entry.metadata = quantities(told, &call.tool, &output.body, state, output.ending.error_class);
+    let bytes = if output.ending.refused { 0 } else { output.body.len() + output.other_bytes };
+    entry.metadata.insert("outputBytes".to_owned(), Value::from(bytes));
+    put(&mut entry.metadata, "exitCode", exit);
+    if let Some(wall) = output.ending.wall_ms {
+        put(&mut entry.metadata, "durationMs", Some(wall));
+        put(&mut entry.metadata, "durationSource", Some("agent"));
+    }
+    finish(&mut entry, call, state);
+    entry
+}
+
+/// Writes how a call ended, and what that makes of its importance.
+pub(super) fn finish(entry: &mut Entry, call: &OpenCall, state: CallState) {
+    entry.state = Some(state);
+    let importance = call.subtype.and_then(|subtype| outcome::importance(state, subtype));
+    put(&mut entry.metadata, "importance", importance.map(|importance| importance.as_str()));
+}
+
+/// What may be kept of a result, under our names. `class` is what is known of a failure already.
+pub(super) fn quantities(
+    told: &Telling<'_>,
+    tool: &str,
+    body: &str,
+    state: CallState,
+    class: Option<ErrorClass>,
+) -> Metadata {
+    let result = Value::Object(told.rules.result(tool, &quoted(body)));
+    let mut kept = outcome::returned(&result).metadata;
+    // Nothing of a good result says that it failed, whatever it looks like.
+    kept.remove("errorClass");
+    kept.remove("exitCode");
+    if state != CallState::Succeeded {
+        // The class, and not a word of the text: an output stays an output when a call fails.
+        let failure = Value::Object(told.rules.failure(tool, &quoted(body)));
+        let class = class.or(outcome::failed(&failure, false).error_class).unwrap_or(ErrorClass::Unknown);
+        kept.insert("errorClass".to_owned(), Value::from(class.as_str()));
+    }
+    kept
+}
+
+/// `session:72248` without what it is.
+fn number_of(process: &str) -> Option<&str> {
+    process.split_once(':').map(|(_, number)| number)
+}

@@ -1,0 +1,93 @@
+//! Patches by what they did to each file. Contents and differences are only measured.
+
+use agent_tracer_event::{CallState, Entry};
+use serde_json::{Map, Value, json};
+
+use super::calls::Spoken;
+use super::items::{End, close, end, id_of, path_of};
+use super::outputs::quantities;
+use super::telling::Telling;
+use crate::codex::facts::put;
+use crate::codex::wire::Members;
+use crate::text::relative;
+
+/// A patch that was applied, or not: `FileChange`.
+pub(super) fn item(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
+    let id = id_of(told, item);
+    let end = end(told, row, item, "FileChange");
+    let entry = patched(told, &id, item, &end, "item_completed FileChange");
+    told.say(entry);
+}
+
+/// What a patch did, by file. Contents and differences are only measured.
+pub(super) fn patched(
+    told: &mut Telling<'_>,
+    id: &str,
+    item: &Members<'_>,
+    end: &End,
+    reason: &str,
+) -> Entry {
+    let mut headers = Vec::new();
+    let mut files = Vec::new();
+    let cwd = told.state.cwd.clone();
+    let changes = item.members("changes").unwrap_or_default();
+    for (path, change) in changes.iter().take(FILES) {
+        let full = told.rules.word(&path_of(path));
+        let path = relative(&full, &[cwd.as_deref()]);
+        let change = Members::parse(change.get()).unwrap_or_default();
+        let kind = change.word("type").unwrap_or_default();
+        told.known("FileChange.type", &kind, &["add", "update", "delete"]);
+        let moved = change.word("move_path").map(|to| told.rules.word(&path_of(&to)));
+        let (header, operation) = match kind.as_ref() {
+            "add" => ("Add", "create"),
+            "delete" => ("Delete", "delete"),
+            _ if moved.is_some() => ("Update", "rename"),
+            _ => ("Update", "modify"),
+        };
+        headers.push(format!("*** {header} File: {path}"));
+        if let Some(to) = &moved {
+            headers.push(format!("*** Move to: {}", relative(to, &[cwd.as_deref()])));
+        }
+        let mut file = Map::new();
+        put(&mut file, "path", Some(full));
+        put(&mut file, "operation", Some(operation));
+        put(&mut file, "to", moved);
+        let content = change.text("content");
+        put(&mut file, "bytes", content.as_ref().map(|content| content.len()));
+        put(&mut file, "lines", content.as_ref().map(|content| content.lines().count()));
+        if let Some(diff) = change.text("unified_diff") {
+            let count = |sign: char| diff.lines().filter(|line| line.starts_with(sign)).count();
+            put(&mut file, "linesAdded", Some(count('+')));
+            put(&mut file, "linesRemoved", Some(count('-')));
+        }
+        files.push(Value::Object(file));
+    }
+    let known = told.state.call(id).is_some();
+    let spoken = Spoken::new("apply_patch", json!({"command": headers_of(&headers)}).to_string());
+    let mut entry = close(told, id, &spoken, end, reason);
+    if !known {
+        // Made up from what happened: it must not pass for what was asked.
+        entry.metadata.remove("toolInput");
+        entry.metadata.remove("callSignature");
+        for name in ["patchBytes", "patchLines"] {
+            entry.metadata.remove(name);
+        }
+    }
+    put(&mut entry.metadata, "fileChanges", (!files.is_empty()).then_some(files));
+    let size = |name: &str| item.text(name).map_or(0, |text| text.len());
+    put(&mut entry.metadata, "outputBytes", Some(size("stdout") + size("stderr")));
+    if end.state == CallState::Failed {
+        let why = item.text("stderr").unwrap_or_default();
+        for (name, value) in quantities(told, "apply_patch", &why, end.state, None) {
+            entry.metadata.entry(name).or_insert(value);
+        }
+    }
+    entry
+}
+
+/// The most files of one patch that are kept.
+const FILES: usize = 100;
+
+fn headers_of(headers: &[String]) -> String {
+    format!("*** Begin Patch\n{}\n*** End Patch\n", headers.join("\n"))
+}

@@ -1,0 +1,161 @@
+//! The reader of a rollout: one row in, what it says out.
+
+use std::borrow::Cow;
+
+use agent_tracer_event::{Millis, Reading, Unrecognised};
+
+use super::name::RolloutName;
+use super::rules::Rules;
+use super::state::RolloutState;
+use super::telling::Telling;
+use super::{context, events, head, meta, responses, usage};
+use crate::codex::wire::Members;
+
+/// What became of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Row {
+    /// It is of a known type and says nothing new: it does not count as received.
+    Skipped,
+    /// It is a copy of a row of another thread: that thread's own file tells it.
+    Copied,
+    /// Nothing may be recorded of what happens in its working directory.
+    Excluded,
+    /// It is not a JSON object.
+    Malformed,
+    /// It says this.
+    Read(Reading),
+}
+
+/// Reads the rows of one rollout in their order.
+#[derive(Clone, Debug)]
+pub struct RolloutReader {
+    stem: String,
+    state: RolloutState,
+}
+
+impl RolloutReader {
+    /// Starts at the beginning of a file, which is known by its path or name.
+    #[must_use]
+    pub fn new(path: &str) -> Self {
+        Self::resume(path, RolloutState::default())
+    }
+
+    /// Goes on where another reader of the same file stopped.
+    #[must_use]
+    pub fn resume(path: &str, mut state: RolloutState) -> Self {
+        let stem = match RolloutName::parse(path) {
+            Some(name) => {
+                state.thread_id.get_or_insert_with(|| name.thread_id.to_owned());
+                name.stem.to_owned()
+            }
+            None => {
+                let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+                name.split('.').next().unwrap_or(name).to_owned()
+            }
+        };
+        state.thread_id.get_or_insert_with(|| stem.clone());
+        Self { stem, state }
+    }
+
+    /// What to store beside the offset.
+    #[must_use]
+    pub fn state(&self) -> &RolloutState {
+        &self.state
+    }
+
+    /// The name of the row at an offset: the same wherever the file is moved, and for its compressed form.
+    #[must_use]
+    pub fn observation(&self, offset: u64) -> String {
+        format!("{}@{offset}", self.stem)
+    }
+
+    /// Reads the next row. `arrived` is used only where the row has no time of its own and none came before it.
+    pub fn read(&mut self, rules: &Rules<'_>, row: &[u8], offset: u64, arrived: Millis) -> Row {
+        if let Some(head) = head::head(row)
+            && head::says_nothing(head.row, head.payload)
+        {
+            return if self.state.excluded { Row::Excluded } else { Row::Skipped };
+        }
+        let text = String::from_utf8_lossy(row);
+        let text: Cow<'_, str> = match text.strip_prefix('\u{feff}') {
+            Some(rest) => Cow::Owned(rest.to_owned()),
+            None => text,
+        };
+        let Some(members) = Members::parse(&text) else { return Row::Malformed };
+        let kind = members.word("type").unwrap_or_default();
+        let payload = members.members("payload").unwrap_or_default();
+        let written = members.text("timestamp").and_then(|time| Millis::parse(&time));
+        let at = written.or(self.state.last_at).unwrap_or(arrived);
+        self.state.first_at.get_or_insert(at);
+        let row = self.told(rules, &kind, members.count("ordinal"), &payload, at, offset);
+        self.state.last_at = Some(at);
+        row
+    }
+
+    fn told(
+        &mut self,
+        rules: &Rules<'_>,
+        kind: &str,
+        ordinal: Option<u64>,
+        payload: &Members<'_>,
+        at: Millis,
+        offset: u64,
+    ) -> Row {
+        if let (Some(start), Some(ordinal)) = (self.state.start_ordinal, ordinal)
+            && self.state.named
+            && ordinal < start
+        {
+            return Row::Copied;
+        }
+        if matches!(kind, "session_meta" | "turn_context")
+            && !(kind == "session_meta" && self.state.named)
+            && let Some(cwd) = payload.word("cwd")
+        {
+            self.state.excluded = rules.excludes(&cwd);
+        }
+        let own = self.state.thread_id.clone().unwrap_or_default();
+        let thread = payload.word("thread_id").map_or(own, |thread| rules.word(&thread));
+        let turn = payload.word("turn_id").map(|turn| rules.word(&turn)).or_else(|| self.state.turn.clone());
+        let mut told = Telling {
+            rules,
+            observation: format!("{}@{offset}", self.stem),
+            state: &mut self.state,
+            thread,
+            turn,
+            at,
+            offset,
+            reading: Reading::default(),
+        };
+        if told.state.copying {
+            if meta::still_copying(&told, kind, payload) {
+                if let Some(info) = payload.members("info") {
+                    usage::difference(&mut told, &info);
+                }
+                return Row::Copied;
+            }
+            told.state.copying = false;
+        }
+        match kind {
+            "session_meta" => meta::session_meta(&mut told, payload),
+            "turn_context" => meta::turn_context(&mut told, payload),
+            "event_msg" => events::event(&mut told, payload),
+            "response_item" => responses::response(&mut told, payload),
+            "token_usage_record" => usage::record(&mut told, payload),
+            "compacted" => context::compacted(&mut told, payload),
+            "retained_context" => context::retained(&mut told, payload),
+            other if head::says_nothing(other, None) => {}
+            other => {
+                let other = rules.word(other);
+                told.unknown(Unrecognised::Row(other));
+            }
+        }
+        let reading = told.reading;
+        if self.state.excluded {
+            return Row::Excluded;
+        }
+        if reading.entries.is_empty() && reading.unrecognised.is_empty() {
+            return Row::Skipped;
+        }
+        Row::Read(reading)
+    }
+}

@@ -1,0 +1,125 @@
+//! `token_count`: how full the context window is, and how much of the limits is used.
+//!
+//! Codex repeats equal counts around every step; only a change is told. After a compaction the last usage is an
+//! estimate of the total and nothing else.
+
+use agent_tracer_event::{Kind, Metadata, Millis, Phase};
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::state::Totals;
+use super::telling::Telling;
+use crate::codex::facts::put;
+use crate::codex::wire::Members;
+
+/// Reads the event, unless it says what the last one said.
+pub(super) fn token_count(told: &mut Telling<'_>, event: &Members<'_>) {
+    let mut keys = Metadata::new();
+    if let Some(info) = event.members("info") {
+        window(&info, &mut keys);
+    }
+    let has_window = !keys.is_empty();
+    let has_limits = event.members("rate_limits").is_some_and(|limits| limits_of(told, &limits, &mut keys));
+    if !has_window && !has_limits {
+        return;
+    }
+    // The moments at which limits are reset move by a second from one answer to the next and are no news.
+    let hash = xxh3_64(fingerprint(&keys).as_bytes());
+    if told.state.snapshot.replace(hash) == Some(hash) {
+        return;
+    }
+    put(&mut keys, "modelId", told.state.model.as_deref());
+    let key = format!("snapshot:{}", told.observation);
+    let mut entry = told.event(Kind::ContextSnapshot, Phase::Open, key, "token_count");
+    entry.title = keys.get("contextWindowUsedPct").map_or_else(
+        || Some("Limits".to_owned()),
+        |used| Some(format!("Context {}% full", used.as_f64().unwrap_or(0.0).round())),
+    );
+    entry.metadata = keys;
+    told.say(entry);
+}
+
+fn fingerprint(keys: &Metadata) -> String {
+    let mut text = String::new();
+    for (name, value) in keys {
+        if name.ends_with("ResetsAt") {
+            continue;
+        }
+        let limits = value.as_array().map(Vec::as_slice).unwrap_or_default();
+        let used: Vec<_> = limits.iter().map(|limit| limit.get("usedPct")).collect();
+        text.push_str(&if limits.is_empty() {
+            format!("{name}={value}\n")
+        } else {
+            format!("{name}={used:?}\n")
+        });
+    }
+    text
+}
+
+fn window(info: &Members<'_>, keys: &mut Metadata) {
+    let size = info.count("model_context_window").filter(|size| *size > 0);
+    let Some(last) = info.members("last_token_usage").as_ref().and_then(Totals::read) else { return };
+    if last.total == 0 && size.is_none() {
+        return;
+    }
+    put(keys, "contextWindowTotalTokens", Some(last.total));
+    put(keys, "contextWindowSize", size);
+    if let Some(size) = size {
+        let used = percent(last.total as f64 * 100.0 / size as f64);
+        put(keys, "contextWindowUsedPct", Some(used));
+        put(keys, "contextWindowRemainingPct", Some(percent(100.0 - used)));
+    }
+    if last.input > 0 || last.output > 0 {
+        let usage = last.usage();
+        put(keys, "contextWindowInputTokens", Some(usage.input_tokens));
+        put(keys, "contextWindowOutputTokens", Some(usage.output_tokens));
+        put(keys, "contextWindowCacheCreationTokens", Some(usage.cache_creation_tokens));
+        put(keys, "contextWindowCacheReadTokens", Some(usage.cache_read_tokens));
+    }
+}
+
+/// A percentage between 0 and 100, to a hundredth.
+fn percent(value: f64) -> f64 {
+    (value.clamp(0.0, 100.0) * 100.0).round() / 100.0
+}
+
+/// Reads the limits; whether there is any.
+fn limits_of(told: &Telling<'_>, limits: &Members<'_>, keys: &mut Metadata) -> bool {
+    let mut any = false;
+    let mut others = Vec::new();
+    for name in ["primary", "secondary"] {
+        let Some(limit) = limits.members(name) else { continue };
+        let Some(used) = limit.real("used_percent") else { continue };
+        any = true;
+        let resets = limit.whole("resets_at").and_then(|seconds| seconds.checked_mul(1000)).or_else(|| {
+            // Older versions count the seconds from now.
+            let seconds = limit.whole("resets_in_seconds")?;
+            told.at.0.checked_add(seconds.checked_mul(1000)?)
+        });
+        let resets = resets
+            .filter(|millis| (0..YEAR_10000_MS).contains(millis))
+            .map(|millis| Millis(millis).to_string());
+        let minutes = limit.count("window_minutes");
+        let window = match minutes {
+            // Some versions say 299 and 10079.
+            Some(290..=310) => "FiveHour",
+            Some(10_000..=10_100) => "SevenDay",
+            _ => {
+                others.push(json!({"windowMinutes": minutes, "usedPct": percent(used), "resetsAt": resets}));
+                continue;
+            }
+        };
+        keys.insert(format!("rateLimit{window}UsedPct"), Value::from(percent(used)));
+        put(keys, &format!("rateLimit{window}ResetsAt"), resets);
+    }
+    if !others.is_empty() {
+        keys.insert("otherRateLimits".to_owned(), Value::Array(others));
+    }
+    if any {
+        told.put_word(keys, "planType", limits.word("plan_type"));
+        told.put_word(keys, "rateLimitReached", limits.word("rate_limit_reached_type"));
+    }
+    any
+}
+
+const YEAR_10000_MS: i64 = 253_402_300_800_000;

@@ -1,0 +1,545 @@
+//! Codex's hooks from outside: every captured payload, before and after privacy.
+
+use std::collections::BTreeMap;
+
+use agent_tracer_event::{
+    CallState, Certainty, Entry, Kind, Millis, Phase, Reading, Subject, Unrecognised, Usage,
+};
+use agent_tracer_privacy::Level;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::codex_fixtures::{
+    LEVELS, hook_payloads, hook_scenarios, is, is_call, read_hook, read_payload, reduced,
+};
+
+/// Every captured payload with a name and a time, from the sequences and the single ones.
+fn all() -> Vec<(String, Millis, Value)> {
+    let mut all = Vec::new();
+    for (scenario, rows) in hook_scenarios() {
+        for (number, (at, payload)) in rows.into_iter().enumerate() {
+            all.push((format!("{scenario}-{number}"), at, payload));
+        }
+    }
+    all.extend(hook_payloads().into_iter().map(|(name, payload)| (name, Millis(1), payload)));
+    assert!(all.len() > 700);
+    all
+}
+
+/// Each payload in all four forms: as sent, and after privacy at each level.
+fn forms(payload: &Value) -> Vec<Vec<u8>> {
+    let mut forms = vec![serde_json::to_vec(payload).unwrap()];
+    forms.extend(LEVELS.map(|level| reduced(payload, level)));
+    forms
+}
+
+fn payload(name: &str) -> Value {
+    hook_payloads().into_iter().find(|(found, _)| found == name).unwrap().1
+}
+
+fn reading(name: &str) -> Reading {
+    read_payload(name, Millis(7), &payload(name), Level::Actions)
+}
+
+fn events(reading: &Reading) -> Vec<&Entry> {
+    reading.entries.iter().filter(|entry| matches!(entry.subject, Subject::Event(_))).collect()
+}
+
+fn only(reading: &Reading, kind: Kind) -> Entry {
+    let found: Vec<&Entry> = reading.entries.iter().filter(|entry| is(entry, kind)).collect();
+    assert_eq!(found.len(), 1, "{kind} in {reading:#?}");
+    found[0].clone()
+}
+
+#[test]
+fn every_captured_payload_is_understood_before_and_after_privacy() {
+    for (name, at, payload) in all() {
+        for body in forms(&payload) {
+            let reading = read_hook(&name, at, &body);
+            assert_eq!(reading.unrecognised, [], "{name}: {}", String::from_utf8_lossy(&body));
+            let task = reading.entries.iter().find(|entry| entry.subject == Subject::Task);
+            assert!(task.is_some(), "{name} tells of its thread");
+            assert!(!events(&reading).is_empty(), "{name} is a row of the timeline");
+            for entry in &reading.entries {
+                assert_eq!(entry.occurred_at, at, "{name}");
+                assert!(!entry.evidence.reason.is_empty(), "{name}");
+                assert_eq!(entry.hook_event_name.as_deref(), payload["hook_event_name"].as_str(), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_row_has_a_title_on_one_line_and_what_every_event_keeps() {
+    for (name, at, payload) in all() {
+        for body in forms(&payload) {
+            let reading = read_hook(&name, at, &body);
+            for entry in events(&reading) {
+                let title = entry.title.as_deref().unwrap_or_default();
+                assert!(!title.is_empty() && title.chars().count() <= 120, "{name}: {title}");
+                assert!(!title.chars().any(char::is_control), "{name}: {title}");
+                if is(entry, Kind::ActionLogged) {
+                    continue;
+                }
+                assert_eq!(entry.metadata.get("cwd"), payload.get("cwd"), "{name}");
+                assert_eq!(entry.metadata.get("permissionMode"), payload.get("permission_mode"), "{name}");
+                assert_eq!(entry.turn.as_deref(), payload["turn_id"].as_str(), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_thread_is_its_agent_id_or_its_rollout_and_never_the_root_by_mistake() {
+    for (name, at, payload) in all() {
+        let reading = read_payload(&name, at, &payload, Level::Actions);
+        let expected = payload["agent_id"].as_str().map(str::to_owned).or_else(|| {
+            let path = payload["transcript_path"].as_str()?;
+            Some(
+                path.trim_end_matches(".jsonl")
+                    .chars()
+                    .rev()
+                    .take(36)
+                    .collect::<String>()
+                    .chars()
+                    .rev()
+                    .collect(),
+            )
+        });
+        let expected = expected.unwrap_or_else(|| payload["session_id"].as_str().unwrap().to_owned());
+        let task = reading.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
+        assert_eq!(task.task.runtime_session, expected, "{name}");
+        assert_eq!(task.metadata["rootSession"], payload["session_id"], "{name}");
+    }
+}
+
+#[test]
+fn attempt_and_return_of_one_call_have_one_key() {
+    let mut keys: BTreeMap<(String, String), Vec<Phase>> = BTreeMap::new();
+    for (name, at, payload) in all() {
+        for body in forms(&payload) {
+            for entry in read_hook(&name, at, &body).entries.into_iter().filter(is_call) {
+                let id = payload["tool_use_id"].as_str().unwrap();
+                assert_eq!(entry.key, format!("tool:{id}"));
+                assert_eq!(entry.tool_use_id.as_deref(), Some(id));
+                keys.entry((entry.task.runtime_session, entry.key)).or_default().push(entry.phase);
+            }
+        }
+    }
+    assert!(keys.len() > 60);
+    let both = keys
+        .values()
+        .filter(|phases| phases.contains(&Phase::Open) && phases.contains(&Phase::Close))
+        .count();
+    assert!(both > 50);
+}
+
+#[test]
+fn a_request_for_permission_has_the_signature_of_its_attempt() {
+    for level in LEVELS {
+        let mut requests = 0;
+        for (scenario, rows) in hook_scenarios() {
+            let mut last: BTreeMap<String, Value> = BTreeMap::new();
+            for (number, (at, payload)) in rows.iter().enumerate() {
+                let reading = read_payload(&format!("{scenario}-{number}"), *at, payload, level);
+                let thread = payload["transcript_path"].as_str().unwrap_or_default().to_owned();
+                match payload["hook_event_name"].as_str() {
+                    Some("PreToolUse") => {
+                        let call = reading.entries.iter().find(|entry| is_call(entry)).unwrap();
+                        last.insert(thread, call.metadata["callSignature"].clone());
+                    }
+                    Some("PermissionRequest") => {
+                        requests += 1;
+                        let rule = only(&reading, Kind::RuleLogged);
+                        assert_eq!(Some(&rule.metadata["callSignature"]), last.get(&thread), "{scenario}");
+                    }
+                    _ => {}
+                }
+            }
+        }
+        assert!(requests >= 3);
+    }
+    // The patch is trimmed in the request, and not in the attempt.
+    let mut request = payload("PermissionRequest.apply_patch");
+    let attempt = payload("PreToolUse.apply_patch");
+    request["tool_input"]["command"] = Value::from(attempt["tool_input"]["command"].as_str().unwrap().trim());
+    for level in LEVELS {
+        let signature = |payload: &Value| {
+            let reading = read_payload("x", Millis(1), payload, level);
+            reading.entries.iter().find_map(|entry| entry.metadata.get("callSignature").cloned())
+        };
+        assert_eq!(signature(&request), signature(&attempt));
+        assert!(signature(&request).is_some());
+    }
+}
+
+#[test]
+fn events_become_the_kinds_of_the_contract() {
+    use Kind::{
+        ActionLogged, AgentActivityLogged, AssistantResponse, ContextSaved, ModelRequest, PlanLogged,
+        QuestionLogged, RuleLogged, SessionEnded, SessionStarted, TerminalCommand, ToolUsed, TurnInterrupted,
+        UserMessage,
+    };
+    for (name, kinds) in [
+        ("SessionStart.startup", &[SessionStarted, ContextSaved][..]),
+        ("SessionStart.resume", &[SessionStarted, ContextSaved]),
+        ("SessionStart.clear", &[SessionStarted, ContextSaved]),
+        ("SessionStart.fork", &[SessionStarted, ContextSaved]),
+        ("SessionStart.ephemeral", &[SessionStarted, ContextSaved]),
+        ("SessionStart.compact", &[ContextSaved]),
+        ("SessionEnd.exec", &[SessionEnded]),
+        ("UserPromptSubmit.root", &[UserMessage]),
+        ("UserPromptSubmit.subagent", &[UserMessage]),
+        ("UserPromptSubmit.review_child_thread", &[UserMessage]),
+        ("PreModelRequest.root", &[ModelRequest]),
+        ("PostModelRequest.completed", &[ModelRequest]),
+        ("PreToolUse.Bash", &[TerminalCommand]),
+        ("PostToolUse.Bash_exit3", &[TerminalCommand]),
+        ("PreToolUse.apply_patch", &[ToolUsed]),
+        ("PreToolUse.mcp", &[AgentActivityLogged]),
+        ("PreToolUse.spawn_agent_v1", &[AgentActivityLogged]),
+        ("PreToolUse.spawn_agent_v2", &[AgentActivityLogged]),
+        ("PreToolUse.wait_agent_v1", &[AgentActivityLogged]),
+        ("PreToolUse.wait_agent_v2", &[AgentActivityLogged]),
+        ("PreToolUse.close_agent_v1", &[AgentActivityLogged]),
+        ("PreToolUse.update_plan", &[PlanLogged]),
+        ("PreToolUse.view_image", &[ToolUsed]),
+        ("PreToolUse.request_user_input", &[QuestionLogged]),
+        ("PermissionRequest.Bash", &[RuleLogged]),
+        ("PermissionRequest.apply_patch", &[RuleLogged]),
+        ("PermissionRequest.mcp", &[RuleLogged]),
+        ("PreCompact.manual", &[ContextSaved]),
+        ("PostCompact.auto", &[ContextSaved]),
+        ("SubagentStart.v1", &[ActionLogged, SessionStarted]),
+        ("SubagentStop.v2", &[ActionLogged, AssistantResponse, SessionEnded]),
+        ("Stop.normal", &[AssistantResponse]),
+        ("Interrupt.escape", &[TurnInterrupted]),
+    ] {
+        let reading = reading(name);
+        let seen: Vec<Kind> = events(&reading)
+            .iter()
+            .map(|entry| match entry.subject {
+                Subject::Event(kind) => kind,
+                Subject::Task | Subject::Turn | Subject::Account => unreachable!(),
+            })
+            .collect();
+        assert_eq!(seen, kinds, "{name}");
+    }
+}
+
+#[test]
+fn a_session_begins_once_and_goes_on_after_a_compaction() {
+    let thread = payload("SessionStart.startup")["session_id"].as_str().unwrap().to_owned();
+    let started = only(&reading("SessionStart.startup"), Kind::SessionStarted);
+    assert_eq!(started.key, format!("session:started:{thread}"));
+    assert_eq!(
+        only(&reading("SessionStart.resume"), Kind::SessionStarted).key,
+        "session:started:SessionStart.resume"
+    );
+    for source in ["startup", "resume", "clear", "compact", "fork"] {
+        let name = format!("SessionStart.{source}");
+        assert_eq!(only(&reading(&name), Kind::ContextSaved).metadata["trigger"], source);
+    }
+    let ended = only(&reading("SessionEnd.exec"), Kind::SessionEnded);
+    assert_eq!(ended.metadata["completionReason"], "runtime_terminated");
+    assert_eq!(ended.ended_at, Some(Millis(7)));
+}
+
+#[test]
+fn a_prompt_opens_its_turn_and_names_its_task() {
+    let reading = reading("UserPromptSubmit.root");
+    let payload = payload("UserPromptSubmit.root");
+    let message = only(&reading, Kind::UserMessage);
+    assert_eq!(message.body.as_deref(), payload["prompt"].as_str());
+    assert_eq!(message.metadata["promptOrigin"], "user");
+    let turn = reading.entries.iter().find(|entry| entry.subject == Subject::Turn).unwrap();
+    assert_eq!(turn.key, format!("turn:{}", payload["turn_id"].as_str().unwrap()));
+    assert_eq!((turn.phase, turn.state), (Phase::Open, Some(CallState::Running)));
+    let task = reading.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
+    assert_eq!(task.metadata["title"], payload["prompt"]);
+
+    let quiet = read_payload("x", Millis(7), &payload, Level::Metadata);
+    let message = only(&quiet, Kind::UserMessage);
+    let bytes = payload["prompt"].as_str().unwrap().len();
+    assert_eq!((message.body, message.metadata["promptBytes"].as_u64()), (None, Some(bytes as u64)));
+    assert!(message.key.ends_with(&format!(":{bytes}")));
+    assert!(!quiet.entries[0].metadata.contains_key("title"));
+}
+
+#[test]
+fn a_steering_prompt_shares_the_turn_and_has_a_key_of_its_own() {
+    let steer = only(&reading("UserPromptSubmit.steer_same_turn"), Kind::UserMessage);
+    let mut first = payload("UserPromptSubmit.steer_same_turn");
+    first["prompt"] = Value::from("another");
+    let first = only(&read_payload("y", Millis(7), &first, Level::Actions), Kind::UserMessage);
+    assert_eq!(steer.turn, first.turn);
+    assert_ne!(steer.key, first.key);
+    assert_eq!(steer.metadata["promptOriginCertainty"], "guessed");
+}
+
+#[test]
+fn usage_stands_on_the_request_and_is_no_fact_of_its_own() {
+    let reading = reading("PostModelRequest.completed");
+    let request = only(&reading, Kind::ModelRequest);
+    assert_eq!(
+        Usage::read(&request.metadata),
+        Some(Usage {
+            input_tokens: 830,
+            output_tokens: 80,
+            cache_read_tokens: 400,
+            cache_creation_tokens: 0,
+            reasoning_tokens: Some(30),
+        })
+    );
+    assert_eq!(request.metadata["usageSource"], "hook");
+    assert_eq!(request.metadata["tokenUsage"]["totalTokens"], 1310);
+    assert!(request.turn.is_some());
+    assert!(!reading.entries.iter().any(|entry| is(entry, Kind::TokenUsage)));
+}
+
+#[test]
+fn failed_and_cancelled_requests_say_so() {
+    let failed = only(&reading("PostModelRequest.failed"), Kind::ModelRequest);
+    assert_eq!((failed.state, &failed.metadata["status"]), (Some(CallState::Failed), &json!("failed")));
+    assert!(failed.metadata["error"].as_str().unwrap().contains("high demand"));
+    assert!(!failed.metadata.contains_key("usage"));
+    let cancelled = only(&reading("PostModelRequest.cancelled"), Kind::ModelRequest);
+    assert_eq!(cancelled.state, Some(CallState::Interrupted));
+    assert!(!cancelled.metadata.contains_key("error"));
+}
+
+#[test]
+fn a_request_for_permission_is_an_observed_rule() {
+    let rule = only(&reading("PermissionRequest.Bash"), Kind::RuleLogged);
+    for (name, value) in [
+        ("ruleStatus", "requested"),
+        ("ruleOutcome", "observed"),
+        ("rulePolicy", "codex_permission"),
+        ("toolName", "Bash"),
+    ] {
+        assert_eq!(rule.metadata[name], value);
+    }
+    assert!(rule.metadata["reason"].is_string());
+    assert_eq!(rule.tool_use_id, None);
+}
+
+#[test]
+fn how_a_command_ended_is_not_known_from_its_hook() {
+    let command = reading("PostToolUse.Bash_exit3").entries.into_iter().find(is_call).unwrap();
+    assert_eq!((command.phase, command.evidence.certainty), (Phase::Close, Certainty::Inferred));
+    assert!(!command.metadata.contains_key("exitCode"));
+    let patch = reading("PostToolUse.apply_patch").entries.into_iter().find(is_call).unwrap();
+    assert_eq!((patch.state, patch.evidence.certainty), (Some(CallState::Succeeded), Certainty::Measured));
+    assert_eq!(patch.metadata["exitCode"], 0);
+}
+
+#[test]
+fn a_patch_names_its_files() {
+    let patch = reading("PreToolUse.apply_patch").entries.into_iter().find(is_call).unwrap();
+    assert!(!patch.file_paths.is_empty());
+    assert!(patch.file_paths.iter().all(|path| path.starts_with('/')), "{:?}", patch.file_paths);
+    assert!(!patch.metadata["toolInput"].to_string().contains("+hello"));
+}
+
+#[test]
+fn spawning_an_agent_tells_the_child_its_parent_for_certain() {
+    let reading = reading("PostToolUse.spawn_agent_v1");
+    let payload = payload("PostToolUse.spawn_agent_v1");
+    let answer: Value = serde_json::from_str(payload["tool_response"].as_str().unwrap()).unwrap();
+    let child =
+        reading.entries.iter().find(|entry| entry.task.runtime_session == answer["agent_id"]).unwrap();
+    assert_eq!(child.subject, Subject::Task);
+    assert_eq!(child.metadata["parentSession"], payload["session_id"]);
+    assert_eq!(child.metadata["parentCertainty"], "reported");
+    assert_eq!(child.metadata["parentToolUseId"], payload["tool_use_id"]);
+}
+
+#[test]
+fn a_subagent_begins_and_ends_on_its_own_task_and_on_its_parents() {
+    for (start, stop) in [("SubagentStart.v1", "SubagentStop.v1"), ("SubagentStart.v2", "SubagentStop.v2")] {
+        let payload = payload(stop);
+        let (began, ended) = (reading(start), reading(stop));
+        let child = payload["agent_id"].as_str().unwrap();
+        let action = only(&ended, Kind::ActionLogged);
+        assert_eq!(action.key, format!("subagent:{child}"));
+        assert_eq!(action.task.runtime_session, payload["session_id"].as_str().unwrap());
+        assert_eq!((action.phase, &action.metadata["asyncStatus"]), (Phase::Close, &json!("completed")));
+        let answer = only(&ended, Kind::AssistantResponse);
+        assert_eq!(answer.task.runtime_session, child);
+        assert!(!answer.metadata.contains_key("stopReason"));
+        let task = ended.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
+        assert_eq!(task.metadata["transcriptPath"], payload["agent_transcript_path"]);
+        assert_eq!(task.metadata["parentCertainty"], "reported");
+        assert_eq!(only(&began, Kind::SessionStarted).agent_type.as_deref(), payload["agent_type"].as_str());
+        let task = began.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
+        assert_eq!(task.metadata["parentCertainty"], "guessed");
+    }
+}
+
+#[test]
+fn the_end_of_a_grandchild_is_told_to_its_parent_and_to_the_root() {
+    let mut stop = payload("SubagentStop.v1");
+    let parent = "01a1e0b7-0000-7000-8000-000000000001";
+    stop["transcript_path"] = Value::from(format!("/s/rollout-2026-11-15T19-38-00-{parent}.jsonl"));
+    let reading = read_payload("x", Millis(7), &stop, Level::Actions);
+    let told: Vec<&str> = reading
+        .entries
+        .iter()
+        .filter(|entry| is(entry, Kind::ActionLogged))
+        .map(|entry| entry.task.runtime_session.as_str())
+        .collect();
+    assert_eq!(told, [parent, stop["session_id"].as_str().unwrap()]);
+    let task = reading.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
+    assert_eq!(task.metadata["parentSession"], parent);
+}
+
+#[test]
+fn a_review_is_a_thread_of_its_own_without_a_type() {
+    let reading = reading("UserPromptSubmit.review_child_thread");
+    let payload = payload("UserPromptSubmit.review_child_thread");
+    let task = reading.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
+    assert_ne!(task.task.runtime_session, payload["session_id"].as_str().unwrap());
+    assert_eq!(task.metadata["parentSession"], payload["session_id"]);
+    assert!(!task.metadata.contains_key("agentType"));
+}
+
+#[test]
+fn stopping_and_interrupting_end_the_turn() {
+    let stop = reading("Stop.normal");
+    let answer = only(&stop, Kind::AssistantResponse);
+    assert_eq!(answer.metadata["stopReason"], "stop_hook");
+    assert_eq!(answer.metadata["stopHookActive"], false);
+    assert_eq!(
+        only(&reading("Stop.stop_hook_active"), Kind::AssistantResponse).metadata["stopHookActive"],
+        true
+    );
+    let turn = |reading: &Reading| {
+        let turn = reading.entries.iter().find(|entry| entry.subject == Subject::Turn).unwrap();
+        (turn.phase, turn.state, turn.ended_at)
+    };
+    assert_eq!(turn(&stop), (Phase::Close, Some(CallState::Succeeded), Some(Millis(7))));
+    for name in ["Interrupt.escape", "Interrupt.denied_approval"] {
+        assert_eq!(turn(&reading(name)), (Phase::Close, Some(CallState::Interrupted), Some(Millis(7))));
+        let id = payload(name)["turn_id"].as_str().unwrap().to_owned();
+        assert_eq!(only(&reading(name), Kind::TurnInterrupted).key, format!("interrupted:{id}"));
+    }
+}
+
+#[test]
+fn compactions_are_told_before_and_after() {
+    for (name, phase, trigger) in [
+        ("PreCompact.manual", "before", "manual"),
+        ("PreCompact.auto", "before", "auto"),
+        ("PostCompact.manual", "after", "manual"),
+        ("PostCompact.auto", "after", "auto"),
+    ] {
+        let saved = only(&reading(name), Kind::ContextSaved);
+        assert_eq!(
+            (&saved.metadata["compactPhase"], &saved.metadata["trigger"]),
+            (&json!(phase), &json!(trigger))
+        );
+    }
+}
+
+#[test]
+fn what_nobody_knows_is_kept_and_counted() {
+    let mut odd = payload("PreToolUse.Bash");
+    odd["hook_event_name"] = json!("PreThought");
+    let reading = read_payload("x", Millis(7), &odd, Level::Actions);
+    assert_eq!(reading.unrecognised, [Unrecognised::Event("PreThought".into())]);
+    let kept = only(&reading, Kind::Unrecognised);
+    assert_eq!(kept.metadata["payload"]["tool_use_id"], odd["tool_use_id"]);
+
+    let mut odd = payload("PreToolUse.Bash");
+    odd["tool_name"] = json!("teleport");
+    odd["permission_mode"] = json!("yolo");
+    odd["weather"] = json!("rain");
+    let reading = read_payload("x", Millis(7), &odd, Level::Actions);
+    let call = reading.entries.iter().find(|entry| is_call(entry)).unwrap();
+    assert!(is(call, Kind::ToolUsed));
+    assert_eq!(call.metadata["other.weather"], "rain");
+    assert_eq!(call.metadata["permissionMode"], "yolo");
+    assert_eq!(
+        reading.unrecognised,
+        [
+            Unrecognised::Tool("teleport".into()),
+            Unrecognised::Value("permission_mode=yolo".into()),
+            Unrecognised::Field("PreToolUse.weather".into()),
+        ]
+    );
+}
+
+#[test]
+fn no_event_is_lost_because_a_member_is_missing_or_odd() {
+    let odd = [json!(null), json!(7), json!("odd"), json!([1]), json!({"a": {"b": []}}), json!(true)];
+    for (name, payload) in hook_payloads() {
+        let names: Vec<String> = payload.as_object().unwrap().keys().cloned().collect();
+        let expected = events(&read_payload(&name, Millis(7), &payload, Level::Actions)).len();
+        for member in names.iter().filter(|member| *member != "hook_event_name") {
+            let mut changed = payload.clone();
+            changed.as_object_mut().unwrap().remove(member);
+            let mut variants = vec![changed];
+            variants.extend(odd.iter().map(|value| {
+                let mut changed = payload.clone();
+                changed[member] = value.clone();
+                changed
+            }));
+            for variant in variants {
+                let reading = read_payload(&name, Millis(7), &variant, Level::Actions);
+                assert!(!events(&reading).is_empty(), "{variant}");
+                if !matches!(member.as_str(), "source" | "transcript_path" | "agent_id" | "session_id") {
+                    assert_eq!(events(&reading).len(), expected, "{name} with an odd {member}: {variant}");
+                }
+                read_hook(&name, Millis(7), &serde_json::to_vec(&variant).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_no_json_say_nothing() {
+    for body in [&b""[..], b"{", b"\xff\xfe", b"{}{}"] {
+        let reading = read_hook("x", Millis(7), body);
+        assert_eq!((reading.entries.len(), reading.unrecognised.len()), (0, 1));
+    }
+    for body in [&b"[]"[..], b"null", b"{}", b"7"] {
+        assert_eq!(events(&read_hook("x", Millis(7), body)).len(), 1);
+    }
+}
+
+/// Any JSON of moderate size.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 6, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            proptest::collection::btree_map("[a-z_]{1,12}", inner, 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_value_in_any_member_is_read_and_always_the_same_way(
+        pick in any::<prop::sample::Index>(),
+        members in proptest::collection::vec((any::<prop::sample::Index>(), any_json()), 0..4),
+    ) {
+        let payloads = hook_payloads();
+        let (name, mut payload) = payloads[pick.index(payloads.len())].clone();
+        let names: Vec<String> = payload.as_object().unwrap().keys().cloned().collect();
+        for (at, value) in members {
+            payload[&names[at.index(names.len())]] = value;
+        }
+        let body = serde_json::to_vec(&payload).unwrap();
+        let reading = read_hook(&name, Millis(7), &body);
+        prop_assert!(!reading.entries.is_empty());
+        prop_assert_eq!(read_hook(&name, Millis(7), &body), reading);
+    }
+}

@@ -1,0 +1,648 @@
+//! What Codex's rollouts tell, fact by fact.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use agent_tracer_agents::codex::rollout::Row;
+use agent_tracer_event::{CallState, Certainty, Entry, Kind, Millis, Phase, Subject, Unrecognised};
+use agent_tracer_privacy::Level;
+use serde_json::{Value, json};
+
+use crate::codex_fixtures::{
+    THREAD, entries, is, is_call, lines, read_rollout, read_rows, rollout, rollouts, written,
+};
+
+/// How each call of a scenario ended: tool, state, exit code, class.
+fn endings(name: &str) -> Vec<(String, CallState, Option<i64>, Option<String>)> {
+    let mut calls: BTreeMap<String, Entry> = BTreeMap::new();
+    let mut order = Vec::new();
+    for entry in entries(name, &rollout(name), Level::Actions).into_iter().filter(is_call) {
+        if !order.contains(&entry.key) {
+            order.push(entry.key.clone());
+        }
+        match calls.get_mut(&entry.key) {
+            Some(known) => {
+                known.state = entry.state.or(known.state);
+                known.metadata.extend(entry.metadata);
+            }
+            None => {
+                calls.insert(entry.key.clone(), entry);
+            }
+        }
+    }
+    let end = |key: &String| {
+        let call = &calls[key];
+        (
+            call.tool_name.clone().unwrap(),
+            call.state.unwrap(),
+            call.metadata.get("exitCode").and_then(Value::as_i64),
+            call.metadata.get("errorClass").and_then(Value::as_str).map(str::to_owned),
+        )
+    };
+    order.iter().map(end).collect()
+}
+
+#[test]
+fn calls_end_as_the_rollout_tells() {
+    use CallState::{Denied, Failed, Interrupted, Running, Succeeded};
+    type Expected = (&'static str, CallState, Option<i64>, Option<&'static str>);
+    let table: &[(&str, &[Expected])] = &[
+        ("shell_ok", &[("Bash", Succeeded, Some(0), None)]),
+        ("shell_fail", &[("Bash", Failed, Some(3), Some("non_zero_exit"))]),
+        ("shell_bg", &[("Bash", Succeeded, Some(0), None), ("write_stdin", Succeeded, None, None)]),
+        ("shell_background", &[("Bash", Succeeded, Some(0), None), ("write_stdin", Succeeded, None, None)]),
+        ("shell_tty", &[("Bash", Succeeded, Some(0), None), ("write_stdin", Succeeded, None, None)]),
+        ("bad_args", &[("Bash", Failed, None, Some("invalid_input"))]),
+        ("unknown_tool", &[("no_such_tool", Failed, None, Some("invalid_input"))]),
+        ("ask", &[("request_user_input", Failed, None, Some("invalid_input"))]),
+        ("patch_bad", &[("apply_patch", Failed, None, Some("not_found"))]),
+        (
+            "patch",
+            &[
+                ("apply_patch", Succeeded, None, None),
+                ("apply_patch", Succeeded, None, None),
+                ("apply_patch", Succeeded, None, None),
+            ],
+        ),
+        (
+            "mcp",
+            &[("mcp__lab__echo", Succeeded, None, None), ("mcp__lab__fail", Failed, None, Some("unknown"))],
+        ),
+        ("mcp_raise", &[("mcp__lab__boom", Failed, None, Some("unknown"))]),
+        ("mcp_search", &[("tool_search", Succeeded, None, None), ("mcp__lab__echo", Succeeded, None, None)]),
+        ("o_predeny", &[("Bash", Denied, None, Some("hook_blocked"))]),
+        ("interrupt", &[("Bash", Interrupted, Some(-1), Some("interrupt"))]),
+        ("tui", &[("Bash", Succeeded, Some(0), None), ("Bash", Interrupted, None, Some("interrupt"))]),
+        ("killed", &[("Bash", Running, None, None)]),
+        ("plan2", &[("update_plan", Succeeded, None, None)]),
+        ("view_image", &[("view_image", Succeeded, None, None)]),
+        ("image_gen", &[("image_generation", Succeeded, None, None)]),
+        (
+            "code_shell",
+            &[
+                ("exec", Succeeded, None, None),
+                ("Bash", Succeeded, Some(0), None),
+                ("Bash", Failed, Some(4), Some("non_zero_exit")),
+            ],
+        ),
+        ("code_patch", &[("exec", Succeeded, None, None), ("apply_patch", Succeeded, None, None)]),
+        ("code_mcp", &[("exec", Succeeded, None, None), ("mcp__demo__echo", Succeeded, None, None)]),
+        (
+            "js_wait",
+            &[
+                ("exec", Succeeded, None, None),
+                ("wait", Succeeded, None, None),
+                ("Bash", Succeeded, Some(0), None),
+            ],
+        ),
+        (
+            "agent_v1",
+            &[
+                ("spawn_agent", Succeeded, None, None),
+                ("multi_agent_v1wait_agent", Succeeded, None, None),
+                ("multi_agent_v1close_agent", Succeeded, None, None),
+            ],
+        ),
+        (
+            "agent_v2",
+            &[
+                ("collaborationspawn_agent", Succeeded, None, None),
+                ("collaborationwait_agent", Succeeded, None, None),
+            ],
+        ),
+        (
+            "legacy_history",
+            &[
+                ("Bash", Succeeded, Some(0), None),
+                ("apply_patch", Succeeded, None, None),
+                ("apply_patch", Succeeded, None, None),
+                ("apply_patch", Succeeded, None, None),
+                ("mcp__lab__echo", Succeeded, None, None),
+                ("mcp__lab__fail", Failed, None, Some("unknown")),
+                ("web_search", Succeeded, None, None),
+                ("web_search", Succeeded, None, None),
+                ("spawn_agent", Succeeded, None, None),
+                ("multi_agent_v1wait_agent", Succeeded, None, None),
+                ("Bash", Succeeded, Some(0), None),
+            ],
+        ),
+    ];
+    for (name, expected) in table {
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(tool, state, exit, class)| ((*tool).to_owned(), *state, *exit, class.map(str::to_owned)))
+            .collect();
+        assert_eq!(endings(name), expected, "{name}");
+    }
+}
+
+fn call(name: &str, tool: &str, phase: Phase) -> Entry {
+    let found = entries(name, &rollout(name), Level::Actions);
+    let mut calls = found.into_iter().filter(|entry| is_call(entry) && entry.phase == phase);
+    calls.find(|entry| entry.tool_name.as_deref() == Some(tool)).unwrap()
+}
+
+#[test]
+fn waiting_for_the_user_is_told_apart_from_running() {
+    let asked = call("tui", "Bash", Phase::Close);
+    assert_eq!(asked.metadata["durationMs"], 0);
+    assert_eq!(asked.metadata["durationSource"], "agent");
+    let wait = asked.metadata["permissionWaitMs"].as_i64().unwrap();
+    assert_eq!(wait, asked.ended_at.unwrap().0 - asked.occurred_at.0);
+    let slow = call("shell_background", "Bash", Phase::Close);
+    assert_eq!(slow.metadata["durationMs"], 1871);
+    assert!(!slow.metadata.contains_key("permissionWaitMs"));
+    assert!(!call("shell_ok", "Bash", Phase::Close).metadata.contains_key("permissionWaitMs"));
+}
+
+#[test]
+fn old_files_give_the_time_that_their_output_names() {
+    let command = call("legacy_history", "Bash", Phase::Close);
+    assert_eq!((&command.metadata["durationMs"], &command.metadata["exitCode"]), (&json!(2), &json!(0)));
+    let output: usize = 388;
+    assert_eq!(command.metadata["outputBytes"], output);
+}
+
+#[test]
+fn patches_tell_what_became_of_each_file() {
+    let found = entries("patch", &rollout("patch"), Level::Actions);
+    let moved = found.iter().filter(|entry| is_call(entry) && entry.phase == Phase::Close).nth(1).unwrap();
+    assert_eq!(
+        moved.metadata["fileChanges"],
+        json!([
+            {"path": "/home/dev/project/src/extra.txt", "operation": "create", "bytes": 6, "lines": 1},
+            {"path": "/home/dev/project/notes/hello.txt", "operation": "rename",
+             "to": "/home/dev/project/notes/renamed.txt", "linesAdded": 1, "linesRemoved": 1},
+        ])
+    );
+    let nested = call("code_patch", "apply_patch", Phase::Close);
+    assert_eq!(nested.file_paths, ["/home/dev/project/notes/hello.txt"]);
+    assert_eq!(nested.title.as_deref(), Some("Create notes/hello.txt"));
+    assert!(!nested.metadata.contains_key("toolInput"));
+}
+
+#[test]
+fn code_is_measured_and_its_tools_are_named() {
+    let code = call("code_shell", "exec", Phase::Open);
+    assert_eq!(code.metadata["calledTools"], json!(["exec_command"]));
+    assert!(code.metadata["toolInput"]["content"]["bytes"].is_u64());
+    assert_eq!(code.title.as_deref(), Some("Run code that calls exec_command"));
+}
+
+#[test]
+fn a_command_of_the_user_is_a_command_like_any_other() {
+    let rows = written(&[
+        ("session_meta", json!({"id": THREAD, "session_id": THREAD, "cwd": "/src", "source": "cli"})),
+        (
+            "event_msg",
+            json!({"type": "item_completed", "thread_id": THREAD, "turn_id": "t1", "item": {
+            "type": "CommandExecution", "id": "u1", "command": ["/bin/zsh", "-lc", "git status"],
+            "cwd": "file:///src", "source": "user_shell", "status": "completed", "exit_code": 0,
+            "aggregated_output": "clean", "duration": {"secs": 0, "nanos": 5_000_000}}}),
+        ),
+    ]);
+    let found = entries("x", &rows, Level::Actions);
+    let command = found.iter().find(|entry| is_call(entry)).unwrap();
+    assert!(is(command, Kind::TerminalCommand));
+    assert_eq!(command.metadata["commandSource"], "user_shell");
+    assert_eq!(command.metadata["command"], "git status");
+    assert_eq!(
+        (command.metadata["outputBytes"].as_u64(), command.metadata["durationMs"].as_u64()),
+        (Some(5), Some(5))
+    );
+}
+
+#[test]
+fn a_thread_knows_its_parent_its_place_and_its_client() {
+    let meta = |name: &str| {
+        let reading = read_rollout(name, &rollout(name), Level::Actions).remove(0);
+        (reading.entries[0].clone(), reading.client_version.clone())
+    };
+    let (root, version) = meta("shell_ok");
+    assert_eq!(version.as_deref(), Some("0.166.0"));
+    for (name, value) in [
+        ("cwd", json!("/home/dev/project")),
+        ("agentType", json!("main")),
+        ("gitBranch", json!("master")),
+        ("attended", json!(false)),
+        ("entrypoint", json!("codex_exec")),
+    ] {
+        assert_eq!(root.metadata[name], value);
+    }
+    assert!(!root.metadata.contains_key("parentSession"));
+    let (child, _) = meta("agent_v1.child");
+    for (name, value) in [
+        ("agentType", json!("explorer")),
+        ("depth", json!(1)),
+        ("agentNickname", json!("Noether")),
+        ("parentSession", json!("01a1e120-3879-7ad0-aeec-9fd528b98230")),
+        ("parentCertainty", json!("reported")),
+        ("rootSession", json!("01a1e120-3879-7ad0-aeec-9fd528b98230")),
+    ] {
+        assert_eq!(child.metadata[name], value);
+    }
+    let (scout, _) = meta("agent_v2.child");
+    assert_eq!(
+        (&scout.metadata["agentType"], &scout.metadata["agentPath"]),
+        (&json!("default"), &json!("/root/scout"))
+    );
+    assert!(!scout.metadata.contains_key("forkedFrom"));
+    assert_eq!(meta("review.child").0.metadata["agentType"], "review");
+    let (fork, _) = meta("fork.fork");
+    assert_eq!(fork.metadata["forkedFrom"], "01a1e120-2ea6-7463-8b4a-6b898802ad57");
+}
+
+#[test]
+fn rows_copied_from_the_parent_are_not_told_again() {
+    let content = rollout("agent_v2.child");
+    let rows = read_rows("agent_v2.child", &content, Level::Full);
+    assert!(rows.iter().filter(|row| **row == Row::Copied).count() >= 5);
+    let parent = "01a1e120-426f-7413-9f73-91c06b33b113";
+    for entry in entries("agent_v2.child", &content, Level::Full) {
+        let about_parent = entry.task.runtime_session == parent;
+        assert_eq!(about_parent, is(&entry, Kind::ActionLogged), "{entry:?}");
+        assert_ne!(entry.turn.as_deref(), Some("01a1e120-42d3-7a41-873e-638f163092c6"));
+    }
+}
+
+#[test]
+fn copies_in_files_without_ordinals_end_with_the_threads_first_turn() {
+    // Without ordinals, as an older version would have copied the same rows.
+    let mut content = Vec::new();
+    for (_, row) in lines(&rollout("agent_v2.child")) {
+        let mut row: Value = serde_json::from_slice(&row).unwrap();
+        row.as_object_mut().unwrap().shift_remove("ordinal");
+        if let Some(meta) = row["payload"].as_object_mut() {
+            meta.shift_remove("subagent_history_start_ordinal");
+        }
+        content.extend_from_slice(row.to_string().as_bytes());
+        content.push(b'\n');
+    }
+    let facts = |content: &[u8]| -> BTreeSet<(String, String)> {
+        let all = entries("x", content, Level::Actions)
+            .into_iter()
+            .filter(|entry| !entry.key.starts_with("snapshot:"));
+        all.map(|entry| (entry.task.runtime_session, entry.key)).collect()
+    };
+    assert_eq!(facts(&content), facts(&rollout("agent_v2.child")));
+}
+
+#[test]
+fn the_tree_is_told_by_parents_and_by_children() {
+    for (name, children) in [
+        ("agent_v1", &["agent_v1.child"][..]),
+        ("agent_parallel", &["agent_parallel.child", "agent_parallel.child2"]),
+        ("agent_v2", &["agent_v2.child"]),
+    ] {
+        let parent = entries(name, &rollout(name), Level::Actions);
+        for child in children {
+            let own = entries(child, &rollout(child), Level::Actions);
+            let thread = own[0].task.runtime_session.clone();
+            let told: Vec<&Entry> =
+                parent.iter().filter(|entry| entry.key == format!("subagent:{thread}")).collect();
+            assert!(told.iter().any(|entry| entry.phase == Phase::Open), "{name} starts {thread}");
+            assert!(
+                told.iter().any(|entry| entry.metadata["asyncStatus"] == "completed"),
+                "{name} hears of its end"
+            );
+            let task = parent
+                .iter()
+                .find(|entry| entry.subject == Subject::Task && entry.task.runtime_session == thread);
+            assert_eq!(task.unwrap().metadata["parentSession"], parent[0].task.runtime_session);
+            let ends: Vec<&Entry> = own
+                .iter()
+                .filter(|entry| is(entry, Kind::ActionLogged) && entry.phase == Phase::Close)
+                .collect();
+            assert_eq!(ends.len(), 1, "{child}");
+            assert_eq!((&ends[0].key, &ends[0].task), (&told[0].key, &told[0].task));
+            assert_eq!(own.iter().filter(|entry| is(entry, Kind::SessionEnded)).count(), 1);
+        }
+    }
+}
+
+#[test]
+fn a_review_belongs_to_its_own_thread_though_its_parents_file_announces_it() {
+    let parent = entries("review", &rollout("review"), Level::Actions);
+    let child = entries("review.child", &rollout("review.child"), Level::Actions);
+    let thread = &child[0].task;
+    let prompt = |found: &[Entry]| {
+        let prompts: Vec<(String, String)> = found
+            .iter()
+            .filter(|entry| is(entry, Kind::UserMessage))
+            .map(|entry| (entry.task.runtime_session.clone(), entry.key.clone()))
+            .collect();
+        assert_eq!(prompts.len(), 1);
+        prompts
+    };
+    assert_eq!(prompt(&parent), prompt(&child));
+    let turns: BTreeSet<&str> = parent
+        .iter()
+        .filter(|entry| entry.subject == Subject::Turn)
+        .map(|entry| entry.key.as_str())
+        .collect();
+    assert_eq!(turns.len(), 1, "the turn of the review is not the parent's");
+    let reviews: Vec<&Value> = parent
+        .iter()
+        .filter(|entry| is(entry, Kind::ContextSaved) && entry.task != *thread)
+        .filter_map(|entry| entry.metadata.get("trigger"))
+        .collect();
+    assert_eq!(reviews, ["review_started", "review_ended"]);
+}
+
+#[test]
+fn turns_end_well_with_an_error_or_interrupted() {
+    let turn = |name: &str| {
+        let found = entries(name, &rollout(name), Level::Actions);
+        let ends: Vec<Option<CallState>> = found
+            .iter()
+            .filter(|entry| entry.subject == Subject::Turn && entry.phase == Phase::Close)
+            .map(|entry| entry.state)
+            .collect();
+        ends
+    };
+    assert_eq!(turn("shell_ok"), [Some(CallState::Succeeded)]);
+    assert_eq!(turn("api_error"), [Some(CallState::Failed)]);
+    assert_eq!(turn("interrupt"), [Some(CallState::Interrupted)]);
+    assert_eq!(turn("killed"), []);
+    let found = entries("api_error", &rollout("api_error"), Level::Actions);
+    let failure = found.iter().find(|entry| is(entry, Kind::AssistantResponse)).unwrap();
+    assert_eq!(failure.metadata["stopReason"], "error:internal_server_error");
+    assert!(failure.metadata["errorDetails"].to_string().contains("high demand"), "{failure:?}");
+    let found = entries("sigint", &rollout("sigint"), Level::Actions);
+    let cut = found.iter().find(|entry| is(entry, Kind::TurnInterrupted)).unwrap();
+    assert_eq!(cut.metadata["reason"], "interrupted");
+}
+
+#[test]
+fn a_second_prompt_in_a_turn_steers() {
+    let found = entries("legacy_history", &rollout("legacy_history"), Level::Actions);
+    let origins: Vec<(&str, &Value)> = found
+        .iter()
+        .filter(|entry| is(entry, Kind::UserMessage))
+        .map(|entry| (entry.body.as_deref().unwrap(), &entry.metadata["promptOrigin"]))
+        .collect();
+    let steering = json!("steering");
+    let steered: Vec<&str> =
+        origins.iter().filter(|(_, origin)| **origin == steering).map(|(body, _)| *body).collect();
+    assert_eq!((origins.len(), steered), (7, vec!["[[shell_net]] app"]));
+}
+
+#[test]
+fn commentary_and_thoughts_are_told_only_at_full() {
+    for (name, content) in rollouts() {
+        for level in [Level::Metadata, Level::Actions] {
+            for entry in entries(&name, &content, level) {
+                assert!(
+                    !is(&entry, Kind::AssistantCommentary) && !is(&entry, Kind::ThoughtLogged),
+                    "{name}: {entry:?}"
+                );
+            }
+        }
+        // What ended a turn is never commentary too.
+        let found = entries(&name, &content, Level::Full);
+        let last: Vec<&str> = found
+            .iter()
+            .filter(|entry| is(entry, Kind::AssistantResponse))
+            .filter_map(|entry| entry.body.as_deref())
+            .collect();
+        // Where a hook made the agent go on, it said the same words twice, and only the second time was the last.
+        let commentary =
+            found.iter().filter(|entry| is(entry, Kind::AssistantCommentary) && name != "o_stopblock");
+        for entry in commentary {
+            assert!(!last.contains(&entry.body.as_deref().unwrap()), "{name}: {entry:?}");
+        }
+    }
+    let found = entries("commentary", &rollout("commentary"), Level::Full);
+    let said: Vec<&str> = found
+        .iter()
+        .filter(|entry| is(entry, Kind::AssistantCommentary))
+        .filter_map(|entry| entry.body.as_deref())
+        .collect();
+    assert_eq!(said.len(), 1, "{said:?}");
+    let found = entries("shell_ok", &rollout("shell_ok"), Level::Full);
+    let thought = found.iter().find(|entry| is(entry, Kind::ThoughtLogged)).unwrap();
+    assert_eq!(thought.body.as_deref(), Some("**Listing files**"));
+}
+
+#[test]
+fn an_unmarked_message_before_a_call_is_commentary_and_before_the_end_is_not() {
+    let item = |id: &str, text: &str| {
+        (
+            "event_msg",
+            json!({"type": "item_completed", "thread_id": THREAD, "turn_id": "t", "item":
+            {"type": "AgentMessage", "id": id, "content": [{"type": "Text", "text": text}]}}),
+        )
+    };
+    let rows = written(&[
+        ("session_meta", json!({"id": THREAD, "session_id": THREAD})),
+        ("event_msg", json!({"type": "task_started", "turn_id": "t"})),
+        item("m1", "First I look."),
+        (
+            "response_item",
+            json!({"type": "function_call", "name": "exec_command", "arguments": "{\"cmd\":\"ls\"}", "call_id": "c"}),
+        ),
+        item("m2", "Done."),
+        ("event_msg", json!({"type": "task_complete", "turn_id": "t", "last_agent_message": "Done."})),
+    ]);
+    let found = entries("x", &rows, Level::Full);
+    let said: Vec<(&str, Millis)> = found
+        .iter()
+        .filter(|entry| is(entry, Kind::AssistantCommentary))
+        .map(|entry| (entry.body.as_deref().unwrap(), entry.occurred_at))
+        .collect();
+    assert_eq!(said, [("First I look.", Millis(1_794_771_193_000))]);
+}
+
+#[test]
+fn equal_snapshots_are_not_repeated_and_limits_are_named_by_their_window() {
+    for (name, content) in rollouts() {
+        let found = entries(&name, &content, Level::Actions);
+        let mut before: Option<Value> = None;
+        for entry in found.iter().filter(|entry| is(entry, Kind::ContextSnapshot)) {
+            let mut keys = entry.metadata.clone();
+            keys.retain(|key, _| !key.ends_with("ResetsAt"));
+            let keys = Value::Object(keys);
+            assert_ne!(before.as_ref(), Some(&keys), "{name}");
+            before = Some(keys);
+        }
+    }
+    let found = entries("shell_ok", &rollout("shell_ok"), Level::Actions);
+    let snapshot = found.iter().find(|entry| is(entry, Kind::ContextSnapshot)).unwrap();
+    for (name, value) in [
+        ("contextWindowTotalTokens", json!(1310)),
+        ("contextWindowSize", json!(258400)),
+        ("contextWindowUsedPct", json!(0.51)),
+        ("contextWindowInputTokens", json!(830)),
+        ("contextWindowCacheReadTokens", json!(400)),
+        ("rateLimitFiveHourUsedPct", json!(12.5)),
+        ("rateLimitFiveHourResetsAt", json!("2026-11-15T22:03:11.000Z")),
+        ("rateLimitSevenDayUsedPct", json!(40.0)),
+        ("modelId", json!("gpt-5.5")),
+    ] {
+        assert_eq!(snapshot.metadata[name], value, "{name}");
+    }
+}
+
+#[test]
+fn limits_of_any_window_and_the_older_form_are_read() {
+    let count = |limits: Value| {
+        let rows = written(&[
+            ("session_meta", json!({"id": THREAD, "session_id": THREAD})),
+            ("event_msg", json!({"type": "token_count", "info": null, "rate_limits": limits})),
+        ]);
+        entries("x", &rows, Level::Actions).into_iter().find(|entry| is(entry, Kind::ContextSnapshot))
+    };
+    let older =
+        count(json!({"primary": {"used_percent": 1.0, "window_minutes": 299, "resets_in_seconds": 60}}))
+            .unwrap();
+    assert_eq!(older.metadata["rateLimitFiveHourResetsAt"], "2026-11-15T19:34:12.000Z");
+    let monthly = count(json!({"primary": {"used_percent": 250.0, "window_minutes": 43200}})).unwrap();
+    assert_eq!(
+        monthly.metadata["otherRateLimits"],
+        json!([{"windowMinutes": 43200, "usedPct": 100.0, "resetsAt": null}])
+    );
+    assert_eq!(count(json!({"primary": null, "secondary": null})), None);
+    assert_eq!(count(json!({"primary": {"used_percent": "x"}})), None);
+    let far =
+        count(json!({"primary": {"used_percent": 1, "window_minutes": 300, "resets_at": i64::MAX}})).unwrap();
+    assert!(!far.metadata.contains_key("rateLimitFiveHourResetsAt"));
+}
+
+#[test]
+fn a_change_of_model_is_told_once() {
+    let context =
+        |turn: &str, model: &str| ("turn_context", json!({"turn_id": turn, "model": model, "effort": "low"}));
+    let rows = written(&[
+        ("session_meta", json!({"id": THREAD, "session_id": THREAD})),
+        context("t1", "one"),
+        context("t1", "one"),
+        context("t2", "two"),
+        context("t2", "two"),
+    ]);
+    let found = entries("x", &rows, Level::Actions);
+    let switches: Vec<(&Value, &Value)> = found
+        .iter()
+        .filter(|entry| is(entry, Kind::ModelSwitched))
+        .map(|entry| (&entry.metadata["fromModel"], &entry.metadata["toModel"]))
+        .collect();
+    assert_eq!(switches, [(&json!("one"), &json!("two"))]);
+}
+
+#[test]
+fn a_compaction_is_one_fact_with_its_size() {
+    for name in ["compact", "autocompact", "remotecompact"] {
+        let found = entries(name, &rollout(name), Level::Full);
+        let told: Vec<&Entry> =
+            found.iter().filter(|entry| entry.metadata.contains_key("compactPhase")).collect();
+        let keys: BTreeSet<&str> = told.iter().map(|entry| entry.key.as_str()).collect();
+        assert_eq!((keys.len(), told.len()), (1, 2), "{name}");
+        assert!(told[0].metadata["compactSummaryBytes"].is_u64());
+        let paid =
+            found.iter().find(|entry| entry.metadata.get("purpose") == Some(&json!("compaction"))).unwrap();
+        assert_eq!(paid.phase, Phase::Update);
+        assert!(
+            found.iter().any(|entry| is(entry, Kind::TokenUsage)
+                && entry.phase == Phase::Open
+                && entry.key == paid.key)
+        );
+    }
+}
+
+#[test]
+fn answers_that_were_kept_are_counted_on_their_question() {
+    let rows = written(&[
+        ("session_meta", json!({"id": THREAD, "session_id": THREAD})),
+        (
+            "response_item",
+            json!({"type": "function_call", "name": "request_user_input", "call_id": "c",
+            "arguments": "{\"questions\":[{\"id\":\"q\",\"question\":\"Which?\"}]}"}),
+        ),
+        (
+            "retained_context",
+            json!({"type": "verified_answer", "turn_id": "t", "call_id": "c",
+            "questions": [{"question": "Which?", "answer": "secret-answer"}]}),
+        ),
+    ]);
+    let found = entries("x", &rows, Level::Actions);
+    let answered =
+        found.iter().find(|entry| entry.metadata.get("questionPhase") == Some(&json!("answered"))).unwrap();
+    assert_eq!((answered.key.as_str(), &answered.metadata["answerCount"]), ("tool:c", &json!(1)));
+    assert!(!serde_json::to_string(&found).unwrap().contains("secret-answer"));
+}
+
+#[test]
+fn what_nobody_knows_is_counted_and_nothing_is_guessed() {
+    let rows = written(&[
+        ("session_meta", json!({"id": THREAD, "session_id": THREAD, "history_mode": "quantum"})),
+        ("weather", json!({"rain": true})),
+        ("event_msg", json!({"type": "rained"})),
+        ("response_item", json!({"type": "umbrella"})),
+        (
+            "event_msg",
+            json!({"type": "item_completed", "thread_id": THREAD, "turn_id": "t", "item": {"type": "Rainbow", "id": "r"}}),
+        ),
+        ("event_msg", json!({"type": "turn_aborted", "turn_id": "t", "reason": "boredom"})),
+        ("event_msg", json!({"type": "item_completed"})),
+    ]);
+    let readings = read_rollout("x", &rows, Level::Actions);
+    let unknown: Vec<Unrecognised> =
+        readings.iter().flat_map(|reading| reading.unrecognised.clone()).collect();
+    assert_eq!(
+        unknown,
+        [
+            Unrecognised::Value("history_mode=quantum".into()),
+            Unrecognised::Row("weather".into()),
+            Unrecognised::Row("event_msg/rained".into()),
+            Unrecognised::Row("response_item/umbrella".into()),
+            Unrecognised::Row("item_completed/Rainbow".into()),
+            Unrecognised::Value("turn_aborted.reason=boredom".into()),
+            Unrecognised::Row("item_completed".into()),
+        ]
+    );
+}
+
+#[test]
+fn files_that_tell_no_turns_get_one_per_prompt() {
+    let rows = written(&[
+        (
+            "session_meta",
+            json!({"id": THREAD, "timestamp": "2025-09-20T10:00:00Z", "cwd": "/src", "cli_version": "0.40.0"}),
+        ),
+        ("turn_context", json!({"cwd": "/src", "model": "gpt-5-codex", "approval_policy": "on-request"})),
+        ("event_msg", json!({"type": "user_message", "message": "one"})),
+        (
+            "response_item",
+            json!({"type": "function_call", "name": "shell", "call_id": "c1",
+            "arguments": "{\"command\":[\"bash\",\"-lc\",\"ls\"]}"}),
+        ),
+        (
+            "response_item",
+            json!({"type": "function_call_output", "call_id": "c1",
+            "output": "{\"output\":\"a\\nb\\n\",\"metadata\":{\"exit_code\":1,\"duration_seconds\":0.5}}"}),
+        ),
+        ("event_msg", json!({"type": "agent_message", "message": "first answer"})),
+        ("event_msg", json!({"type": "user_message", "message": "two"})),
+        ("event_msg", json!({"type": "agent_message", "message": "second answer"})),
+    ]);
+    let found = entries("x", &rows, Level::Actions);
+    let turns: Vec<(Phase, &str)> = found
+        .iter()
+        .filter(|entry| entry.subject == Subject::Turn)
+        .map(|entry| (entry.phase, entry.key.as_str()))
+        .collect();
+    assert_eq!(turns.len(), 3);
+    assert_eq!((turns[0].0, turns[1].0, turns[2].0), (Phase::Open, Phase::Close, Phase::Open));
+    assert_eq!(turns[0].1, turns[1].1);
+    let said: Vec<(&str, &str, Certainty)> = found
+        .iter()
+        .filter(|entry| is(entry, Kind::AssistantResponse))
+        .map(|entry| {
+            (entry.body.as_deref().unwrap(), entry.turn.as_deref().unwrap(), entry.evidence.certainty)
+        })
+        .collect();
+    assert_eq!((said[0].0, said[1].0, said[0].2), ("first answer", "second answer", Certainty::Inferred));
+    assert_ne!(said[0].1, said[1].1);
+    let command = found.iter().find(|entry| is_call(entry) && entry.phase == Phase::Close).unwrap();
+    assert_eq!((command.state, &command.metadata["exitCode"]), (Some(CallState::Failed), &json!(1)));
+    assert_eq!((&command.metadata["outputBytes"], &command.metadata["durationMs"]), (&json!(4), &json!(500)));
+    assert!(found.iter().all(|entry| entry.metadata.get("promptOrigin") != Some(&json!("steering"))));
+}
