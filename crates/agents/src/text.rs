@@ -66,7 +66,7 @@ fn one_line_within(text: &str, most: usize) -> (String, bool) {
     (line, false)
 }
 
-/// Returns the text on one line of at most `most` characters, cut at a word where one ends in the last third.
+/// Returns the text on one line of at most `most` characters, cut at a word where one ends in the second half.
 #[must_use]
 pub fn line(text: &str, most: usize) -> String {
     let (whole, cut) = one_line_within(text, most);
@@ -78,7 +78,7 @@ pub fn line(text: &str, most: usize) -> String {
     let next_is_gap = whole.chars().nth(letters).is_none_or(|letter| letter == ' ');
     if !next_is_gap && let Some(space) = short.rfind(' ') {
         let kept = short.get(..space).unwrap_or_default();
-        if kept.chars().count() * 3 >= letters * 2 {
+        if kept.chars().count() * 2 >= letters {
             short.truncate(space);
         }
     }
@@ -228,4 +228,124 @@ pub fn call_signature(agent: Agent, tool: &str, input: &Value) -> String {
         (Agent::Codex, None) | (Agent::ClaudeCode, _) => canonical(input),
     };
     hash16(&format!("{tool}\n{said}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_hash_never_changes() {
+        assert_eq!(hash16(""), "2d06800538d394c2");
+        assert_eq!(hash16("hello"), hash16("hello"));
+        assert_eq!(text_key(" hello\n"), hash16("hello"));
+        assert_eq!(length_key(12), "12");
+    }
+
+    #[test]
+    fn titles_are_one_line_cut_at_a_word() {
+        for (text, expected) in [
+            ("Fix it.", "Fix it"),
+            ("Wait...", "Wait..."),
+            ("git add .", "git add ."),
+            ("  a\n\n b\t c ", "a b c"),
+            ("red\u{1b}[31m \u{202e}evil", "red [31m evil"),
+            ("", ""),
+            ("\n\t", ""),
+        ] {
+            assert_eq!(title(text), expected, "{text:?}");
+        }
+        let long = "word ".repeat(60);
+        let cut = title(&long);
+        assert!(cut.ends_with("word…") && cut.chars().count() <= TITLE_CHARS, "{cut}");
+        let one = "x".repeat(300);
+        assert_eq!(title(&one).chars().count(), TITLE_CHARS);
+    }
+
+    #[test]
+    fn lines_keep_what_fits_and_cut_what_does_not() {
+        assert_eq!(line("one two three", 13), "one two three");
+        assert_eq!(line("one two three", 12), "one two…");
+        assert_eq!(line("one two, three", 12), "one two…");
+        assert_eq!(line("abcdefghij", 5), "abcd…");
+        assert_eq!(line("ab", 0), "…");
+    }
+
+    #[test]
+    fn paths_are_shown_from_the_innermost_directory_that_holds_them() {
+        let from = [Some("/home/dev/project/src"), Some("/home/dev/project/")];
+        for (path, shown) in [
+            ("/home/dev/project/src/lib.rs", "lib.rs"),
+            ("/home/dev/project/Cargo.toml", "Cargo.toml"),
+            ("/home/dev/project", "."),
+            ("/home/dev/project2/x", "/home/dev/project2/x"),
+            ("/etc/hosts", "/etc/hosts"),
+            ("./a/b", "a/b"),
+            ("a/b", "a/b"),
+            ("", ""),
+        ] {
+            assert_eq!(relative(path, &from), shown, "{path}");
+        }
+        assert_eq!(relative("/a", &[None, Some(""), Some("/")]), "/a");
+    }
+
+    #[test]
+    fn paths_are_kept_from_the_root() {
+        for (path, cwd, kept) in [
+            ("a/b", Some("/p"), "/p/a/b"),
+            ("../x/./y", Some("/p/q"), "/p/x/y"),
+            ("../../..", Some("/p"), "/"),
+            ("/abs", Some("/p"), "/abs"),
+            ("~/x", Some("/p"), "~/x"),
+            ("C:\\x", Some("/p"), "C:\\x"),
+            ("a", None, "a"),
+            ("a", Some("relative"), "a"),
+        ] {
+            assert_eq!(absolute(path, cwd), kept, "{path}");
+        }
+    }
+
+    #[test]
+    fn equal_values_have_equal_texts() {
+        let one = json!({"b": [1, {"y": 2, "x": null}], "a": "q\"uote"});
+        assert_eq!(canonical(&one), r#"{"a":"q\"uote","b":[1,{"x":null,"y":2}]}"#);
+    }
+
+    #[test]
+    fn names_are_what_follows_the_last_slash() {
+        for (path, name) in [("/a/b.rs", "b.rs"), ("a/", "a"), ("/", "/"), ("", ""), ("C:\\x\\y", "y")] {
+            assert_eq!(base_name(path), name);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_a_title(text in "\\PC*|.{0,400}") {
+            let title = title(&text);
+            prop_assert!(title.chars().count() <= TITLE_CHARS);
+            prop_assert!(!title.contains(char::is_control));
+            prop_assert_eq!(title.trim(), &title);
+        }
+
+        #[test]
+        fn a_line_is_never_longer_than_asked(text in ".{0,80}", most in 1_usize..60) {
+            prop_assert!(line(&text, most).chars().count() <= most);
+            prop_assert!(cut(&text, most).chars().count() <= most);
+        }
+
+        #[test]
+        fn a_short_line_is_only_folded(text in "[a-z ]{0,40}") {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            prop_assert_eq!(line(&text, 100), words.join(" "));
+        }
+
+        #[test]
+        fn paths_come_back_from_where_they_are_shown(part in "[a-z]{1,8}(/[a-z]{1,8}){0,3}") {
+            let absolute_path = absolute(&part, Some("/home/dev"));
+            prop_assert_eq!(relative(&absolute_path, &[Some("/home/dev")]), part);
+        }
+    }
 }

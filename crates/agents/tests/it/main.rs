@@ -21,4 +21,5 @@ mod codex_tokens;
 mod codex_trust;
 mod files;
 mod plugin;
+mod tools;
 mod undo;
