@@ -4,7 +4,7 @@ path, prompt or final message holds one.  A tracer that keeps no results keeps n
 OUTPUT = "canary-output-5b1e"                # printed by shell commands (content of canary.txt)
 READ = "canary-read-9c47"                    # content of a file that is read
 WRITTEN = "canary-written-27d0"              # content that is written, edited or patched
-MCP = "canary-mcp-e3f8"                      # answered by the MCP server
+MCP = "canary-mcp-e3f8"                      # answered by the MCP server, in the second line: the first line of an error may stay
 WEB = "canary-web-04aa"                      # answered by a web search
 WORDS = [OUTPUT, READ, WRITTEN, MCP, WEB]
 
