@@ -34,7 +34,7 @@ impl Failure {
         Failure { kind: Kind::Usage, ..Failure::new(message) }
     }
 
-    /// Returns a failure of a file operation: `cannot <attempt> `<path>`: <cause>`.
+    /// Returns a failure of a file operation: what was attempted, on which file, and what the system said.
     pub(crate) fn file(attempt: &str, path: &Path, cause: &io::Error) -> Failure {
         Failure::new(format!("cannot {attempt} `{}`: {}", path.display(), plain(cause)))
     }

@@ -1,7 +1,8 @@
 //! The hook events of Claude Code 2.1.325, and which of them we register.
 //!
 //! Law: observing must not change the agent. `WorktreeCreate` is never registered (a silent hook replaces git's own
-//! creation and breaks worktrees), `MessageDisplay` only when it is named (it holds up the turn).
+//! creation and breaks worktrees), `MessageDisplay` only when it is named (it holds up the turn), and the compaction
+//! events only where the model does not notice.
 
 /// How an event may be registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub struct Event {
     pub of_a_tool: bool,
     /// Seconds after which the agent gives up, where its default does not do.
     pub timeout: Option<u32>,
-    /// A matcher without which the event does not fire.
+    /// A matcher that the event always has, because it does not fire without or is noticed by the model.
     pub matcher: Option<&'static str>,
 }
 
@@ -39,6 +40,11 @@ const fn tool_event(name: &'static str) -> Event {
 
 /// Files whose change is worth an event: what steers the agent, and what holds secrets.
 const WATCHED_FILES: &str = "CLAUDE.md|.env|.envrc|.claude/settings.json|.claude/settings.local.json";
+
+/// Compactions that nobody typed. After `/compact` in the terminal the agent shows `PreCompact [<command>] completed
+/// successfully` and sends that line to the model, whatever the hook prints and even if it is asynchronous. Such a
+/// compaction is still seen: in SessionStart (`compact`), in the SubagentStop without a type, and in the transcript.
+const UNSEEN_COMPACTION: &str = "auto";
 
 /// All 33 events, in the order in which `install` writes them: the way of a session.
 pub const EVENTS: [Event; 33] = [
@@ -64,8 +70,8 @@ pub const EVENTS: [Event; 33] = [
     event("TaskCreated"),
     event("TaskCompleted"),
     event("TeammateIdle"),
-    event("PreCompact"),
-    event("PostCompact"),
+    Event { matcher: Some(UNSEEN_COMPACTION), ..event("PreCompact") },
+    Event { matcher: Some(UNSEEN_COMPACTION), ..event("PostCompact") },
     event("PreModelSwitch"),
     event("PostModelSwitch"),
     event("CwdChanged"),

@@ -68,7 +68,16 @@ fn each_entry_runs_the_hook_without_a_shell_and_without_a_matcher() {
     for (event, groups) in installed["hooks"].as_object().expect("hooks") {
         assert_eq!(groups.as_array().expect("groups").len(), 1, "{event}");
         assert_eq!(groups[0]["hooks"][0].get("async"), None, "{event} is synchronous");
-        assert_eq!(groups[0].get("matcher").is_some(), event == "FileChanged", "{event}");
+        let narrowed = matches!(event.as_str(), "FileChanged" | "PreCompact" | "PostCompact");
+        assert_eq!(groups[0].get("matcher").is_some(), narrowed, "{event}");
+    }
+}
+
+#[test]
+fn a_compaction_that_the_user_typed_is_not_hooked_because_the_model_would_read_about_it() {
+    let installed = value(&install("{}").text);
+    for event in ["PreCompact", "PostCompact"] {
+        assert_eq!(installed["hooks"][event][0]["matcher"], "auto", "{event}");
     }
 }
 

@@ -238,7 +238,7 @@ fn file(loose: bool) -> BoxedStrategy<String> {
 }
 
 fn cases() -> ProptestConfig {
-    ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {

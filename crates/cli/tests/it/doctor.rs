@@ -249,8 +249,14 @@ fn an_older_form_of_our_entries_is_found() {
     world.run(&["install", "claude"]).ended_with(0);
     let mut settings = world.json(SETTINGS);
     settings["hooks"]["Stop"][0]["hooks"][0]["async"] = json!(true);
+    settings["hooks"]["PreCompact"][0].as_object_mut().expect("a group").remove("matcher");
     world.write(SETTINGS, &settings.to_string());
-    assert_eq!(checks(&report(&world, &[]), "form"), ["claude warn registered in an older form: Stop"]);
+    assert_eq!(
+        checks(&report(&world, &[]), "form"),
+        ["claude warn registered in an older form: Stop, PreCompact"]
+    );
+    world.run(&["install", "claude", "--tools", "Bash"]).ended_with(0);
+    assert_eq!(checks(&report(&world, &[]), "form"), [""; 0], "a choice of tools is no older form");
 }
 
 #[test]

@@ -49,7 +49,11 @@ impl Installed<'_> {
             .iter()
             .filter(|own| {
                 let expected = wanted(&own.invocation).into_iter().find(|wanted| wanted.event == own.event);
-                expected.is_some_and(|expected| expected.handler != own.value)
+                // A matcher of the user's own choice (`--tools`) is fine; one that the event needs is not theirs to miss.
+                expected.is_some_and(|expected| {
+                    expected.handler != own.value
+                        || (expected.matcher.is_some() && expected.matcher != own.matcher)
+                })
             })
             .map(|own| own.event.as_str())
             .collect();
