@@ -1,6 +1,7 @@
 //! Every tool of both clients, by what comes out for it.
 
 mod claude;
+mod claude_work;
 mod codex;
 mod outcomes;
 
