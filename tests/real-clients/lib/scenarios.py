@@ -56,11 +56,12 @@ class Screen:
     """The client in a tmux of its own.  Leaving the `with` block ends it; `code` is then the client's exit code."""
 
     def __init__(self, runner, args):
-        self.log, self.env, self.api, self.code = "%s/%s" % (LOGS, runner.name), runner.env, runner.api, 124
+        self.name, self.log = runner.name, "%s/%s" % (LOGS, runner.name)
+        self.env, self.api, self.code = runner.env, runner.api, 124
         self.argv = [runner.program] + list(args)
 
     def tmux(self, *args):
-        return subprocess.run(["tmux", "-L", "rig", "-f", "/dev/null"] + list(args), env=self.env, cwd=PROJECT,
+        return subprocess.run(["tmux", "-L", self.name, "-f", "/dev/null"] + list(args), env=self.env, cwd=PROJECT,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
     def __enter__(self):
@@ -71,19 +72,24 @@ class Screen:
     def text(self):
         return self.tmux("capture-pane", "-p", "-t", "t").stdout
 
-    def wait(self, pattern, timeout=20):
-        """Wait until the screen matches; that screen goes to logs/NAME.screens."""
+    def shows(self, pattern, timeout):
+        """Whether the screen matches in that time; such a screen goes to logs/NAME.screens."""
         end = time.monotonic() + timeout
         while time.monotonic() < end:
             text = self.text()
             if re.search(pattern, text):
                 with open(self.log + ".screens", "a") as f:
                     f.write(text + "\n\f\n")
-                return
+                return True
             time.sleep(0.1)
-        with open(self.log + ".screen", "w") as f:
-            f.write(text)
-        raise ScreenError("screen never showed %r, see logs/%s.screen" % (pattern, os.path.basename(self.log)))
+        return False
+
+    def wait(self, pattern, timeout=20):
+        """Wait until the screen matches."""
+        if not self.shows(pattern, timeout):
+            with open(self.log + ".screen", "w") as f:
+                f.write(self.text())
+            raise ScreenError("screen never showed %r, see logs/%s.screen" % (pattern, os.path.basename(self.log)))
 
     def key(self, *keys):
         for k in keys:
@@ -102,11 +108,14 @@ class Screen:
                 time.sleep(0.1)
         self.wait("(?!)", 0.2)
 
-    def choose(self, label, dialog):
-        """Press the number of an answer: which one it is depends on the question."""
+    def choose(self, label, dialog, confirm=None):
+        """Press the number of an answer (which one it is depends on the question), and a key that confirms it."""
         self.wait(dialog)
         number = re.search(r"(\d)\. %s" % label, self.text())
-        self.answer(number.group(1) if number else "Escape", dialog)
+        key = number.group(1) if number else "Escape"
+        if confirm:
+            self.key(key)
+        self.answer(confirm or key, dialog)
 
     def played(self, script, timeout=20):
         """Wait until the model began to answer: the screen may not show it yet."""
