@@ -122,7 +122,7 @@ impl<'a> Hook<'a> {
         if acts_here {
             entry.turn = self.turn();
             entry.agent_id = self.agent_id.clone();
-            entry.agent_type = Some(self.shown_type());
+            entry.agent_type = self.shown_type();
         } else {
             entry.turn = self.prompt_id.clone();
             entry.agent_type = Some("main".to_owned());
@@ -143,13 +143,12 @@ impl<'a> Hook<'a> {
         Some(entry)
     }
 
-    /// What the agent is called: `main` unless it has a type.
-    pub(in crate::claude) fn shown_type(&self) -> String {
-        match (self.agent_type, &self.agent_id) {
-            (Some(given), Some(_)) => cut(given, 200).into_owned(),
-            (Some(given), None) if !given.is_empty() => cut(given, 200).into_owned(),
-            (_, None) => "main".to_owned(),
-            (None, Some(_)) => String::new(),
+    /// What the agent is called: its type, byte for byte; `main` on the main thread unless that has one.
+    pub(in crate::claude) fn shown_type(&self) -> Option<String> {
+        let given = self.agent_type.map(|given| cut(given, 200).into_owned());
+        match self.agent_id {
+            Some(_) => given,
+            None => Some(given.filter(|given| !given.is_empty()).unwrap_or_else(|| "main".to_owned())),
         }
     }
 
@@ -203,8 +202,7 @@ impl<'a> Hook<'a> {
                 }
             }
         }
-        let shown = self.shown_type();
-        if !shown.is_empty() || self.agent_type.is_some() {
+        if let Some(shown) = self.shown_type() {
             metadata.insert("agentType".to_owned(), Value::from(shown));
         }
         entry

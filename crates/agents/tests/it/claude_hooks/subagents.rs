@@ -85,6 +85,16 @@ fn every_call_inside_a_subagent_is_the_childs() {
 }
 
 #[test]
+fn an_event_that_leaves_out_the_type_does_not_unname_the_child() {
+    let mut payload = payload("PreToolUse.bash.in_subagent");
+    payload.as_object_mut().unwrap().remove("agent_type");
+    let reading = hook(&payload);
+    let call = only(&reading, Kind::TerminalCommand);
+    assert_eq!(call.agent_type, None);
+    assert_eq!(task(&reading, &call.task.runtime_session).metadata.get("agentType"), None);
+}
+
+#[test]
 fn the_return_of_an_agent_call_says_exactly_who_called_whom() {
     let payload = payload("PostToolUse.agent.completed.in_subagent");
     let (caller, child) =
