@@ -36,6 +36,8 @@ const SOURCES: &[(&str, &str)] = &[
 
 /// The most characters of a prompt that is kept as text.
 const BODY_CHARS: usize = 200_000;
+/// The most characters of it that the row shows; the whole is its body.
+const METADATA_CHARS: usize = 10_000;
 /// The first part of an expanded prompt that is kept.
 const SNIPPET_CHARS: usize = 2048;
 
@@ -84,6 +86,7 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
         }
         None => {}
     }
+    carry_said(&mut message.metadata, "prompt", said, METADATA_CHARS);
     if let Some(notification) = &notification {
         message.title = Some(notification.title());
         notification.write(&mut message.metadata);

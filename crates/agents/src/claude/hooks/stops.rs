@@ -6,7 +6,7 @@ use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading};
 use serde_json::Value;
 
 use super::Event;
-use super::hook::{Hook, carry};
+use super::hook::{Hook, carry, carry_said};
 use super::subagents;
 use crate::claude::identity;
 use crate::claude::wire::Said;
@@ -49,6 +49,8 @@ const ERRORS: &[&str] = &[
 
 /// The most characters of a final message that are kept.
 const BODY_CHARS: usize = 200_000;
+/// The most characters of it that the row shows; the whole is its body.
+const METADATA_CHARS: usize = 10_000;
 
 fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
@@ -96,6 +98,7 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
 
 /// The text of a message, as title, body and size.
 fn words(entry: &mut Entry, said: Option<Said<'_>>) {
+    carry_said(&mut entry.metadata, "lastAssistantMessage", said, METADATA_CHARS);
     match said {
         Some(Said::Text(text)) => {
             let title = text::title(text);
@@ -148,7 +151,7 @@ fn failure(hook: &Hook<'_>, reading: &mut Reading) {
     entry.title = Some(text::title(&format!("Turn failed: {}", error.replace('_', " "))));
     entry.metadata.insert("stopReason".to_owned(), Value::from(format!("error:{error}")));
     entry.metadata.insert("error".to_owned(), Value::from(error.as_str()));
-    super::hook::carry_said(
+    carry_said(
         &mut entry.metadata,
         "errorDetails",
         hook.payload.said(&["error_details", "error_message"]),

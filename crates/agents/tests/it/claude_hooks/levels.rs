@@ -36,6 +36,7 @@ fn at_metadata_prompts_and_answers_are_lengths_and_nothing_is_titled_after_them(
     let bytes = said["last_assistant_message"].as_str().unwrap().len();
     assert_eq!(row.key, format!("said:{}:{bytes}", said["prompt_id"].as_str().unwrap()));
     assert_eq!((row.title.as_deref(), row.body.as_deref()), (Some("Response"), None));
+    assert_eq!(row.metadata["lastAssistantMessage"], json!({"bytes": bytes}));
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn a_prompt_is_a_message_and_opens_a_turn() {
     let message = only(&reading, Kind::UserMessage);
     assert_eq!(message.body.as_deref(), payload["prompt"].as_str());
     assert_eq!(message.turn.as_deref(), Some(prompt));
+    assert_eq!(message.metadata["prompt"], payload["prompt"]);
     assert_eq!(message.metadata["promptOrigin"], "user");
     assert_eq!(message.metadata["promptId"], prompt);
     let told = task(&reading, session);

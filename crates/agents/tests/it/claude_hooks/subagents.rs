@@ -196,6 +196,7 @@ fn a_stop_ends_the_turn_and_counts_what_still_runs() {
     let said = only(&reading, Kind::AssistantResponse);
     assert!(said.key.starts_with(&format!("said:{prompt}:")), "{}", said.key);
     assert_eq!(said.body.as_deref(), payload["last_assistant_message"].as_str());
+    assert_eq!(said.metadata["lastAssistantMessage"], payload["last_assistant_message"]);
     assert_eq!(said.metadata["backgroundTaskCount"], 1);
     assert_eq!(
         said.metadata["backgroundTasks"],
