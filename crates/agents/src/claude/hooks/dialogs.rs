@@ -60,7 +60,11 @@ fn permission(hook: &Hook<'_>, reading: &mut Reading) {
     told.check(&meaning, reading);
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::PermissionRequest, Phase::Open, hook.own_key());
-    entry.title = Some(text::title(&format!("Permission asked: {}", meaning.title)));
+    // The dialog of a question is the question.
+    entry.title = Some(match meaning.kind {
+        Kind::QuestionLogged => meaning.title.clone(),
+        _ => text::title(&format!("Permission asked: {}", meaning.title)),
+    });
     entry.tool_name = Some(text::line(told.tool, crate::tools::NAME_CHARS));
     entry.tool_use_id = told.id.clone();
     entry.file_paths = meaning.file_paths;

@@ -42,7 +42,8 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
     let source = hook.payload.text(&["source"]);
     let model = hook.payload.text(&["model"]).map(|model| text::line(model, 200));
     let mut task = hook.task();
-    if let Some(source) = source {
+    // How the task came to be; going on with it later does not change that.
+    if let Some(source) = source.filter(|source| !matches!(*source, "resume" | "compact")) {
         task.metadata.insert("sessionSource".to_owned(), Value::from(text::line(source, 60)));
     }
     if let Some(model) = &model {

@@ -21,6 +21,15 @@ fn a_request_for_permission_says_what_is_asked() {
 }
 
 #[test]
+fn the_dialog_of_a_question_is_titled_after_the_question() {
+    let reading = hook(&payload("PermissionRequest.askuserquestion"));
+    let row = only(&reading, Kind::PermissionRequest);
+    assert_eq!(row.title.as_deref(), Some("Ask: Which one?"));
+    assert_eq!(row.metadata["toolName"], "AskUserQuestion");
+    assert_eq!(row.metadata["suggestionCount"], 0);
+}
+
+#[test]
 fn the_summary_of_an_input_is_one_short_line() {
     let long = "x".repeat(3000);
     for input in

@@ -57,6 +57,22 @@ fn a_resume_and_a_fork_say_what_the_cache_will_cost() {
 }
 
 #[test]
+fn going_on_with_a_task_does_not_change_how_it_came_to_be() {
+    for (name, source) in [
+        ("SessionStart.startup.with_model", Some("startup")),
+        ("SessionStart.clear.no_model", Some("clear")),
+        ("SessionStart.fork.no_model", Some("fork")),
+        ("SessionStart.resume.with_model", None),
+        ("SessionStart.compact.with_model", None),
+    ] {
+        let payload = payload(name);
+        let reading = hook(&payload);
+        let told = task(&reading, payload["session_id"].as_str().unwrap()).metadata.get("sessionSource");
+        assert_eq!(told.and_then(Value::as_str), source, "{name}");
+    }
+}
+
+#[test]
 fn a_given_title_names_the_task() {
     let payload = payload("SessionStart.startup.no_model.titled");
     let reading = hook(&payload);
