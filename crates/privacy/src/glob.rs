@@ -91,12 +91,12 @@ impl Glob {
         let mut previous = 0;
         for byte in path.iter().chain(b"/") {
             if *byte == b'/' {
+                if previous == b'/' {
+                    continue;
+                }
                 // A name ends here: whatever the pattern has matched so far is a folder on the way.
                 if reached.get(end).is_some_and(|done| *done) {
                     return true;
-                }
-                if previous == b'/' {
-                    continue;
                 }
                 if start == Start::Anywhere {
                     self.reach(&mut reached, 0);

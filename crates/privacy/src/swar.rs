@@ -71,10 +71,16 @@ fn equals(word: u64, byte: u8) -> u64 {
 /// Marks `:` to `=`, and `-`; and, as this is only a hint, perhaps what stands behind a `-`.
 #[inline(always)]
 pub(crate) fn marks(word: u64) -> u64 {
+    colon_to_equals(word) | equals(word, b'-')
+}
+
+/// Marks `:`, `;`, `<` and `=`, and nothing else.
+#[inline(always)]
+pub(crate) fn colon_to_equals(word: u64) -> u64 {
     let low = word & !HIGHS;
     let from_colon = low.wrapping_add(ONES * (0x80 - b':' as u64));
     let behind_equals = low.wrapping_add(ONES * (0x7f - b'=' as u64));
-    (from_colon & !behind_equals & !word & HIGHS) | equals(word, b'-')
+    from_colon & !behind_equals & !word & HIGHS
 }
 
 /// Marks backslashes.

@@ -12,10 +12,9 @@ pub(crate) struct Text<'a> {
     pub(crate) raw: &'a [u8],
     /// Where the spelling starts in the document.
     pub(crate) at: usize,
-    /// By how many bytes the text is shorter than its spelling; 0 means: no escape.
+    /// By how many bytes the text is shorter than its spelling (0 means: no escape), and in the last two bits what
+    /// kinds of escapes it holds. One word, because strings are handed around more than anything else here.
     shrink: usize,
-    /// What kinds of escapes it holds.
-    escapes: Escapes,
 }
 
 /// What kinds of escapes a spelling holds; each includes those before it.
@@ -32,7 +31,7 @@ pub(crate) enum Escapes {
 
 impl<'a> Text<'a> {
     pub(crate) fn new(raw: &'a [u8], at: usize, shrink: usize, escapes: Escapes) -> Self {
-        Self { raw, at, shrink, escapes }
+        Self { raw, at, shrink: (shrink << 2) | escapes as usize }
     }
 
     /// The place in the document of the first byte that is not UTF-8, if there is one.
@@ -46,17 +45,17 @@ impl<'a> Text<'a> {
 
     /// Whether the spelling may hide characters.
     pub(crate) fn odd(&self) -> bool {
-        self.escapes >= Escapes::Odd
+        self.shrink & 3 >= Escapes::Odd as usize
     }
 
     /// Whether it holds half of a surrogate pair.
     pub(crate) fn lone(&self) -> bool {
-        self.escapes == Escapes::Lone
+        self.shrink & 3 == Escapes::Lone as usize
     }
 
     /// Length of the text in bytes of UTF-8.
     pub(crate) fn len(&self) -> usize {
-        self.raw.len().saturating_sub(self.shrink)
+        self.raw.len().saturating_sub(self.shrink >> 2)
     }
 
     /// Whether the spelling is the text.

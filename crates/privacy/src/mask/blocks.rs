@@ -101,7 +101,7 @@ pub(super) fn url(text: &[u8], at: usize) -> Option<Span> {
         Some(colon) => {
             let start = skipped + colon + 1;
             let password = part(user, start, user.len());
-            (!values::refers(password, true)).then_some(Span {
+            (!values::stands_for(password)).then_some(Span {
                 start: from + start,
                 end: from + user.len(),
                 kind: "url-password",

@@ -1,26 +1,31 @@
 //! Ids that are in every payload, told apart first because there are so many of them: they are never secrets.
 
-/// Whether `text` is a UUID, or the id of a tool call.
+use crate::swar;
+
+/// Whether `text` is a UUID, or the id of a tool call, or at least built like one: the shape is looked at, and that
+/// nothing is in it around which a password could be spelled.
 #[inline]
 pub(super) fn is_id(text: &[u8]) -> bool {
-    is_uuid_like(text) || is_call_id(text)
+    let shape = is_uuid_like(text) || text.starts_with(b"toolu_") || text.starts_with(b"call_");
+    shape && (8..=40).contains(&text.len()) && is_one_word(text)
 }
 
 /// Whether a stretch of word characters is built like a UUID. No key is.
 #[inline]
 pub(super) fn is_uuid_like(text: &[u8]) -> bool {
     text.len() == 36
+        && text.first().is_some_and(u8::is_ascii_hexdigit)
         && [8, 13, 18, 23].iter().all(|place| text.get(*place) == Some(&b'-'))
-        && text.iter().all(|byte| byte.is_ascii_hexdigit() | (*byte == b'-'))
 }
 
-/// `toolu_…` of Claude, `call_…` of Codex: letters and digits behind a prefix.
-#[inline]
-fn is_call_id(text: &[u8]) -> bool {
-    let Some(rest) = text.strip_prefix(b"toolu_").or_else(|| text.strip_prefix(b"call_")) else {
-        return false;
+/// Whether a text of at least eight bytes holds no blank, no quote and no mark.
+fn is_one_word(text: &[u8]) -> bool {
+    let (words, _) = text.as_chunks::<8>();
+    let breaks = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word);
+        swar::separators(word) | swar::colon_to_equals(word)
     };
-    rest.len() <= 32 && rest.iter().all(u8::is_ascii_alphanumeric)
+    words.iter().chain(text.last_chunk()).all(|word| breaks(word) == 0)
 }
 
 #[cfg(test)]
@@ -32,7 +37,8 @@ mod tests {
         assert!(is_id(b"5a133364-48e1-40c2-b568-cfba1112cbce"));
         assert!(is_id(b"toolu_40897adff8f74b43bf5153ec"));
         assert!(is_id(b"call_06f2226527ec411da74e"));
-        assert!(!is_id(b"5a133364-48e1-40c2-b568-cfba1112cbcg"));
+        assert!(!is_id(b"5a133364-48e1-40c2-b568-cfba1112cb=e"));
+        assert!(!is_id(b"toolu_40897adff8f74b43bf5153ec with words"));
         assert!(!is_id(b"5a133364x48e1-40c2-b568-cfba1112cbce"));
         assert!(!is_id(b"call_password=hunter2"));
         assert!(!is_id(b""));

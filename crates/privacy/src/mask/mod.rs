@@ -20,6 +20,7 @@ mod pairs;
 mod runs;
 mod shapes;
 mod values;
+mod words;
 
 use std::borrow::Cow;
 
@@ -141,7 +142,7 @@ fn secret(text: &[u8], at: usize) -> Option<Span> {
     }
 }
 
-/// The bytes of `text` from `start` to `end`; empty where there are none.
+/// The bytes of `text` from `start` to `end`, or as many of them as there are.
 fn part(text: &[u8], start: usize, end: usize) -> &[u8] {
-    text.get(start..end).unwrap_or_default()
+    text.get(start..end.min(text.len())).unwrap_or_default()
 }

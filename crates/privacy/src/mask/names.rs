@@ -3,6 +3,8 @@
 //! A name is judged by how it ends, whatever its spelling (`api_key`, `apiKey`, `X-Api-Key`, `APIKEY`), because
 //! what follows the stem changes the meaning: `token` names a secret, `token_count` a number.
 
+use super::words;
+
 /// How much a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Name {
@@ -24,166 +26,6 @@ pub(super) enum Name {
 
 /// Longest name that is judged.
 pub(super) const MOST: usize = 64;
-
-/// Endings that name a key, token or secret: the value may also be the path of a file that holds it.
-const KEY_ENDINGS: &[&[u8]] = &[
-    b"apikey",
-    b"accesskey",
-    b"secretkey",
-    b"privatekey",
-    b"accountkey",
-    b"sharedkey",
-    b"signingkey",
-    b"signaturekey",
-    b"encryptionkey",
-    b"decryptionkey",
-    b"masterkey",
-    b"authkey",
-    b"servicekey",
-    b"serviceaccountkey",
-    b"adminkey",
-    b"deploykey",
-    b"licensekey",
-    b"storagekey",
-    b"subscriptionkey",
-    b"functionkey",
-    b"hostkey",
-    b"rootkey",
-    b"appkey",
-    b"applicationkey",
-    b"consumerkey",
-    b"integrationkey",
-    b"ingestkey",
-    b"writekey",
-    b"sshkey",
-    b"jwtkey",
-    b"hmackey",
-    b"aeskey",
-];
-
-/// Words before `token` that make it something else than a credential.
-const TOKEN_OF_A_TEXT: &[&[u8]] = &[
-    b"next",
-    b"prev",
-    b"previous",
-    b"current",
-    b"cur",
-    b"last",
-    b"first",
-    b"per",
-    b"eos",
-    b"bos",
-    b"pad",
-    b"unk",
-    b"mask",
-    b"sep",
-    b"cls",
-    b"peek",
-    b"lex",
-    b"each",
-    b"end",
-    b"start",
-    b"stop",
-    b"special",
-    b"max",
-    b"min",
-    b"num",
-    b"this",
-    b"unexpected",
-    b"expected",
-    b"invalid",
-    b"sync",
-    b"page",
-    b"continuation",
-    b"parse",
-    b"syntax",
-];
-
-/// Words before `key` that make it something else than a credential.
-const KEY_OF_A_TABLE: &[&[u8]] = &[
-    b"public",
-    b"primary",
-    b"foreign",
-    b"sort",
-    b"cache",
-    b"partition",
-    b"object",
-    b"row",
-    b"hot",
-    b"map",
-    b"dict",
-    b"group",
-    b"index",
-    b"query",
-    b"unique",
-    b"composite",
-    b"idempotency",
-    b"translation",
-    b"route",
-    b"item",
-    b"react",
-    b"default",
-    b"short",
-    b"arrow",
-    b"hash",
-    b"range",
-    b"registry",
-    b"json",
-    b"state",
-    b"config",
-    b"setting",
-    b"message",
-    b"label",
-    b"event",
-    b"metric",
-    b"feature",
-    b"flag",
-    b"lookup",
-    b"natural",
-    b"dedupe",
-    b"subtype",
-    b"host",
-    b"known",
-];
-
-/// What follows a stem and makes the whole the name of something that is no secret.
-const HARMLESS_SUFFIXES: &[&[u8]] = &[
-    b"url",
-    b"uri",
-    b"file",
-    b"path",
-    b"dir",
-    b"type",
-    b"count",
-    b"counts",
-    b"name",
-    b"names",
-    b"id",
-    b"ids",
-    b"expiry",
-    b"expires",
-    b"expiration",
-    b"ttl",
-    b"limit",
-    b"length",
-    b"size",
-    b"policy",
-    b"field",
-    b"header",
-    b"env",
-    b"var",
-    b"stdin",
-    b"usage",
-    b"version",
-    b"arn",
-    b"label",
-    b"store",
-    b"manager",
-    b"provider",
-    b"endpoint",
-    b"index",
-    b"kind",
-];
 
 /// Judges `name`.
 pub(super) fn judge(name: &[u8]) -> Name {
@@ -236,11 +78,11 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
     if ends(b"secret") {
         return Name::Password;
     }
-    if KEY_ENDINGS.iter().any(|ending| ends(ending)) && !KEY_OF_A_TABLE.contains(&word_before) {
+    if words::ends_in(words::KEY_ENDINGS, all) && !words::listed(words::KEY_OF_A_TABLE, word_before) {
         return Name::Key;
     }
     if ends(b"token") {
-        let of_a_text = TOKEN_OF_A_TEXT.contains(&word_before);
+        let of_a_text = words::listed(words::TOKEN_OF_A_TEXT, word_before);
         return if of_a_text || (alone && !shouted) { Name::Bare } else { Name::Key };
     }
     match last_word {
@@ -256,11 +98,11 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
         }
         // `_auth` of an .npmrc, against `auth: true`.
         b"auth" if name.starts_with(b"_") => Name::Key,
-        b"key" if KEY_OF_A_TABLE.contains(&word_before) => Name::Plain,
+        b"key" if words::listed(words::KEY_OF_A_TABLE, word_before) => Name::Plain,
         b"key" | b"auth" | b"credential" | b"credentials" | b"creds" | b"signature" | b"sig" | b"pat" => {
             Name::Weak
         }
-        word if HARMLESS_SUFFIXES.contains(&word) => Name::Plain,
+        word if words::listed(words::HARMLESS_SUFFIXES, word) => Name::Plain,
         _ if has(all, b"password")
             || has(all, b"passwd")
             || has(all, b"secret")

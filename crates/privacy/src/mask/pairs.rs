@@ -14,15 +14,15 @@ pub(super) fn named(text: &[u8], at: usize) -> bool {
     if let Some([b'0'..=b'9', b':', b'0'..=b'9']) = text.get(at.wrapping_sub(1)..at + 2) {
         return false;
     }
-    name(text, at).is_some_and(|name| names::judge(name) != Name::Plain)
+    name(text, at).is_some_and(|(name, _)| names::judge(name) != Name::Plain)
 }
 
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
-/// The name before the mark at `at`.
-fn name(text: &[u8], at: usize) -> Option<&[u8]> {
+/// The name before the mark at `at`, and what stands before it.
+fn name(text: &[u8], at: usize) -> Option<(&[u8], Option<u8>)> {
     let before = part(text, at.saturating_sub(MOST_BLANKS + names::MOST + 8), at);
     let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let before = part(before, 0, before.len() - blanks);
@@ -46,28 +46,32 @@ fn name(text: &[u8], at: usize) -> Option<&[u8]> {
     }
     match name.first() {
         None | Some(b'0'..=b'9') => None,
-        Some(_) => Some(name),
+        Some(_) => Some((name, rest.last().copied())),
     }
 }
 
 /// The secret whose mark is at `at`.
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
-    let name = name(text, at)?;
+    let (name, before) = name(text, at)?;
     let judged = names::judge(name);
+    // `arn:aws:secretsmanager:…:secret:app` is a list of words, not a pair.
+    if before == Some(b':') && text.get(at) == Some(&b':') {
+        return None;
+    }
     if judged == Name::Plain
         || part(text, at, at + 2) == b"::"
         || part(text, at.saturating_sub(1), at) == b":"
     {
         return None;
     }
-    let start = after_mark(text, at)?;
+    let start = after_mark(text, at);
     match judged {
         Name::Plain => None,
         Name::Header => header(text, start),
         Name::Cookie => cookie(text, start),
         Name::Weak | Name::Bare | Name::Key | Name::Password => {
             let value = values::value(text, start)?;
-            holds_secret(text, at, judged, value).then_some(Span {
+            holds_secret(text, at, name, judged, value).then_some(Span {
                 start: value.start,
                 end: value.end,
                 kind: kind(name, judged),
@@ -77,23 +81,19 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
 }
 
 /// Where the value begins: behind `=`, `:`, `==`, `:=`, `=>`, and behind the `:-` of a shell default.
-fn after_mark(text: &[u8], at: usize) -> Option<usize> {
+fn after_mark(text: &[u8], at: usize) -> usize {
     let mut start = at + 1;
     if text.get(at) == Some(&b':') && matches!(text.get(start), Some(b'-' | b'+' | b'?')) {
-        return Some(start + 1);
+        return start + 1;
     }
     while start < at + 4 && matches!(text.get(start), Some(b'=' | b'>' | b'~')) {
         start += 1;
     }
-    Some(start)
+    start
 }
 
 fn kind(name: &[u8], judged: Name) -> &'static str {
-    let ends = |ending: &[u8]| {
-        name.len() >= ending.len() && {
-            name.get(name.len() - ending.len()..).is_some_and(|tail| tail.eq_ignore_ascii_case(ending))
-        }
-    };
+    let ends = |ending: &[u8]| ends_with(name, ending);
     match judged {
         Name::Key | Name::Bare | Name::Weak if ends(b"token") => "token",
         Name::Key | Name::Weak if ends(b"key") => "key",
@@ -104,9 +104,19 @@ fn kind(name: &[u8], judged: Name) -> &'static str {
     }
 }
 
-fn holds_secret(text: &[u8], at: usize, judged: Name, found: Value) -> bool {
+/// Whether `name` ends in `ending`, in any letter case.
+fn ends_with(name: &[u8], ending: &[u8]) -> bool {
+    let start = name.len().checked_sub(ending.len());
+    start.and_then(|start| name.get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(ending))
+}
+
+fn holds_secret(text: &[u8], at: usize, name: &[u8], judged: Name, found: Value) -> bool {
     let value = part(text, found.start, found.end);
     if values::refers(value, found.quoted) {
+        return false;
+    }
+    // `self.password = password`: a variable of the same name.
+    if !found.quoted && value.len() >= 3 && ends_with(name, value) {
         return false;
     }
     // Option<String>, Vec<u8>: a type, not a value.

@@ -233,7 +233,7 @@ fn in_context(text: &[u8], start: usize, end: usize) -> Option<Span> {
         }
         Context::Bearer if run.iter().any(u8::is_ascii_digit) => {
             let end = end + shapes::dotted(text.get(end..).unwrap_or_default());
-            Some(Span { start, end, kind: "bearer-token" })
+            Some(Span { start, end, kind: "authorization" })
         }
         Context::Telegram(length) if run.starts_with(b"AA") && (33..=37).contains(&run.len()) => {
             Some(Span { start: start - length, end, kind: "telegram-token" })

@@ -4,7 +4,7 @@
 //! body must look drawn at random.
 
 use super::runs::is_word;
-use super::values;
+use super::{part, values};
 
 /// Which characters follow the prefix.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -186,8 +186,10 @@ pub(super) fn matches(text: &[u8], run: usize) -> Option<(usize, &'static str)> 
                 body.len() + parts
             }
         };
+        let filler = |six: &[u8]| matches!(six, [first, rest @ ..] if rest.iter().all(|byte| byte == first));
+        let placeholder = part(body, 0, 64).windows(6).any(filler);
         let within = (shape.least..=shape.most).contains(&length);
-        within.then_some((shape.prefix.len() + length, shape.kind))
+        (within && !placeholder).then_some((shape.prefix.len() + length, shape.kind))
     })
 }
 

@@ -1,7 +1,7 @@
 //! What stands behind a name: where it ends, whether it only refers to a secret, whether it looks random.
 
 use super::names::{self, Name};
-use super::{MARKER, part};
+use super::{MARKER, part, words};
 
 /// How much of a value is looked at when it is judged.
 const JUDGED: usize = 512;
@@ -28,19 +28,22 @@ pub(super) fn value(text: &[u8], at: usize) -> Option<Value> {
     }
     let slashes = text.get(start..)?.iter().take_while(|byte| **byte == b'\\').count();
     match text.get(start + slashes) {
-        Some(quote @ (b'"' | b'\'' | b'`')) => Some(quoted(text, start + slashes + 1, *quote, slashes)),
+        Some(quote @ (b'"' | b'\'' | b'`')) => quoted(text, start + slashes + 1, *quote, slashes),
         _ if slashes > 0 => None,
-        _ => bare(text, start),
+        // Only without a blank before it can it be a word of a shell or of a query, which end at `&`.
+        _ => bare(text, start, start == at),
     }
 }
 
 /// A value between quotes. Inside a quoted program the quotes themselves are escaped, `slashes` deep.
-fn quoted(text: &[u8], start: usize, quote: u8, slashes: usize) -> Value {
+fn quoted(text: &[u8], start: usize, quote: u8, slashes: usize) -> Option<Value> {
     let mut end = start;
+    let mut closed = false;
     while let Some(byte) = text.get(end) {
         match byte {
             b'\n' => break,
             byte if *byte == quote => {
+                closed = true;
                 end -= part(text, end.saturating_sub(slashes).max(start), end)
                     .iter()
                     .rev()
@@ -52,20 +55,21 @@ fn quoted(text: &[u8], start: usize, quote: u8, slashes: usize) -> Value {
             _ => end += 1,
         }
     }
-    Value { start, end: end.min(text.len()), quoted: true }
+    // `input("Password: ")`: the quote ends a text that asks for a password.
+    if !closed && matches!(text.get(start), Some(b')' | b']' | b'}' | b',' | b';')) {
+        return None;
+    }
+    Some(Value { start, end: end.min(text.len()), quoted: true })
 }
 
-fn bare(text: &[u8], start: usize) -> Option<Value> {
+fn bare(text: &[u8], start: usize, joined: bool) -> Option<Value> {
     let mut end = start;
     while let Some(byte) = text.get(end) {
         match byte {
-            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'|' | b';' | b'&' | b')'
-            | b']' | b'}' | b'\\' => {
-                if !(end == start && matches!(byte, b'<' | b'&' | b'|' | b'>')) {
-                    break;
-                }
-                return None;
-            }
+            b'<' | b'&' | b'|' | b'>' if end == start => return None,
+            b'&' if !joined => end += 1,
+            b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'|' | b';' | b'&' => break,
+            b')' | b']' | b'}' | b'\\' => break,
             // A comma may be part of a password, but not before a blank, a quote or another pair.
             b',' if ends_at_comma(text, end + 1) => break,
             _ => end += 1,
@@ -88,138 +92,26 @@ fn ends_at_comma(text: &[u8], after: usize) -> bool {
     )
 }
 
-/// Words that stand where a secret would, and are none.
-const PLACEHOLDERS: &[&[u8]] = &[
-    b"any",
-    b"auto",
-    b"bool",
-    b"boolean",
-    b"bytes",
-    b"change-me",
-    b"change_me",
-    b"changeit",
-    b"changeme",
-    b"disabled",
-    b"empty",
-    b"enabled",
-    b"example",
-    b"expired",
-    b"false",
-    b"fixme",
-    b"hidden",
-    b"include",
-    b"incorrect",
-    b"int",
-    b"integer",
-    b"invalid",
-    b"masked",
-    b"missing",
-    b"nil",
-    b"no",
-    b"none",
-    b"null",
-    b"number",
-    b"object",
-    b"off",
-    b"omit",
-    b"on",
-    b"optional",
-    b"password",
-    b"placeholder",
-    b"prompt",
-    b"redacted",
-    b"removed",
-    b"required",
-    b"same-origin",
-    b"secret",
-    b"secretstr",
-    b"secretstring",
-    b"str",
-    b"string",
-    b"tbd",
-    b"text",
-    b"todo",
-    b"token",
-    b"true",
-    b"undefined",
-    b"unknown",
-    b"unset",
-    b"valid",
-    b"varchar",
-    b"void",
-    b"wrong",
-    b"yes",
-    b"u8",
-    b"u32",
-    b"u64",
-    b"i32",
-    b"i64",
-    b"f64",
-    b"usize",
-    b"option",
-    b"vec",
-    b"secretbox",
-    b"uuid",
-];
-
-/// First words of a path of names that is read from somewhere else.
-const ROOTS: &[&[u8]] = &[
-    b"self",
-    b"this",
-    b"process",
-    b"os",
-    b"env",
-    b"config",
-    b"cfg",
-    b"settings",
-    b"options",
-    b"opts",
-    b"args",
-    b"params",
-    b"props",
-    b"secrets",
-    b"vars",
-    b"var",
-    b"local",
-    b"data",
-    b"module",
-    b"each",
-    b"ctx",
-    b"context",
-    b"req",
-    b"request",
-    b"res",
-    b"response",
-    b"event",
-    b"state",
-    b"user",
-    b"credentials",
-    b"input",
-    b"inputs",
-    b"github",
-    b"steps",
-    b"values",
-    b"conf",
-    b"app",
-    b"import",
-    b"window",
-    b"Deno",
-    b"Bun",
-    b"ENV",
-    b"System",
-    b"Rails",
-    b"random_password",
-    b"aws",
-    b"auth",
-    b"session",
-    b"client",
-    b"account",
-    b"db",
-    b"database",
-];
-
 /// Whether `value` only stands for a secret, or says that there is none.
 pub(super) fn refers(value: &[u8], quoted: bool) -> bool {
+    if stands_for(value) {
+        return true;
+    }
+    let value = part(value, 0, JUDGED);
+    if !quoted && matches!(value.first(), Some(b'(' | b'[' | b'&' | b'!' | b'@')) {
+        return true;
+    }
+    if words::listed_in_any_case(words::PLACEHOLDERS, value) {
+        return true;
+    }
+    if starts_ignoring_case(value, b"your-") || starts_ignoring_case(value, b"your_") || value.starts_with(b"YOUR") {
+        return true;
+    }
+    !quoted && is_code(value)
+}
+
+/// Whether `value` is written to be replaced, or has been replaced already.
+pub(super) fn stands_for(value: &[u8]) -> bool {
     let Some(first) = value.first() else { return true };
     if marker_length(value).is_some_and(|length| length == value.len()) {
         return true;
@@ -227,16 +119,11 @@ pub(super) fn refers(value: &[u8], quoted: bool) -> bool {
     match first {
         b'$' | b'%' if value.len() > 1 => return true,
         b'<' | b'{' | b'*' => return true,
-        b'(' | b'[' | b'&' | b'!' | b'@' if !quoted => return true,
         _ => {}
     }
     let value = part(value, 0, JUDGED);
-    let lower = |byte: &u8| byte.to_ascii_lowercase();
-    if PLACEHOLDERS.iter().any(|word| value.eq_ignore_ascii_case(word)) {
-        return true;
-    }
     // `xxxx`, `........`, `ghp_xxxxxxxx`, `abc***`, `sk-ant-...`: written to be replaced, or already replaced.
-    let filler = |byte: &u8| matches!(lower(byte), b'x' | b'.' | b'-' | b'_' | b'*' | b'?' | b'#' | b'0');
+    let filler = |byte: &u8| matches!(byte, b'x' | b'X' | b'.' | b'-' | b'_' | b'*' | b'?' | b'#' | b'0');
     if value.iter().all(filler) && value.len() > 1 {
         return true;
     }
@@ -249,28 +136,8 @@ pub(super) fn refers(value: &[u8], quoted: bool) -> bool {
     {
         return true;
     }
-    if starts_ignoring_case(value, b"your-")
-        || starts_ignoring_case(value, b"your_")
-        || (value.starts_with(b"YOUR"))
-    {
-        return true;
-    }
-    for scheme in [
-        &b"op://"[..],
-        b"vault:",
-        b"env:",
-        b"env.",
-        b"secret://",
-        b"ssm://",
-        b"keyring:",
-        b"file:",
-        b"arn:aws:",
-    ] {
-        if value.starts_with(scheme) {
-            return true;
-        }
-    }
-    !quoted && is_code(value)
+    let schemes = [&b"op://"[..], b"vault:", b"env:", b"env.", b"secret://", b"ssm://", b"file:", b"arn:aws:"];
+    schemes.iter().any(|scheme| value.starts_with(scheme))
 }
 
 fn starts_ignoring_case(value: &[u8], start: &[u8]) -> bool {
@@ -289,11 +156,12 @@ fn is_code(value: &[u8]) -> bool {
     }
     let root = segments.next().unwrap_or_default();
     if root.len() < value.len() {
-        return ROOTS.contains(&root) || !value.iter().any(u8::is_ascii_digit);
+        return words::listed(words::ROOTS, root) || !value.iter().any(u8::is_ascii_digit);
     }
     // `password=db_password`, `token: GITHUB_TOKEN`
+    let joined = value.contains(&b'_') || value.iter().skip(1).any(u8::is_ascii_uppercase);
     let digits = value.iter().any(u8::is_ascii_digit);
-    !digits && !matches!(names::judge(value), Name::Plain | Name::Weak)
+    joined && !digits && !matches!(names::judge(value), Name::Plain | Name::Weak)
 }
 
 fn is_identifier(part: &[u8]) -> bool {

@@ -51,12 +51,8 @@ impl<'o> Writer<'o> {
     }
 
     pub(super) fn hex(&mut self, bytes: &[u8]) {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        for byte in bytes {
-            for digit in [byte >> 4, byte & 15] {
-                self.out.push(DIGITS.get(digit as usize).copied().unwrap_or(b'0'));
-            }
-        }
+        let digit = |value: u8| if value < 10 { b'0' + value } else { b'a' + value - 10 };
+        self.out.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
     }
 
     /// Writes a text whose secrets are masked. The spelling is copied where nothing has to change.

@@ -1,0 +1,26 @@
+//! What `privacy` promises, from outside.
+
+mod canary;
+mod corpus;
+mod fixtures;
+mod hostile;
+mod keeps;
+mod levels;
+mod masked_payloads;
+mod outcomes;
+mod properties;
+
+/// A file that is not named above would be compiled by nobody.
+#[test]
+fn every_file_of_this_folder_is_part_of_the_suite() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let here = include_str!("main.rs");
+    for entry in std::fs::read_dir(folder).expect("the folder of the suite") {
+        let name = entry.expect("an entry").file_name().into_string().expect("a name");
+        if let Some(module) = name.strip_suffix(".rs")
+            && module != "main"
+        {
+            assert!(here.contains(&format!("mod {module};")), "`{name}` is not part of the suite");
+        }
+    }
+}
