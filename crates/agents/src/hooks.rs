@@ -182,9 +182,8 @@ pub(crate) fn withdraw(settings: &mut Settings, undo: &Undo) -> Changes {
 /// Lists our handlers in a settings file, in the order of the file.
 pub fn own_hooks(settings: &Settings) -> Vec<OwnHook> {
     let mut own = Vec::new();
-    let value = settings.value();
-    let Some(events) = value.get(HOOKS).and_then(Value::as_object) else { return own };
-    for (event, groups) in events {
+    let Some(Value::Object(events)) = settings.member(HOOKS) else { return own };
+    for (event, groups) in &events {
         for (group, content) in groups.as_array().into_iter().flatten().enumerate() {
             let matcher = content.get("matcher").and_then(Value::as_str).map(str::to_owned);
             let handlers = content.get(HOOKS).and_then(Value::as_array).into_iter().flatten();
@@ -317,7 +316,7 @@ fn is_alone(settings: &Settings, own: &OwnHook) -> bool {
     let Some(place) = place_of(settings, own) else { return false };
     let [handlers @ .., _] = place.handler;
     settings.count(&handlers) == 1
-        && settings.names(&place.group).iter().all(|name| name == HOOKS || name == "matcher")
+        && settings.names(&place.group).iter().all(|name| matches!(*name, HOOKS | "matcher"))
 }
 
 /// Removes our handlers of one event for which `unwanted` holds, from the last to the first so that the numbers of

@@ -161,8 +161,7 @@ pub fn withdraw(text: &str, undo: &Undo, chained: Option<&str>) -> Result<Plan, 
 
 /// Returns the command of the file's status line, with whether it is ours.
 pub fn status_line(settings: &Settings) -> Option<(String, bool)> {
-    let value = settings.value();
-    let command = value.get(STATUS_LINE)?.get("command")?.as_str()?.to_owned();
+    let command = settings.member(STATUS_LINE)?.get("command")?.as_str()?.to_owned();
     let ours = Invocation::of_shell(&command).is_some_and(|invocation| invocation.is_ours());
     Some((command, ours))
 }

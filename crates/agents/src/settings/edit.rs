@@ -6,22 +6,22 @@
 //! it needed. The single thing that cannot be seen in the text afterwards is what stood in a container that was
 //! empty; the caller keeps that (see [`Settings::inner`]).
 
-use jsonc_parser::ast::{ObjectPropName, Value as Node};
-use jsonc_parser::common::Ranged;
-use jsonc_parser::tokens::Token;
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::style::{Style, closes_on_its_last_line, indentation_of, line_indentation, quoted};
-use super::{Path, Settings, child_ranges, to_value};
+use super::tree::{Content, TokenKind, Tree};
+use super::{Path, Settings};
 
 /// A change of the text: replace these bytes by that.
-type Splice = (std::ops::Range<usize>, String);
+type Splice = (Range<usize>, String);
 
 impl Settings {
     /// Makes an empty object of a file without content.
     pub(crate) fn make_root(&mut self) {
-        if self.text.trim().is_empty() {
-            self.text = "{}\n".to_owned();
+        if self.is_blank() {
+            self.become_text("{}\n".to_owned());
         }
     }
 
@@ -37,67 +37,48 @@ impl Settings {
 
     /// Makes the file the blank `text` that it was before [`Settings::make_root`].
     pub(crate) fn make_blank(&mut self, text: &str) {
-        text.clone_into(&mut self.text);
+        self.become_text(text.to_owned());
     }
 
     /// Returns the number of the last member called `name` in the object at `path`.
     pub(crate) fn find(&self, path: &Path, name: &str) -> Option<usize> {
-        let parsed = self.parsed().ok()?;
-        match parsed.at(path)? {
-            Node::Object(object) => {
-                object.properties.iter().rposition(|property| property.name.as_str() == name)
-            }
-            _ => None,
-        }
+        self.tree.at(path)?.members().iter().rposition(|member| member.name == name)
     }
 
     /// Returns the names of the members of the object at `path`, in order and with repetitions.
-    pub(crate) fn names(&self, path: &Path) -> Vec<String> {
-        let Ok(parsed) = self.parsed() else { return Vec::new() };
-        match parsed.at(path) {
-            Some(Node::Object(object)) => object
-                .properties
-                .iter()
-                .map(|property| match &property.name {
-                    ObjectPropName::String(literal) => literal.value.to_string(),
-                    ObjectPropName::Word(literal) => literal.value.to_owned(),
-                })
-                .collect(),
-            _ => Vec::new(),
-        }
+    pub(crate) fn names(&self, path: &Path) -> Vec<&str> {
+        let members = self.tree.at(path).map(|node| node.members()).unwrap_or_default();
+        members.iter().map(|member| member.name.as_str()).collect()
     }
 
     /// Returns the number of children of the object or array at `path`.
     pub(crate) fn count(&self, path: &Path) -> usize {
-        self.parsed()
-            .ok()
-            .and_then(|parsed| parsed.at(path).map(|node| child_ranges(node).len()))
-            .unwrap_or(0)
+        self.tree.at(path).map_or(0, |node| node.children().len())
     }
 
     /// Returns the value at `path`.
     pub(crate) fn get(&self, path: &Path) -> Option<Value> {
-        self.parsed().ok()?.at(path).map(to_value)
+        self.tree.at(path).map(|node| node.value())
     }
 
     /// Returns what kind of value stands at `path`, for an error.
     pub(crate) fn kind(&self, path: &Path) -> Option<&'static str> {
-        self.parsed().ok()?.at(path).map(super::kind_of)
+        self.tree.at(path).map(|node| node.kind())
     }
 
     /// Returns the bytes of the value at `path`.
     pub(crate) fn raw(&self, path: &Path) -> Option<String> {
-        let range = self.parsed().ok()?.at(path)?.range();
-        self.text.get(range.start..range.end).map(str::to_owned)
+        self.text.get(self.range(path)?).map(str::to_owned)
     }
 
     /// Returns what stands between the brackets of the container at `path`, if it has no child.
     pub(crate) fn inner(&self, path: &Path) -> Option<String> {
-        let parsed = self.parsed().ok()?;
-        let node = parsed.at(path)?;
-        let is_empty_container =
-            matches!(node, Node::Object(_) | Node::Array(_)) && child_ranges(node).is_empty();
-        is_empty_container.then(|| self.text.get(node.start() + 1..node.end() - 1).map(str::to_owned))?
+        let node = self.tree.at(path)?;
+        let is_container = matches!(node.content, Content::Object(_) | Content::Array(_));
+        if !is_container || !node.children().is_empty() {
+            return None;
+        }
+        self.text.get(node.range.start + 1..node.range.end - 1).map(str::to_owned)
     }
 
     /// Puts `inner` between the brackets of the childless container at `path`, unless that would lose a comment that
@@ -120,15 +101,14 @@ impl Settings {
     }
 
     fn appending(&self, path: &Path, name: Option<&str>, value: &Value) -> Option<Vec<Splice>> {
-        let parsed = self.parsed().ok()?;
-        let style = Style::of(&self.text, &parsed);
-        let node = parsed.at(path)?;
-        let close = node.end() - 1;
+        let style = Style::of(&self.text, &self.tree);
+        let node = self.tree.at(path)?;
+        let close = node.range.end - 1;
         // Behind comments and a trailing comma: they belong to what is there, not to what comes.
-        let behind = parsed.token_before(close)?.range.end;
-        let outer = line_indentation(&self.text, node.start());
+        let behind = self.tree.token_before(close)?.range.end;
+        let outer = line_indentation(&self.text, node.range.start);
 
-        let Some(last) = child_ranges(node).last().copied() else {
+        let Some(last) = node.children().last().cloned() else {
             if style.one_line {
                 let entry = style.entry(name, &style.compact(value));
                 return Some(vec![(behind..close, entry)]);
@@ -139,8 +119,7 @@ impl Settings {
             return Some(vec![(behind..close, format!("{end}{inner}{entry}{end}{outer}"))]);
         };
 
-        let trailing_comma = parsed.comma_after(last.end);
-        let body = self.text.get(node.start()..node.end()).unwrap_or_default();
+        let body = self.text.get(node.range.clone()).unwrap_or_default();
         let (before, rendered) = if closes_on_its_last_line(&self.text, node) {
             let rendered = if body.contains('\n') {
                 style.pretty(value, line_indentation(&self.text, last.start))
@@ -156,7 +135,7 @@ impl Settings {
             (format!("{}{inner}", style.line_end), style.pretty(value, &inner))
         };
         let entry = format!("{before}{}", style.entry(name, &rendered));
-        Some(match trailing_comma {
+        Some(match self.tree.comma_after(last.end) {
             Some(_) => vec![(behind..behind, format!("{entry},"))],
             None if behind == last.end => vec![(behind..behind, format!(",{entry}"))],
             None => vec![(last.end..last.end, ",".to_owned()), (behind..behind, entry)],
@@ -165,18 +144,16 @@ impl Settings {
 
     /// Replaces the value at `path`.
     pub(crate) fn replace(&mut self, path: &Path, value: &Value) {
-        let Ok(parsed) = self.parsed() else { return };
-        let style = Style::of(&self.text, &parsed);
-        let Some(range) = parsed.at(path).map(Ranged::range) else { return };
-        let old = self.text.get(range.start..range.end).unwrap_or_default();
+        let Some(range) = self.range(path) else { return };
+        let style = Style::of(&self.text, &self.tree);
+        let old = self.text.get(range.clone()).unwrap_or_default();
         let rendered = if style.one_line || (value.is_object() && !old.contains('\n') && old.starts_with('{'))
         {
             style.compact(value)
         } else {
             style.pretty(value, line_indentation(&self.text, range.start))
         };
-        drop(parsed);
-        self.splice(vec![(range.start..range.end, rendered)]);
+        self.splice(vec![(range, rendered)]);
     }
 
     /// Replaces the value at `path` by the JSON text `raw`.
@@ -198,32 +175,25 @@ impl Settings {
 
     fn removing(&self, path: &Path) -> Option<Vec<Splice>> {
         let (index, container) = path.split_last()?;
-        let parsed = self.parsed().ok()?;
-        let children = child_ranges(parsed.at(container)?);
-        let child = *children.get(*index)?;
-        let before = parsed.token_before(child.start)?.range.end;
-        let cut = |range: std::ops::Range<usize>| (range, String::new());
-        if let Some(comma) = parsed.comma_after(child.end) {
-            return Some(vec![cut(before..child.end), cut(comma.start..comma.end)]);
+        let children = self.tree.at(container)?.children();
+        let child = children.get(*index)?;
+        let before = self.tree.token_before(child.start)?.range.end;
+        let cut = |range: Range<usize>| (range, String::new());
+        if let Some(comma) = self.tree.comma_after(child.end) {
+            return Some(vec![cut(before..child.end), cut(comma)]);
         }
         let mut splices = vec![cut(before..child.end)];
         // The last child, without a comma of its own: the one before it goes, or it would become a trailing comma.
         if let Some(previous) = index.checked_sub(1).and_then(|index| children.get(index)) {
-            let comma = parsed.tokens.iter().find(|token| {
-                token.range.start >= previous.end
-                    && token.range.end <= child.start
-                    && token.token == Token::Comma
-            });
-            if let Some(comma) = comma {
-                splices.insert(0, cut(comma.range.start..comma.range.end));
-            }
+            let between = |range: &Range<usize>| range.start >= previous.end && range.end <= child.start;
+            let comma = self.tree.tokens.iter().find(|it| it.kind == TokenKind::Comma && between(&it.range));
+            splices.splice(0..0, comma.map(|comma| cut(comma.range.clone())));
         }
         Some(splices)
     }
 
-    fn range(&self, path: &Path) -> Option<std::ops::Range<usize>> {
-        let range = self.parsed().ok()?.at(path)?.range();
-        Some(range.start..range.end)
+    fn range(&self, path: &Path) -> Option<Range<usize>> {
+        self.tree.at(path).map(|node| node.range.clone())
     }
 
     /// Applies changes that are in order and do not overlap.
@@ -236,10 +206,17 @@ impl Settings {
             done = range.end;
         }
         text.push_str(self.text.get(done..).unwrap_or_default());
-        debug_assert!(
-            Settings::parse(&text).is_ok() || text.trim().is_empty(),
-            "an edit broke the text: {text}"
-        );
-        self.text = text;
+        self.become_text(text);
+    }
+
+    /// Takes another text, and what it means. One that means nothing would be a fault of ours, and is not taken: the
+    /// file stays as it was.
+    fn become_text(&mut self, text: String) {
+        let parsed = Tree::parse(&text);
+        debug_assert!(parsed.is_ok(), "an edit broke the text: {text}");
+        if let Ok(tree) = parsed {
+            self.tree = tree;
+            self.text = text;
+        }
     }
 }

@@ -3,11 +3,9 @@
 //! Law: a guess from the text that is there, never a preference of ours; only an empty file gets our habit (two
 //! spaces, as both agents write it themselves).
 
-use jsonc_parser::ast::{ObjectPropName, Value as Node};
-use jsonc_parser::common::Ranged;
 use serde_json::Value;
 
-use super::{Parsed, child_ranges};
+use super::tree::{Node, Tree};
 
 /// The spacing of one settings file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,22 +22,18 @@ pub(super) struct Style {
 
 impl Style {
     /// Guesses the style from `text`.
-    pub(super) fn of(text: &str, parsed: &Parsed<'_>) -> Style {
+    pub(super) fn of(text: &str, tree: &Tree) -> Style {
         let line_end = match text.find('\n') {
             Some(at) if at > 0 && text.as_bytes().get(at - 1) == Some(&b'\r') => "\r\n",
             _ => "\n",
         };
         let mut style =
             Style { line_end, unit: "  ".to_owned(), after_colon: " ".to_owned(), one_line: false };
-        let Some(root @ Node::Object(object)) = parsed.root.as_ref() else { return style };
-        let Some(first) = object.properties.first() else { return style };
+        let Some(root) = tree.root.as_ref() else { return style };
+        let Some(first) = root.members().first() else { return style };
 
-        let name_end = match &first.name {
-            ObjectPropName::String(literal) => literal.range.end,
-            ObjectPropName::Word(literal) => literal.range.end,
-        };
         if let Some(after) = text
-            .get(name_end..first.value.start())
+            .get(first.name_end..first.value.range.start)
             .and_then(|between| between.split_once(':'))
             .map(|(_, after)| after)
             .filter(|after| after.chars().all(|character| character == ' '))
@@ -48,12 +42,12 @@ impl Style {
         }
         match indentation_of(text, first.range.start) {
             Some(indentation) => {
-                let outer = line_indentation(text, root.start());
+                let outer = line_indentation(text, root.range.start);
                 if let Some(unit) = indentation.strip_prefix(outer).filter(|unit| !unit.is_empty()) {
                     unit.clone_into(&mut style.unit);
                 }
             }
-            None => style.one_line = !text.get(root.start()..root.end()).unwrap_or_default().contains('\n'),
+            None => style.one_line = !text.get(root.range.clone()).unwrap_or_default().contains('\n'),
         }
         style
     }
@@ -141,9 +135,9 @@ pub(super) fn line_indentation(text: &str, position: usize) -> &str {
 }
 
 /// Returns whether the children of `node` share a line with its last one's end and the closing bracket.
-pub(super) fn closes_on_its_last_line(text: &str, node: &Node<'_>) -> bool {
-    let Some(last) = child_ranges(node).last().copied() else { return false };
+pub(super) fn closes_on_its_last_line(text: &str, node: &Node) -> bool {
+    let Some(last) = node.children().last().cloned() else { return false };
     let starts_line = indentation_of(text, last.start).is_some();
-    let tail = text.get(last.end..node.end()).unwrap_or_default();
+    let tail = text.get(last.end..node.range.end).unwrap_or_default();
     !starts_line && !tail.contains('\n')
 }
