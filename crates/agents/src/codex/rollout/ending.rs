@@ -35,16 +35,51 @@ pub(super) struct Ending {
     pub(super) refused: bool,
 }
 
+/// The form that a tool's output has if the tool ran at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The client's lines, then `Output:`.
+    Framed,
+    /// JSON of the client's own, or nothing.
+    Json,
+    /// Anything.
+    Free,
+}
+
+impl Form {
+    /// The form of a tool, by the name that hooks have for it.
+    pub(super) fn of(tool: &str) -> Self {
+        const AGENT_TOOLS: &[&str] = &[
+            "spawn_agent",
+            "wait_agent",
+            "close_agent",
+            "send_input",
+            "send_message",
+            "followup_task",
+            "resume_agent",
+            "list_agents",
+            "interrupt_agent",
+        ];
+        match tool {
+            "Bash" | "apply_patch" | "write_stdin" | "exec" | "wait" => Self::Framed,
+            "request_user_input" | "create_goal" | "update_goal" | "get_goal" => Self::Json,
+            tool if AGENT_TOOLS.iter().any(|name| tool.ends_with(name)) => Self::Json,
+            _ => Self::Free,
+        }
+    }
+}
+
 /// How far into a text the client's words are looked for.
 const HEAD_BYTES: usize = 1024;
 
 /// Reads the beginning of an output.
-pub(super) fn ending(text: &str) -> Ending {
+pub(super) fn ending(text: &str, form: Form) -> Ending {
     if let Some(ending) = older(text) {
         return ending;
     }
     let mut ending = Ending { state: Some(CallState::Succeeded), ..Ending::default() };
     let mut at = 0;
+    let mut first = "";
     while at < HEAD_BYTES.min(text.len()) {
         let rest = text.get(at..).unwrap_or_default();
         let line = rest.split('\n').next().unwrap_or_default();
@@ -55,12 +90,22 @@ pub(super) fn ending(text: &str) -> Ending {
             return ending;
         }
         if !header(line, &mut ending) {
-            refusal(line, &mut ending);
+            first = line;
             break;
         }
     }
-    // A text without `Output:` is the client's own, or a plain answer: all of it counts as output.
-    ending.body = 0;
+    // No `Output:`: these are the client's own words, or the answer of a tool that has no frame.
+    let expected = match form {
+        Form::Framed => false,
+        Form::Json => text.trim().is_empty() || text.trim_start().starts_with(['{', '[']),
+        Form::Free => true,
+    };
+    let said = if expected { anchored(first) } else { own_words(first) };
+    if let Some((state, class)) = said {
+        ending.state = Some(state);
+        ending.error_class = class;
+        ending.refused = true;
+    }
     ending
 }
 
@@ -93,52 +138,47 @@ fn header(line: &str, ending: &mut Ending) -> bool {
     true
 }
 
-/// The client's own words for a call that did not run, or not to its end.
-fn refusal(line: &str, ending: &mut Ending) {
-    use CallState::{Denied, Failed, Interrupted};
-    let starts = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
-    let holds = |words: &[&str]| words.iter().any(|word| line.contains(word));
-    let (state, class) = if starts(&["aborted by user"]) || line == "aborted" {
-        (Interrupted, ErrorClass::Interrupt)
-    } else if starts(&["Command blocked by ", "Tool call blocked by ", "blocked by "]) && holds(&["hook"]) {
-        (Denied, ErrorClass::HookBlocked)
-    } else if starts(&[
+/// A refusal in a place where a tool's answer could stand as well: only the client's exact beginnings count.
+fn anchored(line: &str) -> Option<(CallState, Option<ErrorClass>)> {
+    const BEGINNINGS: &[&str] = &[
+        "aborted by user",
+        "Command blocked by ",
+        "Tool call blocked by ",
         "exec command rejected",
         "patch rejected",
-        "rejected by user",
-        "rejected: ",
-        "approval required",
-    ]) || line.ends_with(" rejected by user")
-    {
-        (Denied, ErrorClass::Permission)
-    } else if starts(&[
         "failed to parse function arguments",
         "unsupported call",
         "unsupported custom tool call",
-    ]) || holds(&[" is unavailable in "])
-    {
-        (Failed, ErrorClass::InvalidInput)
-    } else if starts(&["apply_patch verification failed"]) {
-        let missing = holds(&["No such file or directory"]);
-        (Failed, if missing { ErrorClass::NotFound } else { ErrorClass::InvalidInput })
-    } else if starts(&["command timed out"]) {
-        (Failed, ErrorClass::Timeout)
-    } else if starts(&[
         "tool call error",
-        "exec_command failed",
-        "write_stdin failed",
-        "execution error",
-        "apply_patch failed",
-    ]) {
-        ending.state = Some(Failed);
-        ending.refused = true;
-        return;
+        "unable to process image",
+        "unable to locate image",
+    ];
+    let refused = line == "aborted" || BEGINNINGS.iter().any(|words| line.starts_with(words));
+    refused.then(|| own_words(line)).flatten()
+}
+
+/// Why a call did not run, or not to its end, where nothing but the client can have written the line.
+fn own_words(line: &str) -> Option<(CallState, Option<ErrorClass>)> {
+    use CallState::{Denied, Failed, Interrupted};
+    let starts = |words: &[&str]| words.iter().any(|word| line.starts_with(word));
+    let holds = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    Some(if starts(&["aborted"]) {
+        (Interrupted, Some(ErrorClass::Interrupt))
+    } else if starts(&["Command blocked by ", "Tool call blocked by "]) && holds(&["hook"]) {
+        (Denied, Some(ErrorClass::HookBlocked))
+    } else if holds(&["rejected", "approval policy", "approval required", "approval review"]) {
+        (Denied, Some(ErrorClass::Permission))
+    } else if holds(&["No such file or directory", "not found"]) {
+        (Failed, Some(ErrorClass::NotFound))
+    } else if holds(&["timed out"]) {
+        (Failed, Some(ErrorClass::Timeout))
+    } else if starts(&["failed to parse", "unsupported ", "unable to ", "invalid ", "unknown "])
+        || holds(&[" is unavailable in ", "verification failed", "Unknown process"])
+    {
+        (Failed, Some(ErrorClass::InvalidInput))
     } else {
-        return;
-    };
-    ending.state = Some(state);
-    ending.error_class = Some(class);
-    ending.refused = true;
+        (Failed, None)
+    })
 }
 
 /// The output of older versions: `{"output": …, "metadata": {"exit_code": …, "duration_seconds": …}}`.
@@ -170,8 +210,8 @@ fn from_seconds(seconds: f64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn state(text: &str) -> (Option<CallState>, Option<ErrorClass>) {
-        let ending = ending(text);
+    fn state(tool: &str, text: &str) -> (Option<CallState>, Option<ErrorClass>) {
+        let ending = ending(text, Form::of(tool));
         (ending.state, ending.error_class)
     }
 
@@ -179,7 +219,7 @@ mod tests {
     fn the_words_before_the_output_tell_how_a_command_ended() {
         let text = "Chunk ID: 8093ca\nWall time: 1.2345 seconds\nProcess exited with code 3\nOriginal token count: \
                     97\nOutput:\naborted by user\n";
-        let ending = ending(text);
+        let ending = ending(text, Form::Framed);
         assert_eq!((ending.state, ending.exit_code), (Some(CallState::Failed), Some(3)));
         assert_eq!((ending.error_class, ending.wall_ms), (Some(ErrorClass::NonZeroExit), Some(1235)));
         assert_eq!(text.get(ending.body..), Some("aborted by user\n"));
@@ -187,64 +227,112 @@ mod tests {
 
     #[test]
     fn a_command_that_goes_on_has_not_ended() {
-        let running =
-            ending("Chunk ID: 1\nWall time: 0.3 seconds\nProcess running with session ID 72248\nOutput:\nx");
+        let text = "Chunk ID: 1\nWall time: 0.3 seconds\nProcess running with session ID 72248\nOutput:\nx";
+        let running = ending(text, Form::Framed);
         assert_eq!((running.state, running.process.as_deref()), (None, Some("session:72248")));
-        let script = ending("Script running with cell ID 1\nWall time 0.5 seconds\nOutput:\n");
+        let script = ending("Script running with cell ID 1\nWall time 0.5 seconds\nOutput:\n", Form::Framed);
         assert_eq!((script.state, script.process.as_deref()), (None, Some("cell:1")));
-        assert_eq!(state("Script completed\nWall time 0.1 seconds\nOutput:\n").0, Some(CallState::Succeeded));
     }
 
     #[test]
     fn refusals_are_the_clients_own_words_only() {
         use CallState::{Denied, Failed, Interrupted, Succeeded};
-        for (text, expected, class) in [
-            ("aborted by user", Interrupted, Some(ErrorClass::Interrupt)),
-            ("Wall time: 1.4 seconds\naborted by user", Interrupted, Some(ErrorClass::Interrupt)),
-            ("aborted by user after 2.0s", Interrupted, Some(ErrorClass::Interrupt)),
+        use ErrorClass::{HookBlocked, Interrupt, InvalidInput, NotFound, Permission, Timeout};
+        for (tool, text, expected, class) in [
+            ("Bash", "aborted by user", Interrupted, Some(Interrupt)),
+            ("Bash", "Wall time: 1.4 seconds\naborted by user", Interrupted, Some(Interrupt)),
+            ("mcp__a__b", "aborted by user after 2.0s", Interrupted, Some(Interrupt)),
             (
-                "Command blocked by PreToolUse hook: not allowed here. Command: echo hi",
+                "Bash",
+                "Command blocked by PreToolUse hook: not allowed. Command: echo hi",
                 Denied,
-                Some(ErrorClass::HookBlocked),
+                Some(HookBlocked),
             ),
-            ("exec command rejected by user", Denied, Some(ErrorClass::Permission)),
+            ("Bash", "exec command rejected by user", Denied, Some(Permission)),
             (
-                "failed to parse function arguments: missing field `cmd`",
+                "Bash",
+                "approval policy is Never; reject command — you cannot ask for escalated permissions",
+                Denied,
+                Some(Permission),
+            ),
+            (
+                "Bash",
+                r#"exec_command failed: CreateProcess { message: "Rejected(\"Automatic approval review failed: …"#,
+                Denied,
+                Some(Permission),
+            ),
+            (
+                "Bash",
+                r#"exec_command failed: CreateProcess { message: "Rejected(\"Failed to create unified exec process: No such file or directory (os error 2)\")" }"#,
                 Failed,
-                Some(ErrorClass::InvalidInput),
+                Some(NotFound),
             ),
-            ("unsupported call: no_such_tool", Failed, Some(ErrorClass::InvalidInput)),
-            ("request_user_input is unavailable in Default mode", Failed, Some(ErrorClass::InvalidInput)),
+            ("Bash", "failed to parse function arguments: missing field `cmd`", Failed, Some(InvalidInput)),
+            ("Bash", "command timed out after 10 s", Failed, Some(Timeout)),
+            ("Bash", "something new went wrong", Failed, None),
+            ("no_such_tool", "unsupported call: no_such_tool", Failed, Some(InvalidInput)),
+            ("write_stdin", "write_stdin failed: Unknown process id 99999", Failed, Some(InvalidInput)),
             (
+                "request_user_input",
+                "request_user_input is unavailable in Default mode",
+                Failed,
+                Some(InvalidInput),
+            ),
+            ("request_user_input", r#"{"answers":{}}"#, Succeeded, None),
+            (
+                "apply_patch",
                 "apply_patch verification failed: Failed to read file to update /x: No such file or directory (os \
                  error 2)",
                 Failed,
-                Some(ErrorClass::NotFound),
+                Some(NotFound),
             ),
-            ("apply_patch verification failed: invalid hunk", Failed, Some(ErrorClass::InvalidInput)),
-            ("tool call error: kaboom", Failed, None),
-            ("Plan updated", Succeeded, None),
-            ("", Succeeded, None),
-            ("Output:\naborted by user", Succeeded, None),
-            ("Exit code: 0\nWall time: 0 seconds\nOutput:\nexec command rejected by user", Succeeded, None),
-            ("{\"task_name\":\"/root/scout\"}", Succeeded, None),
+            ("apply_patch", "apply_patch verification failed: invalid hunk", Failed, Some(InvalidInput)),
+            ("multi_agent_v1wait_agent", "invalid agent id nope: Error(…)", Failed, Some(InvalidInput)),
+            ("spawn_agent", "unknown agent_type 'no_such_role'", Failed, Some(InvalidInput)),
+            ("collaborationspawn_agent", r#"{"task_name":"/root/scout"}"#, Succeeded, None),
+            ("collaborationsend_message", "", Succeeded, None),
+            (
+                "view_image",
+                "unable to process image: invalid or unsupported image data",
+                Failed,
+                Some(InvalidInput),
+            ),
+            ("mcp__a__b", "tool call error: kaboom", Failed, None),
+            ("exec", "Script completed\nWall time 0.1 seconds\nOutput:\n", Succeeded, None),
+            (
+                "exec",
+                "Script failed\nWall time 0.0 seconds\nOutput:\nScript error:\nError: boom",
+                Failed,
+                None,
+            ),
+            ("update_plan", "Plan updated", Succeeded, None),
+            ("update_plan", "", Succeeded, None),
+            ("mcp__a__b", "the user rejected the offer, file not found, timed out", Succeeded, None),
+            ("Bash", "Output:\naborted by user", Succeeded, None),
+            (
+                "Bash",
+                "Exit code: 0\nWall time: 0 seconds\nOutput:\nexec command rejected by user",
+                Succeeded,
+                None,
+            ),
         ] {
-            assert_eq!(state(text), (Some(expected), class), "{text}");
+            assert_eq!(state(tool, text), (Some(expected), class), "{text}");
         }
     }
 
     #[test]
     fn outputs_of_older_versions_are_understood() {
-        let ending = ending(r#"{"output":"x","metadata":{"exit_code":2,"duration_seconds":0.25}}"#);
+        let ending =
+            ending(r#"{"output":"x","metadata":{"exit_code":2,"duration_seconds":0.25}}"#, Form::Framed);
         assert_eq!((ending.exit_code, ending.wall_ms), (Some(2), Some(250)));
         assert_eq!(ending.state, Some(CallState::Failed));
-        assert_eq!(state(r#"{"output":"x""#).0, Some(CallState::Succeeded));
+        assert_eq!(state("mcp__a__b", r#"{"output":"x""#).0, Some(CallState::Succeeded));
     }
 
     #[test]
     fn odd_numbers_are_no_numbers() {
-        let ending = ending("Exit code: many\nWall time: -1 seconds\nOutput:\n");
-        assert_eq!((ending.exit_code, ending.wall_ms), (None, None));
-        assert_eq!(super::ending("Wall time: 1e300 seconds\nOutput:\n").wall_ms, None);
+        let odd = ending("Exit code: many\nWall time: -1 seconds\nOutput:\n", Form::Framed);
+        assert_eq!((odd.exit_code, odd.wall_ms), (None, None));
+        assert_eq!(ending("Wall time: 1e300 seconds\nOutput:\n", Form::Framed).wall_ms, None);
     }
 }

@@ -151,9 +151,10 @@ fn command(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
     let mut end = end(told, row, item, "CommandExecution");
     let exit = item.whole("exit_code");
     if end.state == CallState::Failed {
-        end.class = Some(ErrorClass::NonZeroExit);
-        // A command that is killed with its turn has no code of its own.
-        if exit.is_none_or(|code| code < 0) && told.turn.is_some() && told.turn == told.state.aborted_turn {
+        // A command that never ran, or was killed with its turn, has no code of its own.
+        let ran = exit.is_some_and(|code| code >= 0);
+        end.class = Some(if ran { ErrorClass::NonZeroExit } else { ErrorClass::Unknown });
+        if !ran && told.turn.is_some() && told.turn == told.state.aborted_turn {
             end.state = CallState::Interrupted;
             end.class = Some(ErrorClass::Interrupt);
         }

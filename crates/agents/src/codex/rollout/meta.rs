@@ -15,6 +15,8 @@ struct Origin {
     word: Option<String>,
     /// The type of the agent, if it is not the main one.
     agent_type: Option<String>,
+    /// Whether nobody asked for the agent: the client made it for a purpose of its own.
+    helper: bool,
     parent: Option<String>,
     depth: Option<u64>,
     path: Option<String>,
@@ -42,6 +44,7 @@ fn origin(meta: &Members<'_>) -> Origin {
     let Some(source) = Members::parse(source.get()) else { return origin };
     let spawned = source.members("subagent");
     if let Some(kind) = source.word("subagent") {
+        origin.helper = kind != "review";
         origin.agent_type = Some(kind.into_owned());
     } else if let Some(spawn) = spawned.as_ref().and_then(|kind| kind.members("thread_spawn")) {
         origin.depth = spawn.count("depth");
@@ -52,6 +55,7 @@ fn origin(meta: &Members<'_>) -> Origin {
         origin.agent_type =
             role.or_else(|| owned(&spawn, "agent_role")).or_else(|| Some("default".to_owned()));
     } else if let Some(kind) = spawned {
+        origin.helper = true;
         let named = owned(&kind, "other");
         origin.agent_type = named.or_else(|| kind.iter().next().map(|(name, _)| name.to_owned()));
     }
@@ -79,6 +83,7 @@ pub(super) fn session_meta(told: &mut Telling<'_>, meta: &Members<'_>) {
     state.thread_id = Some(thread.clone().into_owned());
     state.root_session = meta.word("session_id").map(|root| root.into_owned());
     state.parent_thread.clone_from(&origin.parent);
+    state.helper = origin.helper;
     state.history_mode = meta.word("history_mode").map(|mode| mode.into_owned());
     state.start_ordinal = meta.count("subagent_history_start_ordinal");
     state.forked = meta.word("forked_from_id").is_some() || meta.raw("history_base").is_some();
@@ -151,12 +156,15 @@ fn identity(told: &mut Telling<'_>, meta: &Members<'_>, origin: &Origin, agent_t
         told.put_word(&mut about, "forkedFrom", Some(base));
     }
     told.say_task(about, "session_meta");
-    // A second generation agent gets its task by mail that may be encrypted; its path is the best name it has.
-    if let Some(name) = origin.path.as_deref().map(base_name) {
+    // A second generation agent gets its task by mail that may be encrypted, and a helper's prompt is not told: the
+    // path or the type is the best name that there is.
+    let path = origin.path.as_deref().map(|path| (base_name(path), "agent_path"));
+    let name = path.or_else(|| origin.helper.then_some((agent_type, "agent_type")));
+    if let Some((name, source)) = name {
         let mut named = Metadata::new();
         told.put_word(&mut named, "title", Some(name));
-        put(&mut named, "titleSource", Some("agent_path"));
-        told.say_task(named, "session_meta.agent_path");
+        put(&mut named, "titleSource", Some(source));
+        told.say_task(named, &format!("session_meta, {source}"));
         if let Some(entry) = told.reading.entries.last_mut() {
             entry.evidence.certainty = agent_tracer_event::Certainty::Guessed;
         }
@@ -243,7 +251,11 @@ mod tests {
         let review = of(r#"{"source":{"subagent":"review"},"parent_thread_id":"p"}"#);
         assert_eq!((review.agent_type.as_deref(), review.parent.as_deref()), (Some("review"), Some("p")));
         let guardian = of(r#"{"source":{"subagent":{"other":"guardian"}}}"#);
-        assert_eq!(guardian.agent_type.as_deref(), Some("guardian"));
+        assert_eq!(
+            (guardian.agent_type.as_deref(), guardian.helper, review.helper),
+            (Some("guardian"), true, false)
+        );
+        assert!(of(r#"{"source":{"subagent":"compact"}}"#).helper);
         let spawn = of(
             r#"{"source":{"subagent":{"thread_spawn":{"parent_thread_id":"p","depth":2,"agent_path":"/root/a","agent_nickname":"N","agent_role":null}}}}"#,
         );
@@ -252,6 +264,7 @@ mod tests {
             Origin {
                 word: None,
                 agent_type: Some("default".into()),
+                helper: false,
                 parent: Some("p".into()),
                 depth: Some(2),
                 path: Some("/root/a".into()),

@@ -7,7 +7,7 @@ use agent_tracer_event::{CallState, Certainty, Entry, ErrorClass, Metadata, Phas
 use serde_json::Value;
 
 use super::agents;
-use super::ending::{Ending, ending};
+use super::ending::{Ending, Form, ending};
 use super::rules::quoted;
 use super::state::OpenCall;
 use super::telling::Telling;
@@ -22,9 +22,9 @@ struct Output {
     other_bytes: usize,
 }
 
-fn output(raw: Raw<'_>) -> Output {
+fn output(raw: Raw<'_>, form: Form) -> Output {
     if let Some(whole) = text(raw) {
-        let ending = ending(&whole);
+        let ending = ending(&whole, form);
         let body = match Members::parse(&whole) {
             // The form of older versions.
             Some(members) if ending.exit_code.is_some() => {
@@ -49,7 +49,7 @@ fn output(raw: Raw<'_>) -> Output {
             None => other_bytes += part.text("image_url").map_or(0, |image| image.len()),
         }
     }
-    let ending = ending(&body);
+    let ending = ending(&body, form);
     let body = body.get(ending.body..).unwrap_or_default().to_owned();
     Output { ending, body, other_bytes }
 }
@@ -64,7 +64,7 @@ pub(super) fn returned(told: &mut Telling<'_>, item: &Members<'_>, reason: &str)
         return;
     }
     let call = call.clone();
-    let output = output(raw);
+    let output = output(raw, Form::of(&call.tool));
     let poller = matches!(call.tool.as_str(), "write_stdin" | "wait");
     if poller {
         end_polled(told, &call, &output);

@@ -28,6 +28,7 @@ pub(super) fn patched(
     reason: &str,
 ) -> Entry {
     let mut headers = Vec::new();
+    let mut paths: Vec<String> = Vec::new();
     let mut files = Vec::new();
     let cwd = told.state.cwd.clone();
     let changes = item.members("changes").unwrap_or_default();
@@ -48,6 +49,7 @@ pub(super) fn patched(
         if let Some(to) = &moved {
             headers.push(format!("*** Move to: {}", relative(to, &[cwd.as_deref()])));
         }
+        paths.extend(std::iter::once(&full).chain(&moved).cloned());
         let mut file = Map::new();
         put(&mut file, "path", Some(full));
         put(&mut file, "operation", Some(operation));
@@ -73,6 +75,8 @@ pub(super) fn patched(
             entry.metadata.remove(name);
         }
     }
+    // A patch inside a shell command names its files only here.
+    entry.file_paths = paths;
     put(&mut entry.metadata, "fileChanges", (!files.is_empty()).then_some(files));
     let size = |name: &str| item.text(name).map_or(0, |text| text.len());
     put(&mut entry.metadata, "outputBytes", Some(size("stdout") + size("stderr")));

@@ -27,6 +27,8 @@ pub struct RolloutState {
     pub parent_thread: Option<String>,
     /// The type of the agent: `main`, or the role of a subagent.
     pub agent_type: Option<String>,
+    /// Whether the thread is a helper of the client's own, whose prompts quote what tools gave back.
+    pub helper: bool,
     /// `paginated` or `legacy`.
     pub history_mode: Option<String>,
     /// Rows before this ordinal are copies of the parent's.

@@ -47,7 +47,7 @@ pub(super) fn user_event(told: &mut Telling<'_>, event: &Members<'_>) {
 
 fn prompt(told: &mut Telling<'_>, words: &str, attachments: u64, reason: &str) {
     flush_said(told);
-    let value = told.rules.prompt(words);
+    let value = told.prompt(words);
     let Some(kept) = Kept::of(&value) else { return };
     let key = match &told.turn {
         Some(turn) => prompt_key(turn, kept),
@@ -86,7 +86,7 @@ pub(super) fn agent_event(told: &mut Telling<'_>, event: &Members<'_>) {
     let phase = event.word("phase");
     if !told.state.tells_turns && phase.as_deref() != Some("commentary") {
         // Nothing in such a file says which message was the last of its turn.
-        let message = told.rules.message(&words);
+        let message = told.message(&words);
         if let (Some(turn), Some(kept)) = (told.turn.clone(), Kept::of(&message)) {
             turns::response(told, &turn, kept, "agent_message");
             if let Some(entry) = told.reading.entries.last_mut() {
@@ -106,7 +106,7 @@ fn agent_said(told: &mut Telling<'_>, words: &str, phase: Option<&str>, id: Opti
     if told.rules.level() != Level::Full || words.trim().is_empty() || phase == Some("final_answer") {
         return;
     }
-    let value = told.rules.message(words);
+    let value = told.message(words);
     let Some(words) = Kept::of(&value).and_then(Kept::text) else { return };
     let said = Said {
         id: id.unwrap_or(&told.observation).to_owned(),
@@ -132,7 +132,7 @@ pub(super) fn flush_said(told: &mut Telling<'_>) {
 pub(super) fn drop_said(told: &mut Telling<'_>, last: Option<&str>) {
     let Some(said) = told.state.said.take() else { return };
     let same = last.is_some_and(|last| {
-        let value = told.rules.message(last);
+        let value = told.message(last);
         Kept::of(&value).and_then(Kept::text).is_some_and(|last| last.trim() == said.text.trim())
     });
     if !same {
@@ -171,7 +171,7 @@ pub(super) fn thought_event(told: &mut Telling<'_>, event: &Members<'_>) {
 }
 
 fn thought(told: &mut Telling<'_>, words: &str, id: &str, reason: &str) {
-    let value = told.rules.message(words);
+    let value = told.message(words);
     let Some(words) = Kept::of(&value).and_then(Kept::text).filter(|words| !words.trim().is_empty()) else {
         return;
     };
@@ -228,7 +228,7 @@ pub(super) fn mail(told: &mut Telling<'_>, item: &Members<'_>) {
 /// A plan that the agent presents in plan mode: `Plan`.
 pub(super) fn plan_item(told: &mut Telling<'_>, item: &Members<'_>) {
     let id = item.word("id").map_or_else(|| told.observation.clone(), |id| told.rules.word(&id));
-    let value = told.rules.prompt(&item.text("text").unwrap_or_default());
+    let value = told.prompt(&item.text("text").unwrap_or_default());
     let mut entry = told.event(Kind::PlanLogged, Phase::Open, format!("plan:{id}"), "item_completed Plan");
     entry.title = Some("Present the plan".to_owned());
     match Kept::of(&value) {

@@ -1,7 +1,7 @@
 //! One row on its way to entries: who speaks, when, in which turn, and what has been said so far.
 
 use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Subject, Unrecognised};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::rules::Rules;
 use super::state::RolloutState;
@@ -66,6 +66,16 @@ impl Telling<'_> {
     /// Whether the row is about the thread that the file belongs to.
     pub(super) fn is_own(&self) -> bool {
         self.state.thread_id.as_deref() == Some(self.thread.as_str())
+    }
+
+    /// A prompt as far as it may be told. A guardian's quotes the outputs that it is to judge.
+    pub(super) fn prompt(&self, text: &str) -> Value {
+        if self.state.helper { json!({"bytes": text.len()}) } else { self.rules.prompt(text) }
+    }
+
+    /// A final message as far as it may be told.
+    pub(super) fn message(&self, text: &str) -> Value {
+        if self.state.helper { json!({"bytes": text.len()}) } else { self.rules.message(text) }
     }
 
     /// Says something.

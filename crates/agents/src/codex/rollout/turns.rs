@@ -41,7 +41,7 @@ pub(super) fn completed(told: &mut Telling<'_>, task: &Members<'_>) {
     let error = task.members("error");
     let state = if error.is_some() { CallState::Failed } else { CallState::Succeeded };
     end_turn(told, task, &turn, state, "task_complete");
-    let message = task.word("last_agent_message").map(|text| told.rules.message(&text));
+    let message = task.word("last_agent_message").map(|text| told.message(&text));
     if let Some(message) = &message
         && let Some(kept) = Kept::of(message)
     {
