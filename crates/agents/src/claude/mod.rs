@@ -7,4 +7,5 @@ pub mod identity;
 pub mod install;
 pub mod paths;
 pub(crate) mod statusline;
+pub mod transcript;
 mod wire;

@@ -5,6 +5,8 @@
 
 mod identity;
 mod lines;
+mod rules;
 
 pub use identity::{Change, FileIdentity, FileSight};
 pub use lines::{Line, LineSplitter};
+pub use rules::Rules;

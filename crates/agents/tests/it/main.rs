@@ -24,4 +24,5 @@ mod codex_trust;
 mod files;
 mod plugin;
 mod tools;
+mod transcript;
 mod undo;

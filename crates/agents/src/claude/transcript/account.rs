@@ -1,0 +1,68 @@
+//! `cost-state`: the client's own account of a session, cumulative, with its subagents and compactions in it.
+//!
+//! It is written when a session ends or is left, more than once if it is resumed; the last one counts. The account of a
+//! fork begins with its parent's numbers.
+
+use agent_tracer_event::{Millis, Phase, Subject, Usage};
+use serde_json::{Map, Value, json};
+
+use super::telling::{Telling, put};
+
+/// The key of the account.
+const KEY: &str = "account";
+
+/// Numbers of the session, by their names in the row, and ours.
+const NUMBERS: &[(&str, &str)] = &[
+    ("totalCostUSD", "clientCostUsd"),
+    ("totalAPIDuration", "apiDurationMs"),
+    ("totalAPIDurationWithoutRetries", "apiDurationWithoutRetriesMs"),
+    ("totalToolDuration", "toolDurationMs"),
+    ("totalDuration", "durationMs"),
+    ("totalLinesAdded", "linesAdded"),
+    ("totalLinesRemoved", "linesRemoved"),
+];
+
+/// The most models that one account names.
+const MODELS: usize = 100;
+
+/// Reads the account.
+pub(super) fn cost_state(told: &mut Telling<'_, '_>) {
+    let Some(Ok(Value::Object(row))) = told.line.map(serde_json::from_slice::<Value>) else { return };
+    let mut entry = told.entry(Subject::Account, Phase::Update, KEY);
+    let metadata = &mut entry.metadata;
+    for (from, to) in NUMBERS {
+        put(metadata, to, row.get(*from).filter(|number| number.is_number()).cloned());
+    }
+    if let Some(start) = row.get("startTime").and_then(Value::as_i64) {
+        put(metadata, "startedAt", Millis(start).to_string());
+    }
+    if row.get("hasUnknownModelCost").and_then(Value::as_bool) == Some(true) {
+        put(metadata, "hasUnknownModelCost", true);
+    }
+    let mut total = Usage::default();
+    let mut models = Map::new();
+    for (name, model) in row.get("modelUsage").and_then(Value::as_object).into_iter().flatten().take(MODELS) {
+        let count = |key: &str| model.get(key).and_then(Value::as_u64);
+        let usage = Usage {
+            input_tokens: count("inputTokens").unwrap_or(0),
+            output_tokens: count("outputTokens").unwrap_or(0),
+            cache_read_tokens: count("cacheReadInputTokens").unwrap_or(0),
+            cache_creation_tokens: count("cacheCreationInputTokens").unwrap_or(0),
+            reasoning_tokens: count("thinkingTokens"),
+        };
+        total = total.plus(&usage);
+        let Value::Object(mut kept) = json!(usage) else { continue };
+        for (from, to) in [
+            ("cacheCreationEphemeral5mInputTokens", "cacheCreation5mTokens"),
+            ("cacheCreationEphemeral1hInputTokens", "cacheCreation1hTokens"),
+            ("webSearchRequests", "webSearchRequests"),
+            ("costUSD", "clientCostUsd"),
+        ] {
+            put(&mut kept, to, model.get(from).filter(|number| number.is_number()).cloned());
+        }
+        models.insert(told.rules.word(name), Value::Object(kept));
+    }
+    total.write(&mut entry.metadata);
+    entry.metadata.insert("models".to_owned(), Value::Object(models));
+    told.push(entry);
+}

@@ -1,0 +1,276 @@
+//! Tool calls: the model asks for them in its rows, and what came back stands in rows of the user.
+//!
+//! Both speak of the fact `tool:<id>`. A row with a result does not repeat what the call was; the reader remembers that
+//! from the row that asked for it, so that the end of a call is told as completely as its hook tells it.
+
+use agent_tracer_event::{Agent, CallState, Entry, ErrorClass, Evidence, Kind, Phase, Subject, TaskKey};
+use serde_json::{Map, Value};
+
+use super::row::{Block, Content};
+use super::scan::Cursor;
+use super::state::OpenCall;
+use super::telling::{Member, Telling, put};
+use super::text::Text;
+use crate::tools::outcome::{self, Outcome};
+
+/// A call that the model asks for.
+pub(super) fn attempted(told: &mut Telling<'_, '_>, block: &Block<'_>) {
+    super::said::unsettle(told);
+    let id = told.word(block.id);
+    let tool = told.word(block.name);
+    let input = match block.input {
+        Some(input) => told.kept("PreToolUse", Some(&tool), "tool_input", Member::Raw(input)),
+        None => Value::Null,
+    };
+    let members = vec![
+        ("tool_name", Value::from(tool.as_str())),
+        ("tool_input", input.clone()),
+        ("tool_use_id", Value::from(id.as_str())),
+    ];
+    let mut entries = told.as_hook("PreToolUse", members);
+    for entry in &mut entries {
+        if id.is_empty() {
+            entry.key = told.own_key();
+        }
+        put(&mut entry.metadata, "requestId", told.word(told.row.request));
+    }
+    told.reading.entries.append(&mut entries);
+    if !id.is_empty() {
+        let agent = told.agent.clone();
+        let prompt = told.lane().prompt.clone();
+        told.state.open(OpenCall { id, agent, tool, input, prompt });
+    }
+}
+
+/// What came back for the calls that a row of the user answers.
+pub(super) fn results(told: &mut Telling<'_, '_>) {
+    let Some(Content::Blocks(blocks)) = told.row.message.as_ref().map(|message| &message.content) else {
+        return;
+    };
+    let answers: Vec<&Block<'_>> = blocks.iter().filter(|block| block.kind.is("tool_result")).collect();
+    // The structured result stands beside the message once, so it is of use only if it is clear whose it is.
+    let structured = told.row.tool_use_result.filter(|_| answers.len() == 1);
+    for block in answers {
+        let body = if block.is_error { None } else { structured.filter(|body| !body.starts_with(b"\"")) };
+        ended(told, block, body);
+    }
+}
+
+/// A result that the provider itself put into its response.
+pub(super) fn answered_by_server(told: &mut Telling<'_, '_>, block: &Block<'_>) {
+    ended(told, block, None);
+}
+
+fn ended(told: &mut Telling<'_, '_>, block: &Block<'_>, structured: Option<&[u8]>) {
+    let id = told.word(block.tool_use);
+    if id.is_empty() {
+        return;
+    }
+    let call = told.state.close(&id);
+    let tool = call.as_ref().map(|call| call.tool.clone()).unwrap_or_default();
+    let (event, member) = if block.is_error {
+        let text = block.content.map(first_text).unwrap_or_default();
+        (
+            "PostToolUseFailure",
+            ("error", told.kept("PostToolUseFailure", Some(&tool), "error", Member::Text(text))),
+        )
+    } else {
+        let body = structured.or(block.content).unwrap_or(b"null");
+        (
+            "PostToolUse",
+            ("tool_response", told.kept("PostToolUse", Some(&tool), "tool_response", Member::Raw(body))),
+        )
+    };
+    let mut entries = match call {
+        Some(call) => close(told, &call, event, member),
+        None => vec![unknown(told, &id, event, &member.1)],
+    };
+    if let Some(entry) = entries.first_mut() {
+        permission(told, entry);
+    }
+    if told.row.denial.is("user-rejected") && told.row.permission_decision.is_none() {
+        told.lane().refused.push(id);
+    }
+    told.reading.entries.append(&mut entries);
+}
+
+/// The end of a call that is remembered, as its hook tells it: the call itself first.
+fn close(
+    told: &mut Telling<'_, '_>,
+    call: &OpenCall,
+    event: &str,
+    (name, value): (&str, Value),
+) -> Vec<Entry> {
+    let members = vec![
+        ("tool_name", Value::from(call.tool.as_str())),
+        ("tool_input", call.input.clone()),
+        ("tool_use_id", Value::from(call.id.as_str())),
+        (name, value),
+    ];
+    let prompt = std::mem::replace(&mut told.lane().prompt, call.prompt.clone());
+    let mut entries = told.as_hook(event, members);
+    told.lane().prompt = prompt;
+    if let Some(child) = entries.first().and_then(|entry| started(told, entry)) {
+        entries.push(child);
+    }
+    entries
+}
+
+/// The end of a call of which nothing else is known.
+fn unknown(told: &mut Telling<'_, '_>, id: &str, event: &str, body: &Value) -> Entry {
+    let outcome = if event == "PostToolUse" { outcome::returned(body) } else { outcome::failed(body, false) };
+    let mut entry = told.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
+    entry.evidence = Evidence::inferred("transcript, result of a call that was not seen");
+    entry.tool_use_id = Some(id.to_owned());
+    end(told, &mut entry, outcome);
+    entry
+}
+
+fn end(told: &Telling<'_, '_>, entry: &mut Entry, outcome: Outcome) {
+    entry.state = Some(outcome.state);
+    entry.ended_at = Some(told.at);
+    entry.metadata.extend(outcome.metadata);
+}
+
+/// Who decided that a call may run, and that it may not.
+fn permission(told: &Telling<'_, '_>, entry: &mut Entry) {
+    let row = told.row;
+    let mut decided = Map::new();
+    if let Some(decision) = row.permission_decision {
+        let read = Cursor::new(decision).members(|cursor, name| {
+            let ours = match &*name.name() {
+                b"decision" => "permissionDecision",
+                b"source" => "permissionSource",
+                b"reasonType" => "permissionReason",
+                b"reasonCode" => "permissionReasonCode",
+                b"ruleSource" => "permissionRuleSource",
+                b"grantScope" => "permissionGrantScope",
+                _ => return cursor.skip(),
+            };
+            if let Some(text) = cursor.text()? {
+                put(&mut decided, ours, told.word(text));
+            }
+            Ok(())
+        });
+        if read.is_err() {
+            decided.clear();
+        }
+    }
+    put(&mut decided, "denialKind", told.word(row.denial));
+    let by_hook = decided.get("permissionReason").is_some_and(|reason| reason == "hook");
+    entry.metadata.extend(decided);
+    if !row.denial.is_empty() {
+        let class = if by_hook { ErrorClass::HookBlocked } else { ErrorClass::Permission };
+        refuse(entry, CallState::Denied, class);
+    }
+}
+
+fn refuse(entry: &mut Entry, state: CallState, class: ErrorClass) {
+    entry.state = Some(state);
+    entry.metadata.insert("errorClass".to_owned(), Value::from(class.as_str()));
+    if state == CallState::Denied {
+        entry.metadata.insert("importance".to_owned(), Value::from("critical"));
+    }
+}
+
+/// Ends the calls that the human cut off: those that were refused for it, if the client says that it was a cut, and
+/// those that nothing has answered.
+pub(super) fn interrupted(told: &mut Telling<'_, '_>, cut: bool) {
+    let agent = told.agent.clone();
+    let refused = std::mem::take(&mut told.lane().refused);
+    for id in refused.into_iter().filter(|_| cut) {
+        let mut entry = told.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
+        entry.tool_use_id = Some(id);
+        entry.ended_at = Some(told.at);
+        refuse(&mut entry, CallState::Interrupted, ErrorClass::Interrupt);
+        told.push(entry);
+    }
+    let open: Vec<String> =
+        told.state.calls.iter().filter(|call| call.agent == agent).map(|call| call.id.clone()).collect();
+    for id in open {
+        let Some(call) = told.state.close(&id) else { continue };
+        let mut entry = told.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
+        entry.tool_name = Some(call.tool);
+        entry.tool_use_id = Some(id);
+        entry.ended_at = Some(told.at);
+        refuse(&mut entry, CallState::Interrupted, ErrorClass::Interrupt);
+        told.push(entry);
+    }
+}
+
+/// The agent that a call started, as its parent sees it: this file is the parent's, so the parent is certain.
+fn started(told: &mut Telling<'_, '_>, call: &Entry) -> Option<Entry> {
+    if call.subject != Subject::Event(Kind::AgentActivityLogged) {
+        return None;
+    }
+    let child = call.metadata.get("childAgentId")?.as_str()?.to_owned();
+    let status = call.metadata.get("status").and_then(Value::as_str).unwrap_or_default();
+    let running = matches!(status, "async_launched" | "teammate_spawned" | "running");
+    let phase = if running { Phase::Open } else { Phase::Close };
+    let mut entry = told.event(Kind::ActionLogged, phase, format!("subagent:{child}"));
+    entry.turn.clone_from(&call.turn);
+    let kind = call.metadata.get("agentName").and_then(Value::as_str).filter(|name| !name.is_empty());
+    entry.title = Some(
+        kind.map_or_else(|| "Subagent".to_owned(), |kind| crate::text::title(&format!("Subagent {kind}"))),
+    );
+    entry.ended_at = (!running).then_some(told.at);
+    let metadata = &mut entry.metadata;
+    put(metadata, "asyncTaskId", child.as_str());
+    put(metadata, "agentId", child.as_str());
+    put(metadata, "asyncStatus", if running { "running" } else { "completed" });
+    put(metadata, "toolUseId", call.tool_use_id.clone());
+    put(metadata, "childSession", TaskKey::subagent(Agent::ClaudeCode, &child).runtime_session);
+    Some(entry)
+}
+
+/// The end of a call whose result was too long to be held: that it ended, how, and how long the row was.
+pub(super) fn cut_result(told: &mut Telling<'_, '_>, head: &[u8], tail: &[u8], length: u64) {
+    let Some(id) = named(head, br#""tool_use_id""#).or_else(|| named(tail, br#""tool_use_id""#)) else {
+        return;
+    };
+    let id = told.word(id);
+    let failed = [head, tail].iter().any(|part| memchr::memmem::find(part, br#""is_error":true"#).is_some());
+    let call = told.state.close(&id);
+    let mut entry = told.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
+    entry.tool_name = call.map(|call| call.tool);
+    entry.tool_use_id = Some(id);
+    let mut outcome = outcome::returned(&Value::Null);
+    if failed {
+        outcome = outcome::failed(&Value::Null, false);
+    }
+    end(told, &mut entry, outcome);
+    entry.metadata.insert("rowBytes".to_owned(), Value::from(length));
+    permission(told, &mut entry);
+    told.push(entry);
+}
+
+/// The string behind a name, where it stands as one.
+fn named<'a>(part: &'a [u8], name: &[u8]) -> Option<Text<'a>> {
+    memchr::memmem::find_iter(part, name).find_map(|at| {
+        let before = part.get(..at)?.trim_ascii_end();
+        matches!(before.last(), Some(b',' | b'{')).then_some(())?;
+        let mut cursor = Cursor::new(part.get(at..)?);
+        cursor.string().ok()?;
+        cursor.colon().then_some(())?;
+        cursor.string().ok()
+    })
+}
+
+/// The first text of a result, which is a string or a list of blocks.
+fn first_text(content: &[u8]) -> Text<'_> {
+    let mut cursor = Cursor::new(content);
+    if cursor.peek() == Some(b'"') {
+        return cursor.string().unwrap_or_default();
+    }
+    let mut first = Text::default();
+    let read = cursor.items(|cursor| {
+        cursor.members(|cursor, name| {
+            if name.is("text") && first.is_empty() {
+                first = cursor.text()?.unwrap_or_default();
+                return Ok(());
+            }
+            cursor.skip()
+        })
+    });
+    if read.is_ok() { first } else { Text::default() }
+}

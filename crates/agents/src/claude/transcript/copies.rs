@@ -1,0 +1,67 @@
+//! Rows that a session was given when it was forked from another one.
+//!
+//! A fork begins as a copy of its parent's rows, with its own session id and, in some versions, its own prompt ids on
+//! them. Told again they would make a second history, under keys that belong to the fork's own prompts. So they are
+//! not told; only what their responses cost is added up, because the client's own account of a fork begins with it.
+
+use agent_tracer_event::{Millis, Phase, Subject};
+use serde_json::Value;
+
+use super::responses::tokens_of;
+use super::task;
+use super::telling::Telling;
+
+/// The key of the account of what was copied.
+const KEY: &str = "account:copied";
+
+/// Why a row counts as a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// It says so.
+    Named,
+    /// It is older than the session.
+    Older(Millis),
+    /// It stands among rows that are copies.
+    Among,
+}
+
+/// Whether a row was copied from another session.
+pub(super) fn copied(told: &mut Telling<'_, '_>) -> Option<Reason> {
+    let row = told.row;
+    let talk = row.kind.is("user") || row.kind.is("assistant") || row.kind.is("system");
+    if row.kind.is("attachment") {
+        return told.lane().copied.then_some(Reason::Among);
+    }
+    if !talk || !told.agent.is_empty() {
+        return None;
+    }
+    let reason = if row.forked_from.is_some() {
+        Some(Reason::Named)
+    } else {
+        told.began.filter(|began| !row.timestamp.is_empty() && told.at < *began).map(Reason::Older)
+    };
+    told.lane().copied = reason.is_some();
+    reason
+}
+
+/// Adds what a copied response cost to the account.
+pub(super) fn account(told: &mut Telling<'_, '_>, reason: Reason) {
+    task::forked_from(told);
+    let Some(tokens) = tokens_of(told) else { return };
+    let id = told.row.message.as_ref().map(|message| message.id.raw()).unwrap_or_default();
+    if id.is_empty() || !told.state.is_news(id, &tokens) {
+        return;
+    }
+    let sum = told.state.copied.plus(&tokens.usage());
+    told.state.copied = sum;
+    told.state.copied_responses += 1;
+    let mut entry = told.entry(Subject::Account, Phase::Update, KEY);
+    // The row's own time is that of the parent; the account is the fork's.
+    if let Reason::Older(began) = reason {
+        entry.occurred_at = began;
+    }
+    sum.write(&mut entry.metadata);
+    entry.metadata.insert("responses".to_owned(), Value::from(told.state.copied_responses));
+    entry.metadata.insert("copied".to_owned(), Value::Bool(true));
+    told.push(entry);
+}

@@ -1,0 +1,91 @@
+//! `agent-<id>.meta.json`: what a subagent is, who called it, and how deep it stands in the tree.
+//!
+//! It is the only place where the parent of a nested agent is named, and it is there as soon as the agent is.
+
+use agent_tracer_event::{
+    Agent, Certainty, Entry, Evidence, Millis, Phase, Reading, Subject, TaskKey, Unrecognised,
+};
+use agent_tracer_privacy::Level;
+use serde_json::{Map, Value};
+
+use super::file::{TranscriptFile, is_compaction_helper};
+use super::telling::put;
+use crate::files::Rules;
+use crate::text::title;
+
+/// Names and states that stay at every level: theirs, and ours.
+const WORDS: &[(&str, &str)] = &[
+    ("agentType", "agentType"),
+    ("spawnedAgentType", "spawnedAgentType"),
+    ("name", "agentName"),
+    ("teamName", "teamName"),
+    ("taskKind", "taskKind"),
+    ("model", "requestedModel"),
+    ("permissionMode", "permissionMode"),
+    ("toolUseId", "parentToolUseId"),
+    ("requestShape", "requestShape"),
+    ("worktreePath", "worktreePath"),
+];
+
+/// Reads the file. `arrived` is when it was seen: it has no time of its own.
+#[must_use]
+pub fn read_meta(rules: &Rules<'_>, file: &TranscriptFile, content: &[u8], arrived: Millis) -> Reading {
+    let Some(agent) = file.agent_id.as_deref().filter(|agent| !is_compaction_helper(agent)) else {
+        return Reading::default();
+    };
+    let Ok(Value::Object(meta)) = serde_json::from_slice::<Value>(content) else {
+        return Reading {
+            unrecognised: vec![Unrecognised::Line("not JSON".to_owned())],
+            ..Reading::default()
+        };
+    };
+    let agent = rules.word(agent);
+    let evidence = Evidence::reported("meta.json of the agent");
+    let task = TaskKey::subagent(Agent::ClaudeCode, &agent);
+    let mut entry = Entry::new(Subject::Task, Phase::Update, task, "task", arrived, evidence);
+    put(&mut entry.metadata, "agentId", agent);
+    for (from, to) in WORDS {
+        // Byte for byte as given, and empty if it is: a type is what its rows are compared by.
+        if let Some(text) = meta.get(*from).and_then(Value::as_str) {
+            entry.metadata.insert((*to).to_owned(), Value::from(rules.word(text)));
+        }
+    }
+    for (from, to) in [("spawnDepth", "depth"), ("finished", "finished"), ("isBuiltIn", "isBuiltIn")] {
+        put(
+            &mut entry.metadata,
+            to,
+            meta.get(from).filter(|value| value.is_number() || value.is_boolean()).cloned(),
+        );
+    }
+    parent(rules, file, &meta, &mut entry);
+    if let Some(description) = meta.get("description").and_then(Value::as_str)
+        && rules.level() != Level::Metadata
+    {
+        let title = title(&agent_tracer_privacy::mask(description));
+        put(&mut entry.metadata, "title", title);
+        put(&mut entry.metadata, "titleSource", "description");
+    }
+    Reading { entries: vec![entry], ..Reading::default() }
+}
+
+/// Who called the agent: the agent that is named, else, for one at the first level, the session.
+fn parent(rules: &Rules<'_>, file: &TranscriptFile, meta: &Map<String, Value>, entry: &mut Entry) {
+    let depth = meta.get("spawnDepth").and_then(Value::as_u64);
+    let named = meta.get("parentAgentId").and_then(Value::as_str).filter(|id| !id.is_empty());
+    let session = file.session.as_deref().map(|session| rules.word(session));
+    if let Some(session) = &session {
+        put(&mut entry.metadata, "rootSession", session.as_str());
+    }
+    let (parent, certainty) = match (named, depth) {
+        (Some(agent), _) => {
+            let parent = TaskKey::subagent(Agent::ClaudeCode, &rules.word(agent)).runtime_session;
+            (Some(parent), Certainty::Reported)
+        }
+        (None, Some(0 | 1)) => (session, Certainty::Reported),
+        (None, _) => (session, Certainty::Guessed),
+    };
+    if let Some(parent) = parent {
+        put(&mut entry.metadata, "parentSession", parent);
+        put(&mut entry.metadata, "parentCertainty", certainty.as_str());
+    }
+}

@@ -1,0 +1,331 @@
+//! Rows of the user: prompts, commands, what they expand to, interruptions, and what the client says in the user's
+//! place. Most rows of the user are results of calls.
+
+use std::borrow::Cow;
+
+use agent_tracer_event::{CallState, Certainty, Entry, Kind, Phase, Subject};
+use agent_tracer_privacy::Level;
+use serde_json::Value;
+
+use super::row::Content;
+use super::telling::{Member, Telling, put};
+use super::{calls, compaction, said};
+use crate::text::{base_name, cut, title};
+
+/// The first part of an expanded prompt that is kept.
+const SNIPPET_CHARS: usize = 2048;
+
+/// Reads a row of the user.
+pub(super) fn user(told: &mut Telling<'_, '_>) {
+    let row = told.row;
+    let (answers, images) = match row.message.as_ref().map(|message| &message.content) {
+        Some(Content::Blocks(blocks)) => {
+            let of = |kind: &str| blocks.iter().filter(|block| block.kind.is(kind)).count();
+            (of("tool_result"), of("image"))
+        }
+        Some(Content::Empty | Content::Text(_)) | None => (0, 0),
+    };
+    // What came before belongs to the prompt before.
+    if answers > 0 {
+        said::unsettle(told);
+    } else {
+        said::settle(told);
+    }
+    if !row.prompt.is_empty() {
+        let prompt = told.word(row.prompt);
+        let lane = told.lane();
+        if lane.prompt.as_ref() != Some(&prompt) {
+            lane.prompt = Some(prompt);
+            lane.prompt_row = None;
+            lane.slash = None;
+            lane.caveat = false;
+            lane.refused.clear();
+        }
+    }
+    let Some(message) = row.message.as_ref() else { return };
+    if answers > 0 {
+        calls::results(told);
+    }
+    let text = text_of(&message.content);
+    if row.is_compact_summary {
+        compaction::summary(told, &text);
+    } else if row.is_meta {
+        meta(told, &text);
+    } else if !(text.trim().is_empty() && (answers > 0 || images == 0)) {
+        spoken(told, &text, images);
+    }
+}
+
+/// All texts of a message, one below the other.
+fn text_of<'a>(content: &Content<'a>) -> Cow<'a, str> {
+    match content {
+        Content::Empty => Cow::Borrowed(""),
+        Content::Text(text) => text.decode(),
+        Content::Blocks(blocks) => {
+            let mut texts =
+                blocks.iter().filter(|block| block.kind.is("text")).map(|block| block.text.decode());
+            let first = texts.next().unwrap_or_default();
+            texts.fold(first, |all, next| Cow::Owned(format!("{all}\n{next}")))
+        }
+    }
+}
+
+/// What the client itself puts between tags in a row that nobody typed.
+const OUTPUTS: &[&str] = &[
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<local-command-caveat>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<user-memory-input>",
+];
+
+/// How a summary begins in files of clients that did not mark it as one.
+const SUMMARY: &str = "This session is being continued from a previous conversation";
+
+fn spoken(told: &mut Telling<'_, '_>, text: &str, images: usize) {
+    let head = text.trim_start();
+    if head.starts_with("[Request interrupted by user") {
+        interruption(told, head);
+    } else if head.starts_with("<command-name>") || head.starts_with("<command-message>") {
+        command(told, head);
+    } else if head.starts_with("<bash-input>") {
+        shell(told, head);
+    } else if head.starts_with(SUMMARY) {
+        compaction::summary(told, text);
+    } else if !OUTPUTS.iter().any(|tag| head.starts_with(tag)) {
+        prompt(told, text, images);
+    }
+}
+
+/// What somebody asked for.
+fn prompt(told: &mut Telling<'_, '_>, text: &str, images: usize) {
+    let row = told.row;
+    let kept = told.kept("UserPromptSubmit", None, "prompt", Member::Str(text));
+    let origin = if !told.agent.is_empty() {
+        Some("delegation")
+    } else if row.turn_origin.is("task_notification") {
+        Some("task_notification")
+    } else if is_injected(told, text) {
+        Some("steering")
+    } else {
+        None
+    };
+    title_of_task(told, &kept, origin);
+    let mut entries = told.as_hook("UserPromptSubmit", vec![("prompt", kept)]);
+    // Two rows can carry one prompt id: then the first is the prompt, and the others were put in later.
+    let first = told.lane().prompt_row.get_or_insert_with(String::new).is_empty();
+    let name = told.name.clone();
+    if first {
+        told.lane().prompt_row = Some(name.clone());
+    }
+    let later = !first && row.prompt_source.is_empty();
+    entries.retain(|entry| !(later && entry.subject == Subject::Turn));
+    for entry in &mut entries {
+        if let Some(origin) = origin.filter(|_| entry.metadata.contains_key("promptOrigin")) {
+            entry.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
+        }
+        if entry.subject != Subject::Event(Kind::UserMessage) {
+            continue;
+        }
+        if told.lane().prompt.is_none() {
+            entry.key = told.own_key();
+        } else if later {
+            entry.key = format!("{}:{name}", entry.key);
+        }
+        put(&mut entry.metadata, "promptSource", told.word(row.prompt_source));
+        if images > 0 {
+            entry.metadata.insert("imageCount".to_owned(), Value::from(images));
+        }
+    }
+    told.reading.entries.append(&mut entries);
+}
+
+/// Whether a text was put into a running turn by another agent.
+fn is_injected(told: &Telling<'_, '_>, text: &str) -> bool {
+    told.row.prompt_source.is_empty()
+        && ["Another Claude session sent a message", "<teammate-message", "<cross-session-message"]
+            .iter()
+            .any(|begin| text.trim_start().starts_with(begin))
+}
+
+/// A task without another title is called after its first prompt.
+fn title_of_task(told: &mut Telling<'_, '_>, kept: &Value, origin: Option<&str>) {
+    let Some(text) = kept.as_str() else { return };
+    let title = title(text);
+    let first = format!("prompt:{}", told.agent);
+    if title.is_empty()
+        || !matches!(origin, None | Some("delegation"))
+        || !told.state.changed(&first, b"told")
+    {
+        return;
+    }
+    let mut entry = told.entry(Subject::Task, Phase::Update, "task");
+    put(&mut entry.metadata, "title", title);
+    put(&mut entry.metadata, "titleSource", "prompt");
+    // Anything that was meant as a title is a better one.
+    entry.evidence.certainty = Certainty::Inferred;
+    told.push(entry);
+}
+
+/// The human cut the turn off. No hook tells of it.
+fn interruption(told: &mut Telling<'_, '_>, text: &str) {
+    let named = !told.row.interrupted_message.is_empty();
+    let key = match told.turn() {
+        Some(turn) => format!("interrupt:{turn}:{}", told.name),
+        None => told.own_key(),
+    };
+    let mut entry = told.event(Kind::TurnInterrupted, Phase::Close, key);
+    entry.title = Some("Interrupted".to_owned());
+    entry.ended_at = Some(told.at);
+    let during_tool = text.contains("for tool use");
+    put(&mut entry.metadata, "interruptedDuring", if during_tool { "tool_use" } else { "response" });
+    put(&mut entry.metadata, "interruptedMessageId", told.word(told.row.interrupted_message));
+    told.push(entry);
+    calls::interrupted(told, named);
+    if let Some(turn) = told.close_turn(CallState::Interrupted) {
+        told.push(turn);
+    }
+}
+
+/// The text between a tag and its end.
+fn inner<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+    rest.split_once(&format!("</{tag}>")).map(|(inside, _)| inside.trim())
+}
+
+/// A line that began with a slash: a command of the client's, or one that becomes a prompt.
+fn command(told: &mut Telling<'_, '_>, text: &str) {
+    let name = inner(text, "command-name").or_else(|| inner(text, "command-message")).unwrap_or_default();
+    let name = format!("/{}", name.trim_start_matches('/'));
+    let args = inner(text, "command-args").unwrap_or_default();
+    // The client's own commands are announced, and spelled with the name first.
+    let own = std::mem::take(&mut told.lane().caveat) || text.starts_with("<command-name>");
+    if own {
+        own_command(told, &name, args);
+        return;
+    }
+    let typed = format!("{name} {args}");
+    prompt(told, typed.trim_end(), 0);
+    let kept = |told: &Telling<'_, '_>, member: &str, text: &str| {
+        told.kept("UserPromptExpansion", None, member, Member::Str(text))
+    };
+    let members = vec![
+        ("expansion_type", Value::from("slash_command")),
+        ("command_name", kept(told, "command_name", name.trim_start_matches('/'))),
+        ("command_args", kept(told, "command_args", args)),
+        ("prompt", kept(told, "prompt", typed.trim_end())),
+    ];
+    let mut entries = told.as_hook("UserPromptExpansion", members);
+    told.reading.entries.append(&mut entries);
+    let prompt = told.lane().prompt.clone();
+    told.lane().slash = prompt;
+}
+
+/// A command that the client carries out itself. No hook tells of it.
+pub(super) fn own_command(told: &mut Telling<'_, '_>, name: &str, args: &str) {
+    let name = told.rules.word(name);
+    if name == "/model" {
+        let prompt = told.lane().prompt.clone();
+        told.lane().model_command = prompt;
+    }
+    let key = format!("command:{}", told.name);
+    let mut entry = told.event(Kind::ContextSaved, Phase::Close, key);
+    let args = told.kept("UserPromptExpansion", None, "command_args", Member::Str(args));
+    entry.title = Some(title(&format!("{name} {}", args.as_str().unwrap_or_default())));
+    entry.ended_at = Some(told.at);
+    put(&mut entry.metadata, "trigger", "local_command");
+    put(&mut entry.metadata, "commandName", name.trim_start_matches('/'));
+    put(&mut entry.metadata, "commandArgs", args);
+    told.push(entry);
+}
+
+/// A command that the human ran in the client's own shell.
+fn shell(told: &mut Telling<'_, '_>, text: &str) {
+    let command = inner(text, "bash-input").unwrap_or_default();
+    if command.is_empty() {
+        return;
+    }
+    let input = Value::from_iter([("command", command)]).to_string();
+    let input = told.kept("PreToolUse", Some("Bash"), "tool_input", Member::Raw(input.as_bytes()));
+    let members = vec![("tool_name", Value::from("Bash")), ("tool_input", input)];
+    let mut entries: Vec<Entry> = told.as_hook("PreToolUse", members);
+    for entry in &mut entries {
+        entry.key = told.own_key();
+        entry.phase = Phase::Close;
+        // How it ended is in a row of output, which says nothing but the output.
+        entry.state = None;
+        entry.metadata.insert("userShell".to_owned(), Value::Bool(true));
+    }
+    told.reading.entries.append(&mut entries);
+}
+
+/// A row that the client wrote for the model to read.
+fn meta(told: &mut Telling<'_, '_>, text: &str) {
+    let head = text.trim_start();
+    if head.starts_with("<local-command-caveat>") {
+        told.lane().caveat = true;
+        return;
+    }
+    if head.starts_with("<system-reminder>") || head.starts_with("Stop hook feedback:") {
+        return;
+    }
+    let tool = told.word(told.row.source_tool_use);
+    let expanded = if !tool.is_empty() {
+        Some((Kind::AgentActivityLogged, format!("tool:{tool}")))
+    } else {
+        let lane = told.lane();
+        let prompt = lane.slash.take_if(|slash| lane.prompt.as_ref() == Some(slash));
+        prompt.map(|prompt| (Kind::UserPromptExpansion, format!("expansion:{prompt}")))
+    };
+    let Some((kind, key)) = expanded else { return };
+    let mut entry = told.event(kind, Phase::Update, key);
+    put(&mut entry.metadata, "expandedPromptBytes", text.len());
+    if told.rules.level() == Level::Full {
+        let masked = agent_tracer_privacy::mask(text);
+        put(&mut entry.metadata, "expandedPromptSnippet", cut(&masked, SNIPPET_CHARS).into_owned());
+    }
+    if let Some(folder) = skill_folder(head).filter(|_| !tool.is_empty()) {
+        put(&mut entry.metadata, "skillPath", told.rules.word(folder));
+        put(&mut entry.metadata, "skillName", told.rules.word(base_name(folder)));
+    }
+    told.push(entry);
+}
+
+/// The folder that a skill's text names in its first line.
+fn skill_folder(text: &str) -> Option<&str> {
+    let line = text.lines().next()?;
+    line.strip_prefix("Base directory for this skill: ").map(str::trim).filter(|folder| !folder.is_empty())
+}
+
+/// A prompt that waits, or that was given to the model in the middle of its turn.
+pub(super) fn queue(told: &mut Telling<'_, '_>) {
+    let Some(line) = told.line else { return };
+    let Ok(Value::Object(row)) = serde_json::from_slice::<Value>(line) else { return };
+    let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default();
+    // What is taken from the queue in its turn becomes an ordinary prompt, with a row of its own.
+    if text("operation") == "remove" && !text("content").trim().is_empty() {
+        steer(told, text("content"));
+    }
+}
+
+/// A prompt that reached the model while it was working.
+pub(super) fn steer(told: &mut Telling<'_, '_>, text: &str) {
+    let kept = told.kept("UserPromptSubmit", None, "prompt", Member::Str(text));
+    let hash = match &kept {
+        Value::String(text) => crate::text::text_key(text),
+        other => crate::text::length_key(other.get("bytes").and_then(Value::as_u64).unwrap_or(0)),
+    };
+    let turn = told.turn().unwrap_or_default();
+    let mut entries = told.as_hook("UserPromptSubmit", vec![("prompt", kept)]);
+    entries.retain(|entry| entry.subject != Subject::Turn);
+    for entry in &mut entries {
+        if entry.subject == Subject::Event(Kind::UserMessage) {
+            entry.key = format!("steer:{turn}:{hash}");
+            if entry.metadata.get("promptOrigin").is_some_and(|origin| origin == "user") {
+                entry.metadata.insert("promptOrigin".to_owned(), Value::from("steering"));
+            }
+        }
+    }
+    told.reading.entries.append(&mut entries);
+}

@@ -1,0 +1,321 @@
+//! The reader of a transcript: one line in, what it says out.
+
+use agent_tracer_event::{Agent, Millis, Reading, TaskKey, Unrecognised};
+
+use super::file::{TranscriptFile, is_compaction_helper};
+use super::row::{Depth, Row, remains, row};
+use super::state::{Counts, ReaderState};
+use super::telling::{Telling, word};
+use super::text::Text;
+use super::{account, attachments, calls, copies, marks, progress, prompts, responses, said, system, task};
+use crate::files::Rules;
+
+/// What became of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RowReading {
+    /// It is of a known type and says nothing new: it does not count as received.
+    Skipped,
+    /// It is a copy of a row of the session that this one was forked from. That session's own file tells it; the
+    /// reading holds at most the account of what was copied.
+    Copied(Reading),
+    /// Nothing may be recorded of what happens in its working directory.
+    Excluded,
+    /// It is not a JSON object.
+    Malformed,
+    /// It says this.
+    Read(Reading),
+}
+
+/// Reads the lines of one transcript in their order.
+#[derive(Clone, Debug)]
+pub struct TranscriptReader {
+    file: TranscriptFile,
+    state: ReaderState,
+}
+
+/// Types of rows that say nothing which is not said elsewhere, or nothing that may be kept.
+const SILENT: &[&str] = &[
+    "agent-color",
+    "api-request-blob",
+    "api-request-shape",
+    "api_request",
+    "atis-latch",
+    "attribution-snapshot",
+    "bridge-session",
+    "checkpoint",
+    "content-replacement",
+    "context-collapse-commit",
+    "context-collapse-snapshot",
+    "file-history-delta",
+    "file-history-snapshot",
+    "frame-link",
+    "last-prompt",
+    "marble-origami-commit",
+    "marble-origami-snapshot",
+    "mode",
+    "relocated",
+    "speculation-accept",
+    "task-summary",
+    "tools-used",
+];
+
+/// A line at least this long is looked at by its beginning before it is read.
+const LONG_LINE: usize = 4096;
+
+impl TranscriptReader {
+    /// Starts at the beginning of a file.
+    #[must_use]
+    pub fn new(file: TranscriptFile) -> Self {
+        Self::resume(file, ReaderState::default())
+    }
+
+    /// Goes on where another reader of the same file stopped.
+    #[must_use]
+    pub fn resume(file: TranscriptFile, state: ReaderState) -> Self {
+        Self { file, state }
+    }
+
+    /// What to store beside the offset.
+    #[must_use]
+    pub fn state(&self) -> &ReaderState {
+        &self.state
+    }
+
+    /// What was seen so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        self.state.counts
+    }
+
+    /// Reads the next line. `arrived` is used only where the row has no time of its own and none came before it.
+    pub fn read(&mut self, rules: &Rules<'_>, line: &[u8], offset: u64, arrived: Millis) -> RowReading {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let reading = if is_long_and_silent(line) {
+            RowReading::Skipped
+        } else {
+            match row(line, Depth::Content) {
+                Ok(row) => self.row(rules, &row, Some(line), offset, arrived),
+                Err(_) => RowReading::Malformed,
+            }
+        };
+        self.count(&reading);
+        reading
+    }
+
+    /// Reads what is left of a line that was too long to be held: its beginning and its end.
+    pub fn read_remains(
+        &mut self,
+        rules: &Rules<'_>,
+        head: &[u8],
+        tail: &[u8],
+        length: u64,
+        offset: u64,
+        arrived: Millis,
+    ) -> RowReading {
+        self.state.counts.too_long += 1;
+        let row = remains(head, tail);
+        let mut reading = match self.row(rules, &row, None, offset, arrived) {
+            RowReading::Read(reading) => reading,
+            RowReading::Skipped | RowReading::Malformed => Reading::default(),
+            other => {
+                self.count(&other);
+                return other;
+            }
+        };
+        if row.kind.is("user")
+            && let Some(mut told) = self.telling(rules, &row, None, offset, arrived)
+        {
+            calls::cut_result(&mut told, head, tail, length);
+            reading.entries.append(&mut told.reading.entries);
+        }
+        reading.unrecognised.push(Unrecognised::Line("too long".to_owned()));
+        let reading = RowReading::Read(reading);
+        self.count(&reading);
+        reading
+    }
+
+    /// Says what only the end of the file settles: whether the last words of an old client were its final ones.
+    pub fn finish(&mut self, rules: &Rules<'_>) -> Reading {
+        let agents: Vec<String> = self.state.lanes.iter().map(|lane| lane.agent.clone()).collect();
+        let mut reading = Reading::default();
+        for agent in agents {
+            let row = Row { kind: Text::new(b"assistant"), ..Row::default() };
+            let Some(mut told) = self.telling(rules, &row, None, 0, Millis(0)) else { continue };
+            told.agent = agent;
+            said::settle(&mut told);
+            reading.entries.append(&mut told.reading.entries);
+        }
+        reading
+    }
+
+    fn count(&mut self, reading: &RowReading) {
+        let counts = &mut self.state.counts;
+        match reading {
+            RowReading::Skipped => counts.skipped += 1,
+            RowReading::Copied(_) => counts.copied += 1,
+            RowReading::Excluded => counts.excluded += 1,
+            RowReading::Malformed => counts.malformed += 1,
+            RowReading::Read(_) => counts.read += 1,
+        }
+    }
+
+    fn row(
+        &mut self,
+        rules: &Rules<'_>,
+        row: &Row<'_>,
+        line: Option<&[u8]>,
+        offset: u64,
+        arrived: Millis,
+    ) -> RowReading {
+        if row.kind.is("progress") {
+            return match progress::carried(row, Depth::Content) {
+                Some((inner, _)) => self.row(rules, &inner, None, offset, arrived),
+                None => RowReading::Skipped,
+            };
+        }
+        if self.is_excluded(rules, row) {
+            return RowReading::Excluded;
+        }
+        let at_first = self.state.last_at.is_none();
+        let helper = helper_of(&self.file, row);
+        let Some(mut told) = self.telling(rules, row, line, offset, arrived) else {
+            return RowReading::Skipped;
+        };
+        if at_first && row.kind.is("queue-operation") {
+            told.state.began = Some(told.at);
+        }
+        if let Some(began) = copies::copied(&mut told) {
+            copies::account(&mut told, began);
+            return RowReading::Copied(told.reading);
+        }
+        if helper {
+            responses::compaction(&mut told);
+        } else {
+            dispatch(&mut told);
+        }
+        let Reading { entries, unrecognised, .. } = &told.reading;
+        if entries.is_empty() && unrecognised.is_empty() {
+            return RowReading::Skipped;
+        }
+        let mut reading = told.reading;
+        if !row.version.is_empty() {
+            reading.client_version = Some(word(rules, row.version));
+        }
+        RowReading::Read(reading)
+    }
+
+    fn is_excluded(&mut self, rules: &Rules<'_>, row: &Row<'_>) -> bool {
+        if !row.cwd.is_empty() {
+            let cwd = row.cwd.decode();
+            if self.state.directory.as_ref().is_none_or(|(known, _)| *known != cwd) {
+                let excluded = rules.excludes(&cwd);
+                // What is excluded is not remembered either.
+                let kept = if excluded { String::new() } else { rules.word(&cwd) };
+                self.state.directory = Some((kept, excluded));
+                return excluded;
+            }
+        }
+        self.state.directory.as_ref().is_some_and(|(_, excluded)| *excluded)
+    }
+
+    /// Works out who a row speaks of. `None` if it belongs to no session at all.
+    fn telling<'r, 'a>(
+        &'r mut self,
+        rules: &'r Rules<'r>,
+        row: &'r Row<'a>,
+        line: Option<&'a [u8]>,
+        offset: u64,
+        arrived: Millis,
+    ) -> Option<Telling<'r, 'a>> {
+        let session = if row.session.is_empty() {
+            self.file.session.clone().or_else(|| self.state.session.clone())
+        } else {
+            Some(word(rules, row.session))
+        };
+        let mut agent = if row.agent.is_empty() {
+            self.file.agent_id.clone().unwrap_or_default()
+        } else {
+            word(rules, row.agent)
+        };
+        if is_compaction_helper(&agent) {
+            agent.clear();
+        }
+        // An agent's file that was moved away from its session still tells of the agent.
+        let session = session.or_else(|| (!agent.is_empty()).then(|| "unknown".to_owned()))?;
+        if self.state.session.is_none() {
+            self.state.session = Some(session.clone());
+        }
+        let written = std::str::from_utf8(row.timestamp.raw()).ok().and_then(Millis::parse);
+        let at = written.or(self.state.last_at).unwrap_or(arrived);
+        if written.is_some() {
+            self.state.last_at = Some(at);
+        }
+        let name = if row.uuid.is_empty() { format!("{session}@{offset}") } else { word(rules, row.uuid) };
+        Some(Telling {
+            rules,
+            began: self.file.began.or(self.state.began),
+            state: &mut self.state,
+            row,
+            line,
+            session,
+            agent,
+            at,
+            offset,
+            name,
+            reading: Reading::default(),
+        })
+    }
+}
+
+/// Whether a row is of the helper that writes the summary of a compaction.
+fn helper_of(file: &TranscriptFile, row: &Row<'_>) -> bool {
+    if row.agent.is_empty() {
+        file.agent_id.as_deref().is_some_and(is_compaction_helper)
+    } else {
+        is_compaction_helper(&row.agent.head(16))
+    }
+}
+
+/// Whether a long line begins with a type that says nothing: then it need not be walked over.
+fn is_long_and_silent(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(br#"{"type":""#) else { return false };
+    line.len() >= LONG_LINE
+        && line.trim_ascii_end().ends_with(b"}")
+        && SILENT
+            .iter()
+            .any(|kind| rest.strip_prefix(kind.as_bytes()).is_some_and(|rest| rest.starts_with(b"\"")))
+}
+
+fn dispatch(told: &mut Telling<'_, '_>) {
+    let kind = told.row.kind.head(40);
+    match &*kind {
+        "user" | "assistant" | "system" | "attachment" => task::of(told),
+        _ => {}
+    }
+    match &*kind {
+        "user" => prompts::user(told),
+        "assistant" => said::assistant(told),
+        "system" => system::system(told),
+        "attachment" => attachments::attachment(told),
+        "api-request" => told.state.requested(told.row.id.raw()),
+        "api_response" => responses::api_response(told),
+        "cost-state" => account::cost_state(told),
+        "queue-operation" => prompts::queue(told),
+        kind if marks::is_mark(kind) => marks::mark(told),
+        kind if SILENT.contains(&kind) => {}
+        _ => {
+            let kind = told.word(told.row.kind);
+            told.state.counts.unrecognised += 1;
+            told.reading.unrecognised.push(Unrecognised::Row(kind));
+        }
+    }
+}
+
+/// The task of a session or of a subagent of it.
+#[must_use]
+pub fn task_key(session: &str, agent_id: Option<&str>) -> TaskKey {
+    match agent_id.filter(|id| !is_compaction_helper(id)) {
+        Some(agent) => TaskKey::subagent(Agent::ClaudeCode, agent),
+        None => TaskKey::new(Agent::ClaudeCode, session),
+    }
+}

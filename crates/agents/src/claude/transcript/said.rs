@@ -1,0 +1,170 @@
+//! What the model says: its last words, what it says on the way, what it thinks, and the errors said in its place.
+
+use agent_tracer_event::{Entry, Kind, Phase, Subject, Unrecognised};
+use agent_tracer_privacy::Level;
+use serde_json::Value;
+
+use super::row::{Block, Content};
+use super::state::Unsettled;
+use super::telling::{Member, Telling, put};
+use super::text::Text;
+use super::usage::SYNTHETIC;
+use super::{calls, responses};
+use crate::claude::identity;
+use crate::text::{cut, title};
+
+/// The most characters of what is said on the way.
+const COMMENTARY_CHARS: usize = 10_000;
+/// The most characters of a thought.
+const THOUGHT_CHARS: usize = 6_144;
+
+/// Reads a row of the assistant.
+pub(super) fn assistant(told: &mut Telling<'_, '_>) {
+    let Some(message) = told.row.message.as_ref() else { return };
+    if told.row.is_api_error {
+        failure(told);
+        return;
+    }
+    responses::usage(told);
+    let synthetic = message.model.is(SYNTHETIC);
+    let texts = match &message.content {
+        Content::Empty => &[],
+        Content::Text(text) => &[Block { kind: Text::new(b"text"), text: *text, ..Block::default() }][..],
+        Content::Blocks(blocks) => blocks.as_slice(),
+    };
+    for (index, block) in texts.iter().enumerate() {
+        match &*block.kind.head(40) {
+            // The client answers in the model's place where there is nothing to say.
+            "text" if synthetic => {}
+            "text" => words(told, block.text, index),
+            "thinking" => thought(told, block.text, index),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => calls::attempted(told, block),
+            kind if kind.ends_with("_tool_result") => calls::answered_by_server(told, block),
+            "redacted_thinking" | "image" | "document" | "fallback" | "container_upload" | "compaction" => {}
+            kind => {
+                let kind = told.rules.word(kind);
+                told.reading.unrecognised.push(Unrecognised::Value(format!("content.type={kind}")));
+            }
+        }
+    }
+}
+
+/// A text: the last of its turn, one on the way, or one of which the row does not say.
+fn words(told: &mut Telling<'_, '_>, text: Text<'_>, index: usize) {
+    let Some(message) = told.row.message.as_ref() else { return };
+    let reason = message.stop_reason;
+    let id = told.word(message.id);
+    if told.row.is_aborted || reason.is("tool_use") || reason.is("pause_turn") {
+        commentary(told, Kind::AssistantCommentary, text, index, COMMENTARY_CHARS);
+        return;
+    }
+    let Some(kept) = message_of(told, "Stop", text) else { return };
+    let at = Some(told.at);
+    told.lane().unsettled = None;
+    if reason.is_empty() {
+        told.lane().unsettled = Some(Unsettled { message: id, text: kept, at });
+        return;
+    }
+    let reason = told.word(reason);
+    last_words(told, kept, Some(reason), &id);
+}
+
+/// What privacy leaves of a message; `None` if it is blank. The hook has it without the white space around it.
+fn message_of(told: &Telling<'_, '_>, event: &str, text: Text<'_>) -> Option<Value> {
+    let whole = text.decode();
+    let words = whole.trim();
+    (!words.is_empty()).then(|| told.kept(event, None, "last_assistant_message", Member::Str(words)))
+}
+
+fn last_words(told: &mut Telling<'_, '_>, kept: Value, reason: Option<String>, message: &str) {
+    let mut members = vec![("last_assistant_message", kept)];
+    if let Some(reason) = reason {
+        members.push(("stop_reason", Value::from(reason)));
+    }
+    let mut entries = told.as_hook("Stop", members);
+    for entry in &mut entries {
+        if entry.subject == Subject::Event(Kind::AssistantResponse) {
+            put(&mut entry.metadata, "messageId", message);
+        }
+    }
+    told.reading.entries.append(&mut entries);
+}
+
+/// Whether the last text ends its turn is known now: it does, because something else begins.
+pub(super) fn settle(told: &mut Telling<'_, '_>) {
+    let Some(unsettled) = told.lane().unsettled.take() else { return };
+    let at = told.at;
+    told.at = unsettled.at.unwrap_or(at);
+    last_words(told, unsettled.text, None, &unsettled.message);
+    told.at = at;
+}
+
+/// The last text was one on the way: the model went on.
+pub(super) fn unsettle(told: &mut Telling<'_, '_>) {
+    told.lane().unsettled = None;
+}
+
+/// A text that is kept only by those who ask for everything.
+fn commentary(told: &mut Telling<'_, '_>, kind: Kind, text: Text<'_>, index: usize, most: usize) {
+    if told.rules.level() != Level::Full {
+        return;
+    }
+    let whole = text.decode();
+    if whole.trim().is_empty() {
+        return;
+    }
+    let masked = agent_tracer_privacy::mask(&whole);
+    let key = format!("{}:{index}", told.own_key());
+    let mut entry = told.event(kind, Phase::Close, key);
+    entry.title = Some(title(&masked));
+    entry.body = Some(cut(&masked, most).into_owned());
+    let message = told.row.message.as_ref().map(|message| message.id).unwrap_or_default();
+    put(&mut entry.metadata, "messageId", told.word(message));
+    put(&mut entry.metadata, "textBytes", whole.len());
+    told.push(entry);
+}
+
+fn thought(told: &mut Telling<'_, '_>, text: Text<'_>, index: usize) {
+    commentary(told, Kind::ThoughtLogged, text, index, THOUGHT_CHARS);
+}
+
+/// An error of the API, said in the model's place. The hook says the same text.
+fn failure(told: &mut Telling<'_, '_>) {
+    let Some(message) = told.row.message.as_ref() else { return };
+    let text = match &message.content {
+        Content::Text(text) => *text,
+        Content::Blocks(blocks) => {
+            blocks.iter().find(|block| !block.text.is_empty()).map(|block| block.text).unwrap_or_default()
+        }
+        Content::Empty => Text::default(),
+    };
+    unsettle(told);
+    let kept = message_of(told, "StopFailure", text).unwrap_or_default();
+    let error = told.kept("StopFailure", None, "error", Member::Text(told.row.error));
+    let key = told.turn().and_then(|turn| said_key(&turn, &kept));
+    let mut entries = told.as_hook("StopFailure", vec![("error", error), ("last_assistant_message", kept)]);
+    for entry in &mut entries {
+        if entry.subject == Subject::Event(Kind::AssistantResponse) {
+            complete(told, entry, key.clone());
+        }
+    }
+    told.reading.entries.append(&mut entries);
+}
+
+fn complete(told: &Telling<'_, '_>, entry: &mut Entry, key: Option<String>) {
+    entry.key = key.unwrap_or_else(|| told.own_key());
+    if let Some(status) = told.row.api_error_status {
+        entry.metadata.insert("httpStatus".to_owned(), Value::from(status));
+    }
+    put(&mut entry.metadata, "requestId", told.word(told.row.request));
+}
+
+fn said_key(turn: &str, kept: &Value) -> Option<String> {
+    match kept {
+        Value::String(text) => Some(identity::said_key(turn, text)),
+        Value::Object(size) => {
+            size.get("bytes").and_then(Value::as_u64).map(|bytes| identity::said_length_key(turn, bytes))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,213 @@
+//! What a reader remembers from one row to the next. It is small, holds nothing that privacy did not let through, and
+//! can be stored beside the offset of the file.
+
+use std::collections::VecDeque;
+
+use agent_tracer_event::{Millis, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::tokens::Tokens;
+
+/// How many of its own requests a reader remembers. A response follows its request within a few rows.
+const REQUESTS: usize = 128;
+/// How many responses a reader remembers: rows of one message follow each other, those of parallel agents mix.
+const RESPONSES: usize = 32;
+/// How many calls without an end are remembered.
+const CALLS: usize = 128;
+/// The most bytes of a call's input that are remembered.
+const INPUT_BYTES: usize = 64 * 1024;
+/// How many values of the session are remembered: a few per agent.
+const SAID: usize = 256;
+/// How many agents of one file are told apart. Only old files have more than one.
+const LANES: usize = 64;
+
+/// The memory of a reader.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReaderState {
+    /// When the session of this file began, as far as the file tells: rows that are older were copied into it.
+    pub(super) began: Option<Millis>,
+    /// The time of the newest row.
+    pub(super) last_at: Option<Millis>,
+    /// The session that rows without one belong to.
+    pub(super) session: Option<String>,
+    /// Hashes of the requests that this session made, newest last.
+    pub(super) requests: VecDeque<u64>,
+    /// Responses that were told, by the hash of their id, newest last.
+    pub(super) responses: VecDeque<(u64, u64)>,
+    /// Calls that have not ended, oldest first.
+    pub(super) calls: VecDeque<OpenCall>,
+    /// Each agent whose rows the file holds.
+    pub(super) lanes: Vec<Lane>,
+    /// The working directory that was last asked about, and whether it is excluded.
+    pub(super) directory: Option<(String, bool)>,
+    /// What was last said of the session beside its rows: titles, modes and the like, as hashes by name.
+    pub(super) said: Vec<(String, u64)>,
+    /// What the responses cost that were copied into the file.
+    pub(super) copied: Usage,
+    /// How many those were.
+    pub(super) copied_responses: u64,
+    /// What was seen.
+    pub counts: Counts,
+}
+
+/// How many rows of each kind a reader saw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Counts {
+    /// Rows that said something.
+    pub read: u64,
+    /// Rows of a known type that say nothing new.
+    pub skipped: u64,
+    /// Rows that were copied from another session.
+    pub copied: u64,
+    /// Rows of an excluded directory.
+    pub excluded: u64,
+    /// Lines that are no JSON object.
+    pub malformed: u64,
+    /// Lines that were too long to be read whole.
+    pub too_long: u64,
+    /// Rows of a type that nobody knows.
+    pub unrecognised: u64,
+    /// Responses whose numbers could not be read.
+    pub unreadable_usage: u64,
+}
+
+/// One agent of a file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Lane {
+    /// The subagent; empty for the session itself.
+    pub(super) agent: String,
+    /// The type of the subagent, where a row names it.
+    pub(super) agent_type: Option<String>,
+    /// The prompt that is being worked on.
+    pub(super) prompt: Option<String>,
+    /// The row that this prompt was first seen in.
+    pub(super) prompt_row: Option<String>,
+    /// The model of the last response.
+    pub(super) model: Option<String>,
+    /// A slash command whose expansion is still to come: its prompt.
+    pub(super) slash: Option<String>,
+    /// A command of the client itself was announced.
+    pub(super) caveat: bool,
+    /// The prompt of the last `/model`.
+    pub(super) model_command: Option<String>,
+    /// The compaction whose summary is still to come: its row.
+    pub(super) compaction: Option<String>,
+    /// Calls that the human refused, until it is known whether the whole turn was cut off.
+    pub(super) refused: Vec<String>,
+    /// A last text of which the row did not say whether it ends the turn.
+    pub(super) unsettled: Option<Unsettled>,
+    /// The last row of the conversation was a copy.
+    pub(super) copied: bool,
+}
+
+/// A text that may be the last of its turn. It is masked already, and only its length at level `metadata`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Unsettled {
+    /// The message that it is of.
+    pub(super) message: String,
+    /// The text, as JSON.
+    pub(super) text: Value,
+    /// When it was written.
+    pub(super) at: Option<Millis>,
+}
+
+/// A call that has not ended.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct OpenCall {
+    /// The agent's id of it.
+    pub(super) id: String,
+    /// The subagent that made it; empty for the session itself.
+    pub(super) agent: String,
+    /// The tool.
+    pub(super) tool: String,
+    /// What it was called with, after privacy; null if that was too much to remember.
+    pub(super) input: Value,
+    /// The turn it was made in.
+    pub(super) prompt: Option<String>,
+}
+
+impl ReaderState {
+    pub(super) fn lane(&mut self, agent: &str) -> &mut Lane {
+        let index = match self.lanes.iter().position(|lane| lane.agent == agent) {
+            Some(index) => index,
+            None => {
+                // The session itself is never forgotten.
+                let oldest = self.lanes.iter().position(|lane| !lane.agent.is_empty());
+                if let Some(oldest) = oldest.filter(|_| self.lanes.len() >= LANES) {
+                    self.lanes.remove(oldest);
+                }
+                self.lanes.push(Lane { agent: agent.to_owned(), ..Lane::default() });
+                self.lanes.len() - 1
+            }
+        };
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "the index is that of an element that was found or just put there"
+        )]
+        &mut self.lanes[index]
+    }
+
+    /// Remembers a request of this session.
+    pub(super) fn requested(&mut self, id: &[u8]) {
+        push(&mut self.requests, xxh3_64(id), REQUESTS);
+    }
+
+    /// Whether this session made the request.
+    pub(super) fn made(&self, id: &[u8]) -> bool {
+        self.requests.contains(&xxh3_64(id))
+    }
+
+    /// Whether a response says something that it did not say before.
+    pub(super) fn is_news(&mut self, id: &[u8], tokens: &Tokens) -> bool {
+        let id = xxh3_64(id);
+        let said = xxh3_64(format!("{tokens:?}").as_bytes());
+        match self.responses.iter_mut().find(|(known, _)| *known == id) {
+            Some((_, known)) => std::mem::replace(known, said) != said,
+            None => {
+                push(&mut self.responses, (id, said), RESPONSES);
+                true
+            }
+        }
+    }
+
+    /// Whether a value of the session is another than the last one.
+    pub(super) fn changed(&mut self, name: &str, value: &[u8]) -> bool {
+        let value = xxh3_64(value);
+        match self.said.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => std::mem::replace(known, value) != value,
+            None => {
+                if self.said.len() >= SAID {
+                    self.said.remove(0);
+                }
+                self.said.push((name.to_owned(), value));
+                true
+            }
+        }
+    }
+
+    pub(super) fn open(&mut self, mut call: OpenCall) {
+        if call.input.to_string().len() > INPUT_BYTES {
+            call.input = Value::Null;
+        }
+        push(&mut self.calls, call, CALLS);
+    }
+
+    pub(super) fn close(&mut self, id: &str) -> Option<OpenCall> {
+        let index = self.calls.iter().position(|call| call.id == id)?;
+        self.calls.remove(index)
+    }
+}
+
+fn push<T>(queue: &mut VecDeque<T>, item: T, most: usize) {
+    if queue.len() >= most {
+        queue.pop_front();
+    }
+    queue.push_back(item);
+}

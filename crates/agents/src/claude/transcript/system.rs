@@ -1,0 +1,181 @@
+//! Rows of the system: how long turns took, retries, compactions, models that gave way to others, blocked prompts.
+//!
+//! Their texts are the client's messages to its user and may quote anything, so none of them is kept.
+
+use agent_tracer_event::{Kind, Phase, Subject, Unrecognised};
+use serde_json::{Map, Value};
+
+use super::telling::{Telling, put};
+use super::{compaction, prompts, responses};
+
+/// Subtypes that say nothing which is not said elsewhere.
+const SILENT: &[&str] = &[
+    "agents_killed",
+    "away_summary",
+    "bridge_status",
+    "memory_saved",
+    "model_refusal_no_fallback",
+    "permission_retry",
+    "scheduled_task_fire",
+    "thinking",
+    "files_persisted",
+    "microcompact_boundary",
+    "api_metrics",
+    "task_started",
+    "task_notification",
+    "task_progress",
+    "hook_started",
+    "hook_response",
+    "init",
+    "status",
+];
+
+/// Reads a row of the system.
+pub(super) fn system(told: &mut Telling<'_, '_>) {
+    let Some(line) = told.line else { return };
+    let Ok(Value::Object(row)) = serde_json::from_slice::<Value>(line) else { return };
+    let subtype = told.row.subtype.head(60);
+    match &*subtype {
+        "compact_boundary" => compaction::boundary(told, &row),
+        "turn_duration" => turn(
+            told,
+            &row,
+            &[("durationMs", "durationMs"), ("pendingBackgroundAgentCount", "backgroundTaskCount")],
+        ),
+        "stop_hook_summary" => stop_hooks(told, &row),
+        "api_error" => retry(told, &row),
+        "model_fallback" | "model_refusal_fallback" => fallback(told, &row),
+        "local_command" => local_command(told, &row),
+        "informational" => informational(told, &row),
+        // Rows of clients that did not sort them yet.
+        "" => {}
+        silent if SILENT.contains(&silent) => {}
+        other => {
+            let other = told.rules.word(other);
+            told.state.counts.unrecognised += 1;
+            told.reading.unrecognised.push(Unrecognised::Row(format!("system/{other}")));
+        }
+    }
+}
+
+/// Adds numbers to the turn that is being worked on.
+fn turn(told: &mut Telling<'_, '_>, row: &Map<String, Value>, numbers: &[(&str, &str)]) {
+    let Some(turn) = told.turn() else { return };
+    let mut entry = told.entry(Subject::Turn, Phase::Update, format!("turn:{turn}"));
+    entry.turn = Some(turn);
+    for (from, to) in numbers {
+        if let Some(number) = row.get(*from).filter(|number| number.is_number()) {
+            entry.metadata.insert((*to).to_owned(), number.clone());
+        }
+    }
+    if entry.metadata.contains_key("durationMs") {
+        put(&mut entry.metadata, "durationSource", "agent");
+    }
+    if !entry.metadata.is_empty() {
+        told.push(entry);
+    }
+}
+
+/// What the hooks at the end of a turn cost: everybody's, not only ours.
+fn stop_hooks(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
+    let Some(turn) = told.turn() else { return };
+    let list = |name: &str| row.get(name).and_then(Value::as_array);
+    let mut entry = told.entry(Subject::Turn, Phase::Update, format!("turn:{turn}"));
+    entry.turn = Some(turn);
+    let total: u64 = (list("hookInfos").into_iter().flatten())
+        .filter_map(|hook| hook.get("durationMs").and_then(Value::as_u64))
+        .fold(0, u64::saturating_add);
+    if let Some(count) = row.get("hookCount").and_then(Value::as_u64) {
+        put(&mut entry.metadata, "stopHookCount", count);
+        put(&mut entry.metadata, "stopHookDurationMs", total);
+    }
+    let errors = list("hookErrors").map_or(0, Vec::len);
+    if errors > 0 {
+        put(&mut entry.metadata, "stopHookErrorCount", errors);
+    }
+    if row.get("preventedContinuation").and_then(Value::as_bool) == Some(true) {
+        put(&mut entry.metadata, "preventedContinuation", true);
+    }
+    told.push(entry);
+}
+
+/// A request that failed and is tried again.
+fn retry(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
+    let error = row.get("error").and_then(Value::as_object);
+    let request = error.and_then(|error| error.get("requestId")).and_then(Value::as_str).unwrap_or_default();
+    let key =
+        if request.is_empty() { told.own_key() } else { format!("request:{}", told.rules.word(request)) };
+    let mut entry = told.event(Kind::ModelRequest, Phase::Close, key);
+    entry.ended_at = Some(told.at);
+    put(&mut entry.metadata, "status", "error");
+    put(&mut entry.metadata, "requestId", told.rules.word(request));
+    let number = |object: Option<&Map<String, Value>>, name: &str| {
+        object?.get(name).filter(|value| value.is_number()).cloned()
+    };
+    let status = number(error, "status");
+    entry.title = Some(match &status {
+        Some(status) => format!("Request failed with status {status}, trying again"),
+        None => "Request failed, trying again".to_owned(),
+    });
+    for (name, value) in [
+        ("httpStatus", status),
+        ("retryAttempt", number(Some(row), "retryAttempt")),
+        ("retryInMs", number(Some(row), "retryInMs")),
+        ("maxRetries", number(Some(row), "maxRetries")),
+    ] {
+        put(&mut entry.metadata, name, value);
+    }
+    let connection =
+        error.and_then(|error| error.get("connection")).and_then(|connection| connection.get("code"));
+    if let Some(code) = connection.and_then(Value::as_str) {
+        put(&mut entry.metadata, "connectionError", told.rules.word(code));
+    }
+    told.push(entry);
+}
+
+/// Another model took over because the first one could not answer.
+fn fallback(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
+    let word = |name: &str| row.get(name).and_then(Value::as_str).map(|text| told.rules.word(text));
+    let (from, to, why) = (word("originalModel"), word("fallbackModel"), word("trigger"));
+    let (Some(from), Some(to)) = (from, to) else { return };
+    told.lane().model = Some(to.clone());
+    let mut entry = responses::switch(told, &from, &to, "fallback");
+    put(&mut entry.metadata, "source", "fallback");
+    put(&mut entry.metadata, "fallbackTrigger", why);
+    told.push(entry);
+}
+
+/// A command of the client's own. Newer clients write a row of the user's before it; this one follows as its answer.
+fn local_command(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
+    if row.contains_key("commandRun") {
+        return;
+    }
+    let content = row.get("content").and_then(Value::as_str).unwrap_or_default();
+    let inner = |tag: &str| {
+        let (_, rest) = content.split_once(&format!("<{tag}>"))?;
+        rest.split_once(&format!("</{tag}>")).map(|(inside, _)| inside.trim().to_owned())
+    };
+    if let Some(name) = inner("command-name") {
+        let args = inner("command-args").unwrap_or_default();
+        prompts::own_command(told, &format!("/{}", name.trim_start_matches('/')), &args);
+    }
+}
+
+/// A prompt that a hook of the user's did not let through. Anything else of this kind is for the screen only.
+fn informational(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
+    let ending = row.get("promptSubmitEnding").and_then(|ending| ending.get("ending"));
+    let kind = ending.and_then(|ending| ending.get("kind")).and_then(Value::as_str).unwrap_or_default();
+    if kind != "blocked_by_hook" && row.get("preventContinuation").and_then(Value::as_bool) != Some(true) {
+        return;
+    }
+    let mut entry = told.event(Kind::RuleLogged, Phase::Close, told.own_key());
+    entry.title = Some("Prompt blocked by a hook".to_owned());
+    entry.ended_at = Some(told.at);
+    put(&mut entry.metadata, "ruleStatus", "denied");
+    put(&mut entry.metadata, "ruleOutcome", "deny");
+    put(&mut entry.metadata, "rulePolicy", "user_hook");
+    put(&mut entry.metadata, "hookEvent", "UserPromptSubmit");
+    put(&mut entry.metadata, "endingKind", told.rules.word(kind));
+    put(&mut entry.metadata, "importance", "critical");
+    told.push(entry);
+}

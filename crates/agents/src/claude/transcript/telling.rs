@@ -1,0 +1,231 @@
+//! One row being told: who it speaks of, when, and what has been said so far.
+//!
+//! What a hook also tells is told in the hook's own words: the row's members are put into the payload that the client
+//! would have sent, that payload passes through privacy as every payload does, and the reader of hooks reads it. So a
+//! fact has one key, one title and one set of fields, whichever channel tells of it first, at every level. Only how
+//! sure it is and who said so differ: a hook was seen firing, a row reports.
+
+use agent_tracer_event::{
+    Agent, CallState, Certainty, Channel, Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Subject,
+    TaskKey,
+};
+use agent_tracer_privacy::{Source as PrivacySource, reduce};
+use serde_json::{Map, Value};
+
+use super::row::Row;
+use super::state::{Lane, ReaderState};
+use super::text::Text;
+use crate::claude::{hooks, identity};
+use crate::files::Rules;
+use crate::observation::{Context, Observation, Source};
+
+/// The most characters of an id.
+const ID_CHARS: usize = 300;
+
+/// A row, with all that is known of it.
+pub(super) struct Telling<'r, 'a> {
+    pub(super) rules: &'r Rules<'r>,
+    pub(super) state: &'r mut ReaderState,
+    pub(super) row: &'r Row<'a>,
+    /// The line, if all of it is there.
+    pub(super) line: Option<&'a [u8]>,
+    /// When the session began, if that is known.
+    pub(super) began: Option<Millis>,
+    /// The session that the row belongs to: for a subagent the root of its tree.
+    pub(super) session: String,
+    /// The subagent that acted; empty for the session itself.
+    pub(super) agent: String,
+    pub(super) at: Millis,
+    pub(super) offset: u64,
+    /// A stable name of the row.
+    pub(super) name: String,
+    pub(super) reading: Reading,
+}
+
+/// A member of a payload that a row is put into.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Member<'m> {
+    /// A string as the row spells it.
+    Text(Text<'m>),
+    /// A text of ours.
+    Str(&'m str),
+    /// Any JSON, as it is spelled.
+    Raw(&'m [u8]),
+}
+
+impl<'a> Telling<'_, 'a> {
+    pub(super) fn lane(&mut self) -> &mut Lane {
+        self.state.lane(&self.agent)
+    }
+
+    pub(super) fn agent_id(&self) -> Option<&str> {
+        Some(self.agent.as_str()).filter(|agent| !agent.is_empty())
+    }
+
+    /// The task that acted.
+    pub(super) fn actor(&self) -> TaskKey {
+        identity::task(&self.session, self.agent_id())
+    }
+
+    /// The bare id of the turn.
+    pub(super) fn turn(&mut self) -> Option<String> {
+        let prompt = self.lane().prompt.clone();
+        identity::turn(self.agent_id(), prompt.as_deref()).map(str::to_owned)
+    }
+
+    pub(super) fn evidence(&self) -> Evidence {
+        Evidence::reported(format!("transcript, row {}", self.row.kind.head(40)))
+    }
+
+    /// An id or another short text of a row, masked: nothing that a row calls an id is trusted to be one.
+    pub(super) fn word(&self, text: Text<'_>) -> String {
+        word(self.rules, text)
+    }
+
+    /// An entry about anything, on the task that acted.
+    pub(super) fn entry(&self, subject: Subject, phase: Phase, key: impl Into<String>) -> Entry {
+        let mut entry = Entry::new(subject, phase, self.actor(), key, self.at, self.evidence());
+        entry.order = self.offset;
+        entry
+    }
+
+    /// An event of the task that acted.
+    pub(super) fn event(&mut self, kind: Kind, phase: Phase, key: impl Into<String>) -> Entry {
+        let mut entry = self.entry(Subject::Event(kind), phase, key);
+        entry.turn = self.turn();
+        entry.agent_id = self.agent_id().map(str::to_owned);
+        let shown = self.shown_type();
+        entry.agent_type = Some(shown);
+        if let Some(prompt) = self.lane().prompt.clone() {
+            entry.metadata.insert("promptId".to_owned(), Value::from(prompt));
+        }
+        entry
+    }
+
+    fn shown_type(&mut self) -> String {
+        if self.agent.is_empty() {
+            "main".to_owned()
+        } else {
+            self.lane().agent_type.clone().unwrap_or_default()
+        }
+    }
+
+    /// The key of an event that has no id of its own.
+    pub(super) fn own_key(&self) -> String {
+        format!("row:{}", self.name)
+    }
+
+    /// Reads the row as the hook that the client would have fired, of members that went through privacy. What the hook
+    /// says of the task that acted is left out: a reader says that once and not on every row.
+    pub(super) fn as_hook(&mut self, event: &str, members: Vec<(&str, Value)>) -> Vec<Entry> {
+        let payload = self.payload(event, members);
+        let context = Context::default();
+        let observation = Observation {
+            agent: Agent::ClaudeCode,
+            channel: Channel::Transcript,
+            name: &self.name,
+            arrived: self.at,
+            source: Source::Hook,
+            body: b"",
+            context: &context,
+        };
+        let mut read = hooks::read_payload(&observation, &payload);
+        self.reading.unrecognised.append(&mut read.unrecognised);
+        let (actor, evidence) = (self.actor(), self.evidence());
+        let mut entries = read.entries;
+        entries.retain(|entry| entry.subject != Subject::Task || entry.task != actor);
+        for entry in &mut entries {
+            entry.hook_event_name = None;
+            entry.order = self.offset;
+            let certainty = entry.evidence.certainty.min(Certainty::Reported);
+            entry.evidence = Evidence { certainty, ..evidence.clone() };
+        }
+        entries
+    }
+
+    fn payload(&mut self, event: &str, members: Vec<(&str, Value)>) -> Value {
+        let mut payload = Map::new();
+        put(&mut payload, "hook_event_name", event);
+        put(&mut payload, "session_id", self.session.as_str());
+        put(&mut payload, "agent_id", self.agent.as_str());
+        for (name, text) in [("cwd", self.row.cwd), ("permission_mode", self.row.permission_mode)] {
+            if !text.is_empty() {
+                put(&mut payload, name, self.rules.word(&text.decode()));
+            }
+        }
+        let lane = self.state.lane(&self.agent);
+        if let Some(kind) = lane.agent_type.as_deref().filter(|_| !lane.agent.is_empty()) {
+            put(&mut payload, "agent_type", kind);
+        }
+        if let Some(prompt) = lane.prompt.as_deref() {
+            put(&mut payload, "prompt_id", prompt);
+        }
+        for (name, value) in members {
+            payload.insert(name.to_owned(), value);
+        }
+        Value::Object(payload)
+    }
+
+    /// What privacy leaves of one member of a hook's payload; null if it cannot be understood.
+    pub(super) fn kept(&self, event: &str, tool: Option<&str>, name: &str, member: Member<'_>) -> Value {
+        let mut payload = b"{\"hook_event_name\":".to_vec();
+        let string = |payload: &mut Vec<u8>, text: &str| {
+            payload.extend_from_slice(Value::from(text).to_string().as_bytes());
+        };
+        string(&mut payload, event);
+        if let Some(tool) = tool {
+            payload.extend_from_slice(b",\"tool_name\":");
+            string(&mut payload, tool);
+        }
+        payload.push(b',');
+        string(&mut payload, name);
+        payload.push(b':');
+        match member {
+            Member::Text(text) => {
+                payload.push(b'"');
+                payload.extend_from_slice(text.raw());
+                payload.push(b'"');
+            }
+            Member::Str(text) => string(&mut payload, text),
+            Member::Raw(json) => payload.extend_from_slice(json),
+        }
+        payload.push(b'}');
+        let mut out = Vec::with_capacity(payload.len().min(16 * 1024));
+        let key = self.rules.hash_key;
+        let reduction = reduce(&payload, PrivacySource::ClaudeHook, self.rules.config, &mut || key, &mut out);
+        if reduction.fault.is_some() {
+            return Value::Null;
+        }
+        let members = serde_json::from_slice::<Map<String, Value>>(&out);
+        members.ok().and_then(|mut members| members.remove(name)).unwrap_or_default()
+    }
+
+    /// Closes the turn that is being worked on.
+    pub(super) fn close_turn(&mut self, state: CallState) -> Option<Entry> {
+        let turn = self.turn()?;
+        let mut entry = self.entry(Subject::Turn, Phase::Close, format!("turn:{turn}"));
+        entry.turn = Some(turn);
+        entry.agent_id = self.agent_id().map(str::to_owned);
+        entry.state = Some(state);
+        entry.ended_at = Some(self.at);
+        Some(entry)
+    }
+
+    pub(super) fn push(&mut self, entry: Entry) {
+        self.reading.entries.push(entry);
+    }
+}
+
+/// A short text that stays at every level, masked.
+pub(super) fn word(rules: &Rules<'_>, text: Text<'_>) -> String {
+    let head = text.head(4 * ID_CHARS);
+    crate::text::cut(&rules.word(&head), ID_CHARS).into_owned()
+}
+
+/// Writes a text under a name unless it is empty.
+pub(super) fn put(metadata: &mut Metadata, name: &str, value: impl Into<Value>) {
+    let value = value.into();
+    if !(value.is_null() || value.as_str() == Some("")) {
+        metadata.insert(name.to_owned(), value);
+    }
+}

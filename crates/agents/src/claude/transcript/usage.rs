@@ -1,0 +1,201 @@
+//! What responses cost, out of transcripts, and nothing else.
+//!
+//! For a question that is asked once (`usage --files`) nothing needs to be stored, and most bytes need not be looked
+//! at: a line without a member called `usage` is passed over by searching for that name, and of the others only ids and
+//! numbers are read. The law: every response counts once, whatever it is repeated in. Its id decides, over all files,
+//! so the blocks of a message, the copies in a fork and the echo of a subagent's answer fold into one.
+
+mod book;
+
+use memchr::memmem::Finder;
+
+use agent_tracer_event::Millis;
+
+pub use book::{Counted, UsageBook};
+use book::{Response, ResponseId};
+
+use super::file::{TranscriptFile, is_compaction_helper};
+use super::progress::carried;
+use super::row::{Depth, Row, remains, row};
+use super::text::Text;
+use super::tokens::Spent;
+use crate::files::{Line, LineSplitter};
+
+/// What a scan saw, beside the numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanCounts {
+    /// Rows that told of a response, repetitions included.
+    pub rows: u64,
+    /// Rows that the client made up, such as errors of the API: they cost nothing.
+    pub synthetic: u64,
+    /// Responses that were cut off while they arrived. What they cost is not known, so it is not counted.
+    pub cut_short: u64,
+    /// Rows of a response whose numbers could not be read. Anything but zero means that a sum is too low.
+    pub unreadable: u64,
+    /// Lines that name a usage and are no JSON.
+    pub malformed: u64,
+    /// Lines beyond the limit, of which only the beginning and the end were looked at.
+    pub too_long: u64,
+}
+
+impl ScanCounts {
+    /// The sum of two.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            rows: self.rows + other.rows,
+            synthetic: self.synthetic + other.synthetic,
+            cut_short: self.cut_short + other.cut_short,
+            unreadable: self.unreadable + other.unreadable,
+            malformed: self.malformed + other.malformed,
+            too_long: self.too_long + other.too_long,
+        }
+    }
+}
+
+/// How many lines at the beginning of a file are searched for the time at which it began.
+const FIRST_LINES: u32 = 32;
+
+/// The longest line that is held: a row of a response is a few kilobytes, and the longer ones are results.
+const LONGEST_LINE: usize = 4 * 1024 * 1024;
+
+/// Reads one file in chunks.
+#[derive(Debug)]
+pub struct UsageScan {
+    lines: LineSplitter,
+    reader: LineReader,
+}
+
+#[derive(Debug)]
+struct LineReader {
+    file: TranscriptFile,
+    needle: Finder<'static>,
+    first_lines: u32,
+    counts: ScanCounts,
+}
+
+impl UsageScan {
+    /// Starts at the beginning of a file.
+    #[must_use]
+    pub fn new(file: TranscriptFile) -> Self {
+        let first_lines = if file.began.is_some() { 0 } else { FIRST_LINES };
+        // Without the colon: a client that writes a blank before it is read all the same. In a text the quotes of
+        // such a name have backslashes before them, so a hit is a name.
+        let needle = Finder::new(br#""usage""#);
+        let reader = LineReader { file, needle, first_lines, counts: ScanCounts::default() };
+        Self { lines: LineSplitter::with_limit(0, LONGEST_LINE), reader }
+    }
+
+    /// Takes the next bytes of the file.
+    pub fn push(&mut self, chunk: &[u8], book: &mut UsageBook) {
+        let reader = &mut self.reader;
+        self.lines.push(chunk, |line| match line {
+            Line::Complete { bytes, .. } => reader.line(bytes, book),
+            Line::TooLong { head, tail, .. } => {
+                reader.counts.too_long += 1;
+                reader.take(&remains(head, tail), head, book);
+            }
+        });
+    }
+
+    /// Ends the file: a last line without an ending counts if it is whole.
+    pub fn finish(mut self, book: &mut UsageBook) -> ScanCounts {
+        if let Some((rest, _)) = self.lines.rest() {
+            let malformed = self.reader.counts.malformed;
+            self.reader.line(rest, book);
+            // A line that is still being written is no fault of anybody's.
+            self.reader.counts.malformed = malformed;
+        }
+        self.reader.counts
+    }
+}
+
+impl LineReader {
+    #[inline]
+    fn line(&mut self, line: &[u8], book: &mut UsageBook) {
+        if self.first_lines > 0 {
+            self.first_line(line);
+        }
+        if self.needle.find(line).is_none() {
+            return;
+        }
+        match row(line, Depth::Numbers) {
+            Ok(row) => self.take(&row, line, book),
+            Err(_) => self.counts.malformed += 1,
+        }
+    }
+
+    /// Looks for the time at which the file began: in a fork it is later than that of the rows it was given.
+    fn first_line(&mut self, line: &[u8]) {
+        self.first_lines -= 1;
+        let Ok(row) = row(line, Depth::Numbers) else { return };
+        if let Some(time) = time(row.timestamp) {
+            self.file.began = Some(time);
+            self.first_lines = 0;
+        }
+    }
+
+    fn take(&mut self, row: &Row<'_>, line: &[u8], book: &mut UsageBook) {
+        if row.kind.is("progress") {
+            if let Some((inner, _)) = carried(row, Depth::Numbers)
+                && inner.kind.is("assistant")
+            {
+                self.response(&inner, line, book);
+            }
+        } else if row.kind.is("assistant") || row.kind.is("api_response") {
+            self.response(row, line, book);
+        }
+    }
+
+    fn response(&mut self, row: &Row<'_>, line: &[u8], book: &mut UsageBook) {
+        let message = row.message.as_ref();
+        let model =
+            message.map(|message| message.model).filter(|model| !model.is_empty()).unwrap_or(row.model);
+        if row.is_api_error || model.is(SYNTHETIC) {
+            self.counts.synthetic += 1;
+            return;
+        }
+        if row.is_aborted {
+            self.counts.cut_short += 1;
+            return;
+        }
+        let spent: Option<Spent<'_>> = message.and_then(|message| message.usage).or(row.usage);
+        let Some(spent) = spent.filter(|spent| spent.counted) else {
+            self.counts.unreadable += u64::from(message.is_some_and(|message| message.names_usage));
+            return;
+        };
+        self.counts.rows += 1;
+        let message_id = message.map(|message| message.id).unwrap_or_default();
+        let agent = if row.agent.is_empty() {
+            self.file.agent_id.as_deref().map(Into::into)
+        } else {
+            Some(row.agent.decode())
+        };
+        let session = if row.session.is_empty() {
+            self.file.session.as_deref().unwrap_or_default().into()
+        } else {
+            row.session.decode()
+        };
+        book.add(&Response {
+            id: ResponseId::of(message_id, row.request, row.uuid, line),
+            model: model.decode(),
+            session,
+            agent: agent.filter(|id| !is_compaction_helper(id)),
+            at: time(row.timestamp),
+            began: self.file.began.filter(|_| self.file.agent_id.is_none()),
+            tokens: spent.tokens,
+            cost_usd: row.cost_usd,
+        });
+    }
+}
+
+/// The model of rows that the client made up.
+pub(super) const SYNTHETIC: &str = "<synthetic>";
+
+/// The time that a row names.
+fn time(text: Text<'_>) -> Option<Millis> {
+    std::str::from_utf8(text.raw()).ok().and_then(Millis::parse)
+}
+
+#[cfg(test)]
+mod tests;

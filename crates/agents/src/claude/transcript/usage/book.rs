@@ -1,0 +1,279 @@
+//! Responses, each once.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use agent_tracer_event::Millis;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::super::text::Text;
+use super::super::tokens::Tokens;
+
+/// What names a response everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ResponseId(u128);
+
+impl ResponseId {
+    /// From the best name there is: the provider's for the message, else for the request, else the client's for the
+    /// row. A row without any of them is only ever itself.
+    pub(super) fn of(message: Text<'_>, request: Text<'_>, row: Text<'_>, line: &[u8]) -> Self {
+        for (letter, name) in [(1, message), (2, request), (3, row)] {
+            if !name.is_empty() {
+                return Self(xxh3_128(name.raw()).wrapping_add(letter));
+            }
+        }
+        Self(xxh3_128(line))
+    }
+}
+
+/// One telling of a response.
+#[derive(Clone, Debug)]
+pub(super) struct Response<'a> {
+    pub(super) id: ResponseId,
+    pub(super) model: Cow<'a, str>,
+    pub(super) session: Cow<'a, str>,
+    pub(super) agent: Option<Cow<'a, str>>,
+    pub(super) at: Option<Millis>,
+    /// When the file began that tells it.
+    pub(super) began: Option<Millis>,
+    pub(super) tokens: Tokens,
+    pub(super) cost_usd: Option<f64>,
+}
+
+/// A response in the book.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    tokens: Tokens,
+    cost_usd: Option<f64>,
+    at: Option<Millis>,
+    model: u32,
+    source: u32,
+}
+
+/// Whose response it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Source {
+    session: u32,
+    agent: Option<String>,
+}
+
+/// A response that was counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counted<'a> {
+    /// The model that answered.
+    pub model: &'a str,
+    /// The session that asked. Of the several that tell of a response, the one whose file began first: a fork begins
+    /// after the session it copies.
+    pub session: &'a str,
+    /// The subagent that asked, if one did.
+    pub agent: Option<&'a str>,
+    /// When it was written down first.
+    pub at: Option<Millis>,
+    /// What it cost.
+    pub tokens: Tokens,
+    /// What it cost in dollars, where the client says so.
+    pub cost_usd: Option<f64>,
+}
+
+/// All responses of any number of files, each once. The order in which files are read changes no sum.
+#[derive(Clone, Debug, Default)]
+pub struct UsageBook {
+    lines: HashMap<ResponseId, Line, BuildHasherDefault<Folded>>,
+    models: Names<String>,
+    sessions: Names<String>,
+    /// When each session's own file began.
+    began: Vec<Option<Millis>>,
+    sources: Names<Source>,
+}
+
+impl UsageBook {
+    /// How many responses there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// What all of them cost.
+    #[must_use]
+    pub fn total(&self) -> Tokens {
+        self.lines.values().fold(Tokens::default(), |sum, line| sum.plus(&line.tokens))
+    }
+
+    /// The responses, in no order.
+    pub fn responses(&self) -> impl Iterator<Item = Counted<'_>> {
+        self.lines.values().map(|line| {
+            let source = self.sources.get(line.source);
+            Counted {
+                model: self.models.get(line.model).map_or("", String::as_str),
+                session: source
+                    .and_then(|source| self.sessions.get(source.session))
+                    .map_or("", String::as_str),
+                agent: source.and_then(|source| source.agent.as_deref()),
+                at: line.at,
+                tokens: line.tokens,
+                cost_usd: line.cost_usd,
+            }
+        })
+    }
+
+    pub(super) fn add(&mut self, response: &Response<'_>) {
+        let source = self.source(&response.session, response.agent.as_deref(), response.began);
+        let model = self.models.number(&*response.model, str::to_owned);
+        let Response { tokens, cost_usd, at, .. } = *response;
+        self.put(response.id, Line { tokens, cost_usd, at, model, source });
+    }
+
+    /// Takes over what another book holds.
+    pub fn merge(&mut self, other: &Self) {
+        // Names are few and responses are many: every name is looked up once.
+        let models: Vec<u32> =
+            other.models.all.iter().map(|name| self.models.number(name.as_str(), str::to_owned)).collect();
+        let sessions: Vec<u32> = (other.sessions.all.iter().zip(&other.began))
+            .map(|(name, began)| self.session(name, *began))
+            .collect();
+        let number = |names: &[u32], index: u32| names.get(index as usize).copied().unwrap_or(u32::MAX);
+        let sources: Vec<u32> = (other.sources.all.iter())
+            .map(|source| {
+                let session = number(&sessions, source.session);
+                self.sources.number(&Source { session, agent: source.agent.clone() }, Source::clone)
+            })
+            .collect();
+        self.lines.reserve(other.lines.len().saturating_sub(self.lines.len()));
+        for (id, line) in &other.lines {
+            let (model, source) = (number(&models, line.model), number(&sources, line.source));
+            self.put(*id, Line { model, source, ..*line });
+        }
+    }
+
+    fn put(&mut self, id: ResponseId, line: Line) {
+        let Some(known) = self.lines.get(&id).copied() else {
+            self.lines.insert(id, line);
+            return;
+        };
+        let owner = if known.source == line.source { known } else { self.owner(known, line) };
+        let tokens = known.tokens.fold(&line.tokens);
+        let at = earlier(known.at, line.at);
+        let cost_usd = match (known.cost_usd, line.cost_usd) {
+            (Some(one), Some(two)) => Some(one.max(two)),
+            (one, two) => one.or(two),
+        };
+        self.lines.insert(id, Line { tokens, cost_usd, at, model: owner.model, source: owner.source });
+    }
+
+    /// Which of two tellings comes from the one who asked: the session that began first, and in it the subagent rather
+    /// than the session, whose file may echo what its subagents were told.
+    fn owner(&self, one: Line, two: Line) -> Line {
+        let rank = |line: &Line| {
+            let source = self.sources.get(line.source)?;
+            let began = self.began.get(source.session as usize).copied().flatten();
+            let began = began.map_or(i64::MAX, |began| began.0);
+            Some((began, self.sessions.get(source.session)?, source.agent.is_none(), &source.agent))
+        };
+        match (rank(&one), rank(&two)) {
+            (Some(first), Some(second)) if second < first => two,
+            (None, Some(_)) => two,
+            _ => one,
+        }
+    }
+
+    fn session(&mut self, name: &str, began: Option<Millis>) -> u32 {
+        let number = self.sessions.number(name, str::to_owned);
+        if self.began.len() <= number as usize {
+            self.began.resize(number as usize + 1, None);
+        }
+        if let Some(known) = self.began.get_mut(number as usize) {
+            *known = earlier(*known, began);
+        }
+        number
+    }
+
+    fn source(&mut self, session: &str, agent: Option<&str>, began: Option<Millis>) -> u32 {
+        let session = self.session(session, began);
+        let known = self.sources.last(|source| source.session == session && source.agent.as_deref() == agent);
+        known.unwrap_or_else(|| {
+            let source = Source { session, agent: agent.map(str::to_owned) };
+            self.sources.number(&source, Source::clone)
+        })
+    }
+}
+
+fn earlier(one: Option<Millis>, two: Option<Millis>) -> Option<Millis> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(one.min(two)),
+        (one, two) => one.or(two),
+    }
+}
+
+/// Values that occur often, by number.
+#[derive(Clone, Debug)]
+struct Names<T> {
+    all: Vec<T>,
+    numbers: HashMap<T, u32>,
+    last: u32,
+}
+
+impl<T> Default for Names<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), numbers: HashMap::new(), last: u32::MAX }
+    }
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Names<T> {
+    fn get(&self, number: u32) -> Option<&T> {
+        self.all.get(number as usize)
+    }
+
+    /// The number that was asked for last, if it is still the right one: rows of one file name the same things.
+    fn last(&self, fits: impl Fn(&T) -> bool) -> Option<u32> {
+        self.get(self.last).filter(|name| fits(name)).map(|_| self.last)
+    }
+
+    fn number<Q>(&mut self, name: &Q, own: impl Fn(&Q) -> T) -> u32
+    where
+        T: std::borrow::Borrow<Q>,
+        Q: Eq + std::hash::Hash + ?Sized,
+    {
+        if let Some(number) = self.last(|known| known.borrow() == name) {
+            return number;
+        }
+        let number = match self.numbers.get(name) {
+            Some(number) => *number,
+            None => {
+                // More names than that do not fit into memory anyway.
+                let number = u32::try_from(self.all.len()).unwrap_or(u32::MAX);
+                self.all.push(own(name));
+                self.numbers.insert(own(name), number);
+                number
+            }
+        };
+        self.last = number;
+        number
+    }
+}
+
+/// Takes a hash for what it is: the ids are hashes already.
+#[derive(Clone, Copy, Debug, Default)]
+struct Folded(u64);
+
+impl Hasher for Folded {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u128(&mut self, hash: u128) {
+        self.0 = hash as u64;
+    }
+}
