@@ -1,0 +1,225 @@
+//! Options and operands: how a program reads its arguments.
+
+use crate::words::Field;
+
+/// How options are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `-abc`, `-o value`, `--long`, `--long=value`.
+    Gnu,
+    /// `-name`, `-name value`: find, go, terraform, java.
+    OneDash,
+    /// `-Name value`, in any case: PowerShell.
+    Cmdlet,
+}
+
+/// Arguments, told apart.
+pub(crate) struct Arguments<'f, 't> {
+    style: Style,
+    options: Vec<Given<'f, 't>>,
+    pub(crate) operands: Vec<&'f Field<'t>>,
+    /// How many operands stand before `--`; absent without one.
+    pub(crate) before_dashes: Option<usize>,
+}
+
+struct Given<'f, 't> {
+    name: Name<'f>,
+    value: Option<&'f str>,
+    /// The field that holds the value, if it is a field of its own.
+    field: Option<&'f Field<'t>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Name<'f> {
+    Short(char),
+    Long(&'f str),
+}
+
+impl<'f, 't> Arguments<'f, 't> {
+    /// Tells options from operands. `values` names the options that take a value, separated by blanks.
+    pub(crate) fn read(fields: &'f [Field<'t>], values: &str, style: Style) -> Self {
+        let mut arguments = Self { style, options: Vec::new(), operands: Vec::new(), before_dashes: None };
+        let mut rest = fields.iter();
+        while let Some(field) = rest.next() {
+            let text: &'f str = &field.text;
+            if text == "--" && style != Style::Cmdlet {
+                arguments.before_dashes = Some(arguments.operands.len());
+                arguments.operands.extend(rest);
+                break;
+            }
+            if !field.is_option() {
+                arguments.operands.push(field);
+                continue;
+            }
+            match style {
+                Style::Gnu if text.starts_with("--") => {
+                    let (name, value) = split_value(text);
+                    let field = if value.is_none() && listed(values, name) { rest.next() } else { None };
+                    let value = value.or(field.map(|field| &*field.text));
+                    arguments.options.push(Given { name: Name::Long(name), value, field });
+                }
+                Style::Gnu => arguments.cluster(text, values, &mut rest),
+                Style::OneDash | Style::Cmdlet => {
+                    let (name, value) = split_value(text);
+                    let takes = if style == Style::Cmdlet {
+                        listed_anyhow(values, name)
+                    } else {
+                        listed(values, name)
+                    };
+                    let field = if value.is_none() && takes { rest.next() } else { None };
+                    let value = value.or(field.map(|field| &*field.text));
+                    arguments.options.push(Given { name: Name::Long(name), value, field });
+                }
+            }
+        }
+        arguments
+    }
+
+    /// `-abc`: three options, or one with a value stuck to it.
+    fn cluster(&mut self, text: &'f str, values: &str, rest: &mut std::slice::Iter<'f, Field<'t>>) {
+        let mut letters = text.char_indices().skip(1);
+        while let Some((position, letter)) = letters.next() {
+            let name = Name::Short(letter);
+            if !listed_short(values, letter) {
+                self.options.push(Given { name, value: None, field: None });
+                continue;
+            }
+            let stuck = text.get(position + letter.len_utf8()..).filter(|stuck| !stuck.is_empty());
+            let field = if stuck.is_none() { rest.next() } else { None };
+            let value = stuck.or(field.map(|field| &*field.text));
+            self.options.push(Given { name, value, field });
+            return;
+        }
+    }
+
+    /// True if one of the named options is given.
+    pub(crate) fn has(&self, names: &str) -> bool {
+        self.options.iter().any(|given| given.is(names, self.style))
+    }
+
+    /// The value of the first of the named options that is given.
+    pub(crate) fn value(&self, names: &str) -> Option<&'f str> {
+        self.options.iter().find(|given| given.is(names, self.style)).and_then(|given| given.value)
+    }
+
+    /// The values of all of the named options.
+    pub(crate) fn values<'a>(
+        &'a self,
+        names: &'a str,
+    ) -> impl Iterator<Item = (&'f str, Option<&'f Field<'t>>)> + 'a {
+        self.options
+            .iter()
+            .filter(move |given| given.is(names, self.style))
+            .filter_map(|given| given.value.map(|value| (value, given.field)))
+    }
+
+    /// The text of an operand.
+    pub(crate) fn operand(&self, index: usize) -> Option<&'f str> {
+        self.operands.get(index).map(|field| &*field.text)
+    }
+
+    /// The operands behind `--`.
+    pub(crate) fn after_dashes(&self) -> &[&'f Field<'t>] {
+        self.before_dashes.and_then(|before| self.operands.get(before..)).unwrap_or_default()
+    }
+
+    /// The digits of `-20`, as `head` and `tail` take them.
+    pub(crate) fn number(&self) -> Option<String> {
+        let digits: String = self
+            .options
+            .iter()
+            .map_while(|given| match given.name {
+                Name::Short(digit) if digit.is_ascii_digit() => Some(digit),
+                Name::Short(_) | Name::Long(_) => None,
+            })
+            .collect();
+        (!digits.is_empty()).then_some(digits)
+    }
+}
+
+impl Given<'_, '_> {
+    fn is(&self, names: &str, style: Style) -> bool {
+        match self.name {
+            Name::Short(letter) => listed_short(names, letter),
+            // PowerShell takes any case and any beginning of a name that is clear enough.
+            Name::Long(long) if style == Style::Cmdlet => tokens(names).any(|name| {
+                name.get(..long.len()).is_some_and(|start| start.eq_ignore_ascii_case(long.as_bytes()))
+            }),
+            Name::Long(long) => listed(names, long),
+        }
+    }
+}
+
+fn split_value(text: &str) -> (&str, Option<&str>) {
+    match text.split_once('=') {
+        Some((name, value)) => (name, Some(value)),
+        None => (text, None),
+    }
+}
+
+/// True if a list of option names, separated by blanks, holds this one. The lists are long and asked for every
+/// option of every command, so this looks at each byte once and builds nothing.
+pub(crate) fn listed(names: &str, name: &str) -> bool {
+    tokens(names).any(|known| known == name.as_bytes())
+}
+
+fn listed_anyhow(names: &str, name: &str) -> bool {
+    tokens(names).any(|known| known.eq_ignore_ascii_case(name.as_bytes()))
+}
+
+fn listed_short(names: &str, letter: char) -> bool {
+    match u8::try_from(letter) {
+        Ok(letter) => tokens(names).any(|known| known == [b'-', letter]),
+        Err(_) => false,
+    }
+}
+
+fn tokens(names: &str) -> impl Iterator<Item = &[u8]> {
+    names.as_bytes().split(|byte| *byte == b' ').filter(|token| !token.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(line: &'static str) -> Vec<Field<'static>> {
+        line.split(' ').map(Field::literal).collect()
+    }
+
+    #[test]
+    fn clusters_values_and_operands_are_told_apart() {
+        let fields = fields("-rf -n5 --depth=2 --file x a -- -b");
+        let read = Arguments::read(&fields, "-n --file", Style::Gnu);
+        assert!(read.has("-r") && read.has("-f --force") && !read.has("-x"));
+        assert_eq!(read.value("-n"), Some("5"));
+        assert_eq!(read.value("--depth"), Some("2"));
+        assert_eq!(read.value("-o --file"), Some("x"));
+        assert_eq!(read.operands.iter().map(|field| &*field.text).collect::<Vec<_>>(), ["a", "-b"]);
+        assert_eq!(read.after_dashes().len(), 1);
+    }
+
+    #[test]
+    fn a_value_option_at_the_end_has_no_value() {
+        let fields = fields("-n");
+        let read = Arguments::read(&fields, "-n", Style::Gnu);
+        assert!(read.has("-n"));
+        assert_eq!(read.value("-n"), None);
+    }
+
+    #[test]
+    fn one_dash_options_are_words() {
+        let fields = fields("src -name x -delete");
+        let read = Arguments::read(&fields, "-name", Style::OneDash);
+        assert_eq!(read.value("-name"), Some("x"));
+        assert!(read.has("-delete"));
+        assert_eq!(read.operand(0), Some("src"));
+    }
+
+    #[test]
+    fn a_bare_dash_is_an_operand_and_digits_are_a_number() {
+        let fields = fields("-20 -");
+        let read = Arguments::read(&fields, "", Style::Gnu);
+        assert_eq!(read.number().as_deref(), Some("20"));
+        assert_eq!(read.operand(0), Some("-"));
+    }
+}

@@ -1,0 +1,86 @@
+//! Which step a command line was run for.
+
+use crate::draft::Draft;
+use crate::effect::Effect;
+
+/// How much a step tells about the purpose of the whole. Checks come first, in the order in which people care:
+/// whoever builds and then tests wanted to test. Everything else weighs what it does to the world.
+pub(crate) fn weight(draft: &Draft) -> u32 {
+    if !draft.members.is_empty() {
+        return draft.members.iter().map(weight).max().unwrap_or_default();
+    }
+    // What runs inside a step to make its words counts as well, but below the same thing done openly.
+    let inner = draft.substitutions.iter().map(weight).max().unwrap_or_default();
+    own_weight(draft).max(inner.saturating_sub(5))
+}
+
+/// The weight of a step without what runs inside it.
+fn own_weight(draft: &Draft) -> u32 {
+    match draft.operation {
+        "run_test" => 1000,
+        "run_lint" => 950,
+        "run_build" => 900,
+        "verify" => 850,
+        "install_dependency" => 800,
+        _ => by_effect(draft),
+    }
+}
+
+fn by_effect(draft: &Draft) -> u32 {
+    match draft.effects.gravest() {
+        Effect::RemoteExecution => 700,
+        Effect::Destructive => 650,
+        Effect::Write => match draft.operation {
+            // Preparations: done so that something else can be.
+            "create_directory" | "stage" | "create_file" | "change_mode" | "change_config" | "clean" => 550,
+            _ => 600,
+        },
+        Effect::Network => 500,
+        Effect::ExecuteCheck => 450,
+        Effect::Unknown => 400,
+        Effect::ReadOnly => match draft.operation {
+            "filter" | "sort_output" | "limit_output" | "test" | "compute" => 180,
+            _ => 200,
+        },
+        Effect::Neutral => match draft.operation {
+            "print" | "wait" => 100,
+            _ => 50,
+        },
+    }
+}
+
+/// The index of the decisive step. Of equals, the last one that changes something, or the first one that looks.
+pub(crate) fn decisive(steps: &[Draft]) -> Option<usize> {
+    let mut best: Option<(usize, u32)> = None;
+    for (position, step) in steps.iter().enumerate() {
+        let weight = weight(step);
+        let better = match best {
+            None => true,
+            Some((_, known)) if weight >= 400 => weight >= known,
+            Some((_, known)) => weight > known,
+        };
+        if better {
+            best = Some((position, weight));
+        }
+    }
+    best.map(|(position, _)| position)
+}
+
+/// The step itself, or the decisive member of a pipeline: whose status counts.
+pub(crate) fn innermost(draft: &Draft) -> &Draft {
+    match decisive(&draft.members).and_then(|position| draft.members.get(position)) {
+        Some(member) => innermost(member),
+        None => draft,
+    }
+}
+
+/// What the step is about: a member of a pipeline, or what runs inside its words if that weighs more than
+/// the step itself, as in `echo $(rm -rf x)`.
+pub(crate) fn meaning(draft: &Draft) -> &Draft {
+    let step = innermost(draft);
+    let inner = decisive(&step.substitutions).and_then(|position| step.substitutions.get(position));
+    match inner {
+        Some(inner) if weight(inner) > own_weight(step) => meaning(inner),
+        _ => step,
+    }
+}

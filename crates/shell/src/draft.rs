@@ -1,0 +1,176 @@
+//! A step while it is being read: the public step, and what only this crate needs to know about it.
+
+use crate::effect::Effects;
+use crate::model::{Confidence, Operator, Redirect, Selectors, Step, Target, TargetType};
+use crate::syntax::ast::Span;
+
+/// Longest value of a target, in characters, and most targets of a step. What is beyond is cut: a target names
+/// something, it does not carry content.
+const MAX_VALUE: usize = 1024;
+const MAX_TARGETS: usize = 100;
+/// Most wrappers that are listed.
+const MAX_WRAPPERS: usize = 8;
+
+/// What is done to a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Its content is read.
+    Read,
+    /// It is listed, tested, walked through.
+    Look,
+    Write,
+    Delete,
+    /// It is run.
+    Run,
+    /// It only names something.
+    Mention,
+}
+
+/// A target and what is done to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Aim {
+    pub(crate) kind: TargetType,
+    pub(crate) value: String,
+    pub(crate) access: Access,
+    /// On this machine's disk: not inside a container or on another host.
+    pub(crate) local: bool,
+}
+
+/// A step under construction.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    /// Identifies the step in the tree of [`crate::exit`].
+    pub(crate) leaf: usize,
+    pub(crate) raw: Span,
+    pub(crate) name: String,
+    pub(crate) subcommand: Option<String>,
+    pub(crate) operation: &'static str,
+    pub(crate) effects: Effects,
+    pub(crate) confidence: Confidence,
+    pub(crate) aims: Vec<Aim>,
+    pub(crate) operator: Option<Operator>,
+    pub(crate) redirects: Vec<Redirect>,
+    pub(crate) wrappers: Vec<&'static str>,
+    pub(crate) members: Vec<Self>,
+    pub(crate) substitutions: Vec<Self>,
+    pub(crate) selectors: Selectors,
+    /// What the title names beside the targets: a commit message, a branch, a script.
+    pub(crate) detail: Option<String>,
+    /// The words of the command behind its wrappers, as written and shortened.
+    pub(crate) words: String,
+    /// What the step prints, if the command line says it.
+    pub(crate) output: Option<String>,
+}
+
+impl Draft {
+    pub(crate) fn new(leaf: usize, raw: Span) -> Self {
+        Self {
+            leaf,
+            raw,
+            name: String::new(),
+            subcommand: None,
+            operation: "unknown",
+            effects: Effects::NONE,
+            confidence: Confidence::High,
+            aims: Vec::new(),
+            operator: None,
+            redirects: Vec::new(),
+            wrappers: Vec::new(),
+            members: Vec::new(),
+            substitutions: Vec::new(),
+            selectors: Selectors::default(),
+            detail: None,
+            words: String::new(),
+            output: None,
+        }
+    }
+
+    pub(crate) fn aim(&mut self, kind: TargetType, value: impl Into<String>, access: Access) {
+        if self.aims.len() >= MAX_TARGETS {
+            return;
+        }
+        let mut value = value.into();
+        if let Some((cut, _)) = value.char_indices().nth(MAX_VALUE) {
+            value.truncate(cut);
+        }
+        if self.aims.iter().any(|aim| aim.kind == kind && aim.value == value && aim.access == access) {
+            return;
+        }
+        self.aims.push(Aim { kind, value, access, local: true });
+    }
+
+    /// Takes over a target of a member or of what was unwrapped.
+    pub(crate) fn take_aim(&mut self, aim: &Aim) {
+        let before = self.aims.len();
+        self.aim(aim.kind, aim.value.clone(), aim.access);
+        if self.aims.len() > before
+            && let Some(taken) = self.aims.last_mut()
+        {
+            taken.local = aim.local;
+        }
+    }
+
+    pub(crate) fn wrap(&mut self, label: &'static str) {
+        if self.wrappers.len() < MAX_WRAPPERS {
+            self.wrappers.push(label);
+        }
+    }
+
+    pub(crate) fn at_most(&mut self, confidence: Confidence) {
+        self.confidence = self.confidence.min(confidence);
+    }
+
+    /// All effects, those of substitutions included.
+    pub(crate) fn all_effects(&self) -> Effects {
+        self.substitutions.iter().fold(self.effects, |effects, inner| effects.and(inner.all_effects()))
+    }
+
+    /// The least confidence of the step and what runs inside it.
+    pub(crate) fn least_confidence(&self) -> Confidence {
+        self.substitutions.iter().fold(self.confidence, |least, inner| least.min(inner.least_confidence()))
+    }
+
+    /// Every step in here that is not a pipeline, substitutions included.
+    pub(crate) fn each_simple<'d>(&'d self, visit: &mut impl FnMut(&'d Self)) {
+        if self.members.is_empty() {
+            visit(self);
+        }
+        for inner in self.members.iter().chain(&self.substitutions) {
+            inner.each_simple(visit);
+        }
+    }
+
+    /// The step as others see it.
+    pub(crate) fn finish(self, root: &str) -> Step {
+        let effects = self.all_effects();
+        let confidence = self.least_confidence();
+        let mut targets: Vec<Target> = Vec::new();
+        for aim in self.aims {
+            let target = Target { kind: aim.kind, value: aim.value };
+            if !targets.contains(&target) {
+                targets.push(target);
+            }
+        }
+        let pipeline = if self.members.is_empty() {
+            None
+        } else {
+            Some(self.members.into_iter().map(|member| member.finish(root)).collect())
+        };
+        Step {
+            raw: self.raw.of(root).to_owned(),
+            command_name: self.name,
+            subcommand: self.subcommand,
+            operation: crate::semantics::public(self.operation).to_owned(),
+            targets,
+            effects: effects.list(),
+            effect: effects.gravest(),
+            confidence,
+            operator_from_previous: self.operator,
+            redirects: self.redirects,
+            wrappers: self.wrappers.into_iter().map(str::to_owned).collect(),
+            pipeline,
+            substitutions: self.substitutions.into_iter().map(|inner| inner.finish(root)).collect(),
+            selectors: self.selectors,
+        }
+    }
+}

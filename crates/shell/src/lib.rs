@@ -1,0 +1,178 @@
+//! What a shell command does.
+//!
+//! [`analyze`] reads a command line as the shell would, without running anything, and says what its steps are,
+//! what they touch and how grave that is; [`describe`] adds the words in which a timeline tells it. Both are
+//! pure and total: any text gives an answer, in time that grows with its length and in bounded stack. What is
+//! not understood is `unknown` with low confidence, never a guess dressed as knowledge.
+//!
+//! ```
+//! use agent_tracer_shell::{Context, Effect, describe};
+//!
+//! let call = describe("cd web && npm test 2>&1 | tail -20", &Context::default());
+//! assert_eq!(call.analysis.overall_effect, Effect::ExecuteCheck);
+//! assert!(call.analysis.failure_masked);
+//! assert_eq!(call.semantics.entity_name, "npm");
+//! assert_eq!(call.title, "Run tests: npm test");
+//! ```
+//!
+//! The way of a command: `syntax` (text to tree) → `words` (words to arguments) → `walk` (tree to steps, with
+//! `tools` as its tables) → `decide` and `exit` (which step counts, and what the exit code proves) →
+//! `semantics`, `title` and `files`.
+
+mod arguments;
+mod context;
+mod decide;
+mod draft;
+mod effect;
+mod exit;
+mod files;
+mod model;
+mod path;
+mod semantics;
+mod syntax;
+mod title;
+mod tools;
+mod walk;
+mod words;
+
+pub use context::{Context, Dialect};
+pub use effect::Effect;
+pub use files::Files;
+pub use model::{
+    Check, CommandAnalysis, Confidence, Operator, Redirect, Selectors, Step, Structure, Target, TargetType,
+    Verdict,
+};
+pub use semantics::{
+    EntityType, Importance, Lane, ProbeKey, Semantics, SubtypeGroup, SubtypeKey, ToolFamily,
+};
+
+use draft::Draft;
+use effect::Effects;
+use exit::Node;
+use serde::{Deserialize, Serialize};
+use walk::Walked;
+
+/// Longest command that is read, in bytes. What is beyond counts as not understood.
+const MAX_COMMAND: usize = 1024 * 1024;
+/// Most checks that are listed.
+const MAX_CHECKS: usize = 16;
+
+/// Everything there is to say about a shell call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShellCall {
+    /// What the command does.
+    pub analysis: CommandAnalysis,
+    /// The same in the words of the event vocabulary.
+    pub semantics: Semantics,
+    /// Where it belongs in the timeline.
+    pub lane: Lane,
+    /// How a person would call it.
+    pub title: String,
+    /// The files it names.
+    pub files: Files,
+}
+
+/// Says what a command does.
+#[must_use]
+pub fn analyze(command: &str, context: &Context<'_>) -> CommandAnalysis {
+    describe(command, context).analysis
+}
+
+/// Says what a command does, and how to tell it.
+#[must_use]
+pub fn describe(command: &str, context: &Context<'_>) -> ShellCall {
+    let text = readable(command);
+    let mut walked = walk::walk(text, context);
+    walked.incomplete |= text.len() < command.len();
+    let mut effects =
+        walked.steps.iter().fold(walked.omitted.effects, |all, step| all.and(step.all_effects()));
+    if walked.incomplete || walked.steps.is_empty() {
+        effects = effects.and(Effects::UNKNOWN);
+    }
+    let (semantics, lane) = semantics::derive(text, context, &walked.steps, effects);
+    let title = title::title(&walked.steps);
+    let files = Files::of(&walked.steps, context);
+    let analysis = summarise(command, text, walked, effects);
+    ShellCall { analysis, semantics, lane, title, files }
+}
+
+/// The part of a command that is read: all of it, unless it is absurdly long.
+fn readable(command: &str) -> &str {
+    let mut end = command.len().min(MAX_COMMAND);
+    while !command.is_char_boundary(end) {
+        end -= 1;
+    }
+    command.get(..end).unwrap_or_default()
+}
+
+fn summarise(command: &str, text: &str, walked: Walked, effects: Effects) -> CommandAnalysis {
+    let structure = structure(&walked);
+    let decisive = decide::decisive(&walked.steps);
+    let main = decisive.and_then(|position| walked.steps.get(position)).map(decide::innermost);
+    let failure_masked = main.is_some_and(|main| is_masked(&walked.tree, main));
+    let checks = checks(&walked);
+    let least = walked.steps.iter().map(Draft::least_confidence).min().unwrap_or(Confidence::Low);
+    let confidence = if walked.incomplete { Confidence::Low } else { least.min(walked.omitted.confidence) };
+    CommandAnalysis {
+        raw: command.to_owned(),
+        structure,
+        overall_effect: effects.gravest(),
+        confidence,
+        failure_masked,
+        decisive_step: decisive,
+        steps: walked.steps.into_iter().map(|step| step.finish(text)).collect(),
+        checks,
+        omitted_steps: walked.omitted.count,
+    }
+}
+
+fn structure(walked: &Walked) -> Structure {
+    if walked.branches {
+        return Structure::Compound;
+    }
+    match walked.steps.as_slice() {
+        [] if walked.omitted.count == 0 => Structure::Simple,
+        [only] if walked.omitted.count == 0 => {
+            if only.members.is_empty() {
+                Structure::Simple
+            } else {
+                Structure::Pipeline
+            }
+        }
+        steps if steps.iter().any(|step| !step.members.is_empty()) => Structure::Compound,
+        _ => Structure::Sequence,
+    }
+}
+
+/// A failed probe is an answer, and pipes into `head` are how probes are written: only what hides a failure on
+/// purpose counts there. Anywhere else it is enough that success can be reported.
+fn is_masked(tree: &Node, main: &Draft) -> bool {
+    if main.all_effects().gravest() <= Effect::ReadOnly {
+        exit::hides_failure_on_purpose(tree, main.leaf)
+    } else {
+        exit::can_hide_failure(tree, main.leaf)
+    }
+}
+
+fn checks(walked: &Walked) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for (position, step) in walked.steps.iter().enumerate() {
+        let members =
+            if step.members.is_empty() { std::slice::from_ref(step) } else { step.members.as_slice() };
+        for member in members {
+            let is_check = matches!(member.operation, "run_test" | "run_lint" | "run_build" | "verify")
+                && member.effects.has(Effect::ExecuteCheck);
+            if is_check && checks.len() < MAX_CHECKS {
+                checks.push(Check {
+                    step: position,
+                    command_name: member.name.clone(),
+                    operation: member.operation.to_owned(),
+                    zero_means_passed: exit::zero_proves(&walked.tree, member.leaf),
+                    non_zero_means_failed: exit::failure_is_its_own(&walked.tree, member.leaf),
+                });
+            }
+        }
+    }
+    checks
+}

@@ -1,0 +1,387 @@
+//! Programs we know, as tables: one file per family.
+//!
+//! A row says what a program does by default; its cases say what options change; its subcommands are rows of
+//! their own. What a table cannot say is a reader: a small function beside the row. A row tells what the
+//! program really does to the world, not what it is called.
+
+mod build;
+mod cloud;
+mod containers;
+mod database;
+mod files;
+mod forge;
+mod git;
+mod go;
+mod javascript;
+mod jvm;
+mod kubernetes;
+mod languages;
+mod linting;
+mod network;
+mod packages;
+pub(crate) mod paths;
+mod powershell;
+mod python;
+mod rust;
+pub(crate) mod scripts;
+mod shell;
+mod sql;
+mod system;
+mod table;
+mod testing;
+mod text;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use crate::arguments::{Arguments, listed};
+use crate::context::Dialect;
+use crate::draft::{Access, Draft};
+use crate::effect::{Effect, Effects};
+use crate::exit::Ends;
+use crate::model::{Confidence, TargetType};
+use crate::path::Place;
+use crate::walk::Input;
+use crate::words::Field;
+use table::{Operands, Tool};
+
+/// Where and how a program is called.
+pub(crate) struct Setting<'a> {
+    pub(crate) place: &'a Place,
+    pub(crate) input: &'a Input,
+    pub(crate) dialect: Dialect,
+}
+
+/// One call, as a reader sees it.
+pub(crate) struct Call<'a, 'f, 't> {
+    pub(crate) arguments: Arguments<'f, 't>,
+    pub(crate) draft: &'a mut Draft,
+    /// Where the program works: its `-C` counts.
+    pub(crate) place: &'a Place,
+    pub(crate) input: &'a Input,
+}
+
+impl Call<'_, '_, '_> {
+    /// Sets what is done.
+    fn becomes(&mut self, operation: &'static str, effects: Effects) {
+        self.draft.operation = operation;
+        self.draft.effects = effects;
+    }
+
+    fn also(&mut self, effects: Effects) {
+        self.draft.effects = self.draft.effects.and(effects);
+    }
+
+    fn aim(&mut self, field: &Field<'_>, expected: TargetType, access: Access) {
+        paths::aim(self.draft, self.place, field, expected, access);
+    }
+
+    /// Adds a path that is not a field of its own, such as `--output=x`.
+    fn aim_text(&mut self, text: &str, expected: TargetType, access: Access) {
+        let dynamic = text.contains(['$', '`']);
+        let glob = text.contains('*');
+        self.aim(&Field { dynamic, glob, ..Field::literal(text) }, expected, access);
+    }
+
+    fn name(&mut self, kind: TargetType, value: &str) {
+        self.draft.aim(kind, value, Access::Mention);
+    }
+}
+
+const FAMILIES: &[&[Tool]] = &[
+    build::TOOLS,
+    cloud::TOOLS,
+    containers::TOOLS,
+    database::TOOLS,
+    files::TOOLS,
+    forge::TOOLS,
+    git::TOOLS,
+    go::TOOLS,
+    javascript::TOOLS,
+    jvm::TOOLS,
+    kubernetes::TOOLS,
+    languages::TOOLS,
+    linting::TOOLS,
+    network::TOOLS,
+    packages::TOOLS,
+    python::TOOLS,
+    rust::TOOLS,
+    shell::TOOLS,
+    system::TOOLS,
+    testing::TOOLS,
+    text::TOOLS,
+];
+
+fn index() -> &'static HashMap<&'static str, &'static Tool> {
+    static INDEX: OnceLock<HashMap<&'static str, &'static Tool>> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let mut index = HashMap::new();
+        for tool in FAMILIES.iter().flat_map(|family| family.iter()) {
+            for name in tool.names.split_ascii_whitespace() {
+                index.insert(name, tool);
+            }
+        }
+        index
+    })
+}
+
+/// The row of a program.
+pub(crate) fn find(name: &str) -> Option<&'static Tool> {
+    index().get(name).copied()
+}
+
+/// Reads a call by the tables; false if no row knows the program.
+pub(crate) fn read(
+    written: &str,
+    name: &str,
+    fields: &[Field<'_>],
+    setting: &Setting<'_>,
+    draft: &mut Draft,
+) -> bool {
+    if setting.dialect == Dialect::PowerShell
+        && let Some(tool) = powershell::find(name)
+    {
+        read_tool(tool, fields, setting, draft);
+        return true;
+    }
+    // `./gradlew` and `vendor/bin/phpunit` are the tools they are named after; `./test` is not `test`.
+    let by_path = written.contains('/') && !written.starts_with("/usr/") && !written.starts_with("/bin/");
+    let tool = find(name).filter(|tool| !(by_path && tool.builtin));
+    let Some(tool) = tool else {
+        if asks_about_itself(fields, false) {
+            draft.operation = "inspect_version";
+            draft.effects = draft.effects.and(Effects::READ);
+            draft.at_most(Confidence::Medium);
+            return true;
+        }
+        return false;
+    };
+    if asks_about_itself(fields, !tool.subcommands.is_empty()) && !tool.builtin {
+        draft.operation = "inspect_version";
+        draft.effects = draft.effects.and(Effects::READ);
+        return true;
+    }
+    read_tool(tool, fields, setting, draft);
+    true
+}
+
+/// `--help`, `--version` and nothing that would act. Short forms mean other things to many programs; to those
+/// with subcommands they mean this.
+fn asks_about_itself(fields: &[Field<'_>], has_subcommands: bool) -> bool {
+    match fields {
+        [only] => match &*only.text {
+            "--version" | "-V" | "--help" | "-version" => true,
+            "version" | "help" | "-v" | "-h" => has_subcommands,
+            _ => false,
+        },
+        _ => fields.iter().take_while(|field| field.text != "--").any(|field| field.text == "--help"),
+    }
+}
+
+fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, draft: &mut Draft) {
+    let outer = draft.effects;
+    let mut tool = tool;
+    let mut fields = fields;
+    let mut values = String::new();
+    take_values(tool, &mut values);
+    let mut place = setting.place.clone();
+    // `cargo +nightly test`.
+    if let Some((first, rest)) = fields.split_first()
+        && first.text.starts_with('+')
+        && !tool.subcommands.is_empty()
+    {
+        fields = rest;
+    }
+    // Options before a subcommand are options all the same: `pnpm --filter x test`, `git -C dir status`.
+    let mut gathered: Vec<Field<'_>> = Vec::new();
+    let mut directory = tool.directory.to_owned();
+    while !tool.subcommands.is_empty() {
+        let Some(at) = first_operand(fields, &values) else { break };
+        let (before, from) = fields.split_at(at);
+        let Some((sub, rest)) = from.split_first() else { break };
+        let found = tool.subcommands.iter().find(|known| listed(known.names, &sub.text));
+        let name = match draft.subcommand.take() {
+            Some(outer) => format!("{outer} {}", sub.text),
+            None => sub.text.clone().into_owned(),
+        };
+        if found.is_some() || !sub.dynamic && !sub.text.contains('/') {
+            draft.subcommand = Some(name.chars().take(64).collect());
+        }
+        let Some(found) = found else { break };
+        gathered.extend_from_slice(before);
+        take_values(found, &mut values);
+        directory.push(' ');
+        directory.push_str(found.directory);
+        tool = found;
+        fields = rest;
+    }
+    if !gathered.is_empty() {
+        gathered.extend_from_slice(fields);
+        fields = &gathered;
+    }
+    let arguments = Arguments::read(fields, &values, tool.style);
+    for (inside, field) in arguments.values(&directory) {
+        let field = field.cloned().unwrap_or_else(|| Field::literal(inside));
+        paths::aim(draft, &place, &field, TargetType::Workspace, Access::Mention);
+        place = place.enter(inside);
+    }
+    draft.operation = tool.operation;
+    draft.effects = tool.effects;
+    draft.at_most(tool.confidence);
+    let mut call = Call { arguments, draft, place: &place, input: setting.input };
+    apply_cases(tool, &mut call);
+    apply_operands(tool.operands, &mut call);
+    for (access, names) in [(Access::Write, tool.outputs), (Access::Read, tool.inputs)] {
+        let given: Vec<_> = call.arguments.values(names).collect();
+        for (value, field) in given {
+            match field {
+                Some(field) => call.aim(field, TargetType::File, access),
+                None => call.aim_text(value, TargetType::File, access),
+            }
+        }
+    }
+    if let Some(reader) = tool.reader {
+        reader(&mut call);
+    }
+    let dry = call.arguments.has("--dry-run --dry_run --dryrun --what-if -WhatIf")
+        && !matches!(call.arguments.value("--dry-run"), Some("none" | "false"));
+    if dry {
+        draft.effects = if draft.effects.has(Effect::Network) {
+            Effects::NETWORK.and(Effects::READ)
+        } else {
+            Effects::READ
+        };
+    }
+    let vague = draft.aims.iter().any(|aim| aim.kind == TargetType::Unknown && aim.access != Access::Mention);
+    if vague && draft.effects.gravest() >= Effect::Write {
+        draft.at_most(Confidence::Medium);
+    }
+    draft.effects = draft.effects.and(outer);
+}
+
+/// Adds the options of a row that take a value.
+fn take_values(tool: &Tool, values: &mut String) {
+    for list in [tool.values, tool.directory, tool.outputs, tool.inputs] {
+        if !list.is_empty() {
+            values.push(' ');
+            values.push_str(list);
+        }
+    }
+}
+
+/// Where the subcommand stands: the first field that is neither an option nor the value of one.
+fn first_operand(fields: &[Field<'_>], values: &str) -> Option<usize> {
+    let mut at = 0;
+    while let Some(field) = fields.get(at) {
+        if !field.is_option() {
+            return Some(at);
+        }
+        at += if listed(values, &field.text) { 2 } else { 1 };
+    }
+    None
+}
+
+fn apply_cases(tool: &Tool, call: &mut Call<'_, '_, '_>) {
+    for case in tool.cases {
+        if !call.arguments.has(case.options) {
+            continue;
+        }
+        if !case.operation.is_empty() {
+            call.draft.operation = case.operation;
+        }
+        call.draft.effects = if case.adds { call.draft.effects.and(case.effects) } else { case.effects };
+    }
+}
+
+fn apply_operands(operands: Operands, call: &mut Call<'_, '_, '_>) {
+    let fields = call.arguments.operands.clone();
+    match operands {
+        Operands::Ignored => {}
+        Operands::Files(access) => each(call, &fields, TargetType::File, access),
+        Operands::Paths(access) => each(call, &fields, TargetType::Path, access),
+        Operands::Directories(access) => each(call, &fields, TargetType::Directory, access),
+        Operands::PathsOrHere(access) => {
+            if fields.is_empty() {
+                call.aim_text(".", TargetType::Directory, access);
+            }
+            each(call, &fields, TargetType::Path, access);
+        }
+        Operands::PatternThenPaths(patterns) => {
+            let given = call.arguments.value(patterns).map(str::to_owned);
+            let from_file = call.arguments.has("-f --file");
+            let skip = usize::from(given.is_none() && !from_file);
+            let pattern = given.or_else(|| {
+                fields.first().filter(|_| skip == 1).map(|field| field.text.clone().into_owned())
+            });
+            call.draft.selectors.pattern = pattern.map(|pattern| pattern.chars().take(300).collect());
+            each(call, fields.get(skip..).unwrap_or_default(), TargetType::Path, Access::Read);
+        }
+        Operands::SkipThenPaths(skip, access) => {
+            let reference = usize::from(call.arguments.has("--reference"));
+            each(
+                call,
+                fields.get(skip - reference.min(skip)..).unwrap_or_default(),
+                TargetType::Path,
+                access,
+            );
+        }
+        Operands::SourceThenTarget(access) => {
+            let into = call.arguments.value("-t --target-directory").map(str::to_owned);
+            let (target, sources) = match (&into, fields.split_last()) {
+                (None, Some((target, sources))) if !sources.is_empty() => (Some(target), sources),
+                _ => (None, fields.as_slice()),
+            };
+            each(call, sources, TargetType::Path, access);
+            if let Some(target) = target {
+                call.aim(target, TargetType::Path, Access::Write);
+            }
+            if let Some(into) = into {
+                call.aim_text(&into, TargetType::Directory, Access::Write);
+            }
+        }
+        Operands::Packages => {
+            for field in &fields {
+                if field.dynamic {
+                    call.name(TargetType::Unknown, &field.text);
+                } else if matches!(&*field.text, "." | "..")
+                    || field.text.starts_with("./")
+                    || field.text.starts_with('/')
+                {
+                    call.aim(field, TargetType::Path, Access::Read);
+                } else if paths::is_url(&field.text) {
+                    call.name(TargetType::Url, &field.text);
+                } else {
+                    call.name(TargetType::Package, &field.text);
+                }
+            }
+        }
+        Operands::Urls => {
+            for field in fields.iter().filter(|field| field.text.contains(['.', ':', '$'])) {
+                let kind = if field.dynamic && !paths::is_url(&field.text) {
+                    TargetType::Unknown
+                } else {
+                    TargetType::Url
+                };
+                call.name(kind, &field.text);
+            }
+        }
+        Operands::Detail => {
+            call.draft.detail = fields.first().map(|field| field.text.chars().take(120).collect());
+        }
+    }
+}
+
+fn each(call: &mut Call<'_, '_, '_>, fields: &[&Field<'_>], expected: TargetType, access: Access) {
+    for field in fields {
+        call.aim(field, expected, access);
+    }
+}
+
+/// What a program does to the status, where its name alone decides that.
+pub(crate) fn ends(operation: &str, name: &str) -> Ends {
+    match (operation, name) {
+        ("print", _) | (_, "true" | ":") => Ends::Well,
+        (_, "false") => Ends::Badly,
+        _ => Ends::Anyhow,
+    }
+}

@@ -1,0 +1,200 @@
+//! The words in which tables are written.
+
+use super::Call;
+use crate::arguments::Style;
+use crate::draft::Access;
+use crate::effect::Effects;
+use crate::model::Confidence;
+
+/// A program or one of its subcommands.
+pub(crate) struct Tool {
+    /// Its names, separated by blanks.
+    pub(crate) names: &'static str,
+    /// What it does.
+    pub(crate) operation: &'static str,
+    pub(crate) effects: Effects,
+    pub(crate) confidence: Confidence,
+    pub(crate) style: Style,
+    /// Options that take a value.
+    pub(crate) values: &'static str,
+    /// Options that say where to work.
+    pub(crate) directory: &'static str,
+    /// Options whose value is a file that is written.
+    pub(crate) outputs: &'static str,
+    /// Options whose value is a file that is read.
+    pub(crate) inputs: &'static str,
+    /// What its operands are.
+    pub(crate) operands: Operands,
+    pub(crate) cases: &'static [Case],
+    pub(crate) subcommands: &'static [Tool],
+    pub(crate) reader: Option<Reader>,
+    /// Common words like `test` and `install`: a file of that name in the project is not this program.
+    pub(crate) builtin: bool,
+}
+
+/// What a table cannot say.
+pub(crate) type Reader = fn(&mut Call<'_, '_, '_>);
+
+/// What the operands of a program are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operands {
+    Ignored,
+    Files(Access),
+    Paths(Access),
+    /// Without any: the current directory.
+    PathsOrHere(Access),
+    Directories(Access),
+    /// A pattern, unless one of these options gives it; then paths that are read.
+    PatternThenPaths(&'static str),
+    /// Some words that are no paths, then paths.
+    SkipThenPaths(usize, Access),
+    /// Sources, and at the end where they go.
+    SourceThenTarget(Access),
+    Packages,
+    Urls,
+    /// The first one is worth naming, and is no path.
+    Detail,
+}
+
+/// What an option changes.
+pub(crate) struct Case {
+    /// Any of these.
+    pub(crate) options: &'static str,
+    /// What is done then; empty if it stays the same.
+    pub(crate) operation: &'static str,
+    pub(crate) effects: Effects,
+    /// The effects come on top; otherwise they are all there is.
+    pub(crate) adds: bool,
+}
+
+/// With this option the effects come on top.
+pub(crate) const fn adds(options: &'static str, effects: Effects) -> Case {
+    Case { options, operation: "", effects, adds: true }
+}
+
+/// With this option it is something else.
+pub(crate) const fn turns(options: &'static str, operation: &'static str, effects: Effects) -> Case {
+    Case { options, operation, effects, adds: false }
+}
+
+/// A row.
+pub(crate) const fn tool(names: &'static str, operation: &'static str, effects: Effects) -> Tool {
+    Tool {
+        names,
+        operation,
+        effects,
+        confidence: Confidence::High,
+        style: Style::Gnu,
+        values: "",
+        directory: "",
+        outputs: "",
+        inputs: "",
+        operands: Operands::Ignored,
+        cases: &[],
+        subcommands: &[],
+        reader: None,
+        builtin: false,
+    }
+}
+
+/// A program that only looks.
+pub(crate) const fn reads(names: &'static str, operation: &'static str) -> Tool {
+    tool(names, operation, Effects::READ)
+}
+
+/// A program that changes something.
+pub(crate) const fn writes(names: &'static str, operation: &'static str) -> Tool {
+    tool(names, operation, Effects::WRITE)
+}
+
+/// A program that takes something away.
+pub(crate) const fn destroys(names: &'static str, operation: &'static str) -> Tool {
+    tool(names, operation, Effects::DESTROY)
+}
+
+/// A program that checks or builds.
+pub(crate) const fn checks(names: &'static str, operation: &'static str) -> Tool {
+    tool(names, operation, Effects::CHECK)
+}
+
+/// A program that looks at something on another machine.
+pub(crate) const fn asks(names: &'static str, operation: &'static str) -> Tool {
+    tool(names, operation, Effects::READ.and(Effects::NETWORK))
+}
+
+/// A program that changes something on another machine.
+pub(crate) const fn sends(names: &'static str, operation: &'static str) -> Tool {
+    tool(names, operation, Effects::WRITE.and(Effects::NETWORK))
+}
+
+/// A program that fetches packages and puts them in place.
+pub(crate) const fn installs(names: &'static str) -> Tool {
+    sends(names, "install_dependency").operands(Operands::Packages)
+}
+
+/// A program whose effect the command line does not tell.
+pub(crate) const fn runs(names: &'static str, operation: &'static str) -> Tool {
+    tool(names, operation, Effects::UNKNOWN).confidence(Confidence::Medium)
+}
+
+impl Tool {
+    pub(crate) const fn confidence(mut self, confidence: Confidence) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    pub(crate) const fn one_dash(mut self) -> Self {
+        self.style = Style::OneDash;
+        self
+    }
+
+    pub(crate) const fn cmdlet(mut self) -> Self {
+        self.style = Style::Cmdlet;
+        self
+    }
+
+    pub(crate) const fn values(mut self, values: &'static str) -> Self {
+        self.values = values;
+        self
+    }
+
+    pub(crate) const fn directory(mut self, directory: &'static str) -> Self {
+        self.directory = directory;
+        self
+    }
+
+    pub(crate) const fn outputs(mut self, outputs: &'static str) -> Self {
+        self.outputs = outputs;
+        self
+    }
+
+    pub(crate) const fn inputs(mut self, inputs: &'static str) -> Self {
+        self.inputs = inputs;
+        self
+    }
+
+    pub(crate) const fn operands(mut self, operands: Operands) -> Self {
+        self.operands = operands;
+        self
+    }
+
+    pub(crate) const fn cases(mut self, cases: &'static [Case]) -> Self {
+        self.cases = cases;
+        self
+    }
+
+    pub(crate) const fn subcommands(mut self, subcommands: &'static [Self]) -> Self {
+        self.subcommands = subcommands;
+        self
+    }
+
+    pub(crate) const fn reader(mut self, reader: Reader) -> Self {
+        self.reader = Some(reader);
+        self
+    }
+
+    pub(crate) const fn builtin(mut self) -> Self {
+        self.builtin = true;
+        self
+    }
+}

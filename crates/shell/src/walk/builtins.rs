@@ -1,0 +1,129 @@
+//! Builtins that change the shell itself.
+
+use super::Walker;
+use crate::draft::{Access, Draft};
+use crate::effect::Effects;
+use crate::exit::{Ends, Leaves, Options};
+use crate::model::{Confidence, TargetType};
+use crate::path::Place;
+use crate::tools::paths;
+use crate::words::{Field, Frame, Value};
+
+/// Reads a builtin; nothing if the name is not one.
+pub(super) fn read(
+    walker: &mut Walker<'_>,
+    _frame: &Frame<'_>,
+    name: &str,
+    rest: &[Field<'_>],
+    draft: &mut Draft,
+) -> Option<Ends> {
+    let operand = rest.iter().find(|field| !field.is_option() && field.text != "--");
+    let mut ends = Ends::Anyhow;
+    match name {
+        "cd" | "chdir" | "pushd" => change_directory(walker, operand, draft),
+        "popd" => {
+            draft.operation = "change_directory";
+            walker.state.place = std::mem::replace(&mut walker.state.previous, Place::Unknown);
+        }
+        "exit" | "return" | "logout" => {
+            draft.operation = "exit";
+            ends = Ends::Shell(leaves(operand));
+        }
+        "set" | "shopt" | "setopt" | "unsetopt" => {
+            draft.operation = "set_option";
+            ends = Ends::Options(options(rest));
+        }
+        "export" | "declare" | "typeset" | "local" | "readonly" => {
+            draft.operation = "assign";
+            declare(walker, rest);
+            ends = Ends::Well;
+        }
+        "unset" | "read" | "mapfile" | "readarray" | "getopts" | "let" => {
+            draft.operation = if name == "unset" { "assign" } else { "read_input" };
+            for field in rest.iter().filter(|field| !field.is_option()) {
+                let variable = field.text.split(['=', '+', '-', '*']).next().unwrap_or_default();
+                walker.state.variables.set(variable, Value::Unknown);
+            }
+        }
+        "source" | "." => {
+            draft.operation = "execute_program";
+            draft.effects = draft.effects.and(Effects::UNKNOWN);
+            draft.at_most(Confidence::Medium);
+            if let Some(field) = operand {
+                paths::aim(draft, &walker.state.place, field, TargetType::File, Access::Run);
+            }
+            walker.state.variables.forget();
+            return Some(Ends::Anyhow);
+        }
+        "alias" | "unalias" | "shift" | "break" | "continue" | "umask" | "ulimit" | "hash" | "enable"
+        | "complete" | "compgen" | "bind" | "disown" | "jobs" | "fg" | "bg" | "times" | "trap" | "wait"
+        | "emulate" | "autoload" => {
+            draft.operation = if matches!(name, "wait" | "fg") { "wait" } else { "set_option" };
+            if matches!(name, "break" | "continue" | "trap" | "shift" | "alias") {
+                ends = Ends::Well;
+            }
+        }
+        _ => return None,
+    }
+    draft.effects = draft.effects.and(Effects::NEUTRAL);
+    Some(ends)
+}
+
+fn change_directory(walker: &mut Walker<'_>, operand: Option<&Field<'_>>, draft: &mut Draft) {
+    draft.operation = "change_directory";
+    let here = walker.state.place.clone();
+    let there = match operand {
+        None => Place::At("~".to_owned()),
+        Some(field) if field.text == "-" => walker.state.previous.clone(),
+        // `cd $DIR` can be followed as text; the output of a command cannot.
+        Some(field) if field.dynamic && (field.text.contains('(') || field.text.contains('`')) => {
+            Place::Unknown
+        }
+        Some(field) if field.text.is_empty() => Place::Unknown,
+        Some(field) => here.enter(&field.text),
+    };
+    if let Some(field) = operand.filter(|field| field.text != "-") {
+        paths::aim(draft, &here, field, TargetType::Directory, Access::Mention);
+    }
+    walker.state.previous = here;
+    walker.state.place = there;
+}
+
+fn declare(walker: &mut Walker<'_>, rest: &[Field<'_>]) {
+    for field in rest.iter().filter(|field| !field.is_option()) {
+        if let Some((name, value)) = field.text.split_once('=') {
+            let value = if field.dynamic { Value::Unknown } else { Value::Text(value.to_owned()) };
+            walker.state.variables.set(name, value);
+        }
+    }
+}
+
+fn leaves(operand: Option<&Field<'_>>) -> Leaves {
+    match operand {
+        None => Leaves::AsItWas,
+        Some(field) if field.text == "0" => Leaves::Well,
+        Some(field) if field.text == "$?" => Leaves::AsItWas,
+        // A number other than zero, or a status that was saved: written to pass a failure on.
+        Some(_) => Leaves::Badly,
+    }
+}
+
+fn options(rest: &[Field<'_>]) -> Options {
+    let mut options = Options::default();
+    let mut names = rest.iter().map(|field| &*field.text);
+    while let Some(text) = names.next() {
+        let Some(on) = text.starts_with(['-', '+']).then(|| text.starts_with('-')) else { continue };
+        for letter in text.chars().skip(1) {
+            match letter {
+                'e' => options.errexit = Some(on),
+                'o' => match names.next() {
+                    Some("pipefail") => options.pipefail = Some(on),
+                    Some("errexit") => options.errexit = Some(on),
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+    }
+    options
+}

@@ -1,0 +1,243 @@
+//! Interpreters: a script in a file, code in an argument, or code on standard input.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::Input;
+use crate::arguments::{Arguments, Style};
+use crate::draft::{Access, Draft};
+use crate::effect::Effects;
+use crate::model::{Confidence, TargetType};
+use crate::path::{Place, base};
+use crate::tools::{paths, scripts};
+use crate::words::Field;
+
+/// An interpreter and its options: those that hold code, and all that take a value.
+struct Interpreter {
+    names: &'static str,
+    code: &'static str,
+    values: &'static str,
+}
+
+const INTERPRETERS: &[Interpreter] = &[
+    Interpreter { names: "python", code: "-c", values: "-c -W -X -m --check-hash-based-pycs" },
+    Interpreter {
+        names: "node nodejs tsx ts-node esno",
+        code: "-e --eval -p --print",
+        values: "-e --eval -p --print -r --require --import --loader --env-file -C --conditions --tsconfig",
+    },
+    Interpreter { names: "ruby jruby", code: "-e", values: "-e -I -r -C -E" },
+    Interpreter { names: "perl", code: "-e -E", values: "-e -E -I -M -m" },
+    Interpreter { names: "php", code: "-r", values: "-r -c -d -f -B -R -F -E -S -t -z" },
+    Interpreter { names: "lua luajit", code: "-e", values: "-e -l" },
+    Interpreter { names: "julia", code: "-e -E --eval", values: "-e -E --eval -t --project" },
+    Interpreter { names: "elixir", code: "-e --eval", values: "-e --eval -r -S" },
+    Interpreter { names: "Rscript", code: "-e", values: "-e" },
+    Interpreter { names: "osascript", code: "-e", values: "-e -l" },
+    Interpreter { names: "groovy", code: "-e", values: "-e" },
+    Interpreter {
+        names: "bash sh zsh dash ksh ash mksh fish",
+        code: "",
+        values: "-o -O --rcfile --init-file",
+    },
+    Interpreter { names: "pwsh powershell", code: "", values: "-File -ExecutionPolicy -WorkingDirectory" },
+];
+
+/// Words in inline code that give away what it does. Code is not parsed; a word that is not there proves nothing.
+const HINTS: &[(&str, Effects)] = &[
+    ("rmtree(", Effects::DESTROY),
+    ("os.remove(", Effects::DESTROY),
+    ("os.unlink(", Effects::DESTROY),
+    (".unlink(", Effects::DESTROY),
+    ("os.rmdir(", Effects::DESTROY),
+    ("fs.rm(", Effects::DESTROY),
+    ("rmSync(", Effects::DESTROY),
+    ("unlinkSync(", Effects::DESTROY),
+    ("rmdirSync(", Effects::DESTROY),
+    ("File.delete", Effects::DESTROY),
+    ("FileUtils.rm", Effects::DESTROY),
+    (".write_text(", Effects::WRITE),
+    (".write_bytes(", Effects::WRITE),
+    ("writeFile", Effects::WRITE),
+    ("appendFile", Effects::WRITE),
+    ("mkdirSync(", Effects::WRITE),
+    ("File.write", Effects::WRITE),
+    ("file_put_contents", Effects::WRITE),
+    ("os.rename(", Effects::WRITE),
+    ("os.makedirs(", Effects::WRITE),
+    (".mkdir(", Effects::WRITE),
+    ("shutil.copy", Effects::WRITE),
+    ("shutil.move", Effects::WRITE),
+    (", 'w'", Effects::WRITE),
+    (",'w'", Effects::WRITE),
+    (", \"w\"", Effects::WRITE),
+    (",\"w\"", Effects::WRITE),
+    (", 'a'", Effects::WRITE),
+    (", \"a\"", Effects::WRITE),
+    ("'wb'", Effects::WRITE),
+    ("\"wb\"", Effects::WRITE),
+    ("urllib", Effects::NETWORK),
+    ("requests.", Effects::NETWORK),
+    ("httpx.", Effects::NETWORK),
+    ("fetch(", Effects::NETWORK),
+    ("axios", Effects::NETWORK),
+    ("http.get", Effects::NETWORK),
+    ("https.get", Effects::NETWORK),
+];
+
+/// Endings of files that are run by naming them.
+const ENDINGS: [&str; 12] =
+    [".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".ps1", ".bats"];
+
+pub(super) fn has_script_ending(text: &str) -> bool {
+    ENDINGS.into_iter().any(|ending| text.ends_with(ending))
+}
+
+/// True for `python`, `python3`, `python3.12`, `py` and `pypy3`.
+pub(super) fn is_python(name: &str) -> bool {
+    let version =
+        name.strip_prefix("python").or_else(|| name.strip_prefix("pypy")).or_else(|| name.strip_prefix("py"));
+    version.is_some_and(|version| version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+}
+
+fn find(name: &str) -> Option<&'static Interpreter> {
+    static INDEX: OnceLock<HashMap<&'static str, &'static Interpreter>> = OnceLock::new();
+    let index = INDEX.get_or_init(|| {
+        let names = |interpreter: &'static Interpreter| {
+            interpreter.names.split(' ').map(move |name| (name, interpreter))
+        };
+        INTERPRETERS.iter().flat_map(names).collect()
+    });
+    let name = if is_python(name) { "python" } else { name };
+    index.get(name).copied()
+}
+
+/// Reads a call of an interpreter; false for any other program.
+pub(super) fn read(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Draft, input: &Input) -> bool {
+    let Some(interpreter) = find(name) else { return false };
+    let arguments = Arguments::read(rest, interpreter.values, Style::Gnu);
+    if name == "perl" && perl_in_place(rest, place, draft) {
+        return true;
+    }
+    let asks_version = arguments.has("--version --help -V") || name != "perl" && arguments.has("-v");
+    if asks_version && arguments.operands.is_empty() {
+        draft.operation = "inspect_version";
+        draft.effects = draft.effects.and(Effects::READ);
+        return true;
+    }
+    if matches!(name, "node" | "nodejs") && arguments.has("--test") {
+        draft.operation = "run_test";
+        draft.effects = draft.effects.and(Effects::CHECK);
+        return true;
+    }
+    let checks_syntax = match name {
+        "node" | "nodejs" => arguments.has("--check -c"),
+        "ruby" | "perl" => arguments.has("-c"),
+        "php" => arguments.has("-l"),
+        _ => false,
+    };
+    if checks_syntax {
+        draft.operation = "run_lint";
+        draft.effects = draft.effects.and(Effects::CHECK);
+        for field in &arguments.operands {
+            paths::aim(draft, place, field, TargetType::File, Access::Read);
+        }
+        return true;
+    }
+    if let Some(code) = arguments.value(interpreter.code) {
+        inline(code, draft);
+        return true;
+    }
+    // `bash -s` reads its script from the input; the operands are for the script.
+    let from_input = interpreter.code.is_empty() && arguments.has("-s");
+    match arguments.operands.first().filter(|field| field.text != "-" && !from_input) {
+        Some(script) => {
+            draft.operation = "execute_program";
+            draft.effects = draft.effects.and(Effects::UNKNOWN);
+            draft.at_most(Confidence::Medium);
+            paths::aim(draft, place, script, TargetType::File, Access::Run);
+            let following = arguments.operand(1).unwrap_or_default();
+            if !framework_script(base(&script.text), following, draft) {
+                scripts::by_name(&script.text, draft);
+            }
+        }
+        None => match input {
+            Input::Text(code) => inline(code, draft),
+            Input::Stream { fetched: true } => {
+                draft.operation = "execute_code";
+                draft.effects = draft.effects.and(Effects::REMOTE).and(Effects::UNKNOWN);
+            }
+            Input::Stream { fetched: false } | Input::Inherited => {
+                draft.operation = "execute_code";
+                draft.effects = draft.effects.and(Effects::UNKNOWN);
+                draft.at_most(Confidence::Low);
+            }
+        },
+    }
+    true
+}
+
+/// Code that stands in the command line. It may do anything; what it names is a hint.
+fn inline(code: &str, draft: &mut Draft) {
+    draft.operation = "execute_code";
+    draft.effects = draft.effects.and(Effects::UNKNOWN);
+    for (word, effects) in HINTS {
+        if code.contains(word) {
+            draft.effects = draft.effects.and(*effects);
+        }
+    }
+    draft.at_most(Confidence::Low);
+}
+
+/// `perl -pi -e`, `perl -i.bak -pe`: an edit of the files named.
+fn perl_in_place(rest: &[Field<'_>], place: &Place, draft: &mut Draft) -> bool {
+    let mut in_place = false;
+    let mut code_next = false;
+    let mut seen_code = false;
+    let mut files = Vec::new();
+    for field in rest {
+        let text = &*field.text;
+        if std::mem::take(&mut code_next) {
+            continue;
+        }
+        if field.is_option() {
+            let letters = text.trim_start_matches('-');
+            in_place |= letters.bytes().take_while(u8::is_ascii_alphabetic).any(|byte| byte == b'i')
+                && !letters.starts_with(['I', 'M', 'm']);
+            code_next = letters.ends_with(['e', 'E']) && !letters.starts_with(['I', 'M', 'm']);
+            seen_code |= code_next;
+        } else {
+            files.push(field);
+        }
+    }
+    if !(in_place && seen_code) {
+        return false;
+    }
+    draft.operation = "edit_in_place";
+    draft.effects = draft.effects.and(Effects::WRITE);
+    for file in files {
+        paths::aim(draft, place, file, TargetType::File, Access::Write);
+    }
+    true
+}
+
+/// Scripts that frameworks put into every project, with commands of their own.
+fn framework_script(script: &str, command: &str, draft: &mut Draft) -> bool {
+    let (operation, effects) = match (script, command) {
+        ("manage.py" | "artisan", "test") => ("run_test", Effects::CHECK),
+        ("manage.py", "check") => ("verify", Effects::CHECK),
+        ("manage.py" | "artisan", "migrate") => ("query_database", Effects::WRITE),
+        ("manage.py", "flush") | ("artisan", "migrate:fresh" | "migrate:reset" | "db:wipe") => {
+            ("query_database", Effects::DESTROY)
+        }
+        ("manage.py", "makemigrations" | "collectstatic" | "startapp") => ("generate", Effects::WRITE),
+        ("manage.py", "showmigrations" | "diffsettings")
+        | ("artisan", "list" | "route:list" | "migrate:status") => ("inspect_project", Effects::READ),
+        ("manage.py", "runserver") | ("artisan", "serve") => ("start_server", Effects::UNKNOWN),
+        _ => return false,
+    };
+    draft.operation = operation;
+    draft.effects = draft.effects.without(Effects::UNKNOWN).and(effects);
+    draft.subcommand = Some(command.to_owned());
+    true
+}

@@ -1,0 +1,163 @@
+//! `find` and `fd`: what they look for, and what they do with it.
+
+use super::{Input, Walker};
+use crate::draft::{Access, Draft};
+use crate::effect::{Effect, Effects};
+use crate::exit::Node;
+use crate::model::TargetType;
+use crate::tools::paths;
+use crate::words::{Field, Frame};
+
+/// Tests of `find` whose value says what is looked for.
+const NAMES: &[&str] = &["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"];
+/// Actions that run a command for what was found.
+const RUNS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+/// Actions that write a file.
+const WRITES: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
+
+impl Walker<'_> {
+    /// Reads `find` and `fd`; nothing for any other program.
+    pub(super) fn find<'t>(
+        &mut self,
+        frame: &Frame<'t>,
+        name: &str,
+        rest: &[Field<'t>],
+        draft: &mut Draft,
+        input: &Input,
+    ) -> Option<Node> {
+        match name {
+            "find" | "gfind" => self.find_tests(frame, rest, draft, input),
+            "fd" | "fdfind" => self.fd(frame, rest, draft, input),
+            _ => return None,
+        }
+        Some(Self::leaf(draft))
+    }
+
+    fn find_tests<'t>(&mut self, frame: &Frame<'t>, rest: &[Field<'t>], draft: &mut Draft, input: &Input) {
+        draft.operation = "search";
+        draft.effects = draft.effects.and(Effects::READ);
+        let first_test = rest
+            .iter()
+            .position(|field| {
+                field.text.starts_with('-') && !matches!(&*field.text, "-L" | "-H" | "-P" | "-O3")
+                    || matches!(&*field.text, "(" | "!" | "\\(")
+            })
+            .unwrap_or(rest.len());
+        let roots: Vec<&Field<'t>> =
+            rest.iter().take(first_test).filter(|field| !field.is_option()).collect();
+        let mut access = Access::Look;
+        let mut at = first_test;
+        while let Some(field) = rest.get(at) {
+            at += 1;
+            let text = &*field.text;
+            if NAMES.contains(&text) {
+                if let Some(pattern) = rest.get(at) {
+                    draft.selectors.pattern.get_or_insert_with(|| pattern.text.clone().into_owned());
+                }
+                at += 1;
+            } else if text == "-delete" {
+                draft.operation = "delete_file";
+                draft.effects = draft.effects.and(Effects::DESTROY);
+                access = Access::Delete;
+            } else if WRITES.contains(&text) {
+                draft.operation = "write_file";
+                draft.effects = draft.effects.and(Effects::WRITE);
+                if let Some(file) = rest.get(at) {
+                    paths::aim(draft, &self.state.place, file, TargetType::File, Access::Write);
+                }
+                at += 1;
+            } else if RUNS.contains(&text) {
+                let tail = rest.get(at..).unwrap_or_default();
+                let length = tail
+                    .iter()
+                    .enumerate()
+                    .position(|(index, field)| {
+                        field.text == ";"
+                            || field.text == "+"
+                                && index > 0
+                                && tail.get(index - 1).is_some_and(|last| last.text == "{}")
+                    })
+                    .unwrap_or(tail.len());
+                let command = tail.get(..length).unwrap_or_default();
+                if self.run_found(frame, command, draft, input, "find -exec") {
+                    access = Access::Delete;
+                }
+                at += length + 1;
+            }
+        }
+        if roots.is_empty() {
+            draft.aim(TargetType::Directory, self.state.place.locate("."), access);
+        }
+        for root in roots {
+            paths::aim(draft, &self.state.place, root, TargetType::Path, access);
+        }
+    }
+
+    fn fd<'t>(&mut self, frame: &Frame<'t>, rest: &[Field<'t>], draft: &mut Draft, input: &Input) {
+        const VALUES: &str = "-e --extension -t --type -E --exclude -d --max-depth --min-depth -S --size -c --color -j \
+            --threads --changed-within --changed-before -o --owner --base-directory";
+        draft.operation = "search";
+        draft.effects = draft.effects.and(Effects::READ);
+        let run =
+            rest.iter().position(|field| matches!(&*field.text, "-x" | "--exec" | "-X" | "--exec-batch"));
+        let (own, command) = match run {
+            Some(at) => (rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default()),
+            None => (rest, Default::default()),
+        };
+        let mut access = Access::Look;
+        if self.run_found(frame, command, draft, input, "fd --exec") {
+            access = Access::Delete;
+        }
+        let arguments = crate::arguments::Arguments::read(own, VALUES, crate::arguments::Style::Gnu);
+        draft.selectors.pattern = arguments.operand(0).filter(|pattern| *pattern != ".").map(str::to_owned);
+        let roots = arguments.operands.get(1..).unwrap_or_default();
+        if roots.is_empty() {
+            draft.aim(TargetType::Directory, self.state.place.locate("."), access);
+        }
+        for root in roots {
+            paths::aim(draft, &self.state.place, root, TargetType::Path, access);
+        }
+    }
+
+    /// Reads the command that is run for what was found. True if it deletes.
+    fn run_found<'t>(
+        &mut self,
+        frame: &Frame<'t>,
+        command: &[Field<'t>],
+        draft: &mut Draft,
+        input: &Input,
+        label: &'static str,
+    ) -> bool {
+        if command.is_empty() {
+            return false;
+        }
+        let raw = draft.raw;
+        let steps = self.apart(|walker| {
+            let inner = walker.draft(raw);
+            walker.deeper(|walker| match walker.invoke(frame, command, inner, input) {
+                super::invoke::Outcome::Step(step, node) => {
+                    walker.push(*step);
+                    node
+                }
+                super::invoke::Outcome::Script(node, _) => node,
+            });
+        });
+        draft.wrap(label);
+        let mut deletes = false;
+        for step in &steps {
+            draft.effects = draft.effects.and(step.all_effects());
+            draft.at_most(step.least_confidence());
+            deletes |= step.operation == "delete_file";
+            let looks = matches!(step.all_effects().gravest(), Effect::ReadOnly | Effect::Neutral);
+            if !looks {
+                draft.operation = step.operation;
+            } else if step.operation == "search" && step.selectors.pattern.is_some() {
+                draft.selectors.pattern.clone_from(&step.selectors.pattern);
+            }
+            for aim in step.aims.iter().filter(|aim| !aim.value.contains("{}")) {
+                draft.take_aim(aim);
+            }
+        }
+        deletes
+    }
+}

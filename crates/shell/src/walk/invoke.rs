@@ -1,0 +1,150 @@
+//! One command: wrappers off, then whoever knows the program.
+
+use std::borrow::Cow;
+
+use super::simple::source_of;
+use super::{Input, Walker, builtins, code, wrappers};
+use crate::draft::{Access, Draft};
+use crate::effect::Effects;
+use crate::exit::Node;
+use crate::model::{Confidence, TargetType};
+use crate::path::base;
+use crate::syntax::ast::Span;
+use crate::tools::{self, Setting, paths};
+use crate::words::{Field, Frame};
+
+/// Most wrappers around one command.
+const MAX_UNWRAPPED: usize = 16;
+
+/// What became of a command.
+pub(super) enum Outcome {
+    /// It is this step.
+    Step(Box<Draft>, Node),
+    /// It was a script, whose steps are already taken in. The words that held it are named.
+    Script(Node, Vec<Span>),
+}
+
+impl Walker<'_> {
+    /// Reads a command from its fields.
+    pub(super) fn invoke<'t>(
+        &mut self,
+        frame: &Frame<'t>,
+        fields: &[Field<'t>],
+        mut draft: Draft,
+        input: &Input,
+    ) -> Outcome {
+        let mut fields: Cow<'_, [Field<'t>]> = Cow::Borrowed(fields);
+        let mut elsewhere = false;
+        for _ in 0..MAX_UNWRAPPED {
+            let Some(first) = fields.first() else { break };
+            if first.dynamic {
+                break;
+            }
+            let name = program(&first.text);
+            let here = self.elsewhere;
+            self.elsewhere |= elsewhere;
+            let script = self.script_form(frame, name, &fields, &mut draft, input);
+            self.elsewhere = here;
+            if let Some(outcome) = script {
+                return outcome;
+            }
+            let Some(unwrapped) = wrappers::unwrap(name, &fields) else { break };
+            draft.wrap(unwrapped.label);
+            draft.effects = draft.effects.and(unwrapped.effects);
+            elsewhere |= unwrapped.elsewhere;
+            fields = match fields {
+                Cow::Borrowed(all) if !unwrapped.more_input => {
+                    Cow::Borrowed(all.get(unwrapped.skip..).unwrap_or_default())
+                }
+                all => {
+                    let mut rest: Vec<Field<'t>> = all.into_owned();
+                    rest.drain(..unwrapped.skip.min(rest.len()));
+                    if unwrapped.more_input {
+                        rest.push(Field::unknown());
+                    }
+                    Cow::Owned(rest)
+                }
+            };
+        }
+        draft.words = source_of(frame, fields.iter().filter_map(|field| field.word));
+        let node = self.read_program(frame, &fields, &mut draft, input);
+        if elsewhere {
+            for aim in &mut draft.aims {
+                aim.local = false;
+            }
+        }
+        Outcome::Step(Box::new(draft), node)
+    }
+
+    fn read_program<'t>(
+        &mut self,
+        frame: &Frame<'t>,
+        fields: &[Field<'t>],
+        draft: &mut Draft,
+        input: &Input,
+    ) -> Node {
+        let Some((first, rest)) = fields.split_first() else {
+            // A wrapper and nothing in it.
+            draft.at_most(Confidence::Low);
+            draft.effects = draft.effects.and(Effects::UNKNOWN);
+            draft.name = draft.wrappers.last().copied().unwrap_or_default().to_owned();
+            return Self::leaf(draft);
+        };
+        if first.dynamic {
+            draft.name = super::simple::shortened(&first.text);
+            draft.operation = "unknown_command";
+            draft.effects = draft.effects.and(Effects::UNKNOWN);
+            draft.at_most(Confidence::Low);
+            return Self::leaf(draft);
+        }
+        let name = program(&first.text);
+        name.clone_into(&mut draft.name);
+        if let Some(node) = self.called(name) {
+            draft.operation = "call_function";
+            draft.effects = draft.effects.and(Effects::NEUTRAL);
+            return node;
+        }
+        if let Some(ends) = builtins::read(self, frame, name, rest, draft) {
+            return Node::Step { leaf: draft.leaf, ends };
+        }
+        if let Some(node) = self.find(frame, name, rest, draft, input) {
+            return node;
+        }
+        if code::read(name, rest, &self.state.place, draft, input) {
+            return Self::leaf(draft);
+        }
+        let setting = Setting { place: &self.state.place, input, dialect: self.dialect };
+        if !tools::read(&first.text, name, rest, &setting, draft) {
+            unknown(first, &setting, draft);
+        }
+        let ends = if rest.iter().any(|field| field.text.contains("PIPESTATUS")) && draft.operation != "print"
+        {
+            crate::exit::Ends::Badly
+        } else {
+            tools::ends(draft.operation, name)
+        };
+        Node::Step { leaf: draft.leaf, ends }
+    }
+}
+
+/// A program that no table knows. One that is named by a path is a program of the project.
+fn unknown(first: &Field<'_>, setting: &Setting<'_>, draft: &mut Draft) {
+    draft.effects = draft.effects.and(Effects::UNKNOWN);
+    let text = &*first.text;
+    if text.contains('/') || code::has_script_ending(text) {
+        draft.operation = "execute_program";
+        draft.at_most(Confidence::Medium);
+        let (kind, value) = paths::typed(first, setting.place, TargetType::File);
+        draft.aim(kind, value, Access::Run);
+        tools::scripts::by_name(text, draft);
+        return;
+    }
+    draft.operation = "run_command";
+    draft.at_most(Confidence::Low);
+}
+
+/// The name of a program without its folder and without the endings of Windows.
+pub(super) fn program(text: &str) -> &str {
+    let name = if text.ends_with('/') { text } else { base(text) };
+    [".exe", ".cmd", ".bat", ".EXE"].into_iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+}

@@ -1,0 +1,274 @@
+//! From the tree to the steps: who runs, in which order, on what.
+//!
+//! The walker follows the tree as the shell would, without running anything: it knows where the shell stands
+//! after `cd`, what variables the line has set, and what was downloaded on the way. Scripts inside words
+//! (`bash -c`, `eval`, `ssh host '…'`) are read like any other, within a budget that bounds all of it.
+
+mod builtins;
+mod code;
+mod commands;
+mod find;
+mod invoke;
+mod lists;
+mod redirects;
+mod scripts;
+mod simple;
+mod wrappers;
+
+use std::rc::Rc;
+
+use crate::context::{Context, Dialect};
+use crate::decide;
+use crate::draft::Draft;
+use crate::effect::Effects;
+use crate::exit::{Ends, Node};
+use crate::model::{Confidence, Operator};
+use crate::path::Place;
+use crate::syntax::ast::Span;
+use crate::syntax::{Fault, Parsed, parse_bash, parse_powershell};
+use crate::words::{Frame, Origin, Variables};
+
+/// Most steps that are listed. More are read and counted; a graver one is still listed.
+const MAX_LISTED: usize = 256;
+/// How deep scripts may nest in scripts, and compounds in compounds, while walking.
+const MAX_SCRIPTS: usize = 8;
+const MAX_LEVEL: usize = 32;
+
+/// What comes in on standard input.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Input {
+    /// Whatever the command was started with.
+    #[default]
+    Inherited,
+    /// A pipe or a file.
+    Stream {
+        /// It comes from another machine.
+        fetched: bool,
+    },
+    /// Text that stands in the command line.
+    Text(String),
+}
+
+/// What the walk found.
+pub(crate) struct Walked {
+    pub(crate) steps: Vec<Draft>,
+    pub(crate) tree: Node,
+    pub(crate) omitted: Omitted,
+    /// Branches, loops, subshells or groups were seen.
+    pub(crate) branches: bool,
+    /// Part of the command could not be read or was not followed.
+    pub(crate) incomplete: bool,
+}
+
+/// Steps that are not listed, in sum.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Omitted {
+    pub(crate) count: usize,
+    pub(crate) effects: Effects,
+    pub(crate) confidence: Confidence,
+}
+
+/// The walk.
+pub(crate) struct Walker<'c> {
+    root_length: usize,
+    dialect: Dialect,
+    steps: Vec<Draft>,
+    listed: usize,
+    heaviest: u32,
+    omitted: Omitted,
+    operator: Option<Operator>,
+    leaves: usize,
+    scripts: usize,
+    level: usize,
+    /// Bytes of inner scripts that may still be read.
+    fuel: usize,
+    branches: bool,
+    incomplete: bool,
+    /// What every step gets that is read now: labels, effects, and whether it runs elsewhere.
+    wrappers: Vec<&'static str>,
+    added: Effects,
+    elsewhere: bool,
+    state: State,
+    context: &'c Context<'c>,
+}
+
+/// What the shell remembers from command to command.
+#[derive(Clone, Debug, Default)]
+struct State {
+    place: Place,
+    previous: Place,
+    variables: Variables,
+    functions: Vec<(String, Rc<Node>)>,
+    /// Files that came from another machine, as seen from the start.
+    downloads: Vec<String>,
+}
+
+/// What a subshell has to give back.
+struct Outside {
+    place: Place,
+    previous: Place,
+    variables: usize,
+    functions: usize,
+}
+
+/// Reads a whole command line.
+pub(crate) fn walk(text: &str, context: &Context<'_>) -> Walked {
+    let parsed = parse(text, context.dialect);
+    let mut walker = Walker {
+        root_length: text.len(),
+        dialect: context.dialect,
+        steps: Vec::new(),
+        listed: 0,
+        heaviest: 0,
+        omitted: Omitted { count: 0, effects: Effects::NONE, confidence: Confidence::High },
+        operator: None,
+        leaves: 0,
+        scripts: 0,
+        level: 0,
+        fuel: 64 * 1024 + text.len() * 4,
+        branches: false,
+        incomplete: parsed.fault.any(),
+        wrappers: Vec::new(),
+        added: Effects::NONE,
+        elsewhere: false,
+        state: State::default(),
+        context,
+    };
+    let frame = Frame { text, parsed: &parsed, origin: Origin::At(0) };
+    let tree = walker.script(&frame, &parsed.script);
+    Walked {
+        steps: walker.steps,
+        tree,
+        omitted: walker.omitted,
+        branches: walker.branches,
+        incomplete: walker.incomplete,
+    }
+}
+
+fn parse(text: &str, dialect: Dialect) -> Parsed {
+    match dialect {
+        Dialect::Bash => parse_bash(text),
+        Dialect::PowerShell => parse_powershell(text),
+    }
+}
+
+impl Walker<'_> {
+    /// A new step at this place, with everything that applies to all steps here.
+    fn draft(&mut self, raw: Span) -> Draft {
+        let leaf = self.leaves;
+        self.leaves += 1;
+        let end = raw.end.min(self.root_length);
+        let mut draft = Draft::new(leaf, Span::new(raw.start.min(end), end));
+        draft.wrappers.clone_from(&self.wrappers);
+        draft.effects = self.added;
+        draft
+    }
+
+    /// Takes a finished step in.
+    fn push(&mut self, mut draft: Draft) {
+        draft.operator = self.operator.take();
+        if self.elsewhere {
+            for aim in &mut draft.aims {
+                aim.local = false;
+            }
+        }
+        if self.dialect == Dialect::PowerShell {
+            draft.confidence = Confidence::Low;
+        }
+        let weight = decide::weight(&draft);
+        if self.listed >= MAX_LISTED && weight <= self.heaviest {
+            self.omitted.count += 1;
+            self.omitted.effects = self.omitted.effects.and(draft.all_effects());
+            self.omitted.confidence = self.omitted.confidence.min(draft.least_confidence());
+            return;
+        }
+        self.listed += 1;
+        self.heaviest = self.heaviest.max(weight);
+        self.steps.push(draft);
+    }
+
+    /// Reads a script that stands inside the command line. Past the budget nothing of it is read, and that is
+    /// said.
+    fn inner_script(&mut self, text: &str, origin: Origin, dialect: Dialect) -> Option<Node> {
+        if self.scripts >= MAX_SCRIPTS || self.fuel < text.len() {
+            self.incomplete = true;
+            return None;
+        }
+        self.fuel -= text.len();
+        self.scripts += 1;
+        let parsed = parse(text, dialect);
+        // A script given as one word can hold mistakes that the shell would only find when it runs it.
+        let Fault { unfinished, unexpected, too_deep } = parsed.fault;
+        self.incomplete |= unfinished || unexpected || too_deep;
+        let outer_dialect = std::mem::replace(&mut self.dialect, dialect);
+        let frame = Frame { text, parsed: &parsed, origin };
+        let node = self.script(&frame, &parsed.script);
+        self.dialect = outer_dialect;
+        self.scripts -= 1;
+        Some(node)
+    }
+
+    /// Runs `read` with a list of steps of its own and returns that list.
+    fn apart(&mut self, read: impl FnOnce(&mut Self)) -> Vec<Draft> {
+        let operator = self.operator.take();
+        let outer = std::mem::take(&mut self.steps);
+        read(self);
+        let inner = std::mem::replace(&mut self.steps, outer);
+        self.operator = operator;
+        inner
+    }
+
+    fn enter_subshell(&self) -> Outside {
+        Outside {
+            place: self.state.place.clone(),
+            previous: self.state.previous.clone(),
+            variables: self.state.variables.mark(),
+            functions: self.state.functions.len(),
+        }
+    }
+
+    fn leave_subshell(&mut self, outside: Outside) {
+        self.state.place = outside.place;
+        self.state.previous = outside.previous;
+        self.state.variables.cut_back(outside.variables);
+        self.state.functions.truncate(outside.functions);
+    }
+
+    /// Leaves a branch or a loop body: what happened in it may not have happened.
+    fn leave_branch(&mut self, outside: Outside) {
+        self.state.variables.doubt(outside.variables);
+        if self.state.place != outside.place {
+            self.state.place = Place::Unknown;
+            self.state.previous = Place::Unknown;
+        }
+    }
+
+    /// One level deeper into the tree, if the stack allows it.
+    fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Node {
+        if self.level >= MAX_LEVEL {
+            self.incomplete = true;
+            return Node::Nothing;
+        }
+        self.level += 1;
+        let node = read(self);
+        self.level -= 1;
+        node
+    }
+
+    /// Reads what runs inside a word, apart from the line: it neither moves the shell nor shapes the line.
+    fn inside_word(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Vec<Draft> {
+        let branches = self.branches;
+        let steps = self.apart(|walker| {
+            let outside = walker.enter_subshell();
+            walker.deeper(read);
+            walker.leave_subshell(outside);
+        });
+        self.branches = branches;
+        steps
+    }
+
+    /// A leaf of the tree for a step that ends any way.
+    const fn leaf(draft: &Draft) -> Node {
+        Node::Step { leaf: draft.leaf, ends: Ends::Anyhow }
+    }
+}

@@ -1,0 +1,101 @@
+//! Redirections: what they write, what they read, what they feed in.
+
+use super::{Input, Walker};
+use crate::draft::{Access, Draft};
+use crate::effect::Effects;
+use crate::model::{self, Target, TargetType};
+use crate::syntax::ast::{Redirect, RedirectKind};
+use crate::tools::paths;
+use crate::words::{Field, Frame, expand};
+
+/// Longest here-document that is looked into, in bytes.
+const MAX_DOCUMENT: usize = 16 * 1024;
+
+impl Walker<'_> {
+    /// Adds redirections to a step: its record, its targets and its effects.
+    pub(super) fn redirect(&mut self, frame: &Frame<'_>, redirects: &[Redirect], draft: &mut Draft) {
+        for redirect in redirects {
+            let operator = redirect.operator.of(frame.text);
+            let target = match redirect.kind {
+                RedirectKind::HereDocument => {
+                    self.document_scripts(frame, redirect, draft);
+                    stream(redirect.target.span.of(frame.text))
+                }
+                RedirectKind::HereString => {
+                    draft.substitutions.extend(self.scripts_inside(frame, &redirect.target.parts));
+                    stream(redirect.target.span.of(frame.text))
+                }
+                RedirectKind::Duplicate => stream(&format!("&{}", redirect.target.span.of(frame.text))),
+                RedirectKind::Read | RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => {
+                    self.file(frame, redirect, draft)
+                }
+            };
+            let operator = match redirect.kind {
+                RedirectKind::Duplicate => operator.trim_end_matches('&'),
+                _ => operator,
+            };
+            draft.redirects.push(model::Redirect { operator: operator.to_owned(), target });
+        }
+    }
+
+    fn file(&mut self, frame: &Frame<'_>, redirect: &Redirect, draft: &mut Draft) -> Target {
+        let mut fields = Vec::new();
+        expand(frame, &redirect.target, &self.state.variables, &mut fields);
+        draft.substitutions.extend(self.scripts_inside(frame, &redirect.target.parts));
+        let field = fields.into_iter().next().unwrap_or_else(|| Field::literal(""));
+        let (kind, value) = paths::typed(&field, &self.state.place, TargetType::File);
+        if kind == TargetType::Stream {
+            return Target { kind, value };
+        }
+        let access = if redirect.kind == RedirectKind::Read { Access::Read } else { Access::Write };
+        draft.aim(kind, value.clone(), access);
+        if access == Access::Write {
+            // What only printed now writes: `cat a > b`, `echo x > f`, `curl … > f`.
+            if draft.operation == "fetch_url" {
+                draft.operation = "download";
+            } else if draft.effects.within(Effects::READ.and(Effects::NEUTRAL)) {
+                draft.operation =
+                    if redirect.kind == RedirectKind::Append { "append_file" } else { "write_file" };
+            }
+            draft.effects = draft.effects.without(Effects::NEUTRAL).and(Effects::WRITE);
+        }
+        Target { kind, value }
+    }
+
+    /// Commands inside an unquoted here-document run.
+    fn document_scripts(&mut self, frame: &Frame<'_>, redirect: &Redirect, draft: &mut Draft) {
+        let heredoc = redirect.heredoc.and_then(|slot| frame.parsed.heredocs.get(slot));
+        if let Some(heredoc) = heredoc {
+            draft.substitutions.extend(self.scripts_inside(frame, &heredoc.parts));
+        }
+    }
+
+    /// What a command's own redirections make its input.
+    pub(super) fn input_of(&self, frame: &Frame<'_>, redirects: &[Redirect]) -> Option<Input> {
+        let redirect = redirects.iter().rev().find(|redirect| {
+            matches!(
+                redirect.kind,
+                RedirectKind::Read | RedirectKind::HereDocument | RedirectKind::HereString
+            )
+        })?;
+        if redirect.kind == RedirectKind::HereString {
+            let mut fields = Vec::new();
+            expand(frame, &redirect.target, &self.state.variables, &mut fields);
+            return match fields.into_iter().next() {
+                Some(field) if !field.dynamic => Some(Input::Text(field.text.into_owned())),
+                _ => Some(Input::Stream { fetched: false }),
+            };
+        }
+        let heredoc = redirect.heredoc.and_then(|slot| frame.parsed.heredocs.get(slot));
+        match heredoc {
+            Some(heredoc) if heredoc.body.of(frame.text).len() <= MAX_DOCUMENT => {
+                Some(Input::Text(heredoc.body.of(frame.text).to_owned()))
+            }
+            _ => Some(Input::Stream { fetched: false }),
+        }
+    }
+}
+
+fn stream(value: &str) -> Target {
+    Target { kind: TargetType::Stream, value: value.to_owned() }
+}

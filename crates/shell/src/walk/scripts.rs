@@ -1,0 +1,397 @@
+//! Programs that are given a script as text: shells, `eval`, `ssh host '…'`, `su -c '…'`.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::invoke::Outcome;
+use super::{Input, Walker};
+use crate::arguments::{Arguments, Style, listed};
+use crate::context::Dialect;
+use crate::draft::{Access, Draft};
+use crate::effect::Effects;
+use crate::exit::{Node, Options};
+use crate::model::{Confidence, TargetType};
+use crate::syntax::ast::Span;
+use crate::tools::paths;
+use crate::words::{Field, Frame, Origin};
+
+/// A program whose option holds a script.
+struct Holder {
+    words: &'static str,
+    /// Options of it that take a value.
+    values: &'static str,
+    /// The option that holds the script.
+    script: &'static str,
+    effects: Effects,
+    elsewhere: bool,
+}
+
+const fn holder(words: &'static str, values: &'static str, script: &'static str) -> Holder {
+    Holder { words, values, script, effects: Effects::NONE, elsewhere: false }
+}
+
+const fn remote(words: &'static str, values: &'static str, script: &'static str) -> Holder {
+    Holder { effects: Effects::REMOTE, elsewhere: true, ..holder(words, values, script) }
+}
+
+const HOLDERS: &[Holder] = &[
+    holder("su", "-c --command -s --shell -g -G", "-c --command"),
+    holder("runuser", "-c --command -s --shell -g -G -u", "-c --command"),
+    holder("script", "-c --command -E -I -O -B -T -m -o", "-c --command"),
+    holder("flock", "-c --command -w --timeout -E", "-c --command"),
+    holder("sg", "-c", "-c"),
+    holder("npx", "-c --call -p --package", "-c --call"),
+    holder("npm exec", "-c --call -p --package", "-c --call"),
+    holder("nix-shell", "--run --command -p -I --arg --argstr -A", "--run --command"),
+    holder("nodemon", "--exec -x -e --ext -w --watch -i --ignore", "--exec -x"),
+    holder("tmux new-session", "-s -n -c -t -x -y -F -e", ""),
+    holder("env", "-S --split-string", "-S --split-string"),
+    remote("vagrant ssh", "-c --command", "-c --command"),
+    remote("gcloud compute ssh", "--command --zone --project", "--command"),
+    remote("fly ssh console", "-C --command -a --app", "-C --command"),
+];
+
+fn holders() -> &'static HashMap<&'static str, Vec<&'static Holder>> {
+    static INDEX: OnceLock<HashMap<&'static str, Vec<&'static Holder>>> = OnceLock::new();
+    INDEX.get_or_init(|| {
+        let mut index: HashMap<&str, Vec<&Holder>> = HashMap::new();
+        for holder in HOLDERS {
+            index.entry(holder.words.split(' ').next().unwrap_or_default()).or_default().push(holder);
+        }
+        index
+    })
+}
+
+const SSH_VALUES: &str = "-p -i -l -o -F -J -L -R -D -W -b -c -E -e -I -m -O -Q -S -w -B";
+
+/// A script and where it came from.
+struct Text {
+    text: String,
+    origin: Origin,
+    words: Vec<Span>,
+}
+
+/// How a script is run.
+struct Run {
+    label: &'static str,
+    effects: Effects,
+    elsewhere: bool,
+    dialect: Dialect,
+    options: Options,
+    /// In this shell: what it sets and where it goes stays.
+    same_shell: bool,
+}
+
+impl Run {
+    const fn plain(label: &'static str) -> Self {
+        Self {
+            label,
+            effects: Effects::NONE,
+            elsewhere: false,
+            dialect: Dialect::Bash,
+            options: Options { errexit: None, pipefail: None },
+            same_shell: false,
+        }
+    }
+}
+
+impl Walker<'_> {
+    /// Reads a command that runs a script which stands in its arguments or its input.
+    pub(super) fn script_form<'t>(
+        &mut self,
+        frame: &Frame<'t>,
+        name: &str,
+        fields: &[Field<'t>],
+        draft: &mut Draft,
+        input: &Input,
+    ) -> Option<Outcome> {
+        let rest = fields.get(1..)?;
+        match name {
+            "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "mksh" | "fish" => {
+                self.shell(frame, name, rest, draft, input)
+            }
+            "pwsh" | "powershell" => self.powershell(frame, rest, draft),
+            "eval" if !rest.is_empty() => {
+                let text = joined(frame, rest, draft);
+                Some(self.run_script(draft, text, &Run { same_shell: true, ..Run::plain("eval") }))
+            }
+            "trap" => {
+                let script =
+                    rest.first().filter(|field| !field.text.is_empty() && !field.text.starts_with('-'))?;
+                rest.get(1)?;
+                let text = joined(frame, std::slice::from_ref(script), draft);
+                Some(self.run_script(draft, text, &Run::plain("trap")))
+            }
+            "watch" => {
+                let skip = options_end(rest, "-n --interval -q --equexit");
+                let script = rest.get(skip..).filter(|script| !script.is_empty())?;
+                let text = joined(frame, script, draft);
+                Some(self.run_script(draft, text, &Run::plain("watch")))
+            }
+            "hyperfine" => self.benchmark(frame, rest, draft),
+            "ssh" => self.ssh(frame, rest, draft),
+            "cmd" => {
+                let at = rest.iter().position(|field| field.text.eq_ignore_ascii_case("/c"))?;
+                let script = rest.get(at + 1..).filter(|script| !script.is_empty())?;
+                let text = joined(frame, script, draft);
+                draft.at_most(Confidence::Low);
+                Some(self.run_script(draft, text, &Run::plain("cmd /c")))
+            }
+            _ => self.held(frame, name, fields, draft),
+        }
+    }
+
+    fn shell<'t>(
+        &mut self,
+        frame: &Frame<'t>,
+        name: &str,
+        rest: &[Field<'t>],
+        draft: &mut Draft,
+        input: &Input,
+    ) -> Option<Outcome> {
+        let mut options = Options::default();
+        let mut check_only = false;
+        let mut has_script = false;
+        let mut reads_input = false;
+        let mut at = 0;
+        while let Some(field) = rest.get(at) {
+            let text = &*field.text;
+            if text == "--" || text == "-" {
+                at += 1;
+                break;
+            }
+            if !(field.is_option() || text.starts_with('+') && text.len() > 1) {
+                break;
+            }
+            at += 1;
+            if text.starts_with("--") {
+                if matches!(text, "--version" | "--help") {
+                    return None;
+                }
+                at += usize::from(matches!(text, "--rcfile" | "--init-file"));
+                continue;
+            }
+            let on = text.starts_with('-');
+            let mut named = false;
+            for letter in text.chars().skip(1) {
+                match letter {
+                    'e' => options.errexit = Some(on),
+                    'c' => has_script = true,
+                    'n' => check_only = true,
+                    's' => reads_input = true,
+                    'o' => named = true,
+                    _ => {}
+                }
+            }
+            if named {
+                match rest.get(at).map(|field| &*field.text) {
+                    Some("pipefail") => options.pipefail = Some(on),
+                    Some("errexit") => options.errexit = Some(on),
+                    _ => {}
+                }
+                at += 1;
+            }
+        }
+        let label = shell_label(name, has_script);
+        let run = Run { options, ..Run::plain(label) };
+        if check_only {
+            name.clone_into(&mut draft.name);
+            draft.operation = "run_lint";
+            draft.effects = draft.effects.and(Effects::CHECK);
+            for field in rest.get(at..).unwrap_or_default() {
+                paths::aim(draft, &self.state.place, field, TargetType::File, Access::Read);
+            }
+            return Some(Outcome::Step(Box::new(draft.clone()), Self::leaf(draft)));
+        }
+        if has_script {
+            let script = rest.get(at)?;
+            let text = joined(frame, std::slice::from_ref(script), draft);
+            return Some(self.run_script(draft, text, &run));
+        }
+        if rest.get(at).is_some() && !reads_input {
+            // A script in a file: what it does is not in the command line.
+            return None;
+        }
+        match input {
+            Input::Text(text) => {
+                let text = Text { text: text.clone(), origin: Origin::Whole(draft.raw), words: Vec::new() };
+                Some(self.run_script(draft, text, &run))
+            }
+            Input::Inherited | Input::Stream { .. } => None,
+        }
+    }
+
+    fn powershell<'t>(
+        &mut self,
+        frame: &Frame<'t>,
+        rest: &[Field<'t>],
+        draft: &mut Draft,
+    ) -> Option<Outcome> {
+        let at = rest.iter().position(|field| {
+            ["-c", "-command", "/c"].into_iter().any(|option| field.text.eq_ignore_ascii_case(option))
+        })?;
+        let script = rest.get(at + 1..).filter(|script| !script.is_empty())?;
+        let text = joined(frame, script, draft);
+        let run = Run { dialect: Dialect::PowerShell, ..Run::plain("pwsh -Command") };
+        Some(self.run_script(draft, text, &run))
+    }
+
+    fn ssh<'t>(&mut self, frame: &Frame<'t>, rest: &[Field<'t>], draft: &mut Draft) -> Option<Outcome> {
+        let host = options_end(rest, SSH_VALUES);
+        rest.get(host)?;
+        let after = rest.get(host + 1..)?;
+        // Options may also follow the host.
+        let skip = options_end(after, SSH_VALUES);
+        let script = after.get(skip..).filter(|script| !script.is_empty())?;
+        let text = joined(frame, script, draft);
+        let run = Run { effects: Effects::REMOTE, elsewhere: true, ..Run::plain("ssh") };
+        Some(self.run_script(draft, text, &run))
+    }
+
+    /// Every operand is a command of its own.
+    fn benchmark<'t>(&mut self, frame: &Frame<'t>, rest: &[Field<'t>], draft: &mut Draft) -> Option<Outcome> {
+        let values = "-w --warmup -r --runs -m -M -n --export-json --export-markdown --export-csv -L -P -s -p --prepare \
+            -c --cleanup -S --shell --setup --conclude -i";
+        let arguments = Arguments::read(rest, values, Style::Gnu);
+        let scripts: Vec<Field<'t>> = arguments.operands.iter().map(|field| (*field).clone()).collect();
+        if scripts.is_empty() {
+            return None;
+        }
+        let mut nodes = Vec::new();
+        let mut consumed = Vec::new();
+        for script in &scripts {
+            let text = joined(frame, std::slice::from_ref(script), draft);
+            match self.run_script(draft, text, &Run::plain("hyperfine")) {
+                Outcome::Script(node, words) => {
+                    nodes.push((node, false));
+                    consumed.extend(words);
+                }
+                Outcome::Step(step, node) => {
+                    self.push(*step);
+                    nodes.push((node, false));
+                }
+            }
+            self.operator = Some(crate::model::Operator::Then);
+        }
+        self.operator = None;
+        Some(Outcome::Script(Node::Sequence(nodes), consumed))
+    }
+
+    fn held<'t>(
+        &mut self,
+        frame: &Frame<'t>,
+        name: &str,
+        fields: &[Field<'t>],
+        draft: &mut Draft,
+    ) -> Option<Outcome> {
+        let holder = holders().get(name)?.iter().find(|holder| {
+            holder.words.split(' ').zip(fields).skip(1).all(|(word, field)| word == field.text)
+        })?;
+        let rest = fields.get(holder.words.split(' ').count()..)?;
+        let script = if holder.script.is_empty() {
+            let at = options_end(rest, holder.values);
+            rest.get(at)?
+        } else {
+            let at = rest.iter().position(|field| listed(holder.script, &field.text))?;
+            rest.get(at + 1)?
+        };
+        let text = joined(frame, std::slice::from_ref(script), draft);
+        let run = Run { effects: holder.effects, elsewhere: holder.elsewhere, ..Run::plain(holder.words) };
+        Some(self.run_script(draft, text, &run))
+    }
+
+    /// Reads the script as steps of the line.
+    fn run_script(&mut self, draft: &mut Draft, script: Text, run: &Run) -> Outcome {
+        let wrappers = std::mem::take(&mut self.wrappers);
+        let added = self.added;
+        let elsewhere = self.elsewhere;
+        draft.wrap(run.label);
+        self.wrappers.clone_from(&draft.wrappers);
+        self.added = self.added.and(draft.effects).and(run.effects);
+        self.elsewhere |= run.elsewhere;
+        let outside = (!run.same_shell).then(|| self.enter_subshell());
+        if run.elsewhere {
+            self.state.place = crate::path::Place::Start;
+        }
+        let before = self.leaves;
+        let node = self.deeper_script(&script, run.dialect);
+        if let Some(outside) = outside {
+            self.leave_subshell(outside);
+        }
+        self.wrappers = wrappers;
+        self.elsewhere = elsewhere;
+        let added = std::mem::replace(&mut self.added, added);
+        match node {
+            Some(node) if self.leaves > before => {
+                let node = if run.same_shell { node } else { Node::Subshell(Box::new(node), run.options) };
+                Outcome::Script(node, script.words)
+            }
+            _ => {
+                // Nothing in it, or too much: the step stands for itself.
+                run.label.clone_into(&mut draft.name);
+                draft.operation = "execute_code";
+                draft.effects = added.and(Effects::UNKNOWN);
+                draft.at_most(Confidence::Low);
+                Outcome::Step(Box::new(draft.clone()), Self::leaf(draft))
+            }
+        }
+    }
+
+    fn deeper_script(&mut self, script: &Text, dialect: Dialect) -> Option<Node> {
+        let mut node = None;
+        let origin = match &script.origin {
+            Origin::At(at) => Origin::At(*at),
+            Origin::Map(map) => Origin::Map(map.clone()),
+            Origin::Whole(span) => Origin::Whole(*span),
+        };
+        self.deeper(|walker| {
+            node = walker.inner_script(&script.text, origin, dialect);
+            Node::Nothing
+        });
+        node
+    }
+}
+
+/// The text of a script given in one or more words.
+fn joined<'t>(frame: &Frame<'t>, fields: &[Field<'t>], draft: &Draft) -> Text {
+    let words = fields.iter().filter_map(|field| field.word).map(|word| word.span).collect();
+    if let [field] = fields
+        && let Some(word) = field.word
+    {
+        let (text, origin) = frame.unquoted(word);
+        // Where a variable or a here-document was put in, the text is the field's and has no place of its own.
+        if field.dynamic || text == field.text {
+            return Text { text, origin, words };
+        }
+    }
+    let text = fields.iter().map(|field| &*field.text).collect::<Vec<_>>().join(" ");
+    Text { text, origin: Origin::Whole(draft.raw), words }
+}
+
+/// How many fields the options in front take.
+fn options_end(fields: &[Field<'_>], values: &str) -> usize {
+    let mut at = 0;
+    while let Some(field) = fields.get(at) {
+        if field.text == "--" {
+            return at + 1;
+        }
+        if !field.is_option() {
+            break;
+        }
+        at += if listed(values, &field.text) { 2 } else { 1 };
+    }
+    at.min(fields.len())
+}
+
+fn shell_label(name: &str, script: bool) -> &'static str {
+    match (name, script) {
+        ("sh", true) => "sh -c",
+        ("zsh", true) => "zsh -c",
+        ("dash", true) => "dash -c",
+        ("fish", true) => "fish -c",
+        (_, true) => "bash -c",
+        ("sh", false) => "sh",
+        ("zsh", false) => "zsh",
+        (_, false) => "bash",
+    }
+}

@@ -1,0 +1,252 @@
+//! Simple commands: words to fields, fields to a step, and everything around them.
+
+use super::invoke::Outcome;
+use super::{Input, Walker};
+use crate::draft::{Access, Draft};
+use crate::effect::{Effect, Effects};
+use crate::exit::{Ends, Node};
+use crate::model::{Confidence, TargetType};
+use crate::path::tidy;
+use crate::syntax::ast::{Assignment, Command, Part, Simple, Span, Word};
+use crate::words::{Frame, Inner, Value, expand, scripts_in};
+
+/// Longest text of a command that is kept for its title, in characters.
+const MAX_SHOWN: usize = 160;
+/// Most downloads that are remembered.
+const MAX_DOWNLOADS: usize = 32;
+
+impl Walker<'_> {
+    pub(super) fn simple<'t>(
+        &mut self,
+        frame: &Frame<'t>,
+        command: &'t Command,
+        simple: &'t Simple,
+        input: &Input,
+    ) -> Node {
+        let mut fields = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            expand(frame, word, &self.state.variables, &mut fields);
+        }
+        if fields.is_empty() {
+            return self.without_command(frame, command, simple);
+        }
+        let own_input = self.input_of(frame, &command.redirects);
+        let input = own_input.as_ref().unwrap_or(input);
+        let draft = self.draft(frame.origin.root(command.span));
+        let before = self.steps.len();
+        let outcome = self.invoke(frame, &fields, draft, input);
+        let (node, consumed) = match outcome {
+            Outcome::Step(draft, node) => {
+                self.push(*draft);
+                (node, Vec::new())
+            }
+            Outcome::Script(node, consumed) => (node, consumed),
+        };
+        self.note_arrays(frame, &simple.assignments, &simple.words);
+        // Redirections and substitutions belong to the step, or to the last of those it was unwrapped to.
+        if self.steps.len() > before
+            && let Some(mut last) = self.steps.pop()
+        {
+            self.redirect(frame, &command.redirects, &mut last);
+            for word in &simple.words {
+                // Named in order, so that looking one up stays cheap however many there are.
+                if consumed.binary_search_by_key(&word.span.start, |span| span.start).is_err() {
+                    last.substitutions.extend(self.scripts_inside(frame, &word.parts));
+                }
+            }
+            for value in simple.assignments.iter().flat_map(|assignment| &assignment.values) {
+                last.substitutions.extend(self.scripts_inside(frame, &value.parts));
+            }
+            notice_fetched_code(&mut last);
+            self.notice_downloads(&mut last);
+            self.steps.push(last);
+        }
+        node
+    }
+
+    /// Assignments or redirections alone.
+    fn without_command<'t>(&mut self, frame: &Frame<'t>, command: &'t Command, simple: &'t Simple) -> Node {
+        let raw = frame.origin.root(command.span);
+        let before = self.steps.len();
+        for assignment in &simple.assignments {
+            self.assign(frame, assignment);
+        }
+        // `x=$(command)` is that command: it is the step, and its status counts.
+        let mut inner = Node::Nothing;
+        for value in simple.assignments.iter().flat_map(|assignment| &assignment.values) {
+            if let Some(node) = self.scripts_as_steps(frame, &value.parts) {
+                inner = node;
+            }
+        }
+        if self.steps.len() == before {
+            let mut draft = self.draft(raw);
+            draft.operation = if simple.assignments.is_empty() { "redirect" } else { "assign" };
+            draft.name = match simple.assignments.first() {
+                Some(first) => first.name.of(frame.text).to_owned(),
+                None => ">".to_owned(),
+            };
+            draft.effects = draft.effects.and(Effects::NEUTRAL);
+            draft.words = shortened(command.span.of(frame.text));
+            inner = Node::Step { leaf: draft.leaf, ends: Ends::Well };
+            self.push(draft);
+        }
+        if let Some(mut last) = self.steps.pop() {
+            self.redirect(frame, &command.redirects, &mut last);
+            self.notice_downloads(&mut last);
+            self.steps.push(last);
+        }
+        inner
+    }
+
+    /// Remembers what a variable is set to, if that is plain text.
+    pub(super) fn assign(&mut self, frame: &Frame<'_>, assignment: &Assignment) {
+        let name = assignment.name.of(frame.text);
+        let mut fields = Vec::new();
+        if let [value] = assignment.values.as_slice() {
+            expand(frame, value, &self.state.variables, &mut fields);
+        }
+        let value = match fields.as_slice() {
+            [field] if assignment.whole && !field.dynamic => Value::Text(field.text.clone().into_owned()),
+            [] if assignment.whole => Value::Text(String::new()),
+            _ => Value::Unknown,
+        };
+        self.state.variables.set(name, value);
+    }
+
+    /// `declare -a x=(…)`: after the command, the array is set to something that is not followed.
+    fn note_arrays(&mut self, frame: &Frame<'_>, assignments: &[Assignment], words: &[Word]) {
+        let first = words.first().map_or(0, |word| word.span.start);
+        for assignment in assignments.iter().filter(|assignment| assignment.name.start > first) {
+            self.state.variables.set(assignment.name.of(frame.text), Value::Unknown);
+        }
+    }
+
+    /// The steps that run inside a word, apart from the others.
+    pub(super) fn scripts_inside(&mut self, frame: &Frame<'_>, parts: &[Part]) -> Vec<Draft> {
+        let mut found = Vec::new();
+        scripts_in(frame, parts, &mut found);
+        let mut steps = Vec::new();
+        for inner in found {
+            match inner {
+                Inner::Command(script) | Inner::Process(script) => {
+                    steps.extend(self.inside_word(|walker| walker.script(frame, script)));
+                }
+                Inner::Backtick(span) => {
+                    let (text, origin) = frame.backtick_script(span);
+                    let dialect = self.dialect;
+                    steps.extend(self.inside_word(|walker| {
+                        walker.inner_script(&text, origin, dialect).unwrap_or(Node::Nothing)
+                    }));
+                }
+            }
+        }
+        steps
+    }
+
+    /// The steps that run inside a word, as steps of the line itself. Returns the tree of the last one.
+    pub(super) fn scripts_as_steps(&mut self, frame: &Frame<'_>, parts: &[Part]) -> Option<Node> {
+        let mut found = Vec::new();
+        scripts_in(frame, parts, &mut found);
+        let mut last = None;
+        for inner in found {
+            let outside = self.enter_subshell();
+            last = Some(match inner {
+                Inner::Command(script) | Inner::Process(script) => {
+                    self.deeper(|walker| walker.script(frame, script))
+                }
+                Inner::Backtick(span) => {
+                    let (text, origin) = frame.backtick_script(span);
+                    let dialect = self.dialect;
+                    self.deeper(|walker| walker.inner_script(&text, origin, dialect).unwrap_or(Node::Nothing))
+                }
+            });
+            self.leave_subshell(outside);
+            self.operator.get_or_insert(crate::model::Operator::Then);
+        }
+        if last.is_some() {
+            self.operator = None;
+        }
+        last
+    }
+
+    /// Remembers what came from another machine, and notices when it is run.
+    fn notice_downloads(&mut self, draft: &mut Draft) {
+        let runs_download = draft.aims.iter().any(|aim| {
+            aim.access == Access::Run && self.state.downloads.iter().any(|known| *known == tidy(&aim.value))
+        });
+        if runs_download {
+            draft.effects = draft.effects.and(Effects::REMOTE);
+        }
+        if !matches!(draft.operation, "fetch_url" | "download" | "send_request") {
+            return;
+        }
+        for aim in &draft.aims {
+            let written = aim.access == Access::Write && aim.kind == TargetType::File;
+            if written && self.state.downloads.len() < MAX_DOWNLOADS {
+                self.state.downloads.push(tidy(&aim.value));
+            }
+        }
+    }
+}
+
+/// A step that runs what its own words fetched: `bash <(curl …)`, `eval "$(wget -O- …)"`.
+fn notice_fetched_code(draft: &mut Draft) {
+    let runs_words = matches!(draft.operation, "execute_program" | "execute_code" | "unknown_command");
+    let fetched = || {
+        draft
+            .substitutions
+            .iter()
+            .any(|inner| matches!(inner.operation, "fetch_url" | "download") || has_fetching_member(inner))
+    };
+    if runs_words && fetched() {
+        draft.effects = draft.effects.and(Effects::REMOTE);
+        draft.confidence = Confidence::High;
+    }
+}
+
+fn has_fetching_member(draft: &Draft) -> bool {
+    draft.members.iter().any(|member| {
+        matches!(member.operation, "fetch_url" | "download") && member.effects.has(Effect::Network)
+    })
+}
+
+/// A text cut to what fits a title, on one line.
+pub(super) fn shortened(text: &str) -> String {
+    let mut shown = String::new();
+    let mut blank = false;
+    for character in text.chars().take(MAX_SHOWN * 2) {
+        if character.is_whitespace() || character.is_control() {
+            blank = !shown.is_empty();
+            continue;
+        }
+        if blank {
+            shown.push(' ');
+            blank = false;
+        }
+        shown.push(character);
+        if shown.chars().count() >= MAX_SHOWN {
+            break;
+        }
+    }
+    shown
+}
+
+/// The source of some words, as one text.
+pub(super) fn source_of<'w>(frame: &Frame<'_>, words: impl Iterator<Item = &'w Word>) -> String {
+    let mut shown = String::new();
+    let mut last: Option<Span> = None;
+    for word in words {
+        if last == Some(word.span) {
+            continue;
+        }
+        last = Some(word.span);
+        if !shown.is_empty() {
+            shown.push(' ');
+        }
+        shown.push_str(&shortened(word.span.of(frame.text)));
+        if shown.len() >= MAX_SHOWN * 2 {
+            break;
+        }
+    }
+    shown
+}

@@ -1,0 +1,168 @@
+//! Expansion of one word into fields.
+
+use std::borrow::Cow;
+
+use super::brace::{self, Mark};
+use super::{Field, Frame, Value, Variables, literal_output};
+use crate::syntax::ast::{Part, Script, Span, Word};
+
+/// Longest text, in bytes, into which values of variables are put.
+const MAX_GROWN: usize = 4096;
+
+/// Appends the fields that a word stands for.
+pub(crate) fn expand<'t>(
+    frame: &Frame<'t>,
+    word: &'t Word,
+    variables: &Variables,
+    fields: &mut Vec<Field<'t>>,
+) {
+    match word.parts.as_slice() {
+        [] => {}
+        [Part::Quoted(span)] => fields.push(simple(word, span.of(frame.text))),
+        [Part::Plain(span)] if !has_braces(span.of(frame.text)) => {
+            let text = span.of(frame.text);
+            fields.push(Field { glob: is_glob(text), ..simple(word, text) });
+        }
+        [Part::Parameter(parameter)] if parameter.plain && !parameter.quoted => {
+            match variables.get(parameter.name.of(frame.text)) {
+                // Unquoted, a value falls apart at blanks.
+                Value::Text(value) => {
+                    for piece in value.split_whitespace() {
+                        let glob = is_glob(piece);
+                        fields.push(Field { word: Some(word), glob, ..Field::literal(piece.to_owned()) });
+                    }
+                }
+                Value::OneOf(values) => fields.push(Field {
+                    dynamic: true,
+                    alternatives: values.clone(),
+                    ..simple(word, parameter.span.of(frame.text))
+                }),
+                Value::Unknown => {
+                    fields.push(Field { dynamic: true, ..simple(word, parameter.span.of(frame.text)) })
+                }
+            }
+        }
+        _ => assemble(frame, word, variables, fields),
+    }
+}
+
+fn simple<'t>(word: &'t Word, text: &'t str) -> Field<'t> {
+    Field { word: Some(word), ..Field::literal(text) }
+}
+
+/// A text under construction: how it reads, and what is special about it.
+#[derive(Default)]
+struct Build {
+    text: String,
+    /// Kept only while there may be braces to expand.
+    marks: Option<Vec<Mark>>,
+    dynamic: bool,
+    glob: bool,
+    alternatives: Vec<String>,
+}
+
+impl Build {
+    fn push(&mut self, text: &str, free: bool) {
+        self.text.push_str(text);
+        for alternative in &mut self.alternatives {
+            alternative.push_str(text);
+        }
+        if let Some(marks) = &mut self.marks {
+            marks.extend(text.chars().map(|character| (character, free)));
+        }
+        self.glob |= free && is_glob(text);
+    }
+}
+
+fn assemble<'t>(frame: &Frame<'t>, word: &'t Word, variables: &Variables, fields: &mut Vec<Field<'t>>) {
+    let braces =
+        word.parts.iter().any(|part| matches!(part, Part::Plain(span) if has_braces(span.of(frame.text))));
+    let mut build = Build { marks: braces.then(Vec::new), ..Build::default() };
+    for part in &word.parts {
+        add(frame, part, variables, &mut build);
+    }
+    if let Some(marks) = build.marks.take() {
+        for text in brace::expand(marks) {
+            let dynamic = build.dynamic;
+            let glob = build.glob || is_glob(&text);
+            fields.push(Field { word: Some(word), dynamic, glob, ..Field::literal(text) });
+        }
+        return;
+    }
+    fields.push(Field {
+        text: Cow::Owned(build.text),
+        word: Some(word),
+        dynamic: build.dynamic,
+        glob: build.glob,
+        alternatives: build.alternatives,
+    });
+}
+
+fn add(frame: &Frame<'_>, part: &Part, variables: &Variables, build: &mut Build) {
+    let unknown = |span: Span, build: &mut Build| {
+        build.dynamic = true;
+        build.push(span.of(frame.text), false);
+    };
+    match part {
+        Part::Plain(span) => build.push(span.of(frame.text), true),
+        Part::Quoted(span) => build.push(span.of(frame.text), false),
+        Part::Decoded(decoded) => build.push(&decoded.1, false),
+        Part::Opaque(span) => unknown(*span, build),
+        Part::Arithmetic(arithmetic) => unknown(arithmetic.0, build),
+        Part::Process(process) => unknown(process.span, build),
+        Part::Backtick { inner, .. } => unknown(*inner, build),
+        Part::Command(command) => match literal_output(frame, &command.script) {
+            Some(text) => build.push(text, false),
+            None => unknown(command.span, build),
+        },
+        Part::Parameter(parameter) if parameter.plain => match variables.get(parameter.name.of(frame.text)) {
+            // Past this length a word is not a path or a name, and repeating a variable must not make it grow.
+            Value::Text(text) if build.text.len() < MAX_GROWN => build.push(text, false),
+            Value::OneOf(values) if build.alternatives.is_empty() => {
+                build.dynamic = true;
+                let before = build.text.clone();
+                build.push(parameter.span.of(frame.text), false);
+                build.alternatives = values.iter().map(|value| format!("{before}{value}")).collect();
+            }
+            Value::Text(_) | Value::OneOf(_) | Value::Unknown => unknown(parameter.span, build),
+        },
+        Part::Parameter(parameter) => unknown(parameter.span, build),
+    }
+}
+
+fn has_braces(text: &str) -> bool {
+    text.contains('{') && text.contains('}')
+}
+
+fn is_glob(text: &str) -> bool {
+    text.contains(['*', '?'])
+        || text.find('[').is_some_and(|open| text.get(open..).is_some_and(|rest| rest.contains(']')))
+}
+
+/// What runs to make a word.
+pub(crate) enum Inner<'t> {
+    /// `$(…)`.
+    Command(&'t Script),
+    /// `<(…)` and `>(…)`.
+    Process(&'t Script),
+    /// The inside of backticks.
+    Backtick(Span),
+}
+
+/// Calls back for every script inside a word, unless its output is already known.
+pub(crate) fn scripts_in<'t>(frame: &Frame<'t>, parts: &'t [Part], found: &mut Vec<Inner<'t>>) {
+    for part in parts {
+        match part {
+            Part::Plain(_) | Part::Quoted(_) | Part::Decoded(_) | Part::Opaque(_) => {}
+            Part::Parameter(parameter) => scripts_in(frame, &parameter.operand, found),
+            Part::Arithmetic(arithmetic) => scripts_in(frame, &arithmetic.1, found),
+            Part::Command(command) => {
+                if literal_output(frame, &command.script).is_none() {
+                    found.push(Inner::Command(&command.script));
+                }
+            }
+            Part::Process(process) => found.push(Inner::Process(&process.script)),
+            Part::Backtick { inner, .. } => found.push(Inner::Backtick(*inner)),
+        }
+    }
+}
