@@ -3,14 +3,20 @@
 //! What a command does is the work of another room; this is the seam to it. At capture level `metadata` only the
 //! program's name is left of a command, and then only that is said.
 
+use std::borrow::Cow;
+
 use agent_tracer_event::semantics::{EntityType, Importance, Semantics, SubtypeKey, ToolFamily};
 use agent_tracer_event::{Kind, Lane, Metadata};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::Meaning;
-use super::input::Input;
+use super::input::{Input, PATH_CHARS, PATHS};
 use super::row::{EXPLORE, Keep, Row, TERMINAL, flag, number, text};
+use super::{Meaning, skills};
 use crate::text::{cut, line, title};
+
+/// The most characters of a command that is kept, and of each step of its analysis.
+const COMMAND_CHARS: usize = 10_000;
+const STEP_CHARS: usize = 1_000;
 
 /// Which language a shell tool speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,7 +241,7 @@ pub(super) fn understand(input: &Input<'_>, dialect: Dialect) -> Meaning {
     };
     match said(input) {
         Said::Command(command) => {
-            meaning.metadata.insert("command".to_owned(), Value::from(cut(&command, 10_000).as_ref()));
+            meaning.metadata.insert("command".to_owned(), Value::from(cut(&command, COMMAND_CHARS).as_ref()));
             analyse(&command, dialect, input, &mut meaning);
         }
         Said::Program { name, bytes } => {
@@ -253,12 +259,74 @@ pub(super) fn understand(input: &Input<'_>, dialect: Dialect) -> Meaning {
     meaning
 }
 
-/// The seam to the analysis of commands.
+/// The seam to the analysis of commands: what the other room says, in the vocabulary's words.
 fn analyse(command: &str, dialect: Dialect, input: &Input<'_>, meaning: &mut Meaning) {
-    let _ = (dialect, input);
-    meaning.title = title(&format!("Run {}", line(command, 100)));
-    let program = command.split_whitespace().next().unwrap_or_default();
-    meaning.semantics.entity = Some((EntityType::Command, line(program, 100)));
+    let workdir = input.text(&["workdir"]).filter(|path| path.starts_with('/'));
+    let context = agent_tracer_shell::Context {
+        dialect: match dialect {
+            Dialect::Posix => agent_tracer_shell::Dialect::Bash,
+            Dialect::PowerShell => agent_tracer_shell::Dialect::PowerShell,
+        },
+        cwd: workdir.or(input.place.cwd),
+        home: None,
+        rule_patterns: &[],
+    };
+    let call = agent_tracer_shell::describe(command, &context);
+    let said = &call.semantics;
+    meaning.title = title(&call.title);
+    meaning.lane = Lane::parse(call.lane.as_str()).unwrap_or(Lane::Implementation);
+    let semantics = &mut meaning.semantics;
+    semantics.subtype = SubtypeKey::parse(said.subtype_key.as_str()).unwrap_or(SubtypeKey::RunCommand);
+    semantics.label = Some(line(&said.subtype_label, 100)).filter(|label| !label.is_empty());
+    semantics.operation = line(&said.operation, 100);
+    semantics.importance = Importance::parse(said.importance.as_str()).unwrap_or(Importance::Normal);
+    let entity = EntityType::parse(said.entity_type.as_str()).unwrap_or(EntityType::Command);
+    semantics.entity = Some((entity, line(&said.entity_name, 300))).filter(|(_, name)| !name.is_empty());
+    if let Some(probe) = said.probe_key {
+        meaning.metadata.insert("probeKey".to_owned(), Value::from(probe.as_str()));
+    }
+    file_operations(&call.files, meaning);
+    // Reading a skill's file is how Codex, which has no tool for it, activates one.
+    if let Some(skill) = call.files.read.iter().find_map(|path| skills::name_of_file(path)) {
+        skills::mark(&mut meaning.metadata, &skill, skills::Activation::Read);
+    }
+    if let Ok(mut analysis) = serde_json::to_value(&call.analysis) {
+        bound(&mut analysis, COMMAND_CHARS);
+        meaning.metadata.insert("commandAnalysis".to_owned(), analysis);
+    }
+}
+
+/// The files that a command names, and what it does to each.
+fn file_operations(files: &agent_tracer_shell::Files, meaning: &mut Meaning) {
+    let mut listed = Vec::new();
+    for (paths, operation) in [(&files.written, "modify"), (&files.deleted, "delete"), (&files.read, "read")]
+    {
+        for path in paths {
+            let path = cut(path, PATH_CHARS).into_owned();
+            if meaning.file_paths.contains(&path) || listed.len() == PATHS {
+                continue;
+            }
+            listed.push(json!({"path": path, "operation": operation}));
+            meaning.file_paths.push(path);
+        }
+    }
+    if !listed.is_empty() {
+        meaning.metadata.insert("fileOperations".to_owned(), Value::Array(listed));
+    }
+}
+
+/// Cuts the texts of an analysis: the steps of a long script repeat it piece by piece.
+fn bound(value: &mut Value, most: usize) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(short) = cut(text, most) {
+                *text = short;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| bound(item, STEP_CHARS)),
+        Value::Object(members) => members.values_mut().for_each(|member| bound(member, most)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
 }
 
 fn monitor(input: &Input<'_>, meaning: &mut Meaning) {

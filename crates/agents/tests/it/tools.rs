@@ -4,6 +4,7 @@ mod claude;
 mod claude_work;
 mod codex;
 mod outcomes;
+mod shells;
 
 use agent_tracer_agents::tools::{Call, Meaning, Place, understand};
 use agent_tracer_event::Agent;
