@@ -83,7 +83,8 @@ impl Meaning {
     /// Writes all of it into the entry of the call.
     pub fn write(self, entry: &mut Entry) {
         entry.subject = Subject::Event(self.kind);
-        entry.lane = (self.lane != self.kind.lane()).then_some(self.lane);
+        // Also where it is the usual one of the kind: an input that a hook has rewritten may change the lane.
+        entry.lane = Some(self.lane);
         entry.title = Some(self.title);
         entry.body = self.body;
         entry.file_paths = self.file_paths;

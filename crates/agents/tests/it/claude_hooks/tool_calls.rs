@@ -195,6 +195,14 @@ fn worktrees_are_told_by_the_tools_that_make_and_leave_them() {
 }
 
 #[test]
+fn an_input_that_a_hook_rewrote_also_moves_the_call_to_its_lane() {
+    let looked = hook(&with(payload("PreToolUse.bash"), &[("tool_input", json!({"command": "ls"}))]));
+    assert_eq!(call(&looked).lane, Some(Lane::Exploration));
+    let built = hook(&with(payload("PostToolUse.bash"), &[("tool_input", json!({"command": "make all"}))]));
+    assert_eq!(call(&built).lane, Some(Lane::Implementation), "said, not left to be guessed");
+}
+
+#[test]
 fn a_background_shell_gives_the_id_it_goes_on_under() {
     let captured = scenario("2.1.325", "background");
     let ids: Vec<Value> = captured
