@@ -48,7 +48,26 @@ def request(record):
         turn = json.loads(metadata["x-codex-turn-metadata"])
         turn.pop("workspaces", None)           # there or not: Codex does not wait for its own look at git
         body["client_metadata"] = dict(metadata, **{"x-codex-turn-metadata": turn})
+    if "messages" in body:
+        body["messages"] = in_order_of_calls(body["messages"])
     return text(record["path"] + "\n" + json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False))
+
+
+def in_order_of_calls(messages):
+    """Claude Code sends results of parallel calls as they came in: who was first is chance."""
+    order = {}
+    for message in messages:
+        for block in message["content"] if isinstance(message["content"], list) else ():
+            if block.get("type") == "tool_use":
+                order[block["id"]] = len(order)
+    out = []
+    for message in messages:
+        content = message["content"]
+        if isinstance(content, list):
+            results = sorted((b for b in content if b.get("type") == "tool_result"), key=lambda b: order.get(b["tool_use_id"], -1))
+            content = [results.pop(0) if b.get("type") == "tool_result" else b for b in content]
+        out.append(dict(message, content=content))
+    return out
 
 
 # Complaints of Codex about itself when a signal meets it while it writes.

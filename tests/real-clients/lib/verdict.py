@@ -9,6 +9,11 @@ KEY = ["session_id", "hook_event_name", "agent_id", "agent_type", "tool_use_id",
        "source", "reason", "trigger", "task_id", "notification_type", "load_reason", "status"]
 
 
+# Headless, Claude Code ends without waiting for these: the recorder, which takes as long as Python does to start, may not
+# have lived to write.  A slow tracer would miss them; one envelope more than the recorder saw is no fault.
+NOT_WAITED_FOR = {"StopFailure"}
+
+
 class Run:
     """The out folder of a driver, loaded."""
 
@@ -97,7 +102,8 @@ def every_hook_once(run, name):
     for k, count in (fired - kept).items():
         yield "%d of %d without an envelope: %s" % (count, fired[k], describe(k))
     for k, count in (kept - fired).items():
-        yield "%d envelopes too many: %s" % (count, describe(k))
+        if not (count == 1 and k[KEY.index("hook_event_name")] in NOT_WAITED_FOR):
+            yield "%d envelopes too many: %s" % (count, describe(k))
 
 
 def sound_headers(run, name):

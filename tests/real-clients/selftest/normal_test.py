@@ -34,3 +34,12 @@ class Texts(unittest.TestCase):
         body = lambda turn: {"path": "/v1/responses", "body": {"client_metadata": {"x-codex-turn-metadata": turn}}}
         self.assertEqual(normal.request(body('{"a": 1}')), normal.request(body('{"a": 1, "workspaces": {"/p": {}}}')))
         self.assertNotEqual(normal.request(body('{"a": 1}')), normal.request(body('{"a": 2}')))
+
+    def test_results_of_parallel_calls_may_come_in_any_order_but_not_swap_owners(self):
+        ids = ["toolu_%024x" % n for n in (1, 2)]
+        calls = {"role": "assistant", "content": [{"type": "tool_use", "id": i, "name": "Read"} for i in ids]}
+        result = lambda i, words: {"type": "tool_result", "tool_use_id": i, "content": words}
+        body = lambda *results: {"path": "/v1/messages", "body": {"messages": [calls, {"role": "user", "content": list(results)}]}}
+        one = normal.request(body(result(ids[0], "a"), result(ids[1], "b")))
+        self.assertEqual(one, normal.request(body(result(ids[1], "b"), result(ids[0], "a"))))
+        self.assertNotEqual(one, normal.request(body(result(ids[0], "b"), result(ids[1], "a"))))
