@@ -7,8 +7,8 @@ use crate::{claude, codex};
 
 /// Reads what one observation says.
 ///
-/// Pure and total: the same observation gives the same reading, on any bytes. Bytes that are not JSON give a reading
-/// without entries; anything else gives at least one.
+/// Pure and total: the same observation gives the same reading, on any bytes. Bytes that are not JSON, and a status
+/// line under the name of an agent that has none, give a reading without entries; anything else gives at least one.
 #[must_use]
 pub fn read(observation: &Observation<'_>) -> Reading {
     match (observation.agent, observation.source) {

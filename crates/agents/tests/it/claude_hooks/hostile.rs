@@ -35,6 +35,22 @@ fn bytes_that_are_no_json_say_nothing() {
 }
 
 #[test]
+fn a_status_line_under_the_name_of_codex_is_counted_and_not_read() {
+    let body = serde_json::to_vec(&payload("StatusLine.cached")).unwrap();
+    let reading = read(&Observation {
+        agent: Agent::Codex,
+        channel: Channel::Hook,
+        name: "o",
+        arrived: ARRIVED,
+        source: Source::StatusLine,
+        body: &body,
+        context: &context(),
+    });
+    assert_eq!(reading.entries, []);
+    assert_eq!(reading.unrecognised, [Unrecognised::Event("status line of codex".to_owned())]);
+}
+
+#[test]
 fn json_that_is_no_payload_is_still_kept() {
     for body in ["null", "3", "[]", "\"x\"", "{}", "{\"hook_event_name\": 7}"] {
         let reading = read_bytes(body.as_bytes(), Source::Hook, "o");
