@@ -236,6 +236,13 @@ fn a_session_begins_once_and_goes_on_after_a_compaction() {
     for source in ["startup", "resume", "clear", "compact", "fork"] {
         let name = format!("SessionStart.{source}");
         assert_eq!(only(&reading(&name), Kind::ContextSaved).metadata["trigger"], source);
+        let task = reading(&name).entries.remove(0);
+        let origin = (!matches!(source, "resume" | "compact")).then(|| json!(source));
+        assert_eq!(
+            task.metadata.get("sessionSource"),
+            origin.as_ref(),
+            "how a thread came to be stays as it was"
+        );
     }
     let ended = only(&reading("SessionEnd.exec"), Kind::SessionEnded);
     assert_eq!(ended.metadata["completionReason"], "runtime_terminated");

@@ -27,7 +27,9 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
     hook.expect_one_of("source", SOURCES, reading);
     let source = hook.text("source").map(|source| text::line(source, 60));
     let mut task = hook.task();
-    put(&mut task.metadata, "sessionSource", source.as_deref());
+    // How the thread came to be; going on with it later does not change that.
+    let origin = source.as_deref().filter(|source| !matches!(*source, "resume" | "compact"));
+    put(&mut task.metadata, "sessionSource", origin);
     reading.entries.push(task);
     // A thread begins once, and its rollout tells the same; a resume is another stretch of it. After a compaction
     // the same stretch goes on.

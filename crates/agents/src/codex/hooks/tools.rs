@@ -135,7 +135,7 @@ fn permission(hook: &Hook<'_>, reading: &mut Reading) {
     let meaning = told.meaning(hook, reading);
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::RuleLogged, Phase::Open, hook.own_key());
-    entry.title = Some(text::title(&format!("May I? {}", meaning.title)));
+    entry.title = Some(text::title(&format!("Permission asked: {}", meaning.title)));
     entry.tool_name = Some(told.name());
     entry.tool_use_id.clone_from(&told.id);
     entry.file_paths = meaning.file_paths;

@@ -126,7 +126,7 @@ fn identity(told: &mut Telling<'_>, meta: &Members<'_>, origin: &Origin, agent_t
     told.put_word(&mut about, "cwd", meta.word("cwd"));
     put(&mut about, "agentType", Some(agent_type));
     told.put_word(&mut about, "rootSession", meta.word("session_id"));
-    told.put_word(&mut about, "sessionSource", origin.word.as_deref());
+    told.put_word(&mut about, "clientSource", origin.word.as_deref());
     told.put_word(&mut about, "entrypoint", meta.word("originator"));
     told.put_word(&mut about, "clientVersion", meta.word("cli_version"));
     told.put_word(&mut about, "modelProvider", meta.word("model_provider"));
