@@ -1,5 +1,7 @@
 //! The register of targets. A new one is a file of its own and a line here.
 
+mod codex_hooks;
+mod codex_rollout;
 mod envelope;
 mod envelope_roundtrip;
 
@@ -17,7 +19,8 @@ pub struct Target {
 }
 
 /// Every target, in the order in which `all` runs them.
-pub const ALL: &[Target] = &[envelope::TARGET, envelope_roundtrip::TARGET];
+pub const ALL: &[Target] =
+    &[codex_hooks::TARGET, codex_rollout::TARGET, envelope::TARGET, envelope_roundtrip::TARGET];
 
 /// Returns the target of this name.
 pub fn find(name: &str) -> Option<&'static Target> {
