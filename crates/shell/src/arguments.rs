@@ -77,8 +77,7 @@ impl<'f, 't> Arguments<'f, 't> {
 
     /// `-abc`: three options, or one with a value stuck to it.
     fn cluster(&mut self, text: &'f str, values: &str, rest: &mut std::slice::Iter<'f, Field<'t>>) {
-        let mut letters = text.char_indices().skip(1);
-        while let Some((position, letter)) = letters.next() {
+        for (position, letter) in text.char_indices().skip(1) {
             let name = Name::Short(letter);
             if !listed_short(values, letter) {
                 self.options.push(Given { name, value: None, field: None });

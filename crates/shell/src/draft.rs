@@ -3,6 +3,7 @@
 use crate::effect::Effects;
 use crate::model::{Confidence, Operator, Redirect, Selectors, Step, Target, TargetType};
 use crate::syntax::ast::Span;
+use crate::words::{Frame, Origin};
 
 /// Longest value of a target, in characters, and most targets of a step. What is beyond is cut: a target names
 /// something, it does not carry content.
@@ -36,6 +37,56 @@ pub(crate) struct Aim {
     pub(crate) local: bool,
 }
 
+/// Where the words that a title quotes are to be found. They are looked up only for the steps that get there.
+#[derive(Clone, Debug)]
+pub(crate) enum Shown {
+    Nothing,
+    /// A stretch of the command line.
+    Root(Span),
+    /// A text that has no place of its own in the command line.
+    Text(String),
+}
+
+/// Longest text of a command that a title is made from, in characters.
+const MAX_SHOWN: usize = 160;
+
+impl Shown {
+    pub(crate) fn of(frame: &Frame<'_>, span: Span) -> Self {
+        match &frame.origin {
+            Origin::Whole(_) => Self::Text(one_line(span.of(frame.text))),
+            Origin::At(_) | Origin::Map(_) => Self::Root(frame.origin.root(span)),
+        }
+    }
+
+    /// The text, on one line and not too long.
+    pub(crate) fn text(&self, root: &str) -> String {
+        match self {
+            Self::Nothing => String::new(),
+            Self::Root(span) => one_line(span.of(root)),
+            Self::Text(text) => text.clone(),
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let mut shown = String::new();
+    let mut length = 0;
+    for word in text.split(|character: char| character.is_whitespace() || character.is_control()) {
+        if word.is_empty() {
+            continue;
+        }
+        if length > 0 {
+            shown.push(' ');
+        }
+        shown.extend(word.chars().take(MAX_SHOWN));
+        length += word.chars().take(MAX_SHOWN).count() + 1;
+        if length > MAX_SHOWN {
+            break;
+        }
+    }
+    shown
+}
+
 /// A step under construction.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
@@ -56,8 +107,8 @@ pub(crate) struct Draft {
     pub(crate) selectors: Selectors,
     /// What the title names beside the targets: a commit message, a branch, a script.
     pub(crate) detail: Option<String>,
-    /// The words of the command behind its wrappers, as written and shortened.
-    pub(crate) words: String,
+    /// The words of the command behind its wrappers.
+    pub(crate) shown: Shown,
     /// What the step prints, if the command line says it.
     pub(crate) output: Option<String>,
 }
@@ -80,7 +131,7 @@ impl Draft {
             substitutions: Vec::new(),
             selectors: Selectors::default(),
             detail: None,
-            words: String::new(),
+            shown: Shown::Nothing,
             output: None,
         }
     }

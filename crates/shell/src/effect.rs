@@ -103,7 +103,7 @@ impl Effects {
 
     /// The gravest member; a step of which nothing is known is `unknown`.
     pub(crate) fn gravest(self) -> Effect {
-        self.list().first().copied().unwrap_or(Effect::Unknown)
+        Effect::GRAVEST_FIRST.into_iter().find(|&effect| self.has(effect)).unwrap_or(Effect::Unknown)
     }
 
     /// The members, gravest first.

@@ -117,20 +117,29 @@ pub(crate) fn hides_failure_on_purpose(tree: &Node, leaf: usize) -> bool {
     out.through && out.set & BADLY == 0
 }
 
-/// True if exit code zero says that the step ran and passed.
-pub(crate) fn zero_proves(tree: &Node, leaf: usize) -> bool {
-    let failed =
-        possible(tree, Assume { leaf, status: BADLY, others: STAYED, pipes_count: false, follow: true });
-    failed.through && failed.set & WELL == 0 && always_reached(tree, leaf)
+/// What the exit code of the whole proves about one step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Proof {
+    /// Zero says that the step ran and passed.
+    pub(crate) zero: bool,
+    /// Any other code says that it failed.
+    pub(crate) non_zero: bool,
 }
 
-/// True if a code other than zero can only come from this step.
-pub(crate) fn failure_is_its_own(tree: &Node, leaf: usize) -> bool {
-    let out =
-        possible(tree, Assume { leaf, status: WELL, others: STAYED, pipes_count: false, follow: false });
+/// Works out what the exit code says about a step.
+pub(crate) fn proof(tree: &Node, leaf: usize) -> Proof {
     let failed =
         possible(tree, Assume { leaf, status: BADLY, others: STAYED, pipes_count: false, follow: true });
-    out.set & BADLY == 0 && failed.through && failed.set & BADLY != 0
+    if !failed.through {
+        return Proof { zero: false, non_zero: false };
+    }
+    // Every way, those around the step included: can anything but this step make the whole fail?
+    let passed =
+        possible(tree, Assume { leaf, status: WELL, others: STAYED, pipes_count: false, follow: false });
+    Proof {
+        zero: failed.set & WELL == 0 && always_reached(tree, leaf),
+        non_zero: failed.set & BADLY != 0 && passed.set & BADLY == 0,
+    }
 }
 
 /// True if no way through the command line that ends well goes around the step.

@@ -25,7 +25,9 @@ mod decide;
 mod draft;
 mod effect;
 mod exit;
+mod few;
 mod files;
+mod index;
 mod model;
 mod path;
 mod semantics;
@@ -55,7 +57,7 @@ use walk::Walked;
 /// Longest command that is read, in bytes. What is beyond counts as not understood.
 const MAX_COMMAND: usize = 1024 * 1024;
 /// Most checks that are listed.
-const MAX_CHECKS: usize = 16;
+const MAX_CHECKS: usize = 8;
 
 /// Everything there is to say about a shell call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +93,7 @@ pub fn describe(command: &str, context: &Context<'_>) -> ShellCall {
         effects = effects.and(Effects::UNKNOWN);
     }
     let (semantics, lane) = semantics::derive(text, context, &walked.steps, effects);
-    let title = title::title(&walked.steps);
+    let title = title::title(&walked.steps, text);
     let files = Files::of(&walked.steps, context);
     let analysis = summarise(command, text, walked, effects);
     ShellCall { analysis, semantics, lane, title, files }
@@ -164,12 +166,13 @@ fn checks(walked: &Walked) -> Vec<Check> {
             let is_check = matches!(member.operation, "run_test" | "run_lint" | "run_build" | "verify")
                 && member.effects.has(Effect::ExecuteCheck);
             if is_check && checks.len() < MAX_CHECKS {
+                let proof = exit::proof(&walked.tree, member.leaf);
                 checks.push(Check {
                     step: position,
                     command_name: member.name.clone(),
                     operation: member.operation.to_owned(),
-                    zero_means_passed: exit::zero_proves(&walked.tree, member.leaf),
-                    non_zero_means_failed: exit::failure_is_its_own(&walked.tree, member.leaf),
+                    zero_means_passed: proof.zero,
+                    non_zero_means_failed: proof.non_zero,
                 });
             }
         }

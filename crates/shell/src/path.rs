@@ -1,5 +1,10 @@
 //! Paths as text: joined and tidied without looking at any disk.
 
+use std::rc::Rc;
+
+/// Longest directory that is followed, in bytes.
+const MAX_PLACE: usize = 1024;
+
 /// Where the shell stands, as far as the command line tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -7,7 +12,7 @@ pub(crate) enum Place {
     #[default]
     Start,
     /// A directory, relative to the start or absolute.
-    At(String),
+    At(Rc<str>),
     /// Somewhere that only running the command would tell.
     Unknown,
 }
@@ -16,17 +21,22 @@ impl Place {
     /// Where `cd path` leads from here.
     pub(crate) fn enter(&self, path: &str) -> Self {
         if is_anchored(path) {
-            return Self::At(tidy(path));
+            return Self::from_text(&tidy(path));
         }
         match self {
-            Self::Start => Self::from_text(tidy(path)),
-            Self::At(here) => Self::from_text(tidy(&format!("{here}/{path}"))),
+            Self::Start => Self::from_text(&tidy(path)),
+            Self::At(here) => Self::from_text(&tidy(&format!("{here}/{path}"))),
             Self::Unknown => Self::Unknown,
         }
     }
 
-    fn from_text(text: String) -> Self {
-        if text == "." { Self::Start } else { Self::At(text) }
+    fn from_text(text: &str) -> Self {
+        match text {
+            "." => Self::Start,
+            // A path that only grows is no place worth following.
+            _ if text.len() > MAX_PLACE => Self::Unknown,
+            _ => Self::At(text.into()),
+        }
     }
 
     /// A path as seen from where the command was started. Without a `cd` before it, it stays as written.
@@ -114,7 +124,7 @@ mod tests {
         assert_eq!(inside.enter("..").enter(".."), Place::Start);
         assert_eq!(Place::Start.locate("./a"), "./a");
         assert_eq!(Place::Unknown.enter("x"), Place::Unknown);
-        assert_eq!(Place::Unknown.enter("/x"), Place::At("/x".to_owned()));
+        assert_eq!(Place::Unknown.enter("/x"), Place::At("/x".into()));
     }
 
     #[test]

@@ -15,7 +15,7 @@ const MAX_TITLE: usize = 100;
 const MAX_QUOTE: usize = 72;
 
 /// The title of a command line.
-pub(crate) fn title(steps: &[Draft]) -> String {
+pub(crate) fn title(steps: &[Draft], root: &str) -> String {
     let Some(decisive) = decide::decisive(steps) else { return "Empty command".to_owned() };
     let Some(main) = steps.get(decisive) else { return "Empty command".to_owned() };
     let main_weight = decide::weight(main);
@@ -27,11 +27,11 @@ pub(crate) fn title(steps: &[Draft]) -> String {
         .filter(|(position, step)| *position != decisive && decide::weight(step) >= bar)
         .map(|(position, _)| position)
         .collect();
-    let own = whole_phrase(main);
+    let own = whole_phrase(main, root);
     let text = match others.as_slice() {
         [] => own,
         [other] => {
-            let other_phrase = steps.get(*other).map(whole_phrase).unwrap_or_default();
+            let other_phrase = steps.get(*other).map(|step| whole_phrase(step, root)).unwrap_or_default();
             if other_phrase == own {
                 own
             } else if *other < decisive {
@@ -46,7 +46,7 @@ pub(crate) fn title(steps: &[Draft]) -> String {
 }
 
 /// What a step does, seen together with what feeds it.
-fn whole_phrase(step: &Draft) -> String {
+fn whole_phrase(step: &Draft, root: &str) -> String {
     let main = decide::meaning(step);
     if step.all_effects().has(Effect::RemoteExecution)
         && let Some(source) = fetched_from(step)
@@ -59,9 +59,9 @@ fn whole_phrase(step: &Draft) -> String {
         && main.aims.is_empty()
         && let Some(finder) = finder
     {
-        return format!("Delete what `{}` finds", cut(&finder.words, 60));
+        return format!("Delete what `{}` finds", cut(&finder.shown.text(root), 60));
     }
-    phrase(main)
+    phrase(main, root)
 }
 
 /// The address from which code is fetched and run.
@@ -72,8 +72,8 @@ fn fetched_from(step: &Draft) -> Option<String> {
 }
 
 /// What one step does.
-fn phrase(draft: &Draft) -> String {
-    let words = || quote(&draft.words, &draft.name);
+fn phrase(draft: &Draft, root: &str) -> String {
+    let words = || quote(draft, root);
     let detail =
         draft.detail.as_deref().map(|detail| cut(detail, MAX_QUOTE)).filter(|detail| !detail.is_empty());
     let read = || list(draft, &[Access::Read, Access::Look, Access::Run]);
@@ -95,7 +95,7 @@ fn phrase(draft: &Draft) -> String {
         "search" => search(draft),
         "list" => with_place("List", read(), "List the directory"),
         "read_file" => with("Read", read()),
-        "read_range" => read_range(draft),
+        "read_range" => read_range(draft, root),
         "follow" => with("Follow", read()),
         "limit_output" | "filter" | "sort_output" | "transform" => match read() {
             Some(files) => {
@@ -112,9 +112,9 @@ fn phrase(draft: &Draft) -> String {
         "create_directory" => with("Create directory", written()),
         "change_mode" => with("Change permissions of", written()),
         "delete_file" => with("Delete", deleted()),
-        "rename_file" => moved("Move", draft, &[Access::Delete]),
-        "copy_file" => moved("Copy", draft, &[Access::Read]),
-        "link_file" => moved("Link", draft, &[Access::Mention]),
+        "rename_file" => moved("Move", draft, &[Access::Delete], root),
+        "copy_file" => moved("Copy", draft, &[Access::Read], root),
+        "link_file" => moved("Link", draft, &[Access::Mention], root),
         "pack" => with("Pack", written()),
         "unpack" => with("Unpack", read()),
         "apply_patch" => with("Patch", list(draft, &[Access::Write, Access::Delete])),
@@ -146,11 +146,11 @@ fn phrase(draft: &Draft) -> String {
         "deploy" | "change_cloud" | "change_forge" => format!("Run {}", words()),
         "query_database" => with("Query the database:", detail),
         "inspect_version" => format!("Ask {} about itself", draft.name),
-        _ => git_phrase(draft, detail).unwrap_or_else(|| format!("Run {}", words())),
+        _ => git_phrase(draft, detail, root).unwrap_or_else(|| format!("Run {}", words())),
     }
 }
 
-fn git_phrase(draft: &Draft, detail: Option<String>) -> Option<String> {
+fn git_phrase(draft: &Draft, detail: Option<String>, root: &str) -> Option<String> {
     let files = || list(draft, &[Access::Read, Access::Look, Access::Write]);
     let or = |what: Option<String>, otherwise: &str| what.unwrap_or_else(|| otherwise.to_owned());
     Some(
@@ -159,7 +159,7 @@ fn git_phrase(draft: &Draft, detail: Option<String>) -> Option<String> {
             "inspect_diff" => with_place("Show changes in", files(), "Show changes"),
             "inspect_history" if draft.name == "git" => match draft.subcommand.as_deref() {
                 Some("blame") => with_place("Blame", files(), "Blame"),
-                Some("show") => format!("Show {}", quote_rest(&draft.words, 2)),
+                Some("show") => format!("Show {}", quote_rest(&draft.shown.text(root), 2)),
                 _ => with_place("Show history of", files(), "Show git history"),
             },
             "stage" => format!("Stage {}", or(detail.or(files()), "changes")),
@@ -176,7 +176,7 @@ fn git_phrase(draft: &Draft, detail: Option<String>) -> Option<String> {
             "merge" => format!("Merge {}", or(detail, "")),
             "rebase" => format!("Rebase onto {}", or(detail, "its base")),
             "discard_changes" => format!("Discard changes in {}", or(files(), "files")),
-            "reset_hard" => format!("Throw away changes: {}", quote(&draft.words, &draft.name)),
+            "reset_hard" => format!("Throw away changes: {}", quote(draft, root)),
             "stash" => "Stash changes".to_owned(),
             "drop_stash" => "Drop stashed changes".to_owned(),
             "clean_worktree" => "Delete untracked files".to_owned(),
@@ -211,9 +211,9 @@ fn search(draft: &Draft) -> String {
     }
 }
 
-fn read_range(draft: &Draft) -> String {
+fn read_range(draft: &Draft, root: &str) -> String {
     let Some(files) = list(draft, &[Access::Read]) else {
-        return format!("Filter output: {}", quote(&draft.words, &draft.name));
+        return format!("Filter output: {}", quote(draft, root));
     };
     let Some(range) = &draft.selectors.line_range else { return format!("Read {files}") };
     match range.split_once('-') {
@@ -225,11 +225,11 @@ fn read_range(draft: &Draft) -> String {
     }
 }
 
-fn moved(verb: &str, draft: &Draft, from: &[Access]) -> String {
+fn moved(verb: &str, draft: &Draft, from: &[Access], root: &str) -> String {
     match (list(draft, from), list(draft, &[Access::Write])) {
         (Some(from), Some(to)) => format!("{verb} {from} to {to}"),
         (Some(from), None) => format!("{verb} {from}"),
-        _ => format!("{verb}: {}", quote(&draft.words, &draft.name)),
+        _ => format!("{verb}: {}", quote(draft, root)),
     }
 }
 
@@ -278,8 +278,9 @@ fn enumerate(values: &[&str]) -> Option<String> {
     }
 }
 
-fn quote(words: &str, name: &str) -> String {
-    cut(if words.is_empty() { name } else { words }, MAX_QUOTE)
+fn quote(draft: &Draft, root: &str) -> String {
+    let words = draft.shown.text(root);
+    cut(if words.is_empty() { &draft.name } else { &words }, MAX_QUOTE)
 }
 
 /// The words of a command without the first few.

@@ -39,7 +39,7 @@ impl Parser<'_> {
             while let Some(byte) = self.peek() {
                 match byte {
                     b'$' => parts.push(self.dollar(true)),
-                    b'`' => parts.push(self.backticks(true)),
+                    b'`' => parts.push(self.backticks()),
                     b'\\' => {
                         self.advance(1);
                         self.advance_character();

@@ -3,6 +3,8 @@
 //! Nodes hold positions, never text: whoever walks the tree has the source at hand, and a tree without
 //! copies costs little even for hostile input. Every span lies on character boundaries of that source.
 
+use crate::few::Few;
+
 /// A stretch of the source, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -54,7 +56,7 @@ pub(crate) struct Pipeline {
     pub(crate) span: Span,
     pub(crate) negated: bool,
     pub(crate) timed: bool,
-    pub(crate) commands: Vec<Command>,
+    pub(crate) commands: Few<Command>,
 }
 
 /// A command with the redirections that apply to all of it.
@@ -86,7 +88,7 @@ pub(crate) enum Shape {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Simple {
     pub(crate) assignments: Vec<Assignment>,
-    pub(crate) words: Vec<Word>,
+    pub(crate) words: Few<Word>,
 }
 
 /// `NAME=value`, `NAME+=value`, `NAME[i]=value` or `NAME=(…)`.
@@ -159,9 +161,7 @@ pub(crate) enum RedirectKind {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heredoc {
     pub(crate) body: Span,
-    /// A quoted delimiter: nothing in the body is expanded.
-    pub(crate) literal: bool,
-    /// What is expanded in the body, if it is not literal.
+    /// What is expanded in the body; nothing if its delimiter was quoted.
     pub(crate) parts: Vec<Part>,
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct Heredoc {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Word {
     pub(crate) span: Span,
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Few<Part>,
 }
 
 /// A piece of a word.
@@ -186,7 +186,7 @@ pub(crate) enum Part {
     /// `$(…)`.
     Command(Box<Substitution>),
     /// The inside of `` `…` ``, still escaped.
-    Backtick { inner: Span, quoted: bool },
+    Backtick(Span),
     /// `<(…)` or `>(…)`.
     Process(Box<Substitution>),
     /// `$((…))`.
@@ -203,12 +203,11 @@ pub(crate) struct Parameter {
     pub(crate) plain: bool,
     pub(crate) quoted: bool,
     /// What is expanded inside the braces.
-    pub(crate) operand: Vec<Part>,
+    pub(crate) operand: Few<Part>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Substitution {
     pub(crate) span: Span,
-    pub(crate) quoted: bool,
     pub(crate) script: Script,
 }

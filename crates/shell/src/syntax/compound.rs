@@ -362,9 +362,7 @@ impl Parser<'_> {
         let name = Span::new(self.position, self.position + length);
         let mut whole = true;
         if self.peek_at(length) == Some(b'[') {
-            // Subscripts are short; a longer one is not worth reading twice.
-            let close = (length..length + 64).find(|&ahead| self.peek_at(ahead) == Some(b']'))?;
-            length = close + 1;
+            length = self.subscript_end(length)?;
             whole = false;
         }
         if self.peek_at(length) == Some(b'+') {
@@ -372,6 +370,23 @@ impl Parser<'_> {
             whole = false;
         }
         (self.peek_at(length) == Some(b'=')).then_some((name, length + 1, whole))
+    }
+
+    /// Where the subscript that opens at `open` ends. Subscripts are short; a longer one is not worth reading twice.
+    fn subscript_end(&self, open: usize) -> Option<usize> {
+        let mut depth = 0_usize;
+        for ahead in open..open + 128 {
+            match self.peek_at(ahead)? {
+                b'[' => depth += 1,
+                b']' => depth = depth.saturating_sub(1),
+                b'\n' => return None,
+                _ => {}
+            }
+            if depth == 0 {
+                return Some(ahead + 1);
+            }
+        }
+        None
     }
 
     fn array(&mut self) -> Vec<Word> {

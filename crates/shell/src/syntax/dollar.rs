@@ -3,6 +3,7 @@
 use super::ast::{Parameter, Part, Span, Substitution};
 use super::cursor::Parser;
 use super::list::Until;
+use crate::few::Few;
 
 impl Parser<'_> {
     /// Reads the expansion at a dollar sign. A dollar sign that begins nothing is text.
@@ -19,7 +20,7 @@ impl Parser<'_> {
                     return Part::Arithmetic(Box::new((Span::new(start, self.position), parts)));
                 }
                 self.advance(1);
-                self.substitution(start, quoted).map_or_else(Part::Opaque, |it| Part::Command(Box::new(it)))
+                self.substitution(start).map_or_else(Part::Opaque, |it| Part::Command(Box::new(it)))
             }
             Some(b'{') => self.braced_parameter(quoted),
             Some(b'\'') if !quoted => self.ansi_quotes(),
@@ -31,12 +32,12 @@ impl Parser<'_> {
             Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
                 self.advance(1);
                 let name = self.name();
-                self.parameter(start, name, true, quoted, Vec::new())
+                self.parameter(start, name, true, quoted, Few::default())
             }
             Some(b'0'..=b'9' | b'?' | b'$' | b'!' | b'#' | b'*' | b'@' | b'-') => {
                 let name = Span::new(start + 1, start + 2);
                 self.advance(2);
-                self.parameter(start, name, true, quoted, Vec::new())
+                self.parameter(start, name, true, quoted, Few::default())
             }
             _ => {
                 self.advance(1);
@@ -45,7 +46,7 @@ impl Parser<'_> {
         }
     }
 
-    fn parameter(&self, start: usize, name: Span, plain: bool, quoted: bool, operand: Vec<Part>) -> Part {
+    fn parameter(&self, start: usize, name: Span, plain: bool, quoted: bool, operand: Few<Part>) -> Part {
         let span = Span::new(start, self.position);
         Part::Parameter(Box::new(Parameter { span, name, plain, quoted, operand }))
     }
@@ -61,11 +62,11 @@ impl Parser<'_> {
     pub(super) fn process_substitution(&mut self) -> Part {
         let start = self.position;
         self.advance(1);
-        self.substitution(start, false).map_or_else(Part::Opaque, |it| Part::Process(Box::new(it)))
+        self.substitution(start).map_or_else(Part::Opaque, |it| Part::Process(Box::new(it)))
     }
 
     /// Reads a script in brackets; the parser stands on the opening one.
-    fn substitution(&mut self, start: usize, quoted: bool) -> Result<Substitution, Span> {
+    fn substitution(&mut self, start: usize) -> Result<Substitution, Span> {
         self.advance(1);
         if !self.descend() {
             return Err(Span::new(start, self.position));
@@ -77,7 +78,7 @@ impl Parser<'_> {
         self.open = outside;
         self.take(")");
         self.ascend();
-        Ok(Substitution { span: Span::new(start, self.position), quoted, script })
+        Ok(Substitution { span: Span::new(start, self.position), script })
     }
 
     fn braced_parameter(&mut self, quoted: bool) -> Part {
@@ -98,7 +99,7 @@ impl Parser<'_> {
             _ => self.name(),
         };
         let plain = !marked && self.peek() == Some(b'}');
-        let mut operand = Vec::new();
+        let mut operand = Few::default();
         loop {
             match self.peek() {
                 None => {
@@ -120,7 +121,7 @@ impl Parser<'_> {
                 }
                 Some(b'"') => self.double_quotes(&mut operand),
                 Some(b'$') => operand.push(self.dollar(quoted)),
-                Some(b'`') => operand.push(self.backticks(quoted)),
+                Some(b'`') => operand.push(self.backticks()),
                 Some(_) => {
                     let length = self
                         .rest()

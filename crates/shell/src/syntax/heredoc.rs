@@ -16,7 +16,7 @@ impl Parser<'_> {
     pub(super) fn announce_heredoc(&mut self, delimiter: &Word, strip_tabs: bool) -> usize {
         let slot = self.heredocs.len();
         let literal = delimiter.parts.iter().any(|part| !matches!(part, Part::Plain(_)));
-        self.heredocs.push(Heredoc { literal, ..Heredoc::default() });
+        self.heredocs.push(Heredoc::default());
         let mut text = String::new();
         for part in &delimiter.parts {
             match part {
@@ -38,7 +38,7 @@ impl Parser<'_> {
             let body = Span::new(start, end);
             let parts = if pending.literal { Vec::new() } else { self.body_expansions(body) };
             if let Some(slot) = self.heredocs.get_mut(pending.slot) {
-                *slot = Heredoc { body, literal: pending.literal, parts };
+                *slot = Heredoc { body, parts };
             }
             self.position = after;
         }

@@ -2,6 +2,7 @@
 
 use super::ast::{Chain, Command, Item, Link, Pipeline, Script, Span};
 use super::cursor::Parser;
+use crate::few::Few;
 
 /// What ends the script that is being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +141,7 @@ impl Parser<'_> {
             self.skip_blanks();
         }
         let prefixed = self.position > start;
-        let mut commands: Vec<Command> = Vec::new();
+        let mut commands: Few<Command> = Few::default();
         loop {
             match self.command() {
                 Some(command) => commands.push(command),
@@ -206,6 +207,6 @@ impl Parser<'_> {
 
 /// A command on its own, as an item of a script.
 pub(super) fn alone(command: Command) -> Item {
-    let first = Pipeline { span: command.span, negated: false, timed: false, commands: vec![command] };
+    let first = Pipeline { span: command.span, negated: false, timed: false, commands: Few::One(command) };
     Item { chain: Chain { first, rest: Vec::new() }, background: false }
 }

@@ -6,6 +6,7 @@ use super::ast::{
     Span, Substitution, Word,
 };
 use super::{Fault, MAX_DEPTH, Parsed};
+use crate::few::Few;
 
 /// Words that only introduce a condition or a block.
 const KEYWORDS: &[&str] = &[
@@ -136,7 +137,7 @@ impl<'s> Reader<'s> {
 
     fn pipeline(&mut self) -> Option<Pipeline> {
         let start = self.position;
-        let mut commands = Vec::new();
+        let mut commands = Few::default();
         while let Some(command) = self.command() {
             commands.push(command);
             self.skip(false);
@@ -250,7 +251,7 @@ impl<'s> Reader<'s> {
     }
 
     fn command_words(&mut self, start: usize) -> Option<Command> {
-        let mut words: Vec<Word> = Vec::new();
+        let mut words: Few<Word> = Few::default();
         let mut redirects = Vec::new();
         let mut end = start;
         loop {
@@ -267,7 +268,7 @@ impl<'s> Reader<'s> {
                 let assigns = words.len() == 2
                     && matches!(words.get(1).map(|word| word.span.of(self.source)), Some("=" | "+="));
                 if assigns {
-                    words.clear();
+                    words = Few::default();
                     self.skip(true);
                     if matches!(self.peek(), Some(b'(' | b'{')) && redirects.is_empty() {
                         return self.bracketed(start);
@@ -285,7 +286,7 @@ impl<'s> Reader<'s> {
                 matches!(first, '$' | '[' | '"' | '\'' | '@' | '-') || first.is_ascii_digit()
             });
         let shape = if is_expression && !span.of(self.source).contains('(') {
-            Shape::Test(words)
+            Shape::Test(words.to_vec())
         } else {
             Shape::Simple(Simple { assignments: Vec::new(), words })
         };
@@ -314,7 +315,7 @@ impl<'s> Reader<'s> {
 
     fn word(&mut self) -> Word {
         let start = self.position;
-        let mut parts = Vec::new();
+        let mut parts = Few::default();
         while let Some(byte) = self.peek() {
             let here = self.position;
             match byte {
@@ -366,18 +367,18 @@ impl<'s> Reader<'s> {
         match self.block(closer) {
             Some(script) => {
                 let span = Span::new(start, self.position);
-                Part::Command(Box::new(Substitution { span, quoted: false, script }))
+                Part::Command(Box::new(Substitution { span, script }))
             }
             None => Part::Opaque(Span::new(start, self.position)),
         }
     }
 
-    fn double_quotes(&mut self, parts: &mut Vec<Part>) {
+    fn double_quotes(&mut self, parts: &mut Few<Part>) {
         self.position += 1;
         let mut run = self.position;
         loop {
             let here = self.position;
-            let push = |parts: &mut Vec<Part>| {
+            let push = |parts: &mut Few<Part>| {
                 if run < here {
                     parts.push(Part::Quoted(Span::new(run, here)));
                 }
@@ -430,7 +431,7 @@ impl<'s> Reader<'s> {
         }
         let span = Span::new(start, self.position);
         let name = Span::new(start, start);
-        Part::Parameter(Box::new(Parameter { span, name, plain: false, quoted, operand: Vec::new() }))
+        Part::Parameter(Box::new(Parameter { span, name, plain: false, quoted, operand: Few::default() }))
     }
 }
 

@@ -2,19 +2,20 @@
 
 use super::ast::{Part, Span, Word};
 use super::cursor::Parser;
+use crate::few::Few;
 
 impl Parser<'_> {
     /// Reads a word. Empty where none begins.
     pub(super) fn word(&mut self) -> Word {
         let start = self.position;
-        let mut parts = Vec::new();
+        let mut parts = Few::default();
         while let Some(byte) = self.peek() {
             match byte {
                 b'\'' => parts.push(self.single_quotes()),
                 b'"' => self.double_quotes(&mut parts),
                 b'\\' => self.backslash(&mut parts),
                 b'$' => parts.push(self.dollar(false)),
-                b'`' => parts.push(self.backticks(false)),
+                b'`' => parts.push(self.backticks()),
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => parts.push(self.process_substitution()),
                 b'(' if self.extends_glob(start) => self.glob_group(&mut parts),
                 _ if Self::ends_word(Some(byte)) => break,
@@ -41,7 +42,7 @@ impl Parser<'_> {
         Part::Plain(Span::new(start, self.position))
     }
 
-    fn backslash(&mut self, parts: &mut Vec<Part>) {
+    fn backslash(&mut self, parts: &mut Few<Part>) {
         match self.peek_at(1) {
             Some(b'\n') => self.advance(2),
             Some(b'\r') if self.peek_at(2) == Some(b'\n') => self.advance(3),
@@ -72,7 +73,7 @@ impl Parser<'_> {
     }
 
     /// Reads `"…"`. The text between expansions becomes parts of its own.
-    pub(super) fn double_quotes(&mut self, parts: &mut Vec<Part>) {
+    pub(super) fn double_quotes(&mut self, parts: &mut Few<Part>) {
         self.advance(1);
         let before = parts.len();
         let mut run = self.position;
@@ -110,7 +111,7 @@ impl Parser<'_> {
                 }
                 Some(b'`') => {
                     push_quoted(parts, run, here);
-                    parts.push(self.backticks(true));
+                    parts.push(self.backticks());
                     run = self.position;
                 }
                 Some(_) => {
@@ -127,19 +128,19 @@ impl Parser<'_> {
     }
 
     /// `` `…` ``: only its end is looked for. What is inside is read once its backslashes are resolved.
-    pub(super) fn backticks(&mut self, quoted: bool) -> Part {
+    pub(super) fn backticks(&mut self) -> Part {
         self.advance(1);
         let start = self.position;
         loop {
             match self.peek() {
                 None => {
                     self.fault.unfinished = true;
-                    return Part::Backtick { inner: Span::new(start, self.position), quoted };
+                    return Part::Backtick(Span::new(start, self.position));
                 }
                 Some(b'`') => {
                     let inner = Span::new(start, self.position);
                     self.advance(1);
-                    return Part::Backtick { inner, quoted };
+                    return Part::Backtick(inner);
                 }
                 Some(b'\\') => {
                     self.advance(1);
@@ -161,7 +162,7 @@ impl Parser<'_> {
             .is_some_and(|byte| matches!(byte, b'@' | b'!' | b'*' | b'+' | b'?'))
     }
 
-    fn glob_group(&mut self, parts: &mut Vec<Part>) {
+    fn glob_group(&mut self, parts: &mut Few<Part>) {
         let start = self.position;
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {
@@ -183,7 +184,7 @@ impl Parser<'_> {
     }
 }
 
-fn push_quoted(parts: &mut Vec<Part>, start: usize, end: usize) {
+fn push_quoted(parts: &mut Few<Part>, start: usize, end: usize) {
     if start < end {
         parts.push(Part::Quoted(Span::new(start, end)));
     }

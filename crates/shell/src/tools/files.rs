@@ -232,13 +232,11 @@ fn compress(call: &mut Call<'_, '_, '_>) {
         // A filter in a pipe.
         call.becomes("transform", Effects::READ);
     }
-    if call.draft.name.starts_with("un")
+    let unpacks = call.draft.name.starts_with("un")
         || call.draft.name == "gunzip"
-        || call.arguments.has("-d --decompress")
-    {
-        if call.draft.operation == "pack" {
-            call.draft.operation = "unpack";
-        }
+        || call.arguments.has("-d --decompress");
+    if unpacks && call.draft.operation == "pack" {
+        call.draft.operation = "unpack";
     }
 }
 

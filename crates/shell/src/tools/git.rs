@@ -340,9 +340,7 @@ fn stash(call: &mut Call<'_, '_, '_>) {
 
 fn clean(call: &mut Call<'_, '_, '_>) {
     let dry = call.arguments.has("-n --dry-run");
-    if !dry && call.arguments.has("-f --force") {
-        call.becomes("clean_worktree", Effects::DESTROY);
-    } else if !dry && call.arguments.has("-i --interactive") {
+    if !dry && call.arguments.has("-f --force -i --interactive") {
         call.becomes("clean_worktree", Effects::DESTROY);
     }
     for field in call.arguments.operands.clone() {

@@ -93,7 +93,7 @@ fn biome(call: &mut Call<'_, '_, '_>) {
     let fields = call.arguments.operands.clone();
     call.draft.subcommand = fields.first().map(|field| field.text.clone().into_owned());
     let command = fields.first().map(|field| &*field.text).unwrap_or_default();
-    if command == "fmt" || matches!(call.draft.name.as_str(), "dprint") && command == "fmt" {
+    if command == "fmt" {
         call.also(Effects::WRITE);
     }
     for field in fields.get(1..).unwrap_or_default() {

@@ -31,7 +31,6 @@ mod table;
 mod testing;
 mod text;
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::arguments::{Arguments, listed};
@@ -39,6 +38,7 @@ use crate::context::Dialect;
 use crate::draft::{Access, Draft};
 use crate::effect::{Effect, Effects};
 use crate::exit::Ends;
+use crate::index::Index;
 use crate::model::{Confidence, TargetType};
 use crate::path::Place;
 use crate::walk::Input;
@@ -112,10 +112,10 @@ const FAMILIES: &[&[Tool]] = &[
     text::TOOLS,
 ];
 
-fn index() -> &'static HashMap<&'static str, &'static Tool> {
-    static INDEX: OnceLock<HashMap<&'static str, &'static Tool>> = OnceLock::new();
+fn index() -> &'static Index<&'static Tool> {
+    static INDEX: OnceLock<Index<&'static Tool>> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let mut index = HashMap::new();
+        let mut index = Index::default();
         for tool in FAMILIES.iter().flat_map(|family| family.iter()) {
             for name in tool.names.split_ascii_whitespace() {
                 index.insert(name, tool);

@@ -1,11 +1,11 @@
 //! Cmdlets and their aliases. Names are compared without regard to case.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::table::{Operands, Tool, asks, checks, destroys, installs, reads, runs, sends, tool, writes};
 use crate::draft::Access;
 use crate::effect::Effects;
+use crate::index::Index;
 use crate::words::Field;
 
 const PATH: &str = "-Path -LiteralPath -FilePath";
@@ -58,7 +58,7 @@ const CMDLETS: &[Tool] = &[
 
 /// The row of a cmdlet or alias.
 pub(super) fn find(name: &str) -> Option<&'static Tool> {
-    static INDEX: OnceLock<HashMap<&'static str, &'static Tool>> = OnceLock::new();
+    static INDEX: OnceLock<Index<&'static Tool>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
         let names = |tool: &'static Tool| tool.names.split_ascii_whitespace().map(move |name| (name, tool));
         rows().iter().flat_map(names).collect()
@@ -106,7 +106,7 @@ fn web(call: &mut super::Call<'_, '_, '_>) {
 /// Only with a computer's name does it run elsewhere.
 fn local_block(call: &mut super::Call<'_, '_, '_>) {
     if !call.arguments.has("-ComputerName -Session -HostName")
-        && call.draft.name.to_ascii_lowercase() != "enter-pssession"
+        && !call.draft.name.eq_ignore_ascii_case("enter-pssession")
     {
         call.becomes("execute_code", Effects::UNKNOWN);
     }

@@ -11,7 +11,7 @@ use crate::words::{Field, Frame, Value};
 
 /// Reads a builtin; nothing if the name is not one.
 pub(super) fn read(
-    walker: &mut Walker<'_>,
+    walker: &mut Walker,
     _frame: &Frame<'_>,
     name: &str,
     rest: &[Field<'_>],
@@ -69,11 +69,11 @@ pub(super) fn read(
     Some(ends)
 }
 
-fn change_directory(walker: &mut Walker<'_>, operand: Option<&Field<'_>>, draft: &mut Draft) {
+fn change_directory(walker: &mut Walker, operand: Option<&Field<'_>>, draft: &mut Draft) {
     draft.operation = "change_directory";
     let here = walker.state.place.clone();
     let there = match operand {
-        None => Place::At("~".to_owned()),
+        None => Place::At("~".into()),
         Some(field) if field.text == "-" => walker.state.previous.clone(),
         // `cd $DIR` can be followed as text; the output of a command cannot.
         Some(field) if field.dynamic && (field.text.contains('(') || field.text.contains('`')) => {
@@ -89,7 +89,7 @@ fn change_directory(walker: &mut Walker<'_>, operand: Option<&Field<'_>>, draft:
     walker.state.place = there;
 }
 
-fn declare(walker: &mut Walker<'_>, rest: &[Field<'_>]) {
+fn declare(walker: &mut Walker, rest: &[Field<'_>]) {
     for field in rest.iter().filter(|field| !field.is_option()) {
         if let Some((name, value)) = field.text.split_once('=') {
             let value = if field.dynamic { Value::Unknown } else { Value::Text(value.to_owned()) };

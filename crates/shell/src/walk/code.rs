@@ -1,12 +1,12 @@
 //! Interpreters: a script in a file, code in an argument, or code on standard input.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::Input;
 use crate::arguments::{Arguments, Style};
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
+use crate::index::Index;
 use crate::model::{Confidence, TargetType};
 use crate::path::{Place, base};
 use crate::tools::{paths, scripts};
@@ -101,7 +101,7 @@ pub(super) fn is_python(name: &str) -> bool {
 }
 
 fn find(name: &str) -> Option<&'static Interpreter> {
-    static INDEX: OnceLock<HashMap<&'static str, &'static Interpreter>> = OnceLock::new();
+    static INDEX: OnceLock<Index<&'static Interpreter>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
         let names = |interpreter: &'static Interpreter| {
             interpreter.names.split(' ').map(move |name| (name, interpreter))

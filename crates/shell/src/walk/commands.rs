@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::{Input, Walker};
+use crate::draft::Shown;
 use crate::effect::Effects;
 use crate::exit::{Node, Options};
 use crate::model::Operator;
@@ -12,7 +13,7 @@ use crate::words::{Field, Frame, Value, expand};
 /// Most functions that are remembered.
 const MAX_FUNCTIONS: usize = 64;
 
-impl Walker<'_> {
+impl Walker {
     pub(super) fn command(&mut self, frame: &Frame<'_>, command: &Command, input: &Input) -> Node {
         if let Shape::Simple(simple) = &command.shape {
             return self.simple(frame, command, simple, input);
@@ -119,7 +120,7 @@ impl Walker<'_> {
         "[[".clone_into(&mut draft.name);
         draft.operation = "test";
         draft.effects = draft.effects.and(Effects::READ);
-        draft.words = super::simple::shortened(command.span.of(frame.text));
+        draft.shown = Shown::of(frame, command.span);
         for word in words {
             draft.substitutions.extend(self.scripts_inside(frame, &word.parts));
         }
@@ -133,7 +134,7 @@ impl Walker<'_> {
         "((".clone_into(&mut draft.name);
         draft.operation = "compute";
         draft.effects = draft.effects.and(Effects::NEUTRAL);
-        draft.words = super::simple::shortened(command.span.of(frame.text));
+        draft.shown = Shown::of(frame, command.span);
         draft.substitutions = self.scripts_inside(frame, parts);
         let node = Self::leaf(&draft);
         self.push(draft);

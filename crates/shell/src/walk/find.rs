@@ -1,5 +1,6 @@
 //! `find` and `fd`: what they look for, and what they do with it.
 
+use super::invoke::Outcome;
 use super::{Input, Walker};
 use crate::draft::{Access, Draft};
 use crate::effect::{Effect, Effects};
@@ -15,7 +16,7 @@ const RUNS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 /// Actions that write a file.
 const WRITES: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
 
-impl Walker<'_> {
+impl Walker {
     /// Reads `find` and `fd`; nothing for any other program.
     pub(super) fn find<'t>(
         &mut self,
@@ -133,13 +134,13 @@ impl Walker<'_> {
         }
         let raw = draft.raw;
         let steps = self.apart(|walker| {
-            let inner = walker.draft(raw);
-            walker.deeper(|walker| match walker.invoke(frame, command, inner, input) {
-                super::invoke::Outcome::Step(step, node) => {
-                    walker.push(*step);
+            let mut inner = walker.draft(raw);
+            walker.deeper(|walker| match walker.invoke(frame, command, &mut inner, input) {
+                Outcome::Step(node) => {
+                    walker.push(inner);
                     node
                 }
-                super::invoke::Outcome::Script(node, _) => node,
+                Outcome::Script(node, _) => node,
             });
         });
         draft.wrap(label);

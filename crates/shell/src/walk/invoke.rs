@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::simple::source_of;
 use super::{Input, Walker, builtins, code, wrappers};
-use crate::draft::{Access, Draft};
+use crate::draft::{Access, Draft, Shown};
 use crate::effect::Effects;
 use crate::exit::Node;
 use crate::model::{Confidence, TargetType};
@@ -18,19 +17,19 @@ const MAX_UNWRAPPED: usize = 16;
 
 /// What became of a command.
 pub(super) enum Outcome {
-    /// It is this step.
-    Step(Box<Draft>, Node),
+    /// It is the step that was given.
+    Step(Node),
     /// It was a script, whose steps are already taken in. The words that held it are named.
     Script(Node, Vec<Span>),
 }
 
-impl Walker<'_> {
+impl Walker {
     /// Reads a command from its fields.
     pub(super) fn invoke<'t>(
         &mut self,
         frame: &Frame<'t>,
         fields: &[Field<'t>],
-        mut draft: Draft,
+        draft: &mut Draft,
         input: &Input,
     ) -> Outcome {
         let mut fields: Cow<'_, [Field<'t>]> = Cow::Borrowed(fields);
@@ -43,7 +42,7 @@ impl Walker<'_> {
             let name = program(&first.text);
             let here = self.elsewhere;
             self.elsewhere |= elsewhere;
-            let script = self.script_form(frame, name, &fields, &mut draft, input);
+            let script = self.script_form(frame, name, &fields, draft, input);
             self.elsewhere = here;
             if let Some(outcome) = script {
                 return outcome;
@@ -66,14 +65,17 @@ impl Walker<'_> {
                 }
             };
         }
-        draft.words = source_of(frame, fields.iter().filter_map(|field| field.word));
-        let node = self.read_program(frame, &fields, &mut draft, input);
+        let words = || fields.iter().filter_map(|field| field.word);
+        if let (Some(first), Some(last)) = (words().next(), words().next_back()) {
+            draft.shown = Shown::of(frame, Span::new(first.span.start, last.span.end.max(first.span.end)));
+        }
+        let node = self.read_program(frame, &fields, draft, input);
         if elsewhere {
             for aim in &mut draft.aims {
                 aim.local = false;
             }
         }
-        Outcome::Step(Box::new(draft), node)
+        Outcome::Step(node)
     }
 
     fn read_program<'t>(
@@ -91,7 +93,7 @@ impl Walker<'_> {
             return Self::leaf(draft);
         };
         if first.dynamic {
-            draft.name = super::simple::shortened(&first.text);
+            draft.name = first.text.chars().take(120).collect();
             draft.operation = "unknown_command";
             draft.effects = draft.effects.and(Effects::UNKNOWN);
             draft.at_most(Confidence::Low);

@@ -11,7 +11,7 @@ use crate::words::Frame;
 /// Longest text that is passed on through a pipe, in bytes.
 const MAX_PIPED_TEXT: usize = 16 * 1024;
 
-impl Walker<'_> {
+impl Walker {
     pub(super) fn script(&mut self, frame: &Frame<'_>, script: &Script) -> Node {
         let mut items = Vec::with_capacity(script.items.len());
         for (position, item) in script.items.iter().enumerate() {

@@ -31,7 +31,7 @@ use crate::words::{Frame, Origin, Variables};
 /// Most steps that are listed. More are read and counted; a graver one is still listed.
 const MAX_LISTED: usize = 256;
 /// How deep scripts may nest in scripts, and compounds in compounds, while walking.
-const MAX_SCRIPTS: usize = 8;
+const MAX_SCRIPTS: usize = 6;
 const MAX_LEVEL: usize = 32;
 
 /// What comes in on standard input.
@@ -69,7 +69,7 @@ pub(crate) struct Omitted {
 }
 
 /// The walk.
-pub(crate) struct Walker<'c> {
+pub(crate) struct Walker {
     root_length: usize,
     dialect: Dialect,
     steps: Vec<Draft>,
@@ -89,7 +89,6 @@ pub(crate) struct Walker<'c> {
     added: Effects,
     elsewhere: bool,
     state: State,
-    context: &'c Context<'c>,
 }
 
 /// What the shell remembers from command to command.
@@ -125,14 +124,13 @@ pub(crate) fn walk(text: &str, context: &Context<'_>) -> Walked {
         leaves: 0,
         scripts: 0,
         level: 0,
-        fuel: 64 * 1024 + text.len() * 4,
+        fuel: 4 * 1024 + text.len() * 3,
         branches: false,
         incomplete: parsed.fault.any(),
         wrappers: Vec::new(),
         added: Effects::NONE,
         elsewhere: false,
         state: State::default(),
-        context,
     };
     let frame = Frame { text, parsed: &parsed, origin: Origin::At(0) };
     let tree = walker.script(&frame, &parsed.script);
@@ -152,7 +150,7 @@ fn parse(text: &str, dialect: Dialect) -> Parsed {
     }
 }
 
-impl Walker<'_> {
+impl Walker {
     /// A new step at this place, with everything that applies to all steps here.
     fn draft(&mut self, raw: Span) -> Draft {
         let leaf = self.leaves;

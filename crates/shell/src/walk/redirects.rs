@@ -11,7 +11,7 @@ use crate::words::{Field, Frame, expand};
 /// Longest here-document that is looked into, in bytes.
 const MAX_DOCUMENT: usize = 16 * 1024;
 
-impl Walker<'_> {
+impl Walker {
     /// Adds redirections to a step: its record, its targets and its effects.
     pub(super) fn redirect(&mut self, frame: &Frame<'_>, redirects: &[Redirect], draft: &mut Draft) {
         for redirect in redirects {

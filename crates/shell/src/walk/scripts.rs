@@ -1,6 +1,5 @@
 //! Programs that are given a script as text: shells, `eval`, `ssh host '…'`, `su -c '…'`.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::invoke::Outcome;
@@ -10,6 +9,7 @@ use crate::context::Dialect;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
 use crate::exit::{Node, Options};
+use crate::index::Index;
 use crate::model::{Confidence, TargetType};
 use crate::syntax::ast::Span;
 use crate::tools::paths;
@@ -51,10 +51,10 @@ const HOLDERS: &[Holder] = &[
     remote("fly ssh console", "-C --command -a --app", "-C --command"),
 ];
 
-fn holders() -> &'static HashMap<&'static str, Vec<&'static Holder>> {
-    static INDEX: OnceLock<HashMap<&'static str, Vec<&'static Holder>>> = OnceLock::new();
+fn holders() -> &'static Index<Vec<&'static Holder>> {
+    static INDEX: OnceLock<Index<Vec<&'static Holder>>> = OnceLock::new();
     INDEX.get_or_init(|| {
-        let mut index: HashMap<&str, Vec<&Holder>> = HashMap::new();
+        let mut index: Index<Vec<&Holder>> = Index::default();
         for holder in HOLDERS {
             index.entry(holder.words.split(' ').next().unwrap_or_default()).or_default().push(holder);
         }
@@ -95,7 +95,7 @@ impl Run {
     }
 }
 
-impl Walker<'_> {
+impl Walker {
     /// Reads a command that runs a script which stands in its arguments or its input.
     pub(super) fn script_form<'t>(
         &mut self,
@@ -201,7 +201,7 @@ impl Walker<'_> {
             for field in rest.get(at..).unwrap_or_default() {
                 paths::aim(draft, &self.state.place, field, TargetType::File, Access::Read);
             }
-            return Some(Outcome::Step(Box::new(draft.clone()), Self::leaf(draft)));
+            return Some(Outcome::Step(Self::leaf(draft)));
         }
         if has_script {
             let script = rest.get(at)?;
@@ -266,8 +266,8 @@ impl Walker<'_> {
                     nodes.push((node, false));
                     consumed.extend(words);
                 }
-                Outcome::Step(step, node) => {
-                    self.push(*step);
+                Outcome::Step(node) => {
+                    self.push(draft.clone());
                     nodes.push((node, false));
                 }
             }
@@ -332,7 +332,7 @@ impl Walker<'_> {
                 draft.operation = "execute_code";
                 draft.effects = added.and(Effects::UNKNOWN);
                 draft.at_most(Confidence::Low);
-                Outcome::Step(Box::new(draft.clone()), Self::leaf(draft))
+                Outcome::Step(Self::leaf(draft))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::invoke::Outcome;
 use super::{Input, Walker};
-use crate::draft::{Access, Draft};
+use crate::draft::{Access, Draft, Shown};
 use crate::effect::{Effect, Effects};
 use crate::exit::{Ends, Node};
 use crate::model::{Confidence, TargetType};
@@ -10,12 +10,10 @@ use crate::path::tidy;
 use crate::syntax::ast::{Assignment, Command, Part, Simple, Span, Word};
 use crate::words::{Frame, Inner, Value, expand, scripts_in};
 
-/// Longest text of a command that is kept for its title, in characters.
-const MAX_SHOWN: usize = 160;
 /// Most downloads that are remembered.
 const MAX_DOWNLOADS: usize = 32;
 
-impl Walker<'_> {
+impl Walker {
     pub(super) fn simple<'t>(
         &mut self,
         frame: &Frame<'t>,
@@ -32,36 +30,62 @@ impl Walker<'_> {
         }
         let own_input = self.input_of(frame, &command.redirects);
         let input = own_input.as_ref().unwrap_or(input);
-        let draft = self.draft(frame.origin.root(command.span));
+        let mut draft = self.draft(frame.origin.root(command.span));
         let before = self.steps.len();
-        let outcome = self.invoke(frame, &fields, draft, input);
-        let (node, consumed) = match outcome {
-            Outcome::Step(draft, node) => {
-                self.push(*draft);
-                (node, Vec::new())
-            }
-            Outcome::Script(node, consumed) => (node, consumed),
-        };
-        self.note_arrays(frame, &simple.assignments, &simple.words);
-        // Redirections and substitutions belong to the step, or to the last of those it was unwrapped to.
-        if self.steps.len() > before
-            && let Some(mut last) = self.steps.pop()
-        {
-            self.redirect(frame, &command.redirects, &mut last);
-            for word in &simple.words {
-                // Named in order, so that looking one up stays cheap however many there are.
-                if consumed.binary_search_by_key(&word.span.start, |span| span.start).is_err() {
-                    last.substitutions.extend(self.scripts_inside(frame, &word.parts));
-                }
-            }
-            for value in simple.assignments.iter().flat_map(|assignment| &assignment.values) {
-                last.substitutions.extend(self.scripts_inside(frame, &value.parts));
-            }
-            notice_fetched_code(&mut last);
-            self.notice_downloads(&mut last);
-            self.steps.push(last);
+        let outcome = self.invoke(frame, &fields, &mut draft, input);
+        if !simple.assignments.is_empty() {
+            self.note_arrays(frame, &simple.assignments, &simple.words);
         }
-        node
+        match outcome {
+            Outcome::Step(node) => {
+                self.surround(frame, command, simple, &[], &mut draft);
+                self.push(draft);
+                node
+            }
+            // Redirections and substitutions belong to the last of the steps it was unwrapped to.
+            Outcome::Script(node, consumed) => {
+                if self.steps.len() > before
+                    && let Some(mut last) = self.steps.pop()
+                {
+                    self.surround(frame, command, simple, &consumed, &mut last);
+                    self.steps.push(last);
+                }
+                node
+            }
+        }
+    }
+
+    /// Adds what stands around a command: redirections, and what runs inside its words.
+    fn surround(
+        &mut self,
+        frame: &Frame<'_>,
+        command: &Command,
+        simple: &Simple,
+        consumed: &[Span],
+        draft: &mut Draft,
+    ) {
+        self.redirect(frame, &command.redirects, draft);
+        for word in &simple.words {
+            // Named in order, so that looking one up stays cheap however many there are.
+            if consumed.binary_search_by_key(&word.span.start, |span| span.start).is_err() {
+                self.add_scripts(frame, &word.parts, draft);
+            }
+        }
+        for value in simple.assignments.iter().flat_map(|assignment| &assignment.values) {
+            self.add_scripts(frame, &value.parts, draft);
+        }
+        if !draft.substitutions.is_empty() {
+            notice_fetched_code(draft);
+        }
+        self.notice_downloads(draft);
+    }
+
+    /// Adds the steps that run inside a word to the step that the word belongs to.
+    fn add_scripts(&mut self, frame: &Frame<'_>, parts: &[Part], draft: &mut Draft) {
+        let is_text = |part: &Part| matches!(part, Part::Plain(_) | Part::Quoted(_));
+        if !parts.iter().all(is_text) {
+            draft.substitutions.extend(self.scripts_inside(frame, parts));
+        }
     }
 
     /// Assignments or redirections alone.
@@ -86,7 +110,7 @@ impl Walker<'_> {
                 None => ">".to_owned(),
             };
             draft.effects = draft.effects.and(Effects::NEUTRAL);
-            draft.words = shortened(command.span.of(frame.text));
+            draft.shown = Shown::of(frame, command.span);
             inner = Node::Step { leaf: draft.leaf, ends: Ends::Well };
             self.push(draft);
         }
@@ -208,45 +232,4 @@ fn has_fetching_member(draft: &Draft) -> bool {
     draft.members.iter().any(|member| {
         matches!(member.operation, "fetch_url" | "download") && member.effects.has(Effect::Network)
     })
-}
-
-/// A text cut to what fits a title, on one line.
-pub(super) fn shortened(text: &str) -> String {
-    let mut shown = String::new();
-    let mut blank = false;
-    for character in text.chars().take(MAX_SHOWN * 2) {
-        if character.is_whitespace() || character.is_control() {
-            blank = !shown.is_empty();
-            continue;
-        }
-        if blank {
-            shown.push(' ');
-            blank = false;
-        }
-        shown.push(character);
-        if shown.chars().count() >= MAX_SHOWN {
-            break;
-        }
-    }
-    shown
-}
-
-/// The source of some words, as one text.
-pub(super) fn source_of<'w>(frame: &Frame<'_>, words: impl Iterator<Item = &'w Word>) -> String {
-    let mut shown = String::new();
-    let mut last: Option<Span> = None;
-    for word in words {
-        if last == Some(word.span) {
-            continue;
-        }
-        last = Some(word.span);
-        if !shown.is_empty() {
-            shown.push(' ');
-        }
-        shown.push_str(&shortened(word.span.of(frame.text)));
-        if shown.len() >= MAX_SHOWN * 2 {
-            break;
-        }
-    }
-    shown
 }

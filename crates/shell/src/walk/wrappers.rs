@@ -1,10 +1,10 @@
 //! Programs that run the program named in their arguments.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::arguments::listed;
 use crate::effect::Effects;
+use crate::index::Index;
 use crate::words::Field;
 
 /// What was found under a wrapper.
@@ -204,10 +204,10 @@ const WRAPPERS: &[Wrapper] = &[
     away(plain("heroku run", "-a --app -s --size -r --remote"), Effects::REMOTE),
 ];
 
-fn table() -> &'static HashMap<&'static str, Vec<&'static Wrapper>> {
-    static TABLE: OnceLock<HashMap<&'static str, Vec<&'static Wrapper>>> = OnceLock::new();
+fn table() -> &'static Index<Vec<&'static Wrapper>> {
+    static TABLE: OnceLock<Index<Vec<&'static Wrapper>>> = OnceLock::new();
     TABLE.get_or_init(|| {
-        let mut table: HashMap<&str, Vec<&Wrapper>> = HashMap::new();
+        let mut table: Index<Vec<&Wrapper>> = Index::default();
         for wrapper in WRAPPERS {
             let first = wrapper.words.split(' ').next().unwrap_or_default();
             table.entry(first).or_default().push(wrapper);

@@ -110,7 +110,7 @@ fn add(frame: &Frame<'_>, part: &Part, variables: &Variables, build: &mut Build)
         Part::Opaque(span) => unknown(*span, build),
         Part::Arithmetic(arithmetic) => unknown(arithmetic.0, build),
         Part::Process(process) => unknown(process.span, build),
-        Part::Backtick { inner, .. } => unknown(*inner, build),
+        Part::Backtick(inner) => unknown(*inner, build),
         Part::Command(command) => match literal_output(frame, &command.script) {
             Some(text) => build.push(text, false),
             None => unknown(command.span, build),
@@ -162,7 +162,7 @@ pub(crate) fn scripts_in<'t>(frame: &Frame<'t>, parts: &'t [Part], found: &mut V
                 }
             }
             Part::Process(process) => found.push(Inner::Process(&process.script)),
-            Part::Backtick { inner, .. } => found.push(Inner::Backtick(*inner)),
+            Part::Backtick(inner) => found.push(Inner::Backtick(*inner)),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Frame<'_> {
                 Part::Parameter(parameter) => copy(parameter.span, &mut text),
                 Part::Command(command) | Part::Process(command) => copy(command.span, &mut text),
                 Part::Arithmetic(arithmetic) => copy(arithmetic.0, &mut text),
-                Part::Backtick { inner, .. } => {
+                Part::Backtick(inner) => {
                     let start = inner.start.saturating_sub(1);
                     let end = (inner.end + 1).min(self.text.len());
                     copy(Span::new(start, end), &mut text);
@@ -79,7 +79,7 @@ impl Frame<'_> {
                 Part::Parameter(parameter) => text.push_str(parameter.span.of(self.text)),
                 Part::Command(command) | Part::Process(command) => text.push_str(command.span.of(self.text)),
                 Part::Arithmetic(arithmetic) => text.push_str(arithmetic.0.of(self.text)),
-                Part::Backtick { inner, .. } => {
+                Part::Backtick(inner) => {
                     text.push('`');
                     text.push_str(inner.of(self.text));
                     text.push('`');
@@ -119,7 +119,7 @@ fn part_end(part: &Part) -> usize {
         Part::Decoded(decoded) => decoded.0.end,
         Part::Parameter(parameter) => parameter.span.end,
         Part::Command(command) | Part::Process(command) => command.span.end,
-        Part::Backtick { inner, .. } => inner.end,
+        Part::Backtick(inner) => inner.end,
         Part::Arithmetic(arithmetic) => arithmetic.0.end,
     }
 }

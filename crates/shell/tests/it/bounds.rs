@@ -131,7 +131,7 @@ fn a_deletion_below_the_deepest_level_is_still_found() {
 #[test]
 fn scripts_in_scripts_end_somewhere() {
     let mut text = "rm x".to_owned();
-    for _ in 0..6 {
+    for _ in 0..5 {
         let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
         text = format!("bash -c \"{escaped}\"");
     }

@@ -48,7 +48,7 @@ families! {
 }
 
 fn run(text: &str) {
-    let cases = notation::read(text);
+    let cases = notation::read(text).expect("a file in the notation");
     assert!(!cases.is_empty(), "the file has cases");
     let wrong: Vec<String> = cases.iter().flat_map(notation::Case::differences).collect();
     assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n"));
@@ -64,7 +64,7 @@ fn every_case_file_is_run_and_no_case_stands_twice() {
     }
     let mut seen = std::collections::HashMap::new();
     for (family, text) in FAMILIES {
-        for case in notation::read(text) {
+        for case in notation::read(text).expect("a file in the notation") {
             if let Some(other) = seen.insert((case.command.clone(), family.contains("powershell")), *family) {
                 panic!("`{}` stands in `{other}` and `{family}`", case.command);
             }

@@ -18,43 +18,41 @@ use agent_tracer_shell::{Context, Dialect, Effect, ShellCall, Step, describe};
 use serde_json::Value;
 
 /// One line of a case file.
-pub struct Case {
-    pub line: usize,
-    pub command: String,
+pub(crate) struct Case {
+    pub(crate) line: usize,
+    pub(crate) command: String,
     expectations: Vec<(String, String)>,
 }
 
-/// Reads a case file.
-pub fn read(text: &str) -> Vec<Case> {
+/// Reads a case file; a line that is not in the notation is an error that names it.
+pub(crate) fn read(text: &str) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for (number, line) in text.lines().enumerate() {
         if line.trim().is_empty() || line.starts_with('#') {
             continue;
         }
-        let (command, expected) =
-            line.rsplit_once(" ⇒ ").unwrap_or_else(|| panic!("line {}: no ` ⇒ ` in {line}", number + 1));
+        let wrong = || format!("line {} is not in the notation: {line}", number + 1);
+        let (command, expected) = line.rsplit_once(" ⇒ ").ok_or_else(wrong)?;
         let mut expectations = Vec::new();
         for (position, part) in expected.split(" ¦ ").enumerate() {
             if position == 0 {
-                let (effect, subtype) =
-                    part.trim().split_once(' ').unwrap_or_else(|| panic!("line {}: {part}", number + 1));
+                let (effect, subtype) = part.trim().split_once(' ').ok_or_else(wrong)?;
                 expectations.push(("effect".to_owned(), effect.trim().to_owned()));
                 expectations.push(("subtype".to_owned(), subtype.trim().to_owned()));
             } else {
-                let (key, value) =
-                    part.split_once('=').unwrap_or_else(|| panic!("line {}: {part}", number + 1));
+                let (key, value) = part.split_once('=').ok_or_else(wrong)?;
                 expectations.push((key.trim().to_owned(), value.trim().to_owned()));
             }
         }
         let command = command.trim().replace('␤', "\n").replace('␉', "\t");
         cases.push(Case { line: number + 1, command, expectations });
     }
-    cases
+    Ok(cases)
 }
 
 impl Case {
     /// What differs from what is expected.
-    pub fn differences(&self) -> Vec<String> {
+    pub(crate) fn differences(&self) -> Vec<String> {
         let powershell =
             self.expectations.iter().any(|(key, value)| key == "dialect" && value == "powershell");
         let dialect = if powershell { Dialect::PowerShell } else { Dialect::Bash };
@@ -147,7 +145,7 @@ fn observe(call: &ShellCall, key: &str) -> String {
         "label" => call.semantics.subtype_label.clone(),
         "title" => call.title.clone(),
         "dialect" => "powershell".to_owned(),
-        _ => panic!("`{key}` is not a key of the notation"),
+        _ => format!("`{key}` is not a key of the notation"),
     }
 }
 
