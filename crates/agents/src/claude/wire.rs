@@ -21,6 +21,7 @@ pub(super) const BASE: &[&str] = &[
     "timestamp",
     "parent_session_id",
     "subagent_type",
+    "agent_transcript_path",
 ];
 
 /// The most characters of an id that is kept.

@@ -22,6 +22,7 @@ mod codex_rollouts;
 mod codex_tokens;
 mod codex_trust;
 mod files;
+mod golden;
 mod plugin;
 mod tools;
 mod transcript;

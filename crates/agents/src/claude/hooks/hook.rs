@@ -192,6 +192,10 @@ impl<'a> Hook<'a> {
             Some(agent) => {
                 metadata.insert("agentId".to_owned(), Value::from(agent.as_str()));
                 metadata.insert("rootSession".to_owned(), Value::from(self.session.as_str()));
+                // `transcript_path` is the session's; the agent's own is named when it ends, by some on every event.
+                if let Some(path) = self.payload.text(&["agent_transcript_path"]) {
+                    metadata.insert("transcriptPath".to_owned(), Value::from(cut(path, 1024).as_ref()));
+                }
             }
             None => {
                 if let Some(path) = self.payload.text(&["transcript_path"]) {

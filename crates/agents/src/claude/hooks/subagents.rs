@@ -13,12 +13,11 @@ use crate::claude::wire::Said;
 use crate::text;
 
 pub(super) const EVENTS: &[Event] = &[
-    Event { name: "SubagentStart", members: &["agent_transcript_path"], read: start },
+    Event { name: "SubagentStart", members: &[], read: start },
     Event {
         name: "SubagentStop",
         members: &[
             "stop_hook_active",
-            "agent_transcript_path",
             "last_assistant_message",
             "background_tasks",
             "session_crons",
@@ -86,21 +85,12 @@ pub(super) fn on_parent(hook: &Hook<'_>, phase: Phase, status: &str) -> Entry {
     entry
 }
 
-/// The child's task, with its transcript where the payload names it.
-fn task(hook: &Hook<'_>) -> Entry {
-    let mut task = hook.task();
-    if let Some(path) = hook.payload.text(&["agent_transcript_path"]) {
-        task.metadata.insert("transcriptPath".to_owned(), Value::from(text::cut(path, 1024).as_ref()));
-    }
-    task
-}
-
 fn start(hook: &Hook<'_>, reading: &mut Reading) {
     if is_compaction_helper(hook) {
         reading.entries.push(helper(hook, "running"));
         return;
     }
-    reading.entries.push(task(hook));
+    reading.entries.push(hook.task());
     if hook.agent_id.is_none() {
         // Without an id there is no child to tell of; the session still hears that one began.
         reading.entries.push(nameless(hook, "running"));
@@ -131,13 +121,14 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
         reading.entries.push(helper(hook, status));
         return;
     }
-    reading.entries.push(task(hook));
+    reading.entries.push(hook.task());
     if hook.agent_id.is_none() {
         reading.entries.push(nameless(hook, status));
         return;
     }
     let mut told = on_parent(hook, Phase::Close, status);
     carry(hook.payload, &mut told.metadata, &[(&["duration_ms"], "durationMs")]);
+    failure(hook, &mut told);
     reading.entries.push(told);
     reading.entries.push(answer(hook));
     if let Some(mut turn) = hook.turn_entry(Phase::Close) {
@@ -151,6 +142,18 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     ended.ended_at = Some(hook.at);
     ended.metadata.insert("completionReason".to_owned(), Value::from("assistant_turn_complete"));
     reading.entries.push(ended);
+}
+
+/// Why it failed, as far as privacy left it: the class of the error, and its first line where that is kept.
+fn failure(hook: &Hook<'_>, told: &mut Entry) {
+    let Some(error) = hook.payload.get(&["error"]) else { return };
+    if let Some(class) = error.get("errorClass").and_then(Value::as_str) {
+        told.metadata.insert("errorClass".to_owned(), Value::from(text::line(class, 60)));
+    }
+    let first = error.get("firstLine").unwrap_or(error).as_str().map(|first| text::line(first, 200));
+    if let Some(first) = first.filter(|first| !first.is_empty()) {
+        told.metadata.insert("error".to_owned(), Value::from(first));
+    }
 }
 
 fn idle(hook: &Hook<'_>, reading: &mut Reading) {

@@ -56,6 +56,9 @@ const SILENT: &[&str] = &[
     "relocated",
     "speculation-accept",
     "task-summary",
+    // Older documents have a row for each of these, without an id: nothing of it can be tied to a call.
+    "tool_result",
+    "tool_use",
     "tools-used",
 ];
 

@@ -1,0 +1,3 @@
+//! Everything under `fixtures/`, read and compared: what the readers make of it is written down in `fixtures/golden/`.
+
+mod seeds;
