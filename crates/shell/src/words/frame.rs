@@ -3,6 +3,8 @@
 //! The script of `bash -c '…'` is a text of its own, with its own tree. What is reported about it still has to
 //! be found in the command that the agent ran, so every text knows the way back to the root.
 
+use std::borrow::Cow;
+
 use crate::syntax::Parsed;
 use crate::syntax::ast::{Part, Span, Word};
 
@@ -33,6 +35,15 @@ impl Origin {
                 Span::new(at(span.start), at(span.end).max(at(span.start)))
             }
             Self::Whole(whole) => *whole,
+        }
+    }
+
+    /// The same for a text that is the rest of this one from a position on, where that takes no copying.
+    fn from(&self, start: usize) -> Option<Self> {
+        match self {
+            Self::At(offset) => Some(Self::At(offset + start)),
+            Self::Whole(whole) => Some(Self::Whole(*whole)),
+            Self::Map(_) => None,
         }
     }
 }
@@ -90,10 +101,16 @@ impl Frame<'_> {
     }
 
     /// The script inside backticks: a backslash there protects a backtick, a dollar sign or another backslash.
-    pub(crate) fn backtick_script(&self, inner: Span) -> (String, Origin) {
+    pub(crate) fn backtick_script(&self, inner: Span) -> (Cow<'_, str>, Origin) {
+        let source = inner.of(self.text);
+        if !source.contains('\\')
+            && let Some(origin) = self.origin.from(inner.start)
+        {
+            return (Cow::Borrowed(source), origin);
+        }
         let mut text = String::new();
         let mut map = Vec::new();
-        let mut characters = inner.of(self.text).char_indices().peekable();
+        let mut characters = source.char_indices().peekable();
         while let Some((offset, character)) = characters.next() {
             let kept = match characters.peek() {
                 Some(&(next, escaped)) if character == '\\' && matches!(escaped, '`' | '$' | '\\') => {
@@ -109,7 +126,7 @@ impl Frame<'_> {
             text.push(kept.1);
         }
         map.push(self.origin.root(Span::new(inner.end, inner.end)).start);
-        (text, Origin::Map(map))
+        (Cow::Owned(text), Origin::Map(map))
     }
 }
 
