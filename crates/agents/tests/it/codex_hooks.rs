@@ -39,11 +39,13 @@ fn reading(name: &str) -> Reading {
 }
 
 pub(crate) fn events(reading: &Reading) -> Vec<&Entry> {
-    reading.entries.iter().filter(|entry| matches!(entry.subject, Subject::Event(_))).collect()
+    let rows = reading.entries.iter().filter(|entry| matches!(entry.subject, Subject::Event(_)));
+    rows.filter(|entry| entry.evidence.certainty != Certainty::Guessed || is(entry, Kind::ActionLogged))
+        .collect()
 }
 
 pub(crate) fn only(reading: &Reading, kind: Kind) -> Entry {
-    let found: Vec<&Entry> = reading.entries.iter().filter(|entry| is(entry, kind)).collect();
+    let found: Vec<&Entry> = events(reading).into_iter().filter(|entry| is(entry, kind)).collect();
     assert_eq!(found.len(), 1, "{kind} in {reading:#?}");
     found[0].clone()
 }
@@ -255,19 +257,18 @@ fn a_prompt_opens_its_turn_and_names_its_task() {
     let payload = payload("UserPromptSubmit.root");
     let message = only(&reading, Kind::UserMessage);
     assert_eq!(message.body.as_deref(), payload["prompt"].as_str());
-    assert_eq!(message.metadata["promptOrigin"], "user");
     let turn = reading.entries.iter().find(|entry| entry.subject == Subject::Turn).unwrap();
     assert_eq!(turn.key, format!("turn:{}", payload["turn_id"].as_str().unwrap()));
     assert_eq!((turn.phase, turn.state), (Phase::Open, Some(CallState::Running)));
-    let task = reading.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
-    assert_eq!(task.metadata["title"], payload["prompt"]);
+    let named = reading.entries.iter().find(|entry| entry.metadata.contains_key("title")).unwrap();
+    assert_eq!((&named.subject, &named.metadata["title"]), (&Subject::Task, &payload["prompt"]));
 
     let quiet = read_payload("x", Millis(7), &payload, Level::Metadata);
     let message = only(&quiet, Kind::UserMessage);
     let bytes = payload["prompt"].as_str().unwrap().len();
     assert_eq!((message.body, message.metadata["promptBytes"].as_u64()), (None, Some(bytes as u64)));
     assert!(message.key.ends_with(&format!(":{bytes}")));
-    assert!(!quiet.entries[0].metadata.contains_key("title"));
+    assert!(quiet.entries.iter().all(|entry| !entry.metadata.contains_key("title")));
 }
 
 #[test]
@@ -278,7 +279,28 @@ fn a_steering_prompt_shares_the_turn_and_has_a_key_of_its_own() {
     let first = only(&read_payload("y", Millis(7), &first, Level::Actions), Kind::UserMessage);
     assert_eq!(steer.turn, first.turn);
     assert_ne!(steer.key, first.key);
-    assert_eq!(steer.metadata["promptOriginCertainty"], "guessed");
+}
+
+#[test]
+fn what_a_payload_only_suggests_is_a_guess_apart_from_what_was_seen() {
+    for (name, at, payload) in all() {
+        let reading = read_payload(&name, at, &payload, Level::Actions);
+        for entry in &reading.entries {
+            for suggested in ["promptOrigin", "title"] {
+                if entry.metadata.contains_key(suggested) {
+                    assert_eq!(entry.evidence.certainty, Certainty::Guessed, "{name}: {entry:?}");
+                }
+            }
+            if let Some(certainty) = entry.metadata.get("parentCertainty") {
+                assert_eq!(certainty, entry.evidence.certainty.as_str(), "{name}: {entry:?}");
+            }
+        }
+        let guessed = |entry: &&Entry| entry.evidence.certainty == Certainty::Guessed;
+        let prompts =
+            reading.entries.iter().filter(|entry| is(entry, Kind::UserMessage)).filter(guessed).count();
+        let asked = payload["hook_event_name"] == "UserPromptSubmit";
+        assert_eq!(prompts, usize::from(asked), "{name}");
+    }
 }
 
 #[test]
@@ -373,11 +395,19 @@ fn a_subagent_begins_and_ends_on_its_own_task_and_on_its_parents() {
         assert!(!answer.metadata.contains_key("stopReason"));
         let task = ended.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
         assert_eq!(task.metadata["transcriptPath"], payload["agent_transcript_path"]);
-        assert_eq!(task.metadata["parentCertainty"], "reported");
+        assert_eq!(
+            parents(&ended),
+            [(payload["session_id"].clone(), "reported"), (payload["session_id"].clone(), "guessed")]
+        );
         assert_eq!(only(&began, Kind::SessionStarted).agent_type.as_deref(), payload["agent_type"].as_str());
-        let task = began.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
-        assert_eq!(task.metadata["parentCertainty"], "guessed");
+        assert_eq!(parents(&began), [(payload["session_id"].clone(), "guessed")]);
     }
+}
+
+/// Every parent that a reading names, and how sure it is.
+fn parents(reading: &Reading) -> Vec<(Value, &str)> {
+    let named = reading.entries.iter().filter(|entry| entry.metadata.contains_key("parentSession"));
+    named.map(|entry| (entry.metadata["parentSession"].clone(), entry.evidence.certainty.as_str())).collect()
 }
 
 #[test]
@@ -393,8 +423,7 @@ fn the_end_of_a_grandchild_is_told_to_its_parent_and_to_the_root() {
         .map(|entry| entry.task.runtime_session.as_str())
         .collect();
     assert_eq!(told, [parent, stop["session_id"].as_str().unwrap()]);
-    let task = reading.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
-    assert_eq!(task.metadata["parentSession"], parent);
+    assert_eq!(parents(&reading), [(json!(parent), "reported"), (stop["session_id"].clone(), "guessed")]);
 }
 
 #[test]
@@ -403,7 +432,7 @@ fn a_review_is_a_thread_of_its_own_without_a_type() {
     let payload = payload("UserPromptSubmit.review_child_thread");
     let task = reading.entries.iter().find(|entry| entry.subject == Subject::Task).unwrap();
     assert_ne!(task.task.runtime_session, payload["session_id"].as_str().unwrap());
-    assert_eq!(task.metadata["parentSession"], payload["session_id"]);
+    assert_eq!(parents(&reading), [(payload["session_id"].clone(), "guessed")]);
     assert!(!task.metadata.contains_key("agentType"));
 }
 

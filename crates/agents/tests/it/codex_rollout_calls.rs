@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::{CallState, Entry, Kind, Phase};
+use agent_tracer_event::{CallState, Certainty, Entry, Kind, Phase};
 use agent_tracer_privacy::Level;
 use serde_json::{Value, json};
 
@@ -274,4 +274,17 @@ fn a_command_that_never_ran_has_no_exit_of_its_own() {
     let call = found.iter().find(|entry| is_call(entry)).unwrap();
     assert_eq!((call.state, &call.metadata["errorClass"]), (Some(CallState::Failed), &json!("unknown")));
     assert_eq!(call.metadata["cwd"], "/src/sub dir");
+}
+
+#[test]
+fn a_denial_matters_as_surely_as_the_attempt_was_seen() {
+    let found = entries("o_predeny", &rollout("o_predeny"), Level::Actions);
+    let weights: Vec<&Entry> = found
+        .iter()
+        .filter(|entry| is_call(entry) && entry.metadata.get("importance") == Some(&json!("critical")))
+        .collect();
+    assert!(
+        weights.iter().any(|entry| entry.evidence.certainty == Certainty::Measured && entry.state.is_none())
+    );
+    assert!(weights.iter().any(|entry| entry.state == Some(CallState::Denied)));
 }

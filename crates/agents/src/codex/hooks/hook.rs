@@ -1,6 +1,6 @@
 //! One payload with who, where and when worked out: what every event's reader starts from.
 
-use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Phase, Reading, Subject, Unrecognised};
+use agent_tracer_event::{Certainty, Entry, Evidence, Kind, Metadata, Phase, Reading, Subject, Unrecognised};
 use serde_json::{Map, Value};
 
 use crate::codex::facts::{Kept, put, task, turn_key};
@@ -157,14 +157,35 @@ impl<'a> Hook<'a> {
             "transcriptPath",
             self.text("transcript_path").map(|path| cut(path, PATH_CHARS).into_owned()),
         );
-        if self.is_child() {
-            // The root may be the parent or an older ancestor; only the rollout and the end of the child tell.
-            put(about, "agentId", Some(self.thread.as_str()));
-            put(about, "parentSession", Some(self.root.as_str()));
-            put(about, "parentCertainty", Some("guessed"));
-        }
+        put(about, "agentId", self.is_child().then_some(self.thread.as_str()));
         self.process(about);
         entry
+    }
+
+    /// An entry that says what the payload only suggests. Everything that knows better must win over it, so it
+    /// stands apart from what was seen.
+    pub(super) fn guess(
+        &self,
+        subject: Subject,
+        phase: Phase,
+        key: impl Into<String>,
+        reason: &str,
+    ) -> Entry {
+        let mut entry = self.entry(subject, phase, &self.thread, key);
+        entry.evidence = Evidence { certainty: Certainty::Guessed, reason: format!("hook, {reason}") };
+        entry
+    }
+
+    /// Who started the child that acted. The payload names the root of the tree, which may be the parent or an older
+    /// ancestor; only the rollout, the call and the end of the child tell.
+    pub(super) fn parent(&self) -> Option<Entry> {
+        if !self.is_child() {
+            return None;
+        }
+        let mut entry = self.guess(Subject::Task, Phase::Update, "task", "session_id");
+        put(&mut entry.metadata, "parentSession", Some(self.root.as_str()));
+        put(&mut entry.metadata, "parentCertainty", Some("guessed"));
+        Some(entry)
     }
 
     fn process(&self, about: &mut Metadata) {

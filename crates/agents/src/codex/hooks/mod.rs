@@ -5,8 +5,10 @@
 //! session. Every payload also says something of its thread, so a thread is known from the first event of it that
 //! arrives; `SessionStart` need not be the first and need not come at all.
 //!
-//! What a payload cannot say is left to the ledger, with what it needs: whether a prompt steers a turn that already
-//! had one (same turn, an earlier prompt), which attempt a request for permission is about (`callSignature`), which
+//! What was seen is measured. What a payload only suggests (the parent of a child, that a prompt is the first of its
+//! turn and names its task) is an entry of its own that is marked as a guess, so that whatever knows better wins.
+//!
+//! What a payload cannot say is left to the ledger, with what it needs: which attempt a request for permission is about (`callSignature`), which
 //! request to the model ended (requests of one thread and turn, in order), and whether usage counts (`usageSource`
 //! is `hook`: only in turns of which no rollout has a record).
 
@@ -62,6 +64,7 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
         return reading;
     };
     (event.read)(&hook, &mut reading);
+    reading.entries.extend(hook.parent());
     hook.check(&mut reading);
     other_members(&hook, event, &mut reading);
     reading
@@ -75,6 +78,7 @@ fn unrecognised(hook: &Hook<'_>, payload: &Value, reading: &mut Reading) {
     entry.title = Some(crate::text::title(&format!("Unrecognised: {name}")));
     entry.metadata.insert("payload".to_owned(), sanitise(payload));
     reading.entries.push(entry);
+    reading.entries.extend(hook.parent());
     reading.unrecognised.push(Unrecognised::Event(crate::text::line(hook.event, 100)));
 }
 

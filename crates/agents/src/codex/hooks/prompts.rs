@@ -1,6 +1,6 @@
 //! Turns: what the human asks, how the agent answers, and that it was cut off.
 
-use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading};
+use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading, Subject};
 
 use super::Event;
 use super::hook::Hook;
@@ -16,25 +16,31 @@ pub(super) const EVENTS: &[Event] = &[
 
 fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     let said = hook.said("prompt");
-    let mut task = hook.task();
-    if let Some(said) = said {
-        write_title(&mut task.metadata, said);
-    }
-    reading.entries.push(task);
+    reading.entries.push(hook.task());
     let key = match (&hook.turn, said) {
         (Some(turn), Some(said)) => prompt_key(turn, said),
         _ => hook.own_key(),
     };
-    let mut message = hook.event(Kind::UserMessage, Phase::Open, key);
+    let mut message = hook.event(Kind::UserMessage, Phase::Open, key.clone());
     message.title = Some("Prompt".to_owned());
     if let Some(said) = said {
         write_prompt(&mut message, said);
     }
-    // A second prompt of the same turn steers it. That is known only beside the first.
-    put(&mut message.metadata, "promptOrigin", Some("user"));
-    put(&mut message.metadata, "promptOriginCertainty", Some("guessed"));
     put(&mut message.metadata, "delegated", hook.is_child().then_some(true));
     reading.entries.push(message);
+    // A second prompt of the same turn steers it. That is known only beside the first.
+    let mut origin =
+        hook.guess(Subject::Event(Kind::UserMessage), Phase::Update, key, "the first prompt of its turn");
+    origin.turn.clone_from(&hook.turn);
+    put(&mut origin.metadata, "promptOrigin", Some("user"));
+    reading.entries.push(origin);
+    if let Some(said) = said {
+        let mut named = hook.guess(Subject::Task, Phase::Update, "task", "the first prompt of its thread");
+        write_title(&mut named.metadata, said);
+        if !named.metadata.is_empty() {
+            reading.entries.push(named);
+        }
+    }
     if let Some(mut turn) = hook.turn_entry(Phase::Open) {
         turn.state = Some(CallState::Running);
         reading.entries.push(turn);

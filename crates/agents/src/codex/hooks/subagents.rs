@@ -4,7 +4,7 @@
 //! rollout beside the child's: there the parent is certain, and if it is not the root, the guess on the root's row is
 //! ended too.
 
-use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading, Subject};
+use agent_tracer_event::{CallState, Certainty, Entry, Evidence, Kind, Phase, Reading, Subject};
 
 use super::Event;
 use super::hook::Hook;
@@ -27,7 +27,9 @@ pub(super) const EVENTS: &[Event] = &[
 fn start(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
     if hook.is_child() {
-        reading.entries.push(on_parent(hook, &hook.root, Phase::Open, "running"));
+        let mut action = on_parent(hook, &hook.root, Phase::Open, "running");
+        action.evidence.certainty = Certainty::Guessed;
+        reading.entries.push(action);
     }
     let mut started = hook.event(Kind::SessionStarted, Phase::Open, thread_started_key(&hook.thread));
     started.title = Some("Subagent started".to_owned());
@@ -45,17 +47,23 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     task.metadata.shift_remove("transcriptPath");
     let own = hook.text("agent_transcript_path").map(|path| text::cut(path, 1024).into_owned());
     put(&mut task.metadata, "transcriptPath", own.as_deref());
-    if let Some(parent) = parent {
-        put(&mut task.metadata, "parentSession", Some(parent));
-        put(&mut task.metadata, "parentCertainty", Some("reported"));
-    }
     reading.entries.push(task);
+    if let Some(parent) = parent {
+        let mut known = hook.entry(Subject::Task, Phase::Update, &hook.thread, "task");
+        known.evidence = Evidence::reported("hook, transcript_path of SubagentStop");
+        put(&mut known.metadata, "parentSession", Some(parent));
+        put(&mut known.metadata, "parentCertainty", Some("reported"));
+        reading.entries.push(known);
+    }
     let mut told: Vec<&str> = parent.into_iter().collect();
     if hook.is_child() && !told.contains(&hook.root.as_str()) {
         told.push(&hook.root);
     }
-    for parent in told {
-        let mut action = on_parent(hook, parent, Phase::Close, "completed");
+    for told_to in told {
+        let mut action = on_parent(hook, told_to, Phase::Close, "completed");
+        if parent != Some(told_to) {
+            action.evidence.certainty = Certainty::Guessed;
+        }
         action.state = Some(CallState::Succeeded);
         action.ended_at = Some(hook.observation.arrived);
         write_excerpt(&mut action, hook.said("last_assistant_message"));

@@ -7,7 +7,7 @@ use agent_tracer_event::{CallState, Entry, ErrorClass, Millis, Phase, Unrecognis
 use serde_json::{Map, Value, json};
 
 use super::calls::{Spoken, attempt, object_or_text, shell};
-use super::outputs::{finish, quantities, update};
+use super::outputs::{finish, quantities, say_end, update};
 use super::talk::{self, span};
 use super::telling::Telling;
 use super::{agents, context, patches, servers};
@@ -180,7 +180,7 @@ fn command(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
             }
         }
     }
-    told.say(entry);
+    say_end(told, entry);
 }
 
 fn dynamic(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {

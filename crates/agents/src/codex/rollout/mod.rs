@@ -35,7 +35,7 @@ mod telling;
 mod turns;
 mod usage;
 
+pub use crate::files::Rules;
 pub use name::RolloutName;
 pub use reader::{RolloutReader, Row};
-pub use rules::Rules;
 pub use state::{OpenCall, RolloutState, Said, Totals};

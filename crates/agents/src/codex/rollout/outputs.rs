@@ -3,6 +3,7 @@
 //! Where an item told the end of a call, its output adds nothing. Otherwise the output is all there is: for calls
 //! that were refused or never ran, for tools without an item, and for every call of the legacy dialect.
 
+use agent_tracer_event::semantics::Importance;
 use agent_tracer_event::{CallState, Certainty, Entry, ErrorClass, Metadata, Phase};
 use serde_json::Value;
 
@@ -88,7 +89,7 @@ pub(super) fn returned(told: &mut Telling<'_>, item: &Members<'_>, reason: &str)
     };
     let entry = closing(told, &call, &output, state, exit, reason);
     let child = entry.metadata.get("childAgentId").and_then(Value::as_str).map(str::to_owned);
-    told.say(entry);
+    say_end(told, entry);
     // Without items these outputs are the only word of agents.
     if call.tool.ends_with("spawn_agent")
         && let Some(child) = child
@@ -177,6 +178,25 @@ pub(super) fn finish(entry: &mut Entry, call: &OpenCall, state: CallState) {
     entry.state = Some(state);
     let importance = call.subtype.and_then(|subtype| outcome::importance(state, subtype));
     put(&mut entry.metadata, "importance", importance.map(|importance| importance.as_str()));
+}
+
+/// Says how a call ended.
+///
+/// A hook saw the attempt and judged it by its input alone; that a denial or a failed test matters more must not be
+/// outvoted by it, so it is said once more, as surely as the hook spoke.
+pub(super) fn say_end(told: &mut Telling<'_>, entry: Entry) {
+    let critical = Value::from(Importance::Critical.as_str());
+    if entry.metadata.get("importance") == Some(&critical)
+        && matches!(entry.state, Some(CallState::Denied | CallState::Failed))
+    {
+        let mut weight = entry.clone();
+        weight.metadata = Metadata::from_iter([("importance".to_owned(), critical)]);
+        weight.evidence.certainty = Certainty::Measured;
+        (weight.title, weight.body, weight.state, weight.ended_at) = (None, None, None, None);
+        weight.file_paths.clear();
+        told.say(weight);
+    }
+    told.say(entry);
 }
 
 /// What may be kept of a result, under our names. `class` is what is known of a failure already.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::calls::Spoken;
 use super::items::{End, close, end, id_of, path_of};
-use super::outputs::quantities;
+use super::outputs::{quantities, say_end};
 use super::telling::Telling;
 use crate::codex::facts::put;
 use crate::codex::wire::Members;
@@ -16,7 +16,7 @@ pub(super) fn item(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>
     let id = id_of(told, item);
     let end = end(told, row, item, "FileChange");
     let entry = patched(told, &id, item, &end, "item_completed FileChange");
-    told.say(entry);
+    say_end(told, entry);
 }
 
 /// What a patch did, by file. Contents and differences are only measured.

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use agent_tracer_event::{Millis, Reading, Unrecognised};
 
 use super::name::RolloutName;
-use super::rules::Rules;
 use super::state::RolloutState;
 use super::telling::Telling;
 use super::{context, events, head, meta, responses, usage};
 use crate::codex::wire::Members;
+use crate::files::Rules;
 
 /// What became of a row.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,42 +8,12 @@
 use std::borrow::Cow;
 
 use agent_tracer_event::Metadata;
-use agent_tracer_privacy::{Config, Level, Source, mask, reduce};
+use agent_tracer_privacy::{Source, reduce};
 use serde_json::{Map, Value};
 
-/// The most characters of a name, a path or another short text.
-const WORD_CHARS: usize = 1024;
-
-/// What may be recorded of a rollout.
-#[derive(Clone, Copy, Debug)]
-pub struct Rules<'a> {
-    /// The user's `privacy.conf`.
-    pub config: &'a Config,
-    /// The key of this home under which file contents are hashed.
-    pub hash_key: [u8; 16],
-    /// The user's home, for patterns that begin with `~/`.
-    pub home_dir: Option<&'a [u8]>,
-}
+use crate::files::Rules;
 
 impl Rules<'_> {
-    pub(super) fn level(&self) -> Level {
-        self.config.level
-    }
-
-    /// Whether nothing of what happens in this directory may be recorded.
-    pub(super) fn excludes(&self, cwd: &str) -> bool {
-        self.config.excludes(cwd.as_bytes(), self.home_dir)
-    }
-
-    /// A name, path, branch or another short text that stays at every level, masked.
-    pub(super) fn word(&self, text: &str) -> String {
-        let masked = mask(text);
-        match masked.char_indices().nth(WORD_CHARS) {
-            Some((end, _)) => masked.get(..end).unwrap_or_default().to_owned(),
-            None => masked.into_owned(),
-        }
-    }
-
     /// What a person or another agent asked for: the text, or its size.
     pub(super) fn prompt(&self, text: &str) -> Value {
         self.one("UserPromptSubmit", None, "prompt", &quoted(text))

@@ -3,9 +3,9 @@
 use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Subject, Unrecognised};
 use serde_json::{Value, json};
 
-use super::rules::Rules;
 use super::state::RolloutState;
 use crate::codex::facts::{put, task};
+use crate::files::Rules;
 
 /// A row while it is being read.
 pub(super) struct Telling<'r> {
