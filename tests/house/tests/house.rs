@@ -62,7 +62,10 @@ fn rooms_know_only_the_rooms_they_may_know() {
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             let other = dependency["name"].as_str().expect("a name");
             // `kind` is null for what ships; tests may use more.
-            if other.starts_with("agent-tracer-") && dependency["kind"].is_null() && !knows.contains(room(other)) {
+            if other.starts_with("agent-tracer-")
+                && dependency["kind"].is_null()
+                && !knows.contains(room(other))
+            {
                 wrong.push(format!("`{name}` must not know `{}`", room(other)));
             }
         }
@@ -93,7 +96,10 @@ fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
         if path.is_dir() {
-            if !matches!(name.as_str(), "target" | "node_modules" | "dist" | "fixtures" | ".git" | "generated") {
+            if !matches!(
+                name.as_str(),
+                "target" | "node_modules" | "dist" | "fixtures" | ".git" | "generated"
+            ) {
                 sources(&path, out);
             }
         } else if [".rs", ".ts", ".tsx", ".svelte", ".py"].iter().any(|ending| name.ends_with(ending)) {

@@ -74,14 +74,11 @@ impl World {
 
     /// How many losses were counted, by reason.
     pub(crate) fn lost(&self) -> Vec<(String, u64)> {
-        let Ok(entries) = fs::read_dir(self.home().join("spool/lost")) else { return Vec::new() };
-        let mut lost: Vec<(String, u64)> = entries
-            .flatten()
-            .map(|entry| {
-                let bytes = entry.metadata().expect("a counter").len();
-                (entry.file_name().to_string_lossy().into_owned(), bytes.saturating_sub(1))
-            })
+        let mut lost: Vec<(String, u64)> = agent_tracer_spool::lost::counts(&self.home().join("spool/lost"))
+            .unwrap_or_default()
+            .into_iter()
             .filter(|(_, count)| *count > 0)
+            .map(|(reason, count)| (reason.as_str().to_owned(), count))
             .collect();
         lost.sort();
         lost
