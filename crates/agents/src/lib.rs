@@ -10,6 +10,7 @@ pub mod command_line;
 pub mod files;
 pub mod hooks;
 pub mod observation;
+pub mod otlp;
 mod read;
 pub mod settings;
 pub mod text;

@@ -5,6 +5,7 @@ pub mod events;
 pub(crate) mod hooks;
 pub mod identity;
 pub mod install;
+pub(crate) mod otlp;
 pub mod paths;
 pub(crate) mod statusline;
 pub mod transcript;

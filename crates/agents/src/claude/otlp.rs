@@ -1,0 +1,408 @@
+//! What Claude Code's own telemetry says, event by event and span by span.
+//!
+//! `session.id` is the root's inside a subagent too; `agent_id` tells them apart. Of what requests cost, only
+//! `api_request` counts: it comes once per request and names it. It is also the only word of requests that stand in no
+//! transcript, such as those of compactions. Prompts and arguments are blacked out unless the user asked for them.
+
+use agent_tracer_event::{CallState, Certainty, Entry, Kind, Phase, Subject, Unrecognised, Usage};
+use serde_json::Value;
+
+use super::identity;
+use crate::otlp::Telling;
+use crate::text;
+use crate::tools::outcome;
+
+/// Events that say nothing which another channel does not say, or nothing that may be kept.
+const SILENT: &[&str] = &[
+    "api_request_body",
+    "api_response_body",
+    "at_mention",
+    "auth",
+    "compaction",
+    "feedback_survey",
+    "hook_execution_complete",
+    "hook_execution_start",
+    "hook_plugin_metrics",
+    "hook_registered",
+    "internal_error",
+    "managed_settings_resolved",
+    "plugin_installed",
+    "plugin_loaded",
+    // The definition of a tool, with its whole description.
+    "tool",
+];
+
+/// The name that stands for any tool of a server that the user configured.
+const SOME_SERVER_TOOL: &str = "mcp_tool";
+
+/// Reads a log event; says whether anybody knows it.
+pub(crate) fn event(told: &mut Telling<'_>) -> bool {
+    match told.name {
+        "user_prompt" => prompt(told),
+        "api_request" => request(told),
+        "api_error" | "api_retries_exhausted" | "api_refusal" => failed_request(told),
+        "assistant_response" => response(told),
+        "tool_decision" => decision(told),
+        "tool_result" => result(told),
+        "subagent_completed" => subagent(told),
+        "skill_activated" => skill(told),
+        "mcp_server_connection" => server(told),
+        "permission_mode_changed" => mode(told),
+        name => return SILENT.contains(&name),
+    }
+    true
+}
+
+/// Reads a span; says whether anybody knows it.
+pub(crate) fn span(told: &mut Telling<'_>) -> bool {
+    match told.name {
+        "llm_request" => request_span(told),
+        "tool" | "tool.execution" | "tool.blocked_on_user" => tool_span(told),
+        "interaction" | "hook" => {}
+        _ => return false,
+    }
+    true
+}
+
+fn prompt(told: &mut Telling<'_>) {
+    let prompt = told.id(&["prompt.id"]);
+    let key = prompt.as_ref().map_or_else(|| told.own_key(), |prompt| format!("prompt:{prompt}"));
+    let mut entry = told.event(Kind::UserMessage, Phase::Open, key);
+    entry.title = Some("Prompt".to_owned());
+    entry.metadata.insert("promptOrigin".to_owned(), Value::from("user"));
+    told.carry(
+        &mut entry.metadata,
+        &[
+            (&["prompt_length"], "promptCharactersCount"),
+            (&["command_name"], "commandName"),
+            (&["command_source"], "commandSource"),
+        ],
+    );
+    if let Some(body) = told.body(&["prompt", "prompt_text"]) {
+        entry.title = Some(text::title(&body)).filter(|title| !title.is_empty()).or(entry.title);
+        entry.body = Some(body);
+    }
+    let turn = entry.turn.clone();
+    told.say(entry);
+    if let Some(turn) = turn {
+        let mut entry = told.entry(Subject::Turn, Phase::Open, told.actor(), format!("turn:{turn}"));
+        entry.turn = Some(turn);
+        told.say(entry);
+    }
+}
+
+/// The names that a request has in the other channels.
+fn request_keys(told: &Telling<'_>) -> (String, String, Option<String>) {
+    match told.id(&["request_id"]) {
+        Some(id) => (format!("request:{id}"), format!("model-request:{id}"), Some(id)),
+        None => (told.own_key(), format!("model-request:{}", told.own_name()), None),
+    }
+}
+
+const REQUEST: &[(&[&str], &str)] = &[
+    (&["model"], "model"),
+    (&["duration_ms"], "durationMs"),
+    (&["ttft_ms"], "ttftMs"),
+    (&["query_source"], "querySource"),
+    (&["effort"], "effort"),
+    (&["speed"], "speed"),
+    (&["skill.name"], "attributionSkill"),
+    (&["agent.name"], "attributionAgent"),
+    (&["mcp_server.name"], "attributionMcpServer"),
+    (&["mcp_tool.name"], "attributionMcpTool"),
+];
+
+fn request(told: &mut Telling<'_>) {
+    let (key, request_key, id) = request_keys(told);
+    let count = |names: &[&str]| told.attributes.count(names);
+    let (input, output) = (count(&["input_tokens"]), count(&["output_tokens"]));
+    let short = count(&["cache_creation_5m_tokens", "cache_creation_ephemeral_5m_tokens"]);
+    let long = count(&["cache_creation_1h_tokens", "cache_creation_ephemeral_1h_tokens"]);
+    let written = count(&["cache_creation_tokens", "cache_creation_input_tokens"]);
+    let usage = (input.is_some() || output.is_some()).then(|| Usage {
+        input_tokens: input.unwrap_or(0),
+        output_tokens: output.unwrap_or(0),
+        cache_read_tokens: count(&["cache_read_tokens", "cache_read_input_tokens"]).unwrap_or(0),
+        cache_creation_tokens: written
+            .unwrap_or_else(|| short.unwrap_or(0).saturating_add(long.unwrap_or(0))),
+        reasoning_tokens: count(&["thinking_tokens", "reasoning_tokens"]),
+    });
+    let model = told.id(&["model"]).unwrap_or_else(|| "a model".to_owned());
+    // A request that nothing names cannot be told from the same one in a transcript: it must not count.
+    if let (Some(usage), Some(id)) = (usage, &id) {
+        let mut entry = told.event(Kind::TokenUsage, Phase::Close, key);
+        entry.title = Some(text::title(&format!("Response of {model}")));
+        usage.write(&mut entry.metadata);
+        entry.metadata.insert("requestId".to_owned(), Value::from(id.as_str()));
+        entry.metadata.insert("usageSource".to_owned(), Value::from("otlp"));
+        told.carry(&mut entry.metadata, REQUEST);
+        for (name, number) in [("cacheCreation5mTokens", short), ("cacheCreation1hTokens", long)] {
+            if let Some(number) = number {
+                entry.metadata.insert(name.to_owned(), Value::from(number));
+            }
+        }
+        if let Some(cost) = told.attributes.real(&["cost_usd"]).filter(|cost| *cost >= 0.0) {
+            entry.metadata.insert("clientCostUsd".to_owned(), Value::from(cost));
+        }
+        told.say(entry);
+    }
+    let mut entry = told.event(Kind::ModelRequest, Phase::Close, request_key);
+    entry.title = Some(text::title(&format!("{model} answered")));
+    entry.state = Some(CallState::Succeeded);
+    entry.ended_at = Some(told.at);
+    entry.metadata.insert("status".to_owned(), Value::from("completed"));
+    told.carry(&mut entry.metadata, REQUEST);
+    told.carry(&mut entry.metadata, &[(&["request_id"], "requestId")]);
+    told.say(entry);
+}
+
+fn failed_request(told: &mut Telling<'_>) {
+    let (_, key, _) = request_keys(told);
+    let mut entry = told.event(Kind::ModelRequest, Phase::Close, key);
+    let model = told.id(&["model"]).unwrap_or_else(|| "the model".to_owned());
+    entry.title = Some(text::title(&format!("Request to {model} failed")));
+    entry.state = Some(CallState::Failed);
+    entry.ended_at = Some(told.at);
+    entry.metadata.insert("status".to_owned(), Value::from("failed"));
+    told.carry(&mut entry.metadata, REQUEST);
+    told.carry(
+        &mut entry.metadata,
+        &[
+            (&["status_code"], "httpStatus"),
+            (&["attempt", "total_attempts"], "attempt"),
+            (&["request_id"], "requestId"),
+            (&["error_type"], "errorType"),
+        ],
+    );
+    if let Some(error) = told.error(&["error"]) {
+        entry.metadata.insert("error".to_owned(), Value::from(error));
+    }
+    told.say(entry);
+}
+
+/// The text of one answer. Whether it was the last of its turn is not said, so it only adds to the response.
+fn response(told: &mut Telling<'_>) {
+    let Some(id) = told.id(&["request_id"]) else { return };
+    let mut entry = told.event(Kind::TokenUsage, Phase::Update, format!("request:{id}"));
+    entry.metadata.insert("requestId".to_owned(), Value::from(id));
+    told.carry(
+        &mut entry.metadata,
+        &[
+            (&["response_length"], "responseCharactersCount"),
+            (&["model"], "model"),
+            (&["query_source"], "querySource"),
+        ],
+    );
+    told.say(entry);
+}
+
+/// The call that the record names. The input is there only if the user asked for it, and kept only at level `full`.
+fn call(told: &mut Telling<'_>, phase: Phase) -> Entry {
+    let tool = told.id(&["tool_name", "gen_ai.tool.name"]).unwrap_or_default();
+    let id = told.id(&["tool_use_id", "gen_ai.tool.call.id"]).or_else(|| told.call.map(str::to_owned));
+    let given = told.attributes.shown(&["tool_input"]);
+    let given = given.and_then(|text| serde_json::from_str::<Value>(text).ok()).unwrap_or(Value::Null);
+    let input = told.reduced("PreToolUse", &tool, "tool_input", &given);
+    if tool == SOME_SERVER_TOOL {
+        let key = id.as_ref().map_or_else(|| told.own_key(), |id| format!("tool:{id}"));
+        let mut entry = told.event(Kind::AgentActivityLogged, phase, key);
+        entry.title = Some("Call an MCP tool".to_owned());
+        entry.tool_use_id = id;
+        entry.metadata.insert("activityType".to_owned(), Value::from("mcp_call"));
+        return entry;
+    }
+    told.tool_call(&tool, id, &input, phase)
+}
+
+fn decision(told: &mut Telling<'_>) {
+    let decision = told.id(&["decision"]).unwrap_or_default();
+    if !matches!(decision.as_str(), "accept" | "reject") {
+        told.reading.unrecognised.push(Unrecognised::Value(format!("decision={decision}")));
+    }
+    let refused = decision == "reject";
+    let mut entry = call(told, if refused { Phase::Close } else { Phase::Update });
+    told.carry(
+        &mut entry.metadata,
+        &[(&["decision"], "permissionDecision"), (&["source"], "permissionSource")],
+    );
+    if entry.tool_use_id.is_none() {
+        // Nobody knows which call it was: the decision stands for itself.
+        rule(told, &mut entry, refused);
+    } else if refused {
+        entry.state = Some(CallState::Denied);
+        entry.ended_at = Some(told.at);
+        entry.metadata.insert("errorClass".to_owned(), Value::from("permission"));
+    }
+    told.say(entry);
+}
+
+fn rule(told: &Telling<'_>, entry: &mut Entry, refused: bool) {
+    let (word, outcome) = if refused { ("Refused", "deny") } else { ("Allowed", "allow") };
+    let what = entry.title.take().unwrap_or_default();
+    let mut rule = told.event(Kind::RuleLogged, Phase::Open, told.own_key());
+    rule.title = Some(text::title(&format!("{word}: {what}")));
+    rule.tool_name = entry.tool_name.take();
+    for (name, value) in [("ruleStatus", "decided"), ("ruleOutcome", outcome)] {
+        rule.metadata.insert(name.to_owned(), Value::from(value));
+    }
+    told.carry(&mut rule.metadata, &[(&["source"], "rulePolicy"), (&["decision"], "permissionDecision")]);
+    *entry = rule;
+}
+
+fn result(told: &mut Telling<'_>) {
+    let mut entry = call(told, Phase::Close);
+    entry.ended_at = Some(told.at);
+    if let Some(good) = told.attributes.flag(&["success"]) {
+        let refused = told.attributes.text(&["decision_type", "decision"]) == Some("reject");
+        entry.state = Some(match (good, refused) {
+            (true, _) => CallState::Succeeded,
+            (false, true) => CallState::Denied,
+            (false, false) => CallState::Failed,
+        });
+    }
+    if told.attributes.text(&["tool_name"]) == Some("Bash") && entry.state == Some(CallState::Succeeded) {
+        // It says that the tool worked, not how its command ended.
+        entry.evidence.certainty = Certainty::Inferred;
+    }
+    told.carry(
+        &mut entry.metadata,
+        &[
+            (&["duration_ms"], "durationMs"),
+            (&["tool_result_size_bytes"], "outputBytes"),
+            (&["tool_input_size_bytes"], "inputBytes"),
+            (&["decision_type"], "permissionDecision"),
+            (&["decision_source"], "permissionSource"),
+            (&["error_type"], "errorType"),
+            (&["mcp_server_name", "mcp_server.name"], "mcpServer"),
+            (&["mcp_tool_name", "mcp_tool.name"], "mcpTool"),
+        ],
+    );
+    if entry.metadata.contains_key("durationMs") {
+        entry.metadata.insert("durationSource".to_owned(), Value::from("agent"));
+    }
+    if let Some(error) = told.error(&["error"]) {
+        let outcome = outcome::failed(&Value::Null, false);
+        entry.metadata.insert("error".to_owned(), Value::from(error));
+        entry.metadata.extend(outcome.metadata);
+    }
+    told.say(entry);
+}
+
+/// A subagent ended: its row on the parent closes.
+fn subagent(told: &mut Telling<'_>) {
+    let agent = told.agent_id();
+    let key = agent.as_ref().map_or_else(|| told.own_key(), |agent| format!("subagent:{agent}"));
+    let mut entry = told.event(Kind::ActionLogged, Phase::Close, key);
+    entry.task = told.root();
+    entry.turn = told.id(&["prompt.id"]);
+    entry.agent_id = None;
+    let kind = told.id(&["agent_type", "agent.name"]);
+    entry.title = Some(
+        kind.as_ref().map_or_else(|| "Subagent".to_owned(), |kind| text::title(&format!("Subagent {kind}"))),
+    );
+    entry.agent_type = Some("main".to_owned());
+    entry.ended_at = Some(told.at);
+    let good = told.attributes.flag(&["success"]) != Some(false);
+    let status = if good { "completed" } else { "failed" };
+    entry.metadata.insert("asyncStatus".to_owned(), Value::from(status));
+    if let Some(agent) = agent {
+        entry.metadata.insert("agentId".to_owned(), Value::from(agent.as_str()));
+        entry.metadata.insert("asyncTaskId".to_owned(), Value::from(agent.as_str()));
+        let child = identity::task(&told.session(), Some(&agent)).runtime_session;
+        entry.metadata.insert("childSession".to_owned(), Value::from(child));
+    }
+    told.carry(
+        &mut entry.metadata,
+        &[
+            (&["agent_type", "agent.name"], "agentType"),
+            (&["agent.source"], "agentSource"),
+            (&["duration_ms", "total_duration_ms"], "totalDurationMs"),
+            (&["total_tool_uses", "tool_use_count", "num_tool_uses"], "totalToolUseCount"),
+            (&["model"], "agentResolvedModel"),
+        ],
+    );
+    told.say(entry);
+}
+
+fn skill(told: &mut Telling<'_>) {
+    let name = told.id(&["skill.name", "skill_name"]).unwrap_or_default();
+    let turn = told.id(&["prompt.id"]);
+    let key = turn.map_or_else(|| told.own_key(), |turn| format!("skill:{turn}:{name}"));
+    let mut entry = told.event(Kind::AgentActivityLogged, Phase::Open, key);
+    entry.title = Some(text::title(&format!("Skill {name} activated")));
+    entry.metadata.insert("activityType".to_owned(), Value::from("skill_use"));
+    told.carry(
+        &mut entry.metadata,
+        &[
+            (&["skill.name", "skill_name"], "skillName"),
+            (&["skill.source"], "skillSource"),
+            (&["invocation_trigger"], "skillTrigger"),
+        ],
+    );
+    told.say(entry);
+}
+
+fn server(told: &mut Telling<'_>) {
+    let status = told.id(&["status"]).unwrap_or_else(|| "unknown".to_owned());
+    let mut entry = told.event(Kind::ContextSaved, Phase::Open, told.own_key());
+    let name = told.id(&["server_name", "mcp_server.name"]);
+    let server = name.map_or_else(|| "MCP server".to_owned(), |name| format!("MCP server {name}"));
+    entry.title = Some(text::title(&format!("{server} {status}")));
+    entry.metadata.insert("trigger".to_owned(), Value::from(format!("mcp_server:{status}")));
+    told.carry(
+        &mut entry.metadata,
+        &[
+            (&["server_name", "mcp_server.name"], "mcpServer"),
+            (&["transport_type"], "transport"),
+            (&["server_scope"], "mcpServerSource"),
+            (&["duration_ms"], "durationMs"),
+            (&["error_code"], "errorCode"),
+        ],
+    );
+    told.say(entry);
+}
+
+fn mode(told: &mut Telling<'_>) {
+    let mut entry = told.event(Kind::ContextSaved, Phase::Open, told.own_key());
+    let mode = told.id(&["to_mode", "mode"]).unwrap_or_else(|| "unknown".to_owned());
+    entry.title = Some(text::title(&format!("Permission mode {mode}")));
+    entry.metadata.insert("trigger".to_owned(), Value::from("permission_mode_changed"));
+    told.carry(
+        &mut entry.metadata,
+        &[
+            (&["to_mode", "mode"], "permissionMode"),
+            (&["from_mode"], "fromPermissionMode"),
+            (&["trigger"], "changedBy"),
+        ],
+    );
+    told.say(entry);
+}
+
+/// A request as a span: its times, and never what it cost.
+fn request_span(told: &mut Telling<'_>) {
+    if told.id(&["request_id"]).is_none() {
+        return;
+    }
+    let (_, key, _) = request_keys(told);
+    let mut entry = told.event(Kind::ModelRequest, Phase::Update, key);
+    told.carry(&mut entry.metadata, REQUEST);
+    told.carry(&mut entry.metadata, &[(&["request_id"], "requestId"), (&["stop_reason"], "stopReason")]);
+    told.say(entry);
+}
+
+fn tool_span(told: &mut Telling<'_>) {
+    let id = told.id(&["tool_use_id", "gen_ai.tool.call.id"]).or_else(|| told.call.map(str::to_owned));
+    let Some(id) = id else { return };
+    let mut entry = told.event(Kind::ToolUsed, Phase::Update, format!("tool:{id}"));
+    entry.tool_use_id = Some(id);
+    let duration = match told.name {
+        "tool.blocked_on_user" => "permissionWaitMs",
+        "tool.execution" => "executionMs",
+        _ => "spanMs",
+    };
+    told.carry(
+        &mut entry.metadata,
+        &[(&["duration_ms"], duration), (&["anthropic.mcp.server.name"], "mcpServer")],
+    );
+    told.say(entry);
+}
