@@ -1,7 +1,7 @@
 //! Which step a command line was run for.
 
 use crate::draft::Draft;
-use crate::effect::Effect;
+use crate::effect::{Effect, Effects};
 
 /// How much a step tells about the purpose of the whole. Checks come first, in the order in which people care:
 /// whoever builds and then tests wanted to test. Everything else weighs what it does to the world.
@@ -28,13 +28,11 @@ fn own_weight(draft: &Draft) -> u32 {
 
 fn by_effect(draft: &Draft) -> u32 {
     match draft.effects.gravest() {
-        Effect::RemoteExecution => 700,
+        // Among steps that run elsewhere, the graver one counts.
+        Effect::RemoteExecution => 700 + draft.effects.without(Effects::REMOTE).gravest() as u32,
         Effect::Destructive => 650,
-        Effect::Write => match draft.operation {
-            // Preparations: done so that something else can be.
-            "create_directory" | "stage" | "create_file" | "change_mode" | "change_config" | "clean" => 550,
-            _ => 600,
-        },
+        Effect::Write if is_preparation(draft) => 550,
+        Effect::Write => 600,
         Effect::Network => 500,
         Effect::ExecuteCheck => 450,
         Effect::Unknown => 400,
@@ -47,6 +45,20 @@ fn by_effect(draft: &Draft) -> u32 {
             _ => 50,
         },
     }
+}
+
+/// Done so that something else can be.
+pub(crate) fn is_preparation(draft: &Draft) -> bool {
+    matches!(
+        draft.operation,
+        "create_directory"
+            | "stage"
+            | "create_file"
+            | "change_mode"
+            | "change_config"
+            | "clean"
+            | "create_environment"
+    )
 }
 
 /// The index of the decisive step. Of equals, the last one that changes something, or the first one that looks.

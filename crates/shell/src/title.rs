@@ -20,11 +20,15 @@ pub(crate) fn title(steps: &[Draft], root: &str) -> String {
     let Some(main) = steps.get(decisive) else { return "Empty command".to_owned() };
     let main_weight = decide::weight(main);
     // Beside the decisive step, only what changes something is worth a word; among probes, any other probe.
-    let bar = if main_weight >= 400 { 600 } else { 150 };
+    let bar = if main_weight >= 400 { 500 } else { 150 };
     let others: Vec<usize> = steps
         .iter()
         .enumerate()
-        .filter(|(position, step)| *position != decisive && decide::weight(step) >= bar)
+        .filter(|(position, step)| {
+            *position != decisive
+                && decide::weight(step) >= bar
+                && !decide::is_preparation(decide::meaning(step))
+        })
         .map(|(position, _)| position)
         .collect();
     let own = whole_phrase(main, root);
@@ -111,6 +115,14 @@ fn phrase(draft: &Draft, root: &str) -> String {
         "create_file" => with("Create", written()),
         "create_directory" => with("Create directory", written()),
         "change_mode" => with("Change permissions of", written()),
+        "delete_file" if is_finder(&draft.name) => {
+            let what = draft
+                .selectors
+                .pattern
+                .as_deref()
+                .map_or("files".to_owned(), |name| format!("`{}`", cut(name, 48)));
+            with_place(&format!("Delete {what} in"), read(), &format!("Delete {what}"))
+        }
         "delete_file" => with("Delete", deleted()),
         "rename_file" => moved("Move", draft, &[Access::Delete], root),
         "copy_file" => moved("Copy", draft, &[Access::Read], root),
@@ -144,7 +156,9 @@ fn phrase(draft: &Draft, root: &str) -> String {
             None => format!("Run {}", words()),
         },
         "deploy" | "change_cloud" | "change_forge" => format!("Run {}", words()),
+        "query_database" if draft.effects.gravest() >= Effect::Write => with("Change the database:", detail),
         "query_database" => with("Query the database:", detail),
+        "dry_run" => format!("Dry run: {}", words()),
         "inspect_version" => format!("Ask {} about itself", draft.name),
         _ => git_phrase(draft, detail, root).unwrap_or_else(|| format!("Run {}", words())),
     }
@@ -196,9 +210,14 @@ fn git_phrase(draft: &Draft, detail: Option<String>, root: &str) -> Option<Strin
     )
 }
 
+/// Programs that look for files by name.
+fn is_finder(name: &str) -> bool {
+    matches!(name, "find" | "gfind" | "fd" | "fdfind" | "locate" | "mdfind")
+}
+
 fn search(draft: &Draft) -> String {
     let places = list(draft, &[Access::Read, Access::Look, Access::Delete]);
-    let by_name = matches!(draft.name.as_str(), "find" | "gfind" | "fd" | "fdfind" | "locate" | "mdfind");
+    let by_name = is_finder(&draft.name);
     let what = match (&draft.selectors.pattern, by_name) {
         (Some(pattern), true) => format!("Find `{}`", cut(&one_line(pattern), 48)),
         (Some(pattern), false) => format!("Search for `{}`", cut(&one_line(pattern), 48)),

@@ -19,7 +19,7 @@ pub(super) const TOOLS: &[Tool] = &[
         .values("-cmd -separator -nullvalue -init -c")
         .reader(sqlite),
     runs("clickhouse-client clickhouse", "query_database").values("-q --query --host -h --port -u --user --password -d --database").reader(clickhouse),
-    runs("redis-cli valkey-cli keydb-cli", "query_database").values("-h -p -a -n -u -s --user --pass -r -i").reader(redis),
+    runs("redis-cli valkey-cli keydb-cli", "query_database").values("-h -p -a -n -u -s --user --pass -r -i --pattern").reader(redis),
     runs("mongosh mongo", "query_database").values("--eval --host --port -u -p -f --file").reader(mongo),
     runs("sqlcmd sqlplus usql snowsql cqlsh influx arangosh", "query_database").values("-Q -q -e -S -U -P -d -i -f").reader(other_sql),
     tool("pg_dump pg_dumpall mysqldump mongodump", "dump_database", Effects::READ).values("-f --file -d --dbname -h -p -U -u -t -n --host -o --out").outputs("-f --file -o --out").reader(dump),
@@ -96,6 +96,11 @@ fn other_sql(call: &mut Call<'_, '_, '_>) {
 }
 
 fn redis(call: &mut Call<'_, '_, '_>) {
+    if call.arguments.has("--scan --bigkeys --memkeys --hotkeys --stat --latency --latency-history") {
+        call.becomes("query_database", Effects::READ);
+        call.draft.confidence = Confidence::High;
+        return;
+    }
     let command = call.arguments.operand(0).map(str::to_ascii_uppercase);
     let effects = match command.as_deref() {
         None => return,
@@ -117,7 +122,7 @@ fn redis(call: &mut Call<'_, '_, '_>) {
     call.becomes("query_database", effects);
     call.draft.confidence = Confidence::High;
     let words: Vec<&str> = call.arguments.operands.iter().map(|field| &*field.text).collect();
-    call.draft.detail = Some(words.join(" ").chars().take(120).collect());
+    call.draft.detail = Some(words.join(" ").trim_end().chars().take(120).collect());
 }
 
 fn mongo(call: &mut Call<'_, '_, '_>) {

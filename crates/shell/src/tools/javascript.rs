@@ -176,7 +176,10 @@ fn script(call: &mut Call<'_, '_, '_>) {
 fn named_script(call: &mut Call<'_, '_, '_>, name: &str) {
     scripts::apply(scripts::purpose(name), name, call.draft);
     call.draft.detail = Some(name.to_owned());
-    call.draft.subcommand.get_or_insert_with(|| name.to_owned());
+    call.draft.subcommand = match call.draft.subcommand.take() {
+        Some(run) if run != name => Some(format!("{run} {name}").chars().take(64).collect()),
+        _ => Some(name.to_owned()),
+    };
     if call.arguments.operands.iter().any(|field| field.text == "--fix" || field.text == "--write")
         || call.arguments.has("--fix --write")
     {
@@ -212,7 +215,14 @@ fn bun_run(call: &mut Call<'_, '_, '_>) {
 
 fn first_script(call: &mut Call<'_, '_, '_>) {
     call.becomes("execute_program", Effects::UNKNOWN);
-    if let Some(field) = call.arguments.operands.first().copied() {
+    let Some(field) = call.arguments.operands.first().copied() else { return };
+    if field.text.starts_with("npm:") || field.text.starts_with("jsr:") {
+        call.name(TargetType::Package, &field.text);
+        call.also(Effects::NETWORK);
+    } else if super::paths::is_url(&field.text) {
+        call.name(TargetType::Url, &field.text);
+        call.also(Effects::NETWORK.and(Effects::REMOTE));
+    } else {
         call.aim(field, TargetType::File, Access::Run);
         scripts::by_name(&field.text, call.draft);
     }

@@ -26,7 +26,7 @@ pub(super) const TOOLS: &[Tool] = &[
         tool("delete uninstall", "delete_resource", LOSES),
         asks("app repo cluster proj", "inspect_cluster").reader(argo),
     ]),
-    runs("terraform tofu terragrunt", "run_command").values("-chdir").subcommands(TERRAFORM),
+    runs("terraform tofu terragrunt", "run_command").directory("-chdir").subcommands(TERRAFORM),
     runs("pulumi", "run_command").values("-s --stack -C --cwd").directory("-C --cwd").subcommands(&[
         asks("preview stack config whoami about logs", "inspect_infrastructure"),
         sends("up update refresh import", "deploy"),

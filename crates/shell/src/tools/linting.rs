@@ -83,7 +83,7 @@ pub(super) const TOOLS: &[Tool] = &[
 /// With a fix, the files are written.
 fn fixes(call: &mut Call<'_, '_, '_>) {
     if call.draft.effects.has(crate::effect::Effect::Write) {
-        for aim in &mut call.draft.aims {
+        for aim in call.draft.aims.iter_mut().filter(|aim| aim.access == Access::Read) {
             aim.access = Access::Write;
         }
     }
@@ -96,9 +96,7 @@ fn biome(call: &mut Call<'_, '_, '_>) {
     if command == "fmt" {
         call.also(Effects::WRITE);
     }
-    for field in fields.get(1..).unwrap_or_default() {
-        call.aim(field, crate::model::TargetType::Path, Access::Read);
-    }
+    super::each_read(call, fields.get(1..).unwrap_or_default());
     fixes(call);
 }
 
@@ -118,9 +116,7 @@ fn ruff(call: &mut Call<'_, '_, '_>) {
         "clean" => call.becomes("clean", Effects::WRITE),
         _ => {}
     }
-    for field in fields.get(usize::from(known)..).unwrap_or_default() {
-        call.aim(field, crate::model::TargetType::Path, Access::Read);
-    }
+    super::each_read(call, fields.get(usize::from(known)..).unwrap_or_default());
     fixes(call);
 }
 

@@ -195,6 +195,7 @@ fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, d
     // Options before a subcommand are options all the same: `pnpm --filter x test`, `git -C dir status`.
     let mut gathered: Vec<Field<'_>> = Vec::new();
     let mut directory = tool.directory.to_owned();
+    let (mut outputs, mut inputs) = (tool.outputs.to_owned(), tool.inputs.to_owned());
     while !tool.subcommands.is_empty() {
         let Some(at) = first_operand(fields, &values) else { break };
         let (before, from) = fields.split_at(at);
@@ -210,8 +211,12 @@ fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, d
         let Some(found) = found else { break };
         gathered.extend_from_slice(before);
         take_values(found, &mut values);
-        directory.push(' ');
-        directory.push_str(found.directory);
+        for (all, own) in
+            [(&mut directory, found.directory), (&mut outputs, found.outputs), (&mut inputs, found.inputs)]
+        {
+            all.push(' ');
+            all.push_str(own);
+        }
         tool = found;
         fields = rest;
     }
@@ -231,7 +236,7 @@ fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, d
     let mut call = Call { arguments, draft, place: &place, input: setting.input };
     apply_cases(tool, &mut call);
     apply_operands(tool.operands, &mut call);
-    for (access, names) in [(Access::Write, tool.outputs), (Access::Read, tool.inputs)] {
+    for (access, names) in [(Access::Write, &outputs), (Access::Read, &inputs)] {
         let given: Vec<_> = call.arguments.values(names).collect();
         for (value, field) in given {
             match field {
@@ -246,11 +251,15 @@ fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, d
     let dry = call.arguments.has("--dry-run --dry_run --dryrun --what-if -WhatIf")
         && !matches!(call.arguments.value("--dry-run"), Some("none" | "false"));
     if dry {
+        draft.operation = "dry_run";
         draft.effects = if draft.effects.has(Effect::Network) {
             Effects::NETWORK.and(Effects::READ)
         } else {
             Effects::READ
         };
+    }
+    if draft.effects.gravest() == Effect::Unknown {
+        draft.at_most(Confidence::Medium);
     }
     let vague = draft.aims.iter().any(|aim| aim.kind == TargetType::Unknown && aim.access != Access::Mention);
     if vague && draft.effects.gravest() >= Effect::Write {
@@ -298,6 +307,7 @@ fn apply_operands(operands: Operands, call: &mut Call<'_, '_, '_>) {
     match operands {
         Operands::Ignored => {}
         Operands::Files(access) => each(call, &fields, TargetType::File, access),
+        Operands::Paths(Access::Read) => each_read(call, &fields),
         Operands::Paths(access) => each(call, &fields, TargetType::Path, access),
         Operands::Directories(access) => each(call, &fields, TargetType::Directory, access),
         Operands::PathsOrHere(access) => {
@@ -314,7 +324,7 @@ fn apply_operands(operands: Operands, call: &mut Call<'_, '_, '_>) {
                 fields.first().filter(|_| skip == 1).map(|field| field.text.clone().into_owned())
             });
             call.draft.selectors.pattern = pattern.map(|pattern| pattern.chars().take(300).collect());
-            each(call, fields.get(skip..).unwrap_or_default(), TargetType::Path, Access::Read);
+            each_read(call, fields.get(skip..).unwrap_or_default());
         }
         Operands::SkipThenPaths(skip, access) => {
             let reference = usize::from(call.arguments.has("--reference"));
@@ -369,6 +379,21 @@ fn apply_operands(operands: Operands, call: &mut Call<'_, '_, '_>) {
             call.draft.detail = fields.first().map(|field| field.text.chars().take(120).collect());
         }
     }
+}
+
+/// Files or folders to be searched, tested or checked: a folder is looked through, a file is read.
+fn each_read(call: &mut Call<'_, '_, '_>, fields: &[&Field<'_>]) {
+    for field in fields {
+        let access = if has_ending(&field.text) { Access::Read } else { Access::Look };
+        call.aim(field, TargetType::Path, access);
+    }
+}
+
+/// `a.rs` and `Dockerfile.dev` have an ending; `src`, `./...` and `.` have none.
+fn has_ending(path: &str) -> bool {
+    crate::path::base(path)
+        .rsplit_once('.')
+        .is_some_and(|(stem, ending)| !stem.is_empty() && !ending.is_empty() && !stem.ends_with('.'))
 }
 
 fn each(call: &mut Call<'_, '_, '_>, fields: &[&Field<'_>], expected: TargetType, access: Access) {

@@ -106,7 +106,9 @@ fn requirements(call: &mut Call<'_, '_, '_>) {
         .map(|(file, _)| file.to_owned())
         .collect();
     for file in files {
-        call.aim_text(&file, TargetType::Path, Access::Read);
+        // `.[dev]` is the folder with some of its extras.
+        let path = file.split('[').next().unwrap_or_default();
+        call.aim_text(path, TargetType::Path, Access::Read);
     }
 }
 

@@ -67,7 +67,7 @@ const CARGO: &[Tool] = &[
     checks("package", "run_build"),
     reads("metadata tree pkgid locate-project verify-project version help config read-manifest expand asm bloat", "inspect_project").reader(members),
     asks("search info", "inspect_package").operands(Operands::Detail),
-    runs("watch", "run_command").values("-x -w -i -s"),
+    runs("watch", "run_command").values("-x -w -i -s").reader(watch),
     runs("xtask make", "run_script").operands(Operands::Detail),
 ];
 
@@ -88,6 +88,17 @@ fn members(call: &mut Call<'_, '_, '_>) {
         && matches!(call.arguments.operand(0), Some("list"))
     {
         call.becomes("inspect_project", Effects::CHECK);
+    }
+}
+
+/// `cargo watch -x 'test --lib'` runs that subcommand again and again.
+fn watch(call: &mut Call<'_, '_, '_>) {
+    let command = call.arguments.value("-x").and_then(|command| command.split_whitespace().next());
+    match command {
+        Some("test" | "t" | "nextest") => call.becomes("run_test", Effects::CHECK),
+        Some("clippy") => call.becomes("run_lint", Effects::CHECK),
+        Some("check" | "c" | "build" | "b") | None => call.becomes("run_build", Effects::CHECK),
+        Some(_) => {}
     }
 }
 

@@ -45,10 +45,11 @@ const INTERPRETERS: &[Interpreter] = &[
 
 /// Words in inline code that give away what it does. Code is not parsed; a word that is not there proves nothing.
 const HINTS: &[(&str, Effects)] = &[
+    ("rm -r", Effects::DESTROY),
+    ("unlink ", Effects::DESTROY),
+    ("unlink(", Effects::DESTROY),
     ("rmtree(", Effects::DESTROY),
     ("os.remove(", Effects::DESTROY),
-    ("os.unlink(", Effects::DESTROY),
-    (".unlink(", Effects::DESTROY),
     ("os.rmdir(", Effects::DESTROY),
     ("fs.rm(", Effects::DESTROY),
     ("rmSync(", Effects::DESTROY),
@@ -222,7 +223,7 @@ fn perl_in_place(rest: &[Field<'_>], place: &Place, draft: &mut Draft) -> bool {
 }
 
 /// Scripts that frameworks put into every project, with commands of their own.
-fn framework_script(script: &str, command: &str, draft: &mut Draft) -> bool {
+pub(super) fn framework_script(script: &str, command: &str, draft: &mut Draft) -> bool {
     let (operation, effects) = match (script, command) {
         ("manage.py" | "artisan", "test") => ("run_test", Effects::CHECK),
         ("manage.py", "check") => ("verify", Effects::CHECK),

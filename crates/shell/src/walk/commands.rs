@@ -100,9 +100,16 @@ impl Walker {
     fn function(&mut self, frame: &Frame<'_>, it: &Function) -> Node {
         let name = it.name.of(frame.text).to_owned();
         let Some(body) = &it.body else { return Node::Nothing };
+        let before = self.steps.len();
         let outside = self.enter_subshell();
         let node = self.command(frame, body, &Input::Inherited);
         self.leave_branch(outside);
+        if multiplies(&name, body.span.of(frame.text))
+            && let Some(bomb) = self.steps.get_mut(before)
+        {
+            bomb.operation = "run_command";
+            bomb.effects = bomb.effects.and(Effects::DESTROY);
+        }
         if self.state.functions.len() < MAX_FUNCTIONS {
             self.state.functions.push((name, Rc::new(node)));
         }
@@ -158,6 +165,12 @@ impl Walker {
             self.steps.push(last);
         }
     }
+}
+
+/// A function that is nothing but two of itself, one of them in the background: it takes the machine down.
+fn multiplies(name: &str, body: &str) -> bool {
+    let tight: String = body.chars().filter(|character| !character.is_whitespace()).take(200).collect();
+    tight.strip_prefix('{').is_some_and(|inner| inner.starts_with(&format!("{name}|{name}&")))
 }
 
 /// What the variable of a loop stands for.

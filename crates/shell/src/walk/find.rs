@@ -46,7 +46,6 @@ impl Walker {
             .unwrap_or(rest.len());
         let roots: Vec<&Field<'t>> =
             rest.iter().take(first_test).filter(|field| !field.is_option()).collect();
-        let mut access = Access::Look;
         let mut at = first_test;
         while let Some(field) = rest.get(at) {
             at += 1;
@@ -59,7 +58,6 @@ impl Walker {
             } else if text == "-delete" {
                 draft.operation = "delete_file";
                 draft.effects = draft.effects.and(Effects::DESTROY);
-                access = Access::Delete;
             } else if WRITES.contains(&text) {
                 draft.operation = "write_file";
                 draft.effects = draft.effects.and(Effects::WRITE);
@@ -80,17 +78,15 @@ impl Walker {
                     })
                     .unwrap_or(tail.len());
                 let command = tail.get(..length).unwrap_or_default();
-                if self.run_found(frame, command, draft, input, "find -exec") {
-                    access = Access::Delete;
-                }
+                self.run_found(frame, command, draft, input, "find -exec");
                 at += length + 1;
             }
         }
         if roots.is_empty() {
-            draft.aim(TargetType::Directory, self.state.place.locate("."), access);
+            draft.aim(TargetType::Directory, self.state.place.locate("."), Access::Look);
         }
         for root in roots {
-            paths::aim(draft, &self.state.place, root, TargetType::Path, access);
+            paths::aim(draft, &self.state.place, root, TargetType::Path, Access::Look);
         }
     }
 
@@ -105,22 +101,19 @@ impl Walker {
             Some(at) => (rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default()),
             None => (rest, Default::default()),
         };
-        let mut access = Access::Look;
-        if self.run_found(frame, command, draft, input, "fd --exec") {
-            access = Access::Delete;
-        }
+        self.run_found(frame, command, draft, input, "fd --exec");
         let arguments = crate::arguments::Arguments::read(own, VALUES, crate::arguments::Style::Gnu);
         draft.selectors.pattern = arguments.operand(0).filter(|pattern| *pattern != ".").map(str::to_owned);
         let roots = arguments.operands.get(1..).unwrap_or_default();
         if roots.is_empty() {
-            draft.aim(TargetType::Directory, self.state.place.locate("."), access);
+            draft.aim(TargetType::Directory, self.state.place.locate("."), Access::Look);
         }
         for root in roots {
-            paths::aim(draft, &self.state.place, root, TargetType::Path, access);
+            paths::aim(draft, &self.state.place, root, TargetType::Path, Access::Look);
         }
     }
 
-    /// Reads the command that is run for what was found. True if it deletes.
+    /// Reads the command that is run for what was found. The places that are searched are not what it works on.
     fn run_found<'t>(
         &mut self,
         frame: &Frame<'t>,
@@ -128,9 +121,9 @@ impl Walker {
         draft: &mut Draft,
         input: &Input,
         label: &'static str,
-    ) -> bool {
+    ) {
         if command.is_empty() {
-            return false;
+            return;
         }
         let raw = draft.raw;
         let steps = self.apart(|walker| {
@@ -144,11 +137,9 @@ impl Walker {
             });
         });
         draft.wrap(label);
-        let mut deletes = false;
         for step in &steps {
             draft.effects = draft.effects.and(step.all_effects());
             draft.at_most(step.least_confidence());
-            deletes |= step.operation == "delete_file";
             let looks = matches!(step.all_effects().gravest(), Effect::ReadOnly | Effect::Neutral);
             if !looks {
                 draft.operation = step.operation;
@@ -159,6 +150,5 @@ impl Walker {
                 draft.take_aim(aim);
             }
         }
-        deletes
     }
 }

@@ -59,7 +59,7 @@ impl Walker {
                     let mut rest: Vec<Field<'t>> = all.into_owned();
                     rest.drain(..unwrapped.skip.min(rest.len()));
                     if unwrapped.more_input {
-                        rest.push(Field::unknown());
+                        with_input(&mut rest);
                     }
                     Cow::Owned(rest)
                 }
@@ -117,7 +117,7 @@ impl Walker {
         }
         let setting = Setting { place: &self.state.place, input, dialect: self.dialect };
         if !tools::read(&first.text, name, rest, &setting, draft) {
-            unknown(first, &setting, draft);
+            unknown(first, rest, &setting, draft);
         }
         let ends = if rest.iter().any(|field| field.text.contains("PIPESTATUS")) && draft.operation != "print"
         {
@@ -129,8 +129,20 @@ impl Walker {
     }
 }
 
+/// Arguments that come from standard input take the place of `{}`, or stand at the end.
+fn with_input(fields: &mut Vec<Field<'_>>) {
+    let mut placed = false;
+    for field in fields.iter_mut().filter(|field| field.text.contains("{}")) {
+        field.dynamic = true;
+        placed = true;
+    }
+    if !placed {
+        fields.push(Field::unknown());
+    }
+}
+
 /// A program that no table knows. One that is named by a path is a program of the project.
-fn unknown(first: &Field<'_>, setting: &Setting<'_>, draft: &mut Draft) {
+fn unknown(first: &Field<'_>, rest: &[Field<'_>], setting: &Setting<'_>, draft: &mut Draft) {
     draft.effects = draft.effects.and(Effects::UNKNOWN);
     let text = &*first.text;
     if text.contains('/') || code::has_script_ending(text) {
@@ -138,7 +150,10 @@ fn unknown(first: &Field<'_>, setting: &Setting<'_>, draft: &mut Draft) {
         draft.at_most(Confidence::Medium);
         let (kind, value) = paths::typed(first, setting.place, TargetType::File);
         draft.aim(kind, value, Access::Run);
-        tools::scripts::by_name(text, draft);
+        let following = rest.first().map(|field| &*field.text).unwrap_or_default();
+        if !code::framework_script(base(text), following, draft) {
+            tools::scripts::by_name(text, draft);
+        }
         return;
     }
     draft.operation = "run_command";

@@ -205,6 +205,15 @@ impl Walker {
         }
         if has_script {
             let script = rest.get(at)?;
+            if script.word.is_none() && script.dynamic {
+                // `… | xargs bash -c`: the script is what comes in.
+                name.clone_into(&mut draft.name);
+                draft.operation = "execute_code";
+                let fetched = matches!(input, Input::Stream { fetched: true });
+                draft.effects = draft.effects.and(if fetched { Effects::REMOTE } else { Effects::UNKNOWN });
+                draft.at_most(Confidence::Low);
+                return Some(Outcome::Step(Self::leaf(draft)));
+            }
             let text = joined(frame, std::slice::from_ref(script), draft);
             return Some(self.run_script(draft, text, &run));
         }

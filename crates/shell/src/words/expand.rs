@@ -42,6 +42,17 @@ pub(crate) fn expand<'t>(
                 }
             }
         }
+        // The same holds for what a command prints.
+        [Part::Command(command)] if word.span.start == command.span.start => {
+            match literal_output(frame, &command.script) {
+                Some(text) => {
+                    for piece in text.split_whitespace() {
+                        fields.push(Field { word: Some(word), ..Field::literal(piece.to_owned()) });
+                    }
+                }
+                None => fields.push(Field { dynamic: true, ..simple(word, command.span.of(frame.text)) }),
+            }
+        }
         _ => assemble(frame, word, variables, fields),
     }
 }
@@ -112,7 +123,7 @@ fn add(frame: &Frame<'_>, part: &Part, variables: &Variables, build: &mut Build)
         Part::Process(process) => unknown(process.span, build),
         Part::Backtick(inner) => unknown(*inner, build),
         Part::Command(command) => match literal_output(frame, &command.script) {
-            Some(text) => build.push(text, false),
+            Some(text) => build.push(&text, false),
             None => unknown(command.span, build),
         },
         Part::Parameter(parameter) if parameter.plain => match variables.get(parameter.name.of(frame.text)) {

@@ -23,6 +23,7 @@ families! {
     cloud
     containers
     databases
+    disguises
     expansion
     files
     forge

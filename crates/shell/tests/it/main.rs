@@ -2,6 +2,7 @@
 
 mod acceptance;
 mod bounds;
+mod captured;
 mod cases;
 mod contract;
 mod exits;

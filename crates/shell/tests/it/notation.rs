@@ -12,7 +12,8 @@
 //! | `steps` | the programs of all steps in order, members of pipelines included |
 //! | `wrappers` | of the decisive step |
 //! | `reads`, `writes`, `deletes` | files, separated by two blanks; `-` for none |
-//! | `lane`, `imp`, `entity`, `probe`, `title`, `lines`, `pattern`, `dialect` | as they are called |
+//! | `checks` | the checks, as `program:operation`, separated by two blanks |
+//! | `lane`, `imp`, `entity`, `probe`, `operation`, `label`, `title`, `lines`, `pattern`, `dialect` | as they are called |
 
 use agent_tracer_shell::{Context, Dialect, Effect, ShellCall, Step, describe};
 use serde_json::Value;
