@@ -247,9 +247,10 @@ pub(crate) fn used(text: &[u8], tool: Tool) -> Verdict {
     number(rest).map_or_else(Verdict::default, |(code, _)| Verdict::exited(code))
 }
 
-/// `Exit code 3`, alone or before a line break; and what follows.
+/// `Exit code 3`, or as older documents have it, alone or before a line break; and what follows.
 fn exit_code(head: &[u8]) -> Option<(i64, &[u8])> {
-    let (code, rest) = number(head.strip_prefix(b"Exit code ")?)?;
+    let older = || head.strip_prefix(b"Command exited with non-zero status code ");
+    let (code, rest) = number(head.strip_prefix(b"Exit code ").or_else(older)?)?;
     match rest {
         [] => Some((code, rest)),
         [b'\n', rest @ ..] | [b'\r', b'\n', rest @ ..] => Some((code, rest)),
@@ -271,32 +272,36 @@ fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((sign * value, rest))
 }
 
-/// Forms that the clients write themselves, at the start of the text.
+/// How the clients themselves begin the text of a refused call, and what the rest of the first line must hold.
+const REFUSALS: &[(&[u8], &[u8])] = &[
+    (b"Permission to use ", b" has been denied"),
+    (b"Permission for this ", b"denied"),
+    (b"Permission for this ", b"blocked"),
+    (b"Claude requested permissions to ", b""),
+    (b"The user doesn't want to ", b""),
+    ("The user doesn’t want to ".as_bytes(), b""),
+    (b"Auto mode is unavailable: ", b""),
+    (b"This command requires approval", b""),
+    // The program comes first: `touch in '/etc/x' needs approval. The path is outside …`
+    (b"", b"' needs approval. the path is outside "),
+    (b"", b"' was blocked. for security, claude code may only "),
+];
+
+/// Reads the forms that the clients write themselves, at the start of the text.
 fn from_client(head: &[u8]) -> Option<Verdict> {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let has = |word: &[u8]| contains(line, word);
-    let starts = |start: &[u8]| head.starts_with(start);
-    let class = if starts(b"[Request interrupted by user") {
+    let refused = |(start, holds): &(&[u8], &[u8])| {
+        head.starts_with(start) && (holds.is_empty() || contains(line, holds))
+    };
+    let class = if head.starts_with(b"[Request interrupted by user") {
         ErrorClass::Interrupt
-    } else if starts(b"<tool_use_error>") {
+    } else if head.starts_with(b"<tool_use_error>") {
         tool_use_error(head)
-    } else if starts(b"Permission to use ") && has(b" has been denied") {
+    } else if REFUSALS.iter().any(refused) {
         ErrorClass::Permission
-    } else if starts(b"Permission for this ") && (has(b"denied") || has(b"blocked")) {
-        ErrorClass::Permission
-    } else if starts(b"Claude requested permissions to ") {
-        ErrorClass::Permission
-    } else if starts(b"The user doesn't want to ") || starts(b"The user doesn\xe2\x80\x99t want to ") {
-        ErrorClass::Permission
-    } else if starts(b"Auto mode is unavailable: ") || starts(b"This command requires approval") {
-        ErrorClass::Permission
-    } else if has(b"' needs approval. the path is outside ")
-        || has(b"' was blocked. for security, claude code may only ")
-    {
-        ErrorClass::Permission
-    } else if line.starts_with(b"PreToolUse:") && has(b" hook error: ") {
-        if has(b"agent-tracer") { ErrorClass::PolicyDenied } else { ErrorClass::HookBlocked }
-    } else if starts(b"Agent terminated early due to an API error: ") {
+    } else if head.starts_with(b"PreToolUse:") && contains(line, b" hook error: ") {
+        if contains(line, b"agent-tracer") { ErrorClass::PolicyDenied } else { ErrorClass::HookBlocked }
+    } else if head.starts_with(b"Agent terminated early due to an API error: ") {
         api_error(line)
     } else {
         return None;

@@ -202,3 +202,109 @@ impl Config {
         self.excludes.iter().any(|glob| glob.covers(path, home_dir))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &[u8]) -> Vec<(usize, ConfigProblem)> {
+        Config::parse(text).1.into_iter().map(|fault| (fault.line, fault.problem)).collect()
+    }
+
+    #[test]
+    fn an_empty_file_means_the_default() {
+        for text in [&b""[..], b"\n\n", b"# only a comment\n   # and another", b"\xef\xbb\xbf", b"\r\n\r\n"] {
+            let (config, faults) = Config::parse(text);
+            assert_eq!((config, faults), (Config::default(), Vec::new()));
+        }
+        assert_eq!(Config::default().level, Level::Actions);
+    }
+
+    #[test]
+    fn levels_and_excludes_are_read() {
+        let text =
+            b"\xef\xbb\xbf# mine\r\nlevel full\r\n\texclude   ~/work/secret/**  \r\nEXCLUDE /srv/a b\n";
+        let (config, faults) = Config::parse(text);
+        assert_eq!(faults, Vec::new());
+        assert_eq!(config.level, Level::Full);
+        let patterns: Vec<&[u8]> = config.excludes.iter().map(Glob::pattern).collect();
+        assert_eq!(patterns, [&b"~/work/secret/**"[..], b"/srv/a b"]);
+        for level in [Level::Metadata, Level::Actions, Level::Full] {
+            let text = format!("Level {}", level.name().to_uppercase());
+            assert_eq!(Config::parse(text.as_bytes()).0.level, level);
+        }
+    }
+
+    #[test]
+    fn a_faulty_wish_about_the_level_gives_the_most_privacy() {
+        for text in [
+            &b"level"[..],
+            b"level everything",
+            b"level full extra",
+            b"level full\nlevel metadata",
+            b"level metadata\nlevel full",
+            b"level=full",
+            b"level: full",
+            b"lvel full",
+            b"full",
+            b"capture actions",
+            b"level full\nlevel",
+            b"level \xff",
+            b"level full\n\xff\xfe",
+            b"level fu\0ll",
+        ] {
+            let (config, faults) = Config::parse(text);
+            assert_eq!(config.level, Level::Metadata, "{}", String::from_utf8_lossy(text));
+            assert!(!faults.is_empty(), "{}", String::from_utf8_lossy(text));
+        }
+        assert_eq!(Config::parse(b"level full\nlevel full").0.level, Level::Full);
+    }
+
+    #[test]
+    fn other_faults_are_told_and_leave_the_level() {
+        let text = b"level full\nexclude\nexclude ~ada/x\ncolour blue\nexclude ~\n";
+        let (config, _) = Config::parse(text);
+        assert_eq!(config.level, Level::Full);
+        assert_eq!(config.excludes.len(), 1);
+        assert_eq!(
+            problems(text),
+            [
+                (2, ConfigProblem::EmptyExclude),
+                (3, ConfigProblem::ForeignHome("~ada/x".to_owned())),
+                (4, ConfigProblem::UnknownSetting("colour".to_owned())),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_gives_the_most_privacy() {
+        let mut text = b"level full\n".to_vec();
+        text.resize(Config::MAX_BYTES + 1, b'\n');
+        let (config, faults) = Config::parse(&text);
+        assert_eq!(config.level, Level::Metadata);
+        assert_eq!(faults, [ConfigFault { line: 0, problem: ConfigProblem::TooLong }]);
+    }
+
+    #[test]
+    fn a_fault_says_where_what_and_the_way_out() {
+        let (_, faults) = Config::parse(b"\nlevel loud\n");
+        let text = faults.first().expect("a fault").to_string();
+        assert!(text.starts_with("line 2: `loud` is no level"), "{text}");
+        assert!(text.contains("\nhint: write `level metadata`"), "{text}");
+        let (_, faults) = Config::parse(format!("x{}", "y".repeat(10_000)).as_bytes());
+        assert!(faults.first().expect("a fault").to_string().len() < 250);
+    }
+
+    #[test]
+    fn what_is_excluded_is_excluded_with_all_below_it() {
+        let (config, _) = Config::parse(b"exclude ~/work/secret/**\nexclude client-*\n");
+        let home = Some(&b"/home/dev"[..]);
+        assert!(config.excludes(b"/home/dev/work/secret", home));
+        assert!(config.excludes(b"/home/dev/work/secret/a/b", home));
+        assert!(config.excludes(b"/srv/client-a/src", home));
+        assert!(!config.excludes(b"/home/dev/work/secrets", home));
+        assert!(!config.excludes(b"/home/ada/work/secret", home));
+        assert!(!config.excludes(b"/home/dev/work", home));
+        assert!(!Config::default().excludes(b"/", home));
+    }
+}

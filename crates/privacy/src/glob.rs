@@ -87,7 +87,7 @@ impl Glob {
         let end = self.tokens.len();
         let mut reached = vec![false; end + 1];
         let mut next = vec![false; end + 1];
-        self.reach(&mut reached, 0);
+        self.enter(&mut reached, 0);
         let mut previous = 0;
         for byte in path.iter().chain(b"/") {
             if *byte == b'/' {
@@ -99,7 +99,7 @@ impl Glob {
                     return true;
                 }
                 if start == Start::Anywhere {
-                    self.reach(&mut reached, 0);
+                    self.enter(&mut reached, 0);
                 }
             }
             previous = *byte;
@@ -109,10 +109,10 @@ impl Glob {
                     continue;
                 }
                 match token {
-                    Token::Byte(expected) if expected == byte => self.reach(&mut next, at + 1),
+                    Token::Byte(expected) if expected == byte => self.enter(&mut next, at + 1),
                     Token::Byte(_) => {}
                     // The bytes that continue a character belong to it.
-                    Token::One if *byte != b'/' => self.reach(&mut next, at + 1),
+                    Token::One if *byte != b'/' => self.enter(&mut next, at + 1),
                     Token::Some if *byte != b'/' => self.reach(&mut next, at),
                     Token::One | Token::Some => {}
                     Token::Deep => self.reach(&mut next, at),
@@ -131,7 +131,7 @@ impl Glob {
         false
     }
 
-    /// Marks `at`, and what follows without a byte: stars match nothing too, and `/**/` also matches `/`.
+    /// Marks `at`, and what follows without a byte: stars match nothing too.
     fn reach(&self, set: &mut [bool], at: usize) {
         let mut at = at;
         loop {
@@ -139,22 +139,22 @@ impl Glob {
                 *place = true;
             }
             match self.tokens.get(at) {
-                Some(Token::Deep) => {
-                    let opens = at.checked_sub(1).is_none_or(|before| self.slash(before));
-                    if opens
-                        && self.slash(at + 1)
-                        && let Some(place) = set.get_mut(at + 2)
-                    {
-                        *place = true;
-                        if matches!(self.tokens.get(at + 2), Some(Token::Some | Token::Deep)) {
-                            self.reach(set, at + 2);
-                        }
-                    }
-                    at += 1;
-                }
-                Some(Token::Some) => at += 1,
+                Some(Token::Some | Token::Deep) => at += 1,
                 Some(Token::Byte(_) | Token::One) | None => return,
             }
+        }
+    }
+
+    /// Marks `at`, which is entered from the token before it: there `**/` as a whole matches nothing too.
+    fn enter(&self, set: &mut [bool], at: usize) {
+        self.reach(set, at);
+        let mut at = at;
+        while self.tokens.get(at) == Some(&Token::Deep) && self.slash(at + 1) {
+            if at > 0 && !self.slash(at - 1) {
+                return;
+            }
+            at += 2;
+            self.reach(set, at);
         }
     }
 
@@ -175,4 +175,81 @@ fn trim_slashes(path: &[u8]) -> &[u8] {
         path = rest;
     }
     path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covers(pattern: &str, path: &str) -> bool {
+        Glob::new(pattern.as_bytes()).covers(path.as_bytes(), Some(b"/home/dev/"))
+    }
+
+    #[test]
+    fn patterns_cover_what_people_mean_by_them() {
+        for (pattern, path, expected) in [
+            ("/a/b", "/a/b", true),
+            ("/a/b", "/a/b/c", true),
+            ("/a/b", "/a/bc", false),
+            ("/a/b", "/a", false),
+            ("/a/b/", "/a/b", true),
+            ("/a/b/**", "/a/b", true),
+            ("/a/b/**", "/a/b/c/d", true),
+            ("/a/*", "/a/x/y", true),
+            ("/a/*", "/a", false),
+            ("/a/*/c", "/a/b/c", true),
+            ("/a/*/c", "/a/b/x/c", false),
+            ("/a/**/c", "/a/b/x/c", true),
+            ("/a/**/c", "/a/c", true),
+            ("/a/**/c", "/ac", false),
+            ("/a/**/c", "/a/bc", false),
+            ("/a/x?z", "/a/xyz", true),
+            ("/a/x?z", "/a/xéz", true),
+            ("/a/x?z", "/a/x/z", false),
+            ("/a/x?z", "/a/xz", false),
+            ("/a/x*z", "/a/xz", true),
+            ("/a/x*z", "/a/xyyyz", true),
+            ("/a//b", "/a/b", true),
+            ("/a/b", "/a//b/", true),
+            ("~", "/home/dev", true),
+            ("~", "/home/dev/x", true),
+            ("~/x", "/home/dev/x/y", true),
+            ("~/x", "/home/developer/x", false),
+            ("~/x", "/x", false),
+            ("~/*/secret", "/home/dev/a/secret", true),
+            ("secret", "/any/where/secret/x", true),
+            ("secret", "/any/where/secrets", false),
+            ("a/b", "/x/a/b", true),
+            ("a/b", "/x/a/c/b", false),
+            ("**/b", "/x/b", true),
+            ("*.git", "/x/y.git/hooks", true),
+            ("/", "/anything", true),
+            ("/**", "/anything", true),
+            ("**", "/anything", true),
+            ("/A", "/a", false),
+        ] {
+            assert_eq!(covers(pattern, path), expected, "{pattern} on {path}");
+        }
+    }
+
+    #[test]
+    fn without_a_home_a_home_pattern_covers_more_and_not_less() {
+        let glob = Glob::new(b"~/work/secret");
+        assert!(glob.covers(b"/home/dev/work/secret/x", None));
+        assert!(glob.covers(b"/root/work/secret", Some(b"")));
+        assert!(!glob.covers(b"/home/dev/work/other", None));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_match_themselves() {
+        assert!(Glob::new(b"/a/\xff").covers(b"/a/\xff/b", None));
+        assert!(!Glob::new(b"/a/\xff").covers(b"/a/\xfe", None));
+    }
+
+    #[test]
+    fn many_stars_are_no_slower_than_few() {
+        let pattern = "/".to_owned() + &"*a".repeat(200);
+        assert!(!covers(&pattern, &format!("/{}b", "a".repeat(4000))));
+        assert!(!covers(&"/**/a".repeat(200), &"/b".repeat(2000)));
+    }
 }

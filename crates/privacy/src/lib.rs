@@ -1,8 +1,8 @@
 //! What may be written to disk of what an agent sends.
 //!
-//! Every channel passes through this room before the first write: [`reduce`] makes one forward scan over
+//! Every channel passes through this room before the first write: [`reduce()`] makes one forward scan over
 //! the bytes of a payload, without building a tree, and appends what may be kept. Result bodies become
-//! quantities, file contents become size and keyed hash, secrets are masked ([`mask`]). What it cannot
+//! quantities, file contents become size and keyed hash, secrets are masked ([`mask()`]). What it cannot
 //! understand is not written at all: the answer is a [`Fault`], which says what was wrong and where.
 //!
 //! The law: nothing of a result body leaves here but numbers, named states and ids of the expected shape,
@@ -10,9 +10,12 @@
 
 mod classify;
 mod config;
+mod fault;
 mod glob;
 mod keep;
 mod mask;
+mod nest;
+mod pieces;
 mod reduce;
 mod scan;
 mod siphash;
@@ -21,7 +24,7 @@ mod table;
 mod text;
 
 pub use config::{Config, ConfigFault, ConfigProblem, Level};
+pub use fault::{Fault, FaultKind};
 pub use glob::Glob;
 pub use mask::mask;
 pub use reduce::{Reduction, Source, reduce};
-pub use scan::{Fault, FaultKind};

@@ -5,67 +5,11 @@
 //! read a word at a time, because a result can be megabytes long and is only measured. Nesting is a stack of
 //! bits, never the call stack.
 
-use std::fmt;
-
+use crate::fault::{Fault, FaultKind};
+use crate::nest::Nest;
+use crate::pieces::Pieces;
 use crate::swar;
 use crate::text::{Escapes, Text, decode_escape};
-
-/// Why a payload was not understood. Then nothing of it is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
-    /// What was wrong.
-    pub what: FaultKind,
-    /// At which byte of the payload, counted from 0.
-    pub at: usize,
-}
-
-/// What can be wrong with a payload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FaultKind {
-    /// The payload is not a JSON object.
-    NotAnObject,
-    /// The payload ends in the middle.
-    UnexpectedEnd,
-    /// A byte that cannot stand there.
-    UnexpectedByte,
-    /// A control character inside a string.
-    ControlCharacter,
-    /// An escape that JSON does not know.
-    BadEscape,
-    /// Something that starts like a number and is none.
-    BadNumber,
-    /// A word that is not `true`, `false` or `null`.
-    BadWord,
-    /// Bytes that are not UTF-8 in a text that would be kept.
-    InvalidUtf8,
-    /// More bytes after the end of the object.
-    TrailingBytes,
-}
-
-impl FaultKind {
-    /// The word that goes into the envelope's header.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::NotAnObject => "not_an_object",
-            Self::UnexpectedEnd => "unexpected_end",
-            Self::UnexpectedByte => "unexpected_byte",
-            Self::ControlCharacter => "control_character",
-            Self::BadEscape => "bad_escape",
-            Self::BadNumber => "bad_number",
-            Self::BadWord => "bad_word",
-            Self::InvalidUtf8 => "invalid_utf8",
-            Self::TrailingBytes => "trailing_bytes",
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot understand the payload: `{}` at byte {}", self.what.name(), self.at)
-    }
-}
-
-impl std::error::Error for Fault {}
 
 /// What a walk over an unwanted value reports.
 pub(crate) trait Visitor<'a> {
@@ -85,92 +29,6 @@ impl<'a> Visitor<'a> for Nobody {
         true
     }
     fn text(&mut self, _: Text<'a>) {}
-}
-
-/// Which containers are open, one bit each: 1 for an object.
-#[derive(Default)]
-struct Nest {
-    full: Vec<u64>,
-    word: u64,
-    /// Bits in use of `word`; 0 only when nothing is open.
-    used: u32,
-}
-
-impl Nest {
-    fn push(&mut self, object: bool) {
-        if self.used == 64 {
-            self.full.push(self.word);
-            self.used = 0;
-        }
-        self.word = (self.word << 1) | u64::from(object);
-        self.used += 1;
-    }
-
-    fn pop(&mut self) {
-        self.word >>= 1;
-        self.used = self.used.saturating_sub(1);
-        if self.used == 0
-            && let Some(word) = self.full.pop()
-        {
-            self.word = word;
-            self.used = 64;
-        }
-    }
-
-    /// Whether the innermost container is an object; `None` when nothing is open.
-    fn top(&self) -> Option<bool> {
-        (self.used > 0).then_some(self.word & 1 == 1)
-    }
-}
-
-/// Collects short pieces of a text into longer ones, whose lengths are multiples of eight but for the last.
-struct Pieces {
-    buffer: [u8; Pieces::SIZE],
-    used: usize,
-}
-
-impl Pieces {
-    const SIZE: usize = 512;
-    const BLOCK: usize = 32;
-
-    fn new() -> Self {
-        Self { buffer: [0; Self::SIZE], used: 0 }
-    }
-
-    /// Takes the first `count` bytes of `block`.
-    #[inline(always)]
-    fn push(&mut self, block: &[u8; Self::BLOCK], count: usize, sink: &mut impl FnMut(&[u8])) {
-        if self.used > Self::SIZE - Self::BLOCK {
-            self.flush(sink);
-        }
-        if let Some(room) = self.buffer.get_mut(self.used..).and_then(|rest| rest.first_chunk_mut()) {
-            *room = *block;
-        }
-        self.used += count;
-    }
-
-    #[inline(always)]
-    fn push_byte(&mut self, byte: u8, sink: &mut impl FnMut(&[u8])) {
-        if self.used > Self::SIZE - Self::BLOCK {
-            self.flush(sink);
-        }
-        if let Some(room) = self.buffer.get_mut(self.used) {
-            *room = byte;
-        }
-        self.used += 1;
-    }
-
-    #[inline(never)]
-    fn flush(&mut self, sink: &mut impl FnMut(&[u8])) {
-        let whole = self.used & !7;
-        sink(self.buffer.get(..whole).unwrap_or_default());
-        self.buffer.copy_within(whole..self.used.min(Self::SIZE), 0);
-        self.used -= whole;
-    }
-
-    fn rest(&self) -> &[u8] {
-        self.buffer.get(..self.used).unwrap_or_default()
-    }
 }
 
 /// A place in the document.

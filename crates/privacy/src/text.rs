@@ -109,7 +109,11 @@ fn decode_into(raw: &[u8], limit: usize, out: &mut Vec<u8>) {
         let at = swar::position(rest, 0, b'\\');
         let (plain, escape) = rest.split_at(at.min(rest.len()));
         let room = limit - out.len();
-        out.extend_from_slice(plain.get(..room).unwrap_or(plain));
+        if let Some(enough) = plain.get(..room) {
+            out.extend_from_slice(enough);
+            return;
+        }
+        out.extend_from_slice(plain);
         if escape.is_empty() {
             return;
         }
@@ -148,4 +152,68 @@ fn decode_unit(escape: &[u8], out: &mut Vec<u8>) -> usize {
     let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
     out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
     taken
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::scan::Cursor;
+
+    fn decoded(spelling: &str) -> (Vec<u8>, usize) {
+        let quoted = format!("\"{spelling}\"");
+        let text = Cursor::new(quoted.as_bytes()).string().expect("a string");
+        let mut scratch = Vec::new();
+        (text.decode(&mut scratch).to_vec(), text.len())
+    }
+
+    #[test]
+    fn the_length_is_known_without_decoding() {
+        for spelling in [
+            "",
+            "plain",
+            "\\n",
+            "a\\u0041b",
+            "\\u00e9",
+            "\\u20ac",
+            "\\ud83d\\ude00",
+            "\\ud83d",
+            "\\udc00x",
+            "é\\\\\\\"",
+        ] {
+            let (text, length) = decoded(spelling);
+            assert_eq!(text.len(), length, "{spelling}");
+            assert!(std::str::from_utf8(&text).is_ok(), "{spelling}");
+        }
+    }
+
+    #[test]
+    fn a_head_is_as_long_as_asked_or_as_there_is() {
+        let spelling = format!("\"{}\"", "ab\\n".repeat(100));
+        let text = Cursor::new(spelling.as_bytes()).string().expect("a string");
+        let mut scratch = Vec::new();
+        for limit in 0..320 {
+            let head = text.head(limit, &mut scratch);
+            assert!(head.len() >= limit.min(300) && head.len() <= limit + 4, "{limit}: {}", head.len());
+            assert!("ab\n".repeat(101).as_bytes().starts_with(head));
+        }
+    }
+
+    #[test]
+    fn a_string_in_pieces_is_the_string_as_a_whole() {
+        for length in 0..200usize {
+            for filler in ["x", "é", "\\n", "\\\"", "\\\\", "\\t", "\\u00e9", "\\ud83d\\ude00", "\\ud83d"] {
+                let spelling = format!("\"{}{filler}{}\"", "a".repeat(length), "b".repeat(length % 37));
+                for behind in ["", ", and more of the document, so that there are whole blocks to read"] {
+                    let document = format!("{spelling}{behind}");
+                    let mut whole = Cursor::new(document.as_bytes());
+                    let mut scratch = Vec::new();
+                    let text = whole.string().expect("a string");
+                    let mut pieces = Vec::new();
+                    let mut cursor = Cursor::new(document.as_bytes());
+                    cursor.string_pieces(&mut |piece| pieces.extend_from_slice(piece)).expect("a string");
+                    assert_eq!(pieces, text.decode(&mut scratch), "{document}");
+                    assert_eq!(cursor.at, whole.at);
+                }
+            }
+        }
+    }
 }

@@ -4,6 +4,9 @@ mod codex_hooks;
 mod codex_rollout;
 mod envelope;
 mod envelope_roundtrip;
+mod privacy_config;
+mod privacy_mask;
+mod privacy_reduce;
 
 /// A law about one reader: `run` panics if the bytes break it.
 #[derive(Debug, Clone, Copy)]
@@ -19,8 +22,15 @@ pub struct Target {
 }
 
 /// Every target, in the order in which `all` runs them.
-pub const ALL: &[Target] =
-    &[codex_hooks::TARGET, codex_rollout::TARGET, envelope::TARGET, envelope_roundtrip::TARGET];
+pub const ALL: &[Target] = &[
+    codex_hooks::TARGET,
+    codex_rollout::TARGET,
+    envelope::TARGET,
+    envelope_roundtrip::TARGET,
+    privacy_config::TARGET,
+    privacy_mask::TARGET,
+    privacy_reduce::TARGET,
+];
 
 /// Returns the target of this name.
 pub fn find(name: &str) -> Option<&'static Target> {

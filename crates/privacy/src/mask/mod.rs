@@ -50,7 +50,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = Vec::with_capacity(text.len() + 16);
-    write(text.as_bytes(), &spans, &mut out);
+    replace(text.as_bytes(), &mut spans, &mut out);
     // Spans begin and end beside ASCII bytes, so nothing is lossy here.
     Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }
@@ -81,12 +81,20 @@ pub(crate) fn find(text: &[u8], spans: &mut Vec<Span>) {
     }
     runs::find(text, spans);
     let mut done = 0;
+    let mut keys_done = 0;
     marks::any(text, |at| {
-        if at >= done
-            && suspect(text, at)
-            && let Some(span) = secret(text, at)
-        {
-            done = span.end;
+        // What is masked already is not looked at again; but a private key in it may reach further.
+        let block = at >= keys_done && blocks::block_at(text, at);
+        let found = match (block, at >= done) {
+            (true, _) => blocks::block(text, at),
+            (false, true) if suspect(text, at) => secret(text, at),
+            (false, _) => None,
+        };
+        if let Some(span) = found {
+            done = done.max(span.end);
+            if block {
+                keys_done = span.end;
+            }
             spans.push(span);
         }
         false
@@ -96,8 +104,34 @@ pub(crate) fn find(text: &[u8], spans: &mut Vec<Span>) {
     }
 }
 
+/// Writes `text` over `out`, with the secrets in it replaced; says how many there were. `spans` holds those that
+/// [`find`] found.
+///
+/// What stands beside a secret may mean something else once the secret is a marker, so the result is searched again
+/// until nothing more is found. That makes masking idempotent whatever the patterns are.
+pub(crate) fn replace(text: &[u8], spans: &mut Vec<Span>, out: &mut Vec<u8>) -> u32 {
+    let mut count = spans.len();
+    out.clear();
+    write(text, spans, out);
+    for _ in 0..PASSES {
+        if spans.is_empty() {
+            break;
+        }
+        find(out, spans);
+        if !spans.is_empty() {
+            count += spans.len();
+            let before = std::mem::take(out);
+            write(&before, spans, out);
+        }
+    }
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// How often a text is searched again. Two is the most that was ever seen.
+const PASSES: usize = 8;
+
 /// Appends `text` with its `spans` replaced.
-pub(crate) fn write(text: &[u8], spans: &[Span], out: &mut Vec<u8>) {
+fn write(text: &[u8], spans: &[Span], out: &mut Vec<u8>) {
     let mut from = 0;
     for span in spans {
         out.extend_from_slice(text.get(from..span.start).unwrap_or_default());
@@ -137,7 +171,7 @@ fn secret(text: &[u8], at: usize) -> Option<Span> {
     match text.get(at) {
         Some(b':') => blocks::url(text, at).or_else(|| pairs::secret(text, at)),
         Some(b'=') => pairs::secret(text, at),
-        Some(b'-') => blocks::block(text, at).or_else(|| options::secret(text, at)),
+        Some(b'-') => options::secret(text, at),
         _ => None,
     }
 }

@@ -78,7 +78,10 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
     if ends(b"secret") {
         return Name::Password;
     }
-    if words::ends_in(words::KEY_ENDINGS, all) && !words::listed(words::KEY_OF_A_TABLE, word_before) {
+    if ends(b"key")
+        && words::ends_in(words::KEY_ENDINGS, all)
+        && !words::listed(words::KEY_OF_A_TABLE, word_before)
+    {
         return Name::Key;
     }
     if ends(b"token") {

@@ -34,7 +34,7 @@ fn long(text: &[u8], at: usize) -> Option<Span> {
     let after = at + 1 + name.len();
     // With `=` or `:` the pair has been seen already.
     let start = after + separator(text.get(after..)?)?;
-    let found = values::value(text, start)?;
+    let found = values::value_near(text, start)?;
     let value = part(text, found.start, found.end);
     if value.starts_with(b"-") || values::refers(value, found.quoted) {
         return None;
@@ -47,7 +47,11 @@ fn long(text: &[u8], at: usize) -> Option<Span> {
         Name::Weak => value.len() >= 20 && !values::is_path(value) && values::random(value),
         Name::Plain | Name::Header | Name::Cookie => false,
     };
-    secret.then_some(Span { start: found.start, end: found.end, kind: "option" })
+    if !secret {
+        return None;
+    }
+    let whole = values::value(text, start)?;
+    Some(Span { start: whole.start, end: whole.end, kind: "option" })
 }
 
 /// Length of what separates an option from its value: blanks, or the quotes and comma of a list.
@@ -111,7 +115,7 @@ fn short(text: &[u8], at: usize) -> Option<Span> {
     if how == Short::Attached && !attached {
         return None;
     }
-    let found = values::value(text, at + 2)?;
+    let found = values::value_near(text, at + 2)?;
     let value = part(text, found.start, found.end);
     let (start, value) = match how {
         Short::Attached | Short::Either => (found.start, value),
@@ -121,7 +125,10 @@ fn short(text: &[u8], at: usize) -> Option<Span> {
         }
     };
     let harmless = value.starts_with(b"-") || values::refers(value, found.quoted);
-    (!harmless).then_some(Span { start, end: found.end, kind: "option" })
+    if harmless {
+        return None;
+    }
+    Some(Span { start, end: values::value(text, at + 2)?.end, kind: "option" })
 }
 
 /// How far back the program of an option is looked for.

@@ -70,12 +70,12 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
         Name::Header => header(text, start),
         Name::Cookie => cookie(text, start),
         Name::Weak | Name::Bare | Name::Key | Name::Password => {
-            let value = values::value(text, start)?;
-            holds_secret(text, at, name, judged, value).then_some(Span {
-                start: value.start,
-                end: value.end,
-                kind: kind(name, judged),
-            })
+            let near = values::value_near(text, start)?;
+            if !holds_secret(text, at, name, judged, near) {
+                return None;
+            }
+            let whole = values::value(text, start)?;
+            Some(Span { start: whole.start, end: whole.end, kind: kind(name, judged) })
         }
     }
 }
@@ -145,35 +145,27 @@ fn holds_secret(text: &[u8], at: usize, name: &[u8], judged: Name, found: Value)
     }
 }
 
-/// Whether a sentence goes on behind the word that ends at `end`.
+/// Whether a sentence goes on behind the word that ends at `end`, with another word or with a marker.
 fn goes_on(text: &[u8], end: usize) -> bool {
-    matches!(part(text, end, end + 2), [b' ', next] if next.is_ascii_alphabetic())
+    matches!(part(text, end, end + 2), [b' ', next] if next.is_ascii_alphabetic() || *next == b'[')
 }
+
+/// Schemes of the `Authorization` header, in lower case.
+const SCHEMES: [&[u8]; 10] =
+    [b"bearer", b"basic", b"token", b"digest", b"apikey", b"negotiate", b"oauth", b"aws", b"key", b"bot"];
 
 /// `Bearer abc`, `Basic dXNlcjpw`, `token abc`: the scheme stays.
 fn header(text: &[u8], start: usize) -> Option<Span> {
-    let found = values::value(text, start)?;
-    let line = part(text, found.start, found.end.max(line_end(text, found)));
-    let word = line.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let found = values::value_near(text, start)?;
+    let line = text.get(found.start..)?;
+    let word = part(line, 0, 16).iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let scheme = part(line, 0, word);
     let gap = line.get(word..)?;
     let blanks = match gap {
         [b'%', b'2', b'0', ..] => 3,
         _ => gap.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'+')).count(),
     };
-    let known = [
-        &b"bearer"[..],
-        b"basic",
-        b"token",
-        b"digest",
-        b"apikey",
-        b"negotiate",
-        b"oauth",
-        b"aws",
-        b"key",
-        b"bot",
-    ];
-    let (from, least) = if blanks > 0 && known.iter().any(|name| scheme.eq_ignore_ascii_case(name)) {
+    let (from, least) = if blanks > 0 && SCHEMES.iter().any(|name| scheme.eq_ignore_ascii_case(name)) {
         (word + blanks, 4)
     } else {
         (0, 8)
@@ -193,25 +185,30 @@ fn header(text: &[u8], start: usize) -> Option<Span> {
     Some(Span { start, end: start + length, kind: "authorization" })
 }
 
+/// Longest stretch in which the first pair of a cookie is looked for.
+const COOKIE: usize = 1024;
+
 /// Pairs up to the end of the line or of the quotes; a cookie without a pair is prose.
 fn cookie(text: &[u8], start: usize) -> Option<Span> {
-    let found = values::value(text, start)?;
-    let end = if found.quoted { found.end } else { line_end(text, found) };
-    let value = part(text, found.start, end);
+    let found = values::value_near(text, start)?;
+    let value = part(text, found.start, if found.quoted { found.end } else { found.start + COOKIE });
+    let line = value.iter().take_while(|byte| !ends_line(**byte)).count();
+    let value = part(value, 0, line);
     let pair = value.iter().position(|byte| *byte == b'=')?;
     let held = value.get(pair + 1..)?;
     if held.len() < 4 || values::refers(held, false) || values::marker_length(value).is_some() {
         return None;
     }
+    let end = if found.quoted {
+        values::value(text, start)?.end
+    } else {
+        let rest = text.get(found.start..)?;
+        found.start + rest.iter().take_while(|byte| !ends_line(**byte)).count()
+    };
     Some(Span { start: found.start, end, kind: "cookie" })
 }
 
-/// The end of the line that an unquoted value starts, or of the quotes around a whole header.
-fn line_end(text: &[u8], found: Value) -> usize {
-    if found.quoted {
-        return found.end;
-    }
-    let rest = text.get(found.start..).unwrap_or_default();
-    let length = rest.iter().take_while(|byte| !matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`')).count();
-    found.start + length
+/// Whether a byte ends a header: the line, or the quotes around it.
+fn ends_line(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r' | b'"' | b'\'' | b'`')
 }

@@ -11,16 +11,22 @@ use crate::swar;
 const LEAST: usize = 20;
 
 /// For each byte whether it belongs to a word.
-static WORD: [bool; 256] = {
+static WORD: [bool; 256] = word_bytes();
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, where a bad index is an error of the build"
+)]
+const fn word_bytes() -> [bool; 256] {
     let mut table = [false; 256];
     let mut byte = 0;
     while byte < 256 {
-        let b = byte as u8;
-        table[byte] = b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+        let character = byte as u8;
+        table[byte] = character.is_ascii_alphanumeric() || character == b'_' || character == b'-';
         byte += 1;
     }
     table
-};
+}
 
 #[inline(always)]
 pub(super) fn is_word(byte: u8) -> bool {

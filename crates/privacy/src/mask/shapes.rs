@@ -141,7 +141,13 @@ static SHAPES: &[Shape] = &[
 ];
 
 /// For each byte where its shapes are in [`SHAPES`]: the first, and one past the last.
-static FIRST: [(u8, u8); 256] = {
+static FIRST: [(u8, u8); 256] = first_bytes();
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, where a bad index is an error of the build"
+)]
+const fn first_bytes() -> [(u8, u8); 256] {
     let mut table = [(0u8, 0u8); 256];
     let mut at = 0;
     while at < SHAPES.len() {
@@ -149,11 +155,15 @@ static FIRST: [(u8, u8); 256] = {
         if table[first].1 == 0 {
             table[first].0 = at as u8;
         }
+        assert!(
+            table[first].1 == 0 || table[first].1 == at as u8,
+            "shapes of one first byte must stand together"
+        );
         table[first].1 = at as u8 + 1;
         at += 1;
     }
     table
-};
+}
 
 fn candidates(first: u8) -> &'static [Shape] {
     let (from, to) = FIRST.get(first as usize).copied().unwrap_or_default();

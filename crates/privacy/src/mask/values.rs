@@ -4,7 +4,7 @@ use super::names::{self, Name};
 use super::{MARKER, part, words};
 
 /// How much of a value is looked at when it is judged.
-const JUDGED: usize = 512;
+const JUDGED: usize = 128;
 
 /// A value in a text, without its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +12,14 @@ pub(super) struct Value {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) quoted: bool,
+}
+
+/// Finds the value that starts at or after `at`, or as much of it as is needed to judge it.
+///
+/// A text can hold thousands of marks before one value without end; each of them may cost only so much.
+pub(super) fn value_near(text: &[u8], at: usize) -> Option<Value> {
+    let blanks = text.get(at..)?.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    value(part(text, 0, at + blanks + 2 * JUDGED), at)
 }
 
 /// Finds the value that starts at or after `at`, on the same line.
@@ -104,7 +112,10 @@ pub(super) fn refers(value: &[u8], quoted: bool) -> bool {
     if words::listed_in_any_case(words::PLACEHOLDERS, value) {
         return true;
     }
-    if starts_ignoring_case(value, b"your-") || starts_ignoring_case(value, b"your_") || value.starts_with(b"YOUR") {
+    if starts_ignoring_case(value, b"your-")
+        || starts_ignoring_case(value, b"your_")
+        || value.starts_with(b"YOUR")
+    {
         return true;
     }
     !quoted && is_code(value)
@@ -136,7 +147,8 @@ pub(super) fn stands_for(value: &[u8]) -> bool {
     {
         return true;
     }
-    let schemes = [&b"op://"[..], b"vault:", b"env:", b"env.", b"secret://", b"ssm://", b"file:", b"arn:aws:"];
+    let schemes =
+        [&b"op://"[..], b"vault:", b"env:", b"env.", b"secret://", b"ssm://", b"file:", b"arn:aws:"];
     schemes.iter().any(|scheme| value.starts_with(scheme))
 }
 

@@ -11,13 +11,16 @@
 //! - `head`, `tail`: only at level `full`, masked, at most 2,048 bytes each.
 
 use super::context::Event;
+use super::said::Said;
+use super::spawned::Spawned;
 use super::tally::{SHOWN, Shown, Tally, has_shape};
 use super::walk::{Run, Zone};
 use super::write;
 use crate::classify::{self, ErrorClass, Tool, Verdict};
 use crate::config::Level;
+use crate::fault::{Fault, FaultKind};
 use crate::keep::{self, Part};
-use crate::scan::{Cursor, Fault, FaultKind, Visitor};
+use crate::scan::{Cursor, Visitor};
 use crate::text::Text;
 
 /// Longest first line of an error, in characters.
@@ -299,8 +302,11 @@ impl<'a> Run<'a, '_> {
         let end: &[u8] = if root { b"," } else { b"" };
         match (meaning, self.cursor.peek()) {
             (Some(Part::Echo), _) => self.cursor.skip(),
-            (Some(Part::List), Some(b'[' | b'{')) if root => {
-                let count = self.count(tally)?;
+            (Some(list @ (Part::List | Part::Names)), Some(b'[' | b'{')) if root => {
+                let count = match list {
+                    Part::Names => self.count(&mut Tally::new(false))?,
+                    _ => self.count(tally)?,
+                };
                 self.lead(root, wrote, name);
                 self.writer.raw(b"{\"count\":");
                 self.writer.number(count);
@@ -389,118 +395,5 @@ impl<'a> Run<'a, '_> {
                 self.writer.raw(b",");
             }
         }
-    }
-}
-
-/// What a structured body says of its outcome.
-#[derive(Default)]
-struct Said {
-    is_error: Option<bool>,
-    interrupted: bool,
-    failed: bool,
-    exit_code: Option<i64>,
-    class: Option<ErrorClass>,
-}
-
-impl Said {
-    /// Takes a word or number; true if it is also to be kept as it is.
-    fn hears(&mut self, meaning: Part, spelling: &[u8], tally: &mut Tally<'_>) -> bool {
-        let flag = match spelling {
-            b"true" => Some(true),
-            b"false" => Some(false),
-            _ => None,
-        };
-        let number = flag.is_none() && spelling.len() <= 24;
-        match meaning {
-            Part::IsError => {
-                self.is_error = flag.or(self.is_error);
-                false
-            }
-            Part::Interrupted => {
-                self.interrupted |= flag == Some(true);
-                flag.is_some()
-            }
-            Part::Success => {
-                self.failed |= flag == Some(false);
-                flag.is_some()
-            }
-            Part::ExitCode => {
-                let code = std::str::from_utf8(spelling).ok().and_then(|text| text.parse().ok());
-                self.exit_code = code.or(self.exit_code);
-                false
-            }
-            Part::OutputBytes => {
-                let bytes = std::str::from_utf8(spelling).ok().and_then(|text| text.parse::<u64>().ok());
-                tally.bytes = tally.bytes.saturating_add(bytes.unwrap_or(0));
-                false
-            }
-            Part::Flag => flag.is_some(),
-            Part::Number => number,
-            // Ids are numbers in some clients.
-            Part::Id => number,
-            Part::State
-            | Part::ErrorClass
-            | Part::WorktreePath
-            | Part::WorktreeBranch
-            | Part::Model
-            | Part::Object
-            | Part::List
-            | Part::Echo => false,
-        }
-    }
-
-    fn verdict(self) -> Verdict {
-        if self.interrupted {
-            return Verdict {
-                is_error: Some(true),
-                exit_code: self.exit_code,
-                class: Some(ErrorClass::Interrupt),
-            };
-        }
-        let exited = self.exit_code.map(Verdict::exited).unwrap_or_default();
-        let is_error = match self.is_error {
-            None if self.failed => Some(true),
-            said => said.or(exited.is_error),
-        };
-        Verdict { is_error, exit_code: self.exit_code, class: self.class.or(exited.class) }
-    }
-}
-
-/// Looks for the ids in the answer of `spawn_agent`.
-#[derive(Default)]
-struct Spawned<'a> {
-    next: Option<Which>,
-    agent_id: Option<Text<'a>>,
-    task_name: Option<Text<'a>>,
-}
-
-#[derive(Clone, Copy)]
-enum Which {
-    AgentId,
-    TaskName,
-}
-
-impl<'a> Visitor<'a> for Spawned<'a> {
-    fn key(&mut self, key: Text<'a>) -> bool {
-        self.next = if key.is(b"agent_id") {
-            Some(Which::AgentId)
-        } else if key.is(b"task_name") {
-            Some(Which::TaskName)
-        } else {
-            None
-        };
-        true
-    }
-
-    fn text(&mut self, text: Text<'a>) {
-        match self.next.take() {
-            Some(Which::AgentId) => self.agent_id = Some(text),
-            Some(Which::TaskName) => self.task_name = Some(text),
-            None => {}
-        }
-    }
-
-    fn unnamed(&mut self) {
-        self.next = None;
     }
 }

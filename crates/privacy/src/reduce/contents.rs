@@ -2,8 +2,9 @@
 
 use super::walk::Run;
 use super::write;
+use crate::fault::{Fault, FaultKind};
 use crate::keep;
-use crate::scan::{Cursor, Fault, FaultKind, Visitor};
+use crate::scan::{Cursor, Visitor};
 use crate::siphash::Hasher;
 use crate::text::Text;
 

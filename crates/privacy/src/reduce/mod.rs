@@ -18,13 +18,15 @@
 mod body;
 mod contents;
 mod context;
+mod said;
+mod spawned;
 mod tally;
 mod texts;
 mod walk;
 mod write;
 
 use crate::config::Config;
-use crate::scan::Fault;
+use crate::fault::Fault;
 
 /// Who made the payload, and through which door it came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,7 +13,8 @@ const MARGIN: usize = 4096;
 /// Sums up the texts of a value: every string counts with its bytes of UTF-8, except
 ///
 /// - the value of a listed member ([`keep::part`]) that has its shape, kept or not (`type`, `status`, `id`, …),
-/// - whatever stands under the name of an echo (`filePath`, `prompt`, `oldString`, …),
+/// - whatever stands under the name of an echo of the call or of a note of the client about it (`filePath`, `prompt`,
+///   `oldString`, `agentType`, `bashEditDiff`, …),
 /// - names of members, numbers, words.
 pub(super) struct Tally<'a> {
     pub(super) bytes: u64,
@@ -98,6 +99,7 @@ pub(super) fn has_shape(meaning: Part, value: &[u8]) -> bool {
         | Part::OutputBytes
         | Part::Object
         | Part::List
+        | Part::Names
         | Part::Echo => false,
     }
 }

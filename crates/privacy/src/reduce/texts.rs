@@ -5,9 +5,9 @@ use super::tally::Tally;
 use super::walk::{Run, Zone};
 use super::write;
 use crate::config::Level;
+use crate::fault::Fault;
 use crate::keep::{self, Key};
 use crate::mask::{self, NOTIFICATION};
-use crate::scan::Fault;
 use crate::swar;
 use crate::text::Text;
 
@@ -115,12 +115,19 @@ impl<'a> Run<'a, '_> {
                 let (before, rest) = decoded.split_at(start);
                 let (inner, after) = rest.split_at(end - start);
                 let mut told = before.to_vec();
-                if is_count(inner) {
-                    told.extend_from_slice(inner);
-                } else {
-                    told.extend_from_slice(format!("[{} bytes]", inner.len()).as_bytes());
-                    if self.level == Level::Full {
-                        self.shown_inside(inner, &mut told);
+                match counted(inner) {
+                    // Reduced before; what a higher level showed behind the count is not shown again.
+                    Some((count, shown)) => {
+                        told.extend_from_slice(count);
+                        if self.level == Level::Full && !shown.is_empty() {
+                            self.shown_inside(shown.trim_ascii_start(), &mut told);
+                        }
+                    }
+                    None => {
+                        told.extend_from_slice(format!("[{} bytes]", inner.len()).as_bytes());
+                        if self.level == Level::Full {
+                            self.shown_inside(inner, &mut told);
+                        }
                     }
                 }
                 told.extend_from_slice(after);
@@ -298,10 +305,13 @@ fn tag(text: &[u8], open: &[u8]) -> Option<usize> {
     })
 }
 
-/// Whether a part of a notification has been replaced before.
-fn is_count(inner: &[u8]) -> bool {
-    let digits = inner.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b" bytes]"));
-    digits.is_some_and(|digits| (1..=20).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit))
+/// The count that a part of a notification was replaced by before, and what follows it.
+fn counted(inner: &[u8]) -> Option<(&[u8], &[u8])> {
+    const END: &[u8] = b" bytes]";
+    let digits = inner.strip_prefix(b"[")?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let length = 1 + digits + END.len();
+    let is_count = (1..=20).contains(&digits) && inner.get(1 + digits..length) == Some(END);
+    if is_count { inner.split_at_checked(length) } else { None }
 }
 
 /// The program that a command line starts: its first word that is no assignment, without its folder.

@@ -6,8 +6,9 @@ use super::Source;
 use super::context::{Called, Event};
 use super::write::{self, Writer};
 use crate::config::{Config, Level};
+use crate::fault::{Fault, FaultKind};
 use crate::keep::{self, Key};
-use crate::scan::{Cursor, Fault, FaultKind};
+use crate::scan::Cursor;
 use crate::text::Text;
 
 /// Kept containers that may be open at once.

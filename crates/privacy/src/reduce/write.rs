@@ -1,7 +1,7 @@
 //! Writing JSON: numbers, names, texts with their secrets masked.
 
+use crate::fault::{Fault, FaultKind};
 use crate::mask::{self, Span};
-use crate::scan::{Fault, FaultKind};
 use crate::swar;
 use crate::text::Text;
 
@@ -90,9 +90,8 @@ impl<'o> Writer<'o> {
     }
 
     fn mask_found(&mut self, decoded: &[u8]) {
-        self.masked.clear();
-        self.secrets = self.secrets.saturating_add(u32::try_from(self.spans.len()).unwrap_or(u32::MAX));
-        mask::write(decoded, &self.spans, &mut self.masked);
+        let count = mask::replace(decoded, &mut self.spans, &mut self.masked);
+        self.secrets = self.secrets.saturating_add(count);
     }
 
     /// Writes what [`Writer::mask`] left, as a string.

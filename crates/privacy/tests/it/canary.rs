@@ -108,7 +108,10 @@ fn assert_silent(input: &str, source: Source, case: &str) {
     let mut full = reduced(input, source, Level::Full);
     without_excerpts(&mut full);
     let full = full.to_string();
-    assert!(!full.contains("CANARY"), "{case} at full, outside of head and tail:\n  in  {input}\n  out {full}");
+    assert!(
+        !full.contains("CANARY"),
+        "{case} at full, outside of head and tail:\n  in  {input}\n  out {full}"
+    );
 }
 
 /// Takes out what level `full` may keep of a body.
@@ -137,7 +140,8 @@ fn no_canary_in_a_result_reaches_the_output() {
             let mut payload = case.payload.clone();
             let original = body_mut(&mut payload, &body).clone();
             // The same structure again and again teaches nothing.
-            let shape = format!("{:?} {body:?} {} {:?}", case.event(), case.payload["tool_name"], shape(&original));
+            let shape =
+                format!("{:?} {body:?} {} {:?}", case.event(), case.payload["tool_name"], shape(&original));
             if !seen.insert(shape) {
                 continue;
             }
@@ -159,7 +163,9 @@ fn shape(value: &Value) -> Value {
     match value {
         Value::String(_) => json!("s"),
         Value::Array(items) => Value::Array(items.iter().map(shape).collect()),
-        Value::Object(members) => members.iter().map(|(name, member)| (name.clone(), shape(member))).collect(),
+        Value::Object(members) => {
+            members.iter().map(|(name, member)| (name.clone(), shape(member))).collect()
+        }
         other => other.clone(),
     }
 }
@@ -168,7 +174,18 @@ fn shape(value: &Value) -> Value {
 fn a_result_under_an_escaped_or_repeated_name_is_still_a_result() {
     let body = json!({"stdout": CANARY, "x": [CANARY]}).to_string();
     for event in ["PostToolUse", "PostToolUseFailure", "PostToolBatch", "SomethingNew"] {
-        for name in ["tool_response", "tool_output", "tool_result", "toolUseResult", "result", "results", "output", "stdout", "stderr", "errors"] {
+        for name in [
+            "tool_response",
+            "tool_output",
+            "tool_result",
+            "toolUseResult",
+            "result",
+            "results",
+            "output",
+            "stdout",
+            "stderr",
+            "errors",
+        ] {
             for spelled in spellings(name) {
                 let own = format!("{spelled}:{body}");
                 let text = format!("{spelled}:\"{CANARY}\"");
@@ -193,8 +210,12 @@ fn a_result_under_an_escaped_or_repeated_name_is_still_a_result() {
 fn an_error_is_silent_in_every_spelling_and_order() {
     for spelled in spellings("error") {
         for members in [
-            format!("{spelled}:\"{CANARY}\",\"hook_event_name\":\"PostToolUseFailure\",\"tool_name\":\"Bash\""),
-            format!("\"hook_event_name\":\"PostToolUseFailure\",{spelled}:\"Exit code 1\\n{CANARY}\",\"tool_name\":\"Bash\""),
+            format!(
+                "{spelled}:\"{CANARY}\",\"hook_event_name\":\"PostToolUseFailure\",\"tool_name\":\"Bash\""
+            ),
+            format!(
+                "\"hook_event_name\":\"PostToolUseFailure\",{spelled}:\"Exit code 1\\n{CANARY}\",\"tool_name\":\"Bash\""
+            ),
             format!("\"hook_event_name\":\"StopFailure\",{spelled}:\"{CANARY}\""),
             format!("{spelled}:{{\"message\":\"{CANARY}\"}}"),
             format!("\"x\":{{{spelled}:\"{CANARY}\"}}"),
@@ -208,12 +229,20 @@ fn an_error_is_silent_in_every_spelling_and_order() {
 #[test]
 fn what_a_person_typed_into_a_form_is_silent_in_every_order() {
     for spelled in spellings("content") {
-        for value in [format!("{{\"colour\":\"{CANARY}\",\"{CANARY}\":1}}"), format!("\"{CANARY}\""), format!("[\"{CANARY}\"]")] {
+        for value in [
+            format!("{{\"colour\":\"{CANARY}\",\"{CANARY}\":1}}"),
+            format!("\"{CANARY}\""),
+            format!("[\"{CANARY}\"]"),
+        ] {
             for members in [
                 format!("{spelled}:{value},\"hook_event_name\":\"ElicitationResult\""),
                 format!("\"hook_event_name\":\"ElicitationResult\",{spelled}:{value}"),
-                format!("\"hook_event_name\":\"Elicitation\\u0052esult\",{spelled}:{value},{spelled}:{value}"),
-                format!("\"hook_event_name\":\"Stop\",{spelled}:{value},\"hook_event_name\":\"ElicitationResult\""),
+                format!(
+                    "\"hook_event_name\":\"Elicitation\\u0052esult\",{spelled}:{value},{spelled}:{value}"
+                ),
+                format!(
+                    "\"hook_event_name\":\"Stop\",{spelled}:{value},\"hook_event_name\":\"ElicitationResult\""
+                ),
             ] {
                 assert_silent(&format!("{{{members}}}"), Source::ClaudeHook, &members);
             }
@@ -237,9 +266,22 @@ fn the_summary_of_a_nameless_agent_is_silent_in_every_order() {
 
 #[test]
 fn contents_of_files_are_silent_at_every_level() {
-    for name in ["content", "old_string", "new_string", "oldString", "newString", "new_source", "old_source", "insert_text", "file_text", "patch"] {
+    for name in [
+        "content",
+        "old_string",
+        "new_string",
+        "oldString",
+        "newString",
+        "new_source",
+        "old_source",
+        "insert_text",
+        "file_text",
+        "patch",
+    ] {
         for spelled in spellings(name) {
-            for value in [format!("\"{CANARY}\""), format!("[\"{CANARY}\"]"), format!("{{\"{CANARY}\":\"{CANARY}\"}}")] {
+            for value in
+                [format!("\"{CANARY}\""), format!("[\"{CANARY}\"]"), format!("{{\"{CANARY}\":\"{CANARY}\"}}")]
+            {
                 for input in [
                     format!("{{{spelled}:{value}}}"),
                     format!("{{\"edits\":[{{{spelled}:{value}}}]}}"),
@@ -251,7 +293,8 @@ fn contents_of_files_are_silent_at_every_level() {
                         format!("\"tool_calls\":[{{\"tool_input\":{input}}}]"),
                     ] {
                         for level in [Level::Metadata, Level::Actions, Level::Full] {
-                            let (reduction, out) = run(format!("{{{members}}}").as_bytes(), Source::ClaudeHook, level);
+                            let (reduction, out) =
+                                run(format!("{{{members}}}").as_bytes(), Source::ClaudeHook, level);
                             assert_eq!(reduction.fault, None);
                             let out = String::from_utf8(out).expect("UTF-8");
                             assert!(!out.contains("CANARY"), "{members} at {level:?}: {out}");
@@ -266,7 +309,9 @@ fn contents_of_files_are_silent_at_every_level() {
 #[test]
 fn a_person_s_answers_are_silent_below_full() {
     for name in ["answers", "annotations"] {
-        let members = format!("\"tool_name\":\"AskUserQuestion\",\"tool_input\":{{\"{name}\":{{\"{CANARY}?\":\"{CANARY}\"}}}}");
+        let members = format!(
+            "\"tool_name\":\"AskUserQuestion\",\"tool_input\":{{\"{name}\":{{\"{CANARY}?\":\"{CANARY}\"}}}}"
+        );
         for level in [Level::Metadata, Level::Actions] {
             let (_, out) = run(format!("{{{members}}}").as_bytes(), Source::ClaudeHook, level);
             assert!(!String::from_utf8_lossy(&out).contains("CANARY"), "{members}");

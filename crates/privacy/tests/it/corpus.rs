@@ -22,7 +22,8 @@ pub(crate) fn secrets() -> Vec<Secret> {
             let (kinds, template) = row.split_once(" | ").expect("a bar");
             let mut kinds = kinds.split(',').map(str::trim).cycle();
             let marked = fill(template, line);
-            let mut secret = Secret { line, text: String::new(), expected: String::new(), secrets: Vec::new() };
+            let mut secret =
+                Secret { line, text: String::new(), expected: String::new(), secrets: Vec::new() };
             for (number, part) in marked.split(['«', '»']).enumerate() {
                 secret.text.push_str(part);
                 if number % 2 == 0 {
@@ -112,7 +113,13 @@ fn every_secret_is_masked_and_nothing_around_it() {
         .iter()
         .filter(|secret| mask(&secret.text) != secret.expected)
         .map(|secret| {
-            format!("line {}: {:?}\n  expected {:?}\n  got      {:?}", secret.line, secret.text, secret.expected, mask(&secret.text))
+            format!(
+                "line {}: {:?}\n  expected {:?}\n  got      {:?}",
+                secret.line,
+                secret.text,
+                secret.expected,
+                mask(&secret.text)
+            )
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {} wrong\n{}", wrong.len(), secrets().len(), wrong.join("\n"));
@@ -147,7 +154,11 @@ fn a_secret_is_found_wherever_it_stands_in_a_text() {
                 }
                 let masked = mask(&format!("{before}{}{after}", secret.text)).into_owned();
                 for gone in &secret.secrets {
-                    assert!(!masked.contains(gone.as_str()), "line {} behind {before:?}: {masked:?}", secret.line);
+                    assert!(
+                        !masked.contains(gone.as_str()),
+                        "line {} behind {before:?}: {masked:?}",
+                        secret.line
+                    );
                 }
             }
         }

@@ -39,15 +39,23 @@ fn rows(path: &Path, default: Source, out: &mut Vec<Case>) {
     for (number, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let mut row: Value = serde_json::from_str(line).expect("a row");
         let source = if row["channel"] == "statusline" { Source::StatusLine } else { default };
-        out.push(Case { name: format!("{}:{number}", path.display()), source, payload: row["payload"].take() });
+        out.push(Case {
+            name: format!("{}:{number}", path.display()),
+            source,
+            payload: row["payload"].take(),
+        });
     }
 }
 
 /// One payload per file.
 fn files(folder: &Path, default: Source, out: &mut Vec<Case>) {
-    for path in entries(folder).into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "json")) {
-        let payload: Value = serde_json::from_str(&fs::read_to_string(&path).expect("a payload")).expect("JSON");
-        let statusline = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("StatusLine"));
+    for path in
+        entries(folder).into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "json"))
+    {
+        let payload: Value =
+            serde_json::from_str(&fs::read_to_string(&path).expect("a payload")).expect("JSON");
+        let statusline =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("StatusLine"));
         let source = if statusline { Source::StatusLine } else { default };
         if payload.is_object() {
             out.push(Case { name: path.display().to_string(), source, payload });

@@ -58,16 +58,31 @@ fn what_is_no_object_is_refused_with_its_place() {
     ] {
         assert_eq!(fault(input), Some((what, at)), "{}", String::from_utf8_lossy(input));
     }
-    for fine in [&b"{}"[..], b"\xef\xbb\xbf{}", b" \t\r\n{ } \n", b"{\"a\":-0.5e+10}", b"{\"\":[],\"b\":{}}"] {
+    for fine in [&b"{}"[..], b"\xef\xbb\xbf{}", b" \t\r\n{ } \n", b"{\"a\":-0.5e+10}", b"{\"\":[],\"b\":{}}"]
+    {
         assert_eq!(fault(fine), None, "{}", String::from_utf8_lossy(fine));
     }
 }
 
 #[test]
 fn malformed_bytes_inside_a_body_are_found_too() {
-    for body in ["[1,]", "{\"a\"}", "[[[", "\"\\q\"", "{\"a\":1,}", "01", "[\"a\" \"b\"]", "{\"usage\":{]}", "{\"tasks\":[1,]}", "tru", "{\"task\":{\"id\":}}"] {
+    for body in [
+        "[1,]",
+        "{\"a\"}",
+        "[[[",
+        "\"\\q\"",
+        "{\"a\":1,}",
+        "01",
+        "[\"a\" \"b\"]",
+        "{\"usage\":{]}",
+        "{\"tasks\":[1,]}",
+        "tru",
+        "{\"task\":{\"id\":}}",
+    ] {
         for name in ["tool_response", "error", "content", "compact_summary"] {
-            let input = format!("{{\"hook_event_name\":\"ElicitationResult\",\"tool_name\":\"X\",\"{name}\":{body}}}");
+            let input = format!(
+                "{{\"hook_event_name\":\"ElicitationResult\",\"tool_name\":\"X\",\"{name}\":{body}}}"
+            );
             assert!(fault(input.as_bytes()).is_some(), "{input}");
         }
         let input = format!("{{\"tool_input\":{{\"content\":{body}}}}}");
@@ -84,11 +99,14 @@ fn bytes_that_are_dropped_need_not_be_text() {
         assert_eq!(reduction.fault, None);
         serde_json::from_slice::<Value>(&out).expect("JSON")
     };
-    let result = kept(b"{\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_response\":\"a\xffb\"}");
+    let result =
+        kept(b"{\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_response\":\"a\xffb\"}");
     assert_eq!(result["tool_response"], json!({"outputBytes": 3}));
     let file = kept(b"{\"tool_input\":{\"content\":\"\xff\xfe\"}}");
     assert_eq!(file["tool_input"]["content"]["bytes"], 2);
-    let error = kept(b"{\"hook_event_name\":\"PostToolUseFailure\",\"tool_name\":\"Read\",\"error\":\"bad \xff byte\"}");
+    let error = kept(
+        b"{\"hook_event_name\":\"PostToolUseFailure\",\"tool_name\":\"Read\",\"error\":\"bad \xff byte\"}",
+    );
     assert_eq!(error["error"]["firstLine"], "bad \u{fffd} byte");
     let (_, full) = run(b"{\"tool_response\":\"a\xffb\"}", Source::ClaudeHook, Level::Full);
     let full: Value = serde_json::from_slice(&full).expect("JSON");
@@ -97,7 +115,13 @@ fn bytes_that_are_dropped_need_not_be_text() {
 
 #[test]
 fn surrogates_and_control_characters_come_through() {
-    let kept = |spelling: &str| reduced(&format!("{{\"prompt\":\"{spelling}\",\"x\":\"{spelling}\"}}"), Source::ClaudeHook, Level::Actions);
+    let kept = |spelling: &str| {
+        reduced(
+            &format!("{{\"prompt\":\"{spelling}\",\"x\":\"{spelling}\"}}"),
+            Source::ClaudeHook,
+            Level::Actions,
+        )
+    };
     for (spelling, text) in [
         ("\\ud83d\\ude00", "\u{1f600}"),
         ("a\\ud83db", "a\u{fffd}b"),
@@ -111,10 +135,19 @@ fn surrogates_and_control_characters_come_through() {
         assert_eq!(kept(spelling), json!({"prompt": text, "x": text}), "{spelling}");
     }
     let bytes = |spelling: &str| {
-        let input = format!("{{\"tool_name\":\"X\",\"hook_event_name\":\"Y\",\"tool_response\":\"{spelling}\"}}");
+        let input =
+            format!("{{\"tool_name\":\"X\",\"hook_event_name\":\"Y\",\"tool_response\":\"{spelling}\"}}");
         reduced(&input, Source::ClaudeHook, Level::Actions)["tool_response"]["outputBytes"].clone()
     };
-    for (spelling, length) in [("\\ud83d\\ude00", 4), ("\\ud83d", 3), ("\\u00e9", 2), ("\\u0041", 1), ("\\u20ac", 3), ("\\n", 1), ("é", 2)] {
+    for (spelling, length) in [
+        ("\\ud83d\\ude00", 4),
+        ("\\ud83d", 3),
+        ("\\u00e9", 2),
+        ("\\u0041", 1),
+        ("\\u20ac", 3),
+        ("\\n", 1),
+        ("é", 2),
+    ] {
         assert_eq!(bytes(spelling), json!(length), "{spelling}");
     }
 }
@@ -122,7 +155,11 @@ fn surrogates_and_control_characters_come_through() {
 #[test]
 fn a_million_levels_are_no_danger() {
     let deep = |open: &str, close: &str| format!("{}{}", open.repeat(1_000_000), close.repeat(1_000_000));
-    let nests = [deep("[", "]"), format!("{}1{}", "{\"a\":".repeat(500_000), "}".repeat(500_000)), deep("[[{\"x\":[", "]}]]")];
+    let nests = [
+        deep("[", "]"),
+        format!("{}1{}", "{\"a\":".repeat(500_000), "}".repeat(500_000)),
+        deep("[[{\"x\":[", "]}]]"),
+    ];
     for nest in nests {
         for members in [
             format!("\"tool_response\":{nest}"),
@@ -136,7 +173,10 @@ fn a_million_levels_are_no_danger() {
             assert!(kept.1.len() < 2000, "{} bytes", kept.1.len());
         }
     }
-    assert!(matches!(fault(format!("{{\"tool_response\":{}", "[".repeat(1_000_000)).as_bytes()), Some((FaultKind::UnexpectedEnd, _))));
+    assert!(matches!(
+        fault(format!("{{\"tool_response\":{}", "[".repeat(1_000_000)).as_bytes()),
+        Some((FaultKind::UnexpectedEnd, _))
+    ));
 }
 
 #[test]
@@ -153,7 +193,9 @@ fn fifty_megabytes_are_measured() {
     let line = "all work and no play makes \\\"Jack\\\" a dull boy\\n";
     let times = 50 * 1024 * 1024 / line.len();
     let mut input = String::with_capacity(60 << 20);
-    input.push_str("{\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_response\":{\"stdout\":\"");
+    input.push_str(
+        "{\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_response\":{\"stdout\":\"",
+    );
     for _ in 0..times {
         input.push_str(line);
     }
@@ -166,7 +208,11 @@ fn fifty_megabytes_are_measured() {
 #[test]
 fn a_list_without_end_is_closed_early() {
     for level in [Level::Metadata, Level::Actions, Level::Full] {
-        let many = format!("{{\"list\":[{}\"last\"],\"map\":{{{}\"z\":1}},\"after\":1}}", "\"\",".repeat(2_000_000), "\"a\":\"b\",".repeat(300_000));
+        let many = format!(
+            "{{\"list\":[{}\"last\"],\"map\":{{{}\"z\":1}},\"after\":1}}",
+            "\"\",".repeat(2_000_000),
+            "\"a\":\"b\",".repeat(300_000)
+        );
         let (reduction, out) = run(many.as_bytes(), Source::ClaudeHook, level);
         assert_eq!(reduction.fault, None);
         assert!(out.len() < 1_200_000, "{} bytes at {level:?}", out.len());
@@ -180,7 +226,10 @@ fn a_list_without_end_is_closed_early() {
 
 #[test]
 fn many_members_that_must_wait_take_no_longer_than_they_should() {
-    let input = format!("{{{}\"hook_event_name\":\"PostToolUseFailure\"}}", "\"error\":\"x\",\"content\":{\"a\":[1]},".repeat(50_000));
+    let input = format!(
+        "{{{}\"hook_event_name\":\"PostToolUseFailure\"}}",
+        "\"error\":\"x\",\"content\":{\"a\":[1]},".repeat(50_000)
+    );
     let (reduction, out) = run(input.as_bytes(), Source::ClaudeHook, Level::Actions);
     assert_eq!(reduction.fault, None);
     assert_eq!(out.iter().filter(|byte| **byte == b'{').count(), 100_001);
@@ -188,7 +237,11 @@ fn many_members_that_must_wait_take_no_longer_than_they_should() {
 
 #[test]
 fn a_number_without_end_is_not_kept() {
-    let kept = reduced(&format!("{{\"n\":{},\"m\":12345678901234567890}}", "9".repeat(5000)), Source::ClaudeHook, Level::Actions);
+    let kept = reduced(
+        &format!("{{\"n\":{},\"m\":12345678901234567890}}", "9".repeat(5000)),
+        Source::ClaudeHook,
+        Level::Actions,
+    );
     assert_eq!(kept["n"], json!({"bytes": 5000}));
     assert_eq!(kept["m"], json!(12345678901234567890u64));
 }
@@ -233,4 +286,69 @@ fn directories_are_told_only_to_who_excludes_some() {
     assert_eq!(told.project_dir.as_deref(), Some(&b"/home/dev"[..]));
     let (silent, _) = run(input, Source::StatusLine, Level::Actions);
     assert_eq!((silent.cwd, silent.project_dir), (None, None));
+}
+
+#[test]
+fn no_text_makes_masking_slow() {
+    // A search that starts again at every mark and goes on to the end would take minutes for each of these.
+    for part in [
+        "password=",
+        "password=\"",
+        "password=a,",
+        "password=a(",
+        "key=key=",
+        "key=\"",
+        "token: ",
+        "token=\\\"",
+        "api_key: a.b.c.",
+        "${PASSWORD:-",
+        "://a@b ",
+        "://a:b@",
+        "://",
+        "-----BEGIN ",
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+        "-----END RSA PRIVATE KEY-----",
+        "eyJ.",
+        "eyJhbGciOiJIUzI1NiJ9.",
+        "eyJhbGciOiJIUzI1NiJ9 ",
+        "a.b.",
+        "sk-sk-",
+        "-sk-",
+        "ghp_",
+        "x",
+        "x-",
+        "aA1",
+        "aA1-",
+        "Authorization: ",
+        "Authorization: Bearer ",
+        "Cookie: a=",
+        "Cookie: ",
+        "--password ",
+        "--token x ",
+        "mysql -p",
+        "mysql -pa ",
+        "curl -u ",
+        "[masked:",
+        "[masked:token]",
+        "password=[masked:",
+        "https://hooks.slack.com/services/T/B/",
+        "Bearer ",
+        "1234567890:AA",
+        "<task-notification>",
+        "<result>",
+        "\"password\": \"",
+        "-",
+        "=",
+        ":",
+        " -p",
+        "\\",
+        "é",
+        "password=é",
+    ] {
+        let text = part.repeat(60_000 / part.len());
+        let once = agent_tracer_privacy::mask(&text).into_owned();
+        assert!(once.len() <= text.len() + 40 * once.matches("[masked:").count(), "{part}");
+        let kept = reduced(&json!({"prompt": text}).to_string(), Source::ClaudeHook, Level::Actions);
+        assert!(kept["prompt"].is_string(), "{part}");
+    }
 }

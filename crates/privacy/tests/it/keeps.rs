@@ -9,19 +9,50 @@ use serde_json::{Map, Value, json};
 use crate::fixtures::{Case, all, claude, codex, reduced};
 
 const RESULTS: &[&str] = &[
-    "tool_response", "tool_output", "tool_result", "toolUseResult", "result", "results", "output", "stdout", "stderr",
+    "tool_response",
+    "tool_output",
+    "tool_result",
+    "toolUseResult",
+    "result",
+    "results",
+    "output",
+    "stdout",
+    "stderr",
 ];
 
-const CONTENTS: &[&str] = &["content", "old_string", "new_string", "new_source", "insert_text", "file_text", "patch"];
+const CONTENTS: &[&str] =
+    &["content", "old_string", "new_string", "new_source", "insert_text", "file_text", "patch"];
 
 /// Members of results that repeat what the call said.
 const ECHOES: &[&str] = &[
-    "filePath", "prompt", "description", "oldString", "newString", "originalFile", "structuredPatch", "query",
-    "questions", "command", "commandName", "subject", "originalCwd", "restoredCwd", "outputFile",
+    "filePath",
+    "prompt",
+    "description",
+    "oldString",
+    "newString",
+    "originalFile",
+    "structuredPatch",
+    "query",
+    "questions",
+    "command",
+    "commandName",
+    "subject",
+    "originalCwd",
+    "restoredCwd",
+    "outputFile",
+    "agentType",
+    "agent_type",
+    "harnessSectionHash",
+    "bashEditDiff",
+    "humanSchedule",
+    "toolsUsed",
+    "updatedFields",
 ];
 
 fn is_id(text: &str) -> bool {
-    !text.is_empty() && text.len() <= 64 && text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_lowercase() || b == b'-')
+    !text.is_empty()
+        && text.len() <= 64
+        && text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_lowercase() || b == b'-')
 }
 
 fn is_state(text: &str) -> bool {
@@ -33,8 +64,12 @@ pub(crate) fn output_bytes(value: &Value, key: &str, tool: &str) -> usize {
     match value {
         Value::String(text) => {
             let named = match key {
-                "agentId" | "agent_id" | "backgroundTaskId" | "taskId" | "task_id" | "shellId" | "id" => is_id(text),
-                "status" | "action" | "mode" | "type" | "from" | "to" | "service_tier" | "speed" => is_state(text),
+                "agentId" | "agent_id" | "backgroundTaskId" | "taskId" | "task_id" | "shellId" | "id" => {
+                    is_id(text)
+                }
+                "status" | "action" | "mode" | "type" | "from" | "to" | "service_tier" | "speed" => {
+                    is_state(text)
+                }
                 "resolvedModel" => text.starts_with("claude") || text.starts_with("gpt"),
                 "worktreePath" => text.starts_with('/'),
                 "worktreeBranch" => text.starts_with("worktree-"),
@@ -77,7 +112,8 @@ impl Check<'_> {
             self.fail(path, original, kept);
         }
         for (name, value) in kept.as_object().expect("a body is an object") {
-            let ours = ["outputBytes", "isError", "exitCode", "errorClass", "firstLine", "agent_id", "task_name"];
+            let ours =
+                ["outputBytes", "isError", "exitCode", "errorClass", "firstLine", "agent_id", "task_name"];
             let same = original.get(name) == Some(value);
             let part = ["task", "file", "usage", "toolStats", "statusChange"].contains(&name.as_str());
             let counted = value.get("count").is_some() && original.get(name).is_some();
@@ -100,7 +136,8 @@ impl Check<'_> {
     }
 
     fn members(&self, path: &str, original: &Map<String, Value>, kept: &Map<String, Value>) {
-        let names = |members: &Map<String, Value>| members.keys().cloned().collect::<std::collections::BTreeSet<_>>();
+        let names =
+            |members: &Map<String, Value>| members.keys().cloned().collect::<std::collections::BTreeSet<_>>();
         assert_eq!(names(original), names(kept), "{} at `{path}`", self.case);
         for (name, original) in original {
             self.member(&format!("{path}.{name}"), name, original, &kept[name]);
@@ -119,7 +156,12 @@ impl Check<'_> {
                 assert_eq!(kept, &json!({"bytes": original.as_str().expect("text").len()}), "{}", self.case);
             }
             "content" if top && self.event == "ElicitationResult" => {
-                assert_eq!(kept["count"], json!(original.as_object().expect("a form").len()), "{}", self.case);
+                assert_eq!(
+                    kept["count"],
+                    json!(original.as_object().expect("a form").len()),
+                    "{}",
+                    self.case
+                );
             }
             "compact_summary" => {
                 let text = original.as_str().expect("text");
@@ -128,7 +170,12 @@ impl Check<'_> {
             }
             "delta" if top => assert_eq!(kept, &json!({"bytes": original.as_str().expect("text").len()})),
             "answers" | "annotations" if self.input => {
-                assert_eq!(kept["count"], json!(original.as_object().expect("answers").len()), "{}", self.case);
+                assert_eq!(
+                    kept["count"],
+                    json!(original.as_object().expect("answers").len()),
+                    "{}",
+                    self.case
+                );
             }
             "tool_input" if !self.input => {
                 Check { input: true, ..*self }.value(path, original, kept);
@@ -138,7 +185,11 @@ impl Check<'_> {
                 for (original, kept) in original.iter().zip(kept) {
                     let tool = original["tool_name"].as_str().expect("a tool");
                     let inside = Check { tool, ..*self };
-                    inside.members(path, original.as_object().expect("a call"), kept.as_object().expect("a call"));
+                    inside.members(
+                        path,
+                        original.as_object().expect("a call"),
+                        kept.as_object().expect("a call"),
+                    );
                 }
             }
             "todos" if self.input => Check { todos: true, ..*self }.value(path, original, kept),
@@ -333,8 +384,18 @@ fn codex_tells_the_id_of_an_agent_inside_a_string() {
     let answer = json!({"agent_id": id, "nickname": "Hopper"}).to_string();
     assert_eq!(spawned("spawn_agent", &answer), json!({"agent_id": id, "outputBytes": answer.len()}));
     let answer = json!({"task_name": "/root/scout"}).to_string();
-    assert_eq!(spawned("collaborationspawn_agent", &answer), json!({"task_name": "/root/scout", "outputBytes": answer.len()}));
-    for odd in ["", "{", "{\"agent_id\":\"not a uuid\"}", "{\"task_name\":\"Secret\"}", "[1]", "{\"agent_id\":[\"x\"]}"] {
+    assert_eq!(
+        spawned("collaborationspawn_agent", &answer),
+        json!({"task_name": "/root/scout", "outputBytes": answer.len()})
+    );
+    for odd in [
+        "",
+        "{",
+        "{\"agent_id\":\"not a uuid\"}",
+        "{\"task_name\":\"Secret\"}",
+        "[1]",
+        "{\"agent_id\":[\"x\"]}",
+    ] {
         assert_eq!(spawned("spawn_agent", odd), json!({"outputBytes": odd.len()}), "{odd}");
     }
     assert_eq!(spawned("other_tool", &answer), json!({"outputBytes": answer.len()}));
@@ -359,7 +420,9 @@ fn contents_of_files_are_reduced_at_every_depth_of_the_input() {
 #[test]
 fn equal_contents_have_equal_hashes_under_one_key() {
     let hash = |spelling: &str| {
-        let text = format!(r#"{{"hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{{"content":"{spelling}"}}}}"#);
+        let text = format!(
+            r#"{{"hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{{"content":"{spelling}"}}}}"#
+        );
         reduced(&text, Source::ClaudeHook, Level::Actions)["tool_input"]["content"]["hash"].clone()
     };
     let long = "all work and no play\\n".repeat(300);
@@ -379,11 +442,20 @@ fn the_key_is_asked_for_once_and_only_if_something_is_hashed() {
             count += 1;
             crate::fixtures::KEY
         };
-        agent_tracer_privacy::reduce(payload.to_string().as_bytes(), Source::ClaudeHook, &config, &mut key, &mut out);
+        agent_tracer_privacy::reduce(
+            payload.to_string().as_bytes(),
+            Source::ClaudeHook,
+            &config,
+            &mut key,
+            &mut out,
+        );
         count
     };
     assert_eq!(asked(json!({"hook_event_name": "Stop", "tool_response": "x", "prompt": "y"})), 0);
-    assert_eq!(asked(json!({"tool_input": {"content": "x", "old_string": "y", "long": "z".repeat(3000)}})), 1);
+    assert_eq!(
+        asked(json!({"tool_input": {"content": "x", "old_string": "y", "long": "z".repeat(3000)}})),
+        1
+    );
 }
 
 #[test]
@@ -405,8 +477,15 @@ fn long_strings_are_reduced_unless_somebody_wrote_them() {
         "message": long, "nested": {"unknown": long, "description": long},
         "tool_input": {"command": long, "description": long, "query": long, "nested": {"command": long, "message": long}},
     }));
-    for path in ["/prompt", "/last_assistant_message", "/message", "/nested/description", "/tool_input/command",
-                 "/tool_input/description", "/tool_input/nested/message"] {
+    for path in [
+        "/prompt",
+        "/last_assistant_message",
+        "/message",
+        "/nested/description",
+        "/tool_input/command",
+        "/tool_input/description",
+        "/tool_input/nested/message",
+    ] {
         assert_eq!(kept.pointer(path), Some(&json!(long)), "{path}");
     }
     for path in ["/unknown", "/nested/unknown", "/tool_input/query", "/tool_input/nested/command"] {
@@ -425,10 +504,15 @@ fn a_text_beyond_all_measure_is_cut_and_says_so() {
         ("command", json!({"tool_name": "Bash", "tool_input": {"command": huge}})),
     ] {
         let kept = claude(&payload);
-        let text = kept.pointer(&format!("/{name}")).or(kept.pointer("/tool_input/command")).and_then(Value::as_str);
+        let text =
+            kept.pointer(&format!("/{name}")).or(kept.pointer("/tool_input/command")).and_then(Value::as_str);
         let text = text.expect("a text");
         assert!(text.len() <= 256 * 1024 + 64, "{name} has {} bytes", text.len());
-        assert!(text.ends_with(&format!("of {} bytes]", huge.len())), "{name} ends in {:?}", &text[text.len() - 50..]);
+        assert!(
+            text.ends_with(&format!("of {} bytes]", huge.len())),
+            "{name} ends in {:?}",
+            &text[text.len() - 50..]
+        );
         assert!(huge.starts_with(&text[..200_000]));
     }
 }
@@ -436,7 +520,12 @@ fn a_text_beyond_all_measure_is_cut_and_says_so() {
 #[test]
 fn patches_keep_the_names_of_their_files() {
     let patch = "*** Begin Patch\n*** Add File: a/b.txt\n+secret line\n*** Update File: c d.rs\n*** Move to: e.rs\n@@\n-x\n+*** Add File: no\n*** Delete File: f\r\n*** End Patch";
-    let files = json!(["*** Add File: a/b.txt", "*** Update File: c d.rs", "*** Move to: e.rs", "*** Delete File: f"]);
+    let files = json!([
+        "*** Add File: a/b.txt",
+        "*** Update File: c d.rs",
+        "*** Move to: e.rs",
+        "*** Delete File: f"
+    ]);
     for (pointer, input) in [
         ("/command", json!({"command": patch})),
         ("/input", json!({"input": patch})),
@@ -444,7 +533,8 @@ fn patches_keep_the_names_of_their_files() {
         ("/nested/anything", json!({"nested": {"anything": patch}})),
         ("", json!(patch)),
     ] {
-        let kept = codex(&json!({"hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": input}));
+        let kept =
+            codex(&json!({"hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": input}));
         let reduced = kept["tool_input"].pointer(pointer).expect("a patch");
         assert_eq!(reduced["files"], files, "{pointer}");
         assert!(reduced["hash"].is_string() && !kept.to_string().contains("secret line"), "{kept}");
@@ -467,7 +557,9 @@ fn a_patch_of_many_files_is_cut() {
 fn pictures_in_text_clothes_are_reduced() {
     let data = format!("data:image/png;base64,{}", "iVBORw0K".repeat(60));
     let bare = format!("iVBORw0KGgo{}", "AAAA".repeat(100));
-    let kept = claude(&json!({"hook_event_name": "X", "prompt": data, "image": data, "tool_input": {"command": bare, "url": data}}));
+    let kept = claude(
+        &json!({"hook_event_name": "X", "prompt": data, "image": data, "tool_input": {"command": bare, "url": data}}),
+    );
     for path in ["/prompt", "/image", "/tool_input/command", "/tool_input/url"] {
         assert!(kept.pointer(path).is_some_and(|value| value["hash"].is_string()), "{path}: {kept}");
     }
@@ -478,19 +570,35 @@ fn pictures_in_text_clothes_are_reduced() {
 #[test]
 fn task_notifications_lose_what_the_task_gave_back() {
     for (prompt, expected) in [
-        ("<task-notification>\n<result>a</result>b</result>\n</task-notification>", "<task-notification>\n<result>[11 bytes]</result>\n</task-notification>"),
+        (
+            "<task-notification>\n<result>a</result>b</result>\n</task-notification>",
+            "<task-notification>\n<result>[11 bytes]</result>\n</task-notification>",
+        ),
         ("<task-notification><result>never closed", "<task-notification><result>[12 bytes]"),
-        ("<task-notification><status>completed</status></task-notification>", "<task-notification><status>completed</status></task-notification>"),
-        ("hello\n<task-notification>\n<result>x</result> after", "hello\n<task-notification>\n<result>[1 bytes]</result> after"),
-        ("<task-notification><event>line</event></task-notification>", "<task-notification><event>[4 bytes]</event></task-notification>"),
-        ("<task-notification><output-file>/x</output-file><result></result>", "<task-notification><output-file>/x</output-file><result>[0 bytes]</result>"),
+        (
+            "<task-notification><status>completed</status></task-notification>",
+            "<task-notification><status>completed</status></task-notification>",
+        ),
+        (
+            "hello\n<task-notification>\n<result>x</result> after",
+            "hello\n<task-notification>\n<result>[1 bytes]</result> after",
+        ),
+        (
+            "<task-notification><event>line</event></task-notification>",
+            "<task-notification><event>[4 bytes]</event></task-notification>",
+        ),
+        (
+            "<task-notification><output-file>/x</output-file><result></result>",
+            "<task-notification><output-file>/x</output-file><result>[0 bytes]</result>",
+        ),
         ("what does <result>x</result> mean", "what does <result>x</result> mean"),
     ] {
         let kept = claude(&json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt}));
         assert_eq!(kept["prompt"], json!(expected));
         assert_eq!(claude(&kept), kept, "a second time");
     }
-    let escaped = r#"{"prompt":"\u003ctask-notification\u003e\u003cresult\u003esecret words\u003c/result\u003e"}"#;
+    let escaped =
+        r#"{"prompt":"\u003ctask-notification\u003e\u003cresult\u003esecret words\u003c/result\u003e"}"#;
     let kept = reduced(escaped, Source::ClaudeHook, Level::Actions);
     assert_eq!(kept["prompt"], "<task-notification><result>[12 bytes]</result>");
 }

@@ -72,7 +72,16 @@ fn metadata_keeps_no_text_under_a_name_that_promises_a_word() {
 
 #[test]
 fn metadata_keeps_no_words_of_any_captured_payload() {
-    let texts = ["prompt", "message", "description", "last_assistant_message", "task_description", "query", "question", "explanation"];
+    let texts = [
+        "prompt",
+        "message",
+        "description",
+        "last_assistant_message",
+        "task_description",
+        "query",
+        "question",
+        "explanation",
+    ];
     for case in all() {
         let kept = reduced(&case.payload.to_string(), case.source, Level::Metadata);
         for_each_string(&kept, "", &mut |name, text| {
@@ -86,7 +95,9 @@ fn for_each_string(value: &Value, name: &str, seen: &mut impl FnMut(&str, &str))
     match value {
         Value::String(text) => seen(name, text),
         Value::Array(items) => items.iter().for_each(|item| for_each_string(item, name, seen)),
-        Value::Object(members) => members.iter().for_each(|(name, member)| for_each_string(member, name, seen)),
+        Value::Object(members) => {
+            members.iter().for_each(|(name, member)| for_each_string(member, name, seen))
+        }
         _ => {}
     }
 }
@@ -107,7 +118,8 @@ fn each_level_keeps_no_more_than_the_next() {
 #[test]
 fn full_keeps_head_and_tail_of_a_result() {
     let body = |response: Value| {
-        let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": response});
+        let payload =
+            json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": response});
         at(Level::Full, &payload)["tool_response"].clone()
     };
     assert_eq!(body(json!("short")), json!({"outputBytes": 5, "head": "short"}));
@@ -135,12 +147,17 @@ fn full_keeps_head_and_tail_of_a_result() {
 
 #[test]
 fn full_masks_what_it_shows_even_at_the_edges() {
-    let key = format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", "QUJDRA==".repeat(400));
+    let key =
+        format!("-----BEGIN RSA PRIVATE KEY-----\n{}\n-----END RSA PRIVATE KEY-----", "QUJDRA==".repeat(400));
     let token = format!("ghp_{}", "a1B2".repeat(9));
-    for (before, after) in [(0, 0), (2030, 0), (2040, 5000), (100, 9000), (5000, 10), (9000, 300), (9000, 2000), (2048, 2048)] {
+    for (before, after) in
+        [(0, 0), (2030, 0), (2040, 5000), (100, 9000), (5000, 10), (9000, 300), (9000, 2000), (2048, 2048)]
+    {
         for secret in [&key, &token] {
             let text = format!("{} {secret} {}", "x ".repeat(before / 2), "y ".repeat(after / 2));
-            let payload = json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": text}).to_string();
+            let payload =
+                json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": text})
+                    .to_string();
             let kept = reduced(&payload, Source::ClaudeHook, Level::Full).to_string();
             assert!(!kept.contains("QUJDRA") && !kept.contains("a1B2"), "{before} {after}: {kept}");
         }

@@ -46,7 +46,9 @@ fn no_secret_of_the_corpus_survives_at_any_level() {
             let (_, out) = run(payload.to_string().as_bytes(), Source::ClaudeHook, level);
             let out = String::from_utf8(out).expect("UTF-8");
             // Very short ones may be part of any word.
-            for gone in secret.secrets.iter().filter(|gone| gone.len() >= 10 && !gone.contains(['\n', '\\', '"'])) {
+            for gone in
+                secret.secrets.iter().filter(|gone| gone.len() >= 10 && !gone.contains(['\n', '\\', '"']))
+            {
                 assert!(!out.contains(gone.as_str()), "line {} at {level:?}: {out}", secret.line);
             }
         }
@@ -74,7 +76,8 @@ fn long_names_of_members_are_masked_and_cut() {
 #[test]
 fn secrets_are_counted() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
-    let count = |payload: Value| run(payload.to_string().as_bytes(), Source::ClaudeHook, Level::Actions).0.masked;
+    let count =
+        |payload: Value| run(payload.to_string().as_bytes(), Source::ClaudeHook, Level::Actions).0.masked;
     assert_eq!(count(json!({"prompt": "nothing"})), 0);
     assert_eq!(count(json!({"prompt": format!("{token} {token}"), "other": format!("password={token}")})), 3);
     assert_eq!(count(json!({"tool_response": token})), 0);

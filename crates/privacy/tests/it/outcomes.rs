@@ -30,7 +30,10 @@ fn captured(kind: &str) -> Vec<(&'static str, Outcome)> {
     match kind {
         "error" => vec![
             ("Agent terminated early due to an API error: API Error: 400", failed("unknown")),
-            ("WorktreeCreate hook failed: hook succeeded but returned no worktree path", failed("hook_blocked")),
+            (
+                "WorktreeCreate hook failed: hook succeeded but returned no worktree path",
+                failed("hook_blocked"),
+            ),
             ("Exit code 3\n", exited(3)),
             ("File does not exist. Note: your current working directory is", failed("not_found")),
             ("Unable to verify if domain 127.0.0.1 is safe to fetch.", failed("network")),
@@ -42,7 +45,10 @@ fn captured(kind: &str) -> Vec<(&'static str, Outcome)> {
             ("<tool_use_error>Error: No such tool available: ", failed("invalid_input")),
             ("<tool_use_error>String to replace not found in file.", failed("invalid_input")),
             ("<tool_use_error>File has not been read yet.", failed("invalid_input")),
-            ("Auto mode is unavailable: its safety check does not run for this session", failed("permission")),
+            (
+                "Auto mode is unavailable: its safety check does not run for this session",
+                failed("permission"),
+            ),
             ("Permission to use Bash with command rm -rf ./nope has been denied.", failed("permission")),
             ("PreToolUse:Bash hook error: ", failed("hook_blocked")),
             ("touch in '/home/dev/denied-file' needs approval.", failed("permission")),
@@ -64,7 +70,9 @@ fn expected(kind: &str, text: &str) -> (Option<bool>, Option<i64>, Option<String
 fn text(response: &Value) -> String {
     match response {
         Value::String(text) => text.clone(),
-        Value::Array(blocks) => blocks.first().and_then(|block| block["text"].as_str()).unwrap_or("").to_owned(),
+        Value::Array(blocks) => {
+            blocks.first().and_then(|block| block["text"].as_str()).unwrap_or("").to_owned()
+        }
         _ => String::new(),
     }
 }
@@ -157,7 +165,10 @@ fn an_exit_code_is_read_and_the_output_behind_it_is_not() {
         ("Exit code 2", (Some(true), Some(2), Some("non_zero_exit"))),
         ("Exit code -1\n", (Some(true), Some(-1), Some("non_zero_exit"))),
         ("Exit code 143\nCommand timed out after 2m 0s\npartial", (Some(true), Some(143), Some("timeout"))),
-        ("Exit code 137\n[Request interrupted by user for tool use]", (Some(true), Some(137), Some("interrupt"))),
+        (
+            "Exit code 137\n[Request interrupted by user for tool use]",
+            (Some(true), Some(137), Some("interrupt")),
+        ),
         ("Exit code of the program was bad", (Some(true), None, Some("unknown"))),
         ("Exit code 99999999999999999999", (Some(true), None, Some("unknown"))),
     ] {
@@ -188,20 +199,37 @@ fn the_output_of_a_command_is_never_taken_for_a_failure() {
             assert_eq!(body["isError"], Value::Null, "{output}");
             assert_eq!(body["errorClass"], Value::Null, "{output}");
         }
-        let codex_body = codex(&json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": output}));
+        let codex_body =
+            codex(&json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": output}));
         assert_eq!(codex_body["tool_response"], json!({"outputBytes": output.len()}));
     }
-    for output in ["touch: cannot touch 'x': Permission denied", "error: timed out", "No such file", "all was blocked", "see: hook error"] {
+    for output in [
+        "touch: cannot touch 'x': Permission denied",
+        "error: timed out",
+        "No such file",
+        "all was blocked",
+        "see: hook error",
+    ] {
         assert_eq!(batch("Bash", json!(output)), json!({"outputBytes": output.len()}));
     }
-    assert_eq!(batch("Read", json!("Exit code 3\n")), json!({"outputBytes": 12}), "only a shell has an exit code");
+    assert_eq!(
+        batch("Read", json!("Exit code 3\n")),
+        json!({"outputBytes": 12}),
+        "only a shell has an exit code"
+    );
 }
 
 #[test]
 fn structure_tells_the_outcome_of_a_successful_call() {
-    assert_eq!(outcome(&used("Bash", json!({"stdout": "", "interrupted": true}))), (Some(true), None, Some("interrupt".into())));
+    assert_eq!(
+        outcome(&used("Bash", json!({"stdout": "", "interrupted": true}))),
+        (Some(true), None, Some("interrupt".into()))
+    );
     assert_eq!(outcome(&used("X", json!({"exitCode": 0}))), (Some(false), Some(0), None));
-    assert_eq!(outcome(&used("X", json!({"exit_code": 7}))), (Some(true), Some(7), Some("non_zero_exit".into())));
+    assert_eq!(
+        outcome(&used("X", json!({"exit_code": 7}))),
+        (Some(true), Some(7), Some("non_zero_exit".into()))
+    );
     assert_eq!(outcome(&used("X", json!({"isError": true}))), (Some(true), None, Some("unknown".into())));
     assert_eq!(outcome(&used("X", json!({"isError": false, "content": []}))), (Some(false), None, None));
     assert_eq!(outcome(&used("X", json!({"success": false}))), (Some(true), None, Some("unknown".into())));
@@ -210,7 +238,10 @@ fn structure_tells_the_outcome_of_a_successful_call() {
         codex(&json!({"hook_event_name": "PostToolUse", "tool_name": "apply_patch", "tool_response": text}))["tool_response"].clone()
     };
     assert_eq!(outcome(&patched("Exit code: 0\nWall time: 0.1 seconds")), (Some(false), Some(0), None));
-    assert_eq!(outcome(&patched("Exit code: 1\nWall time")), (Some(true), Some(1), Some("non_zero_exit".into())));
+    assert_eq!(
+        outcome(&patched("Exit code: 1\nWall time")),
+        (Some(true), Some(1), Some("non_zero_exit".into()))
+    );
     assert_eq!(outcome(&patched("done")), (None, None, None));
 }
 
@@ -221,14 +252,24 @@ fn the_first_line_of_an_error_stays_only_where_no_command_wrote_it() {
     assert_eq!(body["firstLine"], json!("é".repeat(200)));
     assert_eq!(body["outputBytes"], json!(607));
     assert_eq!(failure("Read", "\n\n  first\r\nsecond")["firstLine"], "first");
-    for shell in ["Bash", "PowerShell", "mcp__terminal__run", "mcp__box__exec_command", "Monitor", "local_shell", "BashOutput", ""] {
+    for shell in [
+        "Bash",
+        "PowerShell",
+        "mcp__terminal__run",
+        "mcp__box__exec_command",
+        "Monitor",
+        "local_shell",
+        "BashOutput",
+        "",
+    ] {
         assert_eq!(failure(shell, "secret output").get("firstLine"), None, "{shell}");
     }
     let unnamed = claude(&json!({"hook_event_name": "PostToolUseFailure", "error": "secret output"}));
     assert_eq!(unnamed["error"].get("firstLine"), None);
     let twice = r#"{"hook_event_name":"PostToolUseFailure","tool_name":"Read","error":"secret output","tool_name":"Bash"}"#;
     assert_eq!(reduced(twice, Source::ClaudeHook, Level::Actions)["error"].get("firstLine"), None);
-    let metadata = json!({"hook_event_name": "PostToolUseFailure", "tool_name": "Read", "error": "words"}).to_string();
+    let metadata =
+        json!({"hook_event_name": "PostToolUseFailure", "tool_name": "Read", "error": "words"}).to_string();
     assert_eq!(reduced(&metadata, Source::ClaudeHook, Level::Metadata)["error"].get("firstLine"), None);
 }
 
@@ -244,11 +285,13 @@ fn a_first_line_is_masked_before_it_is_cut() {
 
 #[test]
 fn error_is_a_word_where_the_client_sends_one() {
-    let stop = |error: &str| claude(&json!({"hook_event_name": "StopFailure", "error": error}))["error"].clone();
+    let stop =
+        |error: &str| claude(&json!({"hook_event_name": "StopFailure", "error": error}))["error"].clone();
     assert_eq!(stop("rate_limit"), "rate_limit");
     assert_eq!(stop("Not a word")["outputBytes"], 10);
     assert_eq!(stop(&"a".repeat(65))["outputBytes"], 65);
-    let disputed = r#"{"hook_event_name":"StopFailure","error":"rate_limit","hook_event_name":"PostToolUseFailure"}"#;
+    let disputed =
+        r#"{"hook_event_name":"StopFailure","error":"rate_limit","hook_event_name":"PostToolUseFailure"}"#;
     assert_eq!(reduced(disputed, Source::ClaudeHook, Level::Actions)["error"]["outputBytes"], 10);
     let elsewhere = claude(&json!({"hook_event_name": "New", "error": "a whole output"}));
     assert_eq!(elsewhere["error"], json!({"outputBytes": 14, "isError": true, "errorClass": "unknown"}));
@@ -256,11 +299,16 @@ fn error_is_a_word_where_the_client_sends_one() {
 
 #[test]
 fn the_provider_may_say_one_sentence() {
-    let said = |error: Value| codex(&json!({"hook_event_name": "PostModelRequest", "error": error}))["error"].clone();
+    let said = |error: Value| {
+        codex(&json!({"hook_event_name": "PostModelRequest", "error": error}))["error"].clone()
+    };
     assert_eq!(said(json!("high demand\nand a body")), "high demand");
     assert_eq!(said(json!(null)), Value::Null);
     assert_eq!(said(json!({"message": "x"}))["outputBytes"], 1);
-    assert_eq!(said(json!("bad key sk-ant-api03-".to_owned() + &"a1B2".repeat(10))), "bad key [masked:anthropic-key]");
+    assert_eq!(
+        said(json!("bad key sk-ant-api03-".to_owned() + &"a1B2".repeat(10))),
+        "bad key [masked:anthropic-key]"
+    );
     let claude = claude(&json!({"hook_event_name": "PostModelRequest", "error": "sentence"}));
     assert_eq!(claude["error"]["outputBytes"], 8, "only Codex has this event");
 }

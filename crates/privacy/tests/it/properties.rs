@@ -1,11 +1,13 @@
 //! Laws that hold for any input.
 
+use std::sync::LazyLock;
+
 use agent_tracer_privacy::{Config, Glob, Level, Source, mask};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::corpus::secrets;
-use crate::fixtures::{reduced, run, variants};
+use crate::fixtures::{Case, reduced, run, variants};
 
 /// How often each law is tried: `PROPTEST_CASES` for a longer look.
 fn cases() -> u32 {
@@ -94,8 +96,8 @@ proptest! {
     fn a_payload_with_wild_bytes_in_it_is_either_reduced_or_refused(
         number in any::<prop::sample::Index>(), edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), level in level(),
     ) {
-        let cases = variants();
-        let case = number.get(&cases);
+        static CASES: LazyLock<Vec<Case>> = LazyLock::new(variants);
+        let case = number.get(&CASES);
         let mut bytes = case.payload.to_string().into_bytes();
         for (place, byte) in edits {
             let place = place.index(bytes.len());

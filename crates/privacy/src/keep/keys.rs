@@ -1,0 +1,230 @@
+//! Members of payloads and what they mean.
+
+use crate::table::Table;
+
+/// What a member of a payload means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// Nothing special: short strings stay, long ones are reduced.
+    Other,
+    /// `hook_event_name`
+    Event,
+    /// `tool_name`
+    Tool,
+    /// `agent_type`
+    AgentType,
+    /// The working directory.
+    Cwd,
+    /// The project's directory.
+    ProjectDir,
+    /// What a tool was called with.
+    ToolInput,
+    /// The calls of a batch.
+    ToolCalls,
+    /// A result body.
+    Result,
+    /// `error`: a result body, except where it is a short word.
+    Error,
+    /// `last_assistant_message`: the agent's last words, or a whole compaction summary.
+    FinalMessage,
+    /// `compact_summary`
+    Summary,
+    /// `delta` of a message as it is shown.
+    Delta,
+    /// `content`: of a file, of a form, of a todo.
+    Content,
+    /// Content of a file under any other name.
+    FileText,
+    /// A command line or script.
+    Command,
+    /// Text that a person or an agent wrote as an instruction.
+    Prompt,
+    /// Any other text that people read: messages, titles, descriptions.
+    Message,
+    /// The list of todos: `content` in it is the todo's text.
+    Todos,
+    /// What a person answered.
+    Answers,
+    /// A name, an id or a state, kept at every level if it is one word.
+    Word,
+    /// A word of the client or a sentence of somebody: kept at every level if it is one lower-case word.
+    State,
+    /// A short label, kept at every level.
+    Label,
+    /// A path, kept at every level.
+    Path,
+}
+
+/// Members of payloads, at any depth. What is not here is [`Key::Other`].
+static KEYS: Table<Key, 151> = Table::new([
+    (b"hook_event_name", Key::Event),
+    (b"tool_name", Key::Tool),
+    (b"agent_type", Key::AgentType),
+    (b"cwd", Key::Cwd),
+    (b"project_dir", Key::ProjectDir),
+    (b"tool_input", Key::ToolInput),
+    (b"tool_calls", Key::ToolCalls),
+    // Result bodies, in the spellings of both agents, of older versions and of their transcripts.
+    (b"tool_response", Key::Result),
+    (b"tool_output", Key::Result),
+    (b"tool_result", Key::Result),
+    (b"toolUseResult", Key::Result),
+    (b"tool_use_result", Key::Result),
+    (b"toolResponse", Key::Result),
+    (b"toolResult", Key::Result),
+    (b"toolOutput", Key::Result),
+    (b"result", Key::Result),
+    (b"results", Key::Result),
+    (b"output", Key::Result),
+    (b"stdout", Key::Result),
+    (b"stderr", Key::Result),
+    (b"error", Key::Error),
+    (b"errors", Key::Result),
+    (b"last_assistant_message", Key::FinalMessage),
+    (b"compact_summary", Key::Summary),
+    (b"delta", Key::Delta),
+    // Contents of files in the arguments of tools that write.
+    (b"content", Key::Content),
+    (b"contents", Key::FileText),
+    (b"file_text", Key::FileText),
+    (b"file_content", Key::FileText),
+    (b"file_contents", Key::FileText),
+    (b"fileContent", Key::FileText),
+    (b"fileText", Key::FileText),
+    (b"insert_text", Key::FileText),
+    (b"old_string", Key::FileText),
+    (b"new_string", Key::FileText),
+    (b"oldString", Key::FileText),
+    (b"newString", Key::FileText),
+    (b"old_str", Key::FileText),
+    (b"new_str", Key::FileText),
+    (b"old_text", Key::FileText),
+    (b"new_text", Key::FileText),
+    (b"oldText", Key::FileText),
+    (b"newText", Key::FileText),
+    (b"old_content", Key::FileText),
+    (b"new_content", Key::FileText),
+    (b"oldContent", Key::FileText),
+    (b"newContent", Key::FileText),
+    (b"old_source", Key::FileText),
+    (b"new_source", Key::FileText),
+    (b"cell_source", Key::FileText),
+    (b"originalFile", Key::FileText),
+    (b"patch", Key::FileText),
+    (b"diff", Key::FileText),
+    (b"unified_diff", Key::FileText),
+    (b"command", Key::Command),
+    (b"cmd", Key::Command),
+    (b"script", Key::Command),
+    (b"prompt", Key::Prompt),
+    (b"instructions", Key::Prompt),
+    (b"custom_instructions", Key::Prompt),
+    (b"message", Key::Message),
+    (b"notification_message", Key::Message),
+    (b"description", Key::Message),
+    (b"title", Key::Message),
+    (b"session_title", Key::Message),
+    (b"subject", Key::Message),
+    (b"task_subject", Key::Message),
+    (b"task_description", Key::Message),
+    (b"error_details", Key::Message),
+    (b"error_message", Key::Message),
+    (b"plan", Key::Message),
+    (b"question", Key::Message),
+    (b"explanation", Key::Message),
+    (b"command_args", Key::Message),
+    (b"todos", Key::Todos),
+    (b"answers", Key::Answers),
+    (b"annotations", Key::Answers),
+    // Names, ids and states.
+    (b"id", Key::Word),
+    (b"session_id", Key::Word),
+    (b"prompt_id", Key::Word),
+    (b"turn_id", Key::Word),
+    (b"message_id", Key::Word),
+    (b"agent_id", Key::Word),
+    (b"agentId", Key::Word),
+    (b"tool_use_id", Key::Word),
+    (b"task_id", Key::Word),
+    (b"taskId", Key::Word),
+    (b"call_id", Key::Word),
+    (b"request_id", Key::Word),
+    (b"elicitation_id", Key::Word),
+    (b"thread_id", Key::Word),
+    (b"target", Key::Word),
+    (b"targets", Key::Word),
+    (b"toolName", Key::Word),
+    (b"subagent_type", Key::Word),
+    (b"task_name", Key::Word),
+    (b"nickname", Key::Word),
+    (b"teammate_name", Key::Word),
+    (b"team_name", Key::Word),
+    (b"mcp_server_name", Key::Word),
+    (b"command_name", Key::Word),
+    (b"command_source", Key::Word),
+    (b"skill", Key::Word),
+    (b"name", Key::Word),
+    (b"program", Key::Word),
+    (b"hash", Key::Word),
+    (b"errorClass", Key::Word),
+    (b"model", Key::Word),
+    (b"from_model", Key::Word),
+    (b"to_model", Key::Word),
+    (b"requested_model", Key::Word),
+    (b"version", Key::Word),
+    (b"permission_mode", Key::Word),
+    (b"level", Key::Word),
+    (b"source", Key::Word),
+    (b"trigger", Key::Word),
+    (b"event", Key::Word),
+    (b"status", Key::Word),
+    (b"type", Key::Word),
+    (b"mode", Key::Word),
+    (b"action", Key::Word),
+    (b"memory_type", Key::Word),
+    (b"load_reason", Key::Word),
+    (b"expansion_type", Key::Word),
+    (b"notification_type", Key::Word),
+    (b"output_mode", Key::Word),
+    (b"isolation", Key::Word),
+    (b"destination", Key::Word),
+    (b"behavior", Key::Word),
+    (b"pricing", Key::Word),
+    (b"cache_ttl", Key::Word),
+    (b"ttl", Key::Word),
+    (b"reduced", Key::Word),
+    (b"reason", Key::State),
+    (b"display_name", Key::Label),
+    (b"path", Key::Path),
+    (b"file_path", Key::Path),
+    (b"filePath", Key::Path),
+    (b"notebook_path", Key::Path),
+    (b"transcript_path", Key::Path),
+    (b"agent_transcript_path", Key::Path),
+    (b"parent_file_path", Key::Path),
+    (b"trigger_file_path", Key::Path),
+    (b"worktree_path", Key::Path),
+    (b"directory", Key::Path),
+    (b"directories", Key::Path),
+    (b"old_cwd", Key::Path),
+    (b"new_cwd", Key::Path),
+    (b"current_dir", Key::Path),
+    (b"added_dirs", Key::Path),
+    (b"workdir", Key::Path),
+]);
+
+/// Looks up a member of a payload.
+#[inline]
+pub(crate) fn key(name: &[u8]) -> Option<Key> {
+    KEYS.get(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_listed_twice() {
+        crate::keep::assert_each_once(KEYS.names());
+    }
+}

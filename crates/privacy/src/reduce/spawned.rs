@@ -1,0 +1,43 @@
+//! The answer of Codex's tools that start an agent: JSON inside a string, of which only ids are wanted.
+
+use crate::scan::Visitor;
+use crate::text::Text;
+
+/// Looks for the ids in the answer of `spawn_agent`.
+#[derive(Default)]
+pub(super) struct Spawned<'a> {
+    next: Option<Which>,
+    pub(super) agent_id: Option<Text<'a>>,
+    pub(super) task_name: Option<Text<'a>>,
+}
+
+#[derive(Clone, Copy)]
+enum Which {
+    AgentId,
+    TaskName,
+}
+
+impl<'a> Visitor<'a> for Spawned<'a> {
+    fn key(&mut self, key: Text<'a>) -> bool {
+        self.next = if key.is(b"agent_id") {
+            Some(Which::AgentId)
+        } else if key.is(b"task_name") {
+            Some(Which::TaskName)
+        } else {
+            None
+        };
+        true
+    }
+
+    fn text(&mut self, text: Text<'a>) {
+        match self.next.take() {
+            Some(Which::AgentId) => self.agent_id = Some(text),
+            Some(Which::TaskName) => self.task_name = Some(text),
+            None => {}
+        }
+    }
+
+    fn unnamed(&mut self) {
+        self.next = None;
+    }
+}
