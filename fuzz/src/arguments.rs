@@ -115,7 +115,12 @@ mod tests {
             (&["all", "--runs", "many"], "`--runs` needs a whole number, not `many`\n"),
         ] {
             let error = parsed(words).unwrap_err();
-            assert!(error.starts_with(text) && error.contains("hint: the targets are envelope"), "{error}");
+            assert!(
+                error.starts_with(text)
+                    && error.contains("hint: the targets are ")
+                    && error.contains("envelope"),
+                "{error}"
+            );
         }
     }
 }
