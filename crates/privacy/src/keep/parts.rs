@@ -11,6 +11,8 @@ pub(crate) enum Part {
     State,
     /// A number.
     Number,
+    /// The status of an answer over HTTP: three digits.
+    HttpStatus,
     /// True or false.
     Flag,
     /// `isError`, `is_error`: the tool says so itself.
@@ -105,7 +107,7 @@ static PARTS: Table<(Part, u8), 119> = Table::new([
     (b"totalDurationMs", (Part::Number, ROOT)),
     (b"totalToolUseCount", (Part::Number, ROOT)),
     (b"totalTokens", (Part::Number, ROOT)),
-    (b"code", (Part::Number, ROOT)),
+    (b"code", (Part::HttpStatus, ROOT)),
     (b"bytes", (Part::Number, ROOT)),
     (b"discardedFiles", (Part::Number, ROOT)),
     (b"discardedCommits", (Part::Number, ROOT)),

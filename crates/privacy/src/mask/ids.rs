@@ -18,12 +18,12 @@ pub(super) fn is_uuid_like(text: &[u8]) -> bool {
         && [8, 13, 18, 23].iter().all(|place| text.get(*place) == Some(&b'-'))
 }
 
-/// Whether a text of at least eight bytes holds no blank, no quote and no mark.
+/// Whether a text of at least eight bytes holds no blank, no quote, no mark and, being a spelling, no line break.
 fn is_one_word(text: &[u8]) -> bool {
     let (words, _) = text.as_chunks::<8>();
     let breaks = |word: &[u8; 8]| {
         let word = u64::from_le_bytes(*word);
-        swar::separators(word) | swar::colon_to_equals(word)
+        swar::separators(word) | swar::colon_to_equals(word) | swar::backslashes(word)
     };
     words.iter().chain(text.last_chunk()).all(|word| breaks(word) == 0)
 }
@@ -41,6 +41,8 @@ mod tests {
         assert!(!is_id(b"toolu_40897adff8f74b43bf5153ec with words"));
         assert!(!is_id(b"5a133364x48e1-40c2-b568-cfba1112cbce"));
         assert!(!is_id(b"call_password=hunter2"));
+        assert!(!is_id(b"toolu_\\nsomething in the next line"));
+        assert!(!is_id(b"call_x\\nsomething_else"));
         assert!(!is_id(b""));
     }
 }

@@ -23,9 +23,8 @@ fn is_name(byte: u8) -> bool {
 
 /// The name before the mark at `at`, and what stands before it.
 fn name(text: &[u8], at: usize) -> Option<(&[u8], Option<u8>)> {
-    let before = part(text, at.saturating_sub(MOST_BLANKS + names::MOST + 8), at);
-    let blanks = before.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let before = part(before, 0, before.len() - blanks);
+    let before = part(text, at.saturating_sub(2 * MOST_BLANKS + names::MOST + 8), at);
+    let before = without_blanks(before);
     // "password":, ['password'] =, apiKey?:, and the quotes of a program inside a program
     let closers = before
         .iter()
@@ -48,6 +47,18 @@ fn name(text: &[u8], at: usize) -> Option<(&[u8], Option<u8>)> {
         None | Some(b'0'..=b'9') => None,
         Some(_) => Some((name, rest.last().copied())),
     }
+}
+
+/// Leaves out the blanks at the end of `text`; a tab may be spelled `\t`.
+fn without_blanks(text: &[u8]) -> &[u8] {
+    let mut text = text;
+    for _ in 0..MOST_BLANKS {
+        match text {
+            [rest @ .., b' ' | b'\t'] | [rest @ .., b'\\', b't'] => text = rest,
+            _ => break,
+        }
+    }
+    text
 }
 
 /// The secret whose mark is at `at`.

@@ -48,8 +48,9 @@ impl Said {
             }
             Part::Flag => flag.is_some(),
             Part::Number => number,
-            // Ids are numbers in some clients.
-            Part::Id => number,
+            Part::HttpStatus => number && spelling.len() == 3,
+            // Ids are small numbers in some clients.
+            Part::Id => number && spelling.len() <= 10,
             Part::State
             | Part::ErrorClass
             | Part::WorktreePath

@@ -91,6 +91,7 @@ pub(super) fn has_shape(meaning: Part, value: &[u8]) -> bool {
         Part::WorktreeBranch => keep::is_worktree_branch(value),
         Part::ErrorClass => crate::classify::ErrorClass::parse(value).is_some(),
         Part::Number
+        | Part::HttpStatus
         | Part::Flag
         | Part::IsError
         | Part::Interrupted
