@@ -464,3 +464,26 @@ fn a_helper_of_the_client_is_told_of_without_what_it_was_told() {
         );
     }
 }
+
+#[test]
+fn going_back_to_an_earlier_message_stays_in_the_thread() {
+    let base =
+        |thread: &str| json!({"thread_id": thread, "end_ordinal_exclusive": 12, "end_byte_offset": 4096});
+    let told = |thread: &str| {
+        let rows = written(&[(
+            "session_meta",
+            json!({"id": THREAD, "session_id": THREAD, "forked_from_id": thread, "history_base": base(thread)}),
+        )]);
+        entries("x", &rows, Level::Actions)
+    };
+    let went_back = told(THREAD);
+    let back = went_back.iter().find(|entry| is(entry, Kind::ContextSaved)).unwrap();
+    assert_eq!(
+        (&back.metadata["trigger"], &back.metadata["baseOrdinal"]),
+        (&json!("rolled_back"), &json!(12))
+    );
+    assert!(!went_back[0].metadata.contains_key("forkedFrom"));
+    let forked = told("01a1e120-2ea6-7463-8b4a-6b898802ad57");
+    assert!(forked.iter().all(|entry| !is(entry, Kind::ContextSaved)));
+    assert!(forked[0].metadata.contains_key("forkedFrom"));
+}

@@ -113,10 +113,22 @@ fn review_key(told: &Telling<'_>, what: &str, item: &Members<'_>) -> String {
 
 /// `thread_rolled_back`: the last turns no longer count for the model; they happened all the same.
 pub(super) fn rolled_back(told: &mut Telling<'_>, event: &Members<'_>) {
-    let key = format!("rolled_back:{}", told.observation);
-    let mut entry = told.event(Kind::ContextSaved, Phase::Open, key, "thread_rolled_back");
-    entry.title = Some("History taken back".to_owned());
-    put(&mut entry.metadata, "trigger", Some("rolled_back"));
+    let mut entry = taken_back(told, "thread_rolled_back");
     put(&mut entry.metadata, "itemCount", event.count("num_turns"));
     told.say(entry);
+}
+
+/// A file of a thread that goes on from an earlier point of another file of the same thread.
+pub(super) fn went_back(told: &mut Telling<'_>, ordinal: Option<u64>) {
+    let mut entry = taken_back(told, "session_meta.history_base");
+    put(&mut entry.metadata, "baseOrdinal", ordinal);
+    told.say(entry);
+}
+
+fn taken_back(told: &Telling<'_>, reason: &str) -> agent_tracer_event::Entry {
+    let key = format!("rolled_back:{}", told.observation);
+    let mut entry = told.event(Kind::ContextSaved, Phase::Open, key, reason);
+    entry.title = Some("History taken back".to_owned());
+    put(&mut entry.metadata, "trigger", Some("rolled_back"));
+    entry
 }

@@ -2,6 +2,7 @@
 
 use agent_tracer_event::{Kind, Metadata, Phase, Subject};
 
+use super::context;
 use super::name::uuid_millis;
 use super::telling::Telling;
 use crate::codex::facts::{put, subagent_key, thread_started_key, turn_key, write_action};
@@ -111,6 +112,12 @@ pub(super) fn session_meta(told: &mut Telling<'_>, meta: &Members<'_>) {
     told.put_word(&mut started.metadata, "cwd", meta.word("cwd"));
     told.say(started);
 
+    // The user went back to an earlier message: the thread goes on in this file from there.
+    let base = meta.members("history_base");
+    if base.as_ref().and_then(|base| base.word("thread_id")).as_deref() == Some(told.thread.as_str()) {
+        context::went_back(told, base.and_then(|base| base.count("end_ordinal_exclusive")));
+    }
+
     if let Some(parent) = &origin.parent {
         let key = subagent_key(&told.thread);
         let subject = Subject::Event(Kind::ActionLogged);
@@ -152,7 +159,7 @@ fn identity(told: &mut Telling<'_>, meta: &Members<'_>, origin: &Origin, agent_t
         put(&mut about, "depth", origin.depth);
         told.put_word(&mut about, "agentNickname", origin.nickname.as_deref());
         told.put_word(&mut about, "agentPath", origin.path.as_deref());
-    } else if let Some(base) = meta.word("forked_from_id") {
+    } else if let Some(base) = meta.word("forked_from_id").filter(|base| *base != told.thread) {
         told.put_word(&mut about, "forkedFrom", Some(base));
     }
     told.say_task(about, "session_meta");
