@@ -25,11 +25,14 @@ build: hook-static ## Build both release binaries into dist/
 	@install -m 755 target/hook/agent-tracer-hook $(DIST)/agent-tracer-hook
 	@echo "built $(DIST)/agent-tracer and $(DIST)/agent-tracer-hook"
 
+# Static, and at a fixed address: relocating itself would be a quarter of the hook's instructions.
+STATIC := -C target-feature=+crt-static -C relocation-model=static
+
 hook-static:
-	$(CARGO) rustc -p agent-tracer-hook --profile hook -- -C target-feature=+crt-static
+	$(CARGO) rustc -p agent-tracer-hook --profile hook -- $(STATIC)
 
 floor-static:
-	$(CARGO) rustc -p agent-tracer-bench-hook --bin floor --profile hook -- -C target-feature=+crt-static
+	$(CARGO) rustc -p agent-tracer-bench-hook --bin floor --profile hook -- $(STATIC)
 
 check: ## The fast loop: format, lints with warnings denied, docs, unit tests
 	$(CARGO) fmt --all --check

@@ -20,6 +20,14 @@ pub(crate) const LIMIT: Duration = Duration::from_millis(300);
 /// More than any status line; what follows is not read.
 const OUTPUT_CAP: usize = 64 << 10;
 
+/// Set for the user's command, so that one which calls this hook again does not start itself for ever.
+const CHAINED: &str = "AGENT_TRACER_CHAINED";
+
+/// Tells whether this process was itself started as the user's own status line.
+pub(crate) fn is_chained() -> bool {
+    std::env::var_os(CHAINED).is_some()
+}
+
 /// Returns what the command printed, without the line break at its end.
 pub(crate) fn run(command: &str, input: &[u8], limit: Duration) -> Vec<u8> {
     let deadline = Instant::now() + limit;
@@ -29,6 +37,7 @@ pub(crate) fn run(command: &str, input: &[u8], limit: Duration) -> Vec<u8> {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
+        .env(CHAINED, "1")
         .process_group(0)
         .spawn();
     let Ok(mut child) = spawned else { return Vec::new() };

@@ -38,6 +38,10 @@ fn make(path: &Path) -> io::Result<()> {
         .open(temporary)
         .and_then(|mut file| file.write_all(&random()));
     let linked = written.and_then(|()| match fs::hard_link(temporary, path) {
+        // A key that is there but too short (a crash, an editor) is replaced; a whole one has won.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && stored(path).is_err() => {
+            fs::rename(temporary, path)
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
     });
@@ -70,6 +74,15 @@ mod tests {
         let left: Vec<_> =
             fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
         assert_eq!(left, [home.hash_key().file_name().unwrap()]);
+    }
+
+    #[test]
+    fn a_key_that_was_cut_is_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::in_folder(folder.path());
+        File::create(home.hash_key()).unwrap().write_all(b"short").unwrap();
+        let first = of(&home);
+        assert_eq!(of(&home), first);
     }
 
     #[test]

@@ -38,6 +38,7 @@ fn home(argument: Option<&Path>) -> Option<Home> {
 #[expect(unsafe_code, reason = "an exported symbol; nothing else in the program is called `main`")]
 #[unsafe(no_mangle)]
 extern "C" fn main(_count: i32, _words: *const *const u8) -> i32 {
+    hold_back_deadly_signals();
     answer();
     0
 }
@@ -61,18 +62,25 @@ fn serve(arguments: &Arguments) {
     let home = home(arguments.home.as_deref());
     let payload = record::run(arguments.caller, home.as_ref());
     if arguments.caller == Caller::StatusLine {
-        // Nobody has told the kernel that a reader who is gone is no reason to die.
-        SigSet::from(Signal::SIGPIPE).thread_block().ok();
         let settings =
             statusline::Settings::load(&home.map(|home| home.statusline_conf()).unwrap_or_default());
-        let mut out =
-            settings.chain.map_or_else(Vec::new, |chain| chain::run(&chain, &payload, chain::LIMIT));
+        let chain = settings.chain.filter(|_| !chain::is_chained());
+        let mut out = chain.map_or_else(Vec::new, |chain| chain::run(&chain, &payload, chain::LIMIT));
         if !out.is_empty() {
             out.push(b'\n');
         }
         out.extend_from_slice(statusline::render(&settings.prefix, &payload).as_bytes());
         tell(&mut std::io::stdout(), String::from_utf8_lossy(&out).as_ref());
     }
+}
+
+/// A reader that is gone and a limit on file sizes are errors to count, not reasons to die.
+fn hold_back_deadly_signals() {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGPIPE);
+    signals.add(Signal::SIGXFSZ);
+    // Blocked for this process only: the standard library gives children a clean mask.
+    signals.thread_block().ok();
 }
 
 /// Prints a line. A reader that is gone is no reason to fail.

@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agent_tracer_privacy::{Config, Level, Source, reduce};
+use agent_tracer_privacy::{Config, Level, Source, mask, reduce};
 use agent_tracer_spool::envelope::{Agent, Channel, Fault, Header};
 use agent_tracer_spool::{Home, Reason, Spool, doorbell};
 
@@ -103,7 +103,7 @@ fn record(caller: Caller, home: &Home, input: &Input) {
             header.fault = Some(Fault { what: Cow::Borrowed(fault.what.name()), at: fault.at as u64 });
         }
     }
-    header.cwd = cwd.map(|path| Cow::Owned(path.into_os_string().into_vec()));
+    header.cwd = cwd.map(|path| Cow::Owned(masked(path.into_os_string().into_vec())));
     describe_process(&mut header);
     // A refusal is counted by the spool itself. There is nobody here to tell.
     if Spool::at(&home.spool()).accept(&header, &body, arrived, std::process::id()).is_ok() {
@@ -115,7 +115,7 @@ fn record(caller: Caller, home: &Home, input: &Input) {
 fn describe_process(header: &mut Header<'_>) {
     for name in environment::RECORDED {
         if let Some(value) = std::env::var_os(name) {
-            header.env.push((Cow::Borrowed(*name), Cow::Owned(value.into_vec())));
+            header.env.push((Cow::Borrowed(*name), Cow::Owned(masked(value.into_vec()))));
         }
     }
     let parent = std::os::unix::process::parent_id();
@@ -131,6 +131,15 @@ fn describe_process(header: &mut Header<'_>) {
     header.pid_namespace = process::pid_namespace();
     header.parent_pid = Some(parent);
     header.hook_pid = Some(std::process::id());
+}
+
+/// Paths and names can hold a secret too. Bytes that are no text are left as they are.
+fn masked(value: Vec<u8>) -> Vec<u8> {
+    let replaced = match std::str::from_utf8(&value).map(mask) {
+        Ok(Cow::Owned(text)) => Some(text.into_bytes()),
+        Ok(Cow::Borrowed(_)) | Err(_) => None,
+    };
+    replaced.unwrap_or(value)
 }
 
 /// What the user asked for. No file means the default; a file that cannot be read means the strictest

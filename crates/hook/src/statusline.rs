@@ -67,13 +67,15 @@ pub(crate) fn render(prefix: &str, payload: &[u8]) -> String {
         // Writing to a string cannot fail.
         line.write_fmt(text).ok();
     };
-    if let Some(used) = number(payload, &["context_window", "used_percentage"]) {
+    // A number that cannot be true would only fill the line.
+    let number = |path: &[&str]| number(payload, path).filter(|value| (0.0..1e7).contains(value));
+    if let Some(used) = number(&["context_window", "used_percentage"]) {
         part(format_args!("ctx {used:.0}%"));
     }
-    if let Some(used) = number(payload, &["rate_limits", "five_hour", "used_percentage"]) {
+    if let Some(used) = number(&["rate_limits", "five_hour", "used_percentage"]) {
         part(format_args!("5h {used:.0}%"));
     }
-    if let Some(cost) = number(payload, &["cost", "total_cost_usd"]) {
+    if let Some(cost) = number(&["cost", "total_cost_usd"]) {
         part(format_args!("${cost:.3}"));
     }
     line
@@ -92,6 +94,7 @@ mod tests {
         let first = br#"{"cost":{"total_cost_usd":0},"context_window":{"used_percentage":null}}"#;
         assert_eq!(render("[tracer]", first), "[tracer] $0.000");
         assert_eq!(render("[tracer]", b"not json"), "[tracer]");
+        assert_eq!(render("[tracer]", br#"{"cost":{"total_cost_usd":1e300},"x":1}"#), "[tracer]");
     }
 
     #[test]

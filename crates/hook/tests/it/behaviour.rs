@@ -75,6 +75,32 @@ fn named_variables_are_recorded_and_no_others() {
 }
 
 #[test]
+fn a_secret_in_a_path_or_a_variable_is_masked() {
+    let world = World::new();
+    let secret = format!("ghp_{}", "16C7e42F292c6912E7710c838347Ae178B4a");
+    let place = world.home().with_file_name(&secret);
+    std::fs::create_dir_all(&place).expect("a folder");
+    let mut command = world.command(&["claude"]);
+    command.current_dir(&place).env("CLAUDE_PROJECT_DIR", &place);
+    assert_silent(&run(&mut command, PROMPT));
+    for path in files(&world.home()) {
+        let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a file")).into_owned();
+        assert!(!text.contains(&secret), "{text}");
+    }
+    assert!(world.envelope().0.cwd.is_some_and(|cwd| cwd.ends_with(b"]")));
+}
+
+#[test]
+fn a_limit_on_file_sizes_does_not_kill_the_hook() {
+    let world = World::new();
+    let hook = env!("CARGO_BIN_EXE_agent-tracer-hook");
+    let mut command = std::process::Command::new("/bin/sh");
+    command.arg("-c").arg(format!("ulimit -f 0; exec {hook} claude")).env("AGENT_TRACER_HOME", world.home());
+    assert_silent(&run(&mut command, PROMPT));
+    assert_eq!(world.envelopes().len(), 0);
+}
+
+#[test]
 fn everything_on_disk_is_the_users_alone() {
     let world = World::new();
     let write =

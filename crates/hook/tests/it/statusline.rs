@@ -66,3 +66,13 @@ fn input_that_is_no_json_still_gives_a_line() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "[tracer]\n");
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn a_line_of_the_user_that_calls_ours_again_ends() {
+    let world = World::new();
+    let hook = env!("CARGO_BIN_EXE_agent-tracer-hook");
+    world.write("statusline.conf", &format!("chain {hook} statusline\n"));
+    let line = "[tracer] ctx 7% · 5h 12% · $0.274\n";
+    assert_eq!(printed(&world), format!("{line}{line}"));
+    assert_eq!(world.envelopes().len(), 2);
+}
