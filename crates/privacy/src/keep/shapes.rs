@@ -27,8 +27,14 @@ pub(crate) fn is_model(value: &[u8]) -> bool {
 }
 
 /// Whether `value` is an absolute path of sane length without control characters.
+///
+/// Only of characters that the agent itself puts there: a sentence that starts with a slash is none.
 pub(crate) fn is_absolute_path(value: &[u8]) -> bool {
-    value.starts_with(b"/") && value.len() <= 1024 && !value.iter().any(u8::is_ascii_control)
+    value.starts_with(b"/")
+        && value.len() <= 1024
+        && value
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/' | b'-' | b'+' | b'@' | b'~'))
 }
 
 /// Whether `value` is a branch as the agent itself names it for a worktree.
