@@ -237,8 +237,15 @@ fn activity(meaning: &mut Meaning, kind: &str) {
     meaning.metadata.insert("activityType".to_owned(), Value::from(kind));
 }
 
+/// Whom a call is about: by name, for an id says nothing to a person.
 fn target(input: &Input<'_>) -> String {
-    input.id(TARGET).map_or_else(|| "an agent".to_owned(), |target| line(&target, 60))
+    let named = input.id(TARGET).filter(|target| !is_id(target));
+    named.map_or_else(|| "an agent".to_owned(), |target| line(&target, 60))
+}
+
+/// Whether a name is only an id: long, of hexadecimal digits and dashes.
+fn is_id(name: &str) -> bool {
+    name.len() > 14 && name.chars().all(|letter| letter.is_ascii_hexdigit() || letter == '-')
 }
 
 /// The skill's name. The older slash command tool gives a whole command line.

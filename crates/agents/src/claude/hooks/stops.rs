@@ -65,13 +65,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
 /// The last words of a turn, on the task that acted.
 pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     let said = hook.payload.said(&["last_assistant_message"]);
-    let key_in = |turn: &str| match said {
-        Some(Said::Text(text)) if !text.trim().is_empty() => Some(identity::said_key(turn, text)),
-        Some(Said::Length(bytes)) if bytes > 0 => Some(identity::said_length_key(turn, bytes)),
-        _ => None,
-    };
-    let key = hook.turn().and_then(|turn| key_in(&turn));
-    let key = key.unwrap_or_else(|| format!("stop:{}", hook.observation.name));
+    let key = key(hook, said);
     let mut entry = hook.event(Kind::AssistantResponse, Phase::Close, key);
     entry.ended_at = Some(hook.at);
     entry.title = Some("Response".to_owned());
@@ -94,6 +88,17 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
         entry.metadata.insert("backgroundTasks".to_owned(), tasks);
     }
     entry
+}
+
+/// The key of a turn's last words: the transcript has the same, also where they are the client's own about a failure.
+fn key(hook: &Hook<'_>, said: Option<Said<'_>>) -> String {
+    let key_in = |turn: &str| match said {
+        Some(Said::Text(text)) if !text.trim().is_empty() => Some(identity::said_key(turn, text)),
+        Some(Said::Length(bytes)) if bytes > 0 => Some(identity::said_length_key(turn, bytes)),
+        _ => None,
+    };
+    let key = hook.turn().and_then(|turn| key_in(&turn));
+    key.unwrap_or_else(|| format!("stop:{}", hook.observation.name))
 }
 
 /// The text of a message, as title, body and size.
@@ -143,8 +148,8 @@ fn failure(hook: &Hook<'_>, reading: &mut Reading) {
         .payload
         .text(&["error", "error_type"])
         .map_or_else(|| "unknown".to_owned(), |e| text::line(e, 100));
-    let mut entry =
-        hook.event(Kind::AssistantResponse, Phase::Close, format!("stop:{}", hook.observation.name));
+    let key = key(hook, hook.payload.said(&["last_assistant_message"]));
+    let mut entry = hook.event(Kind::AssistantResponse, Phase::Close, key);
     entry.ended_at = Some(hook.at);
     entry.state = Some(CallState::Failed);
     words(&mut entry, hook.payload.said(&["last_assistant_message", "error_message"]));

@@ -170,7 +170,8 @@ fn title_of_task(told: &mut Telling<'_, '_>, kept: &Value, origin: Option<&str>)
 
 /// The human cut the turn off. No hook tells of it.
 fn interruption(told: &mut Telling<'_, '_>, text: &str) {
-    let named = !told.row.interrupted_message.is_empty();
+    // Without a terminal nobody can have answered a dialog with No: then it was a signal that cut the call off.
+    let named = !told.row.interrupted_message.is_empty() || told.row.entrypoint.is("sdk-cli");
     let key = match told.turn() {
         Some(turn) => format!("interrupt:{turn}:{}", told.name),
         None => told.own_key(),

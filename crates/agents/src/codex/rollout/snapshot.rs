@@ -33,7 +33,7 @@ pub(super) fn token_count(told: &mut Telling<'_>, event: &Members<'_>) {
     let mut entry = told.event(Kind::ContextSnapshot, Phase::Open, key, "token_count");
     entry.title = keys.get("contextWindowUsedPct").map_or_else(
         || Some("Limits".to_owned()),
-        |used| Some(format!("Context {}% full", used.as_f64().unwrap_or(0.0).round())),
+        |used| Some(format!("Context {}% used", used.as_f64().unwrap_or(0.0).round())),
     );
     entry.metadata = keys;
     told.say(entry);

@@ -81,6 +81,7 @@ fn say_usage(told: &mut Telling<'_>, mut entry: agent_tracer_event::Entry, used:
     used.usage().write(&mut entry.metadata);
     put(&mut entry.metadata, "usageSource", Some(source));
     put(&mut entry.metadata, "model", told.state.model.as_deref().map(Value::from));
-    entry.title = Some(format!("{} tokens", used.usage().total()));
+    let model = told.state.model.as_deref().unwrap_or("a model");
+    entry.title = Some(crate::text::title(&format!("Response of {model}")));
     told.say(entry);
 }

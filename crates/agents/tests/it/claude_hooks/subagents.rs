@@ -165,7 +165,9 @@ fn an_api_error_fails_the_child_and_its_row_on_the_session() {
     let said = only(&reading, Kind::AssistantResponse);
     assert_eq!(said.task.runtime_session, format!("sub--{agent}"));
     assert_eq!(said.metadata["stopReason"], "error:unknown");
-    assert_eq!(said.key, "stop:1731-812-0");
+    let words = payload["last_assistant_message"].as_str().unwrap();
+    // The transcript holds the same words, and a failure told twice is one failure.
+    assert_eq!(said.key, agent_tracer_agents::claude::identity::said_key(agent, words));
     assert_eq!(turn(&reading).state, Some(CallState::Failed));
     let told = only(&reading, Kind::ActionLogged);
     assert_eq!((told.phase, told.task.runtime_session.as_str()), (Phase::Close, session));

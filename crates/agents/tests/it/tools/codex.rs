@@ -43,15 +43,15 @@ fn agents_of_both_generations() {
                 json!({"target": id}),
                 steps,
                 &format!("agent {id}"),
-                &format!("Close {id}"),
+                "Close an agent",
             ),
-            ("close_agent", json!({"target": id}), steps, &format!("agent {id}"), &format!("Close {id}")),
+            ("close_agent", json!({"target": id}), steps, &format!("agent {id}"), "Close an agent"),
             (
                 "multi_agent_v1send_input",
                 json!({"target": id, "message": "go on"}),
                 tells,
                 &format!("agent {id}"),
-                &format!("Tell {id}: go on"),
+                "Tell an agent: go on",
             ),
             (
                 "collaborationsend_message",
@@ -72,7 +72,7 @@ fn agents_of_both_generations() {
                 json!({"id": id}),
                 steps,
                 &format!("agent {id}"),
-                &format!("Resume {id}"),
+                "Resume an agent",
             ),
             (
                 "collaborationlist_agents",
