@@ -66,6 +66,7 @@ pub(crate) enum Node {
 
 /// Statuses that are possible, as a set: ended well or badly, or left the shell well or badly.
 type Set = u8;
+const NOWHERE: Set = 0;
 const WELL: Set = 1;
 const BADLY: Set = 2;
 const LEFT_WELL: Set = 4;
@@ -136,34 +137,12 @@ pub(crate) fn proof(tree: &Node, leaf: usize) -> Proof {
     // Every way, those around the step included: can anything but this step make the whole fail?
     let passed =
         possible(tree, Assume { leaf, status: WELL, others: STAYED, pipes_count: false, follow: false });
+    // Every way around it: a way that comes to the step ends there.
+    let around =
+        possible(tree, Assume { leaf, status: NOWHERE, others: STAYED, pipes_count: false, follow: false });
     Proof {
-        zero: failed.set & WELL == 0 && always_reached(tree, leaf),
+        zero: failed.set & WELL == 0 && around.set & WELL == 0,
         non_zero: failed.set & BADLY != 0 && passed.set & BADLY == 0,
-    }
-}
-
-/// True if no way through the command line that ends well goes around the step.
-fn always_reached(tree: &Node, leaf: usize) -> bool {
-    match tree {
-        Node::Step { leaf: own, .. } => *own == leaf,
-        Node::Nothing | Node::OneOf(_) => false,
-        Node::Not(inner) | Node::Subshell(inner, _) => always_reached(inner, leaf),
-        Node::Call(inner) => always_reached(inner, leaf),
-        Node::Sequence(items) => {
-            items.iter().any(|(item, background)| !background && always_reached(item, leaf))
-        }
-        Node::Pipeline(members) => members.iter().any(|member| always_reached(member, leaf)),
-        // What follows `&&` ran if the chain ended well, as long as no `||` gives another way.
-        Node::Chain(first, rest) => {
-            let only_and = rest.iter().all(|(link, _)| *link == Link::And);
-            always_reached(first, leaf) || only_and && rest.iter().any(|(_, node)| always_reached(node, leaf))
-        }
-        Node::If(branches, _) => {
-            branches.first().is_some_and(|(condition, _)| always_reached(condition, leaf))
-        }
-        Node::Loop { condition, .. } => {
-            condition.as_ref().is_some_and(|condition| always_reached(condition, leaf))
-        }
     }
 }
 
@@ -215,9 +194,11 @@ impl Shell {
         self.pipefail = options.pipefail.unwrap_or(self.pipefail);
     }
 
-    /// Under `set -e` a failure that nobody tests ends the shell.
-    const fn guard(&self, out: Out) -> Out {
-        if self.errexit && !self.tested && out.set & BADLY != 0 {
+    /// Under `set -e` a failure that nobody tests ends the shell. A compound that fails without having ended it
+    /// holds a failure that was tested inside, and an inverted command never ends it.
+    const fn guard(&self, node: &Node, out: Out) -> Out {
+        let counts = matches!(node, Node::Step { .. } | Node::Pipeline(_) | Node::Subshell(..));
+        if self.errexit && !self.tested && counts && out.set & BADLY != 0 {
             return Out { set: (out.set & !BADLY) | LEFT_BADLY, ..out };
         }
         out
@@ -280,7 +261,7 @@ fn chain(first: &Node, rest: &[(Link, Node)], assume: Assume, shell: &mut Shell)
         shell.last = gate;
         let mut out = eval(node, assume, shell);
         if is_last {
-            out = shell.guard(out);
+            out = shell.guard(node, out);
         }
         if out.through {
             // The step in question ran, whatever had to happen for that.
@@ -292,7 +273,7 @@ fn chain(first: &Node, rest: &[(Link, Node)], assume: Assume, shell: &mut Shell)
         }
     }
     shell.tested = tested;
-    if rest.is_empty() { shell.guard(all) } else { all }
+    if rest.is_empty() { shell.guard(first, all) } else { all }
 }
 
 fn sequence(items: &[(Node, bool)], assume: Assume, shell: &mut Shell) -> Out {
@@ -300,12 +281,12 @@ fn sequence(items: &[(Node, bool)], assume: Assume, shell: &mut Shell) -> Out {
     for (node, background) in items {
         let out = if *background {
             let out = eval(node, assume, &mut shell.clone());
-            Out { set: WELL, ..out }
+            Out { set: if out.set == NOWHERE { NOWHERE } else { WELL }, ..out }
         } else if matches!(node, Node::Chain(..)) {
             eval(node, assume, shell)
         } else {
             let out = eval(node, assume, shell);
-            shell.guard(out)
+            shell.guard(node, out)
         };
         if out.through {
             all = out;
@@ -326,6 +307,9 @@ fn pipeline(members: &[Node], assume: Assume, shell: &mut Shell) -> Out {
     for member in members {
         let out = eval(member, assume, &mut shell.clone());
         let set = arrived(out.set);
+        if set == NOWHERE {
+            return Out { set, through };
+        }
         through |= out.through;
         any_badly |= set & BADLY;
         all_well &= set;
@@ -379,6 +363,9 @@ fn repeat(condition: Option<&Node>, body: &Node, assume: Assume, shell: &mut She
         shell.tested = tested;
         through = asked.through;
         left = asked.set & LEFT;
+        if asked.set & STAYED == 0 {
+            return Out { set: left, through };
+        }
     }
     let out = eval(body, assume, shell);
     if out.through && out.set & STAYED == 0 {

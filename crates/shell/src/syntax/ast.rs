@@ -209,5 +209,7 @@ pub(crate) struct Parameter {
 #[derive(Clone, Debug)]
 pub(crate) struct Substitution {
     pub(crate) span: Span,
+    /// Inside double quotes: what it prints stays one piece.
+    pub(crate) quoted: bool,
     pub(crate) script: Script,
 }

@@ -20,7 +20,7 @@ impl Parser<'_> {
                     return Part::Arithmetic(Box::new((Span::new(start, self.position), parts)));
                 }
                 self.advance(1);
-                self.substitution(start).map_or_else(Part::Opaque, |it| Part::Command(Box::new(it)))
+                self.substitution(start, quoted).map_or_else(Part::Opaque, |it| Part::Command(Box::new(it)))
             }
             Some(b'{') => self.braced_parameter(quoted),
             Some(b'\'') if !quoted => self.ansi_quotes(),
@@ -32,7 +32,10 @@ impl Parser<'_> {
             Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
                 self.advance(1);
                 let name = self.name();
-                self.parameter(start, name, true, quoted, Few::default())
+                // An escaped line end does not end the name; what follows it belongs to another variable.
+                let goes_on = self.starts_with("\\\n")
+                    && self.peek_at(2).is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+                self.parameter(start, name, !goes_on, quoted, Few::default())
             }
             Some(b'0'..=b'9' | b'?' | b'$' | b'!' | b'#' | b'*' | b'@' | b'-') => {
                 let name = Span::new(start + 1, start + 2);
@@ -62,11 +65,11 @@ impl Parser<'_> {
     pub(super) fn process_substitution(&mut self) -> Part {
         let start = self.position;
         self.advance(1);
-        self.substitution(start).map_or_else(Part::Opaque, |it| Part::Process(Box::new(it)))
+        self.substitution(start, false).map_or_else(Part::Opaque, |it| Part::Process(Box::new(it)))
     }
 
     /// Reads a script in brackets; the parser stands on the opening one.
-    fn substitution(&mut self, start: usize) -> Result<Substitution, Span> {
+    fn substitution(&mut self, start: usize, quoted: bool) -> Result<Substitution, Span> {
         self.advance(1);
         if !self.descend() {
             return Err(Span::new(start, self.position));
@@ -78,7 +81,7 @@ impl Parser<'_> {
         self.open = outside;
         self.take(")");
         self.ascend();
-        Ok(Substitution { span: Span::new(start, self.position), script })
+        Ok(Substitution { span: Span::new(start, self.position), quoted, script })
     }
 
     fn braced_parameter(&mut self, quoted: bool) -> Part {

@@ -367,7 +367,7 @@ impl<'s> Reader<'s> {
         match self.block(closer) {
             Some(script) => {
                 let span = Span::new(start, self.position);
-                Part::Command(Box::new(Substitution { span, script }))
+                Part::Command(Box::new(Substitution { span, quoted: true, script }))
             }
             None => Part::Opaque(Span::new(start, self.position)),
         }

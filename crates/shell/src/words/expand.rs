@@ -42,17 +42,6 @@ pub(crate) fn expand<'t>(
                 }
             }
         }
-        // The same holds for what a command prints.
-        [Part::Command(command)] if word.span.start == command.span.start => {
-            match literal_output(frame, &command.script) {
-                Some(text) => {
-                    for piece in text.split_whitespace() {
-                        fields.push(Field { word: Some(word), ..Field::literal(piece.to_owned()) });
-                    }
-                }
-                None => fields.push(Field { dynamic: true, ..simple(word, command.span.of(frame.text)) }),
-            }
-        }
         _ => assemble(frame, word, variables, fields),
     }
 }
@@ -83,30 +72,52 @@ impl Build {
         }
         self.glob |= free && is_glob(text);
     }
+
+    /// Adds a value that falls apart at blanks, unless it is quoted.
+    fn push_value(&mut self, text: &str, quoted: bool) {
+        if quoted || !text.contains(char::is_whitespace) {
+            self.push(text, false);
+            return;
+        }
+        let broken: String =
+            text.chars().map(|character| if character.is_whitespace() { BREAK } else { character }).collect();
+        self.push(&broken, false);
+    }
 }
 
+/// Where a word falls apart. No argument can hold this character, so it cannot be mistaken for text.
+const BREAK: char = '\0';
+
 fn assemble<'t>(frame: &Frame<'t>, word: &'t Word, variables: &Variables, fields: &mut Vec<Field<'t>>) {
-    let braces =
-        word.parts.iter().any(|part| matches!(part, Part::Plain(span) if has_braces(span.of(frame.text))));
+    let plain_has = |brace: char| {
+        word.parts.iter().any(|part| matches!(part, Part::Plain(span) if span.of(frame.text).contains(brace)))
+    };
+    let braces = plain_has('{') && plain_has('}');
+    let nothing = Variables::default();
     let mut build = Build { marks: braces.then(Vec::new), ..Build::default() };
-    for part in &word.parts {
-        add(frame, part, variables, &mut build);
+    for (position, part) in word.parts.iter().enumerate() {
+        // Braces are expanded before variables: `$V{a,b}` is `$Va $Vb`, which are other variables.
+        let runs_on = braces
+            && matches!(part, Part::Parameter(it) if !it.span.of(frame.text).starts_with("${"))
+            && matches!(word.parts.get(position + 1), Some(Part::Plain(next)) if next.of(frame.text).starts_with('{'));
+        add(frame, part, if runs_on { &nothing } else { variables }, &mut build);
     }
-    if let Some(marks) = build.marks.take() {
-        for text in brace::expand(marks) {
-            let dynamic = build.dynamic;
-            let glob = build.glob || is_glob(&text);
-            fields.push(Field { word: Some(word), dynamic, glob, ..Field::literal(text) });
+    let texts = match build.marks.take() {
+        Some(marks) => brace::expand(marks),
+        None => vec![std::mem::take(&mut build.text)],
+    };
+    for text in texts {
+        let broken = text.contains(BREAK);
+        for piece in text.split(BREAK).filter(|piece| !broken || !piece.is_empty()) {
+            fields.push(Field {
+                text: Cow::Owned(piece.to_owned()),
+                word: Some(word),
+                dynamic: build.dynamic,
+                glob: build.glob,
+                alternatives: build.alternatives.clone(),
+            });
         }
-        return;
     }
-    fields.push(Field {
-        text: Cow::Owned(build.text),
-        word: Some(word),
-        dynamic: build.dynamic,
-        glob: build.glob,
-        alternatives: build.alternatives,
-    });
 }
 
 fn add(frame: &Frame<'_>, part: &Part, variables: &Variables, build: &mut Build) {
@@ -123,12 +134,12 @@ fn add(frame: &Frame<'_>, part: &Part, variables: &Variables, build: &mut Build)
         Part::Process(process) => unknown(process.span, build),
         Part::Backtick(inner) => unknown(*inner, build),
         Part::Command(command) => match literal_output(frame, &command.script) {
-            Some(text) => build.push(&text, false),
+            Some(text) => build.push_value(&text, command.quoted),
             None => unknown(command.span, build),
         },
         Part::Parameter(parameter) if parameter.plain => match variables.get(parameter.name.of(frame.text)) {
             // Past this length a word is not a path or a name, and repeating a variable must not make it grow.
-            Value::Text(text) if build.text.len() < MAX_GROWN => build.push(text, false),
+            Value::Text(text) if build.text.len() < MAX_GROWN => build.push_value(text, parameter.quoted),
             Value::OneOf(values) if build.alternatives.is_empty() => {
                 build.dynamic = true;
                 let before = build.text.clone();

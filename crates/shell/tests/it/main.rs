@@ -8,6 +8,7 @@ mod contract;
 mod exits;
 mod laws;
 mod notation;
+mod oracle;
 
 #[test]
 fn every_file_of_this_folder_is_part_of_the_binary() {
