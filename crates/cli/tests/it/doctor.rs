@@ -403,3 +403,19 @@ fn a_chained_status_line_is_shown() {
         ["claude ok the status line is ours and runs yours (`mine`)"]
     );
 }
+
+#[test]
+fn a_spool_that_is_no_folder_is_said_to_record_nothing() {
+    let world = World::with_real_hook();
+    world.run(&["install", "claude"]).ended_with(0);
+    let spool = world.path(DATA).join("spool");
+    fs::remove_dir_all(&spool).expect("the spool");
+    fs::File::create(&spool).expect("a file in its place");
+    let report = report(&world, &[]);
+    let told = checks(&report, "home");
+    assert_eq!(
+        told,
+        ["home fail nothing can be recorded: `[W]/home/.local/share/agent-tracer/spool` is not a folder"]
+    );
+    assert!(fix(&report, "home").starts_with("move "), "{report:#}");
+}

@@ -23,7 +23,8 @@ fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
 pub(super) fn checks(patient: &Patient<'_>) -> Vec<Check> {
     let home = &patient.home;
     if !home.data().is_dir() {
-        let text = format!("`{}` is not there yet; `install` makes it", home.data().display());
+        let text =
+            format!("`{}` is not there yet; `install` or the first event makes it", home.data().display());
         return vec![check("home", State::Info, text), privacy(patient)].into_iter().collect();
     }
     let mut checks = vec![folder(patient)];
@@ -43,12 +44,23 @@ fn folder(patient: &Patient<'_>) -> Check {
             return check("home", State::Fail, format!("cannot look at `{shown}`: {}", plain(&cause)));
         }
     };
-    // The way in which hooks write: a file that is made and removed again.
+    // The way in which hooks write: a file that is made and removed again, in each folder they use.
     let spool = patient.home.spool();
-    let written_to = if spool.is_dir() { spool.as_path() } else { data };
-    if let Err(cause) = tempfile::Builder::new().prefix(".doctor-").tempfile_in(written_to) {
-        return check("home", State::Fail, format!("cannot write to `{shown}`: {}", plain(&cause)))
-            .fix(format!("make `{shown}` writable for you, or name another folder with `--home`"));
+    for folder in [spool.join("tmp"), spool.join("new"), spool, data.to_owned()] {
+        let place = folder.display();
+        if !folder.exists() {
+            continue;
+        }
+        if !folder.is_dir() {
+            let text = format!("nothing can be recorded: `{place}` is not a folder");
+            return check("home", State::Fail, text)
+                .fix(format!("move `{place}` away; the next event or `install` makes the folder"));
+        }
+        if let Err(cause) = tempfile::Builder::new().prefix(".doctor-").tempfile_in(&folder) {
+            let text = format!("nothing can be recorded: cannot write to `{place}`: {}", plain(&cause));
+            return check("home", State::Fail, text)
+                .fix(format!("make `{place}` writable for you, or name another folder with `--home`"));
+        }
     }
     let exposed = facts.permissions().mode() & 0o077 != 0;
     if exposed && patient.default_home {
@@ -64,6 +76,7 @@ fn private_files(patient: &Patient<'_>) -> Option<Check> {
     let exposed: Vec<String> =
         [home.spool(), home.hash_key(), home.token(), home.backups(), home.install_record()]
             .into_iter()
+            .filter(|path| *path != home.spool() || path.is_dir())
             .filter(|path| fs::metadata(path).is_ok_and(|facts| facts.mode() & 0o077 != 0))
             .map(|path| format!("'{}'", path.display()))
             .collect();
