@@ -65,7 +65,20 @@ fn whole_phrase(step: &Draft, root: &str) -> String {
     {
         return format!("Delete what `{}` finds", cut(&finder.shown.text(root), 60));
     }
-    phrase(main, root)
+    let place = match main.wrappers.iter().rev().find(|wrapper| is_elsewhere(wrapper)) {
+        Some(wrapper) if wrapper.contains("ssh") => " over ssh",
+        Some(_) => " in a container",
+        None => "",
+    };
+    format!("{}{place}", phrase(main, root))
+}
+
+/// Wrappers that run their command on another machine or in a container.
+fn is_elsewhere(wrapper: &str) -> bool {
+    wrapper.contains("ssh")
+        || ["docker", "podman", "nerdctl", "kubectl", "oc "]
+            .into_iter()
+            .any(|start| wrapper.starts_with(start))
 }
 
 /// The address from which code is fetched and run.
@@ -156,8 +169,10 @@ fn phrase(draft: &Draft, root: &str) -> String {
             None => format!("Run {}", words()),
         },
         "deploy" | "change_cloud" | "change_forge" => format!("Run {}", words()),
-        "query_database" if draft.effects.gravest() >= Effect::Write => with("Change the database:", detail),
-        "query_database" => with("Query the database:", detail),
+        "query_database" => {
+            let verb = if draft.effects.gravest() >= Effect::Write { "Change" } else { "Query" };
+            format!("{verb} the database: {}", detail.unwrap_or_else(words))
+        }
         "dry_run" => format!("Dry run: {}", words()),
         "inspect_version" => format!("Ask {} about itself", draft.name),
         _ => git_phrase(draft, detail, root).unwrap_or_else(|| format!("Run {}", words())),
@@ -173,8 +188,13 @@ fn git_phrase(draft: &Draft, detail: Option<String>, root: &str) -> Option<Strin
             "inspect_diff" => with_place("Show changes in", files(), "Show changes"),
             "inspect_history" if draft.name == "git" => match draft.subcommand.as_deref() {
                 Some("blame") => with_place("Blame", files(), "Blame"),
-                Some("show") => format!("Show {}", quote_rest(&draft.shown.text(root), 2)),
-                _ => with_place("Show history of", files(), "Show git history"),
+                Some("show") => {
+                    format!("Show {}", or(shown_objects(&draft.shown.text(root)), "the last commit"))
+                }
+                Some("log" | "shortlog" | "reflog" | "whatchanged") => {
+                    with_place("Show history of", files(), "Show git history")
+                }
+                _ => return None,
             },
             "stage" => format!("Stage {}", or(detail.or(files()), "changes")),
             "unstage" => format!("Unstage {}", or(files(), "changes")),
@@ -182,7 +202,10 @@ fn git_phrase(draft: &Draft, detail: Option<String>, root: &str) -> Option<Strin
                 Some(message) => format!("Commit: {message}"),
                 None => "Commit".to_owned(),
             },
-            "switch_branch" => format!("Switch to {}", or(detail, "another branch")),
+            "switch_branch" => match detail.as_deref() {
+                Some("-") => "Switch to the previous branch".to_owned(),
+                _ => format!("Switch to {}", or(detail, "another branch")),
+            },
             "create_branch" => format!("Create branch {}", or(detail, "")),
             "delete_branch" => format!("Delete branch {}", or(detail, "")),
             "create_tag" => format!("Tag {}", or(detail, "")),
@@ -245,7 +268,11 @@ fn read_range(draft: &Draft, root: &str) -> String {
 }
 
 fn moved(verb: &str, draft: &Draft, from: &[Access], root: &str) -> String {
-    match (list(draft, from), list(draft, &[Access::Write])) {
+    // A place on another machine is an address, whichever side it is on.
+    let source = list(draft, from).or_else(|| url(draft));
+    let target =
+        list(draft, &[Access::Write]).or_else(|| url(draft).filter(|url| source.as_ref() != Some(url)));
+    match (source, target) {
         (Some(from), Some(to)) => format!("{verb} {from} to {to}"),
         (Some(from), None) => format!("{verb} {from}"),
         _ => format!("{verb}: {}", quote(draft, root)),
@@ -302,10 +329,10 @@ fn quote(draft: &Draft, root: &str) -> String {
     cut(if words.is_empty() { &draft.name } else { &words }, MAX_QUOTE)
 }
 
-/// The words of a command without the first few.
-fn quote_rest(words: &str, skip: usize) -> String {
-    let rest: Vec<&str> = words.split(' ').skip(skip).collect();
-    cut(&rest.join(" "), MAX_QUOTE)
+/// What `git show` is asked for: its words without the options.
+fn shown_objects(words: &str) -> Option<String> {
+    let objects: Vec<&str> = words.split(' ').skip(2).filter(|word| !word.starts_with('-')).collect();
+    (!objects.is_empty()).then(|| cut(&objects.join(" "), MAX_QUOTE))
 }
 
 fn one_line(text: &str) -> String {

@@ -12,7 +12,8 @@ const LOOK: Operands = Operands::PathsOrHere(Access::Look);
 const READ: Operands = Operands::Files(Access::Read);
 
 pub(super) const TOOLS: &[Tool] = &[
-    reads("ls ll la exa eza lsd dir vdir", "list").values("-I --ignore -w --width --hide --sort -s --level").operands(LOOK),
+    reads("exa eza lsd", "list").values("-L --level -I --ignore-glob -s --sort -t --time").operands(LOOK),
+    reads("ls ll la dir vdir", "list").values("-I --ignore -w --width --hide --sort").operands(LOOK),
     reads("tree", "list").values("-L -I -P -o --filelimit --charset").outputs("-o").operands(LOOK),
     reads("du ncdu dust", "inspect_usage").values("-d --max-depth -B --block-size -t --exclude").operands(LOOK),
     reads("df lsblk blkid findmnt", "inspect_usage"),
@@ -22,7 +23,8 @@ pub(super) const TOOLS: &[Tool] = &[
         .reader(cat),
     reads("head tail", "limit_output").values("-n --lines -c --bytes -s --pid").operands(READ).reader(part),
     reads("wc", "limit_output").values("--files0-from").operands(READ),
-    reads("nl od xxd hexdump hd strings", "read_file").values("-n -s -l -c -N -j -t -A -g -w -b -v -e").operands(READ),
+    reads("xxd", "read_file").values("-l -s -c -g -o -n").operands(READ).reader(xxd),
+    reads("nl od hexdump hd strings", "read_file").values("-n -s -l -c -N -j -t -A -g -w -b -v -e").operands(READ),
     reads("stat file", "read_file").values("-c --format -f --printf -m").operands(Operands::Paths(Access::Look)),
     reads("readlink realpath", "compute").values("--relative-to --relative-base").operands(Operands::Paths(Access::Look)),
     reads("md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum md5", "compute_hash")
@@ -99,6 +101,16 @@ fn cat(call: &mut Call<'_, '_, '_>) {
         && let Input::Text(text) = call.input
     {
         call.draft.output = Some(text.clone());
+    }
+}
+
+/// `xxd in out` writes its second operand.
+fn xxd(call: &mut Call<'_, '_, '_>) {
+    if call.arguments.operands.len() > 1
+        && let Some(output) = call.draft.aims.last_mut()
+    {
+        output.access = Access::Write;
+        call.becomes("write_file", Effects::READ.and(Effects::WRITE));
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) const TOOLS: &[Tool] = &[
     reads("journalctl log", "read_log").values("-u --unit -n --lines --since --until -p -t -o -g").cases(&[
         adds("--vacuum-size --vacuum-time --vacuum-files --rotate", Effects::DESTROY),
     ]).reader(journal),
-    writes("logger", "write_log"),
+    writes("logger script", "write_log"),
     writes("crontab at batch", "change_config").cases(&[
         turns("-l", "inspect_config", Effects::READ),
         turns("-r", "change_config", Effects::DESTROY),

@@ -17,7 +17,8 @@ pub(super) const TOOLS: &[Tool] = &[
         .values(PYTEST_VALUES)
         .outputs("--junitxml")
         .cases(&[turns("--collect-only --co --fixtures --markers", "inspect_project", Effects::READ)])
-        .operands(PATHS),
+        .operands(PATHS)
+        .reader(node_ids),
     checks("unittest nose nose2 doctest ward behave robot lettuce", "run_test").values("-s -p -t -k"),
     checks("tox nox", "run_test").values("-e -c -s --session -f -p").cases(&[turns(
         "-l --list -a --listenvs --showconfig",
@@ -53,6 +54,15 @@ pub(super) const TOOLS: &[Tool] = &[
     checks("busted prove hspec", "run_test").operands(PATHS),
     runs("storybook chromatic", "start_server"),
 ];
+
+/// `tests/test_a.py::TestX::test_y` names a test in a file.
+fn node_ids(call: &mut Call<'_, '_, '_>) {
+    for aim in &mut call.draft.aims {
+        if let Some((file, _)) = aim.value.split_once("::") {
+            aim.value = file.to_owned();
+        }
+    }
+}
 
 /// `vitest run`, `jest` and so on take words that are no paths.
 fn subcommand_words(call: &mut Call<'_, '_, '_>) {

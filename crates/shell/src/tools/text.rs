@@ -90,8 +90,8 @@ fn ripgrep(call: &mut Call<'_, '_, '_>) {
             call.aim(field, TargetType::Path, Access::Look);
         }
     }
-    if call.arguments.has("--type-list --files-with-matches -l") && call.arguments.has("--type-list") {
-        call.draft.operation = "list";
+    if call.arguments.has("--type-list") {
+        call.draft.operation = "inspect_version";
     }
 }
 

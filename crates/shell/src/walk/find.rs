@@ -51,7 +51,10 @@ impl Walker {
             at += 1;
             let text = &*field.text;
             if NAMES.contains(&text) {
-                if let Some(pattern) = rest.get(at) {
+                let negated =
+                    at >= 2 && rest.get(at - 2).is_some_and(|before| matches!(&*before.text, "!" | "-not"));
+                let pruned = rest.get(at + 1).is_some_and(|after| after.text == "-prune");
+                if let Some(pattern) = rest.get(at).filter(|_| !negated && !pruned) {
                     draft.selectors.pattern.get_or_insert_with(|| pattern.text.clone().into_owned());
                 }
                 at += 1;

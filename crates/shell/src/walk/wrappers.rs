@@ -139,6 +139,7 @@ const WRAPPERS: &[Wrapper] = &[
     after("su-exec", "", 1),
     after("chroot", "--userspec --groups", 1),
     after("flock", "-w --timeout -E --conflict-exit-code", 1),
+    after("script", "-c -E -I -O -B -T -m -o -t", 1),
     plain("busybox", ""),
     plain("toybox", ""),
     Wrapper { begins: Begins::FirstOption("-m --module"), ..plain("uv run", UV) },

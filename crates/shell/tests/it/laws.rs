@@ -52,7 +52,7 @@ fn every<'s>(steps: &'s [Step], visit: &mut impl FnMut(&'s Step)) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_has_an_answer_and_always_the_same(text in "\\PC{0,200}", context in contexts()) {
