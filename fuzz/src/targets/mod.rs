@@ -1,12 +1,16 @@
 //! The register of targets. A new one is a file of its own and a line here.
 
+mod claude_hooks;
+mod claude_transcript;
 mod codex_hooks;
 mod codex_rollout;
 mod envelope;
 mod envelope_roundtrip;
+mod otlp;
 mod privacy_config;
 mod privacy_mask;
 mod privacy_reduce;
+mod shell;
 
 /// A law about one reader: `run` panics if the bytes break it.
 #[derive(Debug, Clone, Copy)]
@@ -23,13 +27,17 @@ pub struct Target {
 
 /// Every target, in the order in which `all` runs them.
 pub const ALL: &[Target] = &[
+    claude_hooks::TARGET,
+    claude_transcript::TARGET,
     codex_hooks::TARGET,
     codex_rollout::TARGET,
     envelope::TARGET,
     envelope_roundtrip::TARGET,
+    otlp::TARGET,
     privacy_config::TARGET,
     privacy_mask::TARGET,
     privacy_reduce::TARGET,
+    shell::TARGET,
 ];
 
 /// Returns the target of this name.
