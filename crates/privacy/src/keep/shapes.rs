@@ -32,9 +32,9 @@ pub(crate) fn is_model(value: &[u8]) -> bool {
 pub(crate) fn is_absolute_path(value: &[u8]) -> bool {
     value.starts_with(b"/")
         && value.len() <= 1024
-        && value
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/' | b'-' | b'+' | b'@' | b'~'))
+        && value.iter().all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/' | b'-' | b'+' | b'@' | b'~')
+        })
 }
 
 /// Whether `value` is a branch as the agent itself names it for a worktree.

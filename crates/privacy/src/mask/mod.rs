@@ -1,19 +1,21 @@
 //! Masking: secrets in a text become `[masked:<kind>]`, the rest stays as it is.
 //!
 //! There is no list of secrets to compare with, so this is pattern work with two kinds of trigger, chosen so
-//! that ordinary text costs about two instructions per byte:
+//! that ordinary text costs about three instructions per byte:
 //!
-//! - [`runs`]: stretches of at least twenty word characters, found by probing every twentieth byte. Every
-//!   provider's key has one ([`shapes`]).
+//! - [`runs`]: stretches of at least twenty word characters, found eight bytes at a time. Every provider's key has
+//!   one ([`shapes`]).
 //! - [`marks`]: `=`, `:`, `--` and ` -`, around which passwords, headers, URLs and options are spelled ([`pairs`],
 //!   [`options`], [`blocks`]).
 //!
 //! The laws: masking is idempotent; a value that only refers to a secret (`$TOKEN`, `process.env.KEY`,
 //! `<your-token>`) is not one; text is never made longer by more than its markers; time is linear.
 
+mod argv;
 mod blocks;
 mod ids;
 mod marks;
+mod named;
 mod names;
 mod options;
 mod pairs;
@@ -23,6 +25,9 @@ mod values;
 mod words;
 
 use std::borrow::Cow;
+
+pub(crate) use argv::Argv;
+pub(crate) use named::Telling;
 
 /// A stretch of text that is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

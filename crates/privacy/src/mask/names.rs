@@ -69,7 +69,7 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
     if ends(b"authorization") {
         return Name::Header;
     }
-    if ends(b"cookie") {
+    if matches!(all, b"cookie" | b"setcookie") {
         return Name::Cookie;
     }
     if ends(b"password") || ends(b"passwd") || ends(b"passphrase") {

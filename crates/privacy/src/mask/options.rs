@@ -69,8 +69,8 @@ fn separator(rest: &[u8]) -> Option<usize> {
 }
 
 /// How a program takes a password behind a short option.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Short {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Short {
     /// `-pSECRET`
     Attached,
     /// `-p SECRET` or `-pSECRET`
@@ -107,6 +107,26 @@ const PROGRAMS: &[(&[u8], u8, Short)] = &[
 /// Programs whose `login` takes `-p SECRET`.
 const LOGINS: &[&[u8]] =
     &[b"docker", b"podman", b"nerdctl", b"oc", b"helm", b"az", b"buildah", b"skopeo", b"cf"];
+
+/// The short option behind which a program takes a password.
+pub(super) fn short_of(program: &[u8]) -> Option<(u8, Short)> {
+    PROGRAMS.iter().find(|(name, _, _)| *name == program).map(|(_, letter, how)| (*letter, *how))
+}
+
+/// Whether a program has a `login` that takes a password.
+pub(super) fn logs_in(program: &[u8]) -> bool {
+    LOGINS.contains(&program)
+}
+
+/// Where the password of `name:password` begins; not of two numbers, an address or a folder.
+pub(super) fn pair(value: &[u8]) -> Option<usize> {
+    let colon = value.iter().position(|byte| *byte == b':')?;
+    let (name, password) = (value.get(..colon)?, value.get(colon + 1..)?);
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'/';
+    let numbers = password.iter().all(u8::is_ascii_digit) && name.iter().all(u8::is_ascii_digit);
+    let plain = !numbers && !name.iter().any(blank) && !password.starts_with(b"//");
+    plain.then_some(colon + 1)
+}
 
 fn short(text: &[u8], at: usize) -> Option<Span> {
     let letter = *text.get(at + 1)?;

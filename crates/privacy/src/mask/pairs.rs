@@ -3,7 +3,7 @@
 
 use super::names::{self, Name};
 use super::values::{self, Value};
-use super::{MARKER, Span, part};
+use super::{MARKER, Span, named, part};
 
 /// Blanks between a name and its mark that are looked over.
 const MOST_BLANKS: usize = 24;
@@ -103,7 +103,7 @@ fn after_mark(text: &[u8], at: usize) -> usize {
     start
 }
 
-fn kind(name: &[u8], judged: Name) -> &'static str {
+pub(super) fn kind(name: &[u8], judged: Name) -> &'static str {
     let ends = |ending: &[u8]| ends_with(name, ending);
     match judged {
         Name::Key | Name::Bare | Name::Weak if ends(b"token") => "token",
@@ -116,7 +116,7 @@ fn kind(name: &[u8], judged: Name) -> &'static str {
 }
 
 /// Whether `name` ends in `ending`, in any letter case.
-fn ends_with(name: &[u8], ending: &[u8]) -> bool {
+pub(super) fn ends_with(name: &[u8], ending: &[u8]) -> bool {
     let start = name.len().checked_sub(ending.len());
     start.and_then(|start| name.get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(ending))
 }
@@ -134,26 +134,12 @@ fn holds_secret(text: &[u8], at: usize, name: &[u8], judged: Name, found: Value)
     if !found.quoted && text.get(found.end) == Some(&b'<') && value.iter().all(u8::is_ascii_alphanumeric) {
         return false;
     }
-    let digits_only = value.iter().all(u8::is_ascii_digit);
     let letters_only = value.iter().all(u8::is_ascii_alphabetic);
     if letters_only && !found.quoted && text.get(at) == Some(&b':') && goes_on(text, found.end) {
         // "password: the one that you chose" is a sentence.
         return false;
     }
-    match judged {
-        Name::Weak => value.len() >= 20 && !values::is_path(value) && values::random(value),
-        Name::Bare => {
-            let folder = matches!(value.first(), Some(b'/' | b'~' | b'.'));
-            let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
-            !folder
-                && !digits_only
-                && !value.contains(&b' ')
-                && ((value.len() >= 6 && mixed) || value.len() >= 16)
-        }
-        Name::Key => value.len() >= 4 && !(digits_only && value.len() < 10) && !values::is_path(value),
-        Name::Password => !values::is_path(value) || !value.ends_with(b"/"),
-        Name::Plain | Name::Header | Name::Cookie => false,
-    }
+    named::fits(judged, value)
 }
 
 /// Whether a sentence goes on behind the word that ends at `end`, with another word or with a marker.
@@ -165,22 +151,25 @@ fn goes_on(text: &[u8], end: usize) -> bool {
 const SCHEMES: [&[u8]; 10] =
     [b"bearer", b"basic", b"token", b"digest", b"apikey", b"negotiate", b"oauth", b"aws", b"key", b"bot"];
 
-/// `Bearer abc`, `Basic dXNlcjpw`, `token abc`: the scheme stays.
-fn header(text: &[u8], start: usize) -> Option<Span> {
-    let found = values::value_near(text, start)?;
-    let line = text.get(found.start..)?;
+/// Where the credentials of an `Authorization` header begin: behind the scheme, or at once if there is none.
+pub(super) fn behind_scheme(line: &[u8]) -> usize {
     let word = part(line, 0, 16).iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let scheme = part(line, 0, word);
-    let gap = line.get(word..)?;
+    let gap = part(line, word, line.len());
     let blanks = match gap {
         [b'%', b'2', b'0', ..] => 3,
         _ => gap.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'+')).count(),
     };
-    let (from, least) = if blanks > 0 && SCHEMES.iter().any(|name| scheme.eq_ignore_ascii_case(name)) {
-        (word + blanks, 4)
-    } else {
-        (0, 8)
-    };
+    let known = SCHEMES.iter().any(|name| scheme.eq_ignore_ascii_case(name));
+    if blanks > 0 && known { word + blanks } else { 0 }
+}
+
+/// `Bearer abc`, `Basic dXNlcjpw`, `token abc`: the scheme stays.
+fn header(text: &[u8], start: usize) -> Option<Span> {
+    let found = values::value_near(text, start)?;
+    let line = text.get(found.start..)?;
+    let from = behind_scheme(line);
+    let least = if from > 0 { 4 } else { 8 };
     let rest = line.get(from..)?;
     let length = rest
         .iter()
@@ -207,6 +196,9 @@ fn cookie(text: &[u8], start: usize) -> Option<Span> {
     let value = part(value, 0, line);
     let pair = value.iter().position(|byte| *byte == b'=')?;
     let held = value.get(pair + 1..)?;
+    if part(value, 0, pair).iter().any(|byte| byte.is_ascii_whitespace()) {
+        return None;
+    }
     if held.len() < 4 || values::refers(held, false) || values::marker_length(value).is_some() {
         return None;
     }

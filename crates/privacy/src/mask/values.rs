@@ -161,19 +161,27 @@ fn is_code(value: &[u8]) -> bool {
     if value.iter().any(|byte| matches!(byte, b'(' | b'[')) {
         return true;
     }
+    // `token::Kind::Ident`, `input.parse::`
+    if value.windows(2).any(|pair| pair == b"::") {
+        return value
+            .split(|byte| matches!(byte, b'.' | b':'))
+            .all(|part| part.is_empty() || is_identifier(part));
+    }
     let mut segments = value.split(|byte| *byte == b'.');
     let names = value.split(|byte| *byte == b'.').all(is_identifier);
     if !names {
         return false;
     }
     let root = segments.next().unwrap_or_default();
+    let digits = value.iter().any(u8::is_ascii_digit);
+    let named = |value: &[u8]| !matches!(names::judge(value), Name::Plain | Name::Weak);
     if root.len() < value.len() {
-        return words::listed(words::ROOTS, root) || !value.iter().any(u8::is_ascii_digit);
+        // `config.db.password`, `node.colon2_token`
+        return !digits || words::listed(words::ROOTS, root) || segments.next_back().is_some_and(named);
     }
     // `password=db_password`, `token: GITHUB_TOKEN`
     let joined = value.contains(&b'_') || value.iter().skip(1).any(u8::is_ascii_uppercase);
-    let digits = value.iter().any(u8::is_ascii_digit);
-    joined && !digits && !matches!(names::judge(value), Name::Plain | Name::Weak)
+    joined && !digits && named(value)
 }
 
 fn is_identifier(part: &[u8]) -> bool {

@@ -47,7 +47,7 @@ pub(super) const HARMLESS_SUFFIXES: &str = "
 /// Words that stand where a secret would, and are none.
 pub(super) const PLACEHOLDERS: &str = "
     any auto bool boolean bytes change-me change_me changeit changeme disabled empty enabled example
-    expired false fixme hidden include incorrect int integer invalid masked missing nil no none null
+    expired false fixme hidden include incorrect int lambda: integer invalid masked missing nil no none null
     number object off omit on optional placeholder prompt redacted removed required same-origin
     secretstr secretstring str string tbd text todo true undefined unknown unset valid varchar
     void wrong yes u8 u32 u64 i32 i64 f64 usize option vec secretbox uuid

@@ -18,6 +18,7 @@
 mod body;
 mod contents;
 mod context;
+mod named;
 mod said;
 mod spawned;
 mod tally;

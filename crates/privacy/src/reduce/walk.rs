@@ -4,10 +4,12 @@
 
 use super::Source;
 use super::context::{Called, Event};
+use super::named::{Named, is_value};
 use super::write::{self, Writer};
 use crate::config::{Config, Level};
 use crate::fault::{Fault, FaultKind};
 use crate::keep::{self, Key};
+use crate::mask::Telling;
 use crate::scan::Cursor;
 use crate::text::Text;
 
@@ -63,9 +65,9 @@ impl Zone {
 }
 
 /// An object or list that is open.
-struct Frame {
+pub(super) struct Frame {
     zone: Zone,
-    array: bool,
+    pub(super) array: bool,
     /// What the strings of a list are.
     element: Key,
     /// Nothing read yet.
@@ -74,6 +76,8 @@ struct Frame {
     empty: bool,
     /// The tool that was named in this object.
     called: Called,
+    /// What the names around and before its texts say about them.
+    pub(super) named: Named,
     /// Where the container starts.
     start: usize,
     /// How many members had been put off before this object.
@@ -89,6 +93,8 @@ struct Frame {
 struct PutOff<'a> {
     key: Text<'a>,
     meaning: Key,
+    /// What its name says.
+    telling: Telling,
     /// Where its value starts.
     at: usize,
 }
@@ -101,7 +107,7 @@ pub(super) struct Run<'a, 'o> {
     source: Source,
     draw_key: &'o mut dyn FnMut() -> [u8; 16],
     drawn_key: Option<[u8; 16]>,
-    frames: Vec<Frame>,
+    pub(super) frames: Vec<Frame>,
     put_off: Vec<PutOff<'a>>,
     pub(super) event: Event,
     /// Whether `agent_type` was empty: then the last message is a compaction summary.
@@ -159,7 +165,7 @@ impl<'a, 'o> Run<'a, 'o> {
         if self.cursor.peek() != Some(b'{') {
             return Err(self.cursor.fault(FaultKind::NotAnObject));
         }
-        self.open(Zone::Top, Key::Other);
+        self.open(Zone::Top, Key::Other, Telling::NOTHING);
         while let Some(frame) = self.frames.last() {
             if frame.array {
                 self.element()?;
@@ -175,7 +181,7 @@ impl<'a, 'o> Run<'a, 'o> {
     }
 
     /// Opens the object or list that the cursor stands on.
-    fn open(&mut self, zone: Zone, element: Key) {
+    fn open(&mut self, zone: Zone, element: Key, telling: Telling) {
         let array = self.cursor.peek() == Some(b'[');
         let start = self.cursor.at;
         self.cursor.at += 1;
@@ -187,6 +193,7 @@ impl<'a, 'o> Run<'a, 'o> {
             fresh: true,
             empty: true,
             called: Called::Unsaid,
+            named: Named::inside(telling),
             start,
             put_off_before: self.put_off.len(),
             put_off_next: self.put_off.len(),
@@ -238,9 +245,9 @@ impl<'a, 'o> Run<'a, 'o> {
             return Ok(());
         }
         let Some(frame) = self.frames.last() else { return Ok(()) };
-        let (zone, meaning) = (frame.zone, frame.element);
+        let (zone, meaning, telling) = (frame.zone, frame.element, frame.named.around);
         self.comma();
-        self.value(zone, meaning)
+        self.value(zone, meaning, telling)
     }
 
     fn member(&mut self) -> Result<(), Fault> {
@@ -265,10 +272,11 @@ impl<'a, 'o> Run<'a, 'o> {
         self.cursor.blank();
         let known = self.meaning(&key);
         let meaning = known.unwrap_or(Key::Other);
-        if self.must_wait(zone, meaning) {
+        let telling = self.telling(&key, known);
+        if self.must_wait(zone, meaning) || self.awaits_name(&key) {
             let at = self.cursor.at;
             self.cursor.skip()?;
-            self.put_off.push(PutOff { key, meaning, at });
+            self.put_off.push(PutOff { key, meaning, telling, at });
             return Ok(());
         }
         self.comma();
@@ -277,7 +285,7 @@ impl<'a, 'o> Run<'a, 'o> {
         } else {
             self.name(&key)?;
         }
-        self.value(zone, meaning)
+        self.value(zone, meaning, telling)
     }
 
     /// Writes a name that needs no look.
@@ -291,13 +299,14 @@ impl<'a, 'o> Run<'a, 'o> {
     /// Writes the next member that was put off, or the end of the object.
     fn put_off_member(&mut self) -> Result<(), Fault> {
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
-        if let Some(PutOff { key, meaning, at }) = self.put_off.get(frame.put_off_next).copied() {
+        if let Some(PutOff { key, meaning, telling, at }) = self.put_off.get(frame.put_off_next).copied() {
             let zone = frame.zone;
             frame.put_off_next += 1;
             self.comma();
             self.name(&key)?;
             self.cursor.at = at;
-            return self.value(zone, meaning);
+            let telling = if is_value(&key) { self.telling(&key, None) } else { telling };
+            return self.value(zone, meaning, telling);
         }
         if let Some(frame) = self.frames.pop() {
             self.put_off.truncate(frame.put_off_before);
@@ -383,7 +392,7 @@ impl<'a, 'o> Run<'a, 'o> {
     }
 
     /// Writes the value that the cursor stands on.
-    fn value(&mut self, zone: Zone, meaning: Key) -> Result<(), Fault> {
+    fn value(&mut self, zone: Zone, meaning: Key, telling: Telling) -> Result<(), Fault> {
         let input = zone.is_input();
         match meaning {
             Key::Result if !input => return self.result(zone),
@@ -403,13 +412,16 @@ impl<'a, 'o> Run<'a, 'o> {
             Some(b'"') => {
                 let text = self.cursor.string()?;
                 self.note(zone, meaning, &text);
+                if self.known_secret(meaning, &text, telling)? {
+                    return Ok(());
+                }
                 let zone = if meaning == Key::ToolInput { Zone::InputTop } else { zone };
                 self.string(zone, meaning, &text)
             }
             Some(b'{' | b'[') if self.frames.len() >= DEPTH => self.too_deep(),
             Some(b'{' | b'[') => {
                 let (zone, element) = self.entered(zone, meaning);
-                self.open(zone, element);
+                self.open(zone, element, telling);
                 Ok(())
             }
             _ => self.scalar(),

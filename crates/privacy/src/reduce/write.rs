@@ -75,6 +75,16 @@ impl<'o> Writer<'o> {
         Ok(())
     }
 
+    /// Writes a text of which `secret` is known to be one.
+    pub(super) fn with_secret(&mut self, decoded: &[u8], secret: Span) {
+        mask::find(decoded, &mut self.spans);
+        self.spans.retain(|span| span.end <= secret.start || span.start >= secret.end);
+        let place = self.spans.partition_point(|span| span.start < secret.start);
+        self.spans.insert(place, secret);
+        self.mask_found(decoded);
+        self.quoted_mask();
+    }
+
     /// Writes a text as it is spelled in the payload.
     #[inline]
     pub(super) fn spelled(&mut self, text: &Text<'_>) {

@@ -14,6 +14,7 @@ mod hostile;
 mod keeps;
 mod levels;
 mod masked_payloads;
+mod named;
 mod outcomes;
 mod properties;
 

@@ -1,0 +1,92 @@
+//! Values whose name stands apart from them: members of an object, pairs of `name` and `value`.
+//!
+//! Inside one text a name and its value are found together ([`super::pairs`]). In structured arguments the name is a
+//! member and the value a string of its own, so the judgement of the name is handed down to the value, and through
+//! lists and objects to every text below.
+
+use super::names::{self, Name};
+use super::pairs;
+use super::{Span, values};
+
+/// What a name says about the texts under it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Telling {
+    judged: Name,
+    kind: &'static str,
+    /// A whole collection of secrets: `credentials`, `secrets`.
+    collection: bool,
+}
+
+impl Telling {
+    /// A name that says nothing.
+    pub(crate) const NOTHING: Self = Self { judged: Name::Plain, kind: "secret", collection: false };
+
+    /// Judges the name of a member.
+    pub(crate) fn of(name: &[u8]) -> Self {
+        let judged = names::judge(name);
+        if judged == Name::Plain {
+            return Self::NOTHING;
+        }
+        let collection = judged == Name::Weak
+            && [&b"credentials"[..], b"creds", b"secrets", b"passwords"]
+                .iter()
+                .any(|ending| pairs::ends_with(name, ending));
+        Self { judged, kind: pairs::kind(name, judged), collection }
+    }
+
+    /// Whether nothing is said.
+    pub(crate) fn is_nothing(self) -> bool {
+        self.judged == Name::Plain
+    }
+
+    /// What the texts inside an object or list of this name are.
+    pub(crate) fn inside(self) -> Self {
+        if self.collection { Self { judged: Name::Bare, ..self } } else { self }
+    }
+
+    /// What a name says inside of something that is told about already.
+    pub(crate) fn within(self, outer: Self) -> Self {
+        match (self.judged, outer.judged) {
+            (Name::Plain, _) => outer,
+            (_, Name::Plain) => self,
+            // `credentials.pass` is no outcome of a test.
+            (Name::Bare, _) => Self { judged: Name::Key, ..self },
+            (Name::Weak, _) => Self { kind: self.kind, ..outer },
+            _ => self,
+        }
+    }
+
+    /// The secret that `value`, the whole text under this name, holds.
+    pub(crate) fn secret(self, value: &[u8]) -> Option<Span> {
+        let start = match self.judged {
+            Name::Plain => return None,
+            Name::Header => pairs::behind_scheme(value),
+            _ => 0,
+        };
+        let held = value.get(start..)?;
+        if held.is_empty() || values::refers(held, true) || !fits(self.judged, held) {
+            return None;
+        }
+        Some(Span { start, end: value.len(), kind: self.kind })
+    }
+}
+
+/// Whether a value can be the secret that a name of this kind has.
+pub(super) fn fits(judged: Name, value: &[u8]) -> bool {
+    let digits_only = value.iter().all(u8::is_ascii_digit);
+    match judged {
+        Name::Plain => false,
+        Name::Weak => value.len() >= 20 && !values::is_path(value) && values::random(value),
+        Name::Bare => {
+            let folder = matches!(value.first(), Some(b'/' | b'~' | b'.'));
+            let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);
+            !folder
+                && !digits_only
+                && !value.contains(&b' ')
+                && ((value.len() >= 6 && mixed) || value.len() >= 16)
+        }
+        Name::Key => value.len() >= 4 && !(digits_only && value.len() < 10) && !values::is_path(value),
+        Name::Password => !values::is_path(value) || !value.ends_with(b"/"),
+        Name::Header | Name::Cookie => value.len() >= 4,
+    }
+}
