@@ -47,7 +47,6 @@ fn an_option_in_a_list_tells_of_the_argument_behind_it() {
         (json!(["docker", "login", "-p", "abc"]), json!(["docker", "login", "-p", "[masked:option]"])),
         (json!(["--oauth2-bearer", "abc"]), json!(["--oauth2-bearer", "[masked:option]"])),
         (json!(["--cookie", "sid=abc"]), json!(["--cookie", "[masked:option]"])),
-        (json!(["keytool", "-storepass", "abcdef"]), json!(["keytool", "-storepass", "[masked:password]"])),
         (
             json!(["-H", "Authorization: Bearer abcdefgh"]),
             json!(["-H", "Authorization: Bearer [masked:authorization]"]),
@@ -55,9 +54,8 @@ fn an_option_in_a_list_tells_of_the_argument_behind_it() {
     ] {
         let text = list.to_string();
         let kept = input(json!({"args": list}))["args"].clone();
-        let same = kept == masked
-            || kept.to_string().replace("[masked:password]", "[masked:option]") == masked.to_string();
-        assert!(same, "{text}: {kept}");
+        let kinds = kept.to_string().replace("[masked:password]", "[masked:option]");
+        assert_eq!(kinds, masked.to_string(), "{text}");
         assert!(!kept.to_string().contains(SECRET), "{kept}");
     }
     for list in [
