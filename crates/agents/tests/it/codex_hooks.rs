@@ -411,6 +411,14 @@ fn parents(reading: &Reading) -> Vec<(Value, &str)> {
 }
 
 #[test]
+fn the_parents_rollout_is_never_the_childs() {
+    let mut stop = payload("SubagentStop.v1");
+    stop["agent_transcript_path"] = Value::Null;
+    let reading = read_payload("x", Millis(7), &stop, Level::Actions);
+    assert!(reading.entries.iter().all(|entry| !entry.metadata.contains_key("transcriptPath")));
+}
+
+#[test]
 fn the_end_of_a_grandchild_is_told_to_its_parent_and_to_the_root() {
     let mut stop = payload("SubagentStop.v1");
     let parent = "01a1e0b7-0000-7000-8000-000000000001";

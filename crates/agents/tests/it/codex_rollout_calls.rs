@@ -288,3 +288,24 @@ fn a_denial_matters_as_surely_as_the_attempt_was_seen() {
     );
     assert!(weights.iter().any(|entry| entry.state == Some(CallState::Denied)));
 }
+
+#[test]
+fn nobody_waits_for_an_answer_where_nobody_is_asked() {
+    let waited = |policy: &str, ended: i64| {
+        let rows = written(&[
+            ("session_meta", json!({"id": THREAD, "session_id": THREAD, "cwd": "/src"})),
+            ("turn_context", json!({"turn_id": "t", "approval_policy": policy})),
+            (
+                "event_msg",
+                json!({"type": "item_completed", "thread_id": THREAD, "turn_id": "t", "started_at_ms": 1000,
+                "completed_at_ms": ended, "item": {"type": "CommandExecution", "id": "c", "command": ["ls"],
+                "status": "completed", "exit_code": 0, "duration": {"secs": 0, "nanos": 5_000_000}}}),
+            ),
+        ]);
+        let found = entries("x", &rows, Level::Actions);
+        found.iter().find(|entry| is_call(entry)).unwrap().metadata.get("permissionWaitMs").cloned()
+    };
+    assert_eq!(waited("on-request", 3005), Some(json!(2000)));
+    assert_eq!(waited("never", 3005), None);
+    assert_eq!(waited("on-request", 1050), None, "starting a process takes time too");
+}

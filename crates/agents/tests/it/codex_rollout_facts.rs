@@ -120,6 +120,20 @@ fn the_tree_is_told_by_parents_and_by_children() {
 }
 
 #[test]
+fn without_items_the_outputs_of_agent_tools_tell_of_children() {
+    let found = entries("legacy_history", &rollout("legacy_history"), Level::Actions);
+    let child = "01a1e0be-84a3-7821-97dd-747b90c57e02";
+    let told: Vec<(Phase, &Value)> = found
+        .iter()
+        .filter(|entry| entry.key == format!("subagent:{child}"))
+        .map(|entry| (entry.phase, &entry.metadata["asyncStatus"]))
+        .collect();
+    assert_eq!(told, [(Phase::Open, &json!("running")), (Phase::Close, &json!("completed"))]);
+    let task = found.iter().find(|entry| entry.task.runtime_session == child).unwrap();
+    assert_eq!(task.metadata["parentSession"], found[0].task.runtime_session);
+}
+
+#[test]
 fn a_review_belongs_to_its_own_thread_though_its_parents_file_announces_it() {
     let parent = entries("review", &rollout("review"), Level::Actions);
     let child = entries("review.child", &rollout("review.child"), Level::Actions);

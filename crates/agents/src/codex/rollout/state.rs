@@ -222,6 +222,18 @@ mod tests {
     }
 
     #[test]
+    fn a_turn_that_is_announced_again_goes_on_counting() {
+        let mut state = RolloutState::default();
+        assert!(state.enter_turn("one"));
+        state.prompts = 2;
+        state.compactions = 1;
+        assert!(!state.enter_turn("one"));
+        assert_eq!((state.prompts, state.compactions), (2, 1));
+        assert!(state.enter_turn("two"));
+        assert_eq!((state.prompts, state.compactions), (0, 0));
+    }
+
+    #[test]
     fn state_survives_a_restart_and_a_newer_version() {
         let mut state = RolloutState { thread_id: Some("t".into()), prompts: 2, ..RolloutState::default() };
         state.open(call("a"));
