@@ -1,7 +1,8 @@
 //! One payload with who, where and when worked out: what every event's reader starts from.
 
 use agent_tracer_event::{
-    Certainty, Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Subject, TaskKey, Unrecognised,
+    Certainty, Channel, Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Subject, TaskKey,
+    Unrecognised,
 };
 use serde_json::{Value, json};
 
@@ -186,6 +187,10 @@ impl<'a> Hook<'a> {
 
     /// What the payload says of the task that acted.
     pub(in crate::claude) fn task(&self) -> Entry {
+        if self.observation.channel == Channel::Transcript {
+            // A row that is read as a hook: the reader of the file says what its task is, once and not on every row.
+            return self.entry(Subject::Task, Phase::Update, self.actor(), "task");
+        }
         let mut entry = self.task_of(self.actor());
         let metadata = &mut entry.metadata;
         match &self.agent_id {

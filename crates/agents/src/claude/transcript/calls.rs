@@ -1,8 +1,10 @@
 //! Tool calls: the model asks for them in its rows, and what came back stands in rows of the user.
 //!
-//! Both speak of the fact `tool:<id>`. A row with a result does not repeat what the call was; the reader remembers that
-//! from the row that asked for it, so that the end of a call is told as completely as its hook tells it.
+//! Both speak of the fact `tool:<id>`. The row that asks says what the call is; the row with the result adds how it ended.
+//! Where a result tells of other things too (an agent that was started, work items), it is told as its hook would tell
+//! it, and the reader remembers what the call was given until then.
 
+use agent_tracer_event::semantics::SubtypeKey;
 use agent_tracer_event::{Agent, CallState, Entry, ErrorClass, Evidence, Kind, Phase, Subject, TaskKey};
 use serde_json::{Map, Value};
 
@@ -22,9 +24,10 @@ pub(super) fn attempted(told: &mut Telling<'_, '_>, block: &Block<'_>) {
         Some(input) => told.kept("PreToolUse", Some(&tool), "tool_input", Member::Raw(input)),
         None => Value::Null,
     };
+    let remembered = if TELLING.contains(&tool.as_str()) { input.clone() } else { Value::Null };
     let members = vec![
         ("tool_name", Value::from(tool.as_str())),
-        ("tool_input", input.clone()),
+        ("tool_input", input),
         ("tool_use_id", Value::from(id.as_str())),
     ];
     let mut entries = told.as_hook("PreToolUse", members);
@@ -35,12 +38,22 @@ pub(super) fn attempted(told: &mut Telling<'_, '_>, block: &Block<'_>) {
         put(&mut entry.metadata, "requestId", told.word(told.row.request));
     }
     told.reading.entries.append(&mut entries);
-    if !id.is_empty() {
-        let agent = told.agent.clone();
-        let prompt = told.lane().prompt.clone();
-        told.state.open(OpenCall { id, agent, tool, input, prompt });
+    if id.is_empty() {
+        return;
     }
+    let entry = told.reading.entries.last();
+    let kind = entry.and_then(|entry| match entry.subject {
+        Subject::Event(kind) => Some(kind),
+        Subject::Task | Subject::Turn | Subject::Account => None,
+    });
+    let subtype = entry.and_then(|entry| SubtypeKey::parse(entry.metadata.get("subtypeKey")?.as_str()?));
+    let agent = told.agent.clone();
+    let prompt = told.lane().prompt.clone();
+    told.state.open(OpenCall { id, agent, tool, kind, subtype, input: remembered, prompt });
 }
+
+/// Tools whose results tell of other things than the call.
+const TELLING: &[&str] = &["Agent", "Task", "TaskCreate", "TaskUpdate", "TodoWrite"];
 
 /// What came back for the calls that a row of the user answers.
 pub(super) fn results(told: &mut Telling<'_, '_>) {
@@ -82,7 +95,8 @@ fn ended(told: &mut Telling<'_, '_>, block: &Block<'_>, structured: Option<&[u8]
         )
     };
     let mut entries = match call {
-        Some(call) => close(told, &call, event, member),
+        Some(call) if !call.input.is_null() => close(told, &call, event, member),
+        Some(call) => vec![ended_call(told, call, event, &member.1)],
         None => vec![unknown(told, &id, event, &member.1)],
     };
     if let Some(entry) = entries.first_mut() {
@@ -116,13 +130,31 @@ fn close(
     entries
 }
 
+fn outcome_of(event: &str, body: &Value) -> Outcome {
+    if event == "PostToolUse" { outcome::returned(body) } else { outcome::failed(body, false) }
+}
+
+/// The end of a call, added to what the row that asked for it said.
+fn ended_call(told: &mut Telling<'_, '_>, call: OpenCall, event: &str, body: &Value) -> Entry {
+    let outcome = outcome_of(event, body);
+    let prompt = std::mem::replace(&mut told.lane().prompt, call.prompt);
+    let mut entry =
+        told.event(call.kind.unwrap_or(Kind::ToolUsed), Phase::Close, format!("tool:{}", call.id));
+    told.lane().prompt = prompt;
+    entry.tool_name = Some(call.tool);
+    entry.tool_use_id = Some(call.id);
+    let importance = call.subtype.and_then(|subtype| outcome::importance(outcome.state, subtype));
+    end(told, &mut entry, outcome);
+    put(&mut entry.metadata, "importance", importance.map(|importance| importance.as_str()));
+    entry
+}
+
 /// The end of a call of which nothing else is known.
 fn unknown(told: &mut Telling<'_, '_>, id: &str, event: &str, body: &Value) -> Entry {
-    let outcome = if event == "PostToolUse" { outcome::returned(body) } else { outcome::failed(body, false) };
     let mut entry = told.event(Kind::ToolUsed, Phase::Close, format!("tool:{id}"));
     entry.evidence = Evidence::inferred("transcript, result of a call that was not seen");
     entry.tool_use_id = Some(id.to_owned());
-    end(told, &mut entry, outcome);
+    end(told, &mut entry, outcome_of(event, body));
     entry
 }
 

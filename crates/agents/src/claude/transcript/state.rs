@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use agent_tracer_event::{Millis, Usage};
+use agent_tracer_event::semantics::SubtypeKey;
+use agent_tracer_event::{Kind, Millis, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
@@ -127,7 +128,11 @@ pub struct OpenCall {
     pub(super) agent: String,
     /// The tool.
     pub(super) tool: String,
-    /// What it was called with, after privacy; null if that was too much to remember.
+    /// What kind of event it is.
+    pub(super) kind: Option<Kind>,
+    /// What was done.
+    pub(super) subtype: Option<SubtypeKey>,
+    /// What it was called with, after privacy, if its result says nothing without it.
     pub(super) input: Value,
     /// The turn it was made in.
     pub(super) prompt: Option<String>,
@@ -167,7 +172,7 @@ impl ReaderState {
     /// Whether a response says something that it did not say before.
     pub(super) fn is_news(&mut self, id: &[u8], tokens: &Tokens) -> bool {
         let id = xxh3_64(id);
-        let said = xxh3_64(format!("{tokens:?}").as_bytes());
+        let said = xxh3_64(&tokens.bytes());
         match self.responses.iter_mut().find(|(known, _)| *known == id) {
             Some((_, known)) => std::mem::replace(known, said) != said,
             None => {
@@ -193,7 +198,7 @@ impl ReaderState {
     }
 
     pub(super) fn open(&mut self, mut call: OpenCall) {
-        if call.input.to_string().len() > INPUT_BYTES {
+        if !call.input.is_null() && call.input.to_string().len() > INPUT_BYTES {
             call.input = Value::Null;
         }
         push(&mut self.calls, call, CALLS);

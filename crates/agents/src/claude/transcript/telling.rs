@@ -218,8 +218,14 @@ impl<'a> Telling<'_, 'a> {
 
 /// A short text that stays at every level, masked.
 pub(super) fn word(rules: &Rules<'_>, text: Text<'_>) -> String {
-    let head = text.head(4 * ID_CHARS);
-    crate::text::cut(&rules.word(&head), ID_CHARS).into_owned()
+    if text.is_empty() {
+        return String::new();
+    }
+    let mut word = rules.word(&text.head(4 * ID_CHARS));
+    if let Some((end, _)) = word.char_indices().nth(ID_CHARS).filter(|_| word.len() > ID_CHARS) {
+        word.truncate(end);
+    }
+    word
 }
 
 /// Writes a text under a name unless it is empty.

@@ -60,6 +60,21 @@ impl Tokens {
         }
     }
 
+    /// All numbers, for comparing.
+    pub(super) fn bytes(&self) -> [u8; 96] {
+        let known = |number: Option<u64>| [number.unwrap_or(0), u64::from(number.is_some())];
+        let [a, b] = known(self.cache_creation_5m);
+        let [c, d] = known(self.cache_creation_1h);
+        let [e, f] = known(self.reasoning);
+        let [g, h, i, j] = [self.input, self.output, self.cache_read, self.cache_creation];
+        let mut bytes = [0; 96];
+        let numbers = [a, b, c, d, e, f, g, h, i, j, self.web_searches, self.web_fetches];
+        for (place, number) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(numbers) {
+            *place = number.to_le_bytes();
+        }
+        bytes
+    }
+
     /// The sum of two responses.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {

@@ -63,14 +63,15 @@ const LONGEST_LINE: usize = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub struct UsageScan {
     lines: LineSplitter,
-    reader: LineReader,
-}
-
-#[derive(Debug)]
-struct LineReader {
-    file: TranscriptFile,
     needle: Finder<'static>,
     first_lines: u32,
+    reader: UsageReader,
+}
+
+/// Reads the responses of one file out of its rows.
+#[derive(Debug)]
+pub(super) struct UsageReader {
+    file: TranscriptFile,
     counts: ScanCounts,
 }
 
@@ -79,22 +80,32 @@ impl UsageScan {
     #[must_use]
     pub fn new(file: TranscriptFile) -> Self {
         let first_lines = if file.began.is_some() { 0 } else { FIRST_LINES };
-        // Without the colon: a client that writes a blank before it is read all the same. In a text the quotes of
-        // such a name have backslashes before them, so a hit is a name.
-        let needle = Finder::new(br#""usage""#);
-        let reader = LineReader { file, needle, first_lines, counts: ScanCounts::default() };
-        Self { lines: LineSplitter::with_limit(0, LONGEST_LINE), reader }
+        Self {
+            lines: LineSplitter::with_limit(0, LONGEST_LINE),
+            // Without the colon: a client that writes a blank before it is read all the same. In a text the quotes of
+            // such a name have backslashes before them, so a hit is a name.
+            needle: Finder::new(br#""usage""#),
+            first_lines,
+            reader: UsageReader::new(file),
+        }
     }
 
     /// Takes the next bytes of the file.
     pub fn push(&mut self, chunk: &[u8], book: &mut UsageBook) {
-        let reader = &mut self.reader;
-        self.lines.push(chunk, |line| match line {
-            Line::Complete { bytes, .. } => reader.line(bytes, book),
-            Line::TooLong { head, tail, .. } => {
-                reader.counts.too_long += 1;
-                reader.take(&remains(head, tail), head, book);
+        let Self { lines, needle, first_lines, reader } = self;
+        lines.push(chunk, |line| match line {
+            Line::Complete { bytes, .. } => {
+                if *first_lines > 0 {
+                    *first_lines -= 1;
+                    if reader.first_line(bytes) {
+                        *first_lines = 0;
+                    }
+                }
+                if needle.find(bytes).is_some() {
+                    reader.line(bytes, book);
+                }
             }
+            Line::TooLong { head, tail, .. } => reader.take_remains(head, tail, book),
         });
     }
 
@@ -102,7 +113,9 @@ impl UsageScan {
     pub fn finish(mut self, book: &mut UsageBook) -> ScanCounts {
         if let Some((rest, _)) = self.lines.rest() {
             let malformed = self.reader.counts.malformed;
-            self.reader.line(rest, book);
+            if self.needle.find(rest).is_some() {
+                self.reader.line(rest, book);
+            }
             // A line that is still being written is no fault of anybody's.
             self.reader.counts.malformed = malformed;
         }
@@ -110,15 +123,16 @@ impl UsageScan {
     }
 }
 
-impl LineReader {
-    #[inline]
+impl UsageReader {
+    pub(super) fn new(file: TranscriptFile) -> Self {
+        Self { file, counts: ScanCounts::default() }
+    }
+
+    pub(super) fn counts(&self) -> ScanCounts {
+        self.counts
+    }
+
     fn line(&mut self, line: &[u8], book: &mut UsageBook) {
-        if self.first_lines > 0 {
-            self.first_line(line);
-        }
-        if self.needle.find(line).is_none() {
-            return;
-        }
         match row(line, Depth::Numbers) {
             Ok(row) => self.take(&row, line, book),
             Err(_) => self.counts.malformed += 1,
@@ -126,16 +140,21 @@ impl LineReader {
     }
 
     /// Looks for the time at which the file began: in a fork it is later than that of the rows it was given.
-    fn first_line(&mut self, line: &[u8]) {
-        self.first_lines -= 1;
-        let Ok(row) = row(line, Depth::Numbers) else { return };
-        if let Some(time) = time(row.timestamp) {
-            self.file.began = Some(time);
-            self.first_lines = 0;
-        }
+    fn first_line(&mut self, line: &[u8]) -> bool {
+        let began = row(line, Depth::Numbers).ok().and_then(|row| time(row.timestamp));
+        self.file.began = began;
+        began.is_some()
     }
 
-    fn take(&mut self, row: &Row<'_>, line: &[u8], book: &mut UsageBook) {
+    /// Takes what is in reach of a line that was too long to be held.
+    pub(super) fn take_remains(&mut self, head: &[u8], tail: &[u8], book: &mut UsageBook) {
+        self.counts.too_long += 1;
+        self.take(&remains(head, tail), head, book);
+    }
+
+    /// Takes a row.
+    #[inline]
+    pub(super) fn take(&mut self, row: &Row<'_>, line: &[u8], book: &mut UsageBook) {
         if row.kind.is("progress") {
             if let Some((inner, _)) = carried(row, Depth::Numbers)
                 && inner.kind.is("assistant")

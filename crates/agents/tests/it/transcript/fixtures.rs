@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agent_tracer_event::{CallState, Certainty, Phase};
+use agent_tracer_event::{Certainty, Phase};
 
 use super::*;
 
@@ -42,7 +42,8 @@ fn every_event_has_a_title_that_fits_on_one_line() {
             for entry in read(&captured, level).entries() {
                 let Subject::Event(kind) = entry.subject else { continue };
                 // A row that only adds to a fact leaves its title alone.
-                let adds = entry.phase == Phase::Update || entry.state == Some(CallState::Interrupted);
+                let adds = entry.phase == Phase::Update
+                    || entry.key.starts_with("tool:") && entry.phase == Phase::Close;
                 if adds || entry.evidence.certainty == Certainty::Inferred {
                     continue;
                 }
