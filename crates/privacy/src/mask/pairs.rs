@@ -134,12 +134,22 @@ fn holds_secret(text: &[u8], at: usize, name: &[u8], judged: Name, found: Value)
     if !found.quoted && text.get(found.end) == Some(&b'<') && value.iter().all(u8::is_ascii_alphanumeric) {
         return false;
     }
-    let letters_only = value.iter().all(u8::is_ascii_alphabetic);
-    if letters_only && !found.quoted && text.get(at) == Some(&b':') && goes_on(text, found.end) {
-        // "password: the one that you chose" is a sentence.
+    // A shell has no blank behind its `=`; programs and people have.
+    let apart =
+        !found.quoted && (text.get(at) == Some(&b':') || matches!(text.get(at + 1), Some(b' ' | b'\t')));
+    if apart && value.iter().all(u8::is_ascii_alphabetic) && goes_on(text, found.end) {
+        // "password: the one that you chose", `password = await ask()`
         return false;
     }
-    named::fits(judged, value)
+    let word = || value.iter().all(|byte| byte.is_ascii_alphabetic() || *byte == b'_');
+    match judged {
+        // `entry.key == "…"` asks for a key of a table.
+        Name::Weak if part(text, at, at + 2) == b"==" => false,
+        // `semi_token: Semi,` is a field; no key is drawn from letters alone.
+        Name::Key if apart && value.len() < 24 && word() => false,
+        Name::Password if value.len() < 4 && value.iter().all(u8::is_ascii_digit) => false,
+        _ => named::fits(judged, value),
+    }
 }
 
 /// Whether a sentence goes on behind the word that ends at `end`, with another word or with a marker.
