@@ -82,6 +82,12 @@ impl<'a> Run<'a, '_> {
         self.body(Role::Failed, tool)
     }
 
+    /// What the payload says about the outcome outside of the body.
+    fn said_outside(&self, role: Role) -> Verdict {
+        let class = (role == Role::Failed && self.interrupted).then_some(ErrorClass::Interrupt);
+        Verdict { class, ..Verdict::default() }
+    }
+
     /// The provider's words: the first line, masked.
     fn sentence(&mut self, text: &Text<'_>) -> Result<(), Fault> {
         if self.level == Level::Metadata {
@@ -122,7 +128,8 @@ impl<'a> Run<'a, '_> {
                     self.spawned(&text);
                 }
                 tally.count(text);
-                self.quantities(role, tool, &mut tally, Verdict::default());
+                let said = self.said_outside(role);
+                self.quantities(role, tool, &mut tally, said);
             }
             Some(b'{') => {
                 self.writer.raw(b"{");
@@ -147,7 +154,10 @@ impl<'a> Run<'a, '_> {
             // Most results: nothing in them is read.
             (Role::Used, _) if tool != Tool::ApplyPatch => b"",
             (_, None) => b"",
-            (_, Some(text)) => text.head(classify::HEAD, &mut scratch),
+            (_, Some(text)) => {
+                let more = classify::wants_more(text.head(classify::HEAD, &mut scratch));
+                text.head(if more { classify::REACH } else { classify::HEAD }, &mut scratch)
+            }
         };
         let read = match role {
             Role::Used => classify::used(head, tool),

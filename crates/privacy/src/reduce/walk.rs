@@ -112,6 +112,8 @@ pub(super) struct Run<'a, 'o> {
     pub(super) event: Event,
     /// Whether `agent_type` was empty: then the last message is a compaction summary.
     pub(super) nameless_agent: bool,
+    /// Whether the payload says that a person interrupted the call.
+    pub(super) interrupted: bool,
     wants_directories: bool,
     cwd: Option<Vec<u8>>,
     project_dir: Option<Vec<u8>>,
@@ -139,6 +141,7 @@ impl<'a, 'o> Run<'a, 'o> {
             put_off: Vec::new(),
             event: Event::Unsaid,
             nameless_agent: false,
+            interrupted: false,
             wants_directories: !config.excludes.is_empty(),
             cwd: None,
             project_dir: None,
@@ -273,6 +276,7 @@ impl<'a, 'o> Run<'a, 'o> {
         let known = self.meaning(&key);
         let meaning = known.unwrap_or(Key::Other);
         let telling = self.telling(&key, known);
+        self.interrupted |= zone == Zone::Top && self.cursor.peek() == Some(b't') && key.is(b"is_interrupt");
         if self.must_wait(zone, meaning) || self.awaits_name(&key) {
             let at = self.cursor.at;
             self.cursor.skip()?;

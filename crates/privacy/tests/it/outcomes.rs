@@ -150,11 +150,79 @@ fn the_words_of_an_error_tell_its_class() {
         ("PreToolUse:Write hook error: [agent-tracer] writing here is not allowed", "policy_denied"),
         ("command was denied by policy", "policy_denied"),
         ("Agent terminated early due to an API error: API Error: 529 overloaded (HTTP 529)", "network"),
+        ("Agent terminated early due to an API error: 529", "network"),
+        ("Agent terminated early due to an API error: API Error: 401 (HTTP 401)", "unknown"),
+        ("File does not exist. Note: your current working directory is /home/u/policy-engine.", "not_found"),
+        ("ENOENT: no such file or directory, open '/src/timeout.ts'", "not_found"),
+        ("ENOENT: no such file or directory, open /src/timeout.ts", "not_found"),
+        ("EISDIR: illegal operation on a directory, read '/x/invalid'", "invalid_input"),
+        ("File content (31415 tokens) exceeds maximum allowed tokens (25000).", "invalid_input"),
+        ("Found 3 matches of the string to replace, but replace_all is false.", "invalid_input"),
+        ("Unknown skill: timeout", "invalid_input"),
+        ("<tool_use_error>String to replace not found in file.\nString: if interrupted {", "invalid_input"),
+        (
+            "<tool_use_error>Found 2 matches of the string to replace\nString: permission denied",
+            "invalid_input",
+        ),
+        ("<tool_use_error>File is in a directory that is denied by your permission settings.", "permission"),
+        ("PreToolUse:Bash hook error: [python agent-tracer-lint.py]: no", "hook_blocked"),
+        ("PreToolUse:Bash hook error: [/opt/bin/agent-tracer guard]: no", "policy_denied"),
+        ("Cannot find module \"network-timeout\", it doesn't exist", "not_found"),
         ("something nobody has thought of", "unknown"),
         ("", "unknown"),
     ] {
         assert_eq!(failure("Read", error)["errorClass"], json!(class), "{error}");
     }
+}
+
+#[test]
+fn what_the_client_refuses_is_known_by_how_its_text_begins() {
+    let command = "for f in *; do\n  echo \"$f\"\ndone\n".repeat(100);
+    for (text, class) in [
+        (format!("Permission to use Bash with command {command} has been denied."), "permission"),
+        (format!("Permission to use Bash with command {command} has been auto-denied: no prompts."), "permission"),
+        ("Permission to read /etc/shadow has been denied.".into(), "permission"),
+        (format!("Permission rule 'Bash({command})' from project settings requires approval for this Bash command"), "permission"),
+        ("Hook 'guard.sh' requires approval for this Bash command".into(), "permission"),
+        ("Hook 'guard.sh' blocked this action: no".into(), "hook_blocked"),
+        ("Current permission mode (plan) requires approval for this Bash command".into(), "permission"),
+        ("This Bash command contains multiple operations. The following part requires approval: rm x".into(), "permission"),
+        ("This PowerShell command contains multiple operations. The following parts require approval: a, b".into(), "permission"),
+        ("Classifier 'bash_allow' requires approval for this Bash command".into(), "permission"),
+        ("Tool 'Write' requires approval".into(), "permission"),
+        ("sed command requires approval (contains potentially dangerous operations)".into(), "permission"),
+        ("File is in a directory that is denied by your permission settings.".into(), "permission"),
+        ("Hook PreToolUse:Bash denied this tool".into(), "hook_blocked"),
+        ("Execution stopped by PreToolUse hook".into(), "hook_blocked"),
+        ("Command timed out after 2m 0.0s".into(), "timeout"),
+    ] {
+        for body in [failure("Read", &text), failure("Bash", &text), batch("Bash", json!(text)), batch("Bash", json!([{"type": "text", "text": text}]))] {
+            assert_eq!(outcome(&body), (Some(true), None, Some(class.to_owned())), "{text}");
+        }
+    }
+    let long = "x".repeat(70_000);
+    for text in [
+        "Permission to use this file is granted by the MIT licence",
+        "Tool 'x' is fine",
+        "This command is old",
+        "Hook 'a' ran",
+        "the log says: Permission to use Bash has been denied",
+        &format!("Permission to use {long} has been denied"),
+    ] {
+        assert_eq!(batch("Bash", json!(text)), json!({"outputBytes": text.len()}));
+    }
+}
+
+#[test]
+fn a_payload_that_says_it_was_interrupted_is_believed_wherever_it_says_so() {
+    for text in [
+        r#"{"hook_event_name":"PostToolUseFailure","tool_name":"Bash","error":"Exit code 137\nx","is_interrupt":true}"#,
+        r#"{"is_interrupt":true,"hook_event_name":"PostToolUseFailure","tool_name":"Read","error":"timed out"}"#,
+    ] {
+        assert_eq!(reduced(text, Source::ClaudeHook, Level::Actions)["error"]["errorClass"], "interrupt");
+    }
+    let not = r#"{"hook_event_name":"PostToolUseFailure","tool_name":"Read","error":"timed out","is_interrupt":false}"#;
+    assert_eq!(reduced(not, Source::ClaudeHook, Level::Actions)["error"]["errorClass"], "timeout");
 }
 
 #[test]
