@@ -24,7 +24,7 @@ pub(super) const TOOLS: &[Tool] = &[
     checks("ctest", "run_test")
         .values("-R -E -L -j -C --test-dir --output-on-failure --timeout -T")
         .directory("--test-dir"),
-    checks("meson scons waf xmake premake5 b2 tup redo", "run_build")
+    checks("meson scons waf xmake premake5 tup redo", "run_build")
         .values("-C -j")
         .directory("-C")
         .reader(meson),

@@ -45,7 +45,6 @@ pub(super) const TOOLS: &[Tool] = &[
         .operands(Operands::SourceThenTarget(Access::Read)),
     writes("ln", "link_file")
         .values("-t --target-directory -S")
-        .cases(&[turns("-f --force", "link_file", Effects::WRITE)])
         .operands(Operands::SourceThenTarget(Access::Mention)),
     writes("install", "copy_file")
         .values("-m --mode -o --owner -g --group -t --target-directory")

@@ -42,7 +42,7 @@ const GIT: &[Tool] = &[
         .values("--format --sort --count"),
     reads("ls-files ls-tree cat-file check-ignore check-attr", "list").reader(path_specs),
     reads("grep", "search").values("-e -A -B -C -m --max-depth -O").operands(Operands::PatternThenPaths("-e")),
-    reads("var version help count-objects verify-commit verify-tag whatchanged diff-tree diff-index diff-files show-branch", "inspect_refs"),
+    reads("var version help count-objects verify-commit verify-tag diff-tree diff-index diff-files show-branch", "inspect_refs"),
     reads("fsck", "verify"),
     asks("ls-remote", "inspect_refs"),
     tool("remote", "inspect_refs", Effects::READ).reader(remote),
@@ -72,13 +72,13 @@ const GIT: &[Tool] = &[
     destroys("reset", "reset").values("--pathspec-from-file").reader(reset),
     tool("stash", "stash", Effects::WRITE).values("-m --message").reader(stash),
     reads("clean", "inspect_clean").values("-e --exclude").reader(clean),
-    writes("rm", "delete_file").cases(&[]).reader(remove),
+    writes("rm", "delete_file").reader(remove),
     writes("mv", "rename_file").operands(Operands::SourceThenTarget(Access::Delete)),
     writes("init", "create_repository").values("-b --initial-branch --template --separate-git-dir").operands(Operands::Directories(Access::Write)),
     tool("clone", "fetch_repo", PULLS)
         .values("-b --branch --depth -o --origin --reference --template -c --config --filter --separate-git-dir -j --jobs --shallow-since")
         .reader(clone),
-    tool("pull", "fetch_repo", PULLS).values("-s --strategy -X --depth").reader(pull),
+    tool("pull", "fetch_repo", PULLS).values("-s --strategy -X --depth").operands(Operands::Detail),
     tool("fetch", "fetch_repo", Effects::NETWORK).values("--depth --shallow-since -j --jobs --refmap -o").operands(Operands::Detail),
     tool("push", "publish", Effects::NETWORK).values("-o --push-option --receive-pack --repo").reader(push),
     tool("worktree", "inspect_refs", Effects::READ).values("-b -B --reason").reader(worktree),
@@ -91,7 +91,7 @@ const GIT: &[Tool] = &[
     tool("lfs", "vcs_write", PULLS),
     tool("send-email", "publish", Effects::NETWORK),
     tool("sparse-checkout", "vcs_write", Effects::WRITE),
-    runs("difftool mergetool citool gui", "open_program"),
+    runs("mergetool citool gui", "open_program"),
 ];
 
 /// Subversion, Mercurial, Jujutsu, Sapling: the words they share.
@@ -379,13 +379,6 @@ fn clone(call: &mut Call<'_, '_, '_>) {
             }
             None => {}
         }
-    }
-}
-
-fn pull(call: &mut Call<'_, '_, '_>) {
-    call.draft.detail = call.arguments.operand(0).map(str::to_owned);
-    if call.arguments.has("--rebase -r") {
-        call.draft.selectors.pattern = None;
     }
 }
 

@@ -80,7 +80,7 @@ const NPM: &[Tool] = &[
     ),
     asks("view info show v outdated search ping whoami repo docs bugs", "inspect_package")
         .operands(Operands::Detail),
-    checks("audit", "verify").cases(&[]).reader(audit),
+    checks("audit", "verify").reader(audit),
     writes("cache", "maintain"),
 ];
 

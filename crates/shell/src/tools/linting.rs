@@ -72,12 +72,12 @@ pub(super) const TOOLS: &[Tool] = &[
         .operands(PATHS)
         .reader(fixes),
     tool("taplo stylua nixfmt alejandra nixpkgs-fmt buildifier google-java-format ktfmt scalafmt elm-format purs-tidy dfmt csharpier sqlfluff sql-formatter pgformatter pg_format xmlformat tidy djlint mdformat", "run_lint", FORMATS)
-        .cases(&[turns("--check -check --dry-run --test lint", "run_lint", Effects::CHECK)])
+        .cases(&[turns("--check -check --dry-run --test", "run_lint", Effects::CHECK)])
         .reader(subcommand),
     checks("dialyzer credo sobelow elvis", "run_lint"),
     checks("editorconfig-checker ec lychee muffet linkchecker proselint codespell typos ls-lint", "run_lint")
         .cases(&[adds("-w --write-changes -i", Effects::WRITE)]),
-    checks("size-limit bundlesize lighthouse pa11y axe", "verify"),
+    checks("bundlesize lighthouse pa11y axe", "verify"),
 ];
 
 /// With a fix, the files are written.

@@ -410,3 +410,58 @@ pub(crate) fn ends(operation: &str, name: &str) -> Ends {
         _ => Ends::Anyhow,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// Names that stand in more than one row of a list: only one of the rows would ever be read.
+    fn repeated(list: &[Tool], place: &str, wrong: &mut Vec<String>) {
+        let mut seen: Vec<&str> = Vec::new();
+        for tool in list {
+            for name in tool.names.split_ascii_whitespace() {
+                if seen.contains(&name) {
+                    wrong.push(format!("{place} {name}"));
+                }
+                seen.push(name);
+            }
+            repeated(tool.subcommands, tool.names, wrong);
+        }
+    }
+
+    #[test]
+    fn no_program_has_two_rows() {
+        let mut wrong = Vec::new();
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        for (family, tools) in FAMILIES.iter().enumerate() {
+            repeated(tools, "", &mut wrong);
+            for name in tools.iter().flat_map(|tool| tool.names.split_ascii_whitespace()) {
+                if seen.insert(name, family).is_some_and(|other| other != family) {
+                    wrong.push(name.to_owned());
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
+    #[test]
+    fn options_in_tables_are_written_as_options() {
+        fn check(tools: &[Tool], wrong: &mut Vec<String>) {
+            for tool in tools {
+                let lists = [tool.values, tool.directory, tool.outputs, tool.inputs];
+                let cases = tool.cases.iter().map(|case| case.options);
+                for option in lists.into_iter().chain(cases).flat_map(str::split_ascii_whitespace) {
+                    if !option.starts_with('-') {
+                        wrong.push(format!("{}: {option}", tool.names));
+                    }
+                }
+                check(tool.subcommands, wrong);
+            }
+        }
+        let mut wrong = Vec::new();
+        FAMILIES.iter().for_each(|family| check(family, &mut wrong));
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+}

@@ -32,7 +32,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("openssl", "manage_keys", Effects::READ).values("-in -out -key -keyout -days -subj").one_dash().inputs("-in").outputs("-out -keyout").reader(openssl),
     runs("socat websocat wscat grpcurl", "probe_network").operands(Operands::Detail),
     sends("mail sendmail mailx mutt msmtp swaks", "send_message"),
-    asks("ftp lftp sftp", "open_session"),
+    asks("ftp lftp", "open_session"),
 ];
 
 fn url_targets(call: &mut Call<'_, '_, '_>) {

@@ -16,10 +16,7 @@ pub(super) const TOOLS: &[Tool] = &[
         .values("-o --edition --crate-type --crate-name --emit -L -l --target -C --out-dir --cfg")
         .outputs("-o")
         .reader(rustc),
-    checks("rustfmt", "run_lint")
-        .values("--edition --config --config-path --emit")
-        .cases(&[])
-        .reader(rustfmt),
+    checks("rustfmt", "run_lint").values("--edition --config --config-path --emit").reader(rustfmt),
     reads("rustup", "inspect_version").subcommands(&[
         sends("install update self", "install_dependency").operands(Operands::Packages),
         sends("toolchain component target", "install_dependency").reader(rustup_part),
