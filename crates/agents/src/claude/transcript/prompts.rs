@@ -230,6 +230,9 @@ pub(super) fn own_command(told: &mut Telling<'_, '_>, name: &str, args: &str) {
         let prompt = told.lane().prompt.clone();
         told.lane().model_command = prompt;
     }
+    if name == "/clear" && told.lane().prompt_row.is_none() && told.lane().model.is_none() {
+        told.state.cleared = true;
+    }
     let key = format!("command:{}", told.name);
     let mut entry = told.event(Kind::ContextSaved, Phase::Close, key);
     let args = told.kept("UserPromptExpansion", None, "command_args", Member::Str(args));

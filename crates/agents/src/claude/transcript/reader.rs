@@ -187,6 +187,11 @@ impl TranscriptReader {
         if at_first && row.kind.is("queue-operation") {
             told.state.began = Some(told.at);
         }
+        if told.state.is_excluded().is_none() && !rules.config.excludes.is_empty() {
+            // Where the session works is not known yet, so nothing is said that might be excluded. What stands before
+            // the first row with a directory (titles, the queue) is written again later.
+            return RowReading::Skipped;
+        }
         if let Some(began) = copies::copied(&mut told) {
             copies::account(&mut told, began);
             return RowReading::Copied(told.reading);
@@ -218,7 +223,7 @@ impl TranscriptReader {
                 return excluded;
             }
         }
-        self.state.directory.as_ref().is_some_and(|(_, excluded)| *excluded)
+        self.state.is_excluded() == Some(true)
     }
 
     /// Works out who a row speaks of. `None` if it belongs to no session at all.

@@ -46,6 +46,8 @@ pub struct ReaderState {
     pub(super) directory: Option<(String, bool)>,
     /// What was last said of the session beside its rows: titles, modes and the like, as hashes by name.
     pub(super) said: Vec<(String, u64)>,
+    /// The file began with `/clear`: which session it goes on from is still to come.
+    pub(super) cleared: bool,
     /// What the responses cost that were copied into the file.
     pub(super) copied: Usage,
     /// How many those were.
@@ -139,6 +141,14 @@ pub struct OpenCall {
 }
 
 impl ReaderState {
+    /// Whether the session works in a directory of which nothing may be recorded; `None` until a row names one.
+    ///
+    /// What lies beside a transcript names no directory. Whoever reads it asks here first.
+    #[must_use]
+    pub fn is_excluded(&self) -> Option<bool> {
+        self.directory.as_ref().map(|(_, excluded)| *excluded)
+    }
+
     pub(super) fn lane(&mut self, agent: &str) -> &mut Lane {
         let index = match self.lanes.iter().position(|lane| lane.agent == agent) {
             Some(index) => index,

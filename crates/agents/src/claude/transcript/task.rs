@@ -10,6 +10,7 @@ use super::text::Text;
 
 /// Tells of the task if anything of it has changed.
 pub(super) fn of(told: &mut Telling<'_, '_>) {
+    continues(told);
     let row = told.row;
     let agent = told.agent.clone();
     if !row.attribution_agent.is_empty() && !agent.is_empty() {
@@ -54,6 +55,23 @@ pub(super) fn of(told: &mut Telling<'_, '_>) {
         put(&mut guess.metadata, "parentCertainty", Certainty::Guessed.as_str());
         told.push(guess);
     }
+}
+
+/// Tells which session this one goes on from after `/clear`: the client goes on under the name of the one it was
+/// started with, which is the one before unless it was cleared more than once.
+fn continues(told: &mut Telling<'_, '_>) {
+    if !told.state.cleared || told.row.process_session.is_empty() {
+        return;
+    }
+    told.state.cleared = false;
+    let before = told.word(told.row.process_session);
+    if before == told.session {
+        return;
+    }
+    let mut entry = told.entry(Subject::Task, Phase::Update, "task");
+    entry.evidence.certainty = Certainty::Inferred;
+    put(&mut entry.metadata, "continues", before);
+    told.push(entry);
 }
 
 /// Tells which session a row says it was copied from.

@@ -83,3 +83,20 @@ fn a_resumed_session_owns_all_its_requests() {
         assert_eq!(foreign, 0, "{name}");
     }
 }
+
+#[test]
+fn a_cleared_session_names_the_one_it_goes_on_from() {
+    let all = entries("2.1.325/clear", Level::Actions);
+    let continues: Vec<(&str, &Value)> = all
+        .iter()
+        .filter_map(|entry| Some((entry.task.runtime_session.as_str(), entry.metadata.get("continues")?)))
+        .collect();
+    let before = json!("1b7f9861-e61e-4a4f-a0f4-d8bd6a6a459e");
+    assert_eq!(continues, [("852a03f7-bca6-4b07-8ef8-7bac1129e54c", &before)]);
+    for name in ["2.1.325/rc_tui", "2.1.325/interrupt", "2.1.325/rc_resume"] {
+        assert!(
+            entries(name, Level::Actions).iter().all(|entry| !entry.metadata.contains_key("continues")),
+            "{name}"
+        );
+    }
+}
