@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: hook-static floor-static test-rust test-fuzz test-gate
+.PHONY: bench-hook bench-shell bench-scan hook-static floor-static test-rust test-fuzz test-gate
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,9 +56,17 @@ test-gate: build
 test-real: build ## Drive the real Claude Code and the real Codex, offline
 	tests/real-clients/check --dist $(DIST)
 
-bench: build floor-static ## Measure what the hook costs, as ratios in one run
+bench: bench-hook bench-shell bench-scan ## Measure what it costs, as ratios in one run each
+
+bench-hook: build floor-static ## What the hook costs
 	$(CARGO) run --quiet --release -p agent-tracer-bench-hook --bin bench-hook -- \
 	  --hook $(DIST)/agent-tracer-hook --floor target/hook/floor --json target/bench-hook.json
+
+bench-shell: ## What reading a shell command costs
+	$(CARGO) run --quiet --release -p agent-tracer-bench-shell
+
+bench-scan: ## How fast transcripts are read
+	$(CARGO) run --quiet --release -p agent-tracer-bench-scan
 
 clean: ## Remove what was built
 	$(CARGO) clean
