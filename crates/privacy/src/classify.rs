@@ -105,6 +105,8 @@ pub(crate) enum Tool {
     ApplyPatch,
     /// Codex's tools that start an agent.
     SpawnAgent,
+    /// Tells an agent that is there already something.
+    TellAgent,
     /// Writes a file: its result repeats the content.
     Write,
     /// Anything else.
@@ -119,6 +121,13 @@ impl Tool {
             b"Bash" | b"PowerShell" => Self::Shell,
             b"apply_patch" => Self::ApplyPatch,
             b"Write" => Self::Write,
+            b"sh" | b"zsh" | b"fish" | b"pwsh" | b"cmd" | b"REPL" => Self::Shell,
+            _ if contains(name, b"send_input")
+                || contains(name, b"send_message")
+                || name == b"SendMessage" =>
+            {
+                Self::TellAgent
+            }
             _ if contains(name, b"spawn_agent") => Self::SpawnAgent,
             _ => {
                 let hints = [
@@ -131,6 +140,12 @@ impl Tool {
                     b"stdin",
                     b"run_",
                     b"console",
+                    b"ssh",
+                    b"zsh",
+                    b"pwsh",
+                    b"repl",
+                    b"__sh",
+                    b"__cmd",
                 ];
                 if hints.iter().any(|hint| contains(name, hint)) { Self::Shell } else { Self::Named }
             }

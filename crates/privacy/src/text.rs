@@ -102,10 +102,25 @@ impl<'a> Text<'a> {
     }
 }
 
+/// How far the next escape is looked for byte by byte.
+const NEAR: usize = 16;
+
 /// Appends the text of a spelling until `out` holds at least `limit` bytes.
 fn decode_into(raw: &[u8], limit: usize, out: &mut Vec<u8>) {
     let mut rest = raw;
     while out.len() < limit {
+        // In programs and data the next escape is near: cheaper byte by byte than by words and copies.
+        let near = rest.iter().take(NEAR.min(limit - out.len())).take_while(|byte| **byte != b'\\').count();
+        if near < NEAR {
+            let (plain, after) = rest.split_at(near);
+            out.extend(plain);
+            rest = after;
+            if rest.first() != Some(&b'\\') {
+                return;
+            }
+            rest = rest.get(decode_escape(rest, out)..).unwrap_or_default();
+            continue;
+        }
         let at = swar::position(rest, 0, b'\\');
         let (plain, escape) = rest.split_at(at.min(rest.len()));
         let room = limit - out.len();

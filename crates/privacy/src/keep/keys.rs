@@ -41,6 +41,8 @@ pub(crate) enum Key {
     Prompt,
     /// Any other text that people read: messages, titles, descriptions.
     Message,
+    /// `message`: what an agent is told, or any other text that people read.
+    Spoken,
     /// The list of todos: `content` in it is the todo's text.
     Todos,
     /// What a person answered.
@@ -119,7 +121,7 @@ static KEYS: Table<Key, 151> = Table::new([
     (b"prompt", Key::Prompt),
     (b"instructions", Key::Prompt),
     (b"custom_instructions", Key::Prompt),
-    (b"message", Key::Message),
+    (b"message", Key::Spoken),
     (b"notification_message", Key::Message),
     (b"description", Key::Message),
     (b"title", Key::Message),
@@ -216,7 +218,36 @@ static KEYS: Table<Key, 151> = Table::new([
 /// Looks up a member of a payload.
 #[inline]
 pub(crate) fn key(name: &[u8]) -> Option<Key> {
-    KEYS.get(name)
+    KEYS.get(name).or_else(|| is_result(name).then_some(Key::Result))
+}
+
+/// Names of result bodies, in lower case and without the signs between words.
+const RESULTS: [&[u8]; 14] = [
+    b"toolresponse",
+    b"toolresponses",
+    b"toolresult",
+    b"toolresults",
+    b"tooloutput",
+    b"tooluseresult",
+    b"result",
+    b"results",
+    b"response",
+    b"output",
+    b"stdout",
+    b"stderr",
+    b"structuredcontent",
+    b"aggregatedoutput",
+];
+
+/// Whether a name is that of a result body in a spelling that is not listed.
+fn is_result(name: &[u8]) -> bool {
+    if !(6..=20).contains(&name.len()) || !name.first().is_some_and(|first| b"trosaTROSA".contains(first)) {
+        return false;
+    }
+    RESULTS.iter().any(|known| {
+        let letters = name.iter().filter(|byte| !matches!(byte, b'_' | b'-'));
+        letters.map(u8::to_ascii_lowercase).eq(known.iter().copied())
+    })
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod options;
 mod pairs;
 mod runs;
 mod shapes;
+mod stems;
 mod values;
 mod words;
 

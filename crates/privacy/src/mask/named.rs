@@ -76,7 +76,7 @@ pub(super) fn fits(judged: Name, value: &[u8]) -> bool {
     let digits_only = value.iter().all(u8::is_ascii_digit);
     match judged {
         Name::Plain => false,
-        Name::Weak => value.len() >= 20 && !values::is_path(value) && values::random(value),
+        Name::Weak => value.len() >= names::LONG && !values::is_path(value) && values::random(value),
         Name::Bare => {
             let folder = matches!(value.first(), Some(b'/' | b'~' | b'.'));
             let mixed = value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic);

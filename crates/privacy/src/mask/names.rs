@@ -3,7 +3,7 @@
 //! A name is judged by how it ends, whatever its spelling (`api_key`, `apiKey`, `X-Api-Key`, `APIKEY`), because
 //! what follows the stem changes the meaning: `token` names a secret, `token_count` a number.
 
-use super::words;
+use super::{stems, words};
 
 /// How much a name says about its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,13 +24,16 @@ pub(super) enum Name {
     Cookie,
 }
 
+/// Shortest value that is a secret under a name that only may mean one.
+pub(super) const LONG: usize = 20;
+
 /// Longest name that is judged.
 pub(super) const MOST: usize = 64;
 
 /// Judges `name`.
 pub(super) fn judge(name: &[u8]) -> Name {
     let trimmed = trim(name);
-    if trimmed.is_empty() || trimmed.len() > MOST || !holds_stem(trimmed) {
+    if trimmed.is_empty() || trimmed.len() > MOST || !stems::within(trimmed) {
         return Name::Plain;
     }
     let mut joined = [0u8; MOST];
@@ -130,22 +133,6 @@ fn trim(name: &[u8]) -> &[u8] {
     let rest = name.get(start..).unwrap_or_default();
     let end = rest.iter().rev().take_while(|byte| edge(byte)).count();
     rest.get(..rest.len() - end).unwrap_or_default()
-}
-
-/// A quick look: does any stem occur at all? Most names end here.
-fn holds_stem(name: &[u8]) -> bool {
-    let mut recent = 0u32;
-    for byte in name {
-        // Letters to lower case; digits and separators change too, but into nothing that is compared.
-        recent = (recent << 8) | u32::from(byte | 0x20);
-        let three = recent & 0x00ff_ffff;
-        let hit = matches!(&recent.to_be_bytes(), b"pass" | b"toke" | b"secr" | b"auth" | b"cred" | b"cook")
-            || matches!(&three.to_be_bytes(), b"\0pwd" | b"\0key" | b"\0sig" | b"\0pat");
-        if hit {
-            return true;
-        }
-    }
-    matches!(name, [.., b'p' | b'P', b'w' | b'W'])
 }
 
 #[cfg(test)]

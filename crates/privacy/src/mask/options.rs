@@ -9,7 +9,10 @@ pub(super) fn named(text: &[u8], at: usize) -> bool {
         b"-" => {
             matches!(names::judge(long_name(text, at)), Name::Key | Name::Password | Name::Bare | Name::Weak)
         }
-        _ => matches!(text.get(at + 1), Some(b'p' | b'P' | b'a' | b'u' | b'w')),
+        _ => match text.get(at + 1) {
+            Some(letter @ (b'p' | b'P' | b'a' | b'u' | b'w')) => program(text, at, *letter).is_some(),
+            _ => false,
+        },
     }
 }
 
@@ -151,6 +154,10 @@ fn short(text: &[u8], at: usize) -> Option<Span> {
     Some(Span { start, end: values::value(text, at + 2)?.end, kind: "option" })
 }
 
+fn is_program(name: &[u8]) -> bool {
+    LOGINS.contains(&name) || PROGRAMS.iter().any(|(program, _, _)| *program == name)
+}
+
 /// How far back the program of an option is looked for.
 const REACH: usize = 256;
 
@@ -159,10 +166,13 @@ fn program(text: &[u8], at: usize, letter: u8) -> Option<Short> {
     let before = part(text, at.saturating_sub(REACH), at);
     let begin = before.iter().rposition(|byte| matches!(byte, b'\n' | b';' | b'|' | b'&' | b'(' | b'`'));
     let command = part(before, begin.map_or(0, |place| place + 1), before.len());
-    let mut words = command.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\''));
+    let mut words = command.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\'));
     let mut login = false;
     let how = words.find_map(|word| {
+        // Behind the backslash of a line break that is spelled `\n` the word begins one letter later.
+        let escaped = command.len() > word.len() && word.starts_with(b"n");
         let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let name = if escaped && !is_program(name) { part(name, 1, name.len()) } else { name };
         if LOGINS.contains(&name) {
             login = true;
         }

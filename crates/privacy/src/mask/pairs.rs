@@ -3,18 +3,33 @@
 
 use super::names::{self, Name};
 use super::values::{self, Value};
-use super::{MARKER, Span, named, part};
+use super::{MARKER, Span, named, part, stems};
 
 /// Blanks between a name and its mark that are looked over.
 const MOST_BLANKS: usize = 24;
 
-/// Whether the mark at `at` has the name of a secret before it.
+/// Whether the mark at `at` has the name of a secret before it, and behind it what may be one.
 pub(super) fn named(text: &[u8], at: usize) -> bool {
-    // 12:30, 3:4: the commonest colon of all.
-    if let Some([b'0'..=b'9', b':', b'0'..=b'9']) = text.get(at.wrapping_sub(1)..at + 2) {
+    // Most names end here, after a few instructions for each of their bytes.
+    if !stems::before(text, at) {
         return false;
     }
-    name(text, at).is_some_and(|(name, _)| names::judge(name) != Name::Plain)
+    name(text, at).is_some_and(|(name, _)| match names::judge(name) {
+        Name::Plain => false,
+        Name::Weak => is_long(text, after_mark(text, at)),
+        Name::Bare | Name::Key | Name::Password | Name::Header | Name::Cookie => true,
+    })
+}
+
+/// Whether the value at `start` may be long enough for a name that says little. Also right for the spelling of a
+/// JSON string, which is never shorter than its text.
+fn is_long(text: &[u8], start: usize) -> bool {
+    let value = part(text, start, start + MOST_BLANKS + names::LONG).trim_ascii_start();
+    let quoted = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'\\');
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || quoted(byte);
+    part(value, 0, 2).iter().any(quoted)
+        || value.len() < names::LONG
+        || !part(value, 0, names::LONG).iter().any(ends)
 }
 
 fn is_name(byte: u8) -> bool {

@@ -184,7 +184,7 @@ impl<'a> Run<'a, '_> {
             self.writer.raw(b"\"");
         }
         let spoken = match tool {
-            Tool::Named | Tool::Write | Tool::ApplyPatch | Tool::SpawnAgent => true,
+            Tool::Named | Tool::Write | Tool::ApplyPatch | Tool::SpawnAgent | Tool::TellAgent => true,
             Tool::Unnamed | Tool::Shell => false,
         };
         if role == Role::Failed

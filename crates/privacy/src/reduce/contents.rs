@@ -140,14 +140,19 @@ impl Digest {
     }
 }
 
-/// Whether the spelling of a string may be that of a patch: it begins with its star, or with white space.
+/// Whether the spelling of a string may be that of a patch: there are stars near its head.
 fn may_be_patch(spelling: &[u8]) -> bool {
-    matches!(spelling.first(), Some(b'*' | b' ' | b'\\'))
+    spelling.get(..1024).unwrap_or(spelling).windows(3).any(|stars| stars == b"***")
 }
 
 /// Whether a text is a patch of Codex.
 pub(super) fn is_patch(text: &[u8]) -> bool {
-    text.trim_ascii_start().starts_with(PATCH)
+    // A here-document, a mark of byte order or anything else may stand in the lines before.
+    let head = text.get(..1024).unwrap_or(text);
+    head.split(|byte| *byte == b'\n').any(|line| {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        line.trim_ascii_start().starts_with(PATCH)
+    })
 }
 
 /// Whether a text is a file in disguise: a data URL, or a picture or document in base64.

@@ -59,6 +59,7 @@ impl Run<'_, '_> {
                 | Key::State
                 | Key::Label
                 | Key::Message
+                | Key::Spoken
                 | Key::Path
                 | Key::Prompt
                 | Key::Tool

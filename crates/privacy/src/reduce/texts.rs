@@ -4,6 +4,7 @@ use super::contents::{is_encoded_file, is_patch, lines};
 use super::tally::Tally;
 use super::walk::{Run, Zone};
 use super::write;
+use crate::classify::Tool;
 use crate::config::Level;
 use crate::fault::Fault;
 use crate::keep::{self, Key};
@@ -20,6 +21,9 @@ const LONG: usize = 256 * 1024;
 /// A file in disguise is reduced from this length on.
 const ENCODED: usize = 256;
 
+/// How much of a text is searched for the first line of a patch.
+const PATCH_HEAD: usize = 1024;
+
 /// Characters of a compaction summary that are kept.
 const SUMMARY: usize = 1000;
 
@@ -27,7 +31,7 @@ const SUMMARY: usize = 1000;
 const SUMMARY_SEARCHED: usize = 16 * 1024;
 
 /// Parts of a task notification that hold what the task gave back.
-const RESULTS: [&[u8]; 6] = [b"result", b"event", b"output", b"stdout", b"stderr", b"error"];
+const RESULTS: [&[u8]; 7] = [b"results", b"result", b"event", b"output", b"stdout", b"stderr", b"error"];
 
 impl<'a> Run<'a, '_> {
     /// Writes a string by what it means there.
@@ -36,7 +40,7 @@ impl<'a> Run<'a, '_> {
             self.digest(text);
             return Ok(());
         }
-        if zone.is_input() && self.holds_patch(text) {
+        if zone.is_input() && (self.holds_patch(text) || self.is_patch_tool(zone, meaning)) {
             self.digest(text);
             return Ok(());
         }
@@ -49,7 +53,18 @@ impl<'a> Run<'a, '_> {
                 self.digest(text);
                 Ok(())
             }
-            Key::Command | Key::Message | Key::FinalMessage | Key::Delta | Key::Summary => self.long(text),
+            // Of the texts in arguments only those are kept whole that tell an agent what to do.
+            Key::Message if zone.is_input() && text.len() > SHORT => {
+                self.digest(text);
+                Ok(())
+            }
+            Key::Spoken if zone.is_input() && text.len() > SHORT && !self.talks_to_agent() => {
+                self.digest(text);
+                Ok(())
+            }
+            Key::Spoken | Key::Command | Key::Message | Key::FinalMessage | Key::Delta | Key::Summary => {
+                self.long(text)
+            }
             Key::Content if zone == Zone::Todos => self.long(text),
             _ if text.len() > SHORT => {
                 self.digest(text);
@@ -67,11 +82,22 @@ impl<'a> Run<'a, '_> {
     }
 
     fn holds_patch(&mut self, text: &Text<'_>) -> bool {
-        // Spelled plainly nearly always; white space before it is rare, so look at the first byte first.
-        match text.raw.first() {
-            Some(b'*' | b' ' | b'\\') => is_patch(text.head(4096, &mut self.writer.decoded)),
-            _ => false,
-        }
+        // A star near the head is rare, so look for one first.
+        let head = text.raw.get(..PATCH_HEAD).unwrap_or(text.raw);
+        (text.odd() || head.windows(3).any(|stars| stars == b"***"))
+            && is_patch(text.head(PATCH_HEAD, &mut self.writer.decoded))
+    }
+
+    /// Whether a text is the argument of the patch tool, however it begins.
+    fn is_patch_tool(&self, zone: Zone, meaning: Key) -> bool {
+        zone == Zone::InputTop
+            && matches!(meaning, Key::Command | Key::ToolInput)
+            && self.frames.iter().any(|frame| frame.called.tool() == Tool::ApplyPatch)
+    }
+
+    /// Whether the call tells another agent something.
+    fn talks_to_agent(&self) -> bool {
+        self.frames.iter().any(|frame| matches!(frame.called.tool(), Tool::SpawnAgent | Tool::TellAgent))
     }
 
     /// A text of people, kept up to [`LONG`] bytes.
@@ -110,6 +136,10 @@ impl<'a> Run<'a, '_> {
         let mut scratch = std::mem::take(&mut self.writer.decoded);
         let decoded = text.decode(&mut scratch);
         let written = match notified(decoded) {
+            None if text.len() <= LONG => {
+                self.writer.searched(text, decoded);
+                true
+            }
             None => false,
             Some((start, end)) => {
                 let (before, rest) = decoded.split_at(start);
@@ -169,7 +199,13 @@ impl<'a> Run<'a, '_> {
                         self.writer.raw(b"\",");
                     }
                 }
-                Key::Prompt | Key::Message | Key::FinalMessage | Key::Delta | Key::Summary | Key::Content => {
+                Key::Prompt
+                | Key::Message
+                | Key::Spoken
+                | Key::FinalMessage
+                | Key::Delta
+                | Key::Summary
+                | Key::Content => {
                     self.writer.raw(b"\"lines\":");
                     self.writer.number(lines(decoded));
                     self.writer.raw(b",");
@@ -292,7 +328,10 @@ fn notified(text: &[u8]) -> Option<(usize, usize)> {
 fn tag(text: &[u8], open: &[u8]) -> Option<usize> {
     let rest = text.strip_prefix(open)?;
     RESULTS.iter().find_map(|name| {
-        let after = rest.strip_prefix(*name)?;
+        let (tag, after) = rest.split_at_checked(name.len())?;
+        if !tag.eq_ignore_ascii_case(name) {
+            return None;
+        }
         match after.first() {
             Some(b'>') => Some(open.len() + name.len() + 1),
             // Attributes, up to the end of the tag.

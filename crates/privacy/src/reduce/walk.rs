@@ -75,7 +75,7 @@ pub(super) struct Frame {
     /// Nothing written yet.
     empty: bool,
     /// The tool that was named in this object.
-    called: Called,
+    pub(super) called: Called,
     /// What the names around and before its texts say about them.
     pub(super) named: Named,
     /// Where the container starts.
@@ -276,6 +276,8 @@ impl<'a, 'o> Run<'a, 'o> {
         let known = self.meaning(&key);
         let meaning = known.unwrap_or(Key::Other);
         let telling = self.telling(&key, known);
+        self.nameless_agent |=
+            zone == Zone::Top && meaning == Key::AgentType && self.cursor.peek() == Some(b'n');
         self.interrupted |= zone == Zone::Top && self.cursor.peek() == Some(b't') && key.is(b"is_interrupt");
         if self.must_wait(zone, meaning) || self.awaits_name(&key) {
             let at = self.cursor.at;
@@ -467,7 +469,9 @@ impl<'a, 'o> Run<'a, 'o> {
                     frame.called = frame.called.named(name);
                 }
             }
-            (Zone::Top, Key::AgentType) => self.nameless_agent |= text.len() == 0,
+            (Zone::Top, Key::AgentType) => {
+                self.nameless_agent |= text.decode(&mut self.writer.decoded).trim_ascii().is_empty();
+            }
             (Zone::Top, Key::Cwd) if self.wants_directories => {
                 self.cwd = Some(text.decode(&mut self.writer.decoded).to_vec());
             }

@@ -63,7 +63,13 @@ impl<'o> Writer<'o> {
             return Ok(());
         }
         let mut scratch = std::mem::take(&mut self.decoded);
-        let decoded = text.decode(&mut scratch);
+        self.searched(text, text.decode(&mut scratch));
+        self.decoded = scratch;
+        Ok(())
+    }
+
+    /// Writes a text that has been decoded, masked where it holds secrets.
+    pub(super) fn searched(&mut self, text: &Text<'_>, decoded: &[u8]) {
         mask::find(decoded, &mut self.spans);
         if self.spans.is_empty() && !text.lone() {
             self.spelled(text);
@@ -71,8 +77,6 @@ impl<'o> Writer<'o> {
             self.mask_found(decoded);
             self.quoted_mask();
         }
-        self.decoded = scratch;
-        Ok(())
     }
 
     /// Writes a text of which `secret` is known to be one.

@@ -7,6 +7,7 @@
     reason = "a test's helpers fail by panicking, and a missing element fails the test"
 )]
 
+mod arguments;
 mod canary;
 mod corpus;
 mod fixtures;
