@@ -16,7 +16,7 @@
 
 use std::fmt;
 
-use crate::glob::Glob;
+use crate::glob::{self, Glob};
 
 /// How much of a payload may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -199,7 +199,9 @@ impl Config {
     /// A pattern that matches a directory excludes everything below it. Without `home_dir` a `~/` pattern
     /// matches below any directory, because recording too little is the smaller mistake.
     pub fn excludes(&self, path: &[u8], home_dir: Option<&[u8]>) -> bool {
-        self.excludes.iter().any(|glob| glob.covers(path, home_dir))
+        // What a path says and where it leads once `.` and `..` are followed: either is reason enough.
+        let resolved = glob::resolved(path);
+        self.excludes.iter().any(|glob| glob.covers(path, home_dir) || glob.covers(&resolved, home_dir))
     }
 }
 
@@ -305,6 +307,9 @@ mod tests {
         assert!(!config.excludes(b"/home/dev/work/secrets", home));
         assert!(!config.excludes(b"/home/ada/work/secret", home));
         assert!(!config.excludes(b"/home/dev/work", home));
+        assert!(config.excludes(b"/home/dev/work/other/../secret/./x", home));
+        assert!(config.excludes(b"/home/dev//work/./secret", home));
+        assert!(config.excludes(b"/home/dev/work/secret/../open", home), "the way through may be a link");
         assert!(!Config::default().excludes(b"/", home));
     }
 }

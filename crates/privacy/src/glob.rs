@@ -169,6 +169,23 @@ enum Start {
     Anywhere,
 }
 
+/// The path with `.`, `..` and doubled slashes followed, by its words alone.
+pub(crate) fn resolved(path: &[u8]) -> Vec<u8> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    for name in path.split(|byte| *byte == b'/') {
+        match name {
+            b"" | b"." => {}
+            b".." => {
+                names.pop();
+            }
+            name => names.push(name),
+        }
+    }
+    let mut whole = if path.starts_with(b"/") { b"/".to_vec() } else { Vec::new() };
+    whole.extend(names.join(&b'/'));
+    whole
+}
+
 fn trim_slashes(path: &[u8]) -> &[u8] {
     let mut path = path;
     while let [rest @ .., b'/'] = path {

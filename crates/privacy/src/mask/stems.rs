@@ -41,27 +41,24 @@ const fn classes() -> [Class; 256] {
     table
 }
 
-const fn three(stem: &[u8; 3]) -> u32 {
-    let [first, second, third] = *stem;
-    (first as u32) << 16 | (second as u32) << 8 | third as u32
-}
-
-const PAS: u32 = three(b"pas");
-const PAT: u32 = three(b"pat");
-const PWD: u32 = three(b"pwd");
+const PASS: u32 = u32::from_be_bytes(*b"pass");
+const TOKE: u32 = u32::from_be_bytes(*b"toke");
+const SECR: u32 = u32::from_be_bytes(*b"secr");
+const AUTH: u32 = u32::from_be_bytes(*b"auth");
+const CRED: u32 = u32::from_be_bytes(*b"cred");
+const COOK: u32 = u32::from_be_bytes(*b"cook");
+const SIGN: u32 = u32::from_be_bytes(*b"sign");
+const PWD: u32 = u32::from_be_bytes(*b"\0pwd");
+const KEY: u32 = u32::from_be_bytes(*b"\0key");
+/// `pat` and `sig` only as words of their own: there are too many paths, patterns and signals.
+const PAT: u32 = u32::from_be_bytes(*b"\0pat");
+const SIG: u32 = u32::from_be_bytes(*b"\0sig");
 /// `pw` at the very end of a name.
-const PW: u32 = three(b"pw\0");
-const TOK: u32 = three(b"tok");
-const SEC: u32 = three(b"sec");
-const SIG: u32 = three(b"sig");
-const AUT: u32 = three(b"aut");
-const CRE: u32 = three(b"cre");
-const COO: u32 = three(b"coo");
-const KEY: u32 = three(b"key");
+const PW: u32 = u32::from_be_bytes(*b"pw\0\0");
 
 /// Reads a name from its end.
 struct Reader {
-    /// The last three bytes, the latest highest, in lower case. Signs change too, but into nothing that is compared.
+    /// The last four bytes, the latest highest, in lower case. Signs change too, but into nothing that is compared.
     recent: u32,
 }
 
@@ -69,9 +66,15 @@ impl Reader {
     /// Takes the byte before; whether a stem begins with it.
     #[inline(always)]
     fn reads(&mut self, byte: u8, class: Class) -> bool {
-        self.recent = (self.recent >> 8) | (u32::from(byte | 0x20) << 16);
-        class == Class::Initial
-            && matches!(self.recent, PAS | PAT | PWD | PW | TOK | SEC | SIG | AUT | CRE | COO | KEY)
+        self.recent = (self.recent >> 8) | (u32::from(byte | 0x20) << 24);
+        class == Class::Initial && self.is_stem()
+    }
+
+    fn is_stem(&self) -> bool {
+        let next = (self.recent & 0xff) as u8;
+        matches!(self.recent, PASS | TOKE | SECR | AUTH | CRED | COOK | SIGN | PW)
+            || matches!(self.recent >> 8, PWD | KEY)
+            || (matches!(self.recent >> 8, PAT | SIG) && !next.is_ascii_alphabetic())
     }
 }
 
@@ -94,7 +97,7 @@ pub(super) fn before(text: &[u8], at: usize) -> bool {
             if reader.reads(*byte, class) {
                 return true;
             }
-        } else if length == 1 && *byte == b'\\' && reader.recent >> 16 == u32::from(b't') {
+        } else if length == 1 && *byte == b'\\' && reader.recent >> 24 == u32::from(b't') {
             // A tab that is spelled `\t` stands before the mark, not a name.
             length = 0;
             reader.recent = 0;
