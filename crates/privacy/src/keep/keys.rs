@@ -209,8 +209,8 @@ static KEYS: Table<Key, 151> = Table::new([
     (b"directory", Key::Path),
     (b"directories", Key::Path),
     (b"old_cwd", Key::Path),
-    (b"new_cwd", Key::Path),
-    (b"current_dir", Key::Path),
+    (b"new_cwd", Key::Cwd),
+    (b"current_dir", Key::ProjectDir),
     (b"added_dirs", Key::Path),
     (b"workdir", Key::Path),
 ]);

@@ -108,6 +108,12 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
         b"key" | b"auth" | b"credential" | b"credentials" | b"creds" | b"signature" | b"sig" | b"pat" => {
             Name::Weak
         }
+        b"storepass" | b"keypass" | b"srcstorepass" | b"deststorepass" => Name::Password,
+        // `DB_PASSWORD_PROD`, `PASSWORD_2`, `password1`, `SECRET_KEY_BASE`: which one of several it is.
+        word if is_variant(word) => {
+            let stem = all.get(..all.len() - word.len()).unwrap_or_default();
+            variant_of(stem)
+        }
         word if words::listed(words::HARMLESS_SUFFIXES, word) => Name::Plain,
         _ if has(all, b"password")
             || has(all, b"passwd")
@@ -120,6 +126,25 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
             Name::Weak
         }
         _ => Name::Plain,
+    }
+}
+
+/// Whether a last word only tells one of several secrets from the others.
+fn is_variant(word: &[u8]) -> bool {
+    word.iter().all(u8::is_ascii_digit) || words::listed(words::VARIANTS, word)
+}
+
+/// What a name says whose last word only tells it from others.
+fn variant_of(stem: &[u8]) -> Name {
+    let ends = |ending: &[u8]| stem.ends_with(ending);
+    if ends(b"password") || ends(b"passwd") || ends(b"passphrase") || ends(b"secret") {
+        Name::Password
+    } else if ends(b"token") || (ends(b"key") && words::ends_in(words::KEY_ENDINGS, stem)) {
+        Name::Key
+    } else if has(stem, b"password") || has(stem, b"secret") || has(stem, b"token") {
+        Name::Weak
+    } else {
+        Name::Plain
     }
 }
 
@@ -176,8 +201,11 @@ mod tests {
             ("key", Name::Weak),
             ("ENCRYPTION_KEY", Name::Key),
             ("signature", Name::Weak),
-            ("SECRET_KEY_BASE", Name::Weak),
-            ("PASSWORD_2", Name::Weak),
+            ("SECRET_KEY_BASE", Name::Key),
+            ("PASSWORD_2", Name::Password),
+            ("DB_PASSWORD_PROD", Name::Password),
+            ("API_KEY_STAGING", Name::Key),
+            ("storepass", Name::Password),
             ("token_count", Name::Plain),
             ("tokenUrl", Name::Plain),
             ("password_file", Name::Plain),

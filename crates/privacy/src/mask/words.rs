@@ -60,3 +60,9 @@ pub(super) const ROOTS: &str = "
     github steps values conf app import window Deno Bun ENV System Rails random_password aws auth
     session client account db database
 ";
+
+/// Last words that only tell one secret from another of the same kind.
+pub(super) const VARIANTS: &str = "
+    prod production dev development stage staging test testing local live old new base primary secondary
+    main backup
+";

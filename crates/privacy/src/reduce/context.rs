@@ -4,6 +4,7 @@
 
 use super::Source;
 use crate::classify::Tool;
+use crate::config::Config;
 
 /// The event, as far as it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,5 +66,14 @@ impl Called {
             Self::Unsaid => Tool::Unnamed,
             Self::As(tool) => tool,
         }
+    }
+}
+
+/// Notes a directory; of several the one that is excluded is kept, because each of them counts.
+pub(super) fn keep_stricter(config: &Config, noted: &mut Option<Vec<u8>>, path: &[u8]) {
+    // Without a home a pattern covers more and not less.
+    let excluded = noted.as_ref().is_some_and(|earlier| config.excludes(earlier, None));
+    if !excluded || config.excludes(path, None) {
+        *noted = Some(path.to_vec());
     }
 }

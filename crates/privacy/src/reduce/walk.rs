@@ -3,7 +3,7 @@
 //! There is no recursion: open containers are frames on a list, at most [`DEPTH`] of them.
 
 use super::Source;
-use super::context::{Called, Event};
+use super::context::{Called, Event, keep_stricter};
 use super::named::{Named, is_value};
 use super::write::{self, Writer};
 use crate::config::{Config, Level};
@@ -115,6 +115,7 @@ pub(super) struct Run<'a, 'o> {
     /// Whether the payload says that a person interrupted the call.
     pub(super) interrupted: bool,
     wants_directories: bool,
+    config: &'o Config,
     cwd: Option<Vec<u8>>,
     project_dir: Option<Vec<u8>>,
     /// Length of the output beyond which containers are closed early.
@@ -125,7 +126,7 @@ impl<'a, 'o> Run<'a, 'o> {
     pub(super) fn new(
         input: &'a [u8],
         source: Source,
-        config: &Config,
+        config: &'o Config,
         draw_key: &'o mut dyn FnMut() -> [u8; 16],
         out: &'o mut Vec<u8>,
     ) -> Self {
@@ -142,6 +143,7 @@ impl<'a, 'o> Run<'a, 'o> {
             event: Event::Unsaid,
             nameless_agent: false,
             interrupted: false,
+            config,
             wants_directories: !config.excludes.is_empty(),
             cwd: None,
             project_dir: None,
@@ -473,10 +475,12 @@ impl<'a, 'o> Run<'a, 'o> {
                 self.nameless_agent |= text.decode(&mut self.writer.decoded).trim_ascii().is_empty();
             }
             (Zone::Top, Key::Cwd) if self.wants_directories => {
-                self.cwd = Some(text.decode(&mut self.writer.decoded).to_vec());
+                let path = text.decode(&mut self.writer.decoded);
+                keep_stricter(self.config, &mut self.cwd, path);
             }
             (_, Key::ProjectDir) if self.wants_directories && !zone.is_input() => {
-                self.project_dir = Some(text.decode(&mut self.writer.decoded).to_vec());
+                let path = text.decode(&mut self.writer.decoded);
+                keep_stricter(self.config, &mut self.project_dir, path);
             }
             _ => {}
         }

@@ -115,3 +115,21 @@ fn the_first_line_of_anything_like_a_shell_does_not_stay() {
         assert_eq!(claude(&payload)["error"].get("firstLine"), None, "{tool}");
     }
 }
+
+#[test]
+fn every_directory_that_a_payload_names_counts_for_exclusion() {
+    let (config, _) = agent_tracer_privacy::Config::parse(b"exclude /srv/secret\n");
+    for text in [
+        r#"{"cwd":"/srv/secret","cwd":"/srv/open"}"#,
+        r#"{"cwd":"/srv/open","cwd":"/srv/x/../secret"}"#,
+        r#"{"cwd":"/srv/open","new_cwd":"/srv/secret/a"}"#,
+        r#"{"workspace":{"current_dir":"/srv/secret","project_dir":"/srv/open"}}"#,
+        r#"{"workspace":{"current_dir":"/srv/open","project_dir":"/srv/secret"}}"#,
+    ] {
+        let source = agent_tracer_privacy::Source::StatusLine;
+        let kept =
+            agent_tracer_privacy::reduce(text.as_bytes(), source, &config, &mut || [0; 16], &mut Vec::new());
+        let named = [kept.cwd, kept.project_dir];
+        assert!(named.iter().flatten().any(|path| config.excludes(path, None)), "{text}");
+    }
+}
