@@ -11,8 +11,8 @@
 //!
 //! Words are separated by blanks, `#` starts a comment at the start of a line, letter case does not matter
 //! in `level` and `exclude`. A line that is not understood is a [`ConfigFault`], never skipped in silence.
-//! A fault that touches the level (unknown value, no value, given twice with different values, or an
-//! unknown line that names a level) makes the level `metadata`: who mistypes a wish for privacy gets the most of it.
+//! Any fault makes the level `metadata`: who mistypes a wish for privacy gets the most of it. A slip whose meaning is
+//! clear (quotes around a path, a comment behind it, `$HOME/`, `exclude:`) is no fault.
 
 use std::fmt;
 
@@ -76,6 +76,8 @@ pub enum ConfigProblem {
     EmptyExclude,
     /// `exclude ~name/…`: only one's own home can be named.
     ForeignHome(String),
+    /// `exclude` with a pattern that may mean something else here than its author thinks.
+    UnclearExclude(String),
     /// A first word that is no setting.
     UnknownSetting(String),
     /// A line that is not UTF-8, or holds control characters.
@@ -114,6 +116,10 @@ impl fmt::Display for ConfigFault {
                     "cannot resolve `{pattern}`: only `~/` is understood\nhint: write the absolute path"
                 )
             }
+            ConfigProblem::UnclearExclude(pattern) => {
+                write!(f, "cannot tell what `{pattern}` means; everything is treated as `metadata`")?;
+                write!(f, "\nhint: one path per `exclude` line, with `*`, `**`, `?` and `~/` only")
+            }
             ConfigProblem::UnknownSetting(word) => {
                 write!(f, "unknown setting `{word}`\nhint: the settings are `level` and `exclude`")
             }
@@ -130,6 +136,34 @@ const SHOWN_CHARS: usize = 80;
 
 fn shown(word: &[u8]) -> String {
     String::from_utf8_lossy(word).chars().take(SHOWN_CHARS).collect()
+}
+
+/// `exclude`, and the ways in which people write it.
+fn is_exclude(word: &[u8]) -> bool {
+    let word = word.strip_suffix(b":").or(word.strip_suffix(b"=")).unwrap_or(word);
+    word.eq_ignore_ascii_case(b"exclude") || word.eq_ignore_ascii_case(b"excludes")
+}
+
+/// The pattern without a comment behind it, without quotes around it, and with `~` for `$HOME`.
+fn plain_pattern(value: &[u8]) -> Vec<u8> {
+    let comment = value.windows(2).position(|pair| matches!(pair, [b' ' | b'\t', b'#']));
+    let value = value.get(..comment.unwrap_or(value.len())).unwrap_or_default().trim_ascii();
+    let value = match value {
+        [b'"', inner @ .., b'"'] | [b'\'', inner @ .., b'\''] => inner,
+        value => value,
+    };
+    for home in [&b"$HOME/"[..], b"${HOME}/"] {
+        if let Some(rest) = value.strip_prefix(home) {
+            return [b"~/", rest].concat();
+        }
+    }
+    value.to_vec()
+}
+
+/// Whether a pattern holds what means something elsewhere: variables, choices, quotes, a second path.
+fn is_unclear(pattern: &[u8]) -> bool {
+    pattern.iter().any(|byte| matches!(byte, b'$' | b'{' | b'}' | b'[' | b']' | b'"' | b'\''))
+        || pattern.windows(2).any(|pair| matches!(pair, [b' ' | b'\t' | b',', b'/' | b'~']))
 }
 
 impl Config {
@@ -175,10 +209,12 @@ impl Config {
                         fault(ConfigProblem::UnknownLevel(shown(value)));
                     }
                 }
-            } else if word.eq_ignore_ascii_case(b"exclude") {
-                match value {
+            } else if is_exclude(word) {
+                let value = plain_pattern(value);
+                match &*value {
                     b"" => fault(ConfigProblem::EmptyExclude),
-                    [b'~', other, ..] if *other != b'/' => fault(ConfigProblem::ForeignHome(shown(value))),
+                    [b'~', other, ..] if *other != b'/' => fault(ConfigProblem::ForeignHome(shown(&value))),
+                    pattern if is_unclear(pattern) => fault(ConfigProblem::UnclearExclude(shown(pattern))),
                     pattern => config.excludes.push(Glob::new(pattern)),
                 }
             } else {
@@ -190,6 +226,8 @@ impl Config {
                 fault(ConfigProblem::UnknownSetting(shown(word)));
             }
         }
+        // A folder that was meant to be excluded and is not: then as little as possible is kept of it.
+        let level_faulty = level_faulty || !faults.is_empty();
         config.level = if level_faulty { Level::Metadata } else { level.unwrap_or_default() };
         (config, faults)
     }
@@ -263,10 +301,37 @@ mod tests {
     }
 
     #[test]
-    fn other_faults_are_told_and_leave_the_level() {
+    fn a_slip_whose_meaning_is_clear_is_understood() {
+        for line in [
+            "exclude \"/srv/secret\"",
+            "exclude '/srv/secret'",
+            "exclude /srv/secret # mine",
+            "exclude: /srv/secret",
+            "excludes /srv/secret",
+        ] {
+            let (config, faults) = Config::parse(line.as_bytes());
+            assert!(faults.is_empty() && config.excludes(b"/srv/secret/a", None), "{line}: {faults:?}");
+        }
+        let (config, _) = Config::parse(b"exclude $HOME/x\nexclude ${HOME}/y");
+        assert!(config.excludes(b"/h/x", Some(b"/h")) && config.excludes(b"/h/y", Some(b"/h")));
+        for line in [
+            "exclude /a /b",
+            "exclude /srv/{a,b}",
+            "exclude /srv/[s]",
+            "exclude $WORK/x",
+            "exclude /a,/b",
+            "exclude \"/a",
+        ] {
+            let (config, faults) = Config::parse(format!("level full\n{line}").as_bytes());
+            assert_eq!((config.level, faults.len()), (Level::Metadata, 1), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_fault_is_told_and_gives_the_most_privacy() {
         let text = b"level full\nexclude\nexclude ~ada/x\ncolour blue\nexclude ~\n";
         let (config, _) = Config::parse(text);
-        assert_eq!(config.level, Level::Full);
+        assert_eq!(config.level, Level::Metadata);
         assert_eq!(config.excludes.len(), 1);
         assert_eq!(
             problems(text),
