@@ -101,6 +101,10 @@ pub(super) fn url(text: &[u8], at: usize) -> Option<Span> {
         Some(colon) => {
             let start = skipped + colon + 1;
             let password = part(user, start, user.len());
+            // Masked before, and what follows is another `@` that was too far away then.
+            if values::marker_length(password).is_some_and(|length| password.get(length) == Some(&b'@')) {
+                return None;
+            }
             (!values::stands_for(password)).then_some(Span {
                 start: from + start,
                 end: from + user.len(),

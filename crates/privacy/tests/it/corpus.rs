@@ -164,3 +164,13 @@ fn a_secret_is_found_wherever_it_stands_in_a_text() {
         }
     }
 }
+
+#[test]
+fn a_password_is_not_masked_again_because_of_a_sign_far_behind_it() {
+    for distance in [1, 100, 2000, 2047, 2048, 2100, 5000] {
+        let far = format!("{}@", "y".repeat(distance)).repeat(20);
+        let once = mask(&format!("scheme://app:hunter2@{far}")).into_owned();
+        assert_eq!(mask(&once), once, "{distance}");
+        assert!(once.starts_with("scheme://app:[masked:url-password]@"), "{distance}: {once:.80}");
+    }
+}
