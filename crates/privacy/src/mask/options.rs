@@ -169,8 +169,8 @@ fn program(text: &[u8], at: usize, letter: u8) -> Option<Short> {
     let mut words = command.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\'));
     let mut login = false;
     let how = words.find_map(|word| {
-        // Behind the backslash of a line break that is spelled `\n` the word begins one letter later.
-        let escaped = command.len() > word.len() && word.starts_with(b"n");
+        // Behind the backslash of white space that is spelled `\n`, `\r` or `\t` the word begins one letter later.
+        let escaped = command.len() > word.len() && matches!(word.first(), Some(b'n' | b'r' | b't'));
         let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         let name = if escaped && !is_program(name) { part(name, 1, name.len()) } else { name };
         if LOGINS.contains(&name) {
