@@ -14,6 +14,8 @@ mod floors;
 mod ours;
 mod report;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -120,6 +120,8 @@ impl<'a> Hook<'a> {
     ) -> Entry {
         let acts_here = task == self.actor();
         let mut entry = self.entry(Subject::Event(kind), phase, task, key);
+        // Most events have some thirty members; making room for them little by little costs more than the room.
+        entry.metadata = Metadata::with_capacity(32);
         if acts_here {
             entry.turn = self.turn();
             entry.agent_id = self.agent_id.clone();

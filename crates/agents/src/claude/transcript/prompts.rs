@@ -208,7 +208,7 @@ fn command(told: &mut Telling<'_, '_>, text: &str) {
     }
     let typed = format!("{name} {args}");
     prompt(told, typed.trim_end(), 0);
-    let kept = |told: &Telling<'_, '_>, member: &str, text: &str| {
+    let kept = |told: &mut Telling<'_, '_>, member: &str, text: &str| {
         told.kept("UserPromptExpansion", None, member, Member::Str(text))
     };
     let members = vec![

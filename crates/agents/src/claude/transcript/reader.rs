@@ -5,7 +5,7 @@ use agent_tracer_event::{Agent, Millis, Reading, TaskKey, Unrecognised};
 use super::file::{TranscriptFile, is_compaction_helper};
 use super::row::{Depth, Row, remains, row};
 use super::state::{Counts, ReaderState};
-use super::telling::{Telling, word};
+use super::telling::{Scratch, Telling, word};
 use super::text::Text;
 use super::{account, attachments, calls, copies, marks, progress, prompts, responses, said, system, task};
 use crate::files::Rules;
@@ -31,6 +31,7 @@ pub enum RowReading {
 pub struct TranscriptReader {
     file: TranscriptFile,
     state: ReaderState,
+    scratch: Scratch,
 }
 
 /// Types of rows that say nothing which is not said elsewhere, or nothing that may be kept.
@@ -75,7 +76,7 @@ impl TranscriptReader {
     /// Goes on where another reader of the same file stopped.
     #[must_use]
     pub fn resume(file: TranscriptFile, state: ReaderState) -> Self {
-        Self { file, state }
+        Self { file, state, scratch: Scratch::default() }
     }
 
     /// What to store beside the offset.
@@ -270,6 +271,7 @@ impl TranscriptReader {
             at,
             offset,
             name,
+            scratch: &mut self.scratch,
             reading: Reading::default(),
         })
     }

@@ -70,7 +70,7 @@ fn words(told: &mut Telling<'_, '_>, text: Text<'_>, index: usize) {
 }
 
 /// What privacy leaves of a message; `None` if it is blank. The hook has it without the white space around it.
-fn message_of(told: &Telling<'_, '_>, event: &str, text: Text<'_>) -> Option<Value> {
+fn message_of(told: &mut Telling<'_, '_>, event: &str, text: Text<'_>) -> Option<Value> {
     let whole = text.decode();
     let words = whole.trim();
     (!words.is_empty()).then(|| told.kept(event, None, "last_assistant_message", Member::Str(words)))

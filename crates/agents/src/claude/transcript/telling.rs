@@ -22,6 +22,9 @@ use crate::observation::{Context, Observation, Source};
 /// The most characters of an id.
 const ID_CHARS: usize = 300;
 
+/// How many members an event usually has: room for them at once instead of little by little.
+const MEMBERS: usize = 24;
+
 /// A row, with all that is known of it.
 pub(super) struct Telling<'r, 'a> {
     pub(super) rules: &'r Rules<'r>,
@@ -39,6 +42,7 @@ pub(super) struct Telling<'r, 'a> {
     pub(super) offset: u64,
     /// A stable name of the row.
     pub(super) name: String,
+    pub(super) scratch: &'r mut Scratch,
     pub(super) reading: Reading,
 }
 
@@ -92,6 +96,7 @@ impl<'a> Telling<'_, 'a> {
     /// An event of the task that acted.
     pub(super) fn event(&mut self, kind: Kind, phase: Phase, key: impl Into<String>) -> Entry {
         let mut entry = self.entry(Subject::Event(kind), phase, key);
+        entry.metadata = Metadata::with_capacity(MEMBERS);
         entry.turn = self.turn();
         entry.agent_id = self.agent_id().map(str::to_owned);
         let shown = self.shown_type();
@@ -144,7 +149,7 @@ impl<'a> Telling<'_, 'a> {
     }
 
     fn payload(&mut self, event: &str, members: Vec<(&str, Value)>) -> Value {
-        let mut payload = Map::new();
+        let mut payload = Map::with_capacity(16);
         put(&mut payload, "hook_event_name", event);
         put(&mut payload, "session_id", self.session.as_str());
         put(&mut payload, "agent_id", self.agent.as_str());
@@ -167,18 +172,18 @@ impl<'a> Telling<'_, 'a> {
     }
 
     /// What privacy leaves of one member of a hook's payload; null if it cannot be understood.
-    pub(super) fn kept(&self, event: &str, tool: Option<&str>, name: &str, member: Member<'_>) -> Value {
-        let mut payload = b"{\"hook_event_name\":".to_vec();
-        let string = |payload: &mut Vec<u8>, text: &str| {
-            payload.extend_from_slice(Value::from(text).to_string().as_bytes());
-        };
-        string(&mut payload, event);
+    pub(super) fn kept(&mut self, event: &str, tool: Option<&str>, name: &str, member: Member<'_>) -> Value {
+        let Scratch { payload, out } = &mut *self.scratch;
+        payload.clear();
+        out.clear();
+        payload.extend_from_slice(b"{\"hook_event_name\":");
+        string(payload, event);
         if let Some(tool) = tool {
             payload.extend_from_slice(b",\"tool_name\":");
-            string(&mut payload, tool);
+            string(payload, tool);
         }
         payload.push(b',');
-        string(&mut payload, name);
+        string(payload, name);
         payload.push(b':');
         match member {
             Member::Text(text) => {
@@ -186,18 +191,20 @@ impl<'a> Telling<'_, 'a> {
                 payload.extend_from_slice(text.raw());
                 payload.push(b'"');
             }
-            Member::Str(text) => string(&mut payload, text),
+            Member::Str(text) => string(payload, text),
             Member::Raw(json) => payload.extend_from_slice(json),
         }
         payload.push(b'}');
-        let mut out = Vec::with_capacity(payload.len().min(16 * 1024));
         let key = self.rules.hash_key;
-        let reduction = reduce(&payload, PrivacySource::ClaudeHook, self.rules.config, &mut || key, &mut out);
-        if reduction.fault.is_some() {
-            return Value::Null;
-        }
-        let members = serde_json::from_slice::<Map<String, Value>>(&out);
-        members.ok().and_then(|mut members| members.remove(name)).unwrap_or_default()
+        let reduction = reduce(payload, PrivacySource::ClaudeHook, self.rules.config, &mut || key, out);
+        let kept = match reduction.fault {
+            None => {
+                serde_json::from_slice::<Map<String, Value>>(out).ok().and_then(|mut kept| kept.remove(name))
+            }
+            Some(_) => None,
+        };
+        self.scratch.trim();
+        kept.unwrap_or_default()
     }
 
     /// Closes the turn that is being worked on.
@@ -214,6 +221,32 @@ impl<'a> Telling<'_, 'a> {
     pub(super) fn push(&mut self, entry: Entry) {
         self.reading.entries.push(entry);
     }
+}
+
+/// Buffers that are used for one row after the other: a result can be megabytes long, and there is one in every other
+/// row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    payload: Vec<u8>,
+    out: Vec<u8>,
+}
+
+impl Scratch {
+    /// What is kept of a buffer from one row to the next.
+    const KEPT: usize = 1024 * 1024;
+
+    fn trim(&mut self) {
+        for buffer in [&mut self.payload, &mut self.out] {
+            if buffer.capacity() > Self::KEPT {
+                *buffer = Vec::new();
+            }
+        }
+    }
+}
+
+/// Appends a text as JSON.
+fn string(payload: &mut Vec<u8>, text: &str) {
+    payload.extend_from_slice(Value::from(text).to_string().as_bytes());
 }
 
 /// A short text that stays at every level, masked.

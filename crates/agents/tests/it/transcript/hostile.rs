@@ -91,6 +91,7 @@ fn a_row_beyond_the_limit_still_says_what_it_cost_and_that_its_call_ended() {
     assert_eq!(usage[0].key, "response:msg_1");
     let ended = entries.iter().find(|entry| entry.key == "tool:toolu_1").unwrap();
     assert_eq!(ended.state, Some(agent_tracer_event::CallState::Failed));
+    assert_eq!(ended.ended_at, Millis::parse("2026-11-15T21:00:01.000Z"));
     assert!(ended.metadata["rowBytes"].as_u64().unwrap() > 300_000);
     assert_eq!(reader.counts().too_long, 2);
 }

@@ -41,7 +41,7 @@ pub(super) struct Response<'a> {
     pub(super) cost_usd: Option<f64>,
 }
 
-/// A response in the book.
+/// A response that is being put into the book.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     tokens: Tokens,
@@ -49,6 +49,70 @@ struct Line {
     at: Option<Millis>,
     model: u32,
     source: u32,
+}
+
+/// A response in the book. There are a hundred thousand of them in a gigabyte of transcripts, so what is missing is a
+/// value and not an option, and what is never large is small.
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    /// Input, output, cache read, cache creation.
+    counts: [u64; 4],
+    /// NaN if there is none.
+    cost_usd: f64,
+    /// The least number if there is none.
+    at: i64,
+    /// Cache creation of five minutes and of an hour, reasoning, web searches, web fetches.
+    parts: [u32; 5],
+    model: u32,
+    source: u32,
+}
+
+/// What stands for a part that is not known.
+const UNKNOWN: u32 = u32::MAX;
+
+impl Packed {
+    fn of(line: &Line) -> Self {
+        let Tokens { input, output, cache_read, cache_creation, .. } = line.tokens;
+        let small = |count: u64| u32::try_from(count).unwrap_or(UNKNOWN - 1).min(UNKNOWN - 1);
+        let part = |count: Option<u64>| count.map_or(UNKNOWN, small);
+        Self {
+            counts: [input, output, cache_read, cache_creation],
+            cost_usd: line.cost_usd.unwrap_or(f64::NAN),
+            at: line.at.map_or(i64::MIN, |at| at.0),
+            parts: [
+                part(line.tokens.cache_creation_5m),
+                part(line.tokens.cache_creation_1h),
+                part(line.tokens.reasoning),
+                small(line.tokens.web_searches),
+                small(line.tokens.web_fetches),
+            ],
+            model: line.model,
+            source: line.source,
+        }
+    }
+
+    fn line(&self) -> Line {
+        let [input, output, cache_read, cache_creation] = self.counts;
+        let [five, hour, reasoning, searches, fetches] = self.parts;
+        let part = |count: u32| (count != UNKNOWN).then_some(u64::from(count));
+        Line {
+            tokens: Tokens {
+                input,
+                output,
+                cache_read,
+                cache_creation,
+                cache_creation_5m: part(five),
+                cache_creation_1h: part(hour),
+                reasoning: part(reasoning),
+                web_searches: u64::from(searches),
+                web_fetches: u64::from(fetches),
+            },
+            cost_usd: Some(self.cost_usd).filter(|cost| !cost.is_nan()),
+            at: (self.at != i64::MIN).then_some(Millis(self.at)),
+            model: self.model,
+            source: self.source,
+        }
+    }
 }
 
 /// Whose response it is.
@@ -79,7 +143,7 @@ pub struct Counted<'a> {
 /// All responses of any number of files, each once. The order in which files are read changes no sum.
 #[derive(Clone, Debug, Default)]
 pub struct UsageBook {
-    lines: HashMap<ResponseId, Line, BuildHasherDefault<Folded>>,
+    lines: HashMap<ResponseId, Packed, BuildHasherDefault<Folded>>,
     models: Names<String>,
     sessions: Names<String>,
     /// When each session's own file began.
@@ -103,12 +167,13 @@ impl UsageBook {
     /// What all of them cost.
     #[must_use]
     pub fn total(&self) -> Tokens {
-        self.lines.values().fold(Tokens::default(), |sum, line| sum.plus(&line.tokens))
+        self.lines.values().fold(Tokens::default(), |sum, packed| sum.plus(&packed.line().tokens))
     }
 
     /// The responses, in no order.
     pub fn responses(&self) -> impl Iterator<Item = Counted<'_>> {
-        self.lines.values().map(|line| {
+        self.lines.values().map(|packed| {
+            let line = packed.line();
             let source = self.sources.get(line.source);
             Counted {
                 model: self.models.get(line.model).map_or("", String::as_str),
@@ -146,15 +211,16 @@ impl UsageBook {
             })
             .collect();
         self.lines.reserve(other.lines.len().saturating_sub(self.lines.len()));
-        for (id, line) in &other.lines {
+        for (id, packed) in &other.lines {
+            let line = packed.line();
             let (model, source) = (number(&models, line.model), number(&sources, line.source));
-            self.put(*id, Line { model, source, ..*line });
+            self.put(*id, Line { model, source, ..line });
         }
     }
 
     fn put(&mut self, id: ResponseId, line: Line) {
-        let Some(known) = self.lines.get(&id).copied() else {
-            self.lines.insert(id, line);
+        let Some(known) = self.lines.get(&id).map(Packed::line) else {
+            self.lines.insert(id, Packed::of(&line));
             return;
         };
         let owner = if known.source == line.source { known } else { self.owner(known, line) };
@@ -164,7 +230,8 @@ impl UsageBook {
             (Some(one), Some(two)) => Some(one.max(two)),
             (one, two) => one.or(two),
         };
-        self.lines.insert(id, Line { tokens, cost_usd, at, model: owner.model, source: owner.source });
+        let line = Line { tokens, cost_usd, at, model: owner.model, source: owner.source };
+        self.lines.insert(id, Packed::of(&line));
     }
 
     /// Which of two tellings comes from the one who asked: the session that began first, and in it the subagent rather
@@ -275,5 +342,38 @@ impl Hasher for Folded {
 
     fn write_u128(&mut self, hash: u128) {
         self.0 = hash as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_packed_comes_out_again() {
+        let known = Line {
+            tokens: Tokens {
+                input: u64::MAX,
+                output: 2,
+                cache_read: 3,
+                cache_creation: 9,
+                cache_creation_5m: Some(4),
+                cache_creation_1h: Some(5),
+                reasoning: Some(0),
+                web_searches: 6,
+                web_fetches: 7,
+            },
+            cost_usd: Some(0.25),
+            at: Some(Millis(-1)),
+            model: 8,
+            source: 9,
+        };
+        let empty = Line { tokens: Tokens::default(), cost_usd: None, at: None, ..known };
+        for line in [known, empty] {
+            let out = Packed::of(&line).line();
+            assert_eq!((out.tokens, out.cost_usd, out.at), (line.tokens, line.cost_usd, line.at));
+            assert_eq!((out.model, out.source), (8, 9));
+        }
+        assert!(size_of::<Packed>() <= 80);
     }
 }
