@@ -23,7 +23,7 @@ const PRIVACY_CONF: &str = "\
 # level full        also the head and the tail of results, secrets masked
 #
 # Nothing at all is recorded below an excluded folder:
-# exclude ~/work/secret/**
+# exclude ~/clients/secret/**
 ";
 
 /// Makes every folder and file that the hook and the later commands expect.

@@ -6,7 +6,7 @@
 //! # how much is kept: metadata, actions (the default) or full
 //! level actions
 //! # nothing at all is recorded below these folders
-//! exclude ~/work/secret/**
+//! exclude ~/clients/secret/**
 //! ```
 //!
 //! Words are separated by blanks, `#` starts a comment at the start of a line, letter case does not matter
@@ -108,7 +108,7 @@ impl fmt::Display for ConfigFault {
                 write!(f, "\nhint: keep one `level` line")
             }
             ConfigProblem::EmptyExclude => {
-                write!(f, "`exclude` has no pattern\nhint: write `exclude ~/work/secret/**`")
+                write!(f, "`exclude` has no pattern\nhint: write `exclude ~/clients/secret/**`")
             }
             ConfigProblem::ForeignHome(pattern) => {
                 write!(
@@ -263,12 +263,12 @@ mod tests {
     #[test]
     fn levels_and_excludes_are_read() {
         let text =
-            b"\xef\xbb\xbf# mine\r\nlevel full\r\n\texclude   ~/work/secret/**  \r\nEXCLUDE /srv/a b\n";
+            b"\xef\xbb\xbf# mine\r\nlevel full\r\n\texclude   ~/clients/secret/**  \r\nEXCLUDE /srv/a b\n";
         let (config, faults) = Config::parse(text);
         assert_eq!(faults, Vec::new());
         assert_eq!(config.level, Level::Full);
         let patterns: Vec<&[u8]> = config.excludes.iter().map(Glob::pattern).collect();
-        assert_eq!(patterns, [&b"~/work/secret/**"[..], b"/srv/a b"]);
+        assert_eq!(patterns, [&b"~/clients/secret/**"[..], b"/srv/a b"]);
         for level in [Level::Metadata, Level::Actions, Level::Full] {
             let text = format!("Level {}", level.name().to_uppercase());
             assert_eq!(Config::parse(text.as_bytes()).0.level, level);
@@ -364,17 +364,17 @@ mod tests {
 
     #[test]
     fn what_is_excluded_is_excluded_with_all_below_it() {
-        let (config, _) = Config::parse(b"exclude ~/work/secret/**\nexclude client-*\n");
+        let (config, _) = Config::parse(b"exclude ~/clients/secret/**\nexclude client-*\n");
         let home = Some(&b"/home/dev"[..]);
-        assert!(config.excludes(b"/home/dev/work/secret", home));
-        assert!(config.excludes(b"/home/dev/work/secret/a/b", home));
+        assert!(config.excludes(b"/home/dev/clients/secret", home));
+        assert!(config.excludes(b"/home/dev/clients/secret/a/b", home));
         assert!(config.excludes(b"/srv/client-a/src", home));
-        assert!(!config.excludes(b"/home/dev/work/secrets", home));
-        assert!(!config.excludes(b"/home/ada/work/secret", home));
+        assert!(!config.excludes(b"/home/dev/clients/secrets", home));
+        assert!(!config.excludes(b"/home/ada/clients/secret", home));
         assert!(!config.excludes(b"/home/dev/work", home));
-        assert!(config.excludes(b"/home/dev/work/other/../secret/./x", home));
-        assert!(config.excludes(b"/home/dev//work/./secret", home));
-        assert!(config.excludes(b"/home/dev/work/secret/../open", home), "the way through may be a link");
+        assert!(config.excludes(b"/home/dev/clients/other/../secret/./x", home));
+        assert!(config.excludes(b"/home/dev//clients/./secret", home));
+        assert!(config.excludes(b"/home/dev/clients/secret/../open", home), "the way through may be a link");
         assert!(!Config::default().excludes(b"/", home));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A pattern that starts with `/` or `~/` is anchored there; any other matches below every folder, as
 //! `secret` or `client-*/src` would in an ignore file. A match of a folder covers everything below it, so
-//! `~/work/secret`, `~/work/secret/` and `~/work/secret/**` mean the same. Matching walks the path once and
+//! `~/clients/secret`, `~/clients/secret/` and `~/clients/secret/**` mean the same. Matching walks the path once and
 //! carries the set of reachable places in the pattern, so no pattern is slow.
 
 /// One pattern, ready to match.
@@ -251,10 +251,10 @@ mod tests {
 
     #[test]
     fn without_a_home_a_home_pattern_covers_more_and_not_less() {
-        let glob = Glob::new(b"~/work/secret");
-        assert!(glob.covers(b"/home/dev/work/secret/x", None));
-        assert!(glob.covers(b"/root/work/secret", Some(b"")));
-        assert!(!glob.covers(b"/home/dev/work/other", None));
+        let glob = Glob::new(b"~/clients/secret");
+        assert!(glob.covers(b"/home/dev/clients/secret/x", None));
+        assert!(glob.covers(b"/root/clients/secret", Some(b"")));
+        assert!(!glob.covers(b"/home/dev/clients/other", None));
     }
 
     #[test]

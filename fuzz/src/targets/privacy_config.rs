@@ -38,14 +38,14 @@ fn run(bytes: &[u8]) {
     }
     let path = bytes.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     for home in [None, Some(&b"/home/dev"[..])] {
-        config.excludes(b"/home/dev/work/secret", home);
+        config.excludes(b"/home/dev/clients/secret", home);
         config.excludes(path, home);
     }
 }
 
 fn seeds() -> Vec<Vec<u8>> {
     vec![
-        b"# how much\nlevel actions\nexclude ~/work/secret/**\nexclude client-*/src?\n".to_vec(),
+        b"# how much\nlevel actions\nexclude ~/clients/secret/**\nexclude client-*/src?\n".to_vec(),
         b"level full".to_vec(),
     ]
 }

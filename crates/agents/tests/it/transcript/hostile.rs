@@ -117,7 +117,7 @@ fn nothing_of_an_excluded_directory_is_said_or_remembered() {
 #[test]
 fn what_stands_before_the_first_directory_waits_where_anything_is_excluded() {
     let title = r#"{"type":"custom-title","sessionId":"s","customTitle":"secret plan"}"#;
-    let row = r#"{"type":"user","uuid":"u1","sessionId":"s","promptId":"p","cwd":"/work/secret","timestamp":"2026-11-15T21:00:00.000Z","message":{"role":"user","content":"hi"}}"#;
+    let row = r#"{"type":"user","uuid":"u1","sessionId":"s","promptId":"p","cwd":"/srv/secret","timestamp":"2026-11-15T21:00:00.000Z","message":{"role":"user","content":"hi"}}"#;
     let read = |conf: &[u8], lines: &[&str]| {
         let config = Config::parse(conf).0;
         let mut reader = TranscriptReader::new(TranscriptFile::default());
@@ -128,8 +128,8 @@ fn what_stands_before_the_first_directory_waits_where_anything_is_excluded() {
         let counts: Vec<usize> = lines.iter().map(read).collect();
         (counts, reader.state().is_excluded())
     };
-    assert_eq!(read(b"exclude /work/secret/**", &[title, row, title]), (vec![0, 0, 0], Some(true)));
-    let (counts, excluded) = read(b"exclude /work/other/**", &[title, row, title]);
+    assert_eq!(read(b"exclude /srv/secret/**", &[title, row, title]), (vec![0, 0, 0], Some(true)));
+    let (counts, excluded) = read(b"exclude /srv/other/**", &[title, row, title]);
     assert!(counts[0] == 0 && counts[1] > 2 && counts[2] == 1 && excluded == Some(false), "{counts:?}");
     assert_eq!(read(b"level actions", &[title]), (vec![1], None));
 }
