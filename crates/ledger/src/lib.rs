@@ -1,9 +1,18 @@
-//! The ledger: immutable entries, and the facts that they fold into.
+//! What happened, and what is known of it.
 //!
-//! The law of this room: a fact is a pure function of the *set* of its entries. In whatever order they
-//! arrive, however often, from whichever channel, the same entries give the same fact. So a restart, a
-//! second import and a rebuild agree with what was there before.
+//! Entries are what readers say; they are never changed. Facts are what people see; each is the fold of all entries
+//! with its natural key, and the order in which the entries arrived does not matter.
+//!
+//! Doors: [`Observed`] and [`Batch`] are what is brought, [`Store`] is what may be asked, [`view`] what is answered.
 
 mod fold;
+mod observed;
+mod store;
+pub mod view;
 
 pub use fold::{Fact, Told, fold};
+pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};
+pub use store::{
+    Answer, MAX_LIMIT, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc,
+    Zone,
+};

@@ -1,0 +1,218 @@
+//! The questions that every store answers.
+//!
+//! One trait for the embedded store and for the distributed one. A question names what it wants in our words, and
+//! costs what its answer costs, not what the history costs. `now` is a value: whether a silent task is stale or
+//! abandoned is a matter of when one asks.
+
+use std::fmt;
+
+use agent_tracer_event::{Agent, FactId, Kind, Lane, Millis, TaskId};
+
+use crate::view::{
+    ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
+    FailureStat, FileStat, FileUse, Hit, LaneBins, Loop, McpStat, OutcomeCounts, Page, Permission, Question,
+    Row, SkillStat, SourceHealth, StoreHealth, Task, TaskKind, TaskStatus, TaskSummary, Todo, ToolCall,
+    ToolStat, TreeNode, Turn, UnrecognisedName, UsageBucket, WebLookup,
+};
+
+/// The most items of one page.
+pub const MAX_LIMIT: u32 = 500;
+
+/// Why a question has no answer.
+#[derive(Debug)]
+pub enum QueryError {
+    /// The question itself is wrong: an unreadable cursor, a range that ends before it begins. The text says what.
+    Bad(String),
+    /// There is no such thing.
+    NotFound,
+    /// The store could not answer.
+    Store(String),
+}
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bad(what) => f.write_str(what),
+            Self::NotFound => f.write_str("there is no such thing"),
+            Self::Store(what) => write!(f, "the store could not answer: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for QueryError {}
+
+/// An answer, or why there is none.
+pub type Answer<T> = Result<T, QueryError>;
+
+/// Which part of a list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Paging {
+    /// Where the part begins, from an earlier part's `nextCursor`.
+    pub cursor: Option<String>,
+    /// How many items, at most [`MAX_LIMIT`]; zero means a hundred.
+    pub limit: u32,
+}
+
+/// Which tasks. Newest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskFilter {
+    /// One of these; empty means any.
+    pub status: Vec<TaskStatus>,
+    /// Of this agent.
+    pub agent: Option<Agent>,
+    /// Of this type of agent.
+    pub agent_type: Option<String>,
+    /// In this project.
+    pub project: Option<String>,
+    /// With this model.
+    pub model: Option<String>,
+    /// Whose title or session has these words.
+    pub q: Option<String>,
+    /// With an event at or after this.
+    pub since: Option<Millis>,
+    /// That began before this.
+    pub until: Option<Millis>,
+    /// Started by this task.
+    pub parent: Option<TaskId>,
+    /// Of this kind.
+    pub kind: Option<TaskKind>,
+    /// With a failed call.
+    pub failed_calls: bool,
+    /// Which part.
+    pub paging: Paging,
+}
+
+/// Which rows of a timeline. Oldest first unless `newest_first`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RowFilter {
+    /// One of these lanes; empty means any.
+    pub lanes: Vec<Lane>,
+    /// One of these kinds; empty means any.
+    pub kinds: Vec<Kind>,
+    /// At or after this.
+    pub since: Option<Millis>,
+    /// Before this.
+    pub until: Option<Millis>,
+    /// Newest first.
+    pub newest_first: bool,
+    /// With the rows of all subagents.
+    pub tree: bool,
+    /// Which part.
+    pub paging: Paging,
+}
+
+/// Which part of the whole history a number is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Range {
+    /// At or after this.
+    pub since: Option<Millis>,
+    /// Before this.
+    pub until: Option<Millis>,
+    /// In this project.
+    pub project: Option<String>,
+    /// Of this agent.
+    pub agent: Option<Agent>,
+    /// Of this type of agent.
+    pub agent_type: Option<String>,
+    /// Which part.
+    pub paging: Paging,
+}
+
+/// What usage is told apart by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageBy {
+    /// Days of the asker.
+    Day,
+    /// Weeks, from Monday.
+    Week,
+    /// Months.
+    Month,
+    /// Models.
+    Model,
+    /// Projects.
+    Project,
+    /// Tasks.
+    Task,
+    /// Agents: the products.
+    Agent,
+    /// Types of agents.
+    AgentType,
+    /// Skills.
+    Skill,
+}
+
+/// What to search for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchFilter {
+    /// The words. All of them must be there; the last may be the beginning of a word.
+    pub q: String,
+    /// Calls of this tool.
+    pub tool: Option<String>,
+    /// Calls in this state.
+    pub state: Option<String>,
+    /// Of this kind.
+    pub kind: Option<Kind>,
+    /// That took at least this long.
+    pub longer_than_ms: Option<u64>,
+    /// In this task.
+    pub task: Option<TaskId>,
+    /// In this range.
+    pub range: Range,
+}
+
+/// The asker's days: how far local time is ahead of UTC at each moment.
+pub trait Zone: Send + Sync {
+    /// Seconds to add to UTC at this moment.
+    fn offset_seconds(&self, at: Millis) -> i32;
+}
+
+/// Days in UTC.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Utc;
+
+impl Zone for Utc {
+    fn offset_seconds(&self, _: Millis) -> i32 {
+        0
+    }
+}
+
+/// A store that answers questions.
+#[expect(missing_docs, reason = "each question is named after its path in the query API, which documents it")]
+pub trait Store: Send + Sync {
+    fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>>;
+    fn task(&self, now: Millis, id: &TaskId) -> Answer<Task>;
+    fn tree(&self, now: Millis, id: &TaskId) -> Answer<Page<TreeNode>>;
+    fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>>;
+    fn turns(&self, id: &TaskId, paging: &Paging) -> Answer<Page<Turn>>;
+    fn tool_calls(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>>;
+    fn context(&self, id: &TaskId, paging: &Paging) -> Answer<Page<ContextPoint>>;
+    fn task_files(&self, id: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>>;
+    fn task_commands(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>>;
+    fn exploration(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Exploration>>;
+    fn web(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<WebLookup>>;
+    fn permissions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Permission>>;
+    fn todos(&self, id: &TaskId) -> Answer<Page<Todo>>;
+    fn questions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Question>>;
+    fn summary(&self, now: Millis, id: &TaskId) -> Answer<TaskSummary>;
+    fn lanes(&self, id: &TaskId, from: Option<Millis>, to: Option<Millis>, width: u32) -> Answer<LaneBins>;
+    fn event(&self, id: &FactId) -> Answer<EventDetail>;
+    fn tools(&self, range: &Range) -> Answer<Page<ToolStat>>;
+    fn failures(&self, range: &Range) -> Answer<Page<FailureStat>>;
+    fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>>;
+    fn files(&self, range: &Range) -> Answer<Page<FileStat>>;
+    fn skills(&self, range: &Range) -> Answer<Page<SkillStat>>;
+    fn mcp(&self, range: &Range) -> Answer<Page<McpStat>>;
+    fn agents(&self, range: &Range) -> Answer<Page<AgentStat>>;
+    fn commands(&self, range: &Range) -> Answer<Page<CommandStat>>;
+    fn loops(&self, range: &Range) -> Answer<Page<Loop>>;
+    fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>>;
+    fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>>;
+    fn attention(&self, now: Millis) -> Answer<Page<Attention>>;
+    /// Rows that changed after a place in the order of delivery, in that order, at most `limit`.
+    fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Row>>;
+    fn seq(&self) -> Answer<u64>;
+    fn outcomes(&self) -> Answer<OutcomeCounts>;
+    fn unrecognised(&self) -> Answer<Vec<UnrecognisedName>>;
+    fn sources(&self) -> Answer<Vec<SourceHealth>>;
+    fn health(&self) -> Answer<StoreHealth>;
+}

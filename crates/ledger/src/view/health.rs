@@ -1,0 +1,119 @@
+//! How the tracer itself is.
+
+use agent_tracer_event::Millis;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The state of the whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Health {
+    /// `ok`, or `degraded` with problems below.
+    pub status: String,
+    /// The version of the server.
+    pub version: String,
+    /// The store.
+    pub store: StoreHealth,
+    /// The newest place in the order of delivery.
+    pub seq: u64,
+    /// The spool.
+    pub spool: SpoolHealth,
+    /// What became of everything that arrived.
+    pub outcomes: OutcomeCounts,
+    /// The age of the oldest envelope that waits.
+    pub lag_ms: u64,
+    /// Where facts come from.
+    pub sources: Vec<SourceHealth>,
+    /// What was not understood, most frequent first.
+    pub unrecognised: Vec<UnrecognisedName>,
+    /// What is wrong, and what to do about it.
+    pub problems: Vec<String>,
+}
+
+/// The store.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreHealth {
+    /// `sqlite` or `clickhouse`.
+    pub kind: String,
+    /// Its size on disk.
+    pub bytes: u64,
+    /// Entries.
+    pub entries: u64,
+    /// Rows of timelines.
+    pub events: u64,
+    /// Tasks.
+    pub tasks: u64,
+    /// Rows that search does not know yet.
+    pub search_lag: u64,
+    /// The version of its schema.
+    pub schema: u32,
+}
+
+/// The spool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SpoolHealth {
+    /// Envelopes that wait.
+    pub waiting: u64,
+    /// Envelopes that could not be read.
+    pub quarantined: u64,
+    /// What the hook could not keep, by reason.
+    #[schema(value_type = Object)]
+    pub lost: std::collections::BTreeMap<String, u64>,
+}
+
+/// What became of everything that arrived. `received` is the sum of the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OutcomeCounts {
+    /// Everything that arrived.
+    pub received: u64,
+    /// It changed something.
+    pub recorded: u64,
+    /// It changed nothing.
+    pub duplicate: u64,
+    /// Nobody knows what it is.
+    pub unrecognised: u64,
+    /// It could not be read.
+    pub malformed: u64,
+    /// It was not allowed.
+    pub refused: u64,
+}
+
+/// One place that facts come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceHealth {
+    /// The channel, or a folder of transcripts.
+    pub name: String,
+    /// When it last told something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub last_at: Option<Millis>,
+    /// How much it told.
+    pub observations: u64,
+    /// Files known and bytes read, for folders.
+    pub files: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// What is wrong with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// A name that no reader knows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UnrecognisedName {
+    /// The agent.
+    pub agent: String,
+    /// The version of the client.
+    pub client_version: String,
+    /// `event`, `tool`, `field`, `value`, `row` or `line`.
+    pub what: String,
+    /// The name.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+}

@@ -1,0 +1,198 @@
+//! Numbers over many tasks, each of which opens the rows behind it.
+
+use agent_tracer_event::{Agent, Millis};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Row, UsageView, WaitingReason};
+
+/// One tool: how often, how long, how well.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolStat {
+    /// The tool.
+    pub tool: String,
+    /// Calls.
+    pub count: u64,
+    /// Calls that failed or were denied.
+    pub failures: u64,
+    /// Half of the calls took at most this long, within 1 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p50_ms: Option<f64>,
+    /// 95 of 100 calls took at most this long, within 1 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p95_ms: Option<f64>,
+    /// 99 of 100 calls took at most this long, within 1 %.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99_ms: Option<f64>,
+    /// All of them together.
+    pub total_ms: u64,
+}
+
+/// Failures of one class at one tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FailureStat {
+    /// The class.
+    pub error_class: String,
+    /// The tool.
+    pub tool: String,
+    /// How many.
+    pub count: u64,
+    /// How many calls of that tool there were.
+    pub calls: u64,
+}
+
+/// What was spent in one part of the whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageBucket {
+    /// The part: a day, a model, a project, …
+    pub key: String,
+    /// A name that people know for it, where the key is an id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// What was spent.
+    pub usage: UsageView,
+}
+
+/// A file over many tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FileStat {
+    /// Its path.
+    pub path: String,
+    /// The project.
+    pub project: String,
+    /// How often it was read.
+    pub reads: u64,
+    /// How often it was changed.
+    pub changes: u64,
+}
+
+/// A skill over many tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SkillStat {
+    /// Its name.
+    pub skill: String,
+    /// How often it was activated.
+    pub count: u64,
+    /// Activations that failed.
+    pub failures: u64,
+    /// What the turns that used it spent.
+    pub usage: UsageView,
+}
+
+/// An MCP server's tool over many tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct McpStat {
+    /// The server.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+    /// Calls.
+    pub count: u64,
+    /// Calls that failed.
+    pub failures: u64,
+    /// All of them together.
+    pub total_ms: u64,
+}
+
+/// A type of agent over many tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentStat {
+    /// The type, `main` for the main agent.
+    pub agent_type: String,
+    /// Tasks.
+    pub tasks: u64,
+    /// Tool calls.
+    pub tool_calls: u64,
+    /// Tool calls that failed.
+    pub failures: u64,
+    /// What they spent.
+    pub usage: UsageView,
+}
+
+/// A command over many tasks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandStat {
+    /// Program and subcommand.
+    pub command: String,
+    /// How often it ran.
+    pub count: u64,
+    /// How often it failed.
+    pub failures: u64,
+    /// All runs together.
+    pub total_ms: u64,
+    /// The mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_ms: Option<f64>,
+}
+
+/// The same call, made again and again in one task.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Loop {
+    /// The task.
+    pub task_id: String,
+    /// The tool.
+    pub tool: String,
+    /// What a person reads.
+    pub title: String,
+    /// How often.
+    pub count: u64,
+    /// How many of them failed.
+    pub failures: u64,
+    /// The first.
+    #[schema(value_type = String, format = DateTime)]
+    pub first_at: Millis,
+    /// The last.
+    #[schema(value_type = String, format = DateTime)]
+    pub last_at: Millis,
+    /// The row of the last.
+    pub last_id: String,
+}
+
+/// A task that waits for a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Attention {
+    /// The task.
+    pub task_id: String,
+    /// Its title.
+    pub title: String,
+    /// The agent.
+    #[schema(value_type = String)]
+    pub agent: Agent,
+    /// Its agent's type.
+    pub agent_type: String,
+    /// The project.
+    pub project: String,
+    /// What it waits for.
+    pub reason: WaitingReason,
+    /// Since when.
+    #[schema(value_type = String, format = DateTime)]
+    pub since: Millis,
+    /// The row that asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row_id: Option<String>,
+    /// What that row says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+/// A row that answers a search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Hit {
+    /// The row.
+    pub row: Row,
+    /// The title of its task.
+    pub task_title: String,
+    /// The place that matched, with the words between `⟦` and `⟧`.
+    pub snippet: String,
+}

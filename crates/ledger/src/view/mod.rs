@@ -1,0 +1,49 @@
+//! Answers: what people and programs are shown.
+//!
+//! These are the values of the query API, the same from every store. Names are those of the wire contract; times are
+//! RFC 3339 in UTC with milliseconds; every list is a [`Page`]. Nothing here is stored: a store fills them.
+
+mod activity;
+mod health;
+mod insight;
+mod lists;
+mod row;
+mod task;
+
+pub use activity::{ActivityBucket, LaneBin, LaneBins, LaneStrip};
+pub use health::{Health, OutcomeCounts, SourceHealth, SpoolHealth, StoreHealth, UnrecognisedName};
+pub use insight::{
+    AgentStat, Attention, CommandStat, FailureStat, FileStat, Hit, Loop, McpStat, SkillStat, ToolStat,
+    UsageBucket,
+};
+pub use lists::{
+    CommandRun, ContextPoint, ContextPointKind, Exploration, FileUse, FileUser, Permission, Question, Todo,
+    TodoStep, WebLookup,
+};
+pub use row::{EventDetail, Row, ToldEntry, ToolCall};
+pub use task::{
+    Residual, SessionView, Task, TaskKind, TaskStatus, TaskSummary, TreeNode, Turn, UsageProvenance,
+    UsageView, WaitingReason,
+};
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A part of a list, and where the next part begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Page<T> {
+    /// The items of this part, in the list's order.
+    pub items: Vec<T>,
+    /// Give this as `cursor` to get the next part. Absent at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// A list that is complete.
+    #[must_use]
+    pub fn whole(items: Vec<T>) -> Self {
+        Self { items, next_cursor: None }
+    }
+}
