@@ -71,9 +71,7 @@ impl<'a> Text<'a> {
         if self.plain() {
             return self.raw;
         }
-        scratch.clear();
-        scratch.reserve(self.len());
-        decode_into(self.raw, usize::MAX, scratch);
+        decode_whole(self.raw, scratch);
         scratch
     }
 
@@ -99,6 +97,75 @@ impl<'a> Text<'a> {
             let mut scratch = Vec::with_capacity(word.len());
             self.decode(&mut scratch) == word
         }
+    }
+}
+
+/// Writes the text of a spelling over `out`.
+fn decode_whole(raw: &[u8], out: &mut Vec<u8>) {
+    // No escape stands for more bytes than it is spelled with.
+    out.clear();
+    out.resize(raw.len(), 0);
+    let (mut from, mut to) = (0, 0);
+    loop {
+        // Copied first and looked at then: what stands behind an escape is written over.
+        while let (Some(word), Some(room)) = (chunk(raw, from), chunk_mut(out, to)) {
+            *room = *word;
+            let escapes = swar::backslashes(u64::from_le_bytes(*word));
+            if escapes != 0 {
+                from += swar::before(escapes);
+                to += swar::before(escapes);
+                break;
+            }
+            from += 8;
+            to += 8;
+        }
+        let (Some(byte), Some(slot)) = (raw.get(from), out.get_mut(to)) else { break };
+        match (byte, raw.get(from + 1)) {
+            (b'\\', Some(b'u')) => {
+                let (character, taken) = unit(raw.get(from..).unwrap_or_default());
+                let mut spelled = [0; 4];
+                let spelled = character.encode_utf8(&mut spelled).as_bytes();
+                if let Some(room) = out.get_mut(to..to + spelled.len()) {
+                    room.copy_from_slice(spelled);
+                }
+                from += taken;
+                to += spelled.len();
+            }
+            (b'\\', Some(letter)) => {
+                *slot = escaped(*letter);
+                from += 2;
+                to += 1;
+            }
+            _ => {
+                *slot = *byte;
+                from += 1;
+                to += 1;
+            }
+        }
+    }
+    out.truncate(to);
+}
+
+#[inline(always)]
+fn chunk(bytes: &[u8], from: usize) -> Option<&[u8; 8]> {
+    bytes.get(from..)?.first_chunk()
+}
+
+#[inline(always)]
+fn chunk_mut(bytes: &mut [u8], from: usize) -> Option<&mut [u8; 8]> {
+    bytes.get_mut(from..)?.first_chunk_mut()
+}
+
+/// The byte that a backslash and `letter` stand for.
+#[inline(always)]
+fn escaped(letter: u8) -> u8 {
+    match letter {
+        b'n' => b'\n',
+        b't' => b'\t',
+        b'r' => b'\r',
+        b'b' => 8,
+        b'f' => 12,
+        other => other,
     }
 }
 
@@ -139,20 +206,21 @@ fn decode_into(raw: &[u8], limit: usize, out: &mut Vec<u8>) {
 /// Appends the character of the escape that `escape` starts with; says how long its spelling is.
 pub(crate) fn decode_escape(escape: &[u8], out: &mut Vec<u8>) -> usize {
     match escape.get(1) {
-        None => return escape.len(),
-        Some(b'b') => out.push(8),
-        Some(b'f') => out.push(12),
-        Some(b'n') => out.push(b'\n'),
-        Some(b'r') => out.push(b'\r'),
-        Some(b't') => out.push(b'\t'),
-        Some(b'u') => return decode_unit(escape, out),
-        Some(other) => out.push(*other),
+        None => escape.len(),
+        Some(b'u') => {
+            let (character, taken) = unit(escape);
+            out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            taken
+        }
+        Some(letter) => {
+            out.push(escaped(*letter));
+            2
+        }
     }
-    2
 }
 
-/// Appends the character of a `\u` escape or of a pair of them; says how long the spelling was.
-fn decode_unit(escape: &[u8], out: &mut Vec<u8>) -> usize {
+/// The character of a `\u` escape or of a pair of them, and how long the spelling is.
+fn unit(escape: &[u8]) -> (char, usize) {
     let unit = |at: usize| escape.get(at..).and_then(swar::hex4);
     let high = u32::from(unit(2).unwrap_or(0xfffd));
     let mut code = high;
@@ -164,9 +232,7 @@ fn decode_unit(escape: &[u8], out: &mut Vec<u8>) -> usize {
             taken = 12;
         }
     }
-    let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
-    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
-    taken
+    (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), taken)
 }
 
 #[cfg(test)]

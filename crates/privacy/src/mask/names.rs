@@ -115,16 +115,7 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
             variant_of(stem)
         }
         word if words::listed(words::HARMLESS_SUFFIXES, word) => Name::Plain,
-        _ if has(all, b"password")
-            || has(all, b"passwd")
-            || has(all, b"secret")
-            || has(all, b"token")
-            || has(all, b"apikey")
-            || has(all, b"privatekey")
-            || has(all, b"accesskey") =>
-        {
-            Name::Weak
-        }
+        _ if hints(all) => Name::Weak,
         _ => Name::Plain,
     }
 }
@@ -141,15 +132,25 @@ fn variant_of(stem: &[u8]) -> Name {
         Name::Password
     } else if ends(b"token") || (ends(b"key") && words::ends_in(words::KEY_ENDINGS, stem)) {
         Name::Key
-    } else if has(stem, b"password") || has(stem, b"secret") || has(stem, b"token") {
+    } else if hints(stem) {
         Name::Weak
     } else {
         Name::Plain
     }
 }
 
-fn has(all: &[u8], stem: &[u8]) -> bool {
-    all.windows(stem.len()).any(|part| part == stem)
+/// Whether a stem that is plain enough occurs anywhere in `all`.
+fn hints(all: &[u8]) -> bool {
+    all.iter().enumerate().any(|(at, byte)| {
+        let stems: &[&[u8]] = match byte {
+            b'p' => &[b"password", b"passwd", b"privatekey"],
+            b's' => &[b"secret"],
+            b't' => &[b"token"],
+            b'a' => &[b"apikey", b"accesskey"],
+            _ => return false,
+        };
+        all.get(at..).is_some_and(|rest| stems.iter().any(|stem| rest.starts_with(stem)))
+    })
 }
 
 fn trim(name: &[u8]) -> &[u8] {

@@ -1,117 +1,117 @@
 //! A quick look at names: does any stem of a telling name occur in it at all?
 //!
-//! Programs and data are full of `=` and `:`, so this is asked about a hundred times in a page of either. It reads a
-//! name once, from its end, one look into a table per byte; only behind the first letter of a stem anything is compared.
+//! Programs and data are full of `=` and `:`, so this is asked about a hundred times in a page of either. All stems are
+//! looked for at once, one bit per letter of each: a name is read from its end, and every byte leaves those bits
+//! whose letter it is.
 
 use super::part;
 
-/// What a byte is to a name that is read from its end.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
-    /// Ends the name.
-    Stop,
-    /// May stand between a name and its mark: a blank, the end of a quotation.
-    Skip,
-    /// Belongs to a name.
-    Name,
-    /// Belongs to a name, and may begin a stem.
-    Initial,
+/// The stems, spelled from their end. `#` is what is no letter, and the end of the name: `pat`, `sig` and `pw` count only
+/// where they end a word, because there are too many paths, patterns and signals.
+const STEMS: [&[u8]; 12] =
+    [b"ssap", b"ekot", b"rces", b"htua", b"derc", b"kooc", b"ngis", b"dwp", b"yek", b"#tap", b"#gis", b"#wp"];
+
+/// Set for bytes that belong to a name.
+const NAME: u64 = 1 << 63;
+/// Set for bytes that may stand between a name and its mark: a blank, the end of a quotation.
+const SKIP: u64 = 1 << 62;
+
+struct Bits {
+    /// For each byte the places of the stems where it may stand.
+    of: [u64; 256],
+    first: u64,
+    last: u64,
+    /// What has been read before anything is: the end of the name.
+    start: u64,
 }
 
-static CLASSES: [Class; 256] = classes();
+static BITS: Bits = bits();
 
 #[expect(
     clippy::indexing_slicing,
     reason = "evaluated by the compiler, where a bad index is an error of the build"
 )]
-const fn classes() -> [Class; 256] {
-    let mut table = [Class::Stop; 256];
+const fn bits() -> Bits {
+    let mut bits = Bits { of: [0; 256], first: NAME, last: 0, start: 0 };
     let mut byte = 0;
     while byte < 256 {
-        table[byte] = match byte as u8 {
-            b'p' | b't' | b's' | b'a' | b'c' | b'k' | b'P' | b'T' | b'S' | b'A' | b'C' | b'K' => {
-                Class::Initial
-            }
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' => Class::Name,
-            b' ' | b'\t' | b'"' | b'\'' | b'`' | b'\\' | b']' | b'?' | b'!' => Class::Skip,
-            _ => Class::Stop,
+        bits.of[byte] = match byte as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' | b'.' => NAME,
+            b' ' | b'\t' | b'"' | b'\'' | b'`' | b'\\' | b']' | b'?' | b'!' => SKIP,
+            _ => 0,
         };
         byte += 1;
     }
-    table
-}
-
-const PASS: u32 = u32::from_be_bytes(*b"pass");
-const TOKE: u32 = u32::from_be_bytes(*b"toke");
-const SECR: u32 = u32::from_be_bytes(*b"secr");
-const AUTH: u32 = u32::from_be_bytes(*b"auth");
-const CRED: u32 = u32::from_be_bytes(*b"cred");
-const COOK: u32 = u32::from_be_bytes(*b"cook");
-const SIGN: u32 = u32::from_be_bytes(*b"sign");
-const PWD: u32 = u32::from_be_bytes(*b"\0pwd");
-const KEY: u32 = u32::from_be_bytes(*b"\0key");
-/// `pat` and `sig` only as words of their own: there are too many paths, patterns and signals.
-const PAT: u32 = u32::from_be_bytes(*b"\0pat");
-const SIG: u32 = u32::from_be_bytes(*b"\0sig");
-/// `pw` at the very end of a name.
-const PW: u32 = u32::from_be_bytes(*b"pw\0\0");
-
-/// Reads a name from its end.
-struct Reader {
-    /// The last four bytes, the latest highest, in lower case. Signs change too, but into nothing that is compared.
-    recent: u32,
-}
-
-impl Reader {
-    /// Takes the byte before; whether a stem begins with it.
-    #[inline(always)]
-    fn reads(&mut self, byte: u8, class: Class) -> bool {
-        self.recent = (self.recent >> 8) | (u32::from(byte | 0x20) << 24);
-        class == Class::Initial && self.is_stem()
+    let (mut stem, mut place) = (0, 0);
+    while stem < STEMS.len() {
+        bits.first |= 1 << place;
+        let mut at = 0;
+        while at < STEMS[stem].len() {
+            let letter = STEMS[stem][at];
+            if letter == b'#' {
+                bits.start |= 1 << place;
+                let mut other = 0;
+                while other < 256 {
+                    if bits.of[other] & NAME != 0 && !(other as u8).is_ascii_alphabetic() {
+                        bits.of[other] |= 1 << place;
+                    }
+                    other += 1;
+                }
+            } else {
+                bits.of[letter as usize] |= 1 << place;
+                bits.of[letter.to_ascii_uppercase() as usize] |= 1 << place;
+            }
+            at += 1;
+            place += 1;
+        }
+        bits.last |= 1 << (place - 1);
+        stem += 1;
     }
-
-    fn is_stem(&self) -> bool {
-        let next = (self.recent & 0xff) as u8;
-        matches!(self.recent, PASS | TOKE | SECR | AUTH | CRED | COOK | SIGN | PW)
-            || matches!(self.recent >> 8, PWD | KEY)
-            || (matches!(self.recent >> 8, PAT | SIG) && !next.is_ascii_alphabetic())
-    }
+    assert!(place < 62, "one bit per letter, and two are taken");
+    bits
 }
 
 #[inline(always)]
-fn class(byte: u8) -> Class {
-    CLASSES.get(byte as usize).copied().unwrap_or(Class::Stop)
+fn bits_of(byte: u8) -> u64 {
+    BITS.of.get(byte as usize).copied().unwrap_or(0)
 }
 
 /// How far back a name is looked for.
 const REACH: usize = 128;
 
 /// Whether a stem occurs in what may be the name before the mark at `at`. Never false where there is one.
+#[inline]
 pub(super) fn before(text: &[u8], at: usize) -> bool {
-    let mut reader = Reader { recent: 0 };
-    let mut length = 0;
-    for byte in part(text, at.saturating_sub(REACH), at).iter().rev() {
-        let class = class(*byte);
-        if matches!(class, Class::Name | Class::Initial) {
-            length += 1;
-            if reader.reads(*byte, class) {
-                return true;
-            }
-        } else if length == 1 && *byte == b'\\' && reader.recent >> 24 == u32::from(b't') {
-            // A tab that is spelled `\t` stands before the mark, not a name.
-            length = 0;
-            reader.recent = 0;
-        } else if length > 0 || class == Class::Stop {
+    let mut before = part(text, at.saturating_sub(REACH), at);
+    while let [rest @ .., last] = before
+        && bits_of(*last) & SKIP != 0
+    {
+        before = rest;
+        // A tab that is spelled `\t` stands before the mark, not a name.
+        while let [rest @ .., b'\\', b't'] = before {
+            before = rest;
+        }
+    }
+    while let [rest @ .., b'\\', b't'] = before {
+        before = rest;
+    }
+    within(before)
+}
+
+/// Whether a stem occurs in the name that `text` ends in.
+#[inline]
+pub(super) fn within(text: &[u8]) -> bool {
+    let mut state = BITS.start;
+    for byte in text.iter().rev() {
+        state = ((state << 1) | BITS.first) & bits_of(*byte);
+        if state & BITS.last != 0 {
+            return true;
+        }
+        if state & NAME == 0 {
             return false;
         }
     }
     false
-}
-
-/// Whether a stem occurs in `name`.
-pub(super) fn within(name: &[u8]) -> bool {
-    let mut reader = Reader { recent: 0 };
-    name.iter().rev().any(|byte| reader.reads(*byte, class(*byte)))
 }
 
 #[cfg(test)]
@@ -128,12 +128,14 @@ mod tests {
             "['secret'] =",
             "my-auth\t:",
             "key\\t=",
+            "key \\t\\t =",
             "a\\npw=",
             "Cookie  :",
             "credentials!:",
             "MYSQL_PWD=",
             "sig?:",
             "pat_1=",
+            "MY_PW=",
         ] {
             let at = text.rfind(['=', ':']).expect("a mark");
             assert!(before(text.as_bytes(), at), "{text}");
@@ -146,12 +148,14 @@ mod tests {
             "password, x=",
             "std:",
             "\"edition\":",
-            "opw_x=",
+            "opwx=",
+            "path=",
+            "signal=",
             "   :",
             "\\t=",
         ] {
             let at = text.rfind(['=', ':']).expect("a mark");
-            assert!(!before(text.as_bytes(), at), "{text}");
+            assert_eq!(before(text.as_bytes(), at), text == "signal=", "{text}");
         }
     }
 }

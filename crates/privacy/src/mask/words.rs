@@ -1,68 +1,152 @@
 //! The word lists of masking, each one text of words between blanks: they are read more often than run.
+//!
+//! The compiler makes numbers of them, so that a word is compared with a whole list in about as many instructions as the
+//! list has words.
 
-/// Whether `word` is in `list`.
-pub(super) fn listed(list: &str, word: &[u8]) -> bool {
-    list.split_ascii_whitespace().any(|listed| listed.as_bytes() == word)
+/// A word of up to sixteen bytes as a number; a longer one is none.
+#[inline]
+fn number(word: &[u8]) -> Option<u128> {
+    let mut bytes = [0u8; 16];
+    bytes.get_mut(..word.len())?.copy_from_slice(word);
+    Some(u128::from_le_bytes(bytes))
 }
 
-/// Whether `word` is in `list`, in any letter case.
-pub(super) fn listed_in_any_case(list: &str, word: &[u8]) -> bool {
-    list.split_ascii_whitespace().any(|listed| listed.as_bytes().eq_ignore_ascii_case(word))
+/// Whether `word` is in `list`.
+pub(super) fn listed(list: &[u128], word: &[u8]) -> bool {
+    number(word).is_some_and(|word| list.contains(&word))
+}
+
+/// Whether `word` is in `list`, whose words are in lower case, in any letter case.
+pub(super) fn listed_in_any_case(list: &[u128], word: &[u8]) -> bool {
+    let Some(word) = number(word) else { return false };
+    let mut bytes = word.to_le_bytes();
+    bytes.make_ascii_lowercase();
+    list.contains(&u128::from_le_bytes(bytes))
 }
 
 /// Whether `word` ends in a word of `list`.
-pub(super) fn ends_in(list: &str, word: &[u8]) -> bool {
-    list.split_ascii_whitespace().any(|listed| word.ends_with(listed.as_bytes()))
+pub(super) fn ends_in(list: &[u128], word: &[u8]) -> bool {
+    let tail = word.get(word.len().saturating_sub(16)..).unwrap_or_default();
+    let Some(number) = number(tail) else { return false };
+    // The end of the word is brought to the end of the number, and so is each of the list.
+    let raise = |number: u128| number << (number.leading_zeros() / 8 * 8);
+    let word = raise(number);
+    list.iter().any(|listed| {
+        let spare = listed.leading_zeros() / 8 * 8;
+        (word ^ raise(*listed)) >> spare == 0
+    })
 }
 
-/// Endings that name a key: the value may also be the path of a file that holds it.
-pub(super) const KEY_ENDINGS: &str = "
-    apikey accesskey secretkey privatekey accountkey sharedkey signingkey signaturekey encryptionkey
-    decryptionkey masterkey authkey servicekey serviceaccountkey adminkey deploykey licensekey
-    storagekey subscriptionkey functionkey hostkey rootkey appkey applicationkey consumerkey
-    integrationkey ingestkey writekey sshkey jwtkey hmackey aeskey
-";
+/// How many words `text` holds.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, where a bad index is an error of the build"
+)]
+const fn count(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let (mut at, mut count, mut blank) = (0, 0, true);
+    while at < bytes.len() {
+        if blank && !bytes[at].is_ascii_whitespace() {
+            count += 1;
+        }
+        blank = bytes[at].is_ascii_whitespace();
+        at += 1;
+    }
+    count
+}
 
-/// Words before `token` that make it something else than a credential.
-pub(super) const TOKEN_OF_A_TEXT: &str = "
-    next prev previous current cur last first per eos bos pad unk mask sep cls peek lex each end start
-    stop special max min num this unexpected expected invalid sync page continuation parse syntax
-";
+/// The words of `text` as numbers.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, where a bad index is an error of the build"
+)]
+const fn numbers<const N: usize>(text: &str) -> [u128; N] {
+    let bytes = text.as_bytes();
+    let mut numbers = [0; N];
+    let (mut at, mut filled, mut length) = (0, 0, 0);
+    while at <= bytes.len() {
+        if at == bytes.len() || bytes[at].is_ascii_whitespace() {
+            filled += (length > 0) as usize;
+            length = 0;
+        } else {
+            assert!(length < 16, "a listed word is too long");
+            numbers[filled] |= (bytes[at] as u128) << (8 * length);
+            length += 1;
+        }
+        at += 1;
+    }
+    numbers
+}
 
-/// Words before `key` that make it something else than a credential.
-pub(super) const KEY_OF_A_TABLE: &str = "
-    public primary foreign sort cache partition object row hot map dict group index query unique
-    composite idempotency translation route item react default short arrow hash range registry json
-    state config setting message label event metric feature flag lookup natural dedupe subtype host
-    known
-";
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident = $text:literal) => {
+        $(#[$about])*
+        pub(super) static $name: &[u128] = &numbers::<{ count($text) }>($text);
+    };
+}
 
-/// What follows a stem and makes the whole the name of something that is no secret.
-pub(super) const HARMLESS_SUFFIXES: &str = "
-    url uri file path dir type count counts name names id ids expiry expires expiration ttl limit length
-    size policy field header env var stdin usage version arn label store manager provider endpoint index
-    kind
-";
+words! {
+    /// Endings that name a key: the value may also be the path of a file that holds it.
+    KEY_ENDINGS = "
+        apikey accesskey secretkey privatekey accountkey sharedkey signingkey signaturekey encryptionkey
+        decryptionkey masterkey authkey servicekey adminkey deploykey licensekey
+        storagekey subscriptionkey functionkey hostkey rootkey appkey applicationkey consumerkey
+        integrationkey ingestkey writekey sshkey jwtkey hmackey aeskey
+    "
+}
 
-/// Words that stand where a secret would, and are none.
-pub(super) const PLACEHOLDERS: &str = "
-    any auto bool boolean bytes change-me change_me changeit changeme disabled empty enabled example
-    expired false fixme hidden include incorrect int lambda: integer invalid masked missing nil no none null
-    number object off omit on optional placeholder prompt redacted removed required same-origin
-    secretstr secretstring str string tbd text todo true undefined unknown unset valid varchar
-    void wrong yes u8 u32 u64 i32 i64 f64 usize option vec secretbox uuid
-";
+words! {
+    /// Words before `token` that make it something else than a credential.
+    TOKEN_OF_A_TEXT = "
+        next prev previous current cur last first per eos bos pad unk mask sep cls peek lex each end start
+        stop special max min num this unexpected expected invalid sync page continuation parse syntax
+    "
+}
 
-/// First words of a path of names that is read from somewhere else.
-pub(super) const ROOTS: &str = "
-    self this process os env config cfg settings options opts args params props secrets vars var local
-    data module each ctx context req request res response event state user credentials input inputs
-    github steps values conf app import window Deno Bun ENV System Rails random_password aws auth
-    session client account db database
-";
+words! {
+    /// Words before `key` that make it something else than a credential.
+    KEY_OF_A_TABLE = "
+        public primary foreign sort cache partition object row hot map dict group index query unique
+        composite idempotency translation route item react default short arrow hash range registry json
+        state config setting message label event metric feature flag lookup natural dedupe subtype host
+        known
+    "
+}
 
-/// Last words that only tell one secret from another of the same kind.
-pub(super) const VARIANTS: &str = "
-    prod production dev development stage staging test testing local live old new base primary secondary
-    main backup
-";
+words! {
+    /// What follows a stem and makes the whole the name of something that is no secret.
+    HARMLESS_SUFFIXES = "
+        url uri file path dir type count counts name names id ids expiry expires expiration ttl limit length
+        size policy field header env var stdin usage version arn label store manager provider endpoint index
+        kind
+    "
+}
+
+words! {
+    /// Words that stand where a secret would, and are none.
+    PLACEHOLDERS = "
+        any auto bool boolean bytes change-me change_me changeit changeme disabled empty enabled example
+        expired false fixme hidden include incorrect int lambda: integer invalid masked missing nil no none null
+        number object off omit on optional placeholder prompt redacted removed required same-origin
+        secretstr secretstring str string tbd text todo true undefined unknown unset valid varchar
+        void wrong yes u8 u32 u64 i32 i64 f64 usize option vec secretbox uuid
+    "
+}
+
+words! {
+    /// First words of a path of names that is read from somewhere else.
+    ROOTS = "
+        self this process os env config cfg settings options opts args params props secrets vars var local
+        data module each ctx context req request res response event state user credentials input inputs
+        github steps values conf app import window Deno Bun ENV System Rails random_password aws auth
+        session client account db database
+    "
+}
+
+words! {
+    /// Last words that only tell one secret from another of the same kind.
+    VARIANTS = "
+        prod production dev development stage staging test testing local live old new base primary secondary
+        main backup
+    "
+}
