@@ -7,6 +7,8 @@
 
 mod fold;
 mod observed;
+pub mod project;
+mod sqlite;
 mod store;
 pub mod view;
 

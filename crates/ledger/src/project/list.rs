@@ -1,0 +1,110 @@
+//! The list that a fact stands in: which of a task's pages shows it, and what it means for the task's life.
+
+use agent_tracer_event::{Kind, Lane};
+use serde_json::Value;
+
+use crate::fold::Fact;
+
+macro_rules! lists {
+    ($($(#[$doc:meta])* $name:ident = $code:literal,)+) => {
+        /// The list that a fact stands in. The numbers are stored.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum List { $($(#[$doc])* $name = $code,)+ }
+
+        impl List {
+            /// From its stored number; unknown numbers are [`List::Other`].
+            #[must_use]
+            pub const fn from_code(code: i64) -> Self {
+                match code { $($code => Self::$name,)+ _ => Self::Other }
+            }
+        }
+    };
+}
+
+lists! {
+    /// Only in the timeline.
+    Other = 0,
+    /// Prompts.
+    Prompt = 1,
+    /// Final messages and failures of turns.
+    Stop = 2,
+    /// Starts of a process.
+    SessionStart = 3,
+    /// Ends of a process.
+    SessionEnd = 4,
+    /// Permissions asked for.
+    Permission = 5,
+    /// Questions to people.
+    Question = 6,
+    /// Changes of to-dos.
+    Todo = 7,
+    /// Use of the context, compactions, changes of the model.
+    Context = 8,
+    /// Responses of providers.
+    Response = 9,
+    /// Shell commands.
+    Command = 10,
+    /// Reads and searches.
+    Exploration = 11,
+    /// Look-ups in the web.
+    Web = 12,
+    /// Other tool calls.
+    Call = 13,
+    /// Interrupted turns.
+    Interrupt = 14,
+    /// Turns.
+    Turn = 20,
+}
+
+impl List {
+    /// Its stored number.
+    #[must_use]
+    pub const fn code(self) -> i64 {
+        self as i64
+    }
+
+    /// The list of a fact.
+    #[must_use]
+    pub fn of(fact: &Fact) -> Self {
+        let Some(kind) = fact.kind() else { return Self::Turn };
+        let text = |key: &str| fact.metadata.get(key).and_then(Value::as_str);
+        match kind {
+            Kind::UserMessage => Self::Prompt,
+            Kind::AssistantResponse => Self::Stop,
+            Kind::SessionStarted => Self::SessionStart,
+            Kind::SessionEnded => Self::SessionEnd,
+            Kind::PermissionRequest => Self::Permission,
+            Kind::RuleLogged if text("ruleStatus") == Some("requested") => Self::Permission,
+            Kind::QuestionLogged => Self::Question,
+            Kind::TodoLogged => Self::Todo,
+            Kind::ContextSnapshot | Kind::ModelSwitched => Self::Context,
+            Kind::ContextSaved if fact.metadata.contains_key("compactPhase") => Self::Context,
+            Kind::TokenUsage => Self::Response,
+            Kind::TurnInterrupted => Self::Interrupt,
+            Kind::TerminalCommand => Self::Command,
+            _ if matches!(text("subtypeKey"), Some("web_search" | "web_fetch")) => Self::Web,
+            _ if fact.tool_name.is_none() => Self::Other,
+            _ if fact.lane == Some(Lane::Exploration) => Self::Exploration,
+            _ => Self::Call,
+        }
+    }
+
+    /// Whether facts of this list may end calls that nobody else ended.
+    #[must_use]
+    pub const fn is_boundary(self) -> bool {
+        matches!(self, Self::Prompt | Self::Stop | Self::SessionEnd | Self::Interrupt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_numbers_read_back() {
+        for list in [List::Other, List::Prompt, List::Response, List::Call, List::Turn] {
+            assert_eq!(List::from_code(list.code()), list);
+        }
+        assert_eq!(List::from_code(99), List::Other);
+    }
+}

@@ -1,0 +1,15 @@
+//! What follows from facts: pure functions, no store.
+//!
+//! A fact becomes a [`FactRow`]; a row adds what it counts to a [`Tally`](tally::Tally), and takes the same away when
+//! it changes. So every sum is a function of the facts alone, whatever the order in which they came.
+
+pub mod latency;
+pub mod list;
+pub mod row;
+pub mod status;
+pub mod tally;
+pub mod time;
+pub mod told;
+
+pub use list::List;
+pub use row::{FactData, FactRow};

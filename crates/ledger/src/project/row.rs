@@ -1,0 +1,195 @@
+//! A fact as a store keeps it.
+
+use agent_tracer_event::{
+    CallState, Certainty, Channel, ErrorClass, FactId, Kind, Lane, Metadata, TaskId, Usage,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::List;
+use crate::fold::Fact;
+
+/// What of a fact is only shown, never asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FactData {
+    /// Its natural key.
+    #[serde(rename = "k")]
+    pub key: String,
+    /// What a person reads.
+    #[serde(rename = "t", default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Longer text.
+    #[serde(rename = "b", default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// The agent's id of the call.
+    #[serde(rename = "u", default, skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<String>,
+    /// The subagent that acted.
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<String>,
+    /// The type of the agent that acted.
+    #[serde(rename = "y", default, skip_serializing_if = "Option::is_none")]
+    pub agent_type: Option<String>,
+    /// The hook that told of it.
+    #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
+    pub hook_event_name: Option<String>,
+    /// The natural key of its turn.
+    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<String>,
+    /// Files it was about.
+    #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
+    pub file_paths: Vec<String>,
+    /// Everything else.
+    #[serde(rename = "m", default, skip_serializing_if = "Metadata::is_empty")]
+    pub metadata: Metadata,
+}
+
+/// A fact as a store keeps it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FactRow {
+    /// Its number within its task.
+    pub fact: i64,
+    /// Its kind; none is a turn.
+    pub kind: Option<Kind>,
+    /// The list it stands in.
+    pub list: List,
+    /// Its lane.
+    pub lane: Lane,
+    /// When it began.
+    pub occurred: i64,
+    /// Breaks ties between equal times.
+    pub order: i64,
+    /// When it ended.
+    pub ended: Option<i64>,
+    /// Where a call stands.
+    pub state: Option<CallState>,
+    /// Nobody said how this call ended: its state and end follow from what came after it.
+    pub open: bool,
+    /// The tool.
+    pub tool: Option<String>,
+    /// The number of the turn's fact.
+    pub turn: Option<i64>,
+    /// How long it took.
+    pub duration: Option<i64>,
+    /// The class of its error.
+    pub error: Option<ErrorClass>,
+    /// Of a call or a permission: the same for the same input. Of a response: [`RECORD`], or none.
+    pub signature: Option<i64>,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// Every channel that told of it, as bits.
+    pub channels: u8,
+    /// What is only shown.
+    pub data: FactData,
+    /// What follows from other facts, laid over the metadata.
+    pub derived: Metadata,
+}
+
+/// The signature of a response that the provider's own account told of.
+pub const RECORD: i64 = 1;
+
+/// A set of channels as bits.
+#[must_use]
+pub fn channel_bits<'a>(channels: impl IntoIterator<Item = &'a Channel>) -> u8 {
+    channels.into_iter().fold(0, |bits, channel| bits | (1 << *channel as u8))
+}
+
+/// The channels in a set of bits.
+#[must_use]
+pub fn channels_of(bits: u8) -> Vec<Channel> {
+    Channel::ALL.iter().copied().filter(|channel| bits & (1 << *channel as u8) != 0).collect()
+}
+
+/// The number of the fact with this natural key.
+#[must_use]
+pub fn number(task: &TaskId, key: &str) -> i64 {
+    FactId::derive(task, key).number().cast_signed()
+}
+
+impl FactRow {
+    /// The row of a fact whose number is `fact`.
+    #[must_use]
+    pub fn of(task: &TaskId, number_of_fact: i64, fact: Fact) -> Self {
+        let list = List::of(&fact);
+        let kind = fact.kind();
+        let mut metadata = fact.metadata;
+        let is_call = kind.is_some() && fact.tool_name.is_some() && fact.state.is_some();
+        let open = is_call && fact.state == Some(CallState::Running);
+        let mut duration = metadata.get("durationMs").and_then(Value::as_i64);
+        if let (None, true, Some(ended)) = (duration, is_call && !open, fact.ended_at) {
+            let ours = (ended.0 - fact.occurred_at.0).max(0);
+            metadata.insert("durationMs".to_owned(), Value::from(ours));
+            metadata.insert("durationSource".to_owned(), Value::from("tracer"));
+            duration = Some(ours);
+        }
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str);
+        let error = text("errorClass").and_then(ErrorClass::parse);
+        let signature = text("callSignature").and_then(|hex| u64::from_str_radix(hex, 16).ok());
+        let is_signed = is_call || list == List::Permission;
+        let is_record = list == List::Response && text("usageSource") == Some("record");
+        Self {
+            fact: number_of_fact,
+            kind,
+            list,
+            lane: fact.lane.unwrap_or(Lane::Telemetry),
+            occurred: fact.occurred_at.0,
+            order: i64::try_from(fact.order).unwrap_or(i64::MAX),
+            ended: fact.ended_at.map(|at| at.0),
+            state: fact.state,
+            open,
+            tool: fact.tool_name,
+            turn: fact.turn.as_deref().map(|turn| number(task, &format!("turn:{turn}"))),
+            duration: duration.filter(|duration| *duration >= 0),
+            error,
+            signature: signature.filter(|_| is_signed).map(u64::cast_signed).or(is_record.then_some(RECORD)),
+            certainty: fact.certainty,
+            channels: channel_bits(&fact.channels),
+            data: FactData {
+                key: fact.key,
+                title: fact.title.unwrap_or_default(),
+                body: fact.body,
+                tool_use_id: fact.tool_use_id,
+                agent_id: fact.agent_id,
+                agent_type: fact.agent_type,
+                hook_event_name: fact.hook_event_name,
+                turn: fact.turn,
+                file_paths: fact.file_paths.into_iter().collect(),
+                metadata,
+            },
+            derived: Metadata::new(),
+        }
+    }
+
+    /// Whether it is a tool call.
+    #[must_use]
+    pub fn is_call(&self) -> bool {
+        self.kind.is_some() && self.tool.is_some() && self.state.is_some()
+    }
+
+    /// Whether it is a tool call that failed or was denied.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.is_call() && matches!(self.state, Some(CallState::Failed | CallState::Denied))
+    }
+
+    /// A value of the metadata; what follows from other facts comes first.
+    #[must_use]
+    pub fn meta(&self, key: &str) -> Option<&Value> {
+        self.derived.get(key).or_else(|| self.data.metadata.get(key))
+    }
+
+    /// A text of the metadata.
+    #[must_use]
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.meta(key)?.as_str()
+    }
+
+    /// What a response cost, if it counts here.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        if self.list != List::Response || self.meta("counted") == Some(&Value::Bool(false)) {
+            return None;
+        }
+        Usage::read(&self.data.metadata)
+    }
+}

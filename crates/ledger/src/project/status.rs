@@ -1,0 +1,200 @@
+//! Where a task stands: a function of its newest facts, never of the order in which they arrived.
+
+use crate::view::{TaskStatus, WaitingReason};
+
+/// Hooks are processes of their own: what is closer together than this may have arrived in any order.
+pub const SWAP_MS: i64 = 50;
+
+/// The newest moments of a task that say where it stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marks {
+    /// The newest prompt.
+    pub prompt: Option<i64>,
+    /// The newest beginning of a tool call.
+    pub call: Option<i64>,
+    /// The newest start or resume of its process.
+    pub session_start: Option<i64>,
+    /// The newest end of its process.
+    pub session_end: Option<i64>,
+    /// The newest end of a turn that did not fail, and whether something went on in the background.
+    pub stop: Option<(i64, bool)>,
+    /// The newest end of a turn that failed.
+    pub failure: Option<i64>,
+    /// The newest interruption by a person.
+    pub interrupt: Option<i64>,
+    /// The newest thing that waits for a person and has no answer: since when, for what, which fact.
+    pub pending: Option<(i64, WaitingReason, i64)>,
+    /// Some subagent of it runs.
+    pub children_run: bool,
+    /// When the process was found to be gone.
+    pub gone: Option<i64>,
+    /// When the process of the task that it belongs to ended or was found to be gone.
+    pub ancestor_end: Option<i64>,
+    /// It is a subagent.
+    pub background: bool,
+}
+
+/// Where a task stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The status.
+    pub status: TaskStatus,
+    /// What it waits for, since when, and the fact that asks.
+    pub waiting: Option<(WaitingReason, i64, Option<i64>)>,
+    /// When it ended.
+    pub ended: Option<i64>,
+}
+
+impl Standing {
+    fn of(status: TaskStatus) -> Self {
+        Self { status, waiting: None, ended: None }
+    }
+
+    fn at(status: TaskStatus, ended: i64) -> Self {
+        Self { status, waiting: None, ended: Some(ended) }
+    }
+}
+
+impl Marks {
+    /// The newest sign that it works.
+    fn work(&self) -> Option<i64> {
+        self.prompt.max(self.call)
+    }
+
+    /// Where the task stands.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        let alive = self.work().max(self.session_start);
+        let after = |moment: i64, other: Option<i64>| other.is_none_or(|other| moment + SWAP_MS >= other);
+        let stop = self.stop.map(|(at, _)| at);
+        if let Some(end) = self.session_end.filter(|end| after(*end, alive)) {
+            // A subagent whose turn failed has ended too, but not well.
+            let failed = self.background && self.failure.is_some_and(|at| stop.is_none_or(|stop| at > stop));
+            return Standing::at(if failed { TaskStatus::Failed } else { TaskStatus::Completed }, end);
+        }
+        if let Some(gone) = self.gone.filter(|gone| after(*gone, alive)) {
+            return Standing::at(TaskStatus::Abandoned, gone);
+        }
+        if let Some(end) = self.ancestor_end.filter(|end| after(*end, alive)) {
+            return Standing::at(TaskStatus::Abandoned, end);
+        }
+        if let Some((since, reason, fact)) = self.pending {
+            return Standing {
+                status: TaskStatus::Waiting,
+                waiting: Some((reason, since, Some(fact))),
+                ended: None,
+            };
+        }
+        let newest_end = stop.max(self.failure).max(self.interrupt);
+        match newest_end {
+            Some(end) if after(end, self.work()) => {
+                if self.failure == newest_end {
+                    return if self.background {
+                        Standing::at(TaskStatus::Failed, end)
+                    } else {
+                        Standing::of(TaskStatus::Failed)
+                    };
+                }
+                let goes_on =
+                    self.children_run || self.stop.is_some_and(|(at, background)| at == end && background);
+                if goes_on {
+                    return Standing::of(TaskStatus::Running);
+                }
+                // A subagent has one thing to do; its last word is its end, until it is asked again.
+                if self.background {
+                    return Standing::at(TaskStatus::Completed, end);
+                }
+                Standing {
+                    status: TaskStatus::Waiting,
+                    waiting: Some((WaitingReason::Idle, end, None)),
+                    ended: None,
+                }
+            }
+            // Nothing was asked of it yet: it waits for its first prompt.
+            None if self.work().is_none() && !self.background => Standing {
+                status: TaskStatus::Waiting,
+                waiting: self.session_start.map(|at| (WaitingReason::Idle, at, None)),
+                ended: None,
+            },
+            _ => Standing::of(TaskStatus::Running),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standing(marks: Marks) -> (TaskStatus, Option<WaitingReason>) {
+        let standing = marks.standing();
+        (standing.status, standing.waiting.map(|(reason, _, _)| reason))
+    }
+
+    #[test]
+    fn a_prompt_or_a_call_makes_it_run() {
+        let marks = Marks { session_start: Some(1), ..Marks::default() };
+        assert_eq!(standing(marks.clone()), (TaskStatus::Waiting, Some(WaitingReason::Idle)));
+        assert_eq!(standing(Marks { prompt: Some(2), ..marks.clone() }), (TaskStatus::Running, None));
+        assert_eq!(standing(Marks { call: Some(2), ..marks }), (TaskStatus::Running, None));
+    }
+
+    #[test]
+    fn a_turn_that_ended_waits_for_the_next_unless_something_goes_on() {
+        let marks = Marks { prompt: Some(100), stop: Some((900, false)), ..Marks::default() };
+        assert_eq!(standing(marks.clone()), (TaskStatus::Waiting, Some(WaitingReason::Idle)));
+        assert_eq!(standing(Marks { children_run: true, ..marks.clone() }).0, TaskStatus::Running);
+        assert_eq!(standing(Marks { stop: Some((900, true)), ..marks.clone() }).0, TaskStatus::Running);
+        assert_eq!(standing(Marks { prompt: Some(2000), ..marks }).0, TaskStatus::Running);
+    }
+
+    #[test]
+    fn a_failed_turn_is_failed_until_the_next_prompt() {
+        let marks = Marks { prompt: Some(100), failure: Some(900), ..Marks::default() };
+        assert_eq!(standing(marks.clone()).0, TaskStatus::Failed);
+        assert_eq!(standing(Marks { prompt: Some(2000), ..marks }).0, TaskStatus::Running);
+    }
+
+    #[test]
+    fn the_end_of_the_process_completes_it_and_anything_later_reopens_it() {
+        let marks =
+            Marks { prompt: Some(100), stop: Some((900, false)), session_end: Some(950), ..Marks::default() };
+        assert_eq!(marks.standing(), Standing::at(TaskStatus::Completed, 950));
+        assert_eq!(standing(Marks { session_start: Some(5000), ..marks.clone() }).0, TaskStatus::Waiting);
+        assert_eq!(standing(Marks { prompt: Some(6000), ..marks }).0, TaskStatus::Running);
+    }
+
+    #[test]
+    fn what_arrives_swapped_by_a_few_milliseconds_does_not_reopen() {
+        let marks = Marks { call: Some(960), session_end: Some(950), ..Marks::default() };
+        assert_eq!(standing(marks).0, TaskStatus::Completed);
+    }
+
+    #[test]
+    fn a_question_beats_running_and_an_end_beats_the_question() {
+        let pending = Some((500, WaitingReason::Permission, 7));
+        let marks = Marks { prompt: Some(100), call: Some(490), pending, ..Marks::default() };
+        assert_eq!(standing(marks.clone()), (TaskStatus::Waiting, Some(WaitingReason::Permission)));
+        assert_eq!(standing(Marks { session_end: Some(900), ..marks }).0, TaskStatus::Completed);
+    }
+
+    #[test]
+    fn a_subagent_whose_parent_is_gone_is_abandoned() {
+        let marks = Marks { call: Some(100), background: true, ancestor_end: Some(900), ..Marks::default() };
+        assert_eq!(marks.standing(), Standing::at(TaskStatus::Abandoned, 900));
+        let marks = Marks { call: Some(100), gone: Some(900), ..Marks::default() };
+        assert_eq!(standing(marks).0, TaskStatus::Abandoned);
+    }
+
+    #[test]
+    fn a_subagent_that_failed_has_ended() {
+        let marks = Marks { call: Some(1), failure: Some(900), background: true, ..Marks::default() };
+        assert_eq!(marks.standing(), Standing::at(TaskStatus::Failed, 900));
+    }
+
+    #[test]
+    fn the_last_word_of_a_subagent_is_its_end_until_it_is_asked_again() {
+        let marks = Marks { call: Some(1), stop: Some((900, false)), background: true, ..Marks::default() };
+        assert_eq!(marks.standing(), Standing::at(TaskStatus::Completed, 900));
+        assert_eq!(standing(Marks { prompt: Some(2000), ..marks }).0, TaskStatus::Running);
+    }
+}

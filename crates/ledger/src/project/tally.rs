@@ -1,0 +1,367 @@
+//! What a row adds to the sums, and takes away again when it changes.
+
+use std::collections::HashMap;
+use std::ops::AddAssign;
+
+use serde_json::Value;
+
+use super::row::FactRow;
+use super::time::Level;
+use super::{List, latency};
+
+/// Between the two parts of a key.
+pub const SEPARATOR: char = '\u{1f}';
+
+/// What a sum is told apart by. The numbers are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dim {
+    /// Everything: rows, time in tools, time of waiting, tokens. No key.
+    Activity = 0,
+    /// Calls by tool.
+    Tool = 1,
+    /// Responses by model.
+    Model = 2,
+    /// Failures by class and tool.
+    Error = 3,
+    /// Shell commands by program and subcommand.
+    Command = 4,
+    /// MCP calls by server and tool.
+    Mcp = 5,
+    /// Activations by skill; tokens are those of responses that name the skill.
+    Skill = 6,
+    /// Files by path: `n` counts reads, `failures` counts changes.
+    File = 7,
+}
+
+impl Dim {
+    /// Its stored number.
+    #[must_use]
+    pub const fn code(self) -> i64 {
+        self as i64
+    }
+
+    /// The stretches that it is kept for.
+    #[must_use]
+    pub const fn levels(self) -> &'static [Level] {
+        match self {
+            Self::Activity | Self::Tool | Self::Model | Self::Error => &Level::ALL,
+            Self::Command | Self::Mcp | Self::Skill | Self::File => &[Level::Day, Level::Month],
+        }
+    }
+}
+
+/// Things that can be added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measures {
+    /// How many.
+    pub n: i64,
+    /// How many of them failed.
+    pub failures: i64,
+    /// Time they took.
+    pub ms: i64,
+    /// Time people were waited for.
+    pub wait_ms: i64,
+    /// Input tokens.
+    pub input: i64,
+    /// Output tokens.
+    pub output: i64,
+    /// Tokens read from caches.
+    pub cache_read: i64,
+    /// Tokens written to caches.
+    pub cache_write: i64,
+    /// Reasoning tokens.
+    pub reasoning: i64,
+    /// Nano-dollars.
+    pub cost: i64,
+    /// Responses.
+    pub responses: i64,
+    /// Responses without a price.
+    pub unpriced: i64,
+}
+
+macro_rules! measures {
+    ($($field:ident),+) => {
+        impl Measures {
+            fn times(mut self, sign: i64) -> Self {
+                $(self.$field *= sign;)+
+                self
+            }
+
+            /// Whether nothing is left of it.
+            #[must_use]
+            pub fn is_zero(&self) -> bool {
+                *self == Self::default()
+            }
+        }
+
+        impl AddAssign for Measures {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$field = self.$field.saturating_add(other.$field);)+
+            }
+        }
+    };
+}
+measures!(
+    n,
+    failures,
+    ms,
+    wait_ms,
+    input,
+    output,
+    cache_read,
+    cache_write,
+    reasoning,
+    cost,
+    responses,
+    unpriced
+);
+
+/// What the sums of a task are filed under.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Filing {
+    /// The task's number in the store.
+    pub task: i64,
+    /// The project's number among the words.
+    pub project: i64,
+    /// The number of `<agent>/<type of agent>` among the words.
+    pub actor: i64,
+}
+
+/// A sum's place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// What it is told apart by.
+    pub dim: Dim,
+    /// How long its stretches are.
+    pub level: Level,
+    /// Where its stretch begins.
+    pub at: i64,
+    /// The project.
+    pub project: i64,
+    /// Who.
+    pub actor: i64,
+    /// The key.
+    pub key: String,
+}
+
+/// Sums of a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskSums {
+    /// Rows.
+    pub events: i64,
+    /// Calls.
+    pub calls: i64,
+    /// Calls that failed.
+    pub failures: i64,
+    /// Turns.
+    pub turns: i64,
+    /// Copied responses.
+    pub copies: i64,
+    /// Tokens, cost and waits.
+    pub spent: Measures,
+}
+
+/// Sums of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TurnSums {
+    /// Calls.
+    pub calls: i64,
+    /// Calls that failed.
+    pub failures: i64,
+    /// Responses told by the provider's own account.
+    pub records: i64,
+    /// Tokens and cost.
+    pub spent: Measures,
+}
+
+/// Reads, changes and failures of a file in a task.
+pub type FileSums = (i64, i64, i64);
+
+/// What a price table says of a response.
+pub trait Pricer: Send + Sync {
+    /// The cost of a response in nano-dollars, from its model and metadata; none if it has no price.
+    fn cost(&self, model: &str, metadata: &serde_json::Map<String, Value>) -> Option<i64>;
+}
+
+/// No prices: tokens are counted, cost is unknown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoPrices;
+
+impl Pricer for NoPrices {
+    fn cost(&self, _: &str, _: &serde_json::Map<String, Value>) -> Option<i64> {
+        None
+    }
+}
+
+/// Changes of sums, gathered before they are written.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Sums over time.
+    pub rollups: HashMap<Place, Measures>,
+    /// Durations: level, stretch, project, tool, bucket.
+    pub latencies: HashMap<(Level, i64, i64, String, i64), i64>,
+    /// Sums of tasks.
+    pub tasks: HashMap<i64, TaskSums>,
+    /// Sums of turns.
+    pub turns: HashMap<(i64, i64), TurnSums>,
+    /// Sums of files by task and path.
+    pub files: HashMap<(i64, String), FileSums>,
+    /// Calls by task and signature: how many, how many failed.
+    pub repeats: HashMap<(i64, i64), (i64, i64)>,
+    /// Touches of files: task, path, moment, fact; added or taken away.
+    pub touches: HashMap<(i64, String, i64, i64), i64>,
+}
+
+/// How a call uses the files it names.
+fn file_use(row: &FactRow) -> Option<(i64, i64)> {
+    match row.text("subtypeKey")? {
+        "read_file" | "grep_code" => Some((1, 0)),
+        "create_file" | "modify_file" | "delete_file" | "rename_file" | "apply_patch" => Some((0, 1)),
+        _ => None,
+    }
+}
+
+/// Each file of a call, with how it was used: as the command's analysis says, else as the call itself.
+fn files_of(row: &FactRow) -> Vec<(&str, i64, i64)> {
+    if let Some(Value::Array(operations)) = row.meta("fileOperations") {
+        let named = operations.iter().filter_map(|operation| {
+            let path = operation.get("path")?.as_str()?;
+            let reads = matches!(operation.get("operation").and_then(Value::as_str), Some("read"));
+            Some((path, i64::from(reads), i64::from(!reads)))
+        });
+        return named.collect();
+    }
+    let Some((reads, changes)) = file_use(row) else { return Vec::new() };
+    row.data.file_paths.iter().map(|path| (path.as_str(), reads, changes)).collect()
+}
+
+/// Program and subcommand of the step that decides.
+fn command_of(row: &FactRow) -> Option<String> {
+    let analysis = row.meta("commandAnalysis")?;
+    let steps = analysis.get("steps")?.as_array()?;
+    let decisive = analysis.get("decisiveStep").and_then(Value::as_u64).unwrap_or(0);
+    let step = steps.get(usize::try_from(decisive).ok()?).or_else(|| steps.first())?;
+    let name = step.get("commandName")?.as_str()?;
+    match step.get("subcommand").and_then(Value::as_str) {
+        Some(subcommand) => Some(format!("{name} {subcommand}")),
+        None => Some(name.to_owned()),
+    }
+}
+
+impl Tally {
+    /// Adds what a row counts (`sign` 1) or takes it away (`sign` -1).
+    pub fn count(&mut self, row: &FactRow, filing: &Filing, pricer: &dyn Pricer, sign: i64) {
+        let Some(_) = row.kind else {
+            self.tasks.entry(filing.task).or_default().turns += sign;
+            return;
+        };
+        let failed = i64::from(row.is_failure());
+        let is_call = row.is_call();
+        let wait_ms = if row.list == List::Permission || row.list == List::Question {
+            row.meta("waitMs").and_then(Value::as_i64).unwrap_or(0)
+        } else {
+            0
+        };
+        let call_ms = if is_call && row.list != List::Question { row.duration.unwrap_or(0) } else { 0 };
+        let spent = self.spent(row, pricer);
+        let all = Measures { n: 1, failures: failed, ms: call_ms, wait_ms, ..spent };
+        self.roll(Dim::Activity, row, filing, String::new(), all.times(sign));
+        let task = self.tasks.entry(filing.task).or_default();
+        task.events += sign;
+        task.calls += sign * i64::from(is_call);
+        task.failures += sign * failed;
+        task.copies += sign * i64::from(row.text("notCounted") == Some("copy"));
+        task.spent += Measures { wait_ms, ..spent }.times(sign);
+        if let Some(turn) = row.turn {
+            let sums = self.turns.entry((filing.task, turn)).or_default();
+            sums.calls += sign * i64::from(is_call);
+            sums.failures += sign * failed;
+            sums.records += sign * i64::from(row.text("usageSource") == Some("record"));
+            sums.spent += spent.times(sign);
+        }
+        if row.usage().is_some() {
+            let model = row.text("model").unwrap_or("unknown").to_owned();
+            self.roll(Dim::Model, row, filing, model, Measures { n: 1, ..spent }.times(sign));
+            if let Some(skill) = row.text("attributionSkill") {
+                self.roll(Dim::Skill, row, filing, skill.to_owned(), spent.times(sign));
+            }
+        }
+        if let Some(skill) = row.text("skillName").filter(|_| is_call) {
+            let one = Measures { n: 1, failures: failed, ..Measures::default() };
+            self.roll(Dim::Skill, row, filing, skill.to_owned(), one.times(sign));
+        }
+        if is_call {
+            self.count_call(row, filing, sign);
+        }
+    }
+
+    fn spent(&self, row: &FactRow, pricer: &dyn Pricer) -> Measures {
+        let Some(usage) = row.usage() else { return Measures::default() };
+        let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let cost = pricer.cost(row.text("model").unwrap_or_default(), &row.data.metadata);
+        Measures {
+            input: count(usage.input_tokens),
+            output: count(usage.output_tokens),
+            cache_read: count(usage.cache_read_tokens),
+            cache_write: count(usage.cache_creation_tokens),
+            reasoning: count(usage.reasoning_tokens.unwrap_or(0)),
+            cost: cost.unwrap_or(0),
+            responses: 1,
+            unpriced: i64::from(cost.is_none()),
+            ..Measures::default()
+        }
+    }
+
+    fn count_call(&mut self, row: &FactRow, filing: &Filing, sign: i64) {
+        let tool = row.tool.clone().unwrap_or_default();
+        let failed = i64::from(row.is_failure());
+        let one = Measures { n: 1, failures: failed, ms: row.duration.unwrap_or(0), ..Measures::default() }
+            .times(sign);
+        self.roll(Dim::Tool, row, filing, tool.clone(), one);
+        if row.is_failure() {
+            let class = row.error.map_or("unknown", agent_tracer_event::ErrorClass::as_str);
+            self.roll(Dim::Error, row, filing, format!("{class}{SEPARATOR}{tool}"), one);
+        }
+        if let Some(command) = command_of(row) {
+            self.roll(Dim::Command, row, filing, command, one);
+        }
+        if let (Some(server), Some(name)) = (row.text("mcpServer"), row.text("mcpTool")) {
+            self.roll(Dim::Mcp, row, filing, format!("{server}{SEPARATOR}{name}"), one);
+        }
+        if let Some(duration) = row.duration.and_then(|duration| u64::try_from(duration).ok()) {
+            let bucket = latency::bucket(duration);
+            for (level, project) in [(Level::Day, filing.project), (Level::Month, 0)] {
+                let at = level.start(row.occurred);
+                *self.latencies.entry((level, at, project, tool.clone(), bucket)).or_default() += sign;
+            }
+        }
+        if let Some(signature) = row.signature {
+            let repeat = self.repeats.entry((filing.task, signature)).or_default();
+            repeat.0 += sign;
+            repeat.1 += sign * failed;
+        }
+        for (path, reads, changes) in files_of(row) {
+            let sums = self.files.entry((filing.task, path.to_owned())).or_default();
+            sums.0 += sign * reads;
+            sums.1 += sign * changes;
+            sums.2 += sign * failed;
+            *self.touches.entry((filing.task, path.to_owned(), row.occurred, row.fact)).or_default() += sign;
+            let used = Measures { n: reads, failures: changes, ..Measures::default() };
+            self.roll(Dim::File, row, filing, path.to_owned(), used.times(sign));
+        }
+    }
+
+    fn roll(&mut self, dim: Dim, row: &FactRow, filing: &Filing, key: String, measures: Measures) {
+        for level in dim.levels() {
+            let place = Place {
+                dim,
+                level: *level,
+                at: level.start(row.occurred),
+                project: filing.project,
+                actor: filing.actor,
+                key: key.clone(),
+            };
+            *self.rollups.entry(place).or_default() += measures;
+        }
+    }
+}

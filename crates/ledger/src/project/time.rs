@@ -1,0 +1,144 @@
+//! Stretches of time that sums are kept for: quarter-hours, days and months, all UTC.
+
+const QUARTER_MS: i64 = 900_000;
+const DAY_MS: i64 = 86_400_000;
+
+/// How long the stretches of a sum are. The numbers are stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Quarters of an hour.
+    Quarter = 0,
+    /// Days.
+    Day = 1,
+    /// Months.
+    Month = 2,
+}
+
+impl Level {
+    /// All of them, finest first.
+    pub const ALL: [Self; 3] = [Self::Quarter, Self::Day, Self::Month];
+
+    /// Its stored number.
+    #[must_use]
+    pub const fn code(self) -> i64 {
+        self as i64
+    }
+
+    /// Where the stretch that holds this moment begins.
+    #[must_use]
+    pub const fn start(self, at: i64) -> i64 {
+        match self {
+            Self::Quarter => at.div_euclid(QUARTER_MS) * QUARTER_MS,
+            Self::Day => at.div_euclid(DAY_MS) * DAY_MS,
+            Self::Month => month_start(at),
+        }
+    }
+
+    /// Where the stretch that holds this moment ends.
+    #[must_use]
+    pub const fn end(self, at: i64) -> i64 {
+        match self {
+            Self::Quarter => self.start(at) + QUARTER_MS,
+            Self::Day => self.start(at) + DAY_MS,
+            // Every month is shorter than 32 days, and its next begins within 32 days of its own beginning.
+            Self::Month => month_start(month_start(at) + 32 * DAY_MS),
+        }
+    }
+}
+
+/// The beginning of the UTC month that holds this moment.
+const fn month_start(at: i64) -> i64 {
+    let days = at.div_euclid(DAY_MS);
+    // Days since 1 March 0000, in 400-year eras, each of 146,097 days; years that begin in March put the leap day last.
+    let shifted = days + 719_468;
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day_of_month = day_of_year - (153 * month + 2) / 5;
+    (days - day_of_month) * DAY_MS
+}
+
+/// A piece of a range that one level answers: from its first stretch's beginning to its last stretch's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The level.
+    pub level: Level,
+    /// The beginning of the first stretch.
+    pub from: i64,
+    /// The end of the last stretch.
+    pub to: i64,
+}
+
+/// Splits a range into as few stretches as can be: months inside, days around them, then the finest at the edges.
+/// The edges are rounded outwards to the finest level.
+#[must_use]
+pub fn pieces(from: i64, to: i64, finest: Level) -> Vec<Piece> {
+    let from = finest.start(from);
+    let to = if finest.start(to) == to { to } else { finest.end(to) };
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut at = from;
+    while at < to {
+        let level = [Level::Month, Level::Day, Level::Quarter]
+            .into_iter()
+            .filter(|level| *level >= finest)
+            .find(|level| level.start(at) == at && level.end(at) <= to)
+            .unwrap_or(finest);
+        let end = level.end(at);
+        match pieces.last_mut() {
+            Some(last) if last.level == level => last.to = end,
+            _ => pieces.push(Piece { level, from: at, to: end }),
+        }
+        at = end;
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_tracer_event::Millis;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(text: &str) -> i64 {
+        Millis::parse(text).unwrap().0
+    }
+
+    #[test]
+    fn months_begin_on_their_first_day() {
+        for (inside, start, end) in [
+            ("2024-02-29T23:59:59.999Z", "2024-02-01T00:00:00Z", "2024-03-01T00:00:00Z"),
+            ("2026-12-31T12:00:00Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"),
+            ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z", "1970-02-01T00:00:00Z"),
+            ("2000-03-01T00:00:00Z", "2000-03-01T00:00:00Z", "2000-04-01T00:00:00Z"),
+        ] {
+            assert_eq!(Level::Month.start(at(inside)), at(start), "{inside}");
+            assert_eq!(Level::Month.end(at(inside)), at(end), "{inside}");
+        }
+    }
+
+    #[test]
+    fn a_year_costs_a_few_pieces() {
+        let year = pieces(at("2025-11-16T00:20:00Z"), at("2026-11-16T00:20:00Z"), Level::Quarter);
+        assert_eq!(year.len(), 5, "{year:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_cover_the_range_without_gap_or_overlap(from in -1_000_000_000_000_i64..4_000_000_000_000, length in 0_i64..100_000_000_000) {
+            for finest in [Level::Quarter, Level::Day] {
+                let pieces = pieces(from, from + length, finest);
+                let mut expected = finest.start(from);
+                for piece in &pieces {
+                    prop_assert_eq!(piece.from, expected);
+                    prop_assert_eq!(piece.level.start(piece.from), piece.from);
+                    prop_assert_eq!(piece.level.start(piece.to), piece.to);
+                    expected = piece.to;
+                }
+                prop_assert!(length == 0 || expected >= from + length);
+                prop_assert!(expected < from + length + finest.end(0));
+            }
+        }
+    }
+}

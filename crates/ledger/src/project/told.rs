@@ -1,0 +1,246 @@
+//! What was told of a task itself: for each field the best that anybody said.
+//!
+//! Every hook repeats where it runs, so a task has as many entries about itself as it has events. They are not kept one
+//! by one: of each field only the entry with the highest authority can ever matter, and the higher of two does not
+//! depend on which came first. So the state below is the fold, however many entries went into it.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+use agent_tracer_event::{Certainty, Channel, Entry, Phase};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One field as the best of those who named it did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Said(Certainty, Channel, u8, i64, u64, Value);
+
+impl Said {
+    fn authority(&self, other: &Self) -> Ordering {
+        (self.0, self.1, self.2, self.3, self.4)
+            .cmp(&(other.0, other.1, other.2, other.3, other.4))
+            .then_with(|| self.5.to_string().cmp(&other.5.to_string()))
+    }
+}
+
+/// The title of a prompt is that of the first prompt; other titles are replaced by later ones.
+const PROMPT_TITLE: &str = "title prompt";
+const TITLE: &str = "title ";
+
+/// Where titles come from, the best first.
+const TITLES: [&str; 10] = [
+    "custom",
+    "agent_name",
+    "session_title",
+    "ai",
+    "summary",
+    "delegation",
+    "description",
+    "prompt",
+    "agent_path",
+    "agent_type",
+];
+
+/// What an entry did to what was known of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Heard {
+    /// Nothing.
+    Nothing,
+    /// The same values, from somebody surer or later.
+    Surer,
+    /// A value is another one now.
+    News,
+}
+
+/// Everything that was told of one task itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Told(BTreeMap<String, Said>);
+
+impl Told {
+    /// Takes what an entry about the task or its account says.
+    pub fn hear(&mut self, entry: &Entry, channel: Channel) -> Heard {
+        let phase = match entry.phase {
+            Phase::Open => 0,
+            Phase::Update => 1,
+            Phase::Close => 2,
+        };
+        let said = |value: Value| {
+            Said(entry.evidence.certainty, channel, phase, entry.occurred_at.0, entry.order, value)
+        };
+        if entry.subject == agent_tracer_event::Subject::Account {
+            return self.take(&entry.key, said(Value::Object(entry.metadata.clone())));
+        }
+        let source = entry.metadata.get("titleSource").and_then(Value::as_str).unwrap_or("prompt");
+        let mut heard = Heard::Nothing;
+        for (key, value) in &entry.metadata {
+            heard = heard.max(match key.as_str() {
+                "titleSource" => Heard::Nothing,
+                "title" => self.take(&format!("{TITLE}{source}"), said(value.clone())),
+                key => self.take(key, said(value.clone())),
+            });
+        }
+        heard
+    }
+
+    fn take(&mut self, key: &str, new: Said) -> Heard {
+        let Some(old) = self.0.get_mut(key) else {
+            self.0.insert(key.to_owned(), new);
+            return Heard::News;
+        };
+        let is_better = match key {
+            PROMPT_TITLE => (new.3, new.4, new.5.to_string()) < (old.3, old.4, old.5.to_string()),
+            _ => new.authority(old).is_gt(),
+        };
+        if !is_better {
+            return Heard::Nothing;
+        }
+        let heard = if old.5 == new.5 { Heard::Surer } else { Heard::News };
+        *old = new;
+        heard
+    }
+
+    /// A field's value.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.0.get(key).map(|said| &said.5)
+    }
+
+    /// A field that is a text.
+    #[must_use]
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.get(key)?.as_str().filter(|text| !text.is_empty())
+    }
+
+    /// A field that is a whole number.
+    #[must_use]
+    pub fn number(&self, key: &str) -> Option<i64> {
+        self.get(key)?.as_i64()
+    }
+
+    /// How sure a field is.
+    #[must_use]
+    pub fn certainty(&self, key: &str) -> Option<Certainty> {
+        self.0.get(key).map(|said| said.0)
+    }
+
+    /// The channel that told a field.
+    #[must_use]
+    pub fn channel(&self, key: &str) -> Option<Channel> {
+        self.0.get(key).map(|said| said.1)
+    }
+
+    /// The best title there is.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        let known = TITLES.iter().find_map(|source| self.text(&format!("{TITLE}{source}")));
+        known.or_else(|| {
+            let mut others = self.0.iter().filter(|(key, _)| key.starts_with(TITLE));
+            others.find_map(|(_, said)| said.5.as_str())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_tracer_event::{Agent, Evidence, Metadata, Millis, Subject, TaskKey};
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn entry(at: i64, certainty: Certainty, metadata: Value) -> Entry {
+        let Value::Object(metadata) = metadata else { panic!("metadata is an object") };
+        let mut entry = Entry::new(
+            Subject::Task,
+            Phase::Update,
+            TaskKey::new(Agent::ClaudeCode, "s"),
+            "task",
+            Millis(at),
+            Evidence { certainty, reason: "test".to_owned() },
+        );
+        entry.metadata = metadata;
+        entry
+    }
+
+    #[test]
+    fn the_first_prompt_names_the_task_until_somebody_gives_it_a_name() {
+        let mut told = Told::default();
+        told.hear(
+            &entry(20, Certainty::Measured, json!({"title": "second", "titleSource": "prompt"})),
+            Channel::Hook,
+        );
+        told.hear(
+            &entry(10, Certainty::Inferred, json!({"title": "first", "titleSource": "prompt"})),
+            Channel::Transcript,
+        );
+        assert_eq!(told.title(), Some("first"));
+        told.hear(
+            &entry(30, Certainty::Reported, json!({"title": "Mine", "titleSource": "custom"})),
+            Channel::Transcript,
+        );
+        assert_eq!(told.title(), Some("Mine"));
+    }
+
+    #[test]
+    fn a_sure_parent_is_not_replaced_by_a_guess() {
+        let mut told = Told::default();
+        told.hear(&entry(10, Certainty::Reported, json!({"parentSession": "b"})), Channel::Hook);
+        let guess = entry(99, Certainty::Guessed, json!({"parentSession": "a"}));
+        assert_eq!(told.hear(&guess, Channel::Hook), Heard::Nothing);
+        assert_eq!(told.text("parentSession"), Some("b"));
+    }
+
+    #[test]
+    fn of_an_account_the_last_counts() {
+        let account = |at: i64, cost: f64| {
+            let mut entry = entry(at, Certainty::Reported, json!({"clientCostUsd": cost}));
+            entry.subject = Subject::Account;
+            entry.key = "account".to_owned();
+            entry
+        };
+        let mut told = Told::default();
+        told.hear(&account(20, 2.0), Channel::Transcript);
+        told.hear(&account(10, 1.0), Channel::Transcript);
+        assert_eq!(told.get("account"), Some(&json!({"clientCostUsd": 2.0})));
+    }
+
+    fn any_entry() -> impl Strategy<Value = (Entry, Channel)> {
+        let words = |words: &'static [&'static str]| proptest::sample::select(words);
+        (
+            0..6_i64,
+            proptest::sample::select(Certainty::ALL),
+            proptest::sample::select(Channel::ALL),
+            proptest::collection::btree_map(
+                words(&["cwd", "title", "titleSource", "model"]),
+                words(&["prompt", "custom", "x"]),
+                0..4,
+            ),
+        )
+            .prop_map(|(at, certainty, channel, metadata)| {
+                let metadata: Metadata =
+                    metadata.into_iter().map(|(key, value)| (key.to_owned(), json!(value))).collect();
+                (entry(at, certainty, Value::Object(metadata)), channel)
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn order_and_repetition_do_not_matter(
+            (entries, shuffled) in proptest::collection::vec(any_entry(), 1..10)
+                .prop_flat_map(|entries| (Just(entries.clone()), Just(entries).prop_shuffle())),
+        ) {
+            let mut one = Told::default();
+            let mut other = Told::default();
+            for (entry, channel) in &entries {
+                one.hear(entry, *channel);
+            }
+            for (entry, channel) in shuffled.iter().chain(&entries) {
+                other.hear(entry, *channel);
+            }
+            prop_assert_eq!(&one, &other);
+            let text = serde_json::to_string(&one).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Told>(&text).unwrap(), one);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! How blobs are written: a byte that says how, then the bytes.
+//!
+//! `0x00`: as they are. `0x01`: LZ4 block with its length before it, against the dictionary of this room, because rows
+//! are short and hold the same names again and again.
+
+use std::borrow::Cow;
+
+const PLAIN: u8 = 0;
+const PACKED: u8 = 1;
+
+/// Shorter texts do not gain from packing.
+const WORTH_PACKING: usize = 96;
+
+/// What rows have in common. Changing it would make packed rows unreadable: a new one needs a new first byte.
+const DICTIONARY: &[u8] = include_bytes!("dictionary.txt");
+
+/// A blob that cannot be read.
+#[derive(Debug)]
+pub(crate) struct Unreadable;
+
+/// Writes a blob.
+pub(crate) fn encode(bytes: &[u8]) -> Vec<u8> {
+    if bytes.len() >= WORTH_PACKING {
+        let packed = lz4_flex::block::compress_prepend_size_with_dict(bytes, DICTIONARY);
+        if packed.len() < bytes.len() {
+            let mut blob = Vec::with_capacity(packed.len() + 1);
+            blob.push(PACKED);
+            blob.extend_from_slice(&packed);
+            return blob;
+        }
+    }
+    let mut blob = Vec::with_capacity(bytes.len() + 1);
+    blob.push(PLAIN);
+    blob.extend_from_slice(bytes);
+    blob
+}
+
+/// Reads a blob.
+pub(crate) fn decode(blob: &[u8]) -> Result<Cow<'_, [u8]>, Unreadable> {
+    match blob.split_first() {
+        Some((&PLAIN, bytes)) => Ok(Cow::Borrowed(bytes)),
+        Some((&PACKED, packed)) => lz4_flex::block::decompress_size_prepended_with_dict(packed, DICTIONARY)
+            .map(Cow::Owned)
+            .map_err(|_| Unreadable),
+        _ => Err(Unreadable),
+    }
+}
+
+/// Writes a value as a blob of JSON.
+pub(crate) fn encode_json<T: serde::Serialize>(value: &T) -> Vec<u8> {
+    encode(&serde_json::to_vec(value).unwrap_or_default())
+}
+
+/// Reads a value from a blob of JSON.
+pub(crate) fn decode_json<T: serde::de::DeserializeOwned>(blob: &[u8]) -> Result<T, Unreadable> {
+    serde_json::from_slice(&decode(blob)?).map_err(|_| Unreadable)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_that_every_row_has_cost_little() {
+        let row = br#"{"k":"tool:toolu_01","t":"Run tests","h":"PostToolUse","m":{"permissionMode":"default","cwd":"/srv/app","subtypeKey":"run_test","subtypeLabel":"Run test","subtypeGroup":"execution","toolFamily":"terminal","operation":"execute"}}"#;
+        assert!(encode(row).len() * 2 < row.len(), "{} of {}", encode(row).len(), row.len());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(bytes in proptest::collection::vec(any::<u8>(), 0..2000)) {
+            prop_assert_eq!(decode(&encode(&bytes)).unwrap().into_owned(), bytes);
+        }
+
+        #[test]
+        fn garbage_is_no_panic(blob in proptest::collection::vec(any::<u8>(), 0..200)) {
+            decode(&blob).ok();
+        }
+    }
+}

@@ -1,0 +1,255 @@
+-- The ledger: what was told. Everything below "projections" can be folded from it again.
+-- Words of closed sets are stored as their place in `ALL`; a test pins those places.
+
+-- Texts that repeat (tools, models, projects, types of agents, paths), each stored once.
+CREATE TABLE word (
+  id   INTEGER PRIMARY KEY,
+  text TEXT NOT NULL UNIQUE
+);
+
+-- One observation that came on its own (a hook, an HTTP event), or one file that is read in parts.
+CREATE TABLE source (
+  id      INTEGER PRIMARY KEY,
+  name    INTEGER NOT NULL UNIQUE,  -- XXH3-64 of its name
+  agent   INTEGER NOT NULL,
+  channel INTEGER NOT NULL,
+  arrived INTEGER NOT NULL,
+  payload INTEGER,                  -- hash of its bytes, where equal bytes are one event told twice
+  kept    BLOB                      -- its bytes after privacy, for a better reader; dropped after a while
+);
+CREATE INDEX source_payload ON source (payload, arrived) WHERE payload IS NOT NULL;
+
+-- How far a file has been read.
+CREATE TABLE cursor (
+  source TEXT PRIMARY KEY,
+  agent  INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  state  BLOB NOT NULL
+) WITHOUT ROWID;
+
+-- Entries, in the order of delivery.
+CREATE TABLE entry (
+  seq     INTEGER PRIMARY KEY,
+  task    INTEGER NOT NULL,
+  fact    INTEGER NOT NULL,         -- number of the fact it belongs to, after aliases
+  uid     INTEGER NOT NULL,         -- hash of the observation's name and the entry's place in it
+  source  INTEGER NOT NULL,
+  channel INTEGER NOT NULL,
+  machine INTEGER NOT NULL,         -- word
+  data    BLOB NOT NULL             -- the entry, encoded
+);
+CREATE UNIQUE INDEX entry_of_fact ON entry (task, fact, uid);
+CREATE INDEX entry_of_source ON entry (source);
+
+-- Names that belong to one fact: every key of a class that has more than one, with the class's fact.
+CREATE TABLE alias (
+  task INTEGER NOT NULL,
+  key  INTEGER NOT NULL,
+  fact INTEGER NOT NULL,
+  PRIMARY KEY (task, key)
+) WITHOUT ROWID;
+
+-- What became of observations.
+CREATE TABLE outcome (
+  outcome INTEGER NOT NULL,
+  channel INTEGER NOT NULL,
+  reason  TEXT NOT NULL,
+  n       INTEGER NOT NULL,
+  last    INTEGER NOT NULL,
+  PRIMARY KEY (outcome, channel, reason)
+) WITHOUT ROWID;
+
+-- Names that no reader knows.
+CREATE TABLE unrecognised (
+  agent   INTEGER NOT NULL,
+  version TEXT NOT NULL,
+  what    TEXT NOT NULL,
+  name    TEXT NOT NULL,
+  n       INTEGER NOT NULL,
+  PRIMARY KEY (agent, version, what, name)
+) WITHOUT ROWID;
+
+-- What was deleted on purpose and must not come back.
+CREATE TABLE tombstone (
+  task  TEXT PRIMARY KEY,           -- the task's id
+  until INTEGER NOT NULL            -- nothing up to this moment
+) WITHOUT ROWID;
+
+-- Numbers of the whole: `seq`, `indexed` (search), `prices`, …
+CREATE TABLE meta (
+  key   TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Projections.
+
+CREATE TABLE task (
+  id        INTEGER PRIMARY KEY,    -- a small number: every key of the task begins with it
+  uid       TEXT NOT NULL UNIQUE,   -- the task's id
+  agent     INTEGER NOT NULL,
+  session   TEXT NOT NULL,          -- the agent's id of the session
+  told      BLOB NOT NULL,          -- ledger: what was told of the task itself, field by field
+  background INTEGER NOT NULL DEFAULT 0,
+  parent    INTEGER,                -- task.id
+  parent_certainty INTEGER,
+  continues INTEGER,
+  forked    INTEGER,
+  title     TEXT NOT NULL DEFAULT '',
+  agent_type INTEGER NOT NULL DEFAULT 0, -- word
+  cwd       TEXT NOT NULL DEFAULT '',
+  project   INTEGER NOT NULL DEFAULT 0,  -- word
+  model     INTEGER,                -- word
+  machine   INTEGER NOT NULL DEFAULT 0,  -- word
+  pid       INTEGER,
+  pid_start INTEGER,
+  started   INTEGER NOT NULL DEFAULT 0,
+  last      INTEGER NOT NULL DEFAULT 0,
+  ended     INTEGER,
+  status    INTEGER NOT NULL DEFAULT 0,
+  waiting   INTEGER,                -- reason
+  waiting_since INTEGER,
+  waiting_fact  INTEGER,            -- number of the fact that asks
+  current   TEXT,                   -- what it does just now
+  context_pct REAL,
+  events    INTEGER NOT NULL DEFAULT 0,
+  calls     INTEGER NOT NULL DEFAULT 0,
+  failures  INTEGER NOT NULL DEFAULT 0,
+  turns     INTEGER NOT NULL DEFAULT 0,
+  input     INTEGER NOT NULL DEFAULT 0,
+  output    INTEGER NOT NULL DEFAULT 0,
+  cache_read  INTEGER NOT NULL DEFAULT 0,
+  cache_write INTEGER NOT NULL DEFAULT 0,
+  reasoning INTEGER NOT NULL DEFAULT 0,
+  cost      INTEGER NOT NULL DEFAULT 0,  -- nano-dollars
+  responses INTEGER NOT NULL DEFAULT 0,
+  unpriced  INTEGER NOT NULL DEFAULT 0,
+  copies    INTEGER NOT NULL DEFAULT 0,
+  wait_ms   INTEGER NOT NULL DEFAULT 0,
+  client_cost INTEGER,              -- nano-dollars, as the client says
+  residual  TEXT,                   -- JSON of view::Residual
+  changed   INTEGER NOT NULL DEFAULT 0  -- seq
+);
+CREATE INDEX task_newest ON task (last, id) WHERE events > 0;
+CREATE INDEX task_status ON task (status, last) WHERE events > 0;
+CREATE INDEX task_project ON task (project, last) WHERE events > 0;
+CREATE INDEX task_parent ON task (parent) WHERE parent IS NOT NULL;
+CREATE INDEX task_process ON task (pid, pid_start) WHERE pid IS NOT NULL;
+
+-- Events and turns.
+CREATE TABLE fact (
+  id       INTEGER PRIMARY KEY,
+  task     INTEGER NOT NULL,
+  fact     INTEGER NOT NULL,        -- FactId::number, as a signed integer
+  kind     INTEGER NOT NULL,        -- Kind; -1 for a turn
+  list     INTEGER NOT NULL,        -- project::List
+  lane     INTEGER NOT NULL,
+  occurred INTEGER NOT NULL,
+  ord      INTEGER NOT NULL,
+  ended    INTEGER,
+  state    INTEGER,                 -- CallState
+  open     INTEGER NOT NULL,        -- 1: nobody said how this call ended; state and ended are then derived
+  tool     INTEGER,                 -- word
+  turn     INTEGER,                 -- number of the turn's fact
+  duration INTEGER,
+  error    INTEGER,                 -- ErrorClass
+  signature INTEGER,                -- of a call or a permission: the same input has the same; of a response: 1 if the provider's account told it
+  certainty INTEGER NOT NULL,
+  channels INTEGER NOT NULL,        -- bit set
+  changed  INTEGER NOT NULL,        -- seq
+  data     BLOB NOT NULL,           -- project::FactData, encoded
+  derived  TEXT                     -- JSON object laid over the metadata: what follows from other facts
+);
+CREATE UNIQUE INDEX fact_key ON fact (task, fact);
+CREATE INDEX fact_time ON fact (task, occurred, ord, fact) WHERE kind >= 0;
+CREATE INDEX fact_list ON fact (task, list, occurred);
+CREATE INDEX fact_changed ON fact (changed);
+CREATE INDEX fact_open ON fact (task) WHERE open = 1;
+CREATE INDEX fact_signature ON fact (task, signature) WHERE signature IS NOT NULL;
+CREATE INDEX fact_response ON fact (task, turn) WHERE list = 9;
+
+-- Files touched by a call, and the sums of it.
+CREATE TABLE file_touch (
+  task     INTEGER NOT NULL,
+  path     INTEGER NOT NULL,        -- word
+  occurred INTEGER NOT NULL,
+  fact     INTEGER NOT NULL,
+  PRIMARY KEY (task, path, occurred, fact)
+) WITHOUT ROWID;
+CREATE TABLE file_use (
+  task     INTEGER NOT NULL,
+  path     INTEGER NOT NULL,
+  reads    INTEGER NOT NULL,
+  changes  INTEGER NOT NULL,
+  failures INTEGER NOT NULL,
+  PRIMARY KEY (task, path)
+) WITHOUT ROWID;
+
+-- How often the same call was made in a task.
+CREATE TABLE repeat (
+  task      INTEGER NOT NULL,
+  signature INTEGER NOT NULL,
+  n         INTEGER NOT NULL,
+  failures  INTEGER NOT NULL,
+  PRIMARY KEY (task, signature)
+) WITHOUT ROWID;
+CREATE INDEX repeat_often ON repeat (n) WHERE n >= 3;
+
+-- Sums of a turn.
+CREATE TABLE turn_sum (
+  task      INTEGER NOT NULL,
+  turn      INTEGER NOT NULL,
+  calls     INTEGER NOT NULL,
+  failures  INTEGER NOT NULL,
+  records   INTEGER NOT NULL,       -- responses that an account of the provider tells of
+  input     INTEGER NOT NULL,
+  output    INTEGER NOT NULL,
+  cache_read  INTEGER NOT NULL,
+  cache_write INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL,
+  cost      INTEGER NOT NULL,
+  responses INTEGER NOT NULL,
+  unpriced  INTEGER NOT NULL,
+  PRIMARY KEY (task, turn)
+) WITHOUT ROWID;
+
+-- Sums over time. `level` 0: UTC quarter-hours, 1: UTC days, 2: UTC months; `at` is the beginning in milliseconds.
+CREATE TABLE rollup (
+  dim       INTEGER NOT NULL,       -- tally::Dim
+  level     INTEGER NOT NULL,
+  at        INTEGER NOT NULL,
+  project   INTEGER NOT NULL,       -- word
+  actor     INTEGER NOT NULL,       -- word: `<agent>/<type of agent>`
+  key       INTEGER NOT NULL,       -- word
+  n         INTEGER NOT NULL,
+  failures  INTEGER NOT NULL,
+  ms        INTEGER NOT NULL,
+  wait_ms   INTEGER NOT NULL,
+  input     INTEGER NOT NULL,
+  output    INTEGER NOT NULL,
+  cache_read  INTEGER NOT NULL,
+  cache_write INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL,
+  cost      INTEGER NOT NULL,
+  unpriced  INTEGER NOT NULL,
+  PRIMARY KEY (dim, level, at, project, actor, key)
+) WITHOUT ROWID;
+
+-- Durations of calls in logarithmic buckets: days by project and tool, months by tool (project 0).
+CREATE TABLE latency (
+  level   INTEGER NOT NULL,
+  at      INTEGER NOT NULL,
+  project INTEGER NOT NULL,
+  tool    INTEGER NOT NULL,
+  bucket  INTEGER NOT NULL,
+  n       INTEGER NOT NULL,
+  PRIMARY KEY (level, at, project, tool, bucket)
+) WITHOUT ROWID;
+
+-- Totals of what retention dropped, in the shape of the tables above. Belongs to the ledger.
+CREATE TABLE sealed_rollup AS SELECT * FROM rollup WHERE 0;
+CREATE TABLE sealed_latency AS SELECT * FROM latency WHERE 0;
+
+-- Search: filled by a follower, which remembers how far it came in meta `indexed`.
+CREATE VIRTUAL TABLE search USING fts5(
+  tokens, content = '', contentless_delete = 1, detail = none, tokenize = "unicode61 remove_diacritics 0 tokenchars '_'"
+);
