@@ -36,7 +36,8 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("hook", &["spool", "privacy"]),
         ("agents", &["privacy", "event", "shell"]),
         ("policy", &["event", "shell"]),
-        ("ledger", &["event"]),
+        ("prices", &["event"]),
+        ("ledger", &["event", "prices"]),
         ("server", &["spool", "privacy", "agents", "policy", "ledger", "event", "shell"]),
     ];
     table.iter().map(|(room, knows)| (*room, knows.iter().copied().collect())).collect()

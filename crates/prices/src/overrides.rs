@@ -1,0 +1,361 @@
+//! The user's own prices: `prices.toml`. Its form is shown at [`crate::Prices::with_overrides`].
+//!
+//! Law: nothing is guessed. A word that we do not know, a price that is none and a model without a price are errors
+//! that name their line, because a price that is silently not used costs its user trust in all the others.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Visitor};
+use toml::Spanned;
+
+use crate::name;
+use crate::spent::Tier;
+use crate::table::{Model, Origin, RateSet, Rates, Table, per_thousand};
+
+/// What is wrong with the user's prices.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct OverrideError {
+    /// The line, counted from one.
+    pub line: usize,
+    /// What is wrong there, with a hint where there is one.
+    pub what: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    models: BTreeMap<Spanned<String>, Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    same_as: Option<Spanned<String>>,
+    input: Option<Amount>,
+    output: Option<Amount>,
+    cache_read: Option<Amount>,
+    cache_write_5m: Option<Amount>,
+    cache_write_1h: Option<Amount>,
+    web_search: Option<Amount>,
+    us_only: Option<Amount>,
+    window: Option<u64>,
+    batch: Option<Tiered>,
+    fast: Option<Tiered>,
+    flex: Option<Tiered>,
+    priority: Option<Tiered>,
+    ultrafast: Option<Tiered>,
+    long: Option<Long>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tiered {
+    input: Option<Amount>,
+    output: Option<Amount>,
+    cache_read: Option<Amount>,
+    cache_write_5m: Option<Amount>,
+    cache_write_1h: Option<Amount>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Long {
+    above: u64,
+    input: Amount,
+    output: Amount,
+    cache_read: Option<Amount>,
+    cache_write_5m: Option<Amount>,
+    cache_write_1h: Option<Amount>,
+}
+
+/// A number with at most six decimals, in millionths.
+#[derive(Clone, Copy)]
+struct Amount(u64);
+
+/// A million: a dollar per token, or a dollar per thousandth of a search.
+const MOST: f64 = 1_000_000.0;
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AmountVisitor)
+    }
+}
+
+struct AmountVisitor;
+
+impl Visitor<'_> for AmountVisitor {
+    type Value = Amount;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a number")
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Amount, E> {
+        u64::try_from(number)
+            .ok()
+            .and_then(|number| number.checked_mul(1_000_000))
+            .filter(|millionths| *millionths <= 1_000_000 * 1_000_000)
+            .map(Amount)
+            .ok_or_else(|| E::custom(format!("`{number}` is not between 0 and {MOST}")))
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the number is between 0 and 10¹² here"
+    )]
+    fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Amount, E> {
+        if !(0.0..=MOST).contains(&number) {
+            return Err(E::custom(format!("`{number}` is not between 0 and {MOST}")));
+        }
+        let millionths = number * 1_000_000.0;
+        // A float of that size is off by a ten-thousandth at most; more is a seventh decimal.
+        if (millionths - millionths.round()).abs() > 0.001 {
+            return Err(E::custom(format!("`{number}` has more than six decimals")));
+        }
+        Ok(Amount(millionths.round() as u64))
+    }
+}
+
+/// Reads the user's prices. What they leave open comes from `base`.
+pub(crate) fn read(text: &str, base: &Table) -> Result<Table, OverrideError> {
+    let at = |offset: usize, what: String| OverrideError { line: line_of(text, offset), what };
+    let file: File = toml::from_str(text).map_err(|error| {
+        let mut error = at(error.span().map_or(0, |span| span.start), error.message().trim_end().to_owned());
+        let line = text.lines().nth(error.line - 1).unwrap_or_default();
+        if error.what.starts_with("unknown field") && line.trim_start().starts_with("[models.") {
+            error.what.push_str("\nhint: a name with dots needs quotes: `[models.\"gpt-5.5\"]`");
+        }
+        error
+    })?;
+    let mut table = Table::default();
+    for (said, entry) in &file.models {
+        let start = said.span().start;
+        let said = said.get_ref();
+        let name = name::folded(said).ok_or_else(|| at(start, format!("`{said}` is no name of a model")))?;
+        if table.exact(&name).is_some() {
+            return Err(at(start, format!("`{name}` stands twice")));
+        }
+        let begin = match &entry.same_as {
+            None => name::find(base, &name),
+            Some(other) => {
+                let row = name::folded(other.get_ref()).and_then(|name| name::find(base, &name));
+                let unknown = || {
+                    let what = format!("`same_as` names an unknown model: `{}`", other.get_ref());
+                    at(other.span().start, format!("{what}\nhint: it has to be one that is built in"))
+                };
+                Some(row.ok_or_else(unknown)?)
+            }
+        };
+        let (model, sets) = merged(name.into_owned(), begin.map(|model| (model, base.sets(model))), entry);
+        let standard = sets.first().map(|set| set.rates).unwrap_or_default();
+        for (word, price) in [("input", standard.input), ("output", standard.output)] {
+            if price.is_none() {
+                let what = format!("`{}` is not built in and has no price for `{word}`", model.name);
+                return Err(at(start, format!("{what}\nhint: give `input` and `output`, or `same_as`")));
+            }
+        }
+        table.insert(model, &sets);
+    }
+    Ok(table)
+}
+
+/// The row that the entry makes of the one it begins with. Its standard prices come first.
+fn merged(name: String, begin: Option<(&Model, &[RateSet])>, entry: &Entry) -> (Model, Vec<RateSet>) {
+    let mut model = Model::new(Cow::Owned(name), Origin::User);
+    let mut sets = Vec::new();
+    if let Some((known, prices)) = begin {
+        (model.window, model.web_search, model.us_only) = (known.window, known.web_search, known.us_only);
+        // The user's threshold takes the place of all others, for every tier.
+        sets.extend(prices.iter().filter(|set| set.above.is_none() || entry.long.is_none()));
+    }
+    model.window = entry.window.or(model.window);
+    model.web_search = entry.web_search.map(|price| per_thousand(price.0)).or(model.web_search);
+    model.us_only = entry.us_only.map(|factor| factor.0).or(model.us_only);
+    let standard = Tiered {
+        input: entry.input,
+        output: entry.output,
+        cache_read: entry.cache_read,
+        cache_write_5m: entry.cache_write_5m,
+        cache_write_1h: entry.cache_write_1h,
+    };
+    put(&mut sets, Tier::Standard, None, &standard);
+    for (tier, prices) in [
+        (Tier::Batch, &entry.batch),
+        (Tier::Fast, &entry.fast),
+        (Tier::Flex, &entry.flex),
+        (Tier::Priority, &entry.priority),
+        (Tier::Ultrafast, &entry.ultrafast),
+    ] {
+        if let Some(prices) = prices {
+            put(&mut sets, tier, None, prices);
+        }
+    }
+    if let Some(long) = &entry.long {
+        let prices = Tiered {
+            input: Some(long.input),
+            output: Some(long.output),
+            cache_read: long.cache_read,
+            cache_write_5m: long.cache_write_5m,
+            cache_write_1h: long.cache_write_1h,
+        };
+        put(&mut sets, Tier::Standard, Some(long.above), &prices);
+    }
+    (model, sets)
+}
+
+fn put(sets: &mut Vec<RateSet>, tier: Tier, above: Option<u64>, prices: &Tiered) {
+    let place = sets.iter().position(|set| set.tier == tier && set.above == above).unwrap_or_else(|| {
+        sets.push(RateSet { tier, above, rates: Rates::default() });
+        sets.len() - 1
+    });
+    let Some(RateSet { rates, .. }) = sets.get_mut(place) else { return };
+    for (known, price) in [
+        (&mut rates.input, prices.input),
+        (&mut rates.output, prices.output),
+        (&mut rates.cache_read, prices.cache_read),
+        (&mut rates.cache_write_5m, prices.cache_write_5m),
+        (&mut rates.cache_write_1h, prices.cache_write_1h),
+    ] {
+        if let Some(price) = price {
+            *known = Some(price.0);
+        }
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{PicoDollars, Prices, Prompt, Source, Spent};
+
+    fn million() -> Spent {
+        Spent { input: 1_000_000, output: 1_000_000, prompt: Prompt::Short, ..Spent::default() }
+    }
+
+    fn dollars(prices: &Prices, model: &str, spent: Spent) -> f64 {
+        prices.cost(model, &spent).unwrap().dollars()
+    }
+
+    #[test]
+    fn a_price_of_the_user_beats_the_table_under_every_spelling() {
+        let prices = Prices::with_overrides("[models.'Claude-Opus-4-5']\ninput = 1\noutput = 2.5\n").unwrap();
+        for name in
+            ["claude-opus-4-5", "claude-opus-4-5-20251101", "us.anthropic.claude-opus-4-5-20251101-v1:0"]
+        {
+            assert_eq!(dollars(&prices, name, million()), 3.5, "{name}");
+            assert_eq!(prices.about(name).unwrap().source, Source::User);
+        }
+        let built_in = Prices::embedded();
+        assert_eq!(dollars(&built_in, "claude-opus-4-5", million()), 30.0);
+        assert_eq!(prices.cost("gpt-5.5", &million()), built_in.cost("gpt-5.5", &million()));
+    }
+
+    #[test]
+    fn what_is_left_open_stays_as_it_was() {
+        let prices = Prices::with_overrides("[models.claude-opus-5-5]\ncache_read = 7\n").unwrap();
+        let read = Spent { cache_read: 1_000_000, ..million() };
+        assert_eq!(dollars(&prices, "claude-opus-5-5", read), 31.0);
+        assert_eq!(dollars(&prices, "claude-opus-5-5", Spent { tier: Tier::Batch, ..million() }), 12.0);
+        assert_eq!(prices.window("claude-opus-5-5"), Some(1_000_000));
+        let about = prices.about("claude-opus-5-5").unwrap();
+        assert_eq!(about.web_search, Some(PicoDollars(10_000_000_000)));
+    }
+
+    #[test]
+    fn a_deployment_costs_what_its_model_costs() {
+        let prices =
+            Prices::with_overrides("[models.ours]\nsame_as = 'openai/gpt-5.5'\nwindow = 5\n").unwrap();
+        for tier in Tier::ALL {
+            let spent = Spent { tier, prompt: Prompt::Counted, ..million() };
+            assert_eq!(prices.cost("ours", &spent), prices.cost("gpt-5.5", &spent));
+        }
+        assert_eq!(prices.window("ours"), Some(5));
+    }
+
+    #[test]
+    fn tiers_thresholds_searches_and_regions_have_prices_too() {
+        let prices = Prices::with_overrides(
+            "[models.'gpt-5.5']\ninput = 1\noutput = 1\nweb_search = 2\nus_only = 1.5\nflex.input = 0.5\nlong = { above = 10, input = 3, output = 4 }\n",
+        )
+        .unwrap();
+        let cost = |spent| dollars(&prices, "gpt-5.5", spent);
+        assert_eq!(cost(million()), 2.0);
+        assert_eq!(cost(Spent { prompt: Prompt::Counted, ..million() }), 7.0);
+        // The thresholds that were built in are gone, for every tier.
+        let flex = Spent { tier: Tier::Flex, ..million() };
+        assert_eq!(cost(flex), 0.5 + 15.0);
+        assert_eq!(cost(Spent { prompt: Prompt::AtLeast(400_000), ..flex }), 3.0 + 15.0);
+        assert_eq!(cost(Spent { web_searches: 1000, ..Spent::default() }), 2.0);
+        assert_eq!(cost(Spent { region: crate::Region::UsOnly, ..million() }), 3.0);
+    }
+
+    #[test]
+    fn a_mistake_is_named_with_its_line() {
+        for (text, line, what) in [
+            ("models = 3", 1, "invalid type"),
+            ("\n[model.x]\ninput = 1", 2, "unknown field `model`"),
+            ("[models.x]\ninput = 1\noutput = 2\ninputs = 3", 4, "unknown field `inputs`"),
+            ("[models.x]\ninput = 1\noutput = 'two'", 3, "expected a number"),
+            ("[models.x]\ninput = 1\noutput = -2", 3, "`-2` is not between 0 and 1000000"),
+            ("[models.x]\ninput = 1\noutput = -0.5", 3, "`-0.5` is not between 0 and 1000000"),
+            ("[models.x]\ninput = 1\noutput = nan", 3, "`NaN` is not between 0 and 1000000"),
+            ("[models.x]\ninput = 1\noutput = inf", 3, "`inf` is not between 0 and 1000000"),
+            ("[models.x]\ninput = 1\noutput = 1_000_001", 3, "`1000001` is not between 0 and 1000000"),
+            ("[models.x]\ninput = 1\noutput = 0.0000001", 3, "`0.0000001` has more than six decimals"),
+            ("\n\n[models.x]\ninput = 1", 3, "`x` is not built in and has no price for `output`\nhint: "),
+            ("[models.x]\n\nsame_as = 'y'", 3, "`same_as` names an unknown model: `y`\nhint: "),
+            ("[models.x]\nsame_as = 'o3'\n[models.X]\nsame_as = 'o3'", 1, "`x` stands twice"),
+            ("[models.'']\nsame_as = 'o3'", 1, "`` is no name of a model"),
+            ("[models.o3]\nlong = { input = 1 }", 2, "missing field"),
+            ("[models.o3]\nflex.above = 1", 2, "unknown field `above`"),
+            ("[models.o3]\nwindow = -1", 2, "-1"),
+            ("[models.gpt-5.5]\ninput = 1", 1, "unknown field `5`"),
+            ("[models.gpt-5.5]\ninput = 1", 1, "\nhint: a name with dots needs quotes"),
+            ("[models.o3\ninput = 1", 1, ""),
+            ("[models.o3]\ninput = 1\n[models.o3]\n", 3, "duplicate key"),
+        ] {
+            let error = Prices::with_overrides(text).unwrap_err();
+            assert_eq!(error.line, line, "{text}\n{error}");
+            assert!(
+                error.to_string().starts_with(&format!("line {line}: ")) && error.what.contains(what),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_by_an_empty_file() {
+        for text in ["", "# mine\n", "[models]\n"] {
+            let prices = Prices::with_overrides(text).unwrap();
+            assert!(prices.models().eq(Prices::embedded().models()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,60}|(\\[models\\.[a-z\"']{0,6}\\]\n[a-z_]{0,6} ?= ?[0-9.e-]{0,8}\n){0,3}") {
+            if let Err(error) = Prices::with_overrides(&text) {
+                prop_assert!(error.line >= 1 && error.line <= text.lines().count().max(1) + 1);
+            }
+        }
+
+        #[test]
+        fn six_decimals_arrive_exactly(millionths in 0..=1_000_000_000_000_u64) {
+            let text = format!("[models.x]\ninput = {}.{:06}\noutput = 0\n", millionths / 1_000_000, millionths % 1_000_000);
+            let prices = Prices::with_overrides(&text).unwrap();
+            let one = Spent { input: 1, ..Spent::default() };
+            prop_assert_eq!(prices.cost("x", &one), Some(PicoDollars(u128::from(millionths))));
+        }
+    }
+}

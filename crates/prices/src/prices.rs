@@ -1,0 +1,165 @@
+//! The door: prices by the name of a model.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use crate::money::PicoDollars;
+use crate::overrides::{self, OverrideError};
+use crate::spent::Spent;
+use crate::table::{Model, Origin, Table};
+use crate::{name, rates};
+
+/// Read when somebody first asks; it is some fifty kilobytes of text.
+static EMBEDDED: LazyLock<Table> = LazyLock::new(|| {
+    Table::parse(include_str!("table.csv")).expect("the embedded table is the one that the tests read")
+});
+
+/// What `[1m]` behind a name stands for.
+const MILLION_WINDOW: u64 = 1_000_000;
+
+/// What models cost: the embedded table, and the user's own prices before it.
+#[derive(Clone, Debug)]
+pub struct Prices {
+    table: &'static Table,
+    overrides: Table,
+}
+
+/// What one model costs. Finding it once is worth it for whoever prices many responses.
+#[derive(Clone, Copy, Debug)]
+pub struct Price<'p> {
+    table: &'p Table,
+    model: &'p Model,
+    exact: bool,
+    million_window: bool,
+}
+
+/// Where a price comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct About<'p> {
+    /// The name of the row that was found.
+    pub model: &'p str,
+    /// Whether that is the name that was asked for, or one that is taken to mean the same model.
+    pub exact: bool,
+    /// Who says so.
+    pub source: Source,
+    /// What a search of the web costs, where that is known. Searches without a price are not in the cost.
+    pub web_search: Option<PicoDollars>,
+}
+
+/// Who says what a model costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A release of the PyPI package `litellm`.
+    Litellm {
+        /// The release.
+        version: &'static str,
+        /// The day it was published, as `2026-11-09`.
+        date: &'static str,
+    },
+    /// The user's `prices.toml`.
+    User,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Litellm { version, date } => write!(out, "litellm {version} of {date}"),
+            Self::User => out.write_str("prices.toml"),
+        }
+    }
+}
+
+impl Prices {
+    /// The prices that are built in.
+    #[must_use]
+    pub fn embedded() -> Self {
+        Self { table: &EMBEDDED, overrides: Table::default() }
+    }
+
+    /// The prices that are built in, and before them those of the user's `prices.toml`.
+    ///
+    /// ```toml
+    /// [models."my-deployment"]       # any name that a client says
+    /// same_as = "gpt-5.5"            # begin with this model's prices
+    /// input = 4                      # US dollars per million tokens
+    /// output = 24
+    /// cache_read = 0.4
+    /// cache_write_5m = 5
+    /// cache_write_1h = 8
+    /// web_search = 10                # US dollars per thousand
+    /// window = 400_000               # tokens
+    /// us_only = 1.1                  # factor
+    /// priority.input = 8             # also batch, fast, flex, ultrafast
+    /// long = { above = 272_000, input = 8, output = 36 }
+    /// ```
+    ///
+    /// What a model of the table does not get a new price for keeps its old one. A model that is not in the table
+    /// needs `input` and `output`.
+    pub fn with_overrides(prices_toml: &str) -> Result<Self, OverrideError> {
+        Ok(Self { table: &EMBEDDED, overrides: overrides::read(prices_toml, &EMBEDDED)? })
+    }
+
+    /// The price of a model; nothing if the model is unknown.
+    #[must_use]
+    pub fn find(&self, model: &str) -> Option<Price<'_>> {
+        let name = name::folded(model)?;
+        // All spellings with the user first: their price for a plain name beats the table's for the dated one.
+        let (table, model) = match name::find(&self.overrides, &name) {
+            Some(model) => (&self.overrides, model),
+            None => (self.table, name::find(self.table, &name)?),
+        };
+        let million_window = name::has_million_window(&name);
+        Some(Price { table, model, exact: model.name == name, million_window })
+    }
+
+    /// What was spent costs, exactly; nothing if the model is unknown.
+    #[must_use]
+    pub fn cost(&self, model: &str, spent: &Spent) -> Option<PicoDollars> {
+        self.find(model).map(|price| price.cost(spent))
+    }
+
+    /// The largest prompt that the model takes, in tokens. What a client says about its own window is better.
+    #[must_use]
+    pub fn window(&self, model: &str) -> Option<u64> {
+        self.find(model)?.window()
+    }
+
+    /// Where the price of a model comes from.
+    #[must_use]
+    pub fn about(&self, model: &str) -> Option<About<'_>> {
+        self.find(model).map(|price| price.about())
+    }
+
+    /// The names of all rows, the user's first.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.overrides.models().iter().chain(self.table.models()).map(|model| &*model.name)
+    }
+}
+
+impl<'p> Price<'p> {
+    /// What was spent costs, exactly.
+    #[must_use]
+    pub fn cost(&self, spent: &Spent) -> PicoDollars {
+        rates::cost(self.model, self.table.sets(self.model), spent)
+    }
+
+    /// The largest prompt that the model takes, in tokens.
+    #[must_use]
+    pub fn window(&self) -> Option<u64> {
+        match (self.model.window, self.million_window) {
+            (window, false) => window,
+            (window, true) => Some(window.unwrap_or(0).max(MILLION_WINDOW)),
+        }
+    }
+
+    /// Where the price comes from.
+    #[must_use]
+    pub fn about(&self) -> About<'p> {
+        let source = match self.model.origin {
+            Origin::Release { version, date } => Source::Litellm { version, date },
+            Origin::User => Source::User,
+        };
+        let web_search = self.model.web_search.map(|price| PicoDollars(u128::from(price)));
+        About { model: &self.model.name, exact: self.exact, source, web_search }
+    }
+}
