@@ -1,0 +1,82 @@
+//! What every request shares, and the one place where waiting for a disk is allowed.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use axum::http::StatusCode;
+use tokio::sync::{Semaphore, watch};
+
+use crate::config::Config;
+use crate::doors::Doors;
+use crate::metrics::Cache;
+use crate::problem::Problem;
+use crate::query::AskersZone;
+use crate::security::Access;
+
+/// How many requests may wait for the store at once. The others wait for them.
+const WORKERS: usize = 12;
+
+/// What every request shares.
+pub(crate) struct App {
+    pub(crate) config: Config,
+    pub(crate) doors: Doors,
+    /// Where it really listens: the port may have been left to the system.
+    pub(crate) address: SocketAddr,
+    /// Whose days are meant where a question does not say.
+    pub(crate) zone: Option<AskersZone>,
+    /// Drawn at start: tags of answers of an earlier server, with another store, are not ours.
+    pub(crate) instance: u64,
+    pub(crate) access: Access,
+    /// Followers of the stream that there is still room for.
+    pub(crate) streams: Arc<Semaphore>,
+    /// Turns true when the server stops.
+    pub(crate) closing: watch::Receiver<bool>,
+    pub(crate) metrics: Mutex<Cache>,
+    workers: Arc<Semaphore>,
+}
+
+impl App {
+    pub(crate) fn new(
+        config: Config,
+        doors: Doors,
+        address: SocketAddr,
+        zone: Option<AskersZone>,
+        instance: u64,
+        closing: watch::Receiver<bool>,
+    ) -> Self {
+        Self {
+            access: Access::new(&config, address),
+            streams: Arc::new(Semaphore::new(config.limits.streams)),
+            workers: Arc::new(Semaphore::new(WORKERS)),
+            metrics: Mutex::new(Cache::default()),
+            config,
+            doors,
+            address,
+            zone,
+            instance,
+            closing,
+        }
+    }
+
+    /// Runs work that may wait, away from the threads that serve connections.
+    pub(crate) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let stopped = |_| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server is stopping");
+        // The permit goes with the work: a request that is given up does not make room for another while its work
+        // still holds a thread.
+        let permit = Arc::clone(&self.workers).acquire_owned().await.map_err(stopped)?;
+        let work = move || {
+            let done = work();
+            drop(permit);
+            done
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|_| {
+            Problem::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "the answer could not be made: this is a bug of ours",
+            )
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! How the server is set up.
+
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+/// What a token allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Ask questions and follow the stream.
+    Read,
+    /// Bring observations.
+    Ingest,
+    /// Everything: the owner's own token.
+    Owner,
+}
+
+/// A token that somebody else may use.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token {
+    /// The secret.
+    pub secret: String,
+    /// What it allows.
+    pub scope: Scope,
+}
+
+// A secret that is printed is in a log.
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token").field("scope", &self.scope).finish_non_exhaustive()
+    }
+}
+
+/// The most of everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a body, before and after decompression.
+    pub body_bytes: usize,
+    /// Bytes of a request's line and headers.
+    pub header_bytes: usize,
+    /// How long the headers of a request may take to arrive.
+    pub header_time: Duration,
+    /// How long a request may take in all.
+    pub request_time: Duration,
+    /// Connections at once; the next ones wait.
+    pub connections: usize,
+    /// Followers of the stream at once.
+    pub streams: usize,
+    /// How long a stream stays silent before it says that it is alive.
+    pub heartbeat: Duration,
+    /// How many rows behind a follower may begin and still get every one of them.
+    pub catch_up_rows: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 16 << 20,
+            header_bytes: 32 << 10,
+            header_time: Duration::from_secs(10),
+            request_time: Duration::from_secs(30),
+            connections: 256,
+            streams: 32,
+            heartbeat: Duration::from_secs(15),
+            catch_up_rows: 10_000,
+        }
+    }
+}
+
+/// Says to which user of the machine a connection belongs, from its far and its near end.
+pub type PeerOwner = fn(SocketAddr, SocketAddr) -> Option<PeerIs>;
+
+/// Whose a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerIs {
+    /// Of the user that runs the server.
+    Same,
+    /// Of another user.
+    Another,
+}
+
+/// How the server is set up.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// Names under which it may be called besides the loopback ones, without a port. Who calls it by one of them comes
+    /// from elsewhere and needs a token for everything.
+    pub names: Vec<String>,
+    /// The owner's token: everything that changes anything needs it.
+    pub owner_token: String,
+    /// Tokens of others. Needed to listen anywhere but on loopback.
+    pub tokens: Vec<Token>,
+    /// Whose days are meant where a question does not say: an IANA name or an offset. UTC if there is none.
+    pub time_zone: Option<String>,
+    /// The most of everything.
+    pub limits: Limits,
+    /// Tells users of this machine apart.
+    pub peer_owner: PeerOwner,
+}
+
+impl Config {
+    /// The address that everything about this product names.
+    pub const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 4747);
+
+    /// The default set-up with this token of the owner.
+    #[must_use]
+    pub fn new(owner_token: impl Into<String>) -> Self {
+        Self {
+            listen: Self::DEFAULT_LISTEN,
+            names: Vec::new(),
+            owner_token: owner_token.into(),
+            tokens: Vec::new(),
+            time_zone: None,
+            limits: Limits::default(),
+            peer_owner: crate::security::peer_owner,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What the server is given: a store to ask, a ledger to bring things to, a clock, and what it may keep.
+//!
+//! The server opens no file, reads no clock and knows no home. Whoever starts it hands these in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use agent_tracer_event::Millis;
+use agent_tracer_ledger::view::SpoolHealth;
+use agent_tracer_ledger::{Batch, Receipt, Store};
+use agent_tracer_privacy::Config as PrivacyConfig;
+
+use crate::live::Live;
+
+/// What is called when a batch is on disk, or could not be written. Called on the writer's thread.
+pub type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
+
+/// Why a batch was not written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AppendError {
+    /// There is no room.
+    #[error("there is no room on the disk")]
+    DiskFull,
+    /// The ledger may only be read.
+    #[error("the ledger may only be read")]
+    ReadOnly,
+    /// The ledger is being closed.
+    #[error("the ledger is closed")]
+    Closed,
+    /// Anything else.
+    #[error("the ledger could not write: {0}")]
+    Store(String),
+}
+
+/// Where observations are brought.
+pub trait Append: Send + Sync {
+    /// Queues a batch; `done` is called once it is on disk. A full queue gives the batch back.
+    fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>>;
+}
+
+/// What the spool looks like, and what else is wrong around the server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SpoolView {
+    /// The spool.
+    pub health: SpoolHealth,
+    /// The age of the oldest envelope that waits.
+    pub lag_ms: u64,
+    /// What is wrong, and what to do about it.
+    pub problems: Vec<String>,
+}
+
+impl SpoolView {
+    /// A spool of which these were lost, by reason.
+    #[must_use]
+    pub fn with_lost(lost: BTreeMap<String, u64>) -> Self {
+        Self { health: SpoolHealth { lost, ..SpoolHealth::default() }, ..Self::default() }
+    }
+}
+
+/// What may be kept of what is posted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Privacy {
+    /// The user's `privacy.conf`.
+    pub config: PrivacyConfig,
+    /// The key of this home under which contents of files are hashed.
+    pub hash_key: [u8; 16],
+    /// The user's home, for patterns that begin with `~/`.
+    pub home_dir: Option<Vec<u8>>,
+}
+
+/// A file of the dashboard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asset {
+    /// Its media type.
+    pub content_type: &'static str,
+    /// Its bytes.
+    pub plain: &'static [u8],
+    /// Its bytes, compressed with gzip, if that is smaller.
+    pub gzip: Option<&'static [u8]>,
+    /// Its bytes, compressed with Brotli, if that is smaller.
+    pub brotli: Option<&'static [u8]>,
+}
+
+/// Everything that the server needs of others.
+#[derive(Clone)]
+pub struct Doors {
+    /// Answers questions.
+    pub store: Arc<dyn Store>,
+    /// Takes what is posted.
+    pub append: Arc<dyn Append>,
+    /// Rows as they are committed.
+    pub live: Live,
+    /// What time it is.
+    pub clock: Arc<dyn Fn() -> Millis + Send + Sync>,
+    /// What the spool looks like. Asked where waiting is allowed.
+    pub spool: Arc<dyn Fn() -> SpoolView + Send + Sync>,
+    /// What may be kept, as it is now: the user may edit it at any time. Asked where waiting is allowed.
+    pub privacy: Arc<dyn Fn() -> Arc<Privacy> + Send + Sync>,
+    /// A file of the dashboard by its path without the first slash; `index.html` is the page itself.
+    pub assets: Arc<dyn Fn(&str) -> Option<Asset> + Send + Sync>,
+}
+
+impl fmt::Debug for Doors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Doors").finish_non_exhaustive()
+    }
+}

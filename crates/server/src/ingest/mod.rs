@@ -1,0 +1,95 @@
+//! What others bring: sessions and events in our words, hooks in an agent's own, telemetry.
+//!
+//! The laws: everything passes privacy before anything is written; an answer is given only when it is on disk; what is
+//! brought twice is there once; a bad record never sinks its batch.
+
+mod wire;
+
+use utoipa::openapi::HttpMethod;
+
+use crate::openapi::{Call, one};
+use wire::{EndAnswer, EndRequest, EnsureAnswer, EnsureRequest, EventsAnswer, EventsRequest};
+
+const JSON: &[&str] = &["application/json"];
+const OTLP: &[&str] = &["application/json", "application/x-protobuf"];
+const PROBLEMS: &[&str] = &["400", "401", "403", "409", "413", "415", "422", "429", "503"];
+
+const ENSURE: Call = Call {
+    path: "/ingest/v1/sessions/ensure",
+    method: HttpMethod::Post,
+    operation: "ensureSession",
+    tag: "ingest",
+    summary: "Makes sure that a runtime session has a task. The same session always has the same ids.",
+    params: &[],
+    body: Some((JSON, Some(one::<EnsureRequest>))),
+    answer: ("200", "The ids.", Some(("application/json", Some(one::<EnsureAnswer>)))),
+    problems: PROBLEMS,
+};
+
+const END: Call = Call {
+    path: "/ingest/v1/sessions/end",
+    method: HttpMethod::Post,
+    operation: "endSession",
+    tag: "ingest",
+    summary: "Says that a runtime session ended. Saying it again changes nothing.",
+    params: &[],
+    body: Some((JSON, Some(one::<EndRequest>))),
+    answer: ("200", "Where the task stands.", Some(("application/json", Some(one::<EndAnswer>)))),
+    problems: PROBLEMS,
+};
+
+const fn hook(path: &'static str, operation: &'static str) -> Call {
+    Call {
+        path,
+        method: HttpMethod::Post,
+        operation,
+        tag: "ingest",
+        summary: "Takes a hook's payload in the agent's own words.",
+        params: &[],
+        body: Some((JSON, None)),
+        answer: ("200", "It is on disk.", None),
+        problems: PROBLEMS,
+    }
+}
+
+const fn telemetry(path: &'static str, operation: &'static str) -> Call {
+    Call {
+        path,
+        method: HttpMethod::Post,
+        operation,
+        tag: "ingest",
+        summary: "Takes OpenTelemetry over HTTP, as protobuf or JSON, plain or compressed with gzip.",
+        params: &[],
+        body: Some((OTLP, None)),
+        answer: (
+            "200",
+            "It is on disk; `partialSuccess` says what was refused.",
+            Some(("application/json", None)),
+        ),
+        problems: PROBLEMS,
+    }
+}
+
+/// What may be brought, for the OpenAPI document.
+pub(crate) const CALLS: &[Call] = &[
+    ENSURE,
+    Call { path: "/api/runtime-session-ensure", operation: "ensureSessionByItsOldName", ..ENSURE },
+    END,
+    Call { path: "/api/runtime-session-end", operation: "endSessionByItsOldName", ..END },
+    Call {
+        path: "/ingest/v1/events",
+        method: HttpMethod::Post,
+        operation: "postEvents",
+        tag: "ingest",
+        summary: "Takes up to a thousand events. A bad one is refused by itself.",
+        params: &[],
+        body: Some((JSON, Some(one::<EventsRequest>))),
+        answer: ("202", "What became of them.", Some(("application/json", Some(one::<EventsAnswer>)))),
+        problems: PROBLEMS,
+    },
+    hook("/hooks/claude", "postClaudeHook"),
+    hook("/hooks/codex", "postCodexHook"),
+    telemetry("/v1/logs", "postLogs"),
+    telemetry("/v1/metrics", "postMetrics"),
+    telemetry("/v1/traces", "postTraces"),
+];

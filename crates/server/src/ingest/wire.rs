@@ -1,0 +1,157 @@
+//! What ingest takes and gives, as it stands on the wire.
+//!
+//! These types are the documentation of the contract. Events are read value by value instead, so that one bad record
+//! does not make the whole body unreadable.
+
+use agent_tracer_ledger::view::TaskStatus;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// A session that should have a task.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EnsureRequest {
+    /// Who runs it: `claude_code`, `codex`, or an older name of them.
+    #[schema(example = "claude_code")]
+    pub(crate) runtime_source: String,
+    /// The agent's id of the session.
+    pub(crate) runtime_session_id: String,
+    /// What a person reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) title: Option<String>,
+    /// Where it works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) workspace_path: Option<String>,
+    /// The task's id, where the sender knows it already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) task_id: Option<String>,
+    /// The task that started it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_task_id: Option<String>,
+    /// The session that started it: our id of it, or the agent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_session_id: Option<String>,
+    /// Who asked for it: `user`, `server-sdk`, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) origin: Option<String>,
+    /// Whether an earlier session goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) resume: Option<bool>,
+}
+
+/// The ids of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EnsureAnswer {
+    /// The task.
+    pub(crate) task_id: String,
+    /// The session.
+    pub(crate) session_id: String,
+    /// Whether the task was made by this call.
+    pub(crate) task_created: bool,
+    /// Whether the session was made by this call.
+    pub(crate) session_created: bool,
+}
+
+/// A session that ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EndRequest {
+    /// Who ran it.
+    #[schema(example = "claude_code")]
+    pub(crate) runtime_source: String,
+    /// The agent's id of the session.
+    pub(crate) runtime_session_id: String,
+    /// What came of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) summary: Option<String>,
+    /// Whether the task is complete too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) complete_task: Option<bool>,
+    /// Why it ended: idle, assistant_turn_complete, explicit_exit, runtime_terminated, cleared, abandoned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) completion_reason: Option<String>,
+    /// Subagents that are complete with it, by the agent's ids of them or by our ids of their tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) background_completions: Option<Vec<String>>,
+}
+
+/// Where a task stands after the end of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EndAnswer {
+    /// The task.
+    pub(crate) task_id: String,
+    /// The session.
+    pub(crate) session_id: String,
+    /// Where the task stands.
+    pub(crate) task_status: TaskStatus,
+}
+
+/// Events to record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EventsRequest {
+    /// One to a thousand of them.
+    pub(crate) events: Vec<PostedEvent>,
+}
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PostedEvent {
+    /// The sender's id of it. The same id twice is one event.
+    pub(crate) id: Option<String>,
+    /// What it is.
+    #[schema(example = "tool.used")]
+    pub(crate) kind: String,
+    /// The task; or else the two members below.
+    pub(crate) task_id: Option<String>,
+    /// Who runs the session.
+    pub(crate) runtime_source: Option<String>,
+    /// The agent's id of the session.
+    pub(crate) runtime_session_id: Option<String>,
+    /// The session, as `ensure` gave it.
+    pub(crate) session_id: Option<String>,
+    /// When it happened; when it arrived unless given.
+    #[schema(format = DateTime)]
+    pub(crate) occurred_at: Option<String>,
+    /// What a person reads.
+    pub(crate) title: Option<String>,
+    /// Longer text.
+    pub(crate) body: Option<String>,
+    /// Where it is shown; the usual lane of its kind or tool unless given.
+    pub(crate) lane: Option<String>,
+    /// Files it is about.
+    pub(crate) file_paths: Option<Vec<String>>,
+    /// Everything else. `crossCheck {source, dedupeKey}` merges events of one kind and session.
+    #[schema(value_type = Option<Object>)]
+    pub(crate) metadata: Option<serde_json::Value>,
+    /// The event that it is a part of.
+    pub(crate) parent_event_id: Option<String>,
+}
+
+/// What became of events.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EventsAnswer {
+    /// How many are on disk and are news.
+    pub(crate) accepted: u64,
+    /// How many were known.
+    pub(crate) duplicates: u64,
+    /// Those that were refused.
+    pub(crate) rejected: Vec<Rejected>,
+}
+
+/// An event that was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Rejected {
+    /// Its place in the batch, from 0.
+    pub(crate) index: u64,
+    /// The sender's id of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<String>,
+    /// Why.
+    pub(crate) reason: String,
+}

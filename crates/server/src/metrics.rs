@@ -1,0 +1,4 @@
+//! Numbers that are kept for a moment.
+/// Cache
+#[derive(Default)]
+pub(crate) struct Cache;

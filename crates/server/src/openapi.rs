@@ -1,0 +1,304 @@
+//! The OpenAPI document: made of the tables that the routes are made of, and the document that clients are made of.
+
+use std::collections::BTreeMap;
+
+use agent_tracer_ledger::view::Row;
+use serde_json::json;
+use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn, PathItemBuilder};
+use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{
+    ComponentsBuilder, ContentBuilder, HttpMethod, InfoBuilder, OpenApi, OpenApiBuilder, PathsBuilder, Ref,
+    RefOr, Required, ResponseBuilder, Schema,
+};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::ingest;
+use crate::problem::Problem;
+use crate::query::{self, Param, Reads};
+use crate::security::LoginCode;
+use crate::stream;
+
+/// The schemas that the document names.
+pub(crate) type Schemas = BTreeMap<String, RefOr<Schema>>;
+
+/// Adds what an answer needs to the schemas, and gives its own.
+pub(crate) type Shape = fn(&mut Schemas) -> RefOr<Schema>;
+
+/// The shape of one value.
+pub(crate) fn one<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
+    let mut inner = Vec::new();
+    T::schemas(&mut inner);
+    schemas.extend(inner);
+    schemas.insert(T::name().into_owned(), <T as PartialSchema>::schema());
+    Ref::from_schema_name(T::name()).into()
+}
+
+/// The shape of a list.
+pub(crate) fn page<T: ToSchema>(schemas: &mut Schemas) -> RefOr<Schema> {
+    let item = one::<T>(schemas);
+    let name = format!("{}Page", T::name());
+    let items =
+        ArrayBuilder::new().items(item).description(Some("The items of this part, in the list's order."));
+    let cursor = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some("Give this as `cursor` to get the next part. Absent at the end."));
+    let page = ObjectBuilder::new()
+        .property("items", items)
+        .property("nextCursor", cursor)
+        .required("items")
+        .description(Some("A part of a list, and where the next part begins."));
+    schemas.insert(name.clone(), Schema::Object(page.build()).into());
+    Ref::from_schema_name(name).into()
+}
+
+/// What a call takes and gives, for the paths that are no questions.
+pub(crate) struct Call {
+    /// The path.
+    pub(crate) path: &'static str,
+    /// The method.
+    pub(crate) method: HttpMethod,
+    /// The name.
+    pub(crate) operation: &'static str,
+    /// The group.
+    pub(crate) tag: &'static str,
+    /// What it does.
+    pub(crate) summary: &'static str,
+    /// Its parameters.
+    pub(crate) params: &'static [&'static [Param]],
+    /// Types and shape of its body.
+    pub(crate) body: Option<(&'static [&'static str], Option<Shape>)>,
+    /// Status, words, type and shape of its answer.
+    pub(crate) answer: (&'static str, &'static str, Option<(&'static str, Option<Shape>)>),
+    /// What may go wrong.
+    pub(crate) problems: &'static [&'static str],
+}
+
+const OWN_CALLS: &[Call] = &[
+    Call {
+        path: "/api/v1/stream",
+        method: HttpMethod::Get,
+        operation: "stream",
+        tag: "stream",
+        summary: "Rows as they change, as server-sent events. `id` is the row's `seq`, `data` the row, and there is no \
+                  `event` field; clients put rows in by their id. Begins behind `Last-Event-ID` (or `after`), else \
+                  now. An event `missed` with `{from, to}` says that rows in between were left out: load again.",
+        params: &[stream::PARAMS],
+        body: None,
+        answer: ("200", "Rows, until somebody hangs up.", Some(("text/event-stream", Some(one::<Row>)))),
+        problems: &["400", "403", "429"],
+    },
+    Call {
+        path: "/api/v1/login-codes",
+        method: HttpMethod::Post,
+        operation: "makeLoginCode",
+        tag: "access",
+        summary: "Makes a one-time link that lets a browser change things.",
+        params: &[],
+        body: None,
+        answer: ("200", "The link.", Some(("application/json", Some(one::<LoginCode>)))),
+        problems: &["401", "403"],
+    },
+    Call {
+        path: "/health",
+        method: HttpMethod::Get,
+        operation: "getLiveness",
+        tag: "health",
+        summary: "Whether the server answers.",
+        params: &[],
+        body: None,
+        answer: ("200", "It does.", Some(("application/json", Some(one::<crate::health::Liveness>)))),
+        problems: &["503"],
+    },
+    Call {
+        path: "/metrics",
+        method: HttpMethod::Get,
+        operation: "getMetrics",
+        tag: "health",
+        summary: "Numbers for Prometheus.",
+        params: &[],
+        body: None,
+        answer: ("200", "The numbers.", Some(("text/plain", None))),
+        problems: &["403", "503"],
+    },
+];
+
+/// The whole document.
+pub(crate) fn document() -> OpenApi {
+    let mut schemas = Schemas::new();
+    let problem = one::<Problem>(&mut schemas);
+    let mut paths = PathsBuilder::new();
+    for endpoint in query::endpoints() {
+        let mut operation = OperationBuilder::new()
+            .operation_id(Some(endpoint.operation))
+            .summary(Some(endpoint.summary))
+            .tag("query");
+        if endpoint.path.contains("{id}") {
+            operation = operation.parameter(
+                ParameterBuilder::new()
+                    .name("id")
+                    .parameter_in(ParameterIn::Path)
+                    .required(Required::True)
+                    .description(Some("The id."))
+                    .schema(Some(ObjectBuilder::new().schema_type(Type::String))),
+            );
+        }
+        for param in endpoint.params.iter().copied().flatten() {
+            operation = operation.parameter(parameter(param));
+        }
+        let shape = (endpoint.shape)(&mut schemas);
+        let answer = ResponseBuilder::new()
+            .description("The answer.")
+            .content("application/json", ContentBuilder::new().schema(Some(shape)).build());
+        operation = operation.response("200", answer);
+        for status in ["400", "403", "404", "503", "504"] {
+            operation = operation.response(status, problem_response(status, &problem));
+        }
+        let item = PathItemBuilder::new().operation(HttpMethod::Get, operation).build();
+        paths = paths.path(format!("{}{}", query::ROOT, endpoint.path), item);
+    }
+    for call in OWN_CALLS.iter().chain(ingest::CALLS) {
+        paths = paths.path(call.path, called(call, &problem, &mut schemas));
+    }
+    let info = InfoBuilder::new()
+        .title("Agent Tracer")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(
+            "What coding agents do on this machine. Names are camelCase, times RFC 3339 in UTC with milliseconds, ids \
+             opaque. Every error is `application/problem+json`. Calls that change anything need the token.",
+        ));
+    let components = ComponentsBuilder::new().schemas_from_iter(schemas);
+    OpenApiBuilder::new().info(info).paths(paths).components(Some(components.build())).build()
+}
+
+/// The document as it is served and as it stands beside this crate.
+pub(crate) fn text() -> String {
+    let mut text = document().to_pretty_json().unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn called(call: &Call, problem: &RefOr<Schema>, schemas: &mut Schemas) -> utoipa::openapi::PathItem {
+    let mut operation =
+        OperationBuilder::new().operation_id(Some(call.operation)).summary(Some(call.summary)).tag(call.tag);
+    for param in call.params.iter().copied().flatten() {
+        operation = operation.parameter(parameter(param));
+    }
+    if let Some((types, shape)) = call.body {
+        let shape = shape.map(|shape| shape(schemas));
+        let mut body = RequestBodyBuilder::new().required(Some(Required::True));
+        for name in types {
+            body = body.content(*name, ContentBuilder::new().schema(shape.clone()).build());
+        }
+        operation = operation.request_body(Some(body.build()));
+    }
+    let (status, words, content) = call.answer;
+    let mut answer = ResponseBuilder::new().description(words);
+    if let Some((name, shape)) = content {
+        let shape = shape.map(|shape| shape(schemas));
+        answer = answer.content(name, ContentBuilder::new().schema(shape).build());
+    }
+    operation = operation.response(status, answer);
+    for status in call.problems {
+        operation = operation.response(*status, problem_response(status, problem));
+    }
+    PathItemBuilder::new().operation(call.method.clone(), operation).build()
+}
+
+fn problem_response(status: &str, problem: &RefOr<Schema>) -> ResponseBuilder {
+    let words = match status {
+        "400" => "The request is not understood.",
+        "401" => "A token is needed.",
+        "403" => "Not allowed: wrong host, origin, user or scope.",
+        "404" => "There is no such thing.",
+        "409" => "It contradicts what is known.",
+        "413" => "The body is too large.",
+        "415" => "The body is of a type that is not read here.",
+        "422" => "The body is understood and wrong.",
+        "429" => "More than can be taken now; see `Retry-After`.",
+        "504" => "The answer took too long.",
+        _ => "The server cannot answer now.",
+    };
+    let content = ContentBuilder::new().schema(Some(problem.clone())).build();
+    ResponseBuilder::new().description(words).content("application/problem+json", content)
+}
+
+fn parameter(param: &Param) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(param.name)
+        .parameter_in(ParameterIn::Query)
+        .required(if param.required { Required::True } else { Required::False })
+        .description(Some(param.about))
+        .schema(Some(schema(param.reads)))
+}
+
+fn schema(reads: Reads) -> RefOr<Schema> {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    let object = match reads {
+        Reads::Text | Reads::Task => text(),
+        Reads::Time => text().examples([json!("-24h"), json!("2026-11-15T21:10:04.001Z")]),
+        Reads::Zone => text().examples([json!("Europe/Berlin"), json!("+02:00")]),
+        Reads::Flag => ObjectBuilder::new().schema_type(Type::Boolean),
+        Reads::One(words) => text().enum_values(Some(words())),
+        Reads::Many(words) => {
+            return ArrayBuilder::new().items(text().enum_values(Some(words()))).build().into();
+        }
+        Reads::Whole(least, most) => ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .minimum(Some(least as f64))
+            .maximum(Some(most as f64)),
+    };
+    Schema::Object(object.build()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    /// `SNAPSHOT=update cargo test -p agent-tracer-server` writes the file anew.
+    #[test]
+    fn the_document_beside_this_crate_is_the_one_that_is_served() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("openapi.json");
+        let made = super::text();
+        if std::env::var_os("SNAPSHOT").is_some_and(|value| value == "update") {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "a file of the source tree, asked for by its developer"
+            )]
+            std::fs::write(&path, &made).expect("the snapshot can be written");
+        }
+        let kept = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            kept == made,
+            "openapi.json is stale\nhint: SNAPSHOT=update cargo test -p agent-tracer-server"
+        );
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document: serde_json::Value = serde_json::from_str(&super::text()).expect("json");
+        let mut references = Vec::new();
+        collect(&document, &mut references);
+        assert!(references.len() > 50);
+        for reference in references {
+            let pointer = reference.strip_prefix('#').expect("local");
+            assert!(document.pointer(pointer).is_some(), "{reference}");
+        }
+    }
+
+    fn collect(value: &serde_json::Value, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Object(members) => {
+                for (name, inner) in members {
+                    match inner.as_str() {
+                        Some(text) if name == "$ref" => found.push(text.to_owned()),
+                        _ => collect(inner, found),
+                    }
+                }
+            }
+            serde_json::Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+            _ => {}
+        }
+    }
+}

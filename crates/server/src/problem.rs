@@ -1,0 +1,148 @@
+//! What went wrong, in one body for every error: `application/problem+json` (RFC 9457).
+//!
+//! `type` is a name that programs may compare, `title` says it in a few words, `detail` says it of this request, and
+//! `errors` lists every part of the request that is wrong. Nothing of a payload is repeated but names and positions.
+
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Why a request was not answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Problem {
+    /// What kind of problem it is: `urn:agent-tracer:problem:` and a name.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The kind in words.
+    pub title: String,
+    /// The status of the answer.
+    pub status: u16,
+    /// What is wrong with this request.
+    pub detail: String,
+    /// Every part of the request that is wrong.
+    pub errors: Vec<Wrong>,
+    /// After how many seconds to try again.
+    #[serde(skip)]
+    pub retry_after: Option<u32>,
+}
+
+/// One part of a request that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Wrong {
+    /// The parameter, or the place in the body as a JSON pointer.
+    pub at: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Wrong {
+    /// Names a part and what is wrong with it.
+    pub(crate) fn new(at: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { at: at.into(), reason: reason.into() }
+    }
+}
+
+/// The name and the words of a status.
+fn words(status: StatusCode) -> (&'static str, &'static str) {
+    match status.as_u16() {
+        400 => ("bad-request", "the request is not understood"),
+        401 => ("no-token", "a token is needed"),
+        403 => ("forbidden", "this is not allowed"),
+        404 => ("not-found", "there is no such thing"),
+        405 => ("method-not-allowed", "this path does not do that"),
+        406 => ("not-acceptable", "there is no such form of the answer"),
+        408 => ("slow-request", "the request took too long to arrive"),
+        409 => ("conflict", "this contradicts what is known"),
+        413 => ("too-large", "the request is too large"),
+        415 => ("unsupported-type", "the body is of a type that is not read here"),
+        421 => ("wrong-host", "this server does not have that name"),
+        422 => ("invalid", "the request is understood and wrong"),
+        429 => ("too-many", "there is more than can be taken now"),
+        431 => ("headers-too-large", "the headers are too large"),
+        503 => ("unavailable", "the server cannot answer now"),
+        504 => ("too-slow", "the answer took too long"),
+        507 => ("disk-full", "there is no room on the disk"),
+        _ => ("failed", "the server could not answer"),
+    }
+}
+
+impl Problem {
+    /// A problem of this status.
+    pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+        let (name, title) = words(status);
+        Self {
+            kind: format!("urn:agent-tracer:problem:{name}"),
+            title: title.to_owned(),
+            status: status.as_u16(),
+            detail: detail.into(),
+            errors: Vec::new(),
+            retry_after: None,
+        }
+    }
+
+    /// A request that is not understood.
+    pub(crate) fn bad(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// A request in which these parts are wrong.
+    pub(crate) fn wrong(status: StatusCode, errors: Vec<Wrong>) -> Self {
+        let detail =
+            errors.iter().map(|wrong| format!("`{}` {}", wrong.at, wrong.reason)).collect::<Vec<_>>();
+        let mut problem = Self::new(status, detail.join("; "));
+        problem.errors = errors;
+        problem
+    }
+
+    /// There is no such thing.
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, detail)
+    }
+
+    /// More than can be taken now.
+    pub(crate) fn too_many(detail: impl Into<String>, seconds: u32) -> Self {
+        let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, detail);
+        problem.retry_after = Some(seconds);
+        problem
+    }
+
+    /// The status as a number that the answer carries.
+    pub(crate) fn code(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+}
+
+impl From<agent_tracer_ledger::QueryError> for Problem {
+    fn from(error: agent_tracer_ledger::QueryError) -> Self {
+        use agent_tracer_ledger::QueryError;
+        match error {
+            QueryError::Bad(what) => Self::bad(what),
+            QueryError::NotFound => Self::not_found("there is nothing with this id"),
+            QueryError::Store(what) => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, format!("the store could not answer: {what}"))
+            }
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = Response::new(Body::from(body));
+        *response.status_mut() = self.code();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status == 401 {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

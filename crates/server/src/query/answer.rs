@@ -1,0 +1,118 @@
+//! Answers a question: reads its parameters, looks whether anything changed, asks the store where waiting is allowed.
+
+use std::sync::Arc;
+
+use agent_tracer_event::Millis;
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{Ages, Asked, Endpoint};
+use crate::app::App;
+use crate::problem::Problem;
+
+/// How long an answer that depends on the time stays the same.
+const MINUTE_MS: i64 = 60_000;
+
+/// What of a request a question needs.
+pub(crate) struct Question {
+    /// The id in the path; empty if there is none.
+    pub(crate) id: String,
+    /// The whole path.
+    pub(crate) path: String,
+    /// What stands behind the question mark.
+    pub(crate) query: String,
+    /// The tag of the answer that the asker has.
+    pub(crate) known: Option<HeaderValue>,
+    /// Whether the asker may change things.
+    pub(crate) may_write: bool,
+}
+
+/// Answers one question.
+pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Question) -> Response {
+    let now = (app.doors.clock)();
+    let mut asked = match Asked::read(endpoint.params, &question.query, now) {
+        Ok(asked) => asked,
+        Err(problem) => return problem.into_response(),
+    };
+    asked.id = question.id.clone();
+    asked.may_write = question.may_write;
+    let worker = Arc::clone(&app);
+    let answered = app
+        .blocking(move || -> Result<Answered, Problem> {
+            let tag = match endpoint.ages {
+                Ages::Always => None,
+                ages => {
+                    // Read before the answer: what is added in between makes the tag older than the answer, never newer.
+                    let seq = worker.doors.store.seq()?;
+                    let ages_with_time = ages == Ages::WithTime || asked.relative;
+                    Some(tag(
+                        worker.instance,
+                        seq,
+                        &question.path,
+                        &question.query,
+                        ages_with_time.then_some(now),
+                    ))
+                }
+            };
+            if let (Some(tag), Some(known)) = (&tag, &question.known)
+                && matches(known, tag)
+            {
+                return Ok(Answered::Unchanged(tag.clone()));
+            }
+            Ok(Answered::New((endpoint.ask)(&worker, &asked)?, tag))
+        })
+        .await;
+    match answered {
+        Ok(Ok(answered)) => answered.into_response(),
+        Ok(Err(problem)) | Err(problem) => problem.into_response(),
+    }
+}
+
+enum Answered {
+    Unchanged(String),
+    New(Vec<u8>, Option<String>),
+}
+
+impl IntoResponse for Answered {
+    fn into_response(self) -> Response {
+        let (mut response, tag) = match self {
+            Self::Unchanged(tag) => {
+                let mut response = Response::new(Body::empty());
+                *response.status_mut() = StatusCode::NOT_MODIFIED;
+                (response, Some(tag))
+            }
+            Self::New(body, tag) => {
+                let mut response = Response::new(Body::from(body));
+                let json = HeaderValue::from_static("application/json");
+                response.headers_mut().insert(header::CONTENT_TYPE, json);
+                (response, tag)
+            }
+        };
+        let headers: &mut HeaderMap = response.headers_mut();
+        let keep = if tag.is_some() { "private, no-cache" } else { "no-store" };
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
+        if let Some(tag) = tag.and_then(|tag| HeaderValue::try_from(tag).ok()) {
+            headers.insert(header::ETAG, tag);
+        }
+        response
+    }
+}
+
+/// The name of an answer. Weak: the same answer may be sent compressed.
+fn tag(instance: u64, seq: u64, path: &str, query: &str, now: Option<Millis>) -> String {
+    let mut hasher = Xxh3::new();
+    hasher.update(&instance.to_le_bytes());
+    hasher.update(&seq.to_le_bytes());
+    hasher.update(&(path.len() as u64).to_le_bytes());
+    hasher.update(path.as_bytes());
+    hasher.update(query.as_bytes());
+    hasher.update(&now.map_or(i64::MIN, |now| now.0.div_euclid(MINUTE_MS)).to_le_bytes());
+    format!("W/\"{seq}-{:016x}\"", hasher.digest())
+}
+
+fn matches(known: &HeaderValue, tag: &str) -> bool {
+    let bare = tag.trim_start_matches("W/");
+    known.to_str().is_ok_and(|known| known.split(',').any(|one| one.trim().trim_start_matches("W/") == bare))
+}

@@ -1,0 +1,202 @@
+//! Questions about many tasks.
+
+use agent_tracer_event::{CallState, Kind};
+use agent_tracer_ledger::view::{
+    ActivityBucket, AgentStat, Attention, CommandStat, FailureStat, FileStat, Hit, Loop, McpStat, SkillStat,
+    ToolStat, UsageBucket,
+};
+use agent_tracer_ledger::{SearchFilter, UsageBy, Utc, Zone};
+
+use super::params::{BETWEEN, OWNERS, PAGING, Param, kinds, must};
+use super::{Ages, Asked, Endpoint, Reads, json, may};
+use crate::app::App;
+use crate::openapi::page;
+use crate::problem::Problem;
+
+/// What usage is told apart by.
+const BY: &[(&str, UsageBy)] = &[
+    ("day", UsageBy::Day),
+    ("week", UsageBy::Week),
+    ("month", UsageBy::Month),
+    ("model", UsageBy::Model),
+    ("project", UsageBy::Project),
+    ("task", UsageBy::Task),
+    ("agent", UsageBy::Agent),
+    ("agentType", UsageBy::AgentType),
+    ("skill", UsageBy::Skill),
+];
+
+fn by() -> Vec<&'static str> {
+    BY.iter().map(|(word, _)| *word).collect()
+}
+
+fn states() -> Vec<&'static str> {
+    CallState::ALL.iter().map(|state| state.as_str()).collect()
+}
+
+/// Which part of the history, and which part of the list.
+const RANGE: &[&[Param]] = &[OWNERS, BETWEEN, PAGING];
+
+fn usage(app: &App, asked: &Asked) -> Result<Vec<u8>, Problem> {
+    let by = asked.word("by", |word| BY.iter().find(|(known, _)| *known == word).map(|(_, by)| *by));
+    let by = by.unwrap_or(UsageBy::Day);
+    let zone: &dyn Zone = match (asked.zone("tz"), &app.zone) {
+        (Some(zone), _) | (None, Some(zone)) => zone,
+        (None, None) => &Utc,
+    };
+    json(app.doors.store.usage(&asked.range(), by, zone))
+}
+
+pub(super) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        path: "/tools",
+        operation: "listTools",
+        summary: "How often, how long and how well each tool worked.",
+        params: RANGE,
+        shape: page::<ToolStat>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.tools(&asked.range())),
+    },
+    Endpoint {
+        path: "/failures",
+        operation: "listFailures",
+        summary: "Failures by class and tool.",
+        params: RANGE,
+        shape: page::<FailureStat>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.failures(&asked.range())),
+    },
+    Endpoint {
+        path: "/usage",
+        operation: "listUsage",
+        summary: "What was spent, told apart by time, model, project, task, agent or skill.",
+        params: &[
+            &[
+                may("by", Reads::One(by), "What it is told apart by; `day` unless given."),
+                may(
+                    "tz",
+                    Reads::Zone,
+                    "Whose days: an IANA name or an offset; the server's own unless given.",
+                ),
+            ],
+            OWNERS,
+            BETWEEN,
+            PAGING,
+        ],
+        shape: page::<UsageBucket>,
+        ages: Ages::WithLedger,
+        ask: usage,
+    },
+    Endpoint {
+        path: "/files",
+        operation: "listFiles",
+        summary: "Files over many tasks.",
+        params: RANGE,
+        shape: page::<FileStat>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.files(&asked.range())),
+    },
+    Endpoint {
+        path: "/skills",
+        operation: "listSkills",
+        summary: "Skills over many tasks.",
+        params: RANGE,
+        shape: page::<SkillStat>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.skills(&asked.range())),
+    },
+    Endpoint {
+        path: "/mcp",
+        operation: "listMcp",
+        summary: "Tools of MCP servers over many tasks.",
+        params: RANGE,
+        shape: page::<McpStat>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.mcp(&asked.range())),
+    },
+    Endpoint {
+        path: "/agents",
+        operation: "listAgents",
+        summary: "Types of agents over many tasks.",
+        params: RANGE,
+        shape: page::<AgentStat>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.agents(&asked.range())),
+    },
+    Endpoint {
+        path: "/commands",
+        operation: "listCommands",
+        summary: "Commands over many tasks.",
+        params: RANGE,
+        shape: page::<CommandStat>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.commands(&asked.range())),
+    },
+    Endpoint {
+        path: "/loops",
+        operation: "listLoops",
+        summary: "Calls that were made again and again.",
+        params: RANGE,
+        shape: page::<Loop>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.loops(&asked.range())),
+    },
+    Endpoint {
+        path: "/activity",
+        operation: "listActivity",
+        summary: "What happened over time, in equal stretches.",
+        params: &[
+            &[may("buckets", Reads::Whole(1, 2000), "How many stretches; a hundred unless given.")],
+            OWNERS,
+            BETWEEN,
+        ],
+        shape: page::<ActivityBucket>,
+        ages: Ages::WithTime,
+        ask: |app, asked| {
+            let buckets =
+                asked.whole("buckets").and_then(|buckets| u32::try_from(buckets).ok()).unwrap_or(100);
+            json(app.doors.store.activity(&asked.range(), buckets))
+        },
+    },
+    Endpoint {
+        path: "/search",
+        operation: "search",
+        summary: "Rows that hold all of the words; the last may be the beginning of one.",
+        params: &[
+            &[
+                must("q", Reads::Text, "The words."),
+                may("tool", Reads::Text, "Calls of this tool."),
+                may("state", Reads::One(states), "Calls in this state."),
+                may("kind", Reads::One(kinds), "Of this kind."),
+                may("longerThanMs", Reads::Whole(0, u32::MAX as u64), "That took at least this long."),
+                may("task", Reads::Task, "In this task."),
+            ],
+            OWNERS,
+            BETWEEN,
+            PAGING,
+        ],
+        shape: page::<Hit>,
+        // Search follows the ledger at its own pace: the same ledger may give more a moment later.
+        ages: Ages::Always,
+        ask: |app, asked| {
+            json(app.doors.store.search(&SearchFilter {
+                q: asked.text("q").unwrap_or_default(),
+                tool: asked.text("tool"),
+                state: asked.word("state", |word| Some(word.to_owned())),
+                kind: asked.word("kind", Kind::parse),
+                longer_than_ms: asked.whole("longerThanMs"),
+                task: asked.task("task"),
+                range: asked.range(),
+            }))
+        },
+    },
+    Endpoint {
+        path: "/attention",
+        operation: "listAttention",
+        summary: "Who waits for a person, why and since when.",
+        params: &[],
+        shape: page::<Attention>,
+        ages: Ages::WithTime,
+        ask: |app, asked| json(app.doors.store.attention(asked.now)),
+    },
+];

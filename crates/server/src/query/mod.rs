@@ -1,0 +1,132 @@
+//! Questions: every path of the query API is one row of a table.
+//!
+//! A row names the path, its parameters, the shape of its answer and the store's method. Reading parameters, the
+//! OpenAPI document and the routes all come from that table, so they cannot tell different stories.
+
+mod answer;
+mod insights;
+mod own;
+mod params;
+mod tasks;
+mod zone;
+
+pub(crate) use answer::ask;
+pub(crate) use own::{Settings, health};
+pub(crate) use params::{Asked, Param, Reads, agents, decode, kinds, lanes, may};
+pub(crate) use zone::AskersZone;
+
+use crate::app::App;
+use crate::openapi::Shape;
+use crate::problem::Problem;
+
+/// What an unchanged answer depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ages {
+    /// Only on what the ledger holds: the same as long as nothing was added.
+    WithLedger,
+    /// Also on when it is asked: whether a silent task is stale or abandoned.
+    WithTime,
+    /// On more than that: never the same.
+    Always,
+}
+
+/// One question that may be asked.
+pub(crate) struct Endpoint {
+    /// Its path below `/api/v1`.
+    pub(crate) path: &'static str,
+    /// Its name in the OpenAPI document.
+    pub(crate) operation: &'static str,
+    /// What it answers.
+    pub(crate) summary: &'static str,
+    /// Its parameters.
+    pub(crate) params: &'static [&'static [Param]],
+    /// The shape of its answer.
+    pub(crate) shape: Shape,
+    /// What an unchanged answer depends on.
+    pub(crate) ages: Ages,
+    /// Asks the store. Runs where waiting is allowed.
+    pub(crate) ask: fn(&App, &Asked) -> Result<Vec<u8>, Problem>,
+}
+
+/// Every question.
+pub(crate) fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
+    [tasks::ENDPOINTS, insights::ENDPOINTS, own::ENDPOINTS].into_iter().flatten()
+}
+
+/// Where the query API lives.
+pub(crate) const ROOT: &str = "/api/v1";
+
+/// Writes an answer.
+fn json<T: serde::Serialize>(answer: agent_tracer_ledger::Answer<T>) -> Result<Vec<u8>, Problem> {
+    write(&answer?)
+}
+
+fn write<T: serde::Serialize>(answer: &T) -> Result<Vec<u8>, Problem> {
+    serde_json::to_vec(answer).map_err(|error| {
+        Problem::new(
+            axum::http::StatusCode::INTERNAL_SERVER_ERROR,
+            format!("cannot write the answer: {error}"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_path_and_no_name_is_there_twice() {
+        let (mut paths, mut names) = (BTreeSet::new(), BTreeSet::new());
+        for endpoint in endpoints() {
+            assert!(paths.insert(endpoint.path), "{}", endpoint.path);
+            assert!(names.insert(endpoint.operation), "{}", endpoint.operation);
+            let mut params = BTreeSet::new();
+            for param in endpoint.params.iter().copied().flatten() {
+                assert!(params.insert(param.name), "{} {}", endpoint.path, param.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_path_of_the_contract_is_there() {
+        let there: BTreeSet<&str> = endpoints().map(|endpoint| endpoint.path).collect();
+        for path in [
+            "/tasks",
+            "/tasks/{id}",
+            "/tasks/{id}/tree",
+            "/tasks/{id}/timeline",
+            "/tasks/{id}/turns",
+            "/tasks/{id}/tool-calls",
+            "/tasks/{id}/context",
+            "/tasks/{id}/files",
+            "/tasks/{id}/commands",
+            "/tasks/{id}/exploration",
+            "/tasks/{id}/web",
+            "/tasks/{id}/permissions",
+            "/tasks/{id}/todos",
+            "/tasks/{id}/questions",
+            "/tasks/{id}/summary",
+            "/tasks/{id}/lanes",
+            "/events/{id}",
+            "/tools",
+            "/failures",
+            "/usage",
+            "/files",
+            "/skills",
+            "/search",
+            "/attention",
+            "/health",
+            "/activity",
+            "/commands",
+            "/mcp",
+            "/agents",
+            "/loops",
+            "/policies",
+            "/settings",
+        ] {
+            assert!(there.contains(path), "{path}");
+        }
+    }
+}

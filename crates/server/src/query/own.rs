@@ -1,0 +1,109 @@
+//! Questions about the tracer itself: health, settings, policies.
+
+use agent_tracer_ledger::view::{Health, Page};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::{Ages, Endpoint, write};
+use crate::app::App;
+use crate::openapi::{one, page};
+use crate::problem::Problem;
+
+/// How the server is set up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Settings {
+    /// The version of the server.
+    pub(crate) version: String,
+    /// The address it listens on.
+    pub(crate) address: String,
+    /// Whose days are meant where a question does not say.
+    pub(crate) time_zone: String,
+    /// How much is kept: `metadata`, `actions` or `full`.
+    pub(crate) privacy_level: String,
+    /// How many patterns of folders are excluded from recording. The patterns themselves are nobody's business.
+    pub(crate) excluded: u64,
+    /// Whether the asker may change things: with the token, or in a browser that opened the one-time link.
+    pub(crate) may_write: bool,
+}
+
+/// A rule that acts on what agents do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Policy {
+    /// Its name.
+    pub(crate) name: String,
+    /// The file it stands in.
+    pub(crate) source: String,
+    /// Whether it acts.
+    pub(crate) enabled: bool,
+}
+
+/// Gathers how everything is.
+pub(crate) fn health(app: &App) -> Result<Health, Problem> {
+    let store = &app.doors.store;
+    let spool = (app.doors.spool)();
+    let mut problems = spool.problems;
+    let lost: u64 = spool.health.lost.values().sum();
+    if lost > 0 {
+        problems.push(format!("the hook could not keep {lost} events\nhint: run `agent-tracer doctor`"));
+    }
+    if spool.health.quarantined > 0 {
+        problems.push(format!(
+            "{} envelopes could not be read and are in quarantine\nhint: run `agent-tracer doctor`",
+            spool.health.quarantined
+        ));
+    }
+    Ok(Health {
+        status: if problems.is_empty() { "ok" } else { "degraded" }.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        store: store.health()?,
+        seq: store.seq()?,
+        spool: spool.health,
+        outcomes: store.outcomes()?,
+        lag_ms: spool.lag_ms,
+        sources: store.sources()?,
+        unrecognised: store.unrecognised()?,
+        problems,
+    })
+}
+
+pub(super) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        path: "/health",
+        operation: "getHealth",
+        summary: "How the tracer itself is: store, spool, outcomes, sources.",
+        params: &[],
+        shape: one::<Health>,
+        ages: Ages::Always,
+        ask: |app, _| write(&health(app)?),
+    },
+    Endpoint {
+        path: "/settings",
+        operation: "getSettings",
+        summary: "How the server is set up.",
+        params: &[],
+        shape: one::<Settings>,
+        ages: Ages::Always,
+        ask: |app, asked| {
+            let privacy = (app.doors.privacy)();
+            write(&Settings {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                address: app.address.to_string(),
+                time_zone: app.config.time_zone.clone().unwrap_or_else(|| "UTC".to_owned()),
+                privacy_level: privacy.config.level.name().to_owned(),
+                excluded: privacy.config.excludes.len() as u64,
+                may_write: asked.may_write,
+            })
+        },
+    },
+    Endpoint {
+        path: "/policies",
+        operation: "listPolicies",
+        summary: "Rules that act on what agents do.",
+        params: &[],
+        shape: page::<Policy>,
+        ages: Ages::Always,
+        ask: |_, _| write(&Page::<Policy>::whole(Vec::new())),
+    },
+];

@@ -1,0 +1,435 @@
+//! Parameters of questions: one table says what is asked for, how it is read and how it is documented.
+//!
+//! The law: strict. A parameter that a question does not have, a word that is none of the allowed ones, a time that is
+//! no time or a number out of its bounds is told, all of them at once; nothing is guessed and nothing is ignored.
+
+use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
+use agent_tracer_ledger::{MAX_LIMIT, Paging, Range, RowFilter};
+
+use super::zone::AskersZone;
+use crate::problem::{Problem, Wrong};
+use axum::http::StatusCode;
+
+/// How a parameter is read.
+#[derive(Clone, Copy)]
+pub(crate) enum Reads {
+    /// Any text; an empty one is as none.
+    Text,
+    /// RFC 3339, or a time before now such as `-24h`.
+    Time,
+    /// `true` or `false`.
+    Flag,
+    /// One of these words.
+    One(fn() -> Vec<&'static str>),
+    /// Any of these words, repeated or with commas between them.
+    Many(fn() -> Vec<&'static str>),
+    /// A whole number from … to ….
+    Whole(u64, u64),
+    /// The id of a task.
+    Task,
+    /// An IANA name or an offset from UTC.
+    Zone,
+}
+
+/// A parameter of a question.
+#[derive(Clone, Copy)]
+pub(crate) struct Param {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// How it is read.
+    pub(crate) reads: Reads,
+    /// Whether there is no answer without it.
+    pub(crate) required: bool,
+    /// What it does.
+    pub(crate) about: &'static str,
+}
+
+/// A parameter that may be left out.
+pub(crate) const fn may(name: &'static str, reads: Reads, about: &'static str) -> Param {
+    Param { name, reads, required: false, about }
+}
+
+/// A parameter that must be there.
+pub(crate) const fn must(name: &'static str, reads: Reads, about: &'static str) -> Param {
+    Param { name, reads, required: true, about }
+}
+
+pub(crate) fn agents() -> Vec<&'static str> {
+    Agent::ALL.iter().map(|agent| agent.as_str()).collect()
+}
+
+pub(crate) fn lanes() -> Vec<&'static str> {
+    Lane::ALL.iter().map(|lane| lane.as_str()).collect()
+}
+
+pub(crate) fn kinds() -> Vec<&'static str> {
+    Kind::ALL.iter().map(|kind| kind.as_str()).collect()
+}
+
+/// The part of a list.
+pub(crate) const PAGING: &[Param] = &[
+    may("cursor", Reads::Text, "Where the part begins: `nextCursor` of an earlier part."),
+    may("limit", Reads::Whole(1, MAX_LIMIT as u64), "How many items; a hundred unless given."),
+];
+
+/// The stretch of time.
+pub(crate) const BETWEEN: &[Param] = &[
+    may("since", Reads::Time, "At or after this: RFC 3339, or before now such as `-24h` or `-7d`."),
+    may("until", Reads::Time, "Before this: RFC 3339, or before now such as `-24h` or `-7d`."),
+];
+
+/// Whose history.
+pub(crate) const OWNERS: &[Param] = &[
+    may("project", Reads::Text, "In this project."),
+    may("agent", Reads::One(agents), "Of this agent."),
+    may("agentType", Reads::Text, "Of this type of agent; `main` for the main one."),
+];
+
+/// Which rows of a task.
+pub(crate) const ROWS: &[Param] = &[
+    may("lane", Reads::Many(lanes), "In one of these lanes."),
+    may("kind", Reads::Many(kinds), "Of one of these kinds."),
+    may("newestFirst", Reads::Flag, "Newest first instead of oldest first."),
+    may("tree", Reads::Flag, "With the rows of all subagents."),
+];
+
+/// With the subagents.
+pub(crate) const TREE: &[Param] = &[may("tree", Reads::Flag, "With those of all subagents.")];
+
+/// A value that was read.
+enum Value {
+    Text(String),
+    Time(Millis),
+    Flag(bool),
+    Words(Vec<String>),
+    Whole(u64),
+    Task(TaskId),
+    Zone(AskersZone),
+}
+
+/// A question, read.
+pub(crate) struct Asked {
+    /// When it is asked.
+    pub(crate) now: Millis,
+    /// The id in the path; empty if the path has none.
+    pub(crate) id: String,
+    /// Whether the answer depends on when it was asked.
+    pub(crate) relative: bool,
+    /// Whether the asker may change things.
+    pub(crate) may_write: bool,
+    values: Vec<(&'static str, Value)>,
+}
+
+impl Asked {
+    /// Reads the query of a request.
+    pub(crate) fn read(groups: &[&[Param]], query: &str, now: Millis) -> Result<Self, Problem> {
+        let mut asked =
+            Self { now, id: String::new(), relative: false, may_write: false, values: Vec::new() };
+        let mut wrong = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (Some(name), Some(value)) = (decode(name), decode(value)) else {
+                wrong.push(Wrong::new(shown(name), "is not percent-encoded UTF-8"));
+                continue;
+            };
+            let Some(param) = groups.iter().copied().flatten().find(|param| param.name == name) else {
+                wrong.push(Wrong::new(shown(&name), "is no parameter of this path"));
+                continue;
+            };
+            asked.take(param, &value, &mut wrong);
+        }
+        for param in groups.iter().copied().flatten().filter(|param| param.required) {
+            if asked.value(param.name).is_none() && !wrong.iter().any(|wrong| wrong.at == param.name) {
+                wrong.push(Wrong::new(param.name, "is missing"));
+            }
+        }
+        if let (Some(since), Some(until)) = (asked.time("since"), asked.time("until"))
+            && since > until
+        {
+            wrong.push(Wrong::new("until", "is before `since`"));
+        }
+        if wrong.is_empty() { Ok(asked) } else { Err(Problem::wrong(StatusCode::BAD_REQUEST, wrong)) }
+    }
+
+    fn take(&mut self, param: &Param, text: &str, wrong: &mut Vec<Wrong>) {
+        let mut refuse = |reason: String| wrong.push(Wrong::new(param.name, reason));
+        if let Reads::Many(words) = param.reads {
+            let words = words();
+            let mut found: Vec<String> = Vec::new();
+            for word in text.split(',') {
+                match words.iter().find(|known| **known == word) {
+                    Some(known) => found.push((*known).to_owned()),
+                    None => refuse(format!("is none of {}", listed(&words))),
+                }
+            }
+            match self.values.iter_mut().find(|(name, _)| *name == param.name) {
+                Some((_, Value::Words(before))) => before.extend(found),
+                _ => self.values.push((param.name, Value::Words(found))),
+            }
+            return;
+        }
+        if self.value(param.name).is_some() {
+            return refuse("is given twice".to_owned());
+        }
+        let value = match param.reads {
+            Reads::Text if text.is_empty() => return,
+            Reads::Text if text.len() > TEXT_BYTES => {
+                return refuse(format!("is longer than {TEXT_BYTES} bytes"));
+            }
+            Reads::Text => Some(Value::Text(text.to_owned())),
+            Reads::Time => {
+                self.relative |= text.starts_with('-') || text == "now";
+                time(text, self.now).map(Value::Time)
+            }
+            Reads::Flag => match text {
+                "true" => Some(Value::Flag(true)),
+                "false" => Some(Value::Flag(false)),
+                _ => None,
+            },
+            Reads::One(words) => words().contains(&text).then(|| Value::Words(vec![text.to_owned()])),
+            Reads::Many(_) => None,
+            Reads::Whole(least, most) => {
+                let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+                let number = if digits { text.parse::<u64>().ok() } else { None };
+                number.filter(|number| (least..=most).contains(number)).map(Value::Whole)
+            }
+            Reads::Task => TaskId::parse(text).map(Value::Task),
+            Reads::Zone => AskersZone::parse(text).map(Value::Zone),
+        };
+        match value {
+            Some(value) => self.values.push((param.name, value)),
+            None => refuse(param.reads.wanted()),
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        match self.value(name)? {
+            Value::Text(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn time(&self, name: &str) -> Option<Millis> {
+        match self.value(name)? {
+            Value::Time(time) => Some(*time),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        matches!(self.value(name), Some(Value::Flag(true)))
+    }
+
+    pub(crate) fn whole(&self, name: &str) -> Option<u64> {
+        match self.value(name)? {
+            Value::Whole(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn task(&self, name: &str) -> Option<TaskId> {
+        match self.value(name)? {
+            Value::Task(task) => Some(task.clone()),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn zone(&self, name: &str) -> Option<&AskersZone> {
+        match self.value(name)? {
+            Value::Zone(zone) => Some(zone),
+            _ => None,
+        }
+    }
+
+    /// The words of a parameter, read again by whoever knows what they mean.
+    pub(crate) fn words<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> Vec<T> {
+        match self.value(name) {
+            Some(Value::Words(words)) => words.iter().filter_map(|word| parse(word)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(crate) fn word<T>(&self, name: &str, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+        self.words(name, parse).into_iter().next()
+    }
+
+    pub(crate) fn paging(&self) -> Paging {
+        let limit = self.whole("limit").and_then(|limit| u32::try_from(limit).ok()).unwrap_or(DEFAULT_LIMIT);
+        Paging { cursor: self.text("cursor"), limit }
+    }
+
+    pub(crate) fn range(&self) -> Range {
+        Range {
+            since: self.time("since"),
+            until: self.time("until"),
+            project: self.text("project"),
+            agent: self.word("agent", Agent::parse),
+            agent_type: self.text("agentType"),
+            paging: self.paging(),
+        }
+    }
+
+    pub(crate) fn rows(&self) -> RowFilter {
+        RowFilter {
+            lanes: self.words("lane", Lane::parse),
+            kinds: self.words("kind", Kind::parse),
+            since: self.time("since"),
+            until: self.time("until"),
+            newest_first: self.flag("newestFirst"),
+            tree: self.flag("tree"),
+            paging: self.paging(),
+        }
+    }
+}
+
+/// How many items a list has unless the asker says.
+const DEFAULT_LIMIT: u32 = 100;
+
+/// The most bytes of a text; a cursor is never longer.
+const TEXT_BYTES: usize = 2000;
+
+impl Reads {
+    /// What the value should have been.
+    fn wanted(self) -> String {
+        match self {
+            Self::Text => "is not a text".to_owned(),
+            Self::Time => "is neither an RFC 3339 time nor one before now such as `-24h`".to_owned(),
+            Self::Flag => "is neither `true` nor `false`".to_owned(),
+            Self::One(words) | Self::Many(words) => format!("is none of {}", listed(&words())),
+            Self::Whole(least, most) => format!("is no whole number from {least} to {most}"),
+            Self::Task => "is not the id of a task".to_owned(),
+            Self::Zone => {
+                "is neither a time zone such as `Europe/Berlin` nor an offset such as `+02:00`".to_owned()
+            }
+        }
+    }
+}
+
+fn listed(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A name of the asker's, cut so that a problem stays small.
+fn shown(name: &str) -> String {
+    name.chars().take(60).collect()
+}
+
+/// Reads a time, or a stretch before now. A `+` that arrived as a blank is one again.
+fn time(text: &str, now: Millis) -> Option<Millis> {
+    if text == "now" {
+        return Some(now);
+    }
+    if let Some(back) = text.strip_prefix('-') {
+        let unit = back.chars().next_back()?;
+        let count = back.strip_suffix(unit)?;
+        let milliseconds: i64 = match unit {
+            's' => 1000,
+            'm' => 60_000,
+            'h' => 3_600_000,
+            'd' => 86_400_000,
+            'w' => 7 * 86_400_000,
+            _ => return None,
+        };
+        let digits = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+        let count: i64 = if digits { count.parse().ok()? } else { return None };
+        return Some(Millis(now.0.checked_sub(count.checked_mul(milliseconds)?)?));
+    }
+    Millis::parse(text).or_else(|| {
+        let (moment, offset) = text.rsplit_once(' ')?;
+        Millis::parse(&format!("{moment}+{offset}"))
+    })
+}
+
+/// Undoes percent-encoding; `+` is a blank, as forms have it.
+pub(crate) fn decode(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'+' => out.push(b' '),
+            b'%' => {
+                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+                let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
+                out.push(u8::try_from(high * 16 + low).ok()?);
+            }
+            other => out.push(other),
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Millis = Millis(1_794_777_004_001);
+
+    fn ask(query: &str) -> Result<Asked, Problem> {
+        let all = [PAGING, BETWEEN, OWNERS, ROWS, &[may("tz", Reads::Zone, "")]];
+        Asked::read(&all, query, NOW)
+    }
+
+    fn refused(query: &str) -> Vec<String> {
+        ask(query).err().expect(query).errors.into_iter().map(|wrong| wrong.at).collect()
+    }
+
+    #[test]
+    fn everything_that_is_wrong_is_told_at_once() {
+        let wrong = refused("limit=0&colour=red&agent=cursor&since=yesterday&lane=user,left&newestFirst=yes");
+        assert_eq!(wrong, ["limit", "colour", "agent", "since", "lane", "newestFirst"]);
+    }
+
+    #[test]
+    fn limits_and_repeats_are_strict() {
+        for query in ["limit=501", "limit=-1", "limit=1e2", "limit=", "limit=5&limit=6", "limit=%2B5"] {
+            assert_eq!(refused(query), ["limit"], "{query}");
+        }
+        assert_eq!(ask("limit=500").unwrap().paging().limit, 500);
+        assert_eq!(ask("").unwrap().paging().limit, 100);
+    }
+
+    #[test]
+    fn times_are_absolute_or_before_now() {
+        let since =
+            |text: &str| ask(&format!("since={text}")).map(|asked| asked.time("since").unwrap().0).ok();
+        assert_eq!(since("-24h"), Some(NOW.0 - 86_400_000));
+        assert_eq!(since("-7d"), Some(NOW.0 - 7 * 86_400_000));
+        assert_eq!(since("now"), Some(NOW.0));
+        assert_eq!(since("2026-11-15T21:10:04.001Z"), Some(NOW.0));
+        assert_eq!(since("2026-11-15T22:10:04.001+01:00"), Some(NOW.0), "a plus that nobody encoded");
+        assert_eq!(since("2026-11-15T22:10:04.001%2B01:00"), Some(NOW.0));
+        for text in ["-", "-h", "-24", "--4h", "-99999999999999999w", "-9223372036854775807s", "24h", ""] {
+            assert_eq!(since(text), None, "{text}");
+        }
+        assert_eq!(refused("since=-1h&until=-2h"), ["until"]);
+    }
+
+    #[test]
+    fn words_may_be_repeated_or_joined() {
+        let lanes = ask("lane=user,assistant&lane=rule").unwrap().rows().lanes;
+        assert_eq!(lanes, [Lane::User, Lane::Assistant, Lane::Rule]);
+    }
+
+    #[test]
+    fn texts_are_decoded_and_broken_ones_are_told() {
+        assert_eq!(ask("project=%2Fhome%2Fdev+a%C3%A9").unwrap().range().project.unwrap(), "/home/dev aé");
+        assert_eq!(ask("project=").unwrap().range().project, None);
+        for query in ["project=%", "project=%4", "project=%zz", "project=%ff"] {
+            assert_eq!(refused(query), ["project"], "{query}");
+        }
+    }
+
+    #[test]
+    fn zones_are_names_or_offsets() {
+        for text in ["Europe/Berlin", "UTC", "%2B02:00", "+02:00", "-05:30"] {
+            assert!(ask(&format!("tz={text}")).is_ok(), "{text}");
+        }
+        for text in ["Mars/Base", "", "2", "+25:00", "../../etc/passwd"] {
+            assert_eq!(refused(&format!("tz={text}")), ["tz"], "{text}");
+        }
+    }
+}

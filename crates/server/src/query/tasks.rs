@@ -1,0 +1,242 @@
+//! Questions about tasks and about one task.
+
+use agent_tracer_event::{Agent, FactId, TaskId};
+use agent_tracer_ledger::TaskFilter;
+use agent_tracer_ledger::view::{
+    CommandRun, ContextPoint, EventDetail, Exploration, FileUse, LaneBins, Permission, Question, Row, Task,
+    TaskKind, TaskStatus, TaskSummary, Todo, ToolCall, TreeNode, Turn, WebLookup,
+};
+
+use super::params::{BETWEEN, OWNERS, PAGING, ROWS, TREE};
+use super::{Ages, Asked, Endpoint, Reads, json, may};
+use crate::openapi::{one, page};
+use crate::problem::Problem;
+
+const STATUSES: &[(&str, TaskStatus)] = &[
+    ("running", TaskStatus::Running),
+    ("waiting", TaskStatus::Waiting),
+    ("completed", TaskStatus::Completed),
+    ("failed", TaskStatus::Failed),
+    ("abandoned", TaskStatus::Abandoned),
+];
+
+const KINDS: &[(&str, TaskKind)] = &[("primary", TaskKind::Primary), ("background", TaskKind::Background)];
+
+fn statuses() -> Vec<&'static str> {
+    STATUSES.iter().map(|(word, _)| *word).collect()
+}
+
+fn task_kinds() -> Vec<&'static str> {
+    KINDS.iter().map(|(word, _)| *word).collect()
+}
+
+fn known<T: Copy>(table: &[(&str, T)], word: &str) -> Option<T> {
+    table.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
+}
+
+/// The task in the path. What has not the shape of an id is nobody's.
+fn task(asked: &Asked) -> Result<TaskId, Problem> {
+    TaskId::parse(&asked.id).ok_or_else(|| Problem::not_found("there is no task with this id"))
+}
+
+fn filter(asked: &Asked) -> TaskFilter {
+    TaskFilter {
+        status: asked.words("status", |word| known(STATUSES, word)),
+        agent: asked.word("agent", Agent::parse),
+        agent_type: asked.text("agentType"),
+        project: asked.text("project"),
+        model: asked.text("model"),
+        q: asked.text("q"),
+        since: asked.time("since"),
+        until: asked.time("until"),
+        parent: asked.task("parent"),
+        kind: asked.word("kind", |word| known(KINDS, word)),
+        failed_calls: asked.flag("failedCalls"),
+        paging: asked.paging(),
+    }
+}
+
+pub(super) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        path: "/tasks",
+        operation: "listTasks",
+        summary: "Tasks, newest first.",
+        params: &[
+            &[
+                may("status", Reads::Many(statuses), "In one of these states."),
+                may("model", Reads::Text, "With this model."),
+                may("q", Reads::Text, "Whose title or session has these words."),
+                may("parent", Reads::Task, "Started by this task."),
+                may(
+                    "kind",
+                    Reads::One(task_kinds),
+                    "Started by people (`primary`) or by another task (`background`).",
+                ),
+                may("failedCalls", Reads::Flag, "Only those with a failed call."),
+            ],
+            OWNERS,
+            BETWEEN,
+            PAGING,
+        ],
+        shape: page::<Task>,
+        ages: Ages::WithTime,
+        ask: |app, asked| json(app.doors.store.tasks(asked.now, &filter(asked))),
+    },
+    Endpoint {
+        path: "/tasks/{id}",
+        operation: "getTask",
+        summary: "One task.",
+        params: &[],
+        shape: one::<Task>,
+        ages: Ages::WithTime,
+        ask: |app, asked| json(app.doors.store.task(asked.now, &task(asked)?)),
+    },
+    Endpoint {
+        path: "/tasks/{id}/tree",
+        operation: "getTaskTree",
+        summary: "A task and all its descendants, parents before children.",
+        params: &[],
+        shape: page::<TreeNode>,
+        ages: Ages::WithTime,
+        ask: |app, asked| json(app.doors.store.tree(asked.now, &task(asked)?)),
+    },
+    Endpoint {
+        path: "/tasks/{id}/timeline",
+        operation: "listTaskTimeline",
+        summary: "The rows of a task.",
+        params: &[ROWS, BETWEEN, PAGING],
+        shape: page::<Row>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.timeline(&task(asked)?, &asked.rows())),
+    },
+    Endpoint {
+        path: "/tasks/{id}/turns",
+        operation: "listTaskTurns",
+        summary: "The turns of a task, each from a prompt to its end.",
+        params: &[PAGING],
+        shape: page::<Turn>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.turns(&task(asked)?, &asked.paging())),
+    },
+    Endpoint {
+        path: "/tasks/{id}/tool-calls",
+        operation: "listTaskToolCalls",
+        summary: "The tool calls of a task, each from attempt to end.",
+        params: &[ROWS, BETWEEN, PAGING],
+        shape: page::<ToolCall>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.tool_calls(&task(asked)?, &asked.rows())),
+    },
+    Endpoint {
+        path: "/tasks/{id}/context",
+        operation: "listTaskContext",
+        summary: "The points of the context chart.",
+        params: &[PAGING],
+        shape: page::<ContextPoint>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.context(&task(asked)?, &asked.paging())),
+    },
+    Endpoint {
+        path: "/tasks/{id}/files",
+        operation: "listTaskFiles",
+        summary: "The files that a task touched.",
+        params: &[TREE, PAGING],
+        shape: page::<FileUse>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| {
+            json(app.doors.store.task_files(&task(asked)?, asked.flag("tree"), &asked.paging()))
+        },
+    },
+    Endpoint {
+        path: "/tasks/{id}/commands",
+        operation: "listTaskCommands",
+        summary: "The shell commands of a task.",
+        params: &[ROWS, BETWEEN, PAGING],
+        shape: page::<CommandRun>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.task_commands(&task(asked)?, &asked.rows())),
+    },
+    Endpoint {
+        path: "/tasks/{id}/exploration",
+        operation: "listTaskExploration",
+        summary: "What a task looked at: reads with ranges, searches, look-ups.",
+        params: &[ROWS, BETWEEN, PAGING],
+        shape: page::<Exploration>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.exploration(&task(asked)?, &asked.rows())),
+    },
+    Endpoint {
+        path: "/tasks/{id}/web",
+        operation: "listTaskWeb",
+        summary: "What a task looked up in the web.",
+        params: &[ROWS, BETWEEN, PAGING],
+        shape: page::<WebLookup>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.web(&task(asked)?, &asked.rows())),
+    },
+    Endpoint {
+        path: "/tasks/{id}/permissions",
+        operation: "listTaskPermissions",
+        summary: "The permissions that a task asked for.",
+        params: &[ROWS, BETWEEN, PAGING],
+        shape: page::<Permission>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.permissions(&task(asked)?, &asked.rows())),
+    },
+    Endpoint {
+        path: "/tasks/{id}/todos",
+        operation: "listTaskTodos",
+        summary: "The to-do list of a task and how each item got where it is.",
+        params: &[],
+        shape: page::<Todo>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.todos(&task(asked)?)),
+    },
+    Endpoint {
+        path: "/tasks/{id}/questions",
+        operation: "listTaskQuestions",
+        summary: "What a task asked people.",
+        params: &[ROWS, BETWEEN, PAGING],
+        shape: page::<Question>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.questions(&task(asked)?, &asked.rows())),
+    },
+    Endpoint {
+        path: "/tasks/{id}/summary",
+        operation: "getTaskSummary",
+        summary: "The numbers of a task with its subagents.",
+        params: &[],
+        shape: one::<TaskSummary>,
+        ages: Ages::WithTime,
+        ask: |app, asked| json(app.doors.store.summary(asked.now, &task(asked)?)),
+    },
+    Endpoint {
+        path: "/tasks/{id}/lanes",
+        operation: "getTaskLanes",
+        summary: "The lanes of a task and its subagents, in as many columns as the screen has.",
+        params: &[&[
+            may("from", Reads::Time, "Where the picture begins; the first event unless given."),
+            may("to", Reads::Time, "Where the picture ends; the last event unless given."),
+            may("width", Reads::Whole(1, 10_000), "How many columns; a thousand unless given."),
+        ]],
+        shape: one::<LaneBins>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| {
+            let width = asked.whole("width").and_then(|width| u32::try_from(width).ok()).unwrap_or(1000);
+            json(app.doors.store.lanes(&task(asked)?, asked.time("from"), asked.time("to"), width))
+        },
+    },
+    Endpoint {
+        path: "/events/{id}",
+        operation: "getEvent",
+        summary: "One row, the channel that each field came from, and the entries behind it.",
+        params: &[],
+        shape: one::<EventDetail>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| {
+            let id = FactId::parse(&asked.id);
+            let id = id.ok_or_else(|| Problem::not_found("there is no event with this id"))?;
+            json(app.doors.store.event(&id))
+        },
+    },
+];

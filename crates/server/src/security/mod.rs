@@ -1,0 +1,212 @@
+//! Who may ask, and who may change anything.
+//!
+//! | caller | reads | changes |
+//! |---|---|---|
+//! | this user, over loopback, by a loopback name | yes | with the owner's token, or in a browser that opened the one-time link |
+//! | another user of this machine | no | no |
+//! | anybody else, where the server listens for them | with a token of scope `read` | with a token of scope `ingest` |
+//!
+//! Before that every request must name this server (`Host`) and, if a page sent it, come from a page of this server
+//! (`Origin`, `Sec-Fetch-Site`): a page elsewhere can neither reach it by a name of its own nor post to it.
+
+mod cookie;
+mod headers;
+mod host;
+mod login;
+mod peer;
+mod secret;
+mod token;
+
+use std::net::SocketAddr;
+
+use agent_tracer_event::Millis;
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+
+pub(crate) use cookie::SESSION_DAYS;
+pub(crate) use headers::add as add_headers;
+pub(crate) use login::LoginCode;
+pub use peer::peer_owner;
+pub(crate) use secret::random;
+pub use token::{TokenError, owner_token};
+
+use crate::config::{Config, PeerIs, Scope};
+use crate::problem::Problem;
+use cookie::Cookies;
+use host::{Called, Names};
+use login::Codes;
+use secret::Secret;
+
+/// The far end of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer {
+    /// Its address.
+    pub(crate) address: SocketAddr,
+    /// Whose it is, where the system can tell.
+    pub(crate) owner: Option<PeerIs>,
+}
+
+/// What a path needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Nothing: it tells nothing.
+    Nothing,
+    /// The right to read.
+    Read,
+    /// The right to bring observations.
+    Ingest,
+    /// The owner.
+    Owner,
+}
+
+impl Needs {
+    /// What this request needs.
+    pub(crate) fn of(method: &Method, path: &str) -> Self {
+        let below =
+            |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let ingest = ["/ingest", "/hooks", "/v1"].into_iter().any(below)
+            || matches!(path, "/api/runtime-session-ensure" | "/api/runtime-session-end");
+        if ingest {
+            return Self::Ingest;
+        }
+        let reads = matches!(*method, Method::GET | Method::HEAD);
+        match (reads, below("/api") || below("/metrics")) {
+            (true, true) => Self::Read,
+            (true, false) => Self::Nothing,
+            (false, _) => Self::Owner,
+        }
+    }
+}
+
+/// What a caller may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Granted {
+    /// Whether it may change things.
+    pub(crate) may_write: bool,
+}
+
+/// The rules, made once.
+pub(crate) struct Access {
+    names: Names,
+    owner: Secret,
+    tokens: Vec<(Secret, Scope)>,
+    cookies: Cookies,
+    pub(crate) codes: Codes,
+    /// Whether only this machine can reach us.
+    local: bool,
+}
+
+impl Access {
+    pub(crate) fn new(config: &Config, address: SocketAddr) -> Self {
+        Self {
+            names: Names::new(&config.names, address),
+            owner: Secret::new(&config.owner_token),
+            tokens: config.tokens.iter().map(|token| (Secret::new(&token.secret), token.scope)).collect(),
+            cookies: Cookies::new(&config.owner_token, address.port()),
+            codes: Codes::default(),
+            local: address.ip().is_loopback(),
+        }
+    }
+
+    /// Lets a request in, or says why not.
+    pub(crate) fn check(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        peer: Peer,
+        now: Millis,
+    ) -> Result<Granted, Problem> {
+        if peer.owner == Some(PeerIs::Another) {
+            return Err(forbidden("this connection belongs to another user of this machine"));
+        }
+        let called = self.names.called(uri, headers)?;
+        host::check_origin(method, uri.path(), headers, called)?;
+        let needs = Needs::of(method, uri.path());
+        let scope = self.scope(method, headers, now)?;
+        let may_write = scope == Some(Scope::Owner);
+        let free_read = self.local && peer.address.ip().is_loopback() && called == Called::Loopback;
+        let granted = match needs {
+            Needs::Nothing => true,
+            Needs::Read => free_read || matches!(scope, Some(Scope::Read | Scope::Owner)),
+            Needs::Ingest => matches!(scope, Some(Scope::Ingest | Scope::Owner)),
+            Needs::Owner => may_write,
+        };
+        match (granted, scope) {
+            (true, _) => Ok(Granted { may_write }),
+            (false, Some(_)) => Err(forbidden("the token does not allow this")),
+            (false, None) => Err(Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "send the token as `Authorization: Bearer …`\nhint: it stands in the file `token` of the tracer's home",
+            )),
+        }
+    }
+
+    /// What the caller has shown. A token that is none of ours is an error even where none is needed.
+    fn scope(&self, method: &Method, headers: &HeaderMap, now: Millis) -> Result<Option<Scope>, Problem> {
+        if let Some(given) = headers.get(header::AUTHORIZATION) {
+            let given = given.to_str().ok().and_then(|given| given.split_once(' '));
+            let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+            let known = given.and_then(|(_, secret)| self.token(secret.trim()));
+            let unknown = || Problem::new(StatusCode::UNAUTHORIZED, "this token is not known here");
+            return known.map(Some).ok_or_else(unknown);
+        }
+        if !self.cookies.is_session(headers, now) {
+            return Ok(None);
+        }
+        // A cookie goes wherever the browser goes; only a page of ours may use it to change anything.
+        let reads = matches!(*method, Method::GET | Method::HEAD);
+        if reads || host::is_from_own_page(headers) {
+            return Ok(Some(Scope::Owner));
+        }
+        Err(forbidden("a browser may change things only from a page of this server"))
+    }
+
+    /// Compares with every token, whichever matches.
+    fn token(&self, secret: &str) -> Option<Scope> {
+        let mut found = self.owner.is(secret).then_some(Scope::Owner);
+        for (known, scope) in &self.tokens {
+            if known.is(secret) {
+                found = found.or(Some(*scope));
+            }
+        }
+        found
+    }
+
+    /// Makes a cookie for a browser that showed this code, if it is good. A code is good once.
+    pub(crate) fn log_in(&self, code: &str, now: Millis) -> Option<String> {
+        self.codes.spend(code, now).then(|| self.cookies.make(now))
+    }
+}
+
+fn forbidden(detail: &str) -> Problem {
+    Problem::new(StatusCode::FORBIDDEN, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_needs_what_it_should() {
+        let table = [
+            (Method::GET, "/", Needs::Nothing),
+            (Method::GET, "/assets/app.js", Needs::Nothing),
+            (Method::GET, "/login", Needs::Nothing),
+            (Method::GET, "/health", Needs::Nothing),
+            (Method::GET, "/api/v1/tasks", Needs::Read),
+            (Method::HEAD, "/api/v1/tasks", Needs::Read),
+            (Method::GET, "/api/v1/stream", Needs::Read),
+            (Method::GET, "/metrics", Needs::Read),
+            (Method::POST, "/api/v1/login-codes", Needs::Owner),
+            (Method::PUT, "/api/v1/settings", Needs::Owner),
+            (Method::DELETE, "/anything", Needs::Owner),
+            (Method::POST, "/ingest/v1/events", Needs::Ingest),
+            (Method::POST, "/api/runtime-session-end", Needs::Ingest),
+            (Method::POST, "/hooks/claude", Needs::Ingest),
+            (Method::POST, "/v1/logs", Needs::Ingest),
+        ];
+        for (method, path, needs) in table {
+            assert_eq!(Needs::of(&method, path), needs, "{method} {path}");
+        }
+    }
+}
