@@ -31,6 +31,15 @@ enum Next {
 impl Argv {
     pub(crate) const START: Self = Self { next: Next::Anything, short: None, logs_in: false };
 
+    /// The arguments of `program`, which is not one of them.
+    pub(crate) fn of(program: &[u8]) -> Self {
+        let mut argv = Self::START;
+        for word in program.split(u8::is_ascii_whitespace) {
+            argv.program(word);
+        }
+        argv
+    }
+
     /// Takes the next argument; the secret in it, where the arguments before it say that it is one.
     pub(crate) fn read(&mut self, argument: &[u8]) -> Option<Span> {
         let awaited = std::mem::replace(&mut self.next, Next::Anything);
@@ -67,11 +76,12 @@ impl Argv {
                 (Short::Attached, []) => {}
                 (Short::Either, []) => self.next = Next::Password,
                 (Short::Pair, []) => self.next = Next::Pair,
+                (Short::Cookie, []) => self.next = Next::Cookie,
                 (Short::Attached | Short::Either, value) => {
                     let found = whole(value, 0)?;
                     return Some(Span { start: found.start + 2, end: found.end + 2, ..found });
                 }
-                (Short::Pair, _) => {}
+                (Short::Pair | Short::Cookie, _) => {}
             }
             return None;
         }

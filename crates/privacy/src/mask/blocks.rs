@@ -76,16 +76,23 @@ pub(super) fn url_at(text: &[u8], at: usize) -> bool {
 /// What stands between `://` and the last `@` before the path.
 fn user(text: &[u8], at: usize) -> Option<&[u8]> {
     let rest = part(text, at + 3, at + 3 + AUTHORITY);
-    let length = rest
-        .iter()
-        .take_while(|byte| {
-            !matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\')
-                && !byte.is_ascii_whitespace()
-        })
-        .count();
+    let ends =
+        |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\') || byte.is_ascii_whitespace();
+    let length = rest.iter().take_while(|byte| !ends(byte) && !matches!(byte, b'/' | b'?' | b'#')).count();
     let authority = part(rest, 0, length);
-    let user = authority.iter().rposition(|byte| *byte == b'@')?;
-    Some(part(authority, 0, user))
+    if let Some(user) = authority.iter().rposition(|byte| *byte == b'@') {
+        return Some(part(authority, 0, user));
+    }
+    // A password may hold what should end the address. Behind the colon of a host there is a number.
+    let colon = authority.iter().position(|byte| *byte == b':')?;
+    let port = part(authority, colon + 1, length);
+    let unclear = port.is_empty() && !matches!(rest.get(length), Some(b'#' | b'?'));
+    if unclear || authority.starts_with(b"[") || (!port.is_empty() && port.iter().all(u8::is_ascii_digit)) {
+        return None;
+    }
+    let whole = part(rest, 0, rest.iter().take_while(|byte| !ends(byte)).count());
+    let user = whole.iter().rposition(|byte| *byte == b'@')?;
+    whole.get(user + 1).is_some_and(u8::is_ascii_alphanumeric).then(|| part(whole, 0, user))
 }
 
 /// The password of the address whose colon is at `at`; without one, a user that is itself a key.

@@ -1,5 +1,5 @@
-//! Where passwords are spelled: the places of `=`, `:`, `--` and ` -`; and of `<`, which is on the same errand for
-//! [`crate::mask::suspicious`].
+//! Where passwords are spelled: the places of `=`, `:`, `<`, `--` and ` -`; and two hints in letters, the `w` of `sw` and
+//! the `f` of `nf`, which are rare, and in `password` and `config`.
 //!
 //! Sixteen bytes are tested at once by a loop that compiles to vector compares; only a block with a mark in
 //! it is looked at more closely.
@@ -16,7 +16,8 @@ pub(super) fn none_in_short(text: &[u8]) -> Option<bool> {
         return None;
     }
     let (first, last) = (text.first_chunk::<8>()?, text.last_chunk::<8>()?);
-    Some(swar::marks(u64::from_le_bytes(*first)) | swar::marks(u64::from_le_bytes(*last)) == 0)
+    let marks = swar::marks(u64::from_le_bytes(*first)) | swar::marks(u64::from_le_bytes(*last));
+    Some(marks == 0)
 }
 
 /// Calls `on` with the place of each mark, in order, until it answers true.
@@ -31,16 +32,18 @@ pub(super) fn any(text: &[u8], mut on: impl FnMut(usize) -> bool) -> bool {
         if may_hold_mark(window) && each(window, at, &mut on) {
             return true;
         }
+        if may_hint(window) && hints(window, at, &mut on) {
+            return true;
+        }
         at += BLOCK;
     }
     // What is left is shorter than a block: test the last block of the text, and look only at the new part.
-    if text.last_chunk::<{ BLOCK + 1 }>().is_some_and(|last| !may_hold_mark(last)) {
+    if text.last_chunk::<{ BLOCK + 1 }>().is_some_and(|last| !may_hold_mark(last) && !may_hint(last)) {
         return false;
     }
     let rest = text.get(at - 1..).unwrap_or_default();
     rest.windows(2).enumerate().any(|(within, pair)| match pair {
-        // Most bytes are letters, which are above all marks.
-        [before, here] => *here <= b'=' && is_mark(*before, *here) && on(at + within),
+        [before, here] => (is_mark(*before, *here) || is_hint(*before, *here)) && on(at + within),
         _ => false,
     })
 }
@@ -63,6 +66,39 @@ fn each(window: &[u8; BLOCK + 1], at: usize, on: &mut impl FnMut(usize) -> bool)
         }
     }
     false
+}
+
+#[inline(never)]
+fn hints(window: &[u8; BLOCK + 1], at: usize, on: &mut impl FnMut(usize) -> bool) -> bool {
+    let mut pairs = window.windows(2).enumerate();
+    pairs.any(|(within, pair)| match pair {
+        [before, here] => is_hint(*before, *here) && on(at + within),
+        _ => false,
+    })
+}
+
+#[inline(always)]
+fn is_hint(before: u8, here: u8) -> bool {
+    ((before == b's') & (here == b'w')) | ((before == b'n') & (here == b'f'))
+}
+
+/// Whether a hint ends behind the first byte of `window`.
+#[inline(always)]
+fn may_hint(window: &[u8; BLOCK + 1]) -> bool {
+    side_by_side(window, b's', b'w') | side_by_side(window, b'n', b'f')
+}
+
+/// One pair per call: the compiler makes vectors of a loop with one test, but not of one with two.
+#[inline(always)]
+fn side_by_side(window: &[u8; BLOCK + 1], first: u8, second: u8) -> bool {
+    let (Some(before), Some(here)) = (window.first_chunk::<BLOCK>(), window.last_chunk::<BLOCK>()) else {
+        return false;
+    };
+    let mut any = false;
+    for (before, here) in before.iter().zip(here) {
+        any |= (*before == first) & (*here == second);
+    }
+    any
 }
 
 #[inline(always)]
@@ -108,7 +144,9 @@ mod tests {
     fn marks_are_found_at_every_distance_from_a_block() {
         for before in 0..50 {
             for after in 0..50 {
-                for (mark, expected) in [("=", 0), (":", 0), (" -", 1), ("--", 1)] {
+                for (mark, expected) in
+                    [("=", 0), (":", 0), ("<", 0), (" -", 1), ("--", 1), ("sw", 1), ("nf", 1)]
+                {
                     let text = format!("x{}{mark}{}", "a".repeat(before), "b".repeat(after));
                     assert_eq!(all(text.as_bytes()), [1 + before + expected], "{text}");
                 }

@@ -5,13 +5,14 @@
 //!
 //! - [`runs`]: stretches of at least twenty word characters, found eight bytes at a time. Every provider's key has
 //!   one ([`shapes`]).
-//! - [`marks`]: `=`, `:`, `--` and ` -`, around which passwords, headers, URLs and options are spelled ([`pairs`],
-//!   [`options`], [`blocks`]).
+//! - [`marks`]: `=`, `:`, `<`, `--` and ` -`, around which passwords, headers, URLs, options and elements are spelled
+//!   ([`pairs`], [`options`], [`blocks`], [`tags`]), and two hints in letters ([`phrases`]).
 //!
 //! The laws: masking is idempotent; a value that only refers to a secret (`$TOKEN`, `process.env.KEY`,
 //! `<your-token>`) is not one; text is never made longer by more than its markers; time is linear.
 
 mod argv;
+mod beside;
 mod blocks;
 mod ids;
 mod marks;
@@ -19,16 +20,21 @@ mod named;
 mod names;
 mod options;
 mod pairs;
+mod phrases;
+mod random;
 mod runs;
 mod shapes;
 mod stems;
+mod tags;
 mod values;
 mod words;
 
 use std::borrow::Cow;
 
 pub(crate) use argv::Argv;
+pub(crate) use beside::is_name;
 pub(crate) use named::Telling;
+pub(crate) use random::KIND as RANDOM;
 
 /// A stretch of text that is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,6 +162,10 @@ fn settle(spans: &mut Vec<Span>) {
         let together = next.start < kept.end;
         if together {
             kept.end = kept.end.max(next.end);
+            // A name says more than that something looks random.
+            if kept.kind == random::KIND {
+                kept.kind = next.kind;
+            }
         }
         together
     });
@@ -164,20 +174,32 @@ fn settle(spans: &mut Vec<Span>) {
 /// Whether something secret may be spelled around the mark at `at`.
 fn suspect(text: &[u8], at: usize) -> bool {
     match text.get(at) {
-        Some(b':') => blocks::url_at(text, at) || pairs::named(text, at),
+        Some(b':') => {
+            blocks::url_at(text, at) || pairs::named(text, at) || phrases::registry_name(text, at).is_some()
+        }
         Some(b'=') => pairs::named(text, at),
         Some(b'-') => blocks::block_at(text, at) || options::named(text, at),
-        Some(b'<') => text.get(at..).is_some_and(|rest| rest.starts_with(NOTIFICATION)),
+        Some(b'<') => notifies(text, at) || tags::may_open(text, at),
+        Some(b'w' | b'f') => phrases::may_be(text, at),
         _ => false,
     }
+}
+
+/// Whether a task notification begins at `at`.
+fn notifies(text: &[u8], at: usize) -> bool {
+    text.get(at..).is_some_and(|rest| rest.starts_with(NOTIFICATION))
 }
 
 /// The secret that is spelled around the mark at `at`.
 fn secret(text: &[u8], at: usize) -> Option<Span> {
     match text.get(at) {
-        Some(b':') => blocks::url(text, at).or_else(|| pairs::secret(text, at)),
+        Some(b':') => {
+            blocks::url(text, at).or_else(|| pairs::secret(text, at)).or_else(|| phrases::registry(text, at))
+        }
         Some(b'=') => pairs::secret(text, at),
         Some(b'-') => options::secret(text, at),
+        Some(b'<') => tags::secret(text, at),
+        Some(b'w' | b'f') => phrases::secret(text, at),
         _ => None,
     }
 }

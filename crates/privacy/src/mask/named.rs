@@ -5,8 +5,7 @@
 //! lists and objects to every text below.
 
 use super::names::{self, Name};
-use super::pairs;
-use super::{Span, values};
+use super::{Span, pairs, random, values};
 
 /// What a name says about the texts under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,28 +14,36 @@ pub(crate) struct Telling {
     kind: &'static str,
     /// A whole collection of secrets: `credentials`, `secrets`.
     collection: bool,
+    /// Whether a value that was drawn at random is a secret under this name, which says nothing else.
+    if_random: bool,
 }
 
 impl Telling {
     /// A name that says nothing.
-    pub(crate) const NOTHING: Self = Self { judged: Name::Plain, kind: "secret", collection: false };
+    pub(crate) const NOTHING: Self =
+        Self { judged: Name::Plain, kind: "secret", collection: false, if_random: false };
 
     /// Judges the name of a member.
     pub(crate) fn of(name: &[u8]) -> Self {
         let judged = names::judge(name);
         if judged == Name::Plain {
-            return Self::NOTHING;
+            return Self { if_random: random::may_name(name), ..Self::NOTHING };
         }
         let collection = judged == Name::Weak
             && [&b"credentials"[..], b"creds", b"secrets", b"passwords"]
                 .iter()
                 .any(|ending| pairs::ends_with(name, ending));
-        Self { judged, kind: pairs::kind(name, judged), collection }
+        Self { judged, kind: pairs::kind(name, judged), collection, if_random: false }
     }
 
     /// Whether nothing is said.
     pub(crate) fn is_nothing(self) -> bool {
         self.judged == Name::Plain
+    }
+
+    /// Whether a text of this length cannot be a secret, whatever it is.
+    pub(crate) fn spares(self, length: usize) -> bool {
+        self.is_nothing() && !(self.if_random && length >= random::LEAST)
     }
 
     /// What the texts inside an object or list of this name are.
@@ -47,6 +54,7 @@ impl Telling {
     /// What a name says inside of something that is told about already.
     pub(crate) fn within(self, outer: Self) -> Self {
         match (self.judged, outer.judged) {
+            (Name::Plain, Name::Plain) => self,
             (Name::Plain, _) => outer,
             (_, Name::Plain) => self,
             // `credentials.pass` is no outcome of a test.
@@ -59,6 +67,9 @@ impl Telling {
     /// The secret that `value`, the whole text under this name, holds.
     pub(crate) fn secret(self, value: &[u8]) -> Option<Span> {
         let start = match self.judged {
+            Name::Plain if self.if_random && random::drawn(value) => {
+                return Some(Span { start: 0, end: value.len(), kind: random::KIND });
+            }
             Name::Plain => return None,
             Name::Header => pairs::behind_scheme(value),
             _ => 0,

@@ -72,7 +72,7 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
     if ends(b"authorization") {
         return Name::Header;
     }
-    if matches!(all, b"cookie" | b"setcookie") {
+    if matches!(all, b"cookie" | b"setcookie" | b"documentcookie") {
         return Name::Cookie;
     }
     if ends(b"password") || ends(b"passwd") || ends(b"passphrase") {

@@ -7,12 +7,22 @@ use super::{Span, part, values};
 pub(super) fn named(text: &[u8], at: usize) -> bool {
     match part(text, at.saturating_sub(1), at) {
         b"-" => {
-            matches!(names::judge(long_name(text, at)), Name::Key | Name::Password | Name::Bare | Name::Weak)
+            let name = long_name(text, at);
+            matches!(names::judge(name), Name::Key | Name::Password | Name::Bare | Name::Weak)
+                || special(text, at, name).is_some()
         }
-        _ => match text.get(at + 1) {
-            Some(letter @ (b'p' | b'P' | b'a' | b'u' | b'w')) => program(text, at, *letter).is_some(),
-            _ => false,
-        },
+        _ => short_option(text, at).is_some(),
+    }
+}
+
+/// How a long option takes a secret that its name does not tell of.
+fn special(text: &[u8], at: usize, name: &[u8]) -> Option<Short> {
+    match name {
+        b"user" | b"proxy-user" if !takes_user(text, at) => Some(Short::Pair),
+        b"cookie" => Some(Short::Cookie),
+        b"oauth2-bearer" => Some(Short::Either),
+        b"body" if sets_secret(text, at) => Some(Short::Either),
+        _ => None,
     }
 }
 
@@ -35,6 +45,11 @@ fn long(text: &[u8], at: usize) -> Option<Span> {
     let name = long_name(text, at);
     let judged = names::judge(name);
     let after = at + 1 + name.len();
+    if let Some(how) = special(text, at, name) {
+        let joined = text.get(after) == Some(&b'=');
+        let start = if joined { after + 1 } else { after + separator(text.get(after..)?)? };
+        return behind(text, start, how);
+    }
     // With `=` or `:` the pair has been seen already.
     let start = after + separator(text.get(after..)?)?;
     let found = values::value_near(text, start)?;
@@ -80,6 +95,8 @@ pub(super) enum Short {
     Either,
     /// `-u name:SECRET`
     Pair,
+    /// `-b name=SECRET`
+    Cookie,
 }
 
 const PROGRAMS: &[(&[u8], u8, Short)] = &[
@@ -103,6 +120,7 @@ const PROGRAMS: &[(&[u8], u8, Short)] = &[
     (b"ldapsearch", b'w', Short::Either),
     (b"ldapmodify", b'w', Short::Either),
     (b"curl", b'u', Short::Pair),
+    (b"curl", b'b', Short::Cookie),
     (b"http", b'a', Short::Pair),
     (b"https", b'a', Short::Pair),
 ];
@@ -127,52 +145,141 @@ pub(super) fn pair(value: &[u8]) -> Option<usize> {
     let (name, password) = (value.get(..colon)?, value.get(colon + 1..)?);
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'/';
     let numbers = password.iter().all(u8::is_ascii_digit) && name.iter().all(u8::is_ascii_digit);
-    let plain = !numbers && !name.iter().any(blank) && !password.starts_with(b"//");
-    plain.then_some(colon + 1)
+    let plain = !numbers && !name.iter().any(blank) && !matches!(password.first(), None | Some(b'/'));
+    let format = matches!(name.first(), Some(b'+' | b'%')) || name.contains(&b'[');
+    (plain && !format).then_some(colon + 1)
+}
+
+/// How the short option at `at` takes a secret, and where that may begin.
+fn short_option(text: &[u8], at: usize) -> Option<(Short, usize)> {
+    let letter = *text.get(at + 1)?;
+    if matches!(letter, b'p' | b'P' | b'a' | b'u' | b'w' | b'b')
+        && let Some(how) = program(text, at, letter)
+    {
+        return Some((how, at + 2));
+    }
+    let letters = part(text, at + 1, at + 9).iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let end = at + 1 + letters;
+    // A tab may be spelled.
+    if !matches!(text.get(end), Some(b' ' | b'\t' | b'\\')) {
+        return None;
+    }
+    match part(text, at + 1, end) {
+        b"u" => (!takes_user(text, at)).then_some((Short::Pair, end)),
+        b"b" => sets_secret(text, at).then_some((Short::Either, end)),
+        // `-su`: several in one, of which the last takes the value.
+        [_, .., b'u'] => program(text, at, b'u').map(|how| (how, end)),
+        _ => None,
+    }
 }
 
 fn short(text: &[u8], at: usize) -> Option<Span> {
-    let letter = *text.get(at + 1)?;
-    let how = program(text, at, letter)?;
-    let attached = !matches!(text.get(at + 2), None | Some(b' ' | b'\t' | b'\n'));
+    let (how, start) = short_option(text, at)?;
+    let attached = !matches!(text.get(start), None | Some(b' ' | b'\t' | b'\n'));
     if how == Short::Attached && !attached {
         return None;
     }
-    let found = values::value_near(text, at + 2)?;
+    behind(text, start, how)
+}
+
+/// The secret in the value that begins at or behind `at`.
+fn behind(text: &[u8], at: usize, how: Short) -> Option<Span> {
+    let found = values::value_near(text, at)?;
     let value = part(text, found.start, found.end);
-    let (start, value) = match how {
-        Short::Attached | Short::Either => (found.start, value),
-        Short::Pair => {
-            let colon = value.iter().position(|byte| *byte == b':')?;
-            (found.start + colon + 1, value.get(colon + 1..)?)
-        }
+    let within = match how {
+        Short::Attached | Short::Either => 0,
+        Short::Pair => pair(value)?,
+        Short::Cookie => value.iter().position(|byte| *byte == b'=')? + 1,
     };
-    let harmless = value.starts_with(b"-") || values::refers(value, found.quoted);
-    if harmless {
+    let secret = value.get(within..)?;
+    if secret.is_empty() || value.starts_with(b"-") || values::refers(secret, found.quoted) {
         return None;
     }
-    Some(Span { start, end: values::value(text, at + 2)?.end, kind: "option" })
+    Some(Span { start: found.start + within, end: values::value(text, at)?.end, kind: "option" })
+}
+
+/// Programs whose `-u` and `--user` take a user, a user and a group, or nothing.
+const USERS: &[&[u8]] = &[
+    b"docker",
+    b"podman",
+    b"nerdctl",
+    b"buildah",
+    b"kubectl",
+    b"oc",
+    b"chroot",
+    b"sudo",
+    b"setpriv",
+    b"su",
+    b"runuser",
+    b"ps",
+    b"rsync",
+    b"scp",
+    b"cp",
+    b"mv",
+    b"git",
+    b"date",
+    b"diff",
+    b"sort",
+    b"touch",
+    b"install",
+    b"docker-compose",
+    b"systemd-run",
+    b"systemctl",
+    b"pip",
+    b"pip3",
+    b"python",
+    b"python3",
+    b"grep",
+    b"tar",
+];
+
+/// Whether the command that the option at `at` belongs to takes users there, and no passwords.
+fn takes_user(text: &[u8], at: usize) -> bool {
+    let command = command(text, at);
+    let mut words = words(command);
+    !words.clone().any(|word| word == b"curl") && words.any(|word| USERS.contains(&word))
+}
+
+/// Whether the option at `at` belongs to `gh secret set`.
+fn sets_secret(text: &[u8], at: usize) -> bool {
+    command(text, at).windows(12).any(|part| part == b" secret set ")
 }
 
 fn is_program(name: &[u8]) -> bool {
-    LOGINS.contains(&name) || PROGRAMS.iter().any(|(program, _, _)| *program == name)
+    LOGINS.contains(&name) || USERS.contains(&name) || PROGRAMS.iter().any(|(program, _, _)| *program == name)
 }
 
 /// How far back the program of an option is looked for.
 const REACH: usize = 256;
 
-/// How the program that the option at `at` belongs to takes its password.
-fn program(text: &[u8], at: usize, letter: u8) -> Option<Short> {
+/// The command that the option at `at` belongs to, up to it.
+fn command(text: &[u8], at: usize) -> &[u8] {
     let before = part(text, at.saturating_sub(REACH), at);
     let begin = before.iter().rposition(|byte| matches!(byte, b'\n' | b';' | b'|' | b'&' | b'(' | b'`'));
-    let command = part(before, begin.map_or(0, |place| place + 1), before.len());
-    let mut words = command.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\'));
-    let mut login = false;
-    let how = words.find_map(|word| {
+    part(before, begin.map_or(0, |place| place + 1), before.len())
+}
+
+/// The words of a command, without folders and quotes.
+fn words(command: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
+    let words = command.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\'));
+    words.map(move |word| {
         // Behind the backslash of white space that is spelled `\n`, `\r` or `\t` the word begins one letter later.
         let escaped = command.len() > word.len() && matches!(word.first(), Some(b'n' | b'r' | b't'));
         let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        let name = if escaped && !is_program(name) { part(name, 1, name.len()) } else { name };
+        if escaped && !is_program(name) && is_program(part(name, 1, name.len())) {
+            part(name, 1, name.len())
+        } else {
+            name
+        }
+    })
+}
+
+/// How the program that the option at `at` belongs to takes its password.
+fn program(text: &[u8], at: usize, letter: u8) -> Option<Short> {
+    let command = command(text, at);
+    let mut words = words(command);
+    let mut login = false;
+    let how = words.find_map(|name| {
         if LOGINS.contains(&name) {
             login = true;
         }

@@ -3,7 +3,7 @@
 
 use super::names::{self, Name};
 use super::values::{self, Value};
-use super::{MARKER, Span, named, part, stems};
+use super::{MARKER, Span, beside, named, part, stems};
 
 /// Blanks between a name and its mark that are looked over.
 const MOST_BLANKS: usize = 24;
@@ -15,7 +15,7 @@ pub(super) fn named(text: &[u8], at: usize) -> bool {
         return false;
     }
     name(text, at).is_some_and(|(name, _)| match names::judge(name) {
-        Name::Plain => false,
+        Name::Plain => beside::is_value(name) && beside::may_tell(text, at),
         Name::Weak => is_long(text, after_mark(text, at)),
         Name::Bare | Name::Key | Name::Password | Name::Header | Name::Cookie => true,
     })
@@ -37,7 +37,7 @@ fn is_name(byte: u8) -> bool {
 }
 
 /// The name before the mark at `at`, and what stands before it.
-fn name(text: &[u8], at: usize) -> Option<(&[u8], Option<u8>)> {
+pub(super) fn name(text: &[u8], at: usize) -> Option<(&[u8], Option<u8>)> {
     let before = part(text, at.saturating_sub(2 * MOST_BLANKS + names::MOST + 8), at);
     let before = without_blanks(before);
     // "password":, ['password'] =, apiKey?:, and the quotes of a program inside a program
@@ -79,7 +79,11 @@ fn without_blanks(text: &[u8]) -> &[u8] {
 /// The secret whose mark is at `at`.
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     let (name, before) = name(text, at)?;
-    let judged = names::judge(name);
+    let mut judged = names::judge(name);
+    let mut kind = kind(name, judged);
+    if judged == Name::Plain && beside::is_value(name) {
+        (judged, kind) = beside::telling(text, at)?;
+    }
     // `arn:aws:secretsmanager:…:secret:app` is a list of words, not a pair.
     if before == Some(b':') && text.get(at) == Some(&b':') {
         return None;
@@ -101,7 +105,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
                 return None;
             }
             let whole = values::value(text, start)?;
-            Some(Span { start: whole.start, end: whole.end, kind: kind(name, judged) })
+            Some(Span { start: whole.start, end: whole.end, kind })
         }
     }
 }
@@ -138,7 +142,14 @@ pub(super) fn ends_with(name: &[u8], ending: &[u8]) -> bool {
 
 fn holds_secret(text: &[u8], at: usize, name: &[u8], judged: Name, found: Value) -> bool {
     let value = part(text, found.start, found.end);
-    if values::refers(value, found.quoted) {
+    // Only without a blank is it a word of a shell, which knows no paths of names.
+    let joined = text.get(at) == Some(&b'=') && found.start == at + 1;
+    if values::refers(value, found.quoted) && !(joined && values::is_host_like(value)) {
+        return false;
+    }
+    // `if password == expected`, `password != expected`
+    let compared = part(text, at, at + 2) == b"==" || part(text, at.saturating_sub(1), at) == b"!";
+    if compared && !found.quoted && values::is_path_of_names(value.strip_suffix(b":").unwrap_or(value)) {
         return false;
     }
     // `self.password = password`: a variable of the same name.
@@ -195,6 +206,9 @@ fn header(text: &[u8], start: usize) -> Option<Span> {
     let line = text.get(found.start..)?;
     let from = behind_scheme(line);
     let least = if from > 0 { 4 } else { 8 };
+    if part(line, 0, from.min(6)).eq_ignore_ascii_case(b"digest") {
+        return digest(text, found.start + from);
+    }
     let rest = line.get(from..)?;
     let length = rest
         .iter()
@@ -208,6 +222,17 @@ fn header(text: &[u8], start: usize) -> Option<Span> {
     }
     let start = found.start + from;
     Some(Span { start, end: start + length, kind: "authorization" })
+}
+
+/// `Digest username="me", …, response="…"`: only the response is made of the password.
+fn digest(text: &[u8], start: usize) -> Option<Span> {
+    const NAME: &[u8] = b"response=";
+    let line = part(text, start, start + COOKIE);
+    let line = part(line, 0, line.iter().take_while(|byte| **byte != b'\n').count());
+    let place = line.windows(NAME.len()).position(|part| part.eq_ignore_ascii_case(NAME))?;
+    let found = values::value(text, start + place + NAME.len())?;
+    let secret = !values::refers(part(text, found.start, found.end), found.quoted);
+    secret.then_some(Span { start: found.start, end: found.end, kind: "authorization" })
 }
 
 /// Longest stretch in which the first pair of a cookie is looked for.

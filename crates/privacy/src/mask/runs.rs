@@ -3,6 +3,7 @@
 //! A stretch of fifteen covers eight aligned bytes wherever it lies, and most eight bytes of a text hold a blank.
 
 use super::ids::is_uuid_like;
+use super::random;
 use super::shapes;
 use super::{Span, part};
 use crate::swar;
@@ -92,7 +93,8 @@ pub(super) fn suspicious(text: &[u8]) -> bool {
     any(text, |start, end| {
         !is_uuid_like(part(text, start, end))
             && (context(text, start).is_some()
-                || starts(text, start, end).any(|at| shapes::suspect(part(text, at, end))))
+                || starts(text, start, end).any(|at| shapes::suspect(part(text, at, end)))
+                || random::assigned(text, start, end).is_some())
     })
 }
 
@@ -116,6 +118,12 @@ pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
                 done = at + length;
                 spans.push(Span { start: at, end: done, kind });
             }
+        }
+        if end > done
+            && let Some(span) = random::assigned(text, start, end)
+        {
+            done = span.end;
+            spans.push(span);
         }
         false
     });
@@ -167,6 +175,10 @@ const DOTTED: &[(&[u8], &str)] = &[
     (b"hvb.", "vault-token"),
     (b"dp.pt.", "doppler-token"),
     (b"dp.st.", "doppler-token"),
+    (b"dp.ct.", "doppler-token"),
+    (b"dp.sa.", "doppler-token"),
+    (b"hvr.", "vault-token"),
+    (b"xoxe.", "slack-token"),
     (b"sl.", "dropbox-token"),
     (b"dt0c01.", "dynatrace-token"),
     (b"glpat.", "gitlab-token"),
@@ -198,6 +210,18 @@ fn is_webhook(before: &[u8]) -> bool {
     false
 }
 
+/// Length of `pat`, fourteen characters and the dot.
+const AIRTABLE: usize = 18;
+
+/// Whether `before` ends in the first part of a token of Airtable.
+fn is_airtable(before: &[u8]) -> bool {
+    let head = part(before, before.len().saturating_sub(AIRTABLE), before.len());
+    head.len() == AIRTABLE
+        && head.starts_with(b"pat")
+        && part(head, 3, AIRTABLE - 1).iter().all(u8::is_ascii_alphanumeric)
+        && part(head, 3, AIRTABLE - 1).iter().any(u8::is_ascii_digit)
+}
+
 fn context(text: &[u8], start: usize) -> Option<Context> {
     let before = part(text, start.saturating_sub(160), start);
     match before.last()? {
@@ -206,6 +230,9 @@ fn context(text: &[u8], start: usize) -> Option<Context> {
                 if before.ends_with(prefix) && opens(text, start - prefix.len()) {
                     return Some(Context::Dotted(prefix.len(), kind));
                 }
+            }
+            if is_airtable(before) && opens(text, start - AIRTABLE) {
+                return Some(Context::Dotted(AIRTABLE, "airtable-token"));
             }
             let first = before.len() - 1;
             let length = part(before, 0, first).iter().rev().take_while(|byte| is_word(**byte)).count();

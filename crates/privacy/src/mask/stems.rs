@@ -7,9 +7,11 @@
 use super::part;
 
 /// The stems, spelled from their end. `#` is what is no letter, and the end of the name: `pat`, `sig` and `pw` count only
-/// where they end a word, because there are too many paths, patterns and signals.
-const STEMS: [&[u8]; 12] =
-    [b"ssap", b"ekot", b"rces", b"htua", b"derc", b"kooc", b"ngis", b"dwp", b"yek", b"#tap", b"#gis", b"#wp"];
+/// where they end a word, because there are too many paths, patterns and signals. A `value` is named beside it.
+const STEMS: [&[u8]; 13] = [
+    b"ssap", b"ekot", b"rces", b"htua", b"derc", b"kooc", b"ngis", b"dwp", b"yek", b"#tap", b"#gis", b"#wp",
+    b"#eulav",
+];
 
 /// Set for bytes that belong to a name.
 const NAME: u64 = 1 << 63;

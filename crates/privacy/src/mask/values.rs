@@ -128,7 +128,7 @@ pub(super) fn stands_for(value: &[u8]) -> bool {
         return true;
     }
     match first {
-        b'$' | b'%' if value.len() > 1 => return true,
+        b'$' | b'%' if is_variable(value) => return true,
         b'<' | b'{' | b'*' => return true,
         _ => {}
     }
@@ -138,8 +138,11 @@ pub(super) fn stands_for(value: &[u8]) -> bool {
     if value.iter().all(filler) && value.len() > 1 {
         return true;
     }
-    let elided = |part: &[u8]| matches!(part, b"xxxx" | b"XXXX" | b"****");
-    if value.windows(4).any(elided) || value.ends_with(b"...") || value.ends_with("…".as_bytes()) {
+    // Only to the end: `xxxxhunter2` is somebody's idea of a password.
+    let elided = |part: &[u8]| matches!(part, b"xxxx" | b"XXXX");
+    let end = value.iter().rev().take_while(|byte| filler(byte)).count();
+    let end = part(value, value.len() - end, value.len());
+    if end.windows(4).any(elided) || value.ends_with(b"...") || value.ends_with("…".as_bytes()) {
         return true;
     }
     if value.windows(3).any(|part| part == b"***")
@@ -150,6 +153,38 @@ pub(super) fn stands_for(value: &[u8]) -> bool {
     let schemes =
         [&b"op://"[..], b"vault:", b"env:", b"env.", b"secret://", b"ssm://", b"file:", b"arn:aws:"];
     schemes.iter().any(|scheme| value.starts_with(scheme))
+}
+
+/// Whether a value that begins with `$` or `%` names a variable: `$NAME`, `$NAME/x`, `${…}`, `$(…)`, `%s`, `%NAME%`.
+fn is_variable(value: &[u8]) -> bool {
+    let (sign, rest) = match value {
+        [_] | [] => return false,
+        [sign, rest @ ..] => (*sign, rest),
+    };
+    let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let behind = rest.get(name);
+    match sign {
+        b'%' => {
+            rest.len() <= 2 || behind == Some(&b'%') || (name == 0 && matches!(behind, Some(b'(' | b'{')))
+        }
+        _ if name == 0 => true,
+        _ => !matches!(behind, Some(b'-' | b'!' | b'#' | b'^' | b'+' | b'~' | b'?' | b'*' | b'=')),
+    }
+}
+
+/// Whether `value` is a name, or names with dots between.
+pub(super) fn is_path_of_names(value: &[u8]) -> bool {
+    value.split(|byte| *byte == b'.').all(is_identifier)
+}
+
+/// Whether `value` is names with dots between that no program would write: it begins and ends like nothing known.
+pub(super) fn is_host_like(value: &[u8]) -> bool {
+    let mut segments = value.split(|byte| *byte == b'.');
+    let (Some(root), Some(last)) = (segments.next(), segments.next_back()) else { return false };
+    is_path_of_names(value)
+        && !words::listed(words::ROOTS, root)
+        && matches!(names::judge(last), Name::Plain | Name::Weak)
+        && value.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'.')
 }
 
 fn starts_ignoring_case(value: &[u8], start: &[u8]) -> bool {

@@ -150,3 +150,21 @@ words! {
         main backup
     "
 }
+
+words! {
+    /// Last words of names whose values look random and are no secrets.
+    NO_SECRETS = "
+        id ids uuid guid hash hashes sha sha1 sha256 sha512 md5 digest checksum integrity etag fingerprint commit
+        rev revision ref cursor nonce trace span session thread model name path file filename dir url uri href
+        src image img icon data content body html text payload blob base64 version slug class branch tag title
+        label selector alphabet charset chars pattern regex public pubkey query etags after before page
+    "
+}
+
+words! {
+    /// How ids begin, up to their first sign.
+    ID_PREFIXES = "
+        toolu srvtoolu call msg req resp rs fc run thread asst file step evt event sess session conv chatcmpl exec
+        item batch job task org user proj cus sub pi in ch price prod seti pm acct pk vs ws cntr container
+    "
+}

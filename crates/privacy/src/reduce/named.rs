@@ -6,7 +6,7 @@ use super::write;
 use crate::config::Level;
 use crate::fault::Fault;
 use crate::keep::Key;
-use crate::mask::{Argv, Telling};
+use crate::mask::{self, Argv, Telling};
 use crate::text::Text;
 
 /// What the names around a container, and in it so far, say about its texts.
@@ -19,25 +19,50 @@ pub(super) struct Named {
     names: bool,
     /// The arguments before, if this is a list.
     argv: Argv,
+    /// The arguments of the program that this object names, before the first of them.
+    program: Option<Argv>,
+    /// Whether the member being read is that program.
+    runs: bool,
 }
 
 impl Named {
-    pub(super) fn inside(telling: Telling) -> Self {
-        Self { around: telling.inside(), beside: None, names: false, argv: Argv::START }
+    pub(super) fn inside(telling: Telling, arguments: Option<Argv>) -> Self {
+        let argv = arguments.unwrap_or(Argv::START);
+        Self { around: telling.inside(), beside: None, names: false, argv, program: None, runs: false }
     }
+}
+
+/// Whether the name of a member is one of these, in any letter case and however it is spelled.
+fn is_one_of(key: &Text<'_>, names: &[&[u8]]) -> bool {
+    let one_of = |key: &[u8]| names.iter().any(|name| key.eq_ignore_ascii_case(name));
+    if key.plain() {
+        return one_of(key.raw);
+    }
+    key.len() <= 10 && one_of(key.decode(&mut Vec::new()))
 }
 
 /// Whether a member is the value that another member of the same object names.
 pub(super) fn is_value(key: &Text<'_>) -> bool {
-    key.raw.len() == 5 && key.raw.eq_ignore_ascii_case(b"value")
+    key.len() == 5 && is_one_of(key, &[b"value"])
 }
 
 /// Whether a member names the value in the same object.
-fn is_name(key: &[u8]) -> bool {
-    (3..=8).contains(&key.len())
-        && [&b"name"[..], b"key", b"header", b"variable", b"field"]
-            .iter()
-            .any(|name| key.eq_ignore_ascii_case(name))
+fn is_name(key: &Text<'_>) -> bool {
+    if key.plain() {
+        mask::is_name(key.raw)
+    } else {
+        key.len() <= 8 && mask::is_name(key.decode(&mut Vec::new()))
+    }
+}
+
+/// Whether a member is the program that is run with the arguments in the same object.
+fn is_program(key: &Text<'_>) -> bool {
+    (3..=10).contains(&key.len()) && is_one_of(key, &[b"command", b"cmd", b"program", b"executable"])
+}
+
+/// Whether a member is the arguments of the program in the same object.
+fn is_arguments(key: &Text<'_>) -> bool {
+    (4..=9).contains(&key.len()) && is_one_of(key, &[b"args", b"arguments", b"argv"])
 }
 
 impl Run<'_, '_> {
@@ -49,8 +74,9 @@ impl Run<'_, '_> {
             None => Telling::of(key.decode(&mut self.writer.decoded)),
         };
         let Some(frame) = self.frames.last_mut() else { return own };
-        frame.named.names = is_name(key.raw);
-        let beside = if is_value(key) { frame.named.beside.unwrap_or(Telling::NOTHING) } else { own };
+        frame.named.names = is_name(key);
+        frame.named.runs = is_program(key);
+        let beside = if is_value(key) { frame.named.beside.unwrap_or(own) } else { own };
         let own = if own.is_nothing() { beside } else { own };
         match known {
             // What describes a secret is none: `{"password":{"type":"string","title":"Your password"}}`.
@@ -72,11 +98,19 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Whether a member is a `value` whose `name` may still come.
+    /// Whether a member is a `value` whose `name` may still come, or a list of arguments whose program may.
     pub(super) fn awaits_name(&self, key: &Text<'_>) -> bool {
-        is_value(key)
-            && self.cursor.peek() == Some(b'"')
-            && self.frames.last().is_some_and(|frame| frame.named.beside.is_none())
+        let Some(frame) = self.frames.last() else { return false };
+        match self.cursor.peek() {
+            Some(b'"') => frame.named.beside.is_none() && is_value(key),
+            Some(b'[') => frame.named.program.is_none() && is_arguments(key),
+            _ => false,
+        }
+    }
+
+    /// What is known of the arguments in the list that is about to be opened: the program beside it.
+    pub(super) fn arguments(&self) -> Option<Argv> {
+        self.frames.last().filter(|frame| !frame.array)?.named.program
     }
 
     /// Writes a text that is a secret because of the names around it; false if it is none.
@@ -87,7 +121,7 @@ impl Run<'_, '_> {
         telling: Telling,
     ) -> Result<bool, Fault> {
         let Some(frame) = self.frames.last_mut() else { return Ok(false) };
-        if !(frame.array || frame.named.names || !telling.is_nothing()) {
+        if !(frame.array || frame.named.names || frame.named.runs || !telling.spares(text.len())) {
             return Ok(false);
         }
         write::check(text)?;
@@ -95,6 +129,9 @@ impl Run<'_, '_> {
         let decoded = text.decode(&mut scratch);
         if frame.named.names && !frame.array {
             frame.named.beside = Some(Telling::of(decoded));
+        }
+        if frame.named.runs && !frame.array {
+            frame.named.program = Some(Argv::of(decoded));
         }
         let argument = if frame.array { frame.named.argv.read(decoded) } else { None };
         let secret = telling.secret(decoded).or(argument);

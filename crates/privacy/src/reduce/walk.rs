@@ -188,6 +188,7 @@ impl<'a, 'o> Run<'a, 'o> {
     /// Opens the object or list that the cursor stands on.
     fn open(&mut self, zone: Zone, element: Key, telling: Telling) {
         let array = self.cursor.peek() == Some(b'[');
+        let arguments = if array { self.arguments() } else { None };
         let start = self.cursor.at;
         self.cursor.at += 1;
         self.writer.raw(if array { b"[" } else { b"{" });
@@ -198,7 +199,7 @@ impl<'a, 'o> Run<'a, 'o> {
             fresh: true,
             empty: true,
             called: Called::Unsaid,
-            named: Named::inside(telling),
+            named: Named::inside(telling, arguments),
             start,
             put_off_before: self.put_off.len(),
             put_off_next: self.put_off.len(),

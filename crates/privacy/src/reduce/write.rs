@@ -82,9 +82,12 @@ impl<'o> Writer<'o> {
     /// Writes a text of which `secret` is known to be one.
     pub(super) fn with_secret(&mut self, decoded: &[u8], secret: Span) {
         mask::find(decoded, &mut self.spans);
-        self.spans.retain(|span| span.end <= secret.start || span.start >= secret.end);
-        let place = self.spans.partition_point(|span| span.start < secret.start);
-        self.spans.insert(place, secret);
+        // Whose key it is says more than that it looks random.
+        if secret.kind != mask::RANDOM || self.spans.is_empty() {
+            self.spans.retain(|span| span.end <= secret.start || span.start >= secret.end);
+            let place = self.spans.partition_point(|span| span.start < secret.start);
+            self.spans.insert(place, secret);
+        }
         self.mask_found(decoded);
         self.quoted_mask();
     }

@@ -118,3 +118,59 @@ fn an_escaped_name_tells_as_much_as_a_plain_one_at_every_level() {
         assert!(!out.contains(SECRET), "{level:?}: {out}");
     }
 }
+
+#[test]
+fn the_program_beside_its_arguments_tells_which_of_them_is_a_password() {
+    for (arguments, masked) in [
+        (
+            json!({"command": "mysql", "args": ["-phunter2", "db"]}),
+            json!({"command": "mysql", "args": ["-p[masked:option]", "db"]}),
+        ),
+        (
+            json!({"args": ["-p", "abc", "ssh"], "cmd": "/usr/bin/sshpass"}),
+            json!({"cmd": "/usr/bin/sshpass", "args": ["-p", "[masked:option]", "ssh"]}),
+        ),
+        (
+            json!({"servers": {"db": {"command": "mysql", "args": ["-phunter2"]}}}),
+            json!({"servers": {"db": {"command": "mysql", "args": ["-p[masked:option]"]}}}),
+        ),
+    ] {
+        assert_eq!(input(arguments), masked);
+    }
+    for plain in [
+        json!({"command": "mkdir", "args": ["-phunter2", "db"]}),
+        json!({"command": "cargo", "args": ["test", "-p", "privacy"]}),
+        json!({"args": ["-phunter2", "db"]}),
+    ] {
+        assert_eq!(input(plain.clone()), plain);
+    }
+}
+
+#[test]
+fn a_value_is_known_by_the_name_beside_it_however_either_is_spelled() {
+    for pair in [
+        r#"{"name":"DB_PASSWORD","value":"hunter2"}"#,
+        r#"{"name":"DB_PASSWORD","v\u0061lue":"hunter2"}"#,
+        r#"{"\u0076\u0061\u006c\u0075\u0065":"hunter2","n\u0061me":"DB_PASSWORD"}"#,
+        r#"{"VALU\u0045":"hunter2","k\u0065y":"DB_P\u0041SSWORD"}"#,
+    ] {
+        let payload = format!(r#"{{"tool_name":"mcp__x__y","tool_input":{{"env":[{pair}]}}}}"#);
+        let (_, out) = run(payload.as_bytes(), Source::ClaudeHook, Level::Actions);
+        let out = String::from_utf8(out).expect("UTF-8");
+        assert!(out.contains("[masked:password]") && !out.contains("hunter2"), "{pair}: {out}");
+    }
+}
+
+#[test]
+fn a_random_value_is_masked_under_any_name_but_that_of_an_id_or_of_data() {
+    let drawn = ["Zx81Kq0PvT3mWb7L", "r2YcNd5H"].concat();
+    let kept = input(json!({"foo": drawn, "deep": {"bar": drawn}}));
+    assert_eq!(kept, json!({"foo": "[masked:random]", "deep": {"bar": "[masked:random]"}}));
+    let plain = json!({
+        "id": drawn, "userId": drawn, "sha": drawn, "file_path": format!("/srv/{drawn}"), "cursor": drawn,
+        "foo": "0123456789abcdef0123456789abcdef01234567", "uuid": "5a133364-48e1-40c2-b568-cfba1112cbce",
+        "bar": "a sentence of a few words with 2 numbers 3", "call": format!("toolu_{drawn}"),
+        "baz": "ThisIsAVeryLongClassNameWithManyWordsInItForTheTest",
+    });
+    assert_eq!(input(plain.clone()), plain);
+}

@@ -1,0 +1,137 @@
+//! Secrets that follow their name with nothing but a blank between: netrc files, and commands that set an entry of a
+//! configuration. Such a name is only believed where the words before it say what it is.
+
+use super::names::{self, Name};
+use super::{Span, named, pairs, part, values};
+
+/// How far back the words before a name are looked for.
+const REACH: usize = 200;
+
+/// Words behind `config` that are looked over.
+const MOST_WORDS: usize = 6;
+
+/// Whether there may be a secret around the hint at `at`. Also right for the spelling of a JSON string.
+#[inline(never)]
+pub(super) fn may_be(text: &[u8], at: usize) -> bool {
+    match text.get(at) {
+        // The letters of spelled line breaks are words too.
+        Some(b'w') => netrc_word(text, at, 6).is_some(),
+        Some(b'f') => {
+            let line = part(text, at, at + REACH);
+            let line = part(line, 0, line.windows(2).position(|pair| pair == b"\\n").unwrap_or(line.len()));
+            is_config(text, at) && (config(text, at).is_some() || line.windows(2).any(|pair| pair == b"\\t"))
+        }
+        _ => false,
+    }
+}
+
+/// The secret around the hint at `at`: the `w` of `password` or the `f` of `config`.
+#[inline(never)]
+pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
+    match text.get(at) {
+        Some(b'w') => netrc(text, at),
+        Some(b'f') => config(text, at),
+        _ => None,
+    }
+}
+
+/// `machine api.example.com login me password hunter2`
+fn netrc(text: &[u8], at: usize) -> Option<Span> {
+    let end = netrc_word(text, at, 2)?;
+    let value = values::value_near(text, end)?;
+    if values::refers(part(text, value.start, value.end), value.quoted) {
+        return None;
+    }
+    let whole = values::value(text, end)?;
+    Some(Span { start: whole.start, end: whole.end, kind: "password" })
+}
+
+/// Where the word `password` ends whose `w` is at `at`, if the words before it, at most `words` of them, are those of a
+/// netrc file.
+fn netrc_word(text: &[u8], at: usize, words: usize) -> Option<usize> {
+    let start = at.checked_sub(5)?;
+    let end = start + 9;
+    let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\\';
+    if part(text, start + 1, end) != b"password" || !text.get(end).is_some_and(blank) {
+        return None;
+    }
+    let before = part(text, start.saturating_sub(REACH), start + 1);
+    let mut before = before.rsplit(blank).filter(|word| !word.is_empty()).take(words).skip(1);
+    let known = |word: &[u8]| {
+        [&b"login"[..], b"machine", b"account", b"default"].iter().any(|name| word.ends_with(name))
+    };
+    before.any(known).then_some(end)
+}
+
+/// Whether the `f` at `at` is the one of `config`.
+fn is_config(text: &[u8], at: usize) -> bool {
+    part(text, at.saturating_sub(3), at + 3) == b"config"
+}
+
+/// `git config --global user.password hunter2`, `aws configure set aws_secret_access_key hunter2`
+fn config(text: &[u8], at: usize) -> Option<Span> {
+    if !is_config(text, at) {
+        return None;
+    }
+    let mut next = at + 3;
+    if part(text, next, next + 3) == b"ure" {
+        next += 3;
+    }
+    for _ in 0..MOST_WORDS {
+        let (from, to) = word(text, next)?;
+        next = to;
+        match part(text, from, to) {
+            b"set" | b"add" => {}
+            [b'-', b'-', b'g', b'e', b't', ..] | [b'-', b'-', b'u', b'n', ..] => return None,
+            [b'-', ..] => {}
+            name => return entry(text, name, to),
+        }
+    }
+    None
+}
+
+/// The secret behind `name`, which ends at `end`.
+fn entry(text: &[u8], name: &[u8], end: usize) -> Option<Span> {
+    // `//registry.example.com/:_authToken` and `http.https://example.com/.token`
+    let name =
+        name.rsplit(|byte| matches!(byte, b':' | b'/' | b'"' | b'\'')).find(|part| !part.is_empty())?;
+    let judged = names::judge(name);
+    // Whom a signature is from is no secret.
+    if matches!(judged, Name::Plain | Name::Header | Name::Cookie) || pairs::ends_with(name, b"signingkey") {
+        return None;
+    }
+    let near = values::value_near(text, end)?;
+    let value = part(text, near.start, near.end);
+    if value.starts_with(b"-") || values::refers(value, near.quoted) || !named::fits(judged, value) {
+        return None;
+    }
+    let whole = values::value(text, end)?;
+    Some(Span { start: whole.start, end: whole.end, kind: pairs::kind(name, judged) })
+}
+
+/// The next word on the line behind `from`: where it begins and ends.
+fn word(text: &[u8], from: usize) -> Option<(usize, usize)> {
+    let rest = text.get(from..)?;
+    let blanks = rest.iter().take(8).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let word = part(rest, blanks, blanks + REACH);
+    let length =
+        word.iter().take_while(|byte| !byte.is_ascii_whitespace() && !matches!(byte, b'\\' | b'=')).count();
+    (blanks > 0 && length > 0).then_some((from + blanks, from + blanks + length))
+}
+
+/// `npm set //registry.example.com/:_authToken hunter2`: the secret behind the colon at `at`.
+pub(super) fn registry(text: &[u8], at: usize) -> Option<Span> {
+    let name = registry_name(text, at)?;
+    let end = at + 1 + name.len();
+    matches!(text.get(end), Some(b' ' | b'\t')).then(|| entry(text, name, end))?
+}
+
+/// The name behind the colon at `at`, if it is one of a registry's.
+#[inline]
+pub(super) fn registry_name(text: &[u8], at: usize) -> Option<&'static [u8]> {
+    if text.get(at + 1) != Some(&b'_') {
+        return None;
+    }
+    let names = [&b"_authToken"[..], b"_password", b"_auth"];
+    names.into_iter().find(|name| part(text, at + 1, at + 1 + name.len()) == *name)
+}

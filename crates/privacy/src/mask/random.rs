@@ -1,0 +1,138 @@
+//! Values that are drawn at random, under whatever name: long, of all kinds of characters, in an order that no word has.
+
+use super::{Span, pairs, part, words};
+
+/// What such a value is called in its marker.
+pub(crate) const KIND: &str = "random";
+
+/// Shortest and longest value that counts; what is longer is data.
+pub(super) const LEAST: usize = 24;
+const MOST: usize = 200;
+
+/// The random value in an assignment that the stretch of word characters from `start` to `end` belongs to.
+#[inline]
+pub(super) fn assigned(text: &[u8], start: usize, end: usize) -> Option<Span> {
+    // Most stretches are hashes and names in lower case: one look at their kinds is enough.
+    if !mixed(part(text, start, end)) {
+        return None;
+    }
+    value(text, start, end)
+}
+
+#[inline(never)]
+fn value(text: &[u8], start: usize, end: usize) -> Option<Span> {
+    let belongs = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-');
+    let start = start
+        - part(text, start.saturating_sub(MOST), start).iter().rev().take_while(|byte| belongs(byte)).count();
+    let rest = part(text, end, end + MOST);
+    let more = rest.iter().take_while(|byte| belongs(byte)).count();
+    let more = more + part(rest, more, more + 2).iter().take_while(|byte| **byte == b'=').count();
+    let end = end + more;
+    let open = matches!(
+        text.get(end),
+        None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b'`' | b',' | b';')
+    ) || matches!(text.get(end), Some(b')' | b'}' | b']' | b'<' | b'&' | b'|' | b'\\'));
+    if !open || !drawn(part(text, start, end)) {
+        return None;
+    }
+    let at = mark_before(text, start)?;
+    let (name, _) = pairs::name(text, at)?;
+    may_name(name).then_some(Span { start, end, kind: KIND })
+}
+
+/// The `=` or `:` that the value at `start` stands behind.
+fn mark_before(text: &[u8], start: usize) -> Option<usize> {
+    let mut before = part(text, start.saturating_sub(8), start);
+    if let [rest @ .., b'"' | b'\'' | b'`'] = before {
+        before = rest;
+        while let [rest @ .., b'\\'] = before {
+            before = rest;
+        }
+    }
+    // White space may be spelled, and its letter belong to what seems to be the value.
+    if let [rest @ .., b'\\'] = before {
+        before = rest;
+    }
+    while let [rest @ .., b' ' | b'\t'] | [rest @ .., b'\\', b't'] = before {
+        before = rest;
+    }
+    match before {
+        [.., b'=' | b':'] => Some(start.saturating_sub(8) + before.len() - 1),
+        _ => None,
+    }
+}
+
+/// Whether a value of this name may be a secret: the names of ids, hashes and data say that it is none.
+pub(super) fn may_name(name: &[u8]) -> bool {
+    let last =
+        name.rsplit(|byte| !byte.is_ascii_alphanumeric()).find(|word| !word.is_empty()).unwrap_or_default();
+    let hump =
+        last.iter().rposition(u8::is_ascii_uppercase).filter(|_| last.iter().any(u8::is_ascii_lowercase));
+    let last = last.get(hump.unwrap_or(0)..).unwrap_or_default();
+    !last.is_empty() && !words::listed_in_any_case(words::NO_SECRETS, last)
+}
+
+fn mixed(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_uppercase)
+        && value.iter().any(u8::is_ascii_digit)
+        && value.iter().any(u8::is_ascii_lowercase)
+}
+
+/// Whether the whole of `value` was drawn at random.
+///
+/// Names change their kind of character too, but only at the beginning of a word: a capital is followed by small
+/// letters, and a number ends it. What was drawn has capitals before capitals and numbers, and numbers before small
+/// letters; or more numbers than any name.
+pub(super) fn drawn(value: &[u8]) -> bool {
+    if !(LEAST..=MOST).contains(&value.len()) || is_known(value) {
+        return false;
+    }
+    // Only the end may be filled up.
+    let body = value.len() - value.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
+    let value = part(value, 0, body);
+    let (mut upper, mut lower, mut digits, mut numbers, mut odd, mut orderly, mut signs) =
+        (0, 0, 0, 0, 0, 0, 0);
+    let mut seen = 0u128;
+    let mut previous = b' ';
+    for byte in value {
+        match byte {
+            b'A'..=b'Z' => upper += 1,
+            b'a'..=b'z' => lower += 1,
+            b'0'..=b'9' => digits += 1,
+            b'+' | b'/' | b'_' | b'-' => signs += 1,
+            _ => return false,
+        }
+        numbers += usize::from(byte.is_ascii_digit() && !previous.is_ascii_digit());
+        odd += usize::from(previous.is_ascii_uppercase() && !byte.is_ascii_lowercase());
+        odd += usize::from(previous.is_ascii_digit() && byte.is_ascii_lowercase());
+        orderly += usize::from(*byte == previous || *byte == previous.wrapping_add(1));
+        seen |= 1 << (byte & 0x7f);
+        previous = *byte;
+    }
+    upper >= 3
+        && lower >= 3
+        && digits >= 2
+        && (odd >= 3 || numbers >= 4)
+        && orderly * 3 < value.len()
+        && seen.count_ones() >= 12
+        && signs * 8 <= value.len()
+}
+
+/// Whether `value` is a hash, an id or a picture, by how it begins.
+fn is_known(value: &[u8]) -> bool {
+    let begins = |start: &[u8]| value.starts_with(start);
+    if begins(b"sha")
+        || begins(b"iVBOR")
+        || begins(b"/9j/")
+        || begins(b"R0lGOD")
+        || begins(b"UklGR")
+        || begins(b"AAAA")
+    {
+        return true;
+    }
+    if matches!(value.first(), Some(b'/' | b'-' | b'+')) {
+        return true;
+    }
+    let prefix = value.iter().position(|byte| matches!(byte, b'_' | b'-'));
+    prefix.is_some_and(|length| words::listed(words::ID_PREFIXES, part(value, 0, length)))
+}

@@ -1,0 +1,83 @@
+//! Markup: `<password>…</password>`, `<entry key="password">…</entry>`, `<key>password</key><string>…</string>`.
+
+use super::names::{self, Name};
+use super::{Span, beside, named, pairs, part, stems, values};
+
+/// Longest tag, and longest text between two tags, that is looked at.
+const MOST: usize = 512;
+
+/// Elements whose attributes or neighbours name what is in them.
+const GENERAL: &[&[u8]] = &[
+    b"entry",
+    b"string",
+    b"item",
+    b"param",
+    b"property",
+    b"setting",
+    b"value",
+    b"field",
+    b"data",
+    b"element",
+];
+
+/// Whether the tag that begins at `at` may open an element with a secret in it.
+#[inline]
+pub(super) fn may_open(text: &[u8], at: usize) -> bool {
+    let name = name(text, at);
+    !name.is_empty() && (stems::within(name) || GENERAL.contains(&name))
+}
+
+/// The name of the tag that begins at `at`, without its namespace.
+fn name(text: &[u8], at: usize) -> &[u8] {
+    let rest = part(text, at + 1, at + 1 + names::MOST);
+    if !rest.first().is_some_and(u8::is_ascii_alphabetic) {
+        return b"";
+    }
+    let length = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
+        .count();
+    part(rest, 0, length).rsplit(|byte| *byte == b':').next().unwrap_or_default()
+}
+
+/// The secret between the tag that begins at `at` and the one that closes it.
+#[inline(never)]
+pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
+    let name = name(text, at);
+    let tag = part(text, at + 1, at + MOST);
+    let close = tag.iter().position(|byte| matches!(byte, b'>' | b'<'))?;
+    if tag.get(close) != Some(&b'>') || part(tag, 0, close).ends_with(b"/") {
+        return None;
+    }
+    let start = at + 1 + close + 1;
+    let inside = part(text, start, start + MOST);
+    let length = inside.iter().position(|byte| *byte == b'<')?;
+    let inside = part(inside, 0, length);
+    let value = inside.trim_ascii();
+    if value.is_empty() || part(text, start + length, start + length + 2) != b"</" {
+        return None;
+    }
+    let (judged, kind) = if GENERAL.contains(&name) {
+        beside::attribute(text, at + 1, start - 1).or_else(|| key_before(text, at))?
+    } else {
+        let judged = names::judge(name);
+        (judged, pairs::kind(name, judged))
+    };
+    if judged == Name::Plain || values::refers(value, true) || !named::fits(judged, value) {
+        return None;
+    }
+    let start = start + (inside.len() - inside.trim_ascii_start().len());
+    Some(Span { start, end: start + value.len(), kind })
+}
+
+/// What the `<key>` says that was closed just before `at`.
+fn key_before(text: &[u8], at: usize) -> Option<(Name, &'static str)> {
+    let mut before = part(text, at.saturating_sub(MOST), at);
+    while let [rest @ .., b' ' | b'\t' | b'\n' | b'\r'] | [rest @ .., b'\\', b'n' | b't' | b'r'] = before {
+        before = rest;
+    }
+    let before = before.strip_suffix(b"</key>")?;
+    let key = before.rsplit(|byte| *byte == b'>').next()?;
+    let judged = names::judge(key);
+    Some((judged, pairs::kind(key, judged)))
+}
