@@ -1,0 +1,120 @@
+/**
+ * Questions to the server. Reads only; every failure becomes a `Problem` that a page can show.
+ */
+import type {
+  ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration, FailureStat, FileStat, FileUse,
+  Health, Hit, LaneBins, Loop, McpStat, Page, Permission, Question, Row, SkillStat, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
+  UsageBucket, WebLookup,
+} from './types';
+
+export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
+
+/** Why there is no answer. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly detail: string;
+
+  constructor(status: number, title: string, detail: string) {
+    super(title);
+    this.status = status;
+    this.detail = detail;
+  }
+
+  /** Whether the server was not there at all. */
+  get offline(): boolean {
+    return this.status === 0;
+  }
+}
+
+/** Puts a query together; what is undefined, false or empty is left out. */
+export function search(query: Query): string {
+  const out = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (Array.isArray(value)) {
+      if (value.length > 0) out.set(name, value.join(','));
+    } else if (value !== undefined && value !== false && value !== '') out.set(name, String(value));
+  }
+  const text = out.toString();
+  return text && `?${text}`;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  try {
+    const body = (await response.json()) as { title?: unknown; detail?: unknown };
+    return new Problem(response.status, String(body.title ?? response.statusText), String(body.detail ?? ''));
+  } catch {
+    return new Problem(response.status, response.statusText || `status ${response.status}`, 'the answer is not readable');
+  }
+}
+
+/** Asks for a path below `/api/v1/`. */
+export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(`/api/v1/${path}${search(query)}`, { signal, headers: { accept: 'application/json' } });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new Problem(0, 'the server does not answer', 'Start it with `agent-tracer serve`.');
+  }
+  if (!response.ok) throw await problemOf(response);
+  return (await response.json()) as T;
+}
+
+const at = (id: string, what = '') => `tasks/${encodeURIComponent(id)}${what && `/${what}`}`;
+
+/** All pages of a list, at most `most` items. */
+export async function all<T>(path: string, query: Query, signal?: AbortSignal, most = 5000): Promise<{ items: T[]; complete: boolean }> {
+  const items: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const page: Page<T> = await get(path, { limit: 500, ...query, cursor }, signal);
+    for (const item of page.items) items.push(item);
+    cursor = page.nextCursor;
+  } while (cursor && items.length < most);
+  return { items, complete: cursor === undefined };
+}
+
+type Ask<T> = (query?: Query, signal?: AbortSignal) => Promise<T>;
+const list = <T>(path: string): Ask<Page<T>> => (query, signal) => get(path, query, signal);
+type AskTask<T> = (id: string, query?: Query, signal?: AbortSignal) => Promise<T>;
+const ofTask = <T>(what: string): AskTask<T> => (id, query, signal) => get(at(id, what), query, signal);
+const allOfTask = <T>(what: string): AskTask<{ items: T[]; complete: boolean }> => (id, query = {}, signal) => all(at(id, what), query, signal);
+
+export const api = {
+  tasks: list<Task>('tasks'),
+  task: ofTask<Task>(''),
+  tree: ofTask<Page<TreeNode>>('tree'),
+  summary: ofTask<TaskSummary>('summary'),
+  lanes: ofTask<LaneBins>('lanes'),
+  timeline: allOfTask<Row>('timeline'),
+  timelinePage: ofTask<Page<Row>>('timeline'),
+  turns: allOfTask<Turn>('turns'),
+  toolCalls: allOfTask<ToolCall>('tool-calls'),
+  context: allOfTask<ContextPoint>('context'),
+  files: allOfTask<FileUse>('files'),
+  commands: allOfTask<CommandRun>('commands'),
+  exploration: allOfTask<Exploration>('exploration'),
+  web: allOfTask<WebLookup>('web'),
+  permissions: allOfTask<Permission>('permissions'),
+  todos: ofTask<Page<Todo>>('todos'),
+  questions: allOfTask<Question>('questions'),
+  event: (id: string, signal?: AbortSignal) => get<EventDetail>(`events/${encodeURIComponent(id)}`, {}, signal),
+  search: list<Hit>('search'),
+  attention: list<Attention>('attention'),
+  health: list0<Health>('health'),
+  settings: list0<Record<string, unknown>>('settings'),
+  tools: list<ToolStat>('tools'),
+  failures: list<FailureStat>('failures'),
+  usage: list<UsageBucket>('usage'),
+  allFiles: list<FileStat>('files'),
+  skills: list<SkillStat>('skills'),
+  mcp: list<McpStat>('mcp'),
+  agents: list<AgentStat>('agents'),
+  allCommands: list<CommandStat>('commands'),
+  loops: list<Loop>('loops'),
+  activity: list<ActivityBucket>('activity'),
+};
+
+function list0<T>(path: string): Ask<T> {
+  return (query, signal) => get(path, query, signal);
+}

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+
+import { search } from '../api/client';
+import type { Row } from '../api/types';
+import { chord, Keys } from './keys.svelte';
+import { Stream, type Source, type Surroundings } from './stream';
+
+class FakeSource implements Source {
+  onopen: Source['onopen'] = null;
+  onerror: Source['onerror'] = null;
+  onmessage: Source['onmessage'] = null;
+  closed = false;
+  named = new Map<string, () => void>();
+  readonly url: string;
+  constructor(url: string) {
+    this.url = url;
+  }
+  addEventListener(name: string, listener: () => void) {
+    this.named.set(name, listener);
+  }
+  close() {
+    this.closed = true;
+  }
+  row(seq: number) {
+    this.onmessage?.({ data: JSON.stringify({ id: `r${seq}`, seq }), lastEventId: String(seq) });
+  }
+}
+
+function surroundings() {
+  const sources: FakeSource[] = [];
+  const timers: { ms: number; run: () => void }[] = [];
+  const frames: (() => void)[] = [];
+  const around: Surroundings = {
+    open: (url) => {
+      sources.push(new FakeSource(url));
+      return sources.at(-1)!;
+    },
+    after: (ms, run) => {
+      timers.push({ ms, run });
+      return () => undefined;
+    },
+    frame: (run) => void frames.push(run),
+    now: () => 77,
+  };
+  return { around, sources, timers, frames };
+}
+
+describe('the stream', () => {
+  it('hands out the rows of a frame together, in order', () => {
+    const { around, sources, frames } = surroundings();
+    const stream = new Stream(around);
+    const seen: number[][] = [];
+    stream.listen({ rows: (rows: Row[]) => seen.push(rows.map((row) => row.seq)) });
+    stream.connect();
+    sources[0]!.onopen?.();
+    sources[0]!.row(1);
+    sources[0]!.row(2);
+    expect(frames).toHaveLength(1);
+    frames[0]!();
+    sources[0]!.row(3);
+    frames[1]!();
+    expect(seen).toEqual([[1, 2], [3]]);
+  });
+
+  it('says that it is lost, waits longer each time and resumes after the last row', () => {
+    const { around, sources, timers } = surroundings();
+    const stream = new Stream(around);
+    stream.connect();
+    sources[0]!.onopen?.();
+    sources[0]!.row(41);
+    sources[0]!.onerror?.();
+    expect([stream.state, stream.lostAt, sources[0]!.closed]).toEqual(['lost', 77, true]);
+    timers[0]!.run();
+    sources[1]!.onerror?.();
+    timers[1]!.run();
+    expect(timers.map(({ ms }) => ms)).toEqual([500, 1000]);
+    expect(sources[2]!.url).toBe('/api/v1/stream?after=41');
+    sources[2]!.onopen?.();
+    expect([stream.state, stream.lostAt]).toEqual(['live', undefined]);
+    sources[2]!.onerror?.();
+    expect(timers[2]!.ms).toBe(500);
+  });
+
+  it('asks for a reload when rows were missed, or when there is nothing to resume from', () => {
+    const { around, sources, timers } = surroundings();
+    const stream = new Stream(around);
+    let reloads = 0;
+    stream.listen({ reload: () => (reloads += 1) });
+    stream.connect();
+    sources[0]!.onopen?.();
+    sources[0]!.onerror?.();
+    timers[0]!.run();
+    sources[1]!.onopen?.();
+    expect(reloads).toBe(1);
+    sources[1]!.named.get('missed')!();
+    sources[1]!.onmessage?.({ data: '{half', lastEventId: '9' });
+    expect(reloads).toBe(3);
+  });
+});
+
+const press = (key: string, more: Partial<KeyboardEvent> = {}) =>
+  ({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, target: null, timeStamp: 0, preventDefault: () => undefined, ...more }) as KeyboardEvent;
+
+describe('the keyboard', () => {
+  it('writes keys the way bindings do', () => {
+    expect([chord(press('k', { metaKey: true })), chord(press('?', { shiftKey: true })), chord(press('ArrowLeft', { shiftKey: true })), chord(press(' '))])
+      .toEqual(['Mod+k', '?', 'Shift+ArrowLeft', 'Space']);
+  });
+
+  it('understands two keys in a row, if they come soon', () => {
+    const keys = new Keys();
+    let went = 0;
+    keys.add([{ keys: 'g t', label: 'Tasks', group: 'Go', run: () => (went += 1) }]);
+    keys.handle(press('g', { timeStamp: 100 }));
+    keys.handle(press('t', { timeStamp: 300 }));
+    keys.handle(press('g', { timeStamp: 1000 }));
+    keys.handle(press('t', { timeStamp: 9000 }));
+    expect(went).toBe(1);
+  });
+
+  it('lets the newest binding win and gives the key back', () => {
+    const keys = new Keys();
+    const ran: string[] = [];
+    keys.add([{ keys: 'j', label: '', group: '', run: () => ran.push('list') }]);
+    const drop = keys.add([{ keys: 'j', label: '', group: '', run: () => ran.push('drawer') }]);
+    keys.handle(press('j'));
+    drop();
+    keys.handle(press('j'));
+    expect(ran).toEqual(['drawer', 'list']);
+  });
+});
+
+describe('queries', () => {
+  it('leave out what is not asked', () => {
+    expect(search({ a: undefined, b: '', c: false, d: [], e: 0, f: true, g: ['x', 'y'] })).toBe('?e=0&f=true&g=x%2Cy');
+    expect(search({})).toBe('');
+  });
+});

@@ -1,0 +1,60 @@
+/**
+ * Where we are. The address holds everything that somebody may want to send to a colleague or to come back to.
+ */
+class Router {
+  path = $state(location.pathname);
+  query = $state.raw(new URLSearchParams(location.search));
+
+  constructor() {
+    addEventListener('popstate', () => this.read());
+    document.addEventListener('click', (event) => this.click(event));
+  }
+
+  /** Goes to an address of ours. */
+  go(url: string, how: 'push' | 'replace' = 'push'): void {
+    if (how === 'push') history.pushState(null, '', url);
+    else history.replaceState(null, '', url);
+    const before = this.path;
+    this.read();
+    if (before !== this.path) scrollTo(0, 0);
+  }
+
+  /** Changes parts of the query; an empty value takes its part away. */
+  set(parts: Record<string, string | undefined>, how: 'push' | 'replace' = 'replace'): void {
+    const next = new URLSearchParams(this.query);
+    for (const [name, value] of Object.entries(parts)) {
+      if (value) next.set(name, value);
+      else next.delete(name);
+    }
+    if (next.toString() === this.query.toString()) return;
+    const text = next.toString();
+    this.go(`${this.path}${text && `?${text}`}`, how);
+  }
+
+  get(name: string): string {
+    return this.query.get(name) ?? '';
+  }
+
+  private read(): void {
+    this.path = location.pathname;
+    this.query = new URLSearchParams(location.search);
+  }
+
+  private click(event: MouseEvent): void {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest('a') : null;
+    const href = link?.getAttribute('href');
+    if (!link || !href?.startsWith('/') || href.startsWith('//') || link.target || link.hasAttribute('download')) return;
+    event.preventDefault();
+    this.go(href);
+  }
+}
+
+export const router = new Router();
+
+export const taskUrl = (id: string, parts: Record<string, string | undefined> = {}): string => {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parts)) if (value) query.set(name, value);
+  const text = query.toString();
+  return `/tasks/${encodeURIComponent(id)}${text && `?${text}`}`;
+};

@@ -1,0 +1,113 @@
+/**
+ * The live stream: one connection for the whole page, rows handed out once per frame.
+ *
+ * `live` is only ever said while the connection stands. When it breaks we say so at once, try again with growing
+ * pauses, resume after the last row that we saw, and tell listeners to load again when the server says that rows were
+ * missed. Nothing here touches the page: the source of events and the clock come from outside.
+ */
+import type { Row } from '../api/types';
+
+export type Connection = 'connecting' | 'live' | 'lost';
+
+export interface Source {
+  onopen: (() => void) | null;
+  onerror: (() => void) | null;
+  onmessage: ((event: { data: string; lastEventId: string }) => void) | null;
+  addEventListener(name: string, listener: () => void): void;
+  close(): void;
+}
+
+export interface Surroundings {
+  open: (url: string) => Source;
+  after: (ms: number, run: () => void) => () => void;
+  /** Runs before the next frame is drawn. */
+  frame: (run: () => void) => void;
+  now: () => number;
+}
+
+export interface Listener {
+  rows?: (rows: Row[]) => void;
+  /** Rows may have been missed: load again. */
+  reload?: () => void;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+
+export class Stream {
+  state: Connection = 'connecting';
+  /** When the connection was lost. */
+  lostAt: number | undefined;
+  lastSeq: string | undefined;
+  onstate: (() => void) | undefined;
+  private readonly around: Surroundings;
+  private source: Source | undefined;
+  private cancel: (() => void) | undefined;
+  private pause = FIRST_PAUSE_MS;
+  private readonly listeners = new Set<Listener>();
+  private batch: Row[] = [];
+
+  constructor(around: Surroundings) {
+    this.around = around;
+  }
+
+  listen(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  connect(): void {
+    this.cancel?.();
+    this.source?.close();
+    const source = this.around.open(`/api/v1/stream${this.lastSeq ? `?after=${this.lastSeq}` : ''}`);
+    this.source = source;
+    source.onopen = () => {
+      const again = this.lostAt !== undefined;
+      this.pause = FIRST_PAUSE_MS;
+      this.become('live');
+      // Without a place to resume from, nobody knows what happened in between.
+      if (again && !this.lastSeq) this.reload();
+    };
+    source.onerror = () => {
+      source.close();
+      this.become('lost');
+      const pause = this.pause;
+      this.pause = Math.min(this.pause * 2, LONGEST_PAUSE_MS);
+      this.cancel = this.around.after(pause, () => this.connect());
+    };
+    source.onmessage = ({ data, lastEventId }) => {
+      let row: Row;
+      try {
+        row = JSON.parse(data) as Row;
+      } catch {
+        this.reload();
+        return;
+      }
+      if (lastEventId) this.lastSeq = lastEventId;
+      if (this.batch.push(row) === 1) this.around.frame(() => this.flush());
+    };
+    source.addEventListener('missed', () => this.reload());
+  }
+
+  close(): void {
+    this.cancel?.();
+    this.source?.close();
+  }
+
+  private become(state: Connection): void {
+    if (state === 'lost') this.lostAt ??= this.around.now();
+    if (state === 'live') this.lostAt = undefined;
+    this.state = state;
+    this.onstate?.();
+  }
+
+  private flush(): void {
+    const rows = this.batch;
+    this.batch = [];
+    for (const listener of this.listeners) listener.rows?.(rows);
+  }
+
+  private reload(): void {
+    for (const listener of this.listeners) listener.reload?.();
+  }
+}

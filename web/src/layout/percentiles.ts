@@ -1,0 +1,56 @@
+/**
+ * The table behind an area selection: what happened in it, by tool.
+ */
+export interface Timed {
+  toolName: string;
+  durationMs?: number;
+  state: string;
+}
+
+export interface ToolLine {
+  tool: string;
+  count: number;
+  failures: number;
+  /** Calls whose duration is known: what the percentiles rest on. */
+  timed: number;
+  p50Ms?: number;
+  p95Ms?: number;
+  maxMs?: number;
+  totalMs: number;
+}
+
+/** The nearest-rank percentile of sorted numbers. */
+export function percentile(sorted: readonly number[], part: number): number | undefined {
+  if (sorted.length === 0) return undefined;
+  const rank = Math.ceil(part * sorted.length);
+  return sorted[Math.min(Math.max(rank, 1), sorted.length) - 1];
+}
+
+const FAILED = new Set(['failed', 'denied', 'interrupted']);
+
+/** One line per tool, most time first. */
+export function byTool(calls: readonly Timed[]): ToolLine[] {
+  const groups = new Map<string, { durations: number[]; count: number; failures: number }>();
+  for (const call of calls) {
+    let group = groups.get(call.toolName);
+    if (!group) groups.set(call.toolName, (group = { durations: [], count: 0, failures: 0 }));
+    group.count += 1;
+    if (FAILED.has(call.state)) group.failures += 1;
+    if (call.durationMs !== undefined) group.durations.push(call.durationMs);
+  }
+  return [...groups]
+    .map(([tool, { durations, count, failures }]) => {
+      durations.sort((a, b) => a - b);
+      return {
+        tool,
+        count,
+        failures,
+        timed: durations.length,
+        p50Ms: percentile(durations, 0.5),
+        p95Ms: percentile(durations, 0.95),
+        maxMs: durations.at(-1),
+        totalMs: durations.reduce((sum, ms) => sum + ms, 0),
+      };
+    })
+    .sort((a, b) => b.totalMs - a.totalMs || b.count - a.count || a.tool.localeCompare(b.tool));
+}

@@ -1,0 +1,90 @@
+/**
+ * Runs of equal calls: when neighbours of one track are too narrow to be told apart, they are drawn as one bar that
+ * knows how many it stands for. What is wide enough to be read stays alone at every zoom.
+ */
+export interface Groupable {
+  start: number;
+  end: number;
+  count: number;
+  failures: number;
+  running: boolean;
+  tool?: string;
+  kind?: string;
+}
+
+export interface Run<T> {
+  first: T;
+  last: T;
+  x0: number;
+  x1: number;
+  /** Rows in it. */
+  count: number;
+  /** Failed rows in it. */
+  failures: number;
+  /** Bars in it. */
+  bars: number;
+  /** Whether all have the same tool. */
+  uniform: boolean;
+}
+
+export interface RunOptions {
+  /** Bars at least this wide are never grouped. */
+  readablePx: number;
+  /** Neighbours further apart than this are not grouped. */
+  joinPx: number;
+  /** Where a bar without length ends at the earliest. */
+  minPx: number;
+}
+
+export const RUN_OPTIONS: RunOptions = { readablePx: 26, joinPx: 2.5, minPx: 2 };
+
+/**
+ * Calls `emit` for each run of `track[from..]` until one begins after `limit` pixels. The run is reused between calls:
+ * a drawing loop must not feed the garbage collector.
+ */
+export function eachRun<T extends Groupable>(
+  track: readonly T[],
+  from: number,
+  limit: number,
+  toX: (t: number) => number,
+  options: RunOptions,
+  emit: (run: Run<T>) => void,
+): void {
+  let run: Run<T> | undefined;
+  for (let i = from; i < track.length; i += 1) {
+    const bar = track[i]!;
+    const x0 = toX(bar.start);
+    if (x0 > limit) break;
+    const x1 = Math.max(toX(bar.end), x0 + options.minPx);
+    const narrow = x1 - x0 < options.readablePx && !bar.running;
+    if (run && run.bars > 0) {
+      const same = run.first.tool === bar.tool && (bar.tool !== undefined || run.first.kind === bar.kind);
+      const near = x0 - run.x1 <= options.joinPx;
+      // Unequal neighbours are joined only where they would cover the same pixel.
+      if (narrow && near && run.x1 - run.x0 < 4096 && (same || (x1 - x0 < 3 && x0 - run.x1 < 0.5))) {
+        const lastNarrow = run.bars > 1 || run.x1 - run.x0 < options.readablePx;
+        if (lastNarrow && !run.last.running) {
+          run.last = bar;
+          run.x1 = Math.max(run.x1, x1);
+          run.count += bar.count;
+          run.failures += bar.failures;
+          run.bars += 1;
+          run.uniform = run.uniform && same;
+          continue;
+        }
+      }
+      emit(run);
+      run.bars = 0;
+    }
+    run ??= { first: bar, last: bar, x0, x1, count: 0, failures: 0, bars: 0, uniform: true };
+    run.first = bar;
+    run.last = bar;
+    run.x0 = x0;
+    run.x1 = x1;
+    run.count = bar.count;
+    run.failures = bar.failures;
+    run.bars = 1;
+    run.uniform = true;
+  }
+  if (run && run.bars > 0) emit(run);
+}

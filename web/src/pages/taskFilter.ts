@@ -1,0 +1,55 @@
+/** The filters of the task list, as the address holds them and as the server is asked. */
+import type { Query } from '../api/client';
+import type { Task } from '../api/types';
+
+export const STATUSES = ['running', 'waiting', 'failed', 'completed', 'abandoned'] as const;
+export const SINCE = [['', 'any time'], ['-1h', 'last hour'], ['-24h', 'last 24 hours'], ['-7d', 'last 7 days'], ['-30d', 'last 30 days']] as const;
+
+export interface TaskFilter {
+  q: string;
+  status: string[];
+  agent: string;
+  project: string;
+  model: string;
+  since: string;
+  failed: boolean;
+  subagents: boolean;
+}
+
+/** What the address says; what nobody knows is ignored. */
+export function readFilter(query: URLSearchParams): TaskFilter {
+  const known = new Set<string>(STATUSES);
+  return {
+    q: query.get('q') ?? '',
+    status: (query.get('status') ?? '').split(',').filter((status) => known.has(status)),
+    agent: query.get('agent') ?? '',
+    project: query.get('project') ?? '',
+    model: query.get('model') ?? '',
+    since: query.get('since') ?? '',
+    failed: query.get('failed') === '1',
+    subagents: query.get('subagents') === '1',
+  };
+}
+
+/** The question to the server. */
+export function askFor(filter: TaskFilter): Query {
+  return {
+    q: filter.q || undefined,
+    status: filter.status,
+    agent: filter.agent || undefined,
+    project: filter.project || undefined,
+    model: filter.model || undefined,
+    since: filter.since || undefined,
+    failedCalls: filter.failed,
+    kind: filter.subagents ? undefined : 'primary',
+  };
+}
+
+export const isFiltered = (filter: TaskFilter): boolean =>
+  Boolean(filter.q || filter.status.length || filter.agent || filter.project || filter.model || filter.since || filter.failed);
+
+/** A fresh first page over what was loaded: new and changed tasks come first, nothing is there twice. */
+export function mergeFirstPage(loaded: readonly Task[], first: readonly Task[]): Task[] {
+  const fresh = new Set(first.map((task) => task.id));
+  return [...first, ...loaded.filter((task) => !fresh.has(task.id))];
+}

@@ -1,0 +1,9 @@
+/** The pages that one can go to. `/health` belongs to the server, so ours stands elsewhere. */
+export const PLACES = [
+  { name: 'Live', path: '/', key: 'l' },
+  { name: 'Tasks', path: '/tasks', key: 't' },
+  { name: 'Insights', path: '/insights', key: 'i' },
+  { name: 'Search', path: '/search', key: 's' },
+  { name: 'Health', path: '/tracer', key: 'h' },
+  { name: 'Settings', path: '/settings', key: ',' },
+] as const;

@@ -1,0 +1,151 @@
+/**
+ * Numbers as people read them at a glance. Pure; the clock is an argument.
+ */
+const NONE = '–';
+
+/** `340 ms`, `4.2 s`, `3m 07s`, `2h 05m`, `3d 4h`: at most two units, never a jumpy third digit. */
+export function duration(ms: number | undefined): string {
+  if (ms === undefined || !Number.isFinite(ms)) return NONE;
+  const value = Math.max(ms, 0);
+  if (value < 1) return '0 ms';
+  if (value < 999.5) return `${Math.round(value)} ms`;
+  if (value < 59_950) return `${(value / 1000).toFixed(1)} s`;
+  const seconds = Math.round(value / 1000);
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${String(seconds % 60).padStart(2, '0')}s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 1440) return `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, '0')}m`;
+  const hours = Math.round(minutes / 60);
+  return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+}
+
+/** `0`, `950`, `12.4k`, `3.1M`. */
+export function count(n: number | undefined): string {
+  if (n === undefined || !Number.isFinite(n)) return NONE;
+  const size = Math.abs(n);
+  if (size < 1000) return String(Math.round(n));
+  if (size < 9_950) return `${(n / 1000).toFixed(1)}k`;
+  if (size < 999_500) return `${Math.round(n / 1000)}k`;
+  if (size < 9_950_000) return `${(n / 1e6).toFixed(1)}M`;
+  if (size < 999_500_000) return `${Math.round(n / 1e6)}M`;
+  return `${(n / 1e9).toFixed(1)}G`;
+}
+
+/** All digits, grouped. */
+export function exact(n: number | undefined): string {
+  return n === undefined ? NONE : n.toLocaleString('en-US');
+}
+
+/** `$0.00`, `$0.42`, `$13.70`, `$1,204`; what is not nothing never looks like nothing. */
+export function money(usd: number | undefined): string {
+  if (usd === undefined || !Number.isFinite(usd)) return NONE;
+  if (usd > 0 && usd < 0.005) return '<$0.01';
+  if (usd >= 1000) return `$${Math.round(usd).toLocaleString('en-US')}`;
+  return `$${usd.toFixed(2)}`;
+}
+
+/** `0 B`, `14 KB`, `3.2 MB`. */
+export function bytes(n: number | undefined): string {
+  if (n === undefined || !Number.isFinite(n)) return NONE;
+  if (n < 1024) return `${n} B`;
+  const units = ['KB', 'MB', 'GB', 'TB'];
+  let value = n / 1024;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value < 9.95 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+}
+
+/** `3 %`, `0.4 %`. */
+export function percent(part: number | undefined): string {
+  if (part === undefined || !Number.isFinite(part)) return NONE;
+  if (part > 0 && part < 1) return `${part.toFixed(1)} %`;
+  return `${Math.round(part)} %`;
+}
+
+const two = (n: number) => String(n).padStart(2, '0');
+
+/** `14:03:07`, in the reader's zone. */
+export function clock(time: string | number): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? NONE : `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** `14:03:07.250`. */
+export function clockMs(time: string | number): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? NONE : `${clock(time)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Today `14:03`, this year `12 Mar 14:03`, else `12 Mar 2025`. */
+export function moment(time: string | number, now: number): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return NONE;
+  const today = new Date(now);
+  const hm = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  if (date.toDateString() === today.toDateString()) return hm;
+  const day = `${date.getDate()} ${MONTHS[date.getMonth()]}`;
+  return date.getFullYear() === today.getFullYear() ? `${day} ${hm}` : `${day} ${date.getFullYear()}`;
+}
+
+/** Day and clock, in full: for titles of elements. */
+export function fullTime(time: string | number): string {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return NONE;
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clockMs(time)}`;
+}
+
+/** `just now`, `4 min`, `3 h`, `12 d`: how long ago. */
+export function ago(time: string | number, now: number): string {
+  const ms = now - new Date(time).getTime();
+  if (!Number.isFinite(ms)) return NONE;
+  if (ms < 10_000) return 'just now';
+  if (ms < 60_000) return `${Math.floor(ms / 1000)} s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min`;
+  if (ms < 86_400_000) return `${Math.floor(ms / 3_600_000)} h`;
+  return `${Math.floor(ms / 86_400_000)} d`;
+}
+
+/** The last folder of a path: what people call a project. */
+export function folder(path: string): string {
+  const parts = path.split(/[\\/]+/).filter(Boolean);
+  return parts.at(-1) ?? path;
+}
+
+/** A path short enough to read: its end is what tells files apart. */
+export function shortPath(path: string, root = ''): string {
+  if (root && path.startsWith(root)) {
+    const rest = path.slice(root.length).replace(/^[\\/]+/, '');
+    if (rest) return rest;
+  }
+  return path;
+}
+
+/** `claude-opus-4-8` from `claude-opus-4-8-20260401`: dates of models say little at a glance. */
+export function modelName(model: string | undefined): string {
+  if (!model) return NONE;
+  return model.replace(/-20\d{6}$/, '').replace(/^claude-/, '');
+}
+
+/** `+12 %` against the range before; empty when there is nothing to compare with. */
+export function change(now: number, before: number): string {
+  if (!(before > 0)) return '';
+  const part = ((now - before) / before) * 100;
+  if (Math.abs(part) < 0.5) return '±0 %';
+  return `${part > 0 ? '+' : '−'}${Math.abs(part) >= 1000 ? '>999' : Math.round(Math.abs(part))} %`;
+}
+
+export const AGENTS: Record<string, string> = { claude_code: 'Claude Code', codex: 'Codex' };
+
+/** `Claude`, `Codex`: for narrow columns. */
+export function agentName(agent: string): string {
+  return agent === 'claude_code' ? 'Claude' : (AGENTS[agent] ?? agent);
+}
+
+/** `tool_batch_completed` → `tool batch completed`. */
+export function words(name: string): string {
+  return name.replace(/[_.]+/g, ' ');
+}

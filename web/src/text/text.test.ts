@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+
+import { ago, bytes, change, count, duration, folder, modelName, moment, money, percent, shortPath } from './format';
+import { inertBlock, inertLine, snippetPieces } from './inert';
+
+describe('foreign text', () => {
+  it('shows control characters instead of obeying them', () => {
+    expect(inertLine('\u001b[31mred\u001b[0m\u0007')).toBe('␛[31mred␛[0m␇');
+    expect(inertBlock('a\u0000b\u007fc\u009b1m').text).toBe('a␀b␡c⟨9B⟩1m');
+  });
+
+  it('names what would turn the line around', () => {
+    expect(inertLine('evil\u202egnp.exe')).toBe('evil⟨RLO⟩gnp.exe');
+    expect(inertLine('\u2067abc\u2069')).toBe('⟨RLI⟩abc⟨PDI⟩');
+  });
+
+  it('leaves letters of every script alone', () => {
+    const text = 'שלום مرحبا 你好 👩‍👩‍👧 naïve';
+    expect(inertLine(text)).toBe(text);
+  });
+
+  it('keeps lines in blocks and folds them in lines', () => {
+    expect(inertBlock('a\r\nb\tc').text).toBe('a\nb\tc');
+    expect(inertLine('a\r\nb\tc   d')).toBe('a ⏎ b c d');
+    expect(inertLine('a\rb')).toBe('a␍b');
+  });
+
+  it('cuts what nobody reads, and says how much', () => {
+    const long = 'x'.repeat(1_000_000);
+    expect(inertBlock(long, 100)).toEqual({ text: 'x'.repeat(100), cut: 999_900 });
+    expect(inertLine(long)).toHaveLength(401);
+  });
+
+  it('does not break on halves of characters', () => {
+    expect(inertLine('a\ud800b')).toBe('a�b');
+  });
+
+  it('marks the words that matched and nothing else', () => {
+    expect(snippetPieces('run ⟦cargo⟧ test')).toEqual([
+      { text: 'run ', hit: false }, { text: 'cargo', hit: true }, { text: ' test', hit: false },
+    ]);
+    expect(snippetPieces('no ⟦ end')).toEqual([{ text: 'no ', hit: false }, { text: ' end', hit: false }]);
+    expect(snippetPieces('<b>⟦<i>⟧')).toEqual([{ text: '<b>', hit: false }, { text: '<i>', hit: true }]);
+  });
+});
+
+describe('numbers', () => {
+  it('read durations with at most two units', () => {
+    expect([0, 0.4, 12.6, 999.6, 4210, 59_960, 187_000, 7_500_000, 280_000_000].map(duration))
+      .toEqual(['0 ms', '0 ms', '13 ms', '1.0 s', '4.2 s', '1m 00s', '3m 07s', '2h 05m', '3d 6h']);
+    expect([duration(undefined), duration(Number.NaN), duration(-5)]).toEqual(['–', '–', '0 ms']);
+  });
+
+  it('shorten counts', () => {
+    expect([0, 999, 1000, 9_960, 12_400, 999_600, 3_100_000, 12_000_000_000].map(count))
+      .toEqual(['0', '999', '1.0k', '10k', '12k', '1.0M', '3.1M', '12.0G']);
+  });
+
+  it('never show some money as none', () => {
+    expect([0, 0.001, 0.424, 13.7, 1204.4].map(money)).toEqual(['$0.00', '<$0.01', '$0.42', '$13.70', '$1,204']);
+  });
+
+  it('know bytes and parts', () => {
+    expect([0, 1023, 14_336, 3_355_443, 5e12].map(bytes)).toEqual(['0 B', '1023 B', '14 KB', '3.2 MB', '4.5 TB']);
+    expect([0, 0.42, 3.4, undefined].map(percent)).toEqual(['0 %', '0.4 %', '3 %', '–']);
+  });
+
+  it('name moments by how far they are away', () => {
+    const now = new Date(2026, 5, 15, 12, 0).getTime();
+    expect(moment(new Date(2026, 5, 15, 9, 5).getTime(), now)).toBe('09:05');
+    expect(moment(new Date(2026, 2, 3, 9, 5).getTime(), now)).toBe('3 Mar 09:05');
+    expect(moment(new Date(2024, 2, 3, 9, 5).getTime(), now)).toBe('3 Mar 2024');
+    expect(moment('nonsense', now)).toBe('–');
+    expect([1000, 45_000, 300_000, 7_300_000, 200_000_000].map((ms) => ago(now - ms, now)))
+      .toEqual(['just now', '45 s', '5 min', '2 h', '2 d']);
+  });
+
+  it('compare with the range before', () => {
+    expect([change(112, 100), change(50, 100), change(5, 0), change(100, 100)]).toEqual(['+12 %', '−50 %', '', '±0 %']);
+  });
+
+  it('shorten names', () => {
+    expect([folder('/home/a/project/'), folder('C:\\x\\y'), folder('')]).toEqual(['project', 'y', '']);
+    expect([shortPath('/a/b/c.rs', '/a/b'), shortPath('/a/b', '/a/b'), shortPath('/x', '/a')]).toEqual(['c.rs', '/a/b', '/x']);
+    expect([modelName('claude-opus-4-8-20260401'), modelName('gpt-5.2-codex'), modelName(undefined)])
+      .toEqual(['opus-4-8', 'gpt-5.2-codex', '–']);
+  });
+});
