@@ -104,7 +104,9 @@ impl Prices {
     pub fn find(&self, model: &str) -> Option<Price<'_>> {
         let name = name::folded(model)?;
         // All spellings with the user first: their price for a plain name beats the table's for the dated one.
-        let (table, model) = match name::find(&self.overrides, &name) {
+        let of_user =
+            if self.overrides.models().is_empty() { None } else { name::find(&self.overrides, &name) };
+        let (table, model) = match of_user {
             Some(model) => (&self.overrides, model),
             None => (self.table, name::find(self.table, &name)?),
         };
