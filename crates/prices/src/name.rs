@@ -287,7 +287,10 @@ mod tests {
             "claude-opus-4-55",
             "claude-opus-4",
             "claude-opus-4-5-fast",
+            "claude-opus-4-5-12345678",
             "claude-sonnet-4-5-2025092",
+            "gpt-5.5-1234-01-01",
+            "gpt-5.5-2026-1-1",
             "gpt-5",
             "gpt-5.5-codex",
             "gpt-5.5-high",
@@ -303,7 +306,8 @@ mod tests {
         ] {
             assert_eq!(found(&table, said), None, "{said}");
         }
-        assert_eq!(found(&table, &"o3".repeat(LONGEST)), None);
+        assert_eq!(found(&table, "o3[1m]").as_deref(), Some("o3"));
+        assert_eq!(found(&table, &format!("o3[{}]", "1".repeat(LONGEST))), None);
     }
 
     #[test]
