@@ -38,6 +38,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("policy", &["event", "shell"]),
         ("prices", &["event"]),
         ("ledger", &["event", "prices"]),
+        ("intake", &["spool", "privacy", "agents", "ledger", "event"]),
         ("server", &["spool", "privacy", "agents", "policy", "ledger", "event", "shell"]),
     ];
     table.iter().map(|(room, knows)| (*room, knows.iter().copied().collect())).collect()

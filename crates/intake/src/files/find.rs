@@ -1,0 +1,264 @@
+//! Which files there are, and what each is by its name. Looks at names and facts; opens nothing.
+
+use std::fs::{self, DirEntry, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use agent_tracer_agents::claude::transcript::{Place, TranscriptFile};
+use agent_tracer_agents::codex::rollout::RolloutName;
+use agent_tracer_event::Agent;
+
+/// Folders in folders that are looked into. The agents' own files lie at most eight deep.
+const DEPTH_MAX: usize = 12;
+
+/// A folder that an agent writes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The agent; unknown if a person named a folder without saying whose it is.
+    pub agent: Option<Agent>,
+    /// The folder. It need not exist.
+    pub folder: PathBuf,
+}
+
+impl Root {
+    /// A folder of an agent.
+    pub fn of(agent: Agent, folder: impl Into<PathBuf>) -> Self {
+        Self { agent: Some(agent), folder: folder.into() }
+    }
+}
+
+/// What a file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Rows of Claude Code.
+    Transcript(TranscriptFile),
+    /// What a subagent of Claude Code is.
+    Meta(TranscriptFile),
+    /// Rows of Codex.
+    Rollout {
+        /// Whether they are compressed with zstd.
+        compressed: bool,
+    },
+}
+
+impl Kind {
+    /// Whose file it is.
+    #[must_use]
+    pub fn agent(&self) -> Agent {
+        match self {
+            Self::Transcript(_) | Self::Meta(_) => Agent::ClaudeCode,
+            Self::Rollout { .. } => Agent::Codex,
+        }
+    }
+}
+
+/// What the system says of a file without opening it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The device it is on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// How long it is.
+    pub length: u64,
+    /// When it last changed, in nanoseconds since 1970.
+    pub changed_ns: i64,
+}
+
+impl Facts {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            length: metadata.len(),
+            changed_ns: metadata.mtime().saturating_mul(1_000_000_000).saturating_add(metadata.mtime_nsec()),
+        }
+    }
+}
+
+/// The facts of a regular file; anything else is nothing that we read.
+pub(crate) fn look(path: &Path) -> io::Result<Option<Facts>> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => Ok(metadata.is_file().then(|| Facts::of(&metadata))),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an error only says that there is no such file any more.
+pub(crate) fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// A file that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it is.
+    pub kind: Kind,
+    /// What the system says of it.
+    pub facts: Facts,
+}
+
+/// Says what a file is by its name, in the folder of an agent or in one that nobody said whose it is.
+#[must_use]
+pub fn classify(agent: Option<Agent>, path: &Path) -> Option<Kind> {
+    let name = path.file_name()?.to_str()?;
+    let rollout = || {
+        let compressed = name.ends_with(".jsonl.zst");
+        let plain = name.ends_with(".jsonl");
+        (name.starts_with("rollout-") && (compressed || plain)).then_some(Kind::Rollout { compressed })
+    };
+    let transcript = || match Place::of(path.to_str()?) {
+        Place::Rows(file) => Some(Kind::Transcript(file)),
+        Place::Meta(file) => Some(Kind::Meta(file)),
+        Place::Other => None,
+    };
+    match agent {
+        Some(Agent::Codex) => rollout(),
+        Some(Agent::ClaudeCode) => transcript(),
+        None if RolloutName::parse(name).is_some() => rollout(),
+        None => transcript(),
+    }
+}
+
+/// Calls back for every file of a root; returns what could not be looked into.
+///
+/// Links are not followed, except if the root itself is one. A folder that is missing is an empty one.
+pub fn find(root: &Root, each: &mut dyn FnMut(Found)) -> Vec<(PathBuf, io::Error)> {
+    let mut failed = Vec::new();
+    find_in(root, &root.folder, each, &mut failed);
+    failed
+}
+
+/// The same for a folder somewhere below the root.
+pub(crate) fn find_in(
+    root: &Root,
+    folder: &Path,
+    each: &mut dyn FnMut(Found),
+    failed: &mut Vec<(PathBuf, io::Error)>,
+) {
+    let mut waiting = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = waiting.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if is_gone(&error) => continue,
+            Err(error) => {
+                failed.push((folder, error));
+                continue;
+            }
+        };
+        for entry in entries {
+            let seen = entry.and_then(|entry| look_at(root, &entry));
+            match seen {
+                Ok(Seen::File(found)) => each(found),
+                Ok(Seen::Folder(path)) if depth < DEPTH_MAX => waiting.push((path, depth + 1)),
+                Ok(Seen::Folder(_) | Seen::Other) => {}
+                Err(error) if is_gone(&error) => {}
+                Err(error) => failed.push((folder.clone(), error)),
+            }
+        }
+    }
+}
+
+enum Seen {
+    File(Found),
+    Folder(PathBuf),
+    Other,
+}
+
+fn look_at(root: &Root, entry: &DirEntry) -> io::Result<Seen> {
+    // The kind comes with the listing; only files that are ours cost another call.
+    let kind = entry.file_type()?;
+    if kind.is_dir() {
+        return Ok(Seen::Folder(entry.path()));
+    }
+    if !kind.is_file() {
+        return Ok(Seen::Other);
+    }
+    let path = entry.path();
+    match classify(root.agent, &path) {
+        Some(kind) => Ok(Seen::File(Found { facts: Facts::of(&entry.metadata()?), kind, path })),
+        None => Ok(Seen::Other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    const ROLLOUT: &str = "rollout-2026-11-15T19-33-11-01a1e0b3-0708-7a91-bca0-aa31b76b9484.jsonl";
+
+    fn names(root: &Root) -> Vec<String> {
+        let mut names = Vec::new();
+        let failed = find(root, &mut |found| {
+            names.push(found.path.strip_prefix(&root.folder).unwrap().to_str().unwrap().to_owned());
+        });
+        assert!(failed.is_empty(), "{failed:?}");
+        names.sort();
+        names
+    }
+
+    fn put(folder: &Path, path: &str) {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        File::create(path).unwrap();
+    }
+
+    #[test]
+    fn every_file_of_an_agent_is_found_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::of(Agent::ClaudeCode, folder.path());
+        let ours = [
+            "-home-dev/5a13.jsonl",
+            "-home-dev/5a13/subagents/agent-a1.jsonl",
+            "-home-dev/5a13/subagents/agent-a1.meta.json",
+            "-home-dev/5a13/subagents/workflows/wf/agent-b.jsonl",
+        ];
+        for path in ours {
+            put(folder.path(), path);
+        }
+        for path in ["-home-dev/notes.txt", "-home-dev/5a13/tool-results/x.txt", "sessions-index.json"] {
+            put(folder.path(), path);
+        }
+        fs::create_dir(folder.path().join("-home-dev/folder.jsonl")).unwrap();
+        symlink("5a13.jsonl", folder.path().join("-home-dev/link.jsonl")).unwrap();
+        symlink(folder.path(), folder.path().join("-home-dev/round")).unwrap();
+        assert_eq!(names(&root), ours);
+    }
+
+    #[test]
+    fn rollouts_are_found_by_name_plain_and_compressed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::of(Agent::Codex, folder.path());
+        let plain = format!("2026/11/15/{ROLLOUT}");
+        let archived = format!("{ROLLOUT}.zst");
+        for path in [plain.as_str(), archived.as_str(), "history.jsonl", "2026/x.txt"] {
+            put(folder.path(), path);
+        }
+        assert_eq!(names(&root), [plain.as_str(), archived.as_str()]);
+        assert_eq!(classify(None, Path::new(&archived)), Some(Kind::Rollout { compressed: true }));
+        assert_eq!(
+            classify(None, Path::new("x/5a13.jsonl")).map(|kind| kind.agent()),
+            Some(Agent::ClaudeCode)
+        );
+    }
+
+    #[test]
+    fn a_folder_that_is_missing_is_an_empty_one() {
+        assert_eq!(names(&Root::of(Agent::Codex, "/nowhere/at/all")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_root_may_be_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        put(folder.path(), "real/p/5a13.jsonl");
+        symlink("real", folder.path().join("link")).unwrap();
+        assert_eq!(names(&Root::of(Agent::ClaudeCode, folder.path().join("link"))), ["p/5a13.jsonl"]);
+    }
+}

@@ -1,0 +1,211 @@
+//! One pass over a file: bytes in, batches out.
+//!
+//! The cursor in a batch stands behind the last of its rows. A line is told when it has ended, or when it is a whole
+//! JSON object at the end of the file: nothing that follows on the same line could change what it says.
+
+use std::fs::File;
+use std::io;
+
+use agent_tracer_agents::files::{FileIdentity, Line, LineSplitter};
+use agent_tracer_event::{Agent, Channel, Millis, Reading};
+use agent_tracer_ledger::{Batch, Cursor, Observed, Verdict};
+use memchr::memchr_iter;
+
+use super::bytes::read_at;
+use super::mark::{BEFORE_BYTES, Mark, before};
+use super::reader::Reader;
+use super::registry::Known;
+use crate::privacy::Privacy;
+use crate::project::{Projects, Said};
+
+/// The most rows of a batch.
+const ROWS_MAX: usize = 2000;
+/// The most bytes that the rows of a batch had.
+const BYTES_MAX: usize = 4 << 20;
+/// The most bytes between two positions that are kept, if no row in between says anything.
+const SILENT_MAX: u64 = 64 << 20;
+
+/// A file that is being read.
+pub(super) struct Pass<'a> {
+    pub(super) privacy: &'a Privacy,
+    pub(super) projects: &'a Projects,
+    pub(super) source: String,
+    pub(super) agent: Agent,
+    pub(super) arrived: Millis,
+    /// When the file was last changed: the time of rows that have none, in a file that has none.
+    pub(super) written: Millis,
+    pub(super) identity: FileIdentity,
+    /// The file itself if it is not compressed, to look at what stood before a position.
+    pub(super) plain: Option<&'a File>,
+    pub(super) reader: Reader,
+    pub(super) splitter: LineSplitter,
+    pub(super) project: Option<String>,
+    /// The position that was last kept.
+    pub(super) kept: u64,
+    pub(super) batch: Batch,
+    pub(super) batch_bytes: usize,
+    pub(super) said: Said,
+}
+
+/// What has been reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// A place in the middle.
+    Middle,
+    /// The end of the file, which had this length and this time of change.
+    End { length: u64, changed_ns: i64 },
+}
+
+impl Pass<'_> {
+    /// Takes the next bytes up to the end of the line that fills the batch; returns how many.
+    pub(super) fn feed(&mut self, chunk: &[u8]) -> usize {
+        let mut from = 0;
+        for end in memchr_iter(b'\n', chunk) {
+            self.push(chunk.get(from..=end).unwrap_or_default());
+            from = end + 1;
+            if self.is_full() {
+                return from;
+            }
+        }
+        self.push(chunk.get(from..).unwrap_or_default());
+        chunk.len()
+    }
+
+    /// Whether the batch should go now.
+    pub(super) fn is_full(&self) -> bool {
+        self.batch.observed.len() >= ROWS_MAX
+            || self.batch_bytes >= BYTES_MAX
+            || self.splitter.offset() - self.kept >= SILENT_MAX
+    }
+
+    /// The file ends here: tells its last line if that is whole.
+    pub(super) fn end(&mut self) {
+        let Some((rest, offset)) = self.splitter.rest() else { return };
+        if !is_whole(rest) {
+            return;
+        }
+        let rest = rest.to_vec();
+        self.splitter = LineSplitter::new(self.splitter.expects());
+        self.tell(&Line::Complete { bytes: &rest, offset });
+    }
+
+    /// Tells what the end of the file says, once nothing will follow.
+    pub(super) fn settle(&mut self) {
+        if let Some(reading) = self.reader.settle(&self.privacy.rules()) {
+            let name = format!("{}~end", self.reader.place(self.splitter.offset()));
+            self.observe(name, Verdict::Read(reading));
+        }
+    }
+
+    /// Whether there is something that is not kept yet.
+    pub(super) fn has_news(&self) -> bool {
+        !self.batch.observed.is_empty() || self.batch.skipped > 0 || self.splitter.offset() != self.kept
+    }
+
+    /// What will be known once the batch is on disk, and the batch.
+    pub(super) fn take(&mut self, reached: Reached) -> io::Result<(Batch, Known, Said)> {
+        let known = self.known(reached)?;
+        let state = known.mark.encode(&self.reader.state());
+        let mut batch = std::mem::take(&mut self.batch);
+        batch.cursors.push(Cursor {
+            source: self.source.clone(),
+            agent: self.agent,
+            offset: known.offset,
+            state,
+        });
+        self.batch_bytes = 0;
+        self.kept = known.offset;
+        Ok((batch, known, std::mem::take(&mut self.said)))
+    }
+
+    /// What is known of the file now.
+    pub(super) fn known(&self, reached: Reached) -> io::Result<Known> {
+        let offset = self.splitter.offset();
+        let mut identity = self.identity.clone();
+        let (length, changed_ns) = match reached {
+            Reached::End { length, changed_ns } => (length, Some(changed_ns)),
+            // Never more than was read, so that the rest of the file counts as new.
+            Reached::Middle if self.plain.is_some() => (offset, None),
+            Reached::Middle => (0, None),
+        };
+        identity.length = length;
+        let stood = match self.plain {
+            Some(file) => {
+                let length = offset.min(BEFORE_BYTES);
+                before(&read_at(file, offset - length, length)?)
+            }
+            None => before(&[]),
+        };
+        let mut mark = Mark::new(identity, changed_ns, stood);
+        mark.unsettled = self.reader.clone().settle(&self.privacy.rules()).is_some();
+        mark.excluded = self.reader.is_excluded();
+        mark.project.clone_from(&self.project);
+        Ok(Known { mark, offset, reader: None })
+    }
+
+    fn push(&mut self, piece: &[u8]) {
+        // The splitter is taken out for the moment: what it hands on borrows from it.
+        let mut splitter = std::mem::replace(&mut self.splitter, LineSplitter::new(0));
+        splitter.push(piece, |line| self.tell(&line));
+        self.splitter = splitter;
+    }
+
+    fn tell(&mut self, line: &Line<'_>) {
+        match self.reader.read(&self.privacy.rules(), line, self.written) {
+            None => self.batch.skipped += 1,
+            Some(verdict) => {
+                self.batch_bytes += match line {
+                    Line::Complete { bytes, .. } => bytes.len(),
+                    Line::TooLong { head, tail, .. } => head.len() + tail.len(),
+                };
+                self.observe(self.reader.name(line), verdict);
+            }
+        }
+    }
+
+    fn observe(&mut self, name: String, mut verdict: Verdict) {
+        if let Verdict::Read(Reading { entries, .. }) = &verdict
+            && !entries.is_empty()
+            && let Verdict::Read(reading) = &mut verdict
+        {
+            self.said.append(&mut self.projects.add_to(reading, Some(&mut self.project)));
+        }
+        self.batch.observed.push(Observed {
+            name,
+            source: Some(self.source.clone()),
+            agent: self.agent,
+            channel: Channel::Transcript,
+            arrived: self.arrived,
+            verdict,
+            payload: None,
+            kept: None,
+        });
+    }
+}
+
+/// Whether bytes are a JSON object with nothing behind it. Half of one never is.
+fn is_whole(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().first() == Some(&b'{')
+        && bytes.last() == Some(&b'}')
+        && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_whole;
+
+    #[test]
+    fn only_a_whole_object_is_read_before_its_line_has_ended() {
+        for (bytes, whole) in [
+            (&b"{}"[..], true),
+            (b"{\"a\":{\"b\":1}}", true),
+            (b"{\"a\":{\"b\":1}", false),
+            (b"{\"a\":\"}", false),
+            (b"7", false),
+            (b"{}}", false),
+            (b"", false),
+        ] {
+            assert_eq!(is_whole(bytes), whole, "{bytes:?}");
+        }
+    }
+}

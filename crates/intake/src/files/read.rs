@@ -1,0 +1,479 @@
+//! Reads files into the sink, each from where it stopped.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use agent_tracer_agents::claude::transcript::{TranscriptFile, read_meta};
+use agent_tracer_agents::files::{Change, FileIdentity, FileSight, LineSplitter};
+use agent_tracer_event::{Agent, Channel, Millis, Unrecognised};
+use agent_tracer_ledger::{Batch, Cursor, Observed, Verdict};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::bytes::{Bytes, read_at};
+use super::find::{Facts, Found, Kind, is_gone, look};
+use super::lines::{Pass, Reached};
+use super::mark::{BEFORE_BYTES, Mark, before};
+use super::reader::{Reader, stem};
+use super::registry::{Counts, Known, Registry, Tally};
+use crate::Clock;
+use crate::privacy::{Privacy, PrivacyFile};
+use crate::project::{Projects, Said};
+use crate::sink::{Sink, SinkError};
+use crate::stop::Stop;
+
+/// How much is read at once.
+const CHUNK_BYTES: usize = 64 * 1024;
+/// How long a file must be quiet before its end is believed to be the end.
+const QUIET: Duration = Duration::from_secs(600);
+/// How long a small file may be half written.
+const HALF_WRITTEN: Duration = Duration::from_secs(10);
+/// The longest description of a subagent that is read.
+const META_BYTES: u64 = 1 << 20;
+
+/// Why a file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The sink did not take it; what was not taken will be read again.
+    #[error("cannot keep what `{}` says", path.display())]
+    Sink {
+        /// The file.
+        path: PathBuf,
+        /// What the sink said.
+        source: SinkError,
+    },
+    /// The file could not be read.
+    #[error("cannot read `{}`", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What reading a file came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// It says nothing that was not known.
+    Nothing,
+    /// It is not there, or no file.
+    Gone,
+    /// Somebody else reads it just now, and will look again before leaving it.
+    Busy,
+    /// It cannot be read yet: half written, or not known to be allowed.
+    Later,
+    /// It was read.
+    Read,
+    /// It was read in part, because somebody asked to stop.
+    Stopped,
+}
+
+/// Reads files into a sink.
+pub struct Files {
+    sink: Arc<dyn Sink>,
+    privacy: Arc<PrivacyFile>,
+    projects: Arc<Projects>,
+    clock: Clock,
+    registry: Registry,
+    tally: Tally,
+}
+
+impl Files {
+    /// Nothing is known of any file yet; see [`Files::load`].
+    pub fn new(
+        sink: Arc<dyn Sink>,
+        privacy: Arc<PrivacyFile>,
+        projects: Arc<Projects>,
+        clock: Clock,
+    ) -> Self {
+        Self { sink, privacy, projects, clock, registry: Registry::default(), tally: Tally::default() }
+    }
+
+    /// Learns from the sink how far every file was read.
+    pub fn load(&self) -> Result<(), SinkError> {
+        for agent in Agent::ALL {
+            for cursor in self.sink.cursors(*agent)? {
+                // Only the mark: what readers need would be tens of megabytes for a long history.
+                if let Some((mark, _)) = Mark::decode(&cursor.state) {
+                    let known = Known { mark, offset: cursor.offset, reader: None };
+                    self.registry.put(PathBuf::from(cursor.source), known);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What was done so far.
+    pub fn counts(&self) -> Counts {
+        self.tally.counts()
+    }
+
+    /// Whether a file may say something that is not known, by its facts alone.
+    pub fn is_news(&self, found: &Found) -> bool {
+        if self.registry.has_failed(&found.path, &found.facts) {
+            return false;
+        }
+        let now = (self.clock)();
+        let known = self.registry.look(&found.path, |mark| {
+            mark.is_current(&found.facts) && !(mark.unsettled && is_quiet(&found.facts, now))
+        });
+        match known {
+            Some(is_known) => !is_known,
+            None => found.facts.length > 0,
+        }
+    }
+
+    /// How many bytes of a file were not seen yet.
+    pub fn unseen(&self, found: &Found) -> u64 {
+        let seen = self.registry.seen(&found.path).unwrap_or(0);
+        // A shorter file is another one, and read from its beginning.
+        found.facts.length.checked_sub(seen).unwrap_or(found.facts.length)
+    }
+
+    /// Reads a file on from where it stopped, and brings what it says.
+    pub fn read(&self, path: &Path, kind: &Kind, stop: &Stop) -> Result<Work, ReadError> {
+        let mut sum = Work::Nothing;
+        loop {
+            let Some(known) = self.registry.claim(path) else { return Ok(Work::Busy) };
+            let mut after = known;
+            let mut failed = None;
+            let result = self.read_claimed(path, kind, &mut after, &mut failed, stop);
+            let again = self.registry.release(path, after, failed);
+            if result.is_err() {
+                self.tally.failed.fetch_add(1, Ordering::Relaxed);
+            }
+            let work = result?;
+            if matches!(sum, Work::Nothing) || !matches!(work, Work::Nothing) {
+                sum = work;
+            }
+            if !again || matches!(sum, Work::Stopped | Work::Gone) {
+                return Ok(sum);
+            }
+        }
+    }
+
+    /// Reads a file that was claimed. Afterwards `known` is what is known to be on disk.
+    fn read_claimed(
+        &self,
+        path: &Path,
+        kind: &Kind,
+        known: &mut Option<Known>,
+        failed: &mut Option<Facts>,
+        stop: &Stop,
+    ) -> Result<Work, ReadError> {
+        let on_file = |source| ReadError::File { path: path.to_owned(), source };
+        let Some(facts) = look(path).map_err(on_file)? else {
+            *known = None;
+            return Ok(Work::Gone);
+        };
+        if known.is_none() {
+            *known = self.stored(path)?;
+        }
+        let now = (self.clock)();
+        let settles = |mark: &Mark| mark.unsettled && is_quiet(&facts, now);
+        match known {
+            Some(known) if known.mark.is_current(&facts) && !settles(&known.mark) => {
+                return Ok(Work::Nothing);
+            }
+            None if facts.length == 0 => return Ok(Work::Nothing),
+            _ => {}
+        }
+        let privacy = self.privacy.current();
+        let read = match kind {
+            Kind::Meta(file) => self.read_meta(path, file, &facts, &privacy, known),
+            Kind::Transcript(_) | Kind::Rollout { .. } => self.read_rows(path, kind, &privacy, known, stop),
+        };
+        read.or_else(|fault| match fault {
+            Fault::Sink(source) => Err(ReadError::Sink { path: path.to_owned(), source }),
+            Fault::File(error) if is_gone(&error) => {
+                *known = None;
+                Ok(Work::Gone)
+            }
+            Fault::File(error) => {
+                *failed = Some(facts);
+                Err(on_file(error))
+            }
+        })
+    }
+
+    /// What the sink knows of a file that we do not know.
+    fn stored(&self, path: &Path) -> Result<Option<Known>, ReadError> {
+        let on_sink = |source| ReadError::Sink { path: path.to_owned(), source };
+        let cursor = self.sink.cursor(&source_of(path)).map_err(on_sink)?;
+        Ok(cursor.and_then(|cursor| {
+            let (mark, _) = Mark::decode(&cursor.state)?;
+            Some(Known { mark, offset: cursor.offset, reader: None })
+        }))
+    }
+
+    fn read_rows(
+        &self,
+        path: &Path,
+        kind: &Kind,
+        privacy: &Privacy,
+        known: &mut Option<Known>,
+        stop: &Stop,
+    ) -> Result<Work, Fault> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Ok(Work::Gone);
+        }
+        let facts = Facts::of(&metadata);
+        let compressed = matches!(kind, Kind::Rollout { compressed: true });
+        let head = read_at(&file, 0, FileIdentity::HEAD_BYTES as u64)?;
+        let sight = FileSight { device: facts.device, inode: facts.inode, length: facts.length, head: &head };
+        let begin = self.begin(path, kind, &file, compressed, &sight, known.as_ref())?;
+        let is_replaced = known.is_some() && begin.known.is_none();
+        if is_replaced {
+            self.tally.replaced.fetch_add(1, Ordering::Relaxed);
+        }
+        let mut bytes = Bytes::open(file.try_clone()?, compressed, begin.offset)?;
+        let mut pass = Pass {
+            privacy,
+            projects: &self.projects,
+            source: source_of(path),
+            agent: kind.agent(),
+            arrived: (self.clock)(),
+            written: Millis(facts.changed_ns.div_euclid(1_000_000)),
+            identity: FileIdentity::of(&sight),
+            plain: (!compressed).then_some(&file),
+            reader: begin.reader,
+            splitter: LineSplitter::new(begin.offset),
+            project: begin.known.and_then(|known| known.mark.project.clone()),
+            kept: begin.offset,
+            batch: Batch::default(),
+            batch_bytes: 0,
+            said: Said::new(),
+        };
+        let mut buffer = vec![0; CHUNK_BYTES];
+        loop {
+            if stop.is_requested() {
+                if pass.has_news() {
+                    self.bring(&mut pass, Reached::Middle, known)?;
+                }
+                return Ok(Work::Stopped);
+            }
+            let read = match bytes.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) => {
+                    // What was read until then stands; only the rest is out of reach.
+                    if pass.has_news() {
+                        self.bring(&mut pass, Reached::Middle, known)?;
+                    }
+                    return Err(error.into());
+                }
+            };
+            self.tally.bytes.fetch_add(read as u64, Ordering::Relaxed);
+            let mut rest = buffer.get(..read).unwrap_or_default();
+            while !rest.is_empty() {
+                let fed = pass.feed(rest);
+                rest = rest.get(fed..).unwrap_or_default();
+                if pass.is_full() {
+                    self.bring(&mut pass, Reached::Middle, known)?;
+                }
+            }
+        }
+        pass.end();
+        if is_quiet(&facts, (self.clock)()) {
+            pass.settle();
+        }
+        let length = if compressed { facts.length } else { pass.splitter.expects() };
+        let reached = Reached::End { length, changed_ns: facts.changed_ns };
+        if pass.has_news() || is_replaced {
+            self.bring(&mut pass, reached, known)?;
+            keep_warm(known, pass.reader);
+            return Ok(Work::Read);
+        }
+        // Nothing to keep: a line that has not ended, or a touched file. That is remembered here and not on disk.
+        *known = Some(pass.known(reached)?);
+        keep_warm(known, pass.reader);
+        Ok(Work::Nothing)
+    }
+
+    /// Where to begin: where it stopped if it is still that file, else at the beginning.
+    fn begin<'k>(
+        &self,
+        path: &Path,
+        kind: &Kind,
+        file: &File,
+        compressed: bool,
+        sight: &FileSight<'_>,
+        known: Option<&'k Known>,
+    ) -> Result<Begin<'k>, Fault> {
+        if let Some(known) = known
+            && !matches!(known.mark.change(sight), Change::Replaced)
+            && (compressed || stood_before(file, known)?)
+        {
+            let reader = match &known.reader {
+                Some(reader) => Some(reader.clone()),
+                None => {
+                    let cursor = self.sink.cursor(&source_of(path)).map_err(Fault::Sink)?;
+                    cursor
+                        .filter(|cursor| cursor.offset == known.offset)
+                        .and_then(|cursor| Reader::resume(kind, path, Mark::decode(&cursor.state)?.1))
+                }
+            };
+            if let Some(reader) = reader {
+                return Ok(Begin { offset: known.offset, reader, known: Some(known) });
+            }
+        }
+        let Some(reader) = Reader::start(kind, path) else {
+            return Err(Fault::File(io::Error::new(io::ErrorKind::InvalidInput, "it has no rows")));
+        };
+        Ok(Begin { offset: 0, reader, known: None })
+    }
+
+    /// Brings what was read, and believes the position once that is on disk.
+    fn bring(&self, pass: &mut Pass<'_>, reached: Reached, known: &mut Option<Known>) -> Result<(), Fault> {
+        let (batch, now_known, said) = pass.take(reached)?;
+        self.append(batch, said)?;
+        *known = Some(now_known);
+        Ok(())
+    }
+
+    fn append(&self, batch: Batch, said: Said) -> Result<(), Fault> {
+        let (rows, skipped) = (batch.observed.len() as u64, batch.skipped);
+        self.sink.append(batch).map_err(Fault::Sink)?;
+        self.projects.remember(said);
+        self.tally.rows.fetch_add(rows, Ordering::Relaxed);
+        self.tally.skipped.fetch_add(skipped, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Reads the description of a subagent, if the session beside it may be recorded.
+    fn read_meta(
+        &self,
+        path: &Path,
+        file: &TranscriptFile,
+        facts: &Facts,
+        privacy: &Privacy,
+        known: &mut Option<Known>,
+    ) -> Result<Work, Fault> {
+        match self.is_allowed(path, file, privacy)? {
+            Some(true) => {}
+            Some(false) => return Ok(Work::Nothing),
+            None => return Ok(Work::Later),
+        }
+        let mut content = Vec::new();
+        File::open(path)?.take(META_BYTES).read_to_end(&mut content)?;
+        // It has no time of its own; that of its last change stays the same however often it is read.
+        let written = Millis(facts.changed_ns.div_euclid(1_000_000));
+        let mut reading = read_meta(&privacy.rules(), file, &content, written);
+        let is_json = !matches!(reading.unrecognised.first(), Some(Unrecognised::Line(_)));
+        let age = Millis((self.clock)().0.saturating_sub(written.0));
+        if !is_json && age.0 < HALF_WRITTEN.as_millis() as i64 {
+            return Ok(Work::Later);
+        }
+        let said = self.projects.add_to(&mut reading, None);
+        let verdict = if !is_json {
+            Some(Verdict::Malformed("not a JSON object".to_owned()))
+        } else {
+            (!reading.entries.is_empty()).then_some(Verdict::Read(reading))
+        };
+        let sight =
+            FileSight { device: facts.device, inode: facts.inode, length: facts.length, head: &content };
+        let mark = Mark::new(FileIdentity::of(&sight), Some(facts.changed_ns), before(&[]));
+        let source = source_of(path);
+        let mut batch = Batch::default();
+        match verdict {
+            None => batch.skipped = 1,
+            Some(verdict) => batch.observed.push(Observed {
+                name: format!("{}.meta~{:016x}", stem(file), xxh3_64(&content)),
+                source: Some(source.clone()),
+                agent: Agent::ClaudeCode,
+                channel: Channel::Transcript,
+                arrived: (self.clock)(),
+                verdict,
+                payload: None,
+                kept: None,
+            }),
+        }
+        let state = mark.encode(&[]);
+        batch.cursors.push(Cursor { source, agent: Agent::ClaudeCode, offset: facts.length, state });
+        self.tally.bytes.fetch_add(content.len() as u64, Ordering::Relaxed);
+        self.append(batch, said)?;
+        *known = Some(Known { mark, offset: facts.length, reader: None });
+        Ok(Work::Read)
+    }
+
+    /// Whether what lies beside a transcript may be recorded; none while the transcript has not named a directory.
+    fn is_allowed(
+        &self,
+        path: &Path,
+        file: &TranscriptFile,
+        privacy: &Privacy,
+    ) -> Result<Option<bool>, Fault> {
+        if privacy.config.excludes.is_empty() {
+            return Ok(Some(true));
+        }
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let rows = path.with_file_name(format!("{}.jsonl", name.trim_end_matches(".meta.json")));
+        let session = file.session.as_deref().and_then(|session| {
+            let folder = path.ancestors().find(|folder| folder.ends_with(session))?;
+            Some(folder.with_extension("jsonl")).filter(|_| !session.contains('.'))
+        });
+        for beside in [Some(rows), session].into_iter().flatten() {
+            let excluded = match self.registry.look(&beside, |mark| mark.excluded) {
+                Some(excluded) => excluded,
+                None => {
+                    let cursor = self.sink.cursor(&source_of(&beside)).map_err(Fault::Sink)?;
+                    cursor.and_then(|cursor| Mark::decode(&cursor.state)?.0.excluded)
+                }
+            };
+            if let Some(excluded) = excluded {
+                return Ok(Some(!excluded));
+            }
+        }
+        Ok(None)
+    }
+}
+
+struct Begin<'k> {
+    offset: u64,
+    reader: Reader,
+    /// What was known, if it still holds.
+    known: Option<&'k Known>,
+}
+
+enum Fault {
+    Sink(SinkError),
+    File(io::Error),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::File(error)
+    }
+}
+
+fn keep_warm(known: &mut Option<Known>, reader: Reader) {
+    if let Some(known) = known {
+        known.reader = Some(reader);
+    }
+}
+
+/// Whether what stood before the position still stands there.
+fn stood_before(file: &File, known: &Known) -> io::Result<bool> {
+    let length = known.offset.min(BEFORE_BYTES);
+    Ok(before(&read_at(file, known.offset - length, length)?) == known.mark.before)
+}
+
+fn is_quiet(facts: &Facts, now: Millis) -> bool {
+    let changed_ms = facts.changed_ns.div_euclid(1_000_000);
+    now.0.saturating_sub(changed_ms) > QUIET.as_millis() as i64
+}
+
+/// The name of a file as a source.
+fn source_of(path: &Path) -> String {
+    // Names that are no text cannot be told apart by their text alone.
+    match path.to_str() {
+        Some(text) => text.to_owned(),
+        None => format!("{}#{:016x}", path.to_string_lossy(), xxh3_64(path.as_os_str().as_encoded_bytes())),
+    }
+}

@@ -1,0 +1,150 @@
+//! The two agents' readers behind one door.
+
+use std::path::Path;
+
+use agent_tracer_agents::claude::transcript::{RowReading, TranscriptFile, TranscriptReader};
+use agent_tracer_agents::codex::rollout::{RolloutReader, Row};
+use agent_tracer_agents::files::{Line, Rules};
+use agent_tracer_event::{Millis, Reading, Unrecognised};
+use agent_tracer_ledger::Verdict;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::find::Kind;
+
+/// Reads the lines of one file in their order.
+#[derive(Clone, Debug)]
+pub(super) enum Reader {
+    Transcript { stem: String, reader: Box<TranscriptReader> },
+    Rollout { reader: Box<RolloutReader> },
+}
+
+impl Reader {
+    /// Starts at the beginning of a file; none for a file that has no lines.
+    pub(super) fn start(kind: &Kind, path: &Path) -> Option<Self> {
+        match kind {
+            Kind::Transcript(file) => Some(Self::Transcript {
+                stem: stem(file),
+                reader: Box::new(TranscriptReader::new(file.clone())),
+            }),
+            Kind::Rollout { .. } => {
+                Some(Self::Rollout { reader: Box::new(RolloutReader::new(&path.to_string_lossy())) })
+            }
+            Kind::Meta(_) => None,
+        }
+    }
+
+    /// Goes on with what another reader of the same file left; none if that cannot be understood.
+    pub(super) fn resume(kind: &Kind, path: &Path, state: &[u8]) -> Option<Self> {
+        match kind {
+            Kind::Transcript(file) => Some(Self::Transcript {
+                stem: stem(file),
+                reader: Box::new(TranscriptReader::resume(file.clone(), serde_json::from_slice(state).ok()?)),
+            }),
+            Kind::Rollout { .. } => {
+                let state = serde_json::from_slice(state).ok()?;
+                Some(Self::Rollout {
+                    reader: Box::new(RolloutReader::resume(&path.to_string_lossy(), state)),
+                })
+            }
+            Kind::Meta(_) => None,
+        }
+    }
+
+    /// What another reader needs to go on.
+    pub(super) fn state(&self) -> Vec<u8> {
+        match self {
+            Self::Transcript { reader, .. } => serde_json::to_vec(reader.state()),
+            Self::Rollout { reader } => serde_json::to_vec(reader.state()),
+        }
+        .unwrap_or_default()
+    }
+
+    /// Whether nothing of the file may be recorded; unknown until it names a directory.
+    pub(super) fn is_excluded(&self) -> Option<bool> {
+        match self {
+            Self::Transcript { reader, .. } => reader.state().is_excluded(),
+            Self::Rollout { reader } => reader.state().named.then_some(reader.state().excluded),
+        }
+    }
+
+    /// Reads a line. `written` is used only where nothing in the file has a time. None if it says nothing.
+    pub(super) fn read(&mut self, rules: &Rules<'_>, line: &Line<'_>, written: Millis) -> Option<Verdict> {
+        let malformed = || Verdict::Malformed("not a JSON object".to_owned());
+        match self {
+            Self::Transcript { reader, .. } => {
+                let row = match *line {
+                    Line::Complete { bytes, offset } => reader.read(rules, bytes, offset, written),
+                    Line::TooLong { offset, length, head, tail } => {
+                        reader.read_remains(rules, head, tail, length, offset, written)
+                    }
+                };
+                match row {
+                    RowReading::Read(reading) => Some(Verdict::Read(reading)),
+                    RowReading::Copied(reading) => {
+                        (!reading.entries.is_empty()).then_some(Verdict::Read(reading))
+                    }
+                    RowReading::Malformed => (reader.state().is_excluded() != Some(true)).then(malformed),
+                    RowReading::Skipped | RowReading::Excluded => None,
+                }
+            }
+            Self::Rollout { reader } => {
+                let row = match *line {
+                    Line::Complete { bytes, offset } => reader.read(rules, bytes, offset, written),
+                    // Its type stands at its beginning, but nothing that names what it is about.
+                    Line::TooLong { .. } => Row::Read(Reading {
+                        unrecognised: vec![Unrecognised::Line("too long".to_owned())],
+                        ..Reading::default()
+                    }),
+                };
+                match row {
+                    _ if reader.state().excluded => None,
+                    Row::Read(reading) => Some(Verdict::Read(reading)),
+                    Row::Malformed => Some(malformed()),
+                    Row::Skipped | Row::Copied | Row::Excluded => None,
+                }
+            }
+        }
+    }
+
+    /// What the end of the file says if nothing follows; whoever keeps it must keep the new state too.
+    pub(super) fn settle(&mut self, rules: &Rules<'_>) -> Option<Reading> {
+        let reading = match self {
+            Self::Transcript { reader, .. } => reader.finish(rules),
+            Self::Rollout { .. } => return None,
+        };
+        (!reading.entries.is_empty()).then_some(reading)
+    }
+
+    /// The name of a line: its file, its place and its bytes. The same wherever the file lies; another one if the file
+    /// was rewritten and another line stands there now.
+    pub(super) fn name(&self, line: &Line<'_>) -> String {
+        let (offset, hash) = match *line {
+            Line::Complete { bytes, offset } => (offset, xxh3_64(bytes.trim_ascii_end())),
+            Line::TooLong { offset, length, head, tail } => {
+                let mut hasher = Xxh3::new();
+                hasher.update(&length.to_le_bytes());
+                hasher.update(head);
+                hasher.update(tail);
+                (offset, hasher.digest())
+            }
+        };
+        format!("{}~{hash:016x}", self.place(offset))
+    }
+
+    /// The name of a place in the file.
+    pub(super) fn place(&self, offset: u64) -> String {
+        match self {
+            Self::Transcript { stem, .. } => format!("{stem}@{offset}"),
+            Self::Rollout { reader } => reader.observation(offset),
+        }
+    }
+}
+
+/// What a transcript is called wherever it lies.
+pub(super) fn stem(file: &TranscriptFile) -> String {
+    let session = file.session.as_deref().unwrap_or("unknown");
+    match &file.agent_id {
+        Some(agent) => format!("{session}/agent-{agent}"),
+        None => session.to_owned(),
+    }
+}

@@ -1,0 +1,151 @@
+//! What is known of every file: its mark, who reads it just now, and a few readers that are kept warm.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::find::Facts;
+use super::mark::Mark;
+use super::reader::Reader;
+
+/// Readers that are kept between two looks: of files that grow now.
+const WARM: usize = 32;
+
+/// How far a file was read.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    pub(super) mark: Mark,
+    pub(super) offset: u64,
+    /// The reader at that position, if it is kept.
+    pub(super) reader: Option<Reader>,
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    known: Option<Known>,
+    busy: bool,
+    /// Somebody wanted to read it meanwhile.
+    again: bool,
+    /// What it was when it could not be read: not worth another attempt until it changes.
+    failed: Option<Facts>,
+}
+
+#[derive(Debug, Default)]
+struct Slots {
+    files: HashMap<PathBuf, Slot>,
+    warm: VecDeque<PathBuf>,
+}
+
+/// What was done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Rows that were brought.
+    pub rows: u64,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Rows that say nothing, or nothing that may be said.
+    pub skipped: u64,
+    /// Times that a file had to be read from its beginning because it was not the one that it was.
+    pub replaced: u64,
+    /// Times that a file could not be read.
+    pub failed: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) rows: AtomicU64,
+    pub(super) bytes: AtomicU64,
+    pub(super) skipped: AtomicU64,
+    pub(super) replaced: AtomicU64,
+    pub(super) failed: AtomicU64,
+}
+
+impl Tally {
+    pub(super) fn counts(&self) -> Counts {
+        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        Counts {
+            rows: read(&self.rows),
+            bytes: read(&self.bytes),
+            skipped: read(&self.skipped),
+            replaced: read(&self.replaced),
+            failed: read(&self.failed),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Registry {
+    slots: Mutex<Slots>,
+}
+
+impl Registry {
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers a file that nobody reads.
+    pub(super) fn put(&self, path: PathBuf, known: Known) {
+        self.slots().files.entry(path).or_default().known = Some(known);
+    }
+
+    /// Takes a file to read it, with what is known of it; none if somebody else has it, who will look again.
+    pub(super) fn claim(&self, path: &Path) -> Option<Option<Known>> {
+        let mut slots = self.slots();
+        if let Some(slot) = slots.files.get_mut(path) {
+            if slot.busy {
+                slot.again = true;
+                return None;
+            }
+            slot.busy = true;
+            return Some(slot.known.clone());
+        }
+        slots.files.insert(path.to_owned(), Slot { busy: true, ..Slot::default() });
+        Some(None)
+    }
+
+    /// Gives a file back; says whether somebody wanted to read it meanwhile.
+    pub(super) fn release(&self, path: &Path, known: Option<Known>, failed: Option<Facts>) -> bool {
+        let mut slots = self.slots();
+        let Some(slot) = slots.files.get_mut(path) else { return false };
+        let again = std::mem::take(&mut slot.again);
+        slot.busy = false;
+        slot.failed = failed;
+        let is_warm = known.as_ref().is_some_and(|known| known.reader.is_some());
+        let is_forgotten = known.is_none() && failed.is_none();
+        slot.known = known;
+        if is_forgotten {
+            slots.files.remove(path);
+        }
+        slots.warm.retain(|warm| warm != path);
+        if is_warm {
+            slots.warm.push_back(path.to_owned());
+        }
+        while slots.warm.len() > WARM {
+            let coldest = slots.warm.pop_front();
+            if let Some(known) =
+                coldest.and_then(|path| slots.files.get_mut(&path)).and_then(|slot| slot.known.as_mut())
+            {
+                known.reader = None;
+            }
+        }
+        again
+    }
+
+    /// Looks at what is known of a file.
+    pub(super) fn look<T>(&self, path: &Path, look: impl FnOnce(&Mark) -> T) -> Option<T> {
+        let slots = self.slots();
+        slots.files.get(path).and_then(|slot| slot.known.as_ref()).map(|known| look(&known.mark))
+    }
+
+    /// Whether the last attempt to read exactly this failed.
+    pub(super) fn has_failed(&self, path: &Path, facts: &Facts) -> bool {
+        self.slots().files.get(path).is_some_and(|slot| slot.failed.as_ref() == Some(facts))
+    }
+
+    /// How much of a file was seen.
+    pub(super) fn seen(&self, path: &Path) -> Option<u64> {
+        let slots = self.slots();
+        slots.files.get(path).and_then(|slot| slot.known.as_ref()).map(|known| known.mark.identity.length)
+    }
+}

@@ -1,0 +1,247 @@
+//! History: every file of both agents, read once.
+//!
+//! A plan is made from names and facts alone; what was read before and has not changed is not even opened. Then a few
+//! threads read, newest files first, and the sink writes. Stopping at any moment loses nothing: the next run goes on.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use agent_tracer_event::Millis;
+
+use crate::files::{Counts, Files, Found, Kind, ReadError, Root, Work, find};
+use crate::pace::Pace;
+use crate::sink::SinkError;
+use crate::stop::Stop;
+
+/// Threads that read.
+const WORKERS: usize = 2;
+/// How often progress is told.
+const TOLD_EVERY: Duration = Duration::from_millis(100);
+/// Failures that are remembered by name; the others are only counted.
+const FAILURES_SHOWN: usize = 20;
+
+/// What is there to read.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// Files to read, the newest first.
+    pub files: Vec<Found>,
+    /// Files that were found.
+    pub found: usize,
+    /// Of which nothing has changed since they were read.
+    pub unchanged: usize,
+    /// Of which were not touched since the moment that was asked for.
+    pub too_old: usize,
+    /// Bytes to read.
+    pub bytes: u64,
+    /// Folders that could not be looked into.
+    pub unreadable: Vec<(PathBuf, io::Error)>,
+}
+
+impl Plan {
+    /// Looks at every file of these folders that was changed since then.
+    pub fn make(files: &Files, roots: &[Root], since: Option<Millis>) -> Self {
+        let mut plan = Self::default();
+        for root in roots {
+            let unreadable = find(root, &mut |found| {
+                plan.found += 1;
+                let changed_ms = found.facts.changed_ns.div_euclid(1_000_000);
+                if since.is_some_and(|since| changed_ms < since.0) {
+                    plan.too_old += 1;
+                } else if !files.is_news(&found) {
+                    plan.unchanged += 1;
+                } else {
+                    plan.bytes += files.unseen(&found);
+                    plan.files.push(found);
+                }
+            });
+            plan.unreadable.extend(unreadable);
+        }
+        // What lies beside a transcript may be recorded only if the transcript may: it comes last.
+        plan.files.sort_by_key(|found| {
+            (matches!(found.kind, Kind::Meta(_)), std::cmp::Reverse(found.facts.changed_ns))
+        });
+        plan
+    }
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Files that are done.
+    pub files: usize,
+    /// Files to read.
+    pub files_total: usize,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Bytes to read, by what was known at the beginning. Compressed files turn out to be longer.
+    pub bytes_total: u64,
+    /// Rows that were brought.
+    pub rows: u64,
+}
+
+/// What was done.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Files that were read.
+    pub read: usize,
+    /// Files that cannot be read yet.
+    pub later: usize,
+    /// Files that could not be read.
+    pub failed: usize,
+    /// The first of those, and why.
+    pub failures: Vec<ReadError>,
+    /// What was brought.
+    pub counts: Counts,
+    /// Whether somebody asked to stop before the end.
+    pub is_stopped: bool,
+}
+
+/// What to do if the sink takes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// Give up.
+    Fail,
+    /// Wait, and try again.
+    Wait,
+}
+
+/// Reads what the plan says. `watch` is called now and then, and once at the end.
+pub fn run(
+    files: &Files,
+    plan: &Plan,
+    patience: Patience,
+    stop: &Stop,
+    watch: &mut dyn FnMut(&Progress),
+) -> Result<Summary, SinkError> {
+    let before = files.counts();
+    let job = Job {
+        files,
+        plan,
+        patience,
+        stop,
+        next: AtomicUsize::new(0),
+        given_up: Stop::new(),
+        later: Mutex::new(Vec::new()),
+    };
+    let progress = |done: usize| {
+        let counts = since(files.counts(), before);
+        Progress {
+            files: done,
+            files_total: plan.files.len(),
+            bytes: counts.bytes,
+            bytes_total: plan.bytes,
+            rows: counts.rows,
+        }
+    };
+    let mut summary = Summary::default();
+    let mut refusal = None;
+    let mut done = 0;
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..WORKERS.min(plan.files.len()) {
+            let sender = sender.clone();
+            let job = &job;
+            scope.spawn(move || job.work(&sender));
+        }
+        drop(sender);
+        loop {
+            match receiver.recv_timeout(TOLD_EVERY) {
+                Ok(result) => {
+                    done += 1;
+                    refusal = summary.add(result).or(refusal.take());
+                }
+                Err(RecvTimeoutError::Timeout) => watch(&progress(done)),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+    });
+    // A description may have come before the transcript that says whether it may be read.
+    for index in job.later.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let Some(found) = plan.files.get(index) else { continue };
+        let result = files.read(&found.path, &found.kind, stop);
+        summary.later -= 1;
+        refusal = summary.add(result).or(refusal.take());
+    }
+    summary.counts = since(files.counts(), before);
+    summary.is_stopped |= stop.is_requested();
+    watch(&progress(done));
+    refusal.map_or(Ok(summary), Err)
+}
+
+impl Summary {
+    /// Counts a result; returns the sink's error if that is what it is.
+    fn add(&mut self, result: Result<Work, ReadError>) -> Option<SinkError> {
+        match result {
+            Ok(Work::Read | Work::Nothing | Work::Busy) => self.read += 1,
+            Ok(Work::Later) => self.later += 1,
+            Ok(Work::Gone) => {}
+            Ok(Work::Stopped) => self.is_stopped = true,
+            Err(ReadError::Sink { source, .. }) => return Some(source),
+            Err(error @ ReadError::File { .. }) => {
+                self.failed += 1;
+                if self.failures.len() < FAILURES_SHOWN {
+                    self.failures.push(error);
+                }
+            }
+        }
+        None
+    }
+}
+
+struct Job<'a> {
+    files: &'a Files,
+    plan: &'a Plan,
+    patience: Patience,
+    stop: &'a Stop,
+    next: AtomicUsize,
+    /// One of the threads met a sink that takes nothing.
+    given_up: Stop,
+    later: Mutex<Vec<usize>>,
+}
+
+impl Job<'_> {
+    fn work(&self, results: &Sender<Result<Work, ReadError>>) {
+        while !self.stop.is_requested() && !self.given_up.is_requested() {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(found) = self.plan.files.get(index) else { return };
+            let result = self.read(found);
+            match &result {
+                Ok(Work::Later) => {
+                    self.later.lock().unwrap_or_else(PoisonError::into_inner).push(index);
+                }
+                Err(ReadError::Sink { .. }) => self.given_up.request(),
+                _ => {}
+            }
+            if results.send(result).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn read(&self, found: &Found) -> Result<Work, ReadError> {
+        let mut pace = Pace::default();
+        loop {
+            let result = self.files.read(&found.path, &found.kind, self.stop);
+            if !matches!(result, Err(ReadError::Sink { .. })) || self.patience == Patience::Fail {
+                return result;
+            }
+            if self.stop.wait(pace.failed()) {
+                return Ok(Work::Stopped);
+            }
+        }
+    }
+}
+
+fn since(now: Counts, before: Counts) -> Counts {
+    Counts {
+        rows: now.rows - before.rows,
+        bytes: now.bytes - before.bytes,
+        skipped: now.skipped - before.skipped,
+        replaced: now.replaced - before.replaced,
+        failed: now.failed - before.failed,
+    }
+}

@@ -1,0 +1,142 @@
+//! Whether the processes of running tasks are still there.
+//!
+//! An agent that is killed says nothing. Its hooks named its process; if that is gone, this says so, once. A process id
+//! is believed only together with its start time and in the same namespace: ids are used again, and a container has
+//! its own. Only where there is a `/proc`; elsewhere nobody is ever said to be gone.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use agent_tracer_event::{Channel, Entry, Evidence, Millis, Phase, Reading, Subject, TaskKey};
+use agent_tracer_ledger::{Batch, Observed, Verdict};
+use serde_json::Value;
+
+use crate::sink::{Sink, SinkError};
+
+/// How often to look.
+pub const EVERY: std::time::Duration = std::time::Duration::from_secs(30);
+/// Processes that were found gone are remembered; beyond, everything is forgotten and found again.
+const REMEMBERED: usize = 10_000;
+
+/// The process of a running task, as its hooks named it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Process {
+    /// The task.
+    pub task: TaskKey,
+    /// The process.
+    pub pid: u32,
+    /// When it started, in the kernel's own unit.
+    pub start: u64,
+    /// The namespace of the id.
+    pub namespace: u64,
+}
+
+/// What became of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Alive,
+    Gone,
+    /// There is no way to tell.
+    Unknown,
+}
+
+/// Looks for processes that are gone.
+#[derive(Debug)]
+pub struct Liveness {
+    proc: PathBuf,
+    /// Already said.
+    gone: HashSet<Process>,
+}
+
+impl Default for Liveness {
+    fn default() -> Self {
+        Self::at(Path::new("/proc"))
+    }
+}
+
+impl Liveness {
+    /// Looks into this folder instead of `/proc`.
+    #[must_use]
+    pub fn at(proc: &Path) -> Self {
+        Self { proc: proc.to_owned(), gone: HashSet::new() }
+    }
+
+    /// Brings an observation for each of these processes that is gone; returns how many were news.
+    pub fn check(
+        &mut self,
+        running: impl IntoIterator<Item = Process>,
+        sink: &dyn Sink,
+        now: Millis,
+    ) -> Result<usize, SinkError> {
+        let Some(namespace) = self.namespace() else { return Ok(0) };
+        let gone: Vec<Process> = running
+            .into_iter()
+            .filter(|process| process.namespace == namespace && !self.gone.contains(process))
+            .filter(|process| self.state(process) == State::Gone)
+            .collect();
+        if gone.is_empty() {
+            return Ok(0);
+        }
+        let observed = gone.iter().map(|process| observe(process, now)).collect();
+        sink.append(Batch { observed, ..Batch::default() })?;
+        if self.gone.len() >= REMEMBERED {
+            self.gone.clear();
+        }
+        let news = gone.len();
+        self.gone.extend(gone);
+        Ok(news)
+    }
+
+    /// The namespace that this process is in.
+    fn namespace(&self) -> Option<u64> {
+        let target = std::fs::read_link(self.proc.join("self/ns/pid")).ok()?;
+        target.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
+    }
+
+    fn state(&self, process: &Process) -> State {
+        let mut line = Vec::new();
+        let path = self.proc.join(process.pid.to_string()).join("stat");
+        match File::open(path).and_then(|file| file.take(4096).read_to_end(&mut line)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return State::Gone,
+            // The process ended between opening and reading (`ESRCH`), or we may not look.
+            Err(_) => return State::Unknown,
+            Ok(_) => {}
+        }
+        match parse(&line) {
+            None => State::Unknown,
+            Some((_, start)) if start != process.start => State::Gone,
+            Some((b'Z' | b'X', _)) => State::Gone,
+            Some(_) => State::Alive,
+        }
+    }
+}
+
+/// The state and the start time of a process. Its name may itself hold spaces and brackets.
+fn parse(line: &[u8]) -> Option<(u8, u64)> {
+    let name_end = line.iter().rposition(|byte| *byte == b')')?;
+    let mut fields = line.get(name_end + 2..)?.split(|byte| *byte == b' ');
+    let state = *fields.next()?.first()?;
+    let start = std::str::from_utf8(fields.nth(18)?).ok()?.parse().ok()?;
+    Some((state, start))
+}
+
+fn observe(process: &Process, now: Millis) -> Observed {
+    let Process { task, pid, start, .. } = process;
+    let evidence = Evidence::measured("its process is gone");
+    let mut entry = Entry::new(Subject::Task, Phase::Update, task.clone(), "task", now, evidence);
+    entry.metadata.insert("processGoneAt".to_owned(), Value::from(now.to_string()));
+    entry.metadata.insert("gonePid".to_owned(), Value::from(*pid));
+    entry.metadata.insert("gonePidStart".to_owned(), Value::from(*start));
+    Observed {
+        name: format!("gone:{pid}:{start}:{}", task.runtime_session),
+        source: None,
+        agent: task.agent,
+        channel: Channel::Hook,
+        arrived: now,
+        verdict: Verdict::Read(Reading { entries: vec![entry], ..Reading::default() }),
+        payload: None,
+        kept: None,
+    }
+}

@@ -1,0 +1,111 @@
+//! The user's privacy settings, as they are now.
+//!
+//! The file is small and may change at any time; a change counts from the next file that is read. No file means the
+//! default. A file that is there and cannot be read means the strictest level, because the user meant something by it.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agent_tracer_agents::files::Rules;
+use agent_tracer_privacy::{Config, Level};
+
+/// What may be recorded, at one moment.
+#[derive(Clone, Debug)]
+pub struct Privacy {
+    /// The user's `privacy.conf`.
+    pub config: Config,
+    /// The key of this home under which contents of files are hashed.
+    pub hash_key: [u8; 16],
+    /// The user's home, for patterns that begin with `~/`.
+    pub home_dir: Option<Vec<u8>>,
+}
+
+impl Privacy {
+    /// The rules for the readers.
+    #[must_use]
+    pub fn rules(&self) -> Rules<'_> {
+        Rules { config: &self.config, hash_key: self.hash_key, home_dir: self.home_dir.as_deref() }
+    }
+}
+
+/// `privacy.conf`, read again when it changes.
+#[derive(Debug)]
+pub struct PrivacyFile {
+    path: PathBuf,
+    hash_key: [u8; 16],
+    home_dir: Option<Vec<u8>>,
+    last: Mutex<Option<(Vec<u8>, Arc<Privacy>)>>,
+}
+
+impl PrivacyFile {
+    /// The file at a path that need not exist.
+    #[must_use]
+    pub fn new(path: PathBuf, hash_key: [u8; 16], home_dir: Option<Vec<u8>>) -> Self {
+        Self { path, hash_key, home_dir, last: Mutex::new(None) }
+    }
+
+    /// The settings as they are now.
+    #[must_use]
+    pub fn current(&self) -> Arc<Privacy> {
+        // Compared by content: it is a page at most, and times of change are too coarse to be trusted.
+        let text = self.read();
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Ok(text), Some((known, privacy))) = (&text, &*last)
+            && known == text
+        {
+            return Arc::clone(privacy);
+        }
+        let config = match &text {
+            Ok(text) => Config::parse(text).0,
+            Err(_) => Config { level: Level::Metadata, ..Config::default() },
+        };
+        let privacy = Arc::new(Privacy { config, hash_key: self.hash_key, home_dir: self.home_dir.clone() });
+        *last = text.ok().map(|text| (text, Arc::clone(&privacy)));
+        privacy
+    }
+
+    fn read(&self) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        match File::open(&self.path) {
+            Ok(file) => file.take(Config::MAX_BYTES as u64 + 1).read_to_end(&mut text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
+            Err(error) => return Err(error),
+        };
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn put(path: &std::path::Path, text: &str) {
+        File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    #[test]
+    fn a_change_counts_from_the_next_look() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("privacy.conf");
+        let file = PrivacyFile::new(path.clone(), [7; 16], None);
+        assert_eq!(file.current().config, Config::default());
+        put(&path, "level full\n");
+        assert_eq!(file.current().config.level, Level::Full);
+        put(&path, "level metadata\nexclude /x/**\n");
+        let now = file.current();
+        assert_eq!((now.config.level, now.config.excludes.len()), (Level::Metadata, 1));
+        assert!(Arc::ptr_eq(&now, &file.current()));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_means_the_strictest_level() {
+        let folder = tempfile::tempdir().unwrap();
+        // A folder can be opened, but not read.
+        let file = PrivacyFile::new(folder.path().to_owned(), [7; 16], None);
+        assert_eq!(file.current().config.level, Level::Metadata);
+    }
+}

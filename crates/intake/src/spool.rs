@@ -1,0 +1,288 @@
+//! The spool's other end: envelopes in, batches out, acknowledged once they are on disk.
+//!
+//! [`SpoolIntake::step`] does one batch and decides nothing about time; [`run`] waits for the doorbell or for two seconds,
+//! whichever comes first, and does steps until nothing is left. Dying between the sink's answer and the acknowledgement
+//! brings the same envelopes again, and the ledger knows them by their names.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use agent_tracer_agents::{Context, Observation, Source, read};
+use agent_tracer_event::{Agent, Channel, Millis, Reading, Unrecognised};
+use agent_tracer_ledger::{Batch, Observed, Verdict};
+use agent_tracer_spool::doorbell::{self, Listener};
+use agent_tracer_spool::drain::{Delivered, DrainError, RefusedFile};
+use agent_tracer_spool::{Drain, Home, Spool, envelope};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::Clock;
+use crate::note::{Note, Notes};
+use crate::pace::Pace;
+use crate::project::{Projects, Said};
+use crate::sink::{Sink, SinkError};
+use crate::stop::Stop;
+
+/// The most envelopes of a batch.
+const FILES_MAX: usize = 256;
+/// The most bytes of a batch.
+const BYTES_MAX: u64 = 4 << 20;
+/// How long to wait for the doorbell before looking anyway: a ring may be lost.
+const LOOK: Duration = Duration::from_secs(2);
+/// The same if there is no doorbell.
+const LOOK_UNBELLED: Duration = Duration::from_millis(200);
+/// How often to clear away what dead hooks left.
+const SWEEP: Duration = Duration::from_secs(600);
+
+/// Why a step did not succeed. Nothing was acknowledged.
+#[derive(Debug, thiserror::Error)]
+pub enum StepError {
+    /// The spool could not be read.
+    #[error("cannot read the spool")]
+    Spool(#[source] DrainError),
+    /// The sink did not take the batch.
+    #[error("cannot keep what is in the spool")]
+    Sink(#[source] SinkError),
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// Envelopes that were brought.
+    pub envelopes: usize,
+    /// Files that are no envelopes, or damaged ones. They are out of the way.
+    pub refused: usize,
+    /// Whether nothing is left to bring.
+    pub is_empty: bool,
+}
+
+/// What was done so far, for whoever shows it.
+#[derive(Debug, Default)]
+pub struct SpoolCounts {
+    envelopes: AtomicU64,
+    refused: AtomicU64,
+    failures: AtomicU64,
+}
+
+impl SpoolCounts {
+    /// Envelopes that were brought.
+    pub fn envelopes(&self) -> u64 {
+        self.envelopes.load(Ordering::Relaxed)
+    }
+
+    /// Files that were put aside because they could not be read.
+    pub fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Attempts that failed: the disk was full, or the ledger closed.
+    pub fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
+    }
+}
+
+/// Brings envelopes to a sink.
+pub struct SpoolIntake {
+    drain: Drain,
+    sink: Arc<dyn Sink>,
+    projects: Arc<Projects>,
+    counts: Arc<SpoolCounts>,
+}
+
+impl SpoolIntake {
+    /// Takes the spool; refuses if another process has it.
+    pub fn open(spool: &Spool, sink: Arc<dyn Sink>, projects: Arc<Projects>) -> Result<Self, DrainError> {
+        Ok(Self { drain: Drain::open(spool)?, sink, projects, counts: Arc::default() })
+    }
+
+    /// What was done so far.
+    pub fn counts(&self) -> Arc<SpoolCounts> {
+        Arc::clone(&self.counts)
+    }
+
+    /// Brings one batch and acknowledges it.
+    pub fn step(&mut self) -> Result<Step, StepError> {
+        let result = self.try_step();
+        match &result {
+            Ok(step) => {
+                self.counts.envelopes.fetch_add(step.envelopes as u64, Ordering::Relaxed);
+                self.counts.refused.fetch_add(step.refused as u64, Ordering::Relaxed);
+            }
+            Err(_) => {
+                self.counts.failures.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        result
+    }
+
+    fn try_step(&mut self) -> Result<Step, StepError> {
+        let batch = self.drain.next_batch(FILES_MAX, BYTES_MAX).map_err(StepError::Spool)?;
+        let step = Step {
+            envelopes: batch.envelopes.len(),
+            refused: batch.refused.len(),
+            is_empty: batch.nothing_left,
+        };
+        if batch.envelopes.is_empty() {
+            return Ok(step);
+        }
+        let mut said = Said::new();
+        let observed =
+            batch.envelopes.into_iter().map(|delivered| observe(delivered, &self.projects, &mut said));
+        let brought = Batch { observed: observed.collect(), ..Batch::default() };
+        if let Err(error) = self.sink.append(brought) {
+            self.drain.put_back(batch.receipt);
+            return Err(StepError::Sink(error));
+        }
+        self.projects.remember(said);
+        self.drain.ack(batch.receipt).map_err(StepError::Spool)?;
+        Ok(step)
+    }
+
+    /// Clears away what dead hooks left.
+    pub fn sweep(&mut self, now: Millis) -> Result<Vec<RefusedFile>, StepError> {
+        let nanos = u64::try_from(now.0).unwrap_or(0).saturating_mul(1_000_000);
+        let swept = self.drain.sweep(nanos).map_err(StepError::Spool)?;
+        self.drain.recount().map_err(StepError::Spool)?;
+        self.counts.refused.fetch_add(swept.refused.len() as u64, Ordering::Relaxed);
+        Ok(swept.refused)
+    }
+}
+
+/// Brings envelopes until it is asked to stop. What is in the spool then is brought before it ends.
+///
+/// Whoever asks it to stop also calls [`wake`], because it may be waiting for the doorbell.
+pub fn run(mut intake: SpoolIntake, home: &Home, clock: &Clock, notes: &Notes, stop: &Stop) {
+    let bell = Listener::bind(home).map_err(|error| {
+        notes(Note::warning(format!("no doorbell, looking into the spool five times a second: {error}")));
+    });
+    let mut pace = Pace::default();
+    let mut swept: Option<Instant> = None;
+    loop {
+        let is_last = stop.is_requested();
+        if swept.is_none_or(|at| at.elapsed() >= SWEEP) {
+            swept = Some(Instant::now());
+            if let Err(error) = intake.sweep(clock()) {
+                notes(Note::warning(chain(&error)));
+            }
+        }
+        match drain_all(&mut intake, notes) {
+            Ok(()) => pace.succeeded(),
+            Err(error) => {
+                let pause = pace.failed();
+                notes(Note::warning(format!("{}; again in {} ms", chain(&error), pause.as_millis())));
+                if is_last || stop.wait(pause) {
+                    return;
+                }
+                continue;
+            }
+        }
+        if is_last {
+            return;
+        }
+        let heard = match &bell {
+            Ok(bell) => bell.wait(LOOK).is_ok(),
+            Err(()) => false,
+        };
+        if !heard {
+            stop.wait(LOOK_UNBELLED);
+        }
+    }
+}
+
+/// Wakes whoever waits for the doorbell.
+pub fn wake(home: &Home) {
+    doorbell::ring(home);
+}
+
+fn drain_all(intake: &mut SpoolIntake, notes: &Notes) -> Result<(), StepError> {
+    loop {
+        let step = intake.step()?;
+        if step.refused > 0 {
+            notes(Note::warning(format!(
+                "put {} files of the spool aside that could not be read",
+                step.refused
+            )));
+        }
+        if step.is_empty || (step.envelopes == 0 && step.refused == 0) {
+            return Ok(());
+        }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// Reads an envelope.
+fn observe(delivered: Delivered, projects: &Projects, said: &mut Said) -> Observed {
+    let Delivered { name, header, body } = delivered;
+    let agent = match header.agent {
+        envelope::Agent::ClaudeCode => Agent::ClaudeCode,
+        envelope::Agent::Codex => Agent::Codex,
+    };
+    let source = match header.channel {
+        envelope::Channel::Hook => Source::Hook,
+        envelope::Channel::Statusline => Source::StatusLine,
+    };
+    let arrived = Millis::from_nanos(header.arrived_nanos);
+    let verdict = match &header.fault {
+        Some(fault) => Verdict::Malformed(format!("{} at byte {}", fault.what, fault.at)),
+        None => {
+            let context = context_of(&header);
+            let observation = Observation {
+                agent,
+                channel: Channel::Hook,
+                name: name.as_str(),
+                arrived,
+                source,
+                body: &body,
+                context: &context,
+            };
+            let mut reading = read(&observation);
+            if is_malformed(&reading) {
+                Verdict::Malformed("not JSON".to_owned())
+            } else {
+                said.append(&mut projects.add_to(&mut reading, None));
+                Verdict::Read(reading)
+            }
+        }
+    };
+    // Equal bytes of Codex can be distinct calls; a status line is asked for again and again.
+    let is_told_twice = agent == Agent::ClaudeCode && source == Source::Hook && !body.is_empty();
+    let payload = is_told_twice.then(|| xxh3_64(&body));
+    let mut kept = Vec::new();
+    envelope::encode(&header, &body, &mut kept);
+    Observed {
+        name: name.to_string(),
+        source: None,
+        agent,
+        channel: Channel::Hook,
+        arrived,
+        verdict,
+        payload,
+        kept: Some(kept),
+    }
+}
+
+/// Readers say nothing at all only of bytes that are not JSON.
+fn is_malformed(reading: &Reading) -> bool {
+    reading.entries.is_empty() && matches!(reading.unrecognised.as_slice(), [Unrecognised::Line(_)])
+}
+
+fn context_of(header: &envelope::Header<'_>) -> Context {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Context {
+        cwd: header.cwd.as_deref().map(text),
+        env: header.env.iter().map(|(name, value)| (name.to_string(), text(value))).collect(),
+        pid: header.pid,
+        pid_start: header.pid_start,
+        pid_namespace: header.pid_namespace,
+        parent_pid: header.parent_pid,
+    }
+}

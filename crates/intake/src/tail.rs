@@ -1,0 +1,247 @@
+//! Files as they grow.
+//!
+//! The system tells which files change; that is quick, and sometimes wrong. So there is a second way, which costs little:
+//! every two seconds the files that changed lately and the folders themselves are looked at, and every few minutes
+//! everything is. Where the system tells nothing (no watcher, no watches left), everything is looked at every few seconds,
+//! less often the longer that takes.
+
+mod active;
+mod watch;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use crate::files::{Files, Found, Kind, ReadError, Root, Work, classify, find, find_in, look};
+use crate::note::{Note, Notes};
+use crate::pace::Pace;
+use crate::stop::Stop;
+use active::Active;
+pub use watch::Waker;
+use watch::{Wake, Watch};
+
+/// How often folders and active files are looked at.
+const TICK: Duration = Duration::from_secs(2);
+/// How long to gather changes before reading: a write is rarely alone.
+const GATHER: Duration = Duration::from_millis(15);
+/// How often everything is looked at although the system tells what changes.
+const WALK: Duration = Duration::from_secs(300);
+/// The same if the system tells nothing.
+const WALK_UNTOLD: Duration = Duration::from_secs(3);
+/// Looking at everything takes at most this part of the time.
+const WALK_SHARE: u32 = 100;
+
+/// Follows the files of some folders.
+pub struct Tail {
+    files: Arc<Files>,
+    roots: Vec<Root>,
+    notes: Notes,
+    watch: Watch,
+    wakes: Receiver<Wake>,
+    active: Active,
+    /// Files to read now.
+    changed: BTreeSet<PathBuf>,
+    /// Files that could not be read yet.
+    later: BTreeMap<PathBuf, Kind>,
+    walked: Instant,
+    walk_cost: Duration,
+    walks_now: bool,
+}
+
+impl Tail {
+    /// Begins to watch. What changes from now on will be read by [`Tail::run`]; what is there already will not, unless it
+    /// changes or [`Tail::read_everything`] is asked for.
+    pub fn new(files: Arc<Files>, roots: Vec<Root>, notes: Notes) -> (Self, Waker) {
+        Self::with(files, roots, notes, Watch::new)
+    }
+
+    /// The same without any help of the system, for one that cannot give it.
+    pub fn polling(files: Arc<Files>, roots: Vec<Root>, notes: Notes) -> (Self, Waker) {
+        Self::with(files, roots, notes, Watch::blind)
+    }
+
+    fn with(
+        files: Arc<Files>,
+        roots: Vec<Root>,
+        notes: Notes,
+        make: fn(&Notes) -> (Watch, Receiver<Wake>),
+    ) -> (Self, Waker) {
+        let (mut watch, wakes) = make(&notes);
+        let waker = watch.waker();
+        for root in &roots {
+            watch.renew(root, &notes);
+        }
+        let tail = Self {
+            files,
+            roots,
+            notes,
+            watch,
+            wakes,
+            active: Active::default(),
+            changed: BTreeSet::new(),
+            later: BTreeMap::new(),
+            walked: Instant::now(),
+            walk_cost: Duration::ZERO,
+            walks_now: false,
+        };
+        (tail, waker)
+    }
+
+    /// Reads everything that is there, too.
+    pub fn read_everything(&mut self) {
+        self.walks_now = true;
+    }
+
+    /// Reads what changes until it is asked to stop. Whoever asks also uses the [`Waker`].
+    pub fn run(mut self, stop: &Stop) {
+        let mut pace = Pace::default();
+        let mut ticked = Instant::now();
+        while !stop.is_requested() {
+            if self.walks_now || self.walked.elapsed() >= self.walk_pause() {
+                self.walk();
+            }
+            match self.read_changed(stop) {
+                Ok(()) => pace.succeeded(),
+                Err(error) => {
+                    let pause = pace.failed();
+                    self.notes_failure(&error, Some(pause));
+                    stop.wait(pause);
+                    continue;
+                }
+            }
+            self.gather(TICK.saturating_sub(ticked.elapsed()), stop);
+            if ticked.elapsed() >= TICK {
+                ticked = Instant::now();
+                self.tick();
+            }
+        }
+    }
+
+    /// Waits for a change, then a moment longer for those that come with it.
+    fn gather(&mut self, most: Duration, stop: &Stop) {
+        match self.wakes.recv_timeout(most) {
+            Ok(wake) => self.woken(wake),
+            Err(RecvTimeoutError::Timeout) => return,
+            Err(RecvTimeoutError::Disconnected) => {
+                // Cannot be while the watch lives; waiting is better than spinning in any case.
+                stop.wait(most);
+                return;
+            }
+        }
+        let until = Instant::now() + GATHER;
+        while let Ok(wake) = self.wakes.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            self.woken(wake);
+        }
+        if self.watch.has_missed() {
+            self.walks_now = true;
+        }
+    }
+
+    fn woken(&mut self, wake: Wake) {
+        match wake {
+            Wake::Gone(path) => {
+                if self.roots.iter().any(|root| root.folder == path) {
+                    self.watch.forget(&path);
+                }
+            }
+            Wake::Changed(path) => {
+                self.changed.insert(path);
+            }
+            Wake::Look => {}
+        }
+    }
+
+    /// Looks at the folders themselves, and at what changed lately.
+    fn tick(&mut self) {
+        for root in &self.roots {
+            if self.watch.renew(root, &self.notes) {
+                let changed = &mut self.changed;
+                find(root, &mut |found| {
+                    if self.files.is_news(&found) {
+                        changed.insert(found.path);
+                    }
+                });
+            }
+        }
+        let files = &self.files;
+        self.changed.extend(self.active.changed(|found| files.is_news(found)));
+        self.changed.extend(std::mem::take(&mut self.later).into_keys());
+    }
+
+    /// Looks at everything.
+    fn walk(&mut self) {
+        let begun = Instant::now();
+        self.walks_now = false;
+        for root in &self.roots {
+            let changed = &mut self.changed;
+            let failed = find(root, &mut |found| {
+                if self.files.is_news(&found) {
+                    changed.insert(found.path);
+                }
+            });
+            for (folder, error) in failed {
+                (self.notes)(Note::warning(format!("cannot look into `{}`: {error}", folder.display())));
+            }
+        }
+        self.walked = Instant::now();
+        self.walk_cost = begun.elapsed();
+    }
+
+    fn walk_pause(&self) -> Duration {
+        let pause = if self.watch.is_blind() { WALK_UNTOLD } else { WALK };
+        pause.max(self.walk_cost * WALK_SHARE)
+    }
+
+    /// Reads what changed. What was not read because the sink took nothing stays for the next time.
+    fn read_changed(&mut self, stop: &Stop) -> Result<(), ReadError> {
+        while let Some(path) = self.changed.pop_first() {
+            if stop.is_requested() {
+                return Ok(());
+            }
+            let Some(root) = self.roots.iter().find(|root| path.starts_with(&root.folder)) else { continue };
+            if path.is_dir() {
+                let changed = &mut self.changed;
+                let mut failed = Vec::new();
+                // A new folder may have got its files before anybody watched it.
+                find_in(
+                    root,
+                    &path,
+                    &mut |found| {
+                        changed.insert(found.path);
+                    },
+                    &mut failed,
+                );
+                continue;
+            }
+            let Some(kind) = classify(root.agent, &path) else { continue };
+            match self.files.read(&path, &kind, stop) {
+                Ok(Work::Read | Work::Nothing) => self.active.touch(&path, &kind),
+                Ok(Work::Later) => {
+                    self.later.insert(path, kind);
+                }
+                Ok(Work::Gone) => self.active.forget(&path),
+                Ok(Work::Busy | Work::Stopped) => {}
+                Err(error @ ReadError::Sink { .. }) => {
+                    self.changed.insert(path);
+                    return Err(error);
+                }
+                Err(error @ ReadError::File { .. }) => self.notes_failure(&error, None),
+            }
+        }
+        Ok(())
+    }
+
+    fn notes_failure(&self, error: &ReadError, pause: Option<Duration>) {
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        let again = pause.map(|pause| format!("; again in {} ms", pause.as_millis())).unwrap_or_default();
+        (self.notes)(Note::warning(format!("{error}{cause}{again}")));
+    }
+}
+
+/// What is there now of a file.
+fn found(path: &Path, kind: &Kind) -> Option<Found> {
+    let facts = look(path).ok().flatten()?;
+    Some(Found { path: path.to_owned(), kind: kind.clone(), facts })
+}

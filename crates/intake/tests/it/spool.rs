@@ -1,0 +1,288 @@
+//! Envelopes in a real spool, brought to the sink.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use agent_tracer_agents::{Context, Observation, Source, read};
+use agent_tracer_event::{Agent, Channel, Millis};
+use agent_tracer_intake::spool::{SpoolIntake, Step, StepError, run, wake};
+use agent_tracer_intake::{Notes, Projects, Sink, SinkError, Stop};
+use agent_tracer_ledger::Verdict;
+use agent_tracer_privacy::{Config, reduce};
+use agent_tracer_spool::envelope::{self, Header};
+use agent_tracer_spool::{Spool, doorbell};
+use serde_json::Value;
+
+use crate::fixtures::fixtures;
+use crate::world::{Recorder, World, no_notes, told};
+
+const T0: u64 = 1_790_000_000_000_000_000;
+
+fn spool(world: &World) -> Spool {
+    Spool::at(&world.home().spool())
+}
+
+fn intake(world: &World) -> SpoolIntake {
+    let sink: Arc<dyn Sink> = Arc::<Recorder>::clone(&world.sink);
+    SpoolIntake::open(&spool(world), sink, Arc::new(Projects::new())).unwrap()
+}
+
+fn hook(agent: envelope::Agent, nanos: u64) -> Header<'static> {
+    Header::new(agent, envelope::Channel::Hook, nanos)
+}
+
+fn accept(world: &World, header: &Header<'_>, body: &[u8]) {
+    spool(world).prepare().unwrap();
+    spool(world).accept(header, body, header.arrived_nanos, 812).unwrap();
+}
+
+fn waiting(world: &World) -> u64 {
+    spool(world).stats().unwrap().waiting
+}
+
+fn claude(event: &str) -> Vec<u8> {
+    format!(r#"{{"session_id":"5a13","hook_event_name":"{event}","cwd":"/nowhere/shop"}}"#).into_bytes()
+}
+
+fn drain(intake: &mut SpoolIntake) -> usize {
+    let mut sum = 0;
+    loop {
+        let step = intake.step().unwrap();
+        sum += step.envelopes;
+        if step.is_empty {
+            return sum;
+        }
+    }
+}
+
+#[test]
+fn every_captured_hook_comes_through_the_spool_as_the_reader_reads_it() {
+    let world = World::new();
+    let mut paths = Vec::new();
+    for version in ["claude-code/2.1.197", "claude-code/2.1.325"] {
+        for folder in fs::read_dir(fixtures().join(version)).unwrap() {
+            let path = folder.unwrap().path().join("hooks.jsonl");
+            if path.exists() {
+                paths.push((envelope::Agent::ClaudeCode, path));
+            }
+        }
+    }
+    for path in fs::read_dir(fixtures().join("codex/0.166.0/hooks")).unwrap() {
+        paths.push((envelope::Agent::Codex, path.unwrap().path()));
+    }
+    assert!(paths.len() > 150, "{}", paths.len());
+    let mut nanos = T0;
+    let mut expected = Vec::new();
+    for (agent, path) in paths {
+        for line in fs::read_to_string(path).unwrap().lines() {
+            nanos += 1_000_000;
+            expected.push(send(&world, agent, nanos, line));
+        }
+    }
+    let mut intake = intake(&world);
+    assert_eq!(drain(&mut intake), expected.len());
+    assert_eq!(waiting(&world), 0);
+    for batch in world.sink.batches() {
+        assert!(batch.observed.len() <= 256);
+    }
+    let told: Vec<Verdict> = world.sink.observed().into_iter().map(|observed| told(observed).1).collect();
+    assert_eq!(told.len(), expected.len());
+    for (told, expected) in told.into_iter().zip(expected) {
+        assert_eq!(told, Verdict::Read(expected));
+    }
+}
+
+/// Puts a captured payload into the spool as the hook would, and reads it as the reader does.
+fn send(world: &World, agent: envelope::Agent, nanos: u64, line: &str) -> agent_tracer_event::Reading {
+    let row: Value = serde_json::from_str(line).unwrap();
+    let is_status_line = row.get("channel").is_some_and(|channel| channel == "statusline");
+    let (ours, source, privacy) = match agent {
+        envelope::Agent::Codex => (Agent::Codex, Source::Hook, agent_tracer_privacy::Source::CodexHook),
+        envelope::Agent::ClaudeCode if is_status_line => {
+            (Agent::ClaudeCode, Source::StatusLine, agent_tracer_privacy::Source::StatusLine)
+        }
+        envelope::Agent::ClaudeCode => {
+            (Agent::ClaudeCode, Source::Hook, agent_tracer_privacy::Source::ClaudeHook)
+        }
+    };
+    let mut body = Vec::new();
+    let whole = serde_json::to_vec(&row["payload"]).unwrap();
+    reduce(&whole, privacy, &Config::default(), &mut || [7; 16], &mut body);
+    let mut header = hook(agent, nanos);
+    if is_status_line {
+        header.channel = envelope::Channel::Statusline;
+    }
+    header.pid = Some(4711);
+    header.pid_start = Some(99);
+    header.pid_namespace = Some(7);
+    header.cwd = Some(Cow::Borrowed(b"/nowhere/shop"));
+    header.env.push((Cow::Borrowed("CLAUDE_PROJECT_DIR"), Cow::Borrowed(b"/nowhere/shop")));
+    let name = spool_name(world, &header, &body);
+    let context = Context {
+        cwd: Some("/nowhere/shop".into()),
+        env: vec![("CLAUDE_PROJECT_DIR".into(), "/nowhere/shop".into())],
+        pid: Some(4711),
+        pid_start: Some(99),
+        pid_namespace: Some(7),
+        parent_pid: None,
+    };
+    read(&Observation {
+        agent: ours,
+        channel: Channel::Hook,
+        name: &name,
+        arrived: Millis::from_nanos(nanos),
+        source,
+        body: &body,
+        context: &context,
+    })
+}
+
+fn spool_name(world: &World, header: &Header<'_>, body: &[u8]) -> String {
+    spool(world).prepare().unwrap();
+    spool(world).accept(header, body, header.arrived_nanos, 812).unwrap().name.to_string()
+}
+
+#[test]
+fn dying_between_commit_and_acknowledgement_brings_the_same_names_again() {
+    let world = World::new();
+    let name = spool_name(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("Stop"));
+    let file = spool(&world).root().join("new").join(name);
+    fs::hard_link(&file, world.path("as it was")).unwrap();
+    assert_eq!(drain(&mut intake(&world)), 1);
+    // The unlink was lost with the power.
+    fs::rename(world.path("as it was"), &file).unwrap();
+    assert_eq!(drain(&mut intake(&world)), 1);
+    let observed = world.sink.observed();
+    assert_eq!(observed[0], observed[1]);
+    assert_eq!(waiting(&world), 0);
+}
+
+#[test]
+fn what_was_delivered_and_not_acknowledged_is_delivered_again() {
+    let world = World::new();
+    accept(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("Stop"));
+    let mut dying = agent_tracer_spool::Drain::open(&spool(&world)).unwrap();
+    assert_eq!(dying.next_batch(10, 1 << 20).unwrap().envelopes.len(), 1);
+    drop(dying);
+    assert_eq!(drain(&mut intake(&world)), 1);
+}
+
+#[test]
+fn a_sink_that_takes_nothing_leaves_everything_in_the_spool() {
+    let world = World::new();
+    for number in 0..3 {
+        accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + number), &claude("Stop"));
+    }
+    let mut intake = intake(&world);
+    for error in [SinkError::DiskFull, SinkError::Closed, SinkError::Failed("odd".into())] {
+        world.sink.refuse(error.clone());
+        match intake.step() {
+            Err(StepError::Sink(refused)) => assert_eq!(refused, error),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(waiting(&world), 3);
+        assert_eq!(world.sink.observed(), []);
+    }
+    assert_eq!(intake.counts().failures(), 3);
+    assert_eq!(drain(&mut intake), 3);
+    assert_eq!(waiting(&world), 0);
+    let projects: Vec<bool> = world
+        .sink
+        .observed()
+        .iter()
+        .map(|observed| format!("{:?}", observed.verdict).contains("\"project\""))
+        .collect();
+    assert_eq!(projects, [true, true, true], "what was refused is not believed to be known");
+    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 9), &claude("Stop"));
+    assert_eq!(drain(&mut intake), 1);
+    assert!(!format!("{:?}", world.sink.observed()[3].verdict).contains("\"project\""));
+}
+
+#[test]
+fn what_is_no_json_is_malformed_and_what_is_no_envelope_is_put_aside() {
+    let world = World::new();
+    accept(&world, &hook(envelope::Agent::ClaudeCode, T0), b"{not json");
+    accept(&world, &hook(envelope::Agent::Codex, T0 + 1), b"");
+    let mut fault = hook(envelope::Agent::ClaudeCode, T0 + 2);
+    fault.fault = Some(envelope::Fault { what: "oversize".into(), at: 77 });
+    accept(&world, &fault, b"");
+    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 3), b"[1, 2]");
+    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 4), br#"{"hook_event_name":"FromTheFuture"}"#);
+    let torn = spool(&world).root().join("new").join(format!("{:020}-1-0", T0 + 5));
+    world.put("torn", b"agent-tracer-envelope 1\nagent: claude");
+    fs::set_permissions(world.path("torn"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    fs::rename(world.path("torn"), torn).unwrap();
+    let mut intake = intake(&world);
+    let step = intake.step().unwrap();
+    assert_eq!(step, Step { envelopes: 5, refused: 1, is_empty: true });
+    assert_eq!(intake.counts().refused(), 1);
+    assert_eq!(spool(&world).stats().unwrap().quarantined, 1);
+    let verdicts: Vec<Verdict> = world.sink.observed().into_iter().map(|observed| observed.verdict).collect();
+    assert_eq!(verdicts[0], Verdict::Malformed("not JSON".into()));
+    assert_eq!(verdicts[1], Verdict::Malformed("not JSON".into()));
+    assert_eq!(verdicts[2], Verdict::Malformed("oversize at byte 77".into()));
+    for kept in &verdicts[3..] {
+        assert!(matches!(kept, Verdict::Read(reading) if !reading.entries.is_empty()), "{kept:?}");
+    }
+}
+
+#[test]
+fn only_hooks_of_claude_code_have_a_hash_and_everything_can_be_read_again() {
+    let world = World::new();
+    accept(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("Stop"));
+    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 1), &claude("Stop"));
+    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 2), &claude("Setup"));
+    accept(&world, &hook(envelope::Agent::Codex, T0 + 3), &claude("Stop"));
+    let mut line = hook(envelope::Agent::ClaudeCode, T0 + 4);
+    line.channel = envelope::Channel::Statusline;
+    accept(&world, &line, br#"{"session_id":"5a13"}"#);
+    drain(&mut intake(&world));
+    let observed = world.sink.observed();
+    assert!(observed[0].payload.is_some());
+    assert_eq!(observed[0].payload, observed[1].payload);
+    assert_ne!(observed[0].payload, observed[2].payload);
+    assert_eq!((observed[3].payload, observed[4].payload), (None, None));
+    for observed in &observed {
+        let kept = envelope::parse(observed.kept.as_deref().unwrap()).unwrap();
+        assert_eq!(Millis::from_nanos(kept.header.arrived_nanos), observed.arrived);
+        assert!(kept.body.starts_with(b"{\"session_id\""));
+    }
+}
+
+#[test]
+fn a_running_intake_hears_the_bell_survives_a_full_disk_and_drains_before_it_ends() {
+    let world = World::new();
+    world.sink.refuse(SinkError::DiskFull);
+    let stop = Stop::new();
+    let notes: Arc<Mutex<Vec<String>>> = Arc::default();
+    let thread = {
+        let (intake, home, clock, stop) = (intake(&world), world.home(), world.clock(), stop.clone());
+        let heard = Arc::clone(&notes);
+        let notes: Notes = Arc::new(move |note| heard.lock().unwrap().push(note.to_string()));
+        std::thread::spawn(move || run(intake, &home, &clock, &notes, &stop))
+    };
+    accept(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("Stop"));
+    doorbell::ring(&world.home());
+    world.sink.wait_until("the first after a refusal", |batches| batches.len() == 1);
+    assert!(notes.lock().unwrap().iter().any(|note| note.contains("the disk is full")), "{notes:?}");
+    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 1), &claude("Stop"));
+    stop.request();
+    wake(&world.home());
+    thread.join().unwrap();
+    assert_eq!(world.sink.observed().len(), 2);
+    assert_eq!(waiting(&world), 0);
+    assert!(!Path::new(&world.home().doorbell()).exists());
+}
+
+#[test]
+fn a_spool_has_one_drain() {
+    let world = World::new();
+    let first = intake(&world);
+    let sink: Arc<dyn Sink> = Arc::<Recorder>::clone(&world.sink);
+    assert!(SpoolIntake::open(&spool(&world), sink, Arc::new(Projects::new())).is_err());
+    drop(first);
+    drop(no_notes());
+    intake(&world);
+}

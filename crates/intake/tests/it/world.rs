@@ -1,0 +1,255 @@
+//! A small world for one test: agents' homes, a spool, a sink that remembers everything, and a clock that is set.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use agent_tracer_event::{Agent, Millis, Outcome, Subject};
+use agent_tracer_intake::files::{Files, Kind, Root, Work, classify};
+use agent_tracer_intake::{Clock, Notes, PrivacyFile, Projects, Sink, SinkError, Stop};
+use agent_tracer_ledger::{Batch, Cursor, Observed, Receipt, Verdict};
+use agent_tracer_spool::Home;
+
+/// The time that files of a test are written at.
+pub(crate) const WRITTEN: i64 = 1_790_000_000_000;
+
+/// Remembers what was brought, in its order.
+#[derive(Default)]
+pub(crate) struct Recorder {
+    inner: Mutex<Recorded>,
+    news: Condvar,
+}
+
+#[derive(Default)]
+struct Recorded {
+    batches: Vec<Batch>,
+    cursors: HashMap<String, Cursor>,
+    names: HashSet<String>,
+    /// What the next calls answer instead of taking anything.
+    refusals: Vec<SinkError>,
+    asked: usize,
+}
+
+impl Recorder {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// The next batch is refused with this; calls stack up.
+    pub(crate) fn refuse(&self, error: SinkError) {
+        self.inner.lock().unwrap().refusals.push(error);
+    }
+
+    /// How often somebody tried to bring something.
+    pub(crate) fn asked(&self) -> usize {
+        self.inner.lock().unwrap().asked
+    }
+
+    pub(crate) fn batches(&self) -> Vec<Batch> {
+        self.inner.lock().unwrap().batches.clone()
+    }
+
+    pub(crate) fn observed(&self) -> Vec<Observed> {
+        self.batches().into_iter().flat_map(|batch| batch.observed).collect()
+    }
+
+    pub(crate) fn skipped(&self) -> u64 {
+        self.batches().iter().map(|batch| batch.skipped).sum()
+    }
+
+    /// What the named file said, in its order, without what we infer.
+    pub(crate) fn told_by(&self, path: &Path) -> Vec<(String, Verdict)> {
+        let source = path.to_str().unwrap();
+        let inner = self.inner.lock().unwrap();
+        let observed = inner.batches.iter().flat_map(|batch| &batch.observed);
+        observed
+            .filter(|observed| observed.source.as_deref() == Some(source))
+            .map(|observed| told(observed.clone()))
+            .collect()
+    }
+
+    pub(crate) fn forget_rows(&self) {
+        self.inner.lock().unwrap().batches.clear();
+    }
+
+    /// Waits until what was brought satisfies a condition; fails after ten seconds.
+    #[track_caller]
+    pub(crate) fn wait_until(&self, what: &str, is_met: impl Fn(&[Batch]) -> bool) -> Duration {
+        let begun = Instant::now();
+        let mut inner = self.inner.lock().unwrap();
+        while !is_met(&inner.batches) {
+            let left = Duration::from_secs(10).saturating_sub(begun.elapsed());
+            assert!(!left.is_zero(), "waited in vain: {what}");
+            inner = self.news.wait_timeout(inner, left).unwrap().0;
+        }
+        begun.elapsed()
+    }
+}
+
+/// Name and verdict of an observation, without the projects that were added.
+pub(crate) fn told(mut observed: Observed) -> (String, Verdict) {
+    if let Verdict::Read(reading) = &mut observed.verdict {
+        reading.entries.retain(|entry| {
+            !(entry.subject == Subject::Task
+                && entry.metadata.len() == 1
+                && entry.metadata.contains_key("project"))
+        });
+    }
+    (observed.name, observed.verdict)
+}
+
+impl Sink for Recorder {
+    fn append(&self, batch: Batch) -> Result<Receipt, SinkError> {
+        let mut inner = self.inner.lock().unwrap();
+        inner.asked += 1;
+        self.news.notify_all();
+        if let Some(refusal) = inner.refusals.pop() {
+            return Err(refusal);
+        }
+        let mut outcomes = Vec::new();
+        for observed in &batch.observed {
+            let is_new = inner.names.insert(observed.name.clone());
+            outcomes.push(if is_new { Outcome::Recorded } else { Outcome::Duplicate });
+        }
+        for cursor in &batch.cursors {
+            inner.cursors.insert(cursor.source.clone(), cursor.clone());
+        }
+        inner.batches.push(batch);
+        Ok(Receipt { outcomes, ..Receipt::default() })
+    }
+
+    fn cursor(&self, source: &str) -> Result<Option<Cursor>, SinkError> {
+        Ok(self.inner.lock().unwrap().cursors.get(source).cloned())
+    }
+
+    fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, SinkError> {
+        let inner = self.inner.lock().unwrap();
+        Ok(inner.cursors.values().filter(|cursor| cursor.agent == agent).cloned().collect())
+    }
+}
+
+pub(crate) struct World {
+    folder: tempfile::TempDir,
+    pub(crate) sink: Arc<Recorder>,
+    now: Arc<AtomicI64>,
+    pub(crate) files: Arc<Files>,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let now = Arc::new(AtomicI64::new(WRITTEN));
+        let sink = Recorder::new();
+        let files = make_files(folder.path(), &sink, &now);
+        Self { folder, sink, now, files }
+    }
+
+    /// The same world after the program was started again.
+    pub(crate) fn restart(&mut self) {
+        self.files = make_files(self.folder.path(), &self.sink, &self.now);
+        self.files.load().unwrap();
+    }
+
+    /// The same files for a sink that knows nothing.
+    pub(crate) fn with_new_sink(&mut self) {
+        self.sink = Recorder::new();
+        self.restart();
+    }
+
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    pub(crate) fn home(&self) -> Home {
+        Home::in_folder(self.path("home"))
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        let now = Arc::clone(&self.now);
+        Arc::new(move || Millis(now.load(Ordering::Relaxed)))
+    }
+
+    pub(crate) fn set_now(&self, now: i64) {
+        self.now.store(now, Ordering::Relaxed);
+    }
+
+    pub(crate) fn roots(&self) -> Vec<Root> {
+        vec![
+            Root::of(Agent::ClaudeCode, self.path("claude/projects")),
+            Root::of(Agent::Codex, self.path("codex/sessions")),
+            Root::of(Agent::Codex, self.path("codex/archived_sessions")),
+        ]
+    }
+
+    /// Replaces a file as a whole, under the same path and the same number.
+    pub(crate) fn put(&self, path: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut file = File::create(&path).unwrap();
+        file.write_all(bytes).unwrap();
+        touch(&file, WRITTEN);
+        path
+    }
+
+    /// Appends to a file.
+    pub(crate) fn append(&self, path: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut file = OpenOptions::new().append(true).create(true).open(&path).unwrap();
+        file.write_all(bytes).unwrap();
+        touch(&file, WRITTEN);
+        path
+    }
+
+    /// Reads a file of the world.
+    pub(crate) fn read(&self, path: &str) -> Work {
+        let path = self.path(path);
+        self.files.read(&path, &kind(&path), &Stop::new()).unwrap()
+    }
+}
+
+/// Times of change are fixed: they are the time of rows that have none.
+pub(crate) fn touch(file: &File, millis: i64) {
+    file.set_modified(UNIX_EPOCH + Duration::from_millis(millis.try_into().unwrap())).unwrap();
+}
+
+pub(crate) fn kind(path: &Path) -> Kind {
+    let agent = path.to_str().unwrap().contains("/codex/").then_some(Agent::Codex);
+    classify(Some(agent.unwrap_or(Agent::ClaudeCode)), path).expect("a file of an agent")
+}
+
+fn make_files(folder: &Path, sink: &Arc<Recorder>, now: &Arc<AtomicI64>) -> Arc<Files> {
+    let privacy = PrivacyFile::new(folder.join("home/privacy.conf"), [7; 16], None);
+    let now = Arc::clone(now);
+    let clock: Clock = Arc::new(move || Millis(now.load(Ordering::Relaxed)));
+    let sink: Arc<dyn Sink> = Arc::<Recorder>::clone(sink);
+    Arc::new(Files::new(sink, Arc::new(privacy), Arc::new(Projects::new()), clock))
+}
+
+/// Notes that a test does not look at.
+pub(crate) fn no_notes() -> Notes {
+    Arc::new(|_| {})
+}
+
+/// A row of Claude Code that says something.
+pub(crate) fn row(number: usize) -> String {
+    format!(
+        concat!(
+            r#"{{"type":"user","uuid":"u{n}","sessionId":"5a13","cwd":"/nowhere/shop","version":"2.1.325","#,
+            r#""timestamp":"2026-11-15T21:{m:02}:{s:02}.000Z","promptId":"p{n}","#,
+            r#""message":{{"role":"user","content":"prompt number {n}"}}}}"#,
+            "\n"
+        ),
+        n = number,
+        m = number / 60 % 60,
+        s = number % 60
+    )
+}
+
+pub(crate) fn rows(numbers: std::ops::Range<usize>) -> String {
+    numbers.map(row).collect()
+}
