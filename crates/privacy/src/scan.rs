@@ -44,6 +44,12 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0 }
     }
 
+    /// Whether the next value is a string whose spelling has at least `length` bytes, as far as can be seen at once.
+    pub(crate) fn is_before_string(&self, length: usize) -> bool {
+        let head = self.bytes.get(self.at + 1..self.at + 1 + length);
+        self.peek() == Some(b'"') && head.is_some_and(|head| !head.contains(&b'"'))
+    }
+
     #[inline]
     pub(crate) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()

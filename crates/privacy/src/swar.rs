@@ -83,6 +83,12 @@ pub(crate) fn colon_to_equals(word: u64) -> u64 {
     from_colon & !behind_equals & !word & HIGHS
 }
 
+/// Marks two bytes, and perhaps what stands behind them and differs from them in its last bit.
+#[inline(always)]
+pub(crate) fn either(word: u64, one: u8, other: u8) -> u64 {
+    equals(word, one) | equals(word, other)
+}
+
 /// Marks backslashes.
 #[inline(always)]
 pub(crate) fn backslashes(word: u64) -> u64 {

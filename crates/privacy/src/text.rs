@@ -58,6 +58,22 @@ impl<'a> Text<'a> {
         self.raw.len().saturating_sub(self.shrink >> 2)
     }
 
+    /// Where in the text the byte is that is at `place` in its spelling, which has only simple escapes.
+    pub(crate) fn place(&self, place: usize) -> usize {
+        if self.plain() {
+            return place;
+        }
+        let (mut escapes, mut at) = (0, 0);
+        loop {
+            at = swar::position(self.raw, at, b'\\');
+            if at >= place {
+                return place - escapes;
+            }
+            escapes += 1;
+            at += 2;
+        }
+    }
+
     /// Whether the spelling is the text.
     pub(crate) fn plain(&self) -> bool {
         self.shrink == 0

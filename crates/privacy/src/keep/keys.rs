@@ -58,7 +58,7 @@ pub(crate) enum Key {
 }
 
 /// Members of payloads, at any depth. What is not here is [`Key::Other`].
-static KEYS: Table<Key, 151> = Table::new([
+static KEYS: Table<Key, 152> = Table::new([
     (b"hook_event_name", Key::Event),
     (b"tool_name", Key::Tool),
     (b"agent_type", Key::AgentType),
@@ -177,6 +177,8 @@ static KEYS: Table<Key, 151> = Table::new([
     (b"permission_mode", Key::Word),
     (b"level", Key::Word),
     (b"source", Key::Word),
+    // Our own: what is left of a prompt at level `metadata` says who wrote it.
+    (b"promptOrigin", Key::State),
     (b"trigger", Key::Word),
     (b"event", Key::Word),
     (b"status", Key::Word),

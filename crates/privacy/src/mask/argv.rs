@@ -113,7 +113,7 @@ impl Argv {
 
 fn after(name: &[u8]) -> Next {
     // With `=` in it the pair is seen where it stands.
-    let telling = if name.contains(&b'=') { Telling::NOTHING } else { Telling::of(name) };
+    let telling = if name.contains(&b'=') { Telling::NOTHING } else { Telling::of(name, false) };
     if telling.is_nothing() { Next::Anything } else { Next::Value(telling) }
 }
 

@@ -5,7 +5,7 @@ use super::names::{self, Name};
 use super::{pairs, part, values};
 
 /// How far to both sides the name is looked for.
-const REACH: usize = 256;
+const REACH: usize = 192;
 
 /// Whether a member or attribute of this name holds what another one names.
 pub(super) fn is_value(name: &[u8]) -> bool {
@@ -39,6 +39,11 @@ pub(super) fn telling(text: &[u8], at: usize) -> Option<(Name, &'static str)> {
 pub(super) fn attribute(text: &[u8], from: usize, to: usize) -> Option<(Name, &'static str)> {
     let marks = part(text, from, to).iter().zip(from..).filter(|(byte, _)| matches!(byte, b'=' | b':'));
     marks.map(|(_, at)| at).find_map(|at| {
+        // Most are told by the letter before the mark: the last ones of the names that count.
+        let last = part(text, from, at).iter().rev().find(|byte| byte.is_ascii_alphanumeric());
+        if !matches!(last, Some(b'e' | b'y' | b'r' | b'd' | b'E' | b'Y' | b'R' | b'D')) {
+            return None;
+        }
         let (name, _) = pairs::name(text, at)?;
         if !is_name(name) {
             return None;

@@ -20,30 +20,28 @@ pub(super) fn none_in_short(text: &[u8]) -> Option<bool> {
     Some(marks == 0)
 }
 
-/// Calls `on` with the place of each mark, in order, until it answers true.
+/// Calls `on` with the place of each mark from `from` on, in order, until it answers true.
 #[inline(always)]
-pub(super) fn any(text: &[u8], mut on: impl FnMut(usize) -> bool) -> bool {
-    if text.first().is_some_and(|first| is_mark(b' ', *first)) && on(0) {
+pub(super) fn any(text: &[u8], from: usize, mut on: impl FnMut(usize) -> bool) -> bool {
+    if from == 0 && text.first().is_some_and(|first| is_mark(b' ', *first)) && on(0) {
         return true;
     }
     // A mark depends on the byte before it, so blocks start at the second byte.
-    let mut at = 1;
+    let mut at = from.max(1);
     while let Some(window) = text.get(at - 1..).and_then(|rest| rest.first_chunk::<{ BLOCK + 1 }>()) {
         if may_hold_mark(window) && each(window, at, &mut on) {
-            return true;
-        }
-        if may_hint(window) && hints(window, at, &mut on) {
             return true;
         }
         at += BLOCK;
     }
     // What is left is shorter than a block: test the last block of the text, and look only at the new part.
-    if text.last_chunk::<{ BLOCK + 1 }>().is_some_and(|last| !may_hold_mark(last) && !may_hint(last)) {
+    if text.last_chunk::<{ BLOCK + 1 }>().is_some_and(|last| !may_hold_mark(last)) {
         return false;
     }
     let rest = text.get(at - 1..).unwrap_or_default();
     rest.windows(2).enumerate().any(|(within, pair)| match pair {
-        [before, here] => (is_mark(*before, *here) || is_hint(*before, *here)) && on(at + within),
+        // Most bytes are letters, which are above all marks.
+        [before, here] => *here <= b'=' && is_mark(*before, *here) && on(at + within),
         _ => false,
     })
 }
@@ -68,37 +66,35 @@ fn each(window: &[u8; BLOCK + 1], at: usize, on: &mut impl FnMut(usize) -> bool)
     false
 }
 
-#[inline(never)]
-fn hints(window: &[u8; BLOCK + 1], at: usize, on: &mut impl FnMut(usize) -> bool) -> bool {
-    let mut pairs = window.windows(2).enumerate();
-    pairs.any(|(within, pair)| match pair {
-        [before, here] => is_hint(*before, *here) && on(at + within),
-        _ => false,
-    })
+/// Calls `on` with the place of each hint, in order, until it answers true.
+#[inline(always)]
+pub(super) fn hints(text: &[u8], mut on: impl FnMut(usize) -> bool) -> bool {
+    let mut look = |at: usize| {
+        let pair = text.get(at.wrapping_sub(1)..).and_then(|rest| rest.first_chunk::<2>());
+        pair.is_some_and(|[before, here]| is_hint(*before, *here)) && on(at)
+    };
+    let (words, tail) = text.as_chunks::<8>();
+    let mut at = 0;
+    let mut last = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        if swar::either(word, b'w', b'f') != 0 {
+            // The byte before each.
+            let before = (word << 8) | last;
+            let hints = swar::either(word, b'w', b'f') & swar::either(before, b's', b'n');
+            if hints != 0 && (at..at + 8).any(&mut look) {
+                return true;
+            }
+        }
+        last = word >> 56;
+        at += 8;
+    }
+    (at..at + tail.len()).any(look)
 }
 
 #[inline(always)]
 fn is_hint(before: u8, here: u8) -> bool {
     ((before == b's') & (here == b'w')) | ((before == b'n') & (here == b'f'))
-}
-
-/// Whether a hint ends behind the first byte of `window`.
-#[inline(always)]
-fn may_hint(window: &[u8; BLOCK + 1]) -> bool {
-    side_by_side(window, b's', b'w') | side_by_side(window, b'n', b'f')
-}
-
-/// One pair per call: the compiler makes vectors of a loop with one test, but not of one with two.
-#[inline(always)]
-fn side_by_side(window: &[u8; BLOCK + 1], first: u8, second: u8) -> bool {
-    let (Some(before), Some(here)) = (window.first_chunk::<BLOCK>(), window.last_chunk::<BLOCK>()) else {
-        return false;
-    };
-    let mut any = false;
-    for (before, here) in before.iter().zip(here) {
-        any |= (*before == first) & (*here == second);
-    }
-    any
 }
 
 #[inline(always)]
@@ -133,7 +129,11 @@ mod tests {
 
     fn all(text: &[u8]) -> Vec<usize> {
         let mut places = Vec::new();
-        any(text, |at| {
+        any(text, 0, |at| {
+            places.push(at);
+            false
+        });
+        hints(text, |at| {
             places.push(at);
             false
         });
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_true_answer_stops_the_search() {
         let mut seen = 0;
-        assert!(any(b"a=1 b=2", |_| {
+        assert!(any(b"a=1 b=2", 0, |_| {
             seen += 1;
             true
         }));

@@ -67,34 +67,71 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// Whether `text` needs a closer look. Never false for a text that [`find`] would find something in, nor for one that
-/// holds a task notification: who looks for secrets passes by all the places anyway.
+/// What a quick look at a text says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// There is no secret in it, and no task notification.
+    Clean,
+    /// There may be something in it; nothing begins before the mark at this place, and there is no key and no phrase.
+    From(usize),
+    /// There may be anything in it.
+    Anything,
+}
+
+/// Whether `text` needs a closer look. Never says so little that [`find`] would find more.
 ///
 /// Also right for the spelling of a JSON string, as long as it has no escapes but those of quote, backslash
 /// and white space: so most strings are copied without being decoded.
-pub(crate) fn suspicious(text: &[u8]) -> bool {
+pub(crate) fn look(text: &[u8]) -> Look {
     if text.len() < SHORTEST || ids::is_id(text) {
-        return false;
+        return Look::Clean;
     }
     // Too short for a key: only a pair could be in it, and a pair has a mark.
     if let Some(no_marks) = marks::none_in_short(text)
         && no_marks
     {
-        return false;
+        return Look::Clean;
     }
-    runs::suspicious(text) || marks::any(text, |at| suspect(text, at))
+    if runs::suspicious(text) || marks::hints(text, |at| phrases::may_be(text, at)) {
+        return Look::Anything;
+    }
+    let mut from = 0;
+    let suspect = |at| {
+        from = at;
+        suspect(text, at)
+    };
+    if marks::any(text, 0, suspect) { Look::From(from) } else { Look::Clean }
+}
+
+/// Whether there may be a secret in `text`.
+pub(crate) fn suspicious(text: &[u8]) -> bool {
+    look(text) != Look::Clean
 }
 
 /// Collects the secrets of `text`, in order and apart from each other.
 pub(crate) fn find(text: &[u8], spans: &mut Vec<Span>) {
+    find_after(text, Look::Anything, spans);
+}
+
+/// Collects the secrets of `text` that are left after a look at it.
+pub(crate) fn find_after(text: &[u8], look: Look, spans: &mut Vec<Span>) {
     spans.clear();
-    if text.len() < SHORTEST || ids::is_id(text) {
-        return;
-    }
-    runs::find(text, spans);
+    let from = match look {
+        Look::Clean => return,
+        Look::From(place) => place,
+        Look::Anything if text.len() < SHORTEST || ids::is_id(text) => return,
+        Look::Anything => {
+            runs::find(text, spans);
+            marks::hints(text, |at| {
+                spans.extend(phrases::secret(text, at));
+                false
+            });
+            0
+        }
+    };
     let mut done = 0;
     let mut keys_done = 0;
-    marks::any(text, |at| {
+    marks::any(text, from, |at| {
         // What is masked already is not looked at again; but a private key in it may reach further.
         let block = at >= keys_done && blocks::block_at(text, at);
         let found = match (block, at >= done) {
@@ -180,7 +217,6 @@ fn suspect(text: &[u8], at: usize) -> bool {
         Some(b'=') => pairs::named(text, at),
         Some(b'-') => blocks::block_at(text, at) || options::named(text, at),
         Some(b'<') => notifies(text, at) || tags::may_open(text, at),
-        Some(b'w' | b'f') => phrases::may_be(text, at),
         _ => false,
     }
 }
@@ -199,7 +235,6 @@ fn secret(text: &[u8], at: usize) -> Option<Span> {
         Some(b'=') => pairs::secret(text, at),
         Some(b'-') => options::secret(text, at),
         Some(b'<') => tags::secret(text, at),
-        Some(b'w' | b'f') => phrases::secret(text, at),
         _ => None,
     }
 }

@@ -23,11 +23,11 @@ impl Telling {
     pub(crate) const NOTHING: Self =
         Self { judged: Name::Plain, kind: "secret", collection: false, if_random: false };
 
-    /// Judges the name of a member.
-    pub(crate) fn of(name: &[u8]) -> Self {
+    /// Judges the name of a member; `long` if its value may be a text that was drawn at random.
+    pub(crate) fn of(name: &[u8], long: bool) -> Self {
         let judged = names::judge(name);
         if judged == Name::Plain {
-            return Self { if_random: random::may_name(name), ..Self::NOTHING };
+            return Self { if_random: long && random::may_name(name), ..Self::NOTHING };
         }
         let collection = judged == Name::Weak
             && [&b"credentials"[..], b"creds", b"secrets", b"passwords"]

@@ -51,8 +51,8 @@ fn any(text: &[u8], mut on: impl FnMut(usize, usize) -> bool) -> bool {
     };
     let clean = |word: Option<&[u8; 8]>| match word {
         Some(word) => {
-            swar::separators(u64::from_le_bytes(*word)) == 0
-                && swar::backslashes(u64::from_le_bytes(*word)) == 0
+            let word = u64::from_le_bytes(*word);
+            swar::separators(word) == 0 && (swar::backslashes(word) | swar::colon_to_equals(word)) == 0
         }
         None => false,
     };

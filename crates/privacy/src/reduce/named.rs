@@ -9,6 +9,9 @@ use crate::keep::Key;
 use crate::mask::{self, Argv, Telling};
 use crate::text::Text;
 
+/// Only texts of this length can be random enough to be secrets under any name.
+const RANDOM: usize = 24;
+
 /// What the names around a container, and in it so far, say about its texts.
 pub(super) struct Named {
     /// What the name of the container itself says.
@@ -70,8 +73,11 @@ impl Run<'_, '_> {
     pub(super) fn telling(&mut self, key: &Text<'_>, known: Option<Key>) -> Telling {
         let own = match known {
             Some(_) => Telling::NOTHING,
-            None if key.plain() => Telling::of(key.raw),
-            None => Telling::of(key.decode(&mut self.writer.decoded)),
+            None => {
+                let long = self.cursor.is_before_string(RANDOM);
+                let name = if key.plain() { key.raw } else { key.decode(&mut self.writer.decoded) };
+                Telling::of(name, long)
+            }
         };
         let Some(frame) = self.frames.last_mut() else { return own };
         frame.named.names = is_name(key);
@@ -128,7 +134,7 @@ impl Run<'_, '_> {
         let mut scratch = std::mem::take(&mut self.writer.decoded);
         let decoded = text.decode(&mut scratch);
         if frame.named.names && !frame.array {
-            frame.named.beside = Some(Telling::of(decoded));
+            frame.named.beside = Some(Telling::of(decoded, false));
         }
         if frame.named.runs && !frame.array {
             frame.named.program = Some(Argv::of(decoded));

@@ -3,12 +3,12 @@
 use super::contents::{is_encoded_file, is_patch, lines};
 use super::tally::Tally;
 use super::walk::{Run, Zone};
-use super::write;
+use super::write::{self, Writer};
 use crate::classify::Tool;
 use crate::config::Level;
 use crate::fault::Fault;
 use crate::keep::{self, Key};
-use crate::mask::{self, NOTIFICATION};
+use crate::mask::{self, Look, NOTIFICATION};
 use crate::swar;
 use crate::text::Text;
 
@@ -129,7 +129,8 @@ impl<'a> Run<'a, '_> {
     /// A prompt; in a task notification what the task gave back is replaced by its length.
     fn prompt(&mut self, text: &Text<'_>) -> Result<(), Fault> {
         write::check(text)?;
-        if !text.odd() && text.raw.len() <= LONG && !mask::suspicious(text.raw) {
+        let look = Writer::look(text);
+        if text.raw.len() <= LONG && look == Look::Clean {
             self.writer.spelled(text);
             return Ok(());
         }
@@ -137,7 +138,7 @@ impl<'a> Run<'a, '_> {
         let decoded = text.decode(&mut scratch);
         let written = match notified(decoded) {
             None if text.len() <= LONG => {
-                self.writer.searched(text, decoded);
+                self.writer.searched(text, decoded, look);
                 true
             }
             None => false,
@@ -206,6 +207,10 @@ impl<'a> Run<'a, '_> {
                 | Key::Delta
                 | Key::Summary
                 | Key::Content => {
+                    // Nobody typed it, and that is all that is said of it.
+                    if meaning == Key::Prompt && decoded.trim_ascii_start().starts_with(NOTIFICATION) {
+                        self.writer.raw(b"\"promptOrigin\":\"task_notification\",");
+                    }
                     self.writer.raw(b"\"lines\":");
                     self.writer.number(lines(decoded));
                     self.writer.raw(b",");

@@ -187,3 +187,20 @@ fn full_shows_the_start_of_what_a_task_gave_back() {
     let text = kept["prompt"].as_str().expect("a prompt");
     assert!(text.starts_with("<task-notification><result>[5000 bytes] rrrr") && text.len() < 2200, "{text}");
 }
+
+#[test]
+fn metadata_tells_a_notification_from_a_prompt_that_somebody_typed() {
+    let prompt = "\n<task-notification>\n<task-id>a9f867cf9bc859a6d</task-id>\n<result>words</result>\n</task-notification>";
+    let payload = json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt});
+    let kept = at(Level::Metadata, &payload);
+    let told = json!({"promptOrigin": "task_notification", "lines": 5, "bytes": prompt.len()});
+    assert_eq!(kept["prompt"], told);
+    // Reduced once more it says the same, and no text is kept in its place.
+    assert_eq!(at(Level::Metadata, &kept)["prompt"], told);
+    for typed in ["what is a <task-notification>?", "task-notification", "fix it"] {
+        let kept = at(Level::Metadata, &json!({"hook_event_name": "UserPromptSubmit", "prompt": typed}));
+        assert_eq!(kept["prompt"], json!({"lines": 1, "bytes": typed.len()}), "{typed}");
+    }
+    let forged = json!({"prompt": {"promptOrigin": "my secret words", "bytes": 3}});
+    assert_eq!(at(Level::Metadata, &forged)["prompt"]["promptOrigin"], json!({"bytes": 15}));
+}
