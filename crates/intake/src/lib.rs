@@ -14,6 +14,7 @@
 
 pub mod files;
 pub mod import;
+mod intake;
 pub mod liveness;
 mod note;
 mod pace;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 
 use agent_tracer_event::Millis;
 
+pub use intake::{History, Intake, Running, Setup, StartError, State};
 pub use note::{Note, Notes};
 pub use pace::Pace;
 pub use privacy::{Privacy, PrivacyFile};

@@ -10,6 +10,7 @@
 mod files;
 mod fixtures;
 mod import;
+mod intake;
 mod liveness;
 mod spool;
 mod tail;
