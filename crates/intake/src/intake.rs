@@ -40,7 +40,7 @@ pub struct Setup {
     pub clock: Clock,
     /// Where notes go.
     pub notes: Notes,
-    /// Who runs; without it nobody is said to be gone.
+    /// Who runs besides those whose hooks are heard from now on.
     pub running: Option<Running>,
 }
 
@@ -100,7 +100,7 @@ impl Intake {
         let projects = Arc::new(Projects::new());
         let spool = SpoolIntake::open(&Spool::at(&home.spool()), Arc::clone(&sink), Arc::clone(&projects))
             .map_err(StartError::Spool)?;
-        let counts = spool.counts();
+        let (counts, processes) = (spool.counts(), spool.processes());
         let files = Arc::new(Files::new(Arc::clone(&sink), privacy, projects, Arc::clone(&clock)));
         files.load().map_err(StartError::Sink)?;
         // Watched before the history is looked at: what changes in between is read by the one or by the other.
@@ -127,11 +127,14 @@ impl Intake {
             let (history, stop, notes) = (Arc::clone(&intake.history), stop.clone(), Arc::clone(&notes));
             intake.spawn("intake-history", move || read_history(&files, &roots, &history, &notes, &stop))?;
         }
-        if let Some(running) = running {
-            intake.spawn("intake-liveness", move || {
-                look_for_the_gone(&running, &*sink, &clock, &notes, &stop)
-            })?;
-        }
+        let list = move || {
+            let mut list = running.as_ref().map(|running| running()).unwrap_or_default();
+            list.extend(processes.list());
+            list.sort_unstable();
+            list.dedup();
+            list
+        };
+        intake.spawn("intake-liveness", move || look_for_the_gone(&list, &*sink, &clock, &notes, &stop))?;
         Ok(intake)
     }
 
@@ -219,7 +222,13 @@ fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, notes: 
     *lock(history) = History::Done(last);
 }
 
-fn look_for_the_gone(running: &Running, sink: &dyn Sink, clock: &Clock, notes: &Notes, stop: &Stop) {
+fn look_for_the_gone(
+    running: &dyn Fn() -> Vec<Process>,
+    sink: &dyn Sink,
+    clock: &Clock,
+    notes: &Notes,
+    stop: &Stop,
+) {
     let mut liveness = Liveness::default();
     while !stop.wait(liveness::EVERY) {
         if let Err(error) = liveness.check(running(), sink, clock()) {

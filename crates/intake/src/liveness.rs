@@ -4,12 +4,13 @@
 //! is believed only together with its start time and in the same namespace: ids are used again, and a container has
 //! its own. Only where there is a `/proc`; elsewhere nobody is ever said to be gone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use agent_tracer_event::{Channel, Entry, Evidence, Millis, Phase, Reading, Subject, TaskKey};
+use agent_tracer_event::{Channel, Entry, Evidence, Kind, Millis, Phase, Reading, Subject, TaskKey};
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ pub const EVERY: std::time::Duration = std::time::Duration::from_secs(30);
 const REMEMBERED: usize = 10_000;
 
 /// The process of a running task, as its hooks named it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Process {
     /// The task.
     pub task: TaskKey,
@@ -31,6 +32,49 @@ pub struct Process {
     pub start: u64,
     /// The namespace of the id.
     pub namespace: u64,
+}
+
+/// Processes that hooks named and whose sessions have not ended: who runs, as far as this server has heard.
+#[derive(Debug, Default)]
+pub struct Processes {
+    known: Mutex<HashMap<TaskKey, Process>>,
+}
+
+impl Processes {
+    /// Learns from a reading that is on disk.
+    pub(crate) fn learn(&self, entries: &[Entry]) {
+        for entry in entries {
+            let number = |name: &str| entry.metadata.get(name).and_then(Value::as_u64);
+            if entry.subject == Subject::Task
+                && let (Some(pid), Some(start), Some(namespace)) =
+                    (number("pid"), number("pidStart"), number("pidNamespace"))
+                && let Ok(pid) = u32::try_from(pid)
+            {
+                let mut known = self.known();
+                if known.len() >= REMEMBERED {
+                    known.clear();
+                }
+                known.insert(entry.task.clone(), Process { task: entry.task.clone(), pid, start, namespace });
+            }
+        }
+        // Behind the others: an end names its process too.
+        for entry in entries.iter().filter(|entry| entry.subject == Subject::Event(Kind::SessionEnded)) {
+            let mut known = self.known();
+            if let Some(ended) = known.remove(&entry.task) {
+                // Subagents live in the process of their session, and end with it.
+                known.retain(|_, other| (other.pid, other.start) != (ended.pid, ended.start));
+            }
+        }
+    }
+
+    /// Those that are believed to run.
+    pub fn list(&self) -> Vec<Process> {
+        self.known().values().cloned().collect()
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<TaskKey, Process>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What became of a process.
@@ -126,7 +170,7 @@ fn observe(process: &Process, now: Millis) -> Observed {
     let Process { task, pid, start, .. } = process;
     let evidence = Evidence::measured("its process is gone");
     let mut entry = Entry::new(Subject::Task, Phase::Update, task.clone(), "task", now, evidence);
-    entry.metadata.insert("processGoneAt".to_owned(), Value::from(now.to_string()));
+    entry.metadata.insert("processGoneAt".to_owned(), Value::from(now.0));
     entry.metadata.insert("gonePid".to_owned(), Value::from(*pid));
     entry.metadata.insert("gonePidStart".to_owned(), Value::from(*start));
     Observed {

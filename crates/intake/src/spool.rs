@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use agent_tracer_agents::{Context, Observation, Source, read};
-use agent_tracer_event::{Agent, Channel, Millis, Reading, Unrecognised};
+use agent_tracer_event::{Agent, Channel, Entry, Kind, Millis, Reading, Subject, Unrecognised};
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use agent_tracer_spool::doorbell::{self, Listener};
 use agent_tracer_spool::drain::{Delivered, DrainError, RefusedFile};
@@ -17,6 +17,7 @@ use agent_tracer_spool::{Drain, Home, Spool, envelope};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Clock;
+use crate::liveness::Processes;
 use crate::note::{Note, Notes};
 use crate::pace::Pace;
 use crate::project::{Projects, Said};
@@ -86,18 +87,30 @@ pub struct SpoolIntake {
     drain: Drain,
     sink: Arc<dyn Sink>,
     projects: Arc<Projects>,
+    processes: Arc<Processes>,
     counts: Arc<SpoolCounts>,
 }
 
 impl SpoolIntake {
     /// Takes the spool; refuses if another process has it.
     pub fn open(spool: &Spool, sink: Arc<dyn Sink>, projects: Arc<Projects>) -> Result<Self, DrainError> {
-        Ok(Self { drain: Drain::open(spool)?, sink, projects, counts: Arc::default() })
+        Ok(Self {
+            drain: Drain::open(spool)?,
+            sink,
+            projects,
+            processes: Arc::default(),
+            counts: Arc::default(),
+        })
     }
 
     /// What was done so far.
     pub fn counts(&self) -> Arc<SpoolCounts> {
         Arc::clone(&self.counts)
+    }
+
+    /// The processes that hooks named.
+    pub fn processes(&self) -> Arc<Processes> {
+        Arc::clone(&self.processes)
     }
 
     /// Brings one batch and acknowledges it.
@@ -129,11 +142,13 @@ impl SpoolIntake {
         let observed =
             batch.envelopes.into_iter().map(|delivered| observe(delivered, &self.projects, &mut said));
         let brought = Batch { observed: observed.collect(), ..Batch::default() };
+        let named = processes_of(&brought);
         if let Err(error) = self.sink.append(brought) {
             self.drain.put_back(batch.receipt);
             return Err(StepError::Sink(error));
         }
         self.projects.remember(said);
+        self.processes.learn(&named);
         self.drain.ack(batch.receipt).map_err(StepError::Spool)?;
         Ok(step)
     }
@@ -268,6 +283,20 @@ fn observe(delivered: Delivered, projects: &Projects, said: &mut Said) -> Observ
         payload,
         kept: Some(kept),
     }
+}
+
+/// What a batch says of processes: few of its entries, and little of those.
+fn processes_of(batch: &Batch) -> Vec<Entry> {
+    let entries = batch.observed.iter().filter_map(|observed| match &observed.verdict {
+        Verdict::Read(reading) => Some(&reading.entries),
+        Verdict::Malformed(_) | Verdict::Refused(_) => None,
+    });
+    let telling = entries.flatten().filter(|entry| match entry.subject {
+        Subject::Task => entry.metadata.contains_key("pid"),
+        Subject::Event(kind) => kind == Kind::SessionEnded,
+        Subject::Turn | Subject::Account => false,
+    });
+    telling.cloned().collect()
 }
 
 /// Readers say nothing at all only of bytes that are not JSON.

@@ -286,3 +286,35 @@ fn a_spool_has_one_drain() {
     drop(no_notes());
     intake(&world);
 }
+
+#[test]
+fn the_processes_of_sessions_are_known_until_the_sessions_end() {
+    let world = World::new();
+    let mut intake = intake(&world);
+    let mut nanos = T0;
+    let mut send = |intake: &mut SpoolIntake, body: String, pid: u32| {
+        nanos += 1;
+        let mut header = hook(envelope::Agent::ClaudeCode, nanos);
+        (header.pid, header.pid_start, header.pid_namespace) = (Some(pid), Some(9), Some(7));
+        accept(&world, &header, body.as_bytes());
+        drain(intake);
+        let mut running: Vec<String> = intake
+            .processes()
+            .list()
+            .into_iter()
+            .map(|it| format!("{} {}", it.task.runtime_session, it.pid))
+            .collect();
+        running.sort();
+        running
+    };
+    let event = |session: &str, event: &str, more: &str| {
+        format!(r#"{{"session_id":"{session}","hook_event_name":"{event}"{more}}}"#)
+    };
+    send(&mut intake, event("one", "SessionStart", ""), 10);
+    send(&mut intake, event("one", "SubagentStart", r#","agent_id":"a1","agent_type":"Explore""#), 10);
+    let both = send(&mut intake, event("two", "SessionStart", ""), 11);
+    assert_eq!(both, ["one 10", "sub--a1 10", "two 11"]);
+    let resumed = send(&mut intake, event("two", "SessionStart", ""), 12);
+    assert_eq!(resumed, ["one 10", "sub--a1 10", "two 12"]);
+    assert_eq!(send(&mut intake, event("one", "SessionEnd", ""), 10), ["two 12"]);
+}
