@@ -8,6 +8,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::config::Config;
 use crate::doors::Doors;
+use crate::excluded::Excluded;
 use crate::metrics::Cache;
 use crate::problem::Problem;
 use crate::query::AskersZone;
@@ -32,6 +33,8 @@ pub(crate) struct App {
     /// Turns true when the server stops.
     pub(crate) closing: watch::Receiver<bool>,
     pub(crate) metrics: Mutex<Cache>,
+    /// Sessions of which nothing may be recorded.
+    pub(crate) excluded: Excluded,
     workers: Arc<Semaphore>,
 }
 
@@ -49,6 +52,7 @@ impl App {
             streams: Arc::new(Semaphore::new(config.limits.streams)),
             workers: Arc::new(Semaphore::new(WORKERS)),
             metrics: Mutex::new(Cache::default()),
+            excluded: Excluded::default(),
             config,
             doors,
             address,

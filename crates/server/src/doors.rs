@@ -82,6 +82,12 @@ pub struct Asset {
     pub brotli: Option<&'static [u8]>,
 }
 
+/// Something that is asked whenever it is needed, because it may have changed.
+pub type Ask<T> = Arc<dyn Fn() -> T + Send + Sync>;
+
+/// Finds a file of the dashboard.
+pub type FindAsset = Arc<dyn Fn(&str) -> Option<Asset> + Send + Sync>;
+
 /// Everything that the server needs of others.
 #[derive(Clone)]
 pub struct Doors {
@@ -92,13 +98,13 @@ pub struct Doors {
     /// Rows as they are committed.
     pub live: Live,
     /// What time it is.
-    pub clock: Arc<dyn Fn() -> Millis + Send + Sync>,
+    pub clock: Ask<Millis>,
     /// What the spool looks like. Asked where waiting is allowed.
-    pub spool: Arc<dyn Fn() -> SpoolView + Send + Sync>,
+    pub spool: Ask<SpoolView>,
     /// What may be kept, as it is now: the user may edit it at any time. Asked where waiting is allowed.
-    pub privacy: Arc<dyn Fn() -> Arc<Privacy> + Send + Sync>,
+    pub privacy: Ask<Arc<Privacy>>,
     /// A file of the dashboard by its path without the first slash; `index.html` is the page itself.
-    pub assets: Arc<dyn Fn(&str) -> Option<Asset> + Send + Sync>,
+    pub assets: FindAsset,
 }
 
 impl fmt::Debug for Doors {

@@ -1,20 +1,35 @@
-//! The HTTP side of Agent Tracer.
+//! The HTTP side of Agent Tracer: questions, the live stream, what others bring, and the dashboard.
+//!
+//! [`serve`] starts a [`Server`] on threads of its own and gives it back; it runs until it is stopped or dropped.
+//! Everything it needs of other rooms comes through [`Doors`], and how it is set up stands in [`Config`].
+//!
+//! The laws of the room: who may ask and who may change is decided before anything else is looked at; every error is
+//! `application/problem+json`; nothing that was posted is written before it passed privacy, and nothing is answered
+//! before it is on disk; the store is asked only where waiting is allowed; every buffer, body, list and wait has an end.
 
 mod app;
+mod assets;
 mod config;
 mod doors;
+mod excluded;
+mod guard;
 mod health;
 mod ingest;
 mod live;
+mod login;
 mod metrics;
 mod openapi;
+mod otlp;
 mod problem;
 mod query;
+mod routes;
 mod security;
+mod serve;
 mod stream;
 
 pub use config::{Config, Limits, PeerIs, PeerOwner, Scope, Token};
-pub use doors::{Append, AppendError, Asset, Done, Doors, Privacy, SpoolView};
+pub use doors::{Append, AppendError, Ask, Asset, Done, Doors, FindAsset, Privacy, SpoolView};
 pub use live::Live;
 pub use problem::{Problem, Wrong};
 pub use security::{TokenError, owner_token, peer_owner};
+pub use serve::{ServeError, Server, draw_token, serve};

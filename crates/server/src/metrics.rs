@@ -1,4 +1,290 @@
-//! Numbers that are kept for a moment.
-/// Cache
+//! Numbers for Prometheus, in its text format. Their names are in `docs/metrics.md`.
+//!
+//! Labels come from what agents do, so there may be any number of them: of every metric the fifty largest label sets
+//! are told, the rest together as `other`. The numbers are made at most every five seconds.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::{Arc, PoisonError};
+
+use agent_tracer_event::{Agent, Millis};
+use agent_tracer_ledger::view::{Page, UsageView};
+use agent_tracer_ledger::{Answer, MAX_LIMIT, Paging, Range, UsageBy, Utc};
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// How long numbers are given again.
+const FRESH_MS: i64 = 5_000;
+
+/// The most label sets of one metric; what is beyond them is `other`.
+const SETS: usize = 50;
+
+/// The most parts of a list that are asked for: beyond that the list is not for a chart.
+const PARTS: usize = 4;
+
+/// The numbers as they were last made.
 #[derive(Default)]
-pub(crate) struct Cache;
+pub(crate) struct Cache(Option<(Millis, Arc<str>)>);
+
+/// Gives the numbers.
+pub(crate) async fn get(State(app): State<Arc<App>>) -> Response {
+    let worker = Arc::clone(&app);
+    match app.blocking(move || fresh(&worker)).await {
+        Ok(Ok(text)) => {
+            let headers = [
+                (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8")),
+                (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+            ];
+            (headers, text.to_string()).into_response()
+        }
+        Ok(Err(problem)) | Err(problem) => problem.into_response(),
+    }
+}
+
+fn fresh(app: &App) -> Result<Arc<str>, Problem> {
+    let now = (app.doors.clock)();
+    // Held while the numbers are made: two who ask at once make them once.
+    let mut cache = app.metrics.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((at, text)) = &cache.0
+        && (now.0 - at.0).abs() < FRESH_MS
+    {
+        return Ok(Arc::clone(text));
+    }
+    let text: Arc<str> = text(app)?.into();
+    cache.0 = Some((now, Arc::clone(&text)));
+    Ok(text)
+}
+
+fn text(app: &App) -> Result<String, Problem> {
+    let mut out = Out(String::new());
+    own(app, &mut out)?;
+    let store = &*app.doors.store;
+    let range = |agent: Agent| Range { agent: Some(agent), ..Range::default() };
+    let (mut calls, mut failed, mut classes) = (Metric::new(), Metric::new(), Metric::new());
+    let (mut summary, mut tokens, mut costs) = (Vec::new(), Metric::new(), Metric::new());
+    let (mut type_calls, mut type_failed) = (Metric::new(), Metric::new());
+    let (mut type_tokens, mut type_costs) = (Metric::new(), Metric::new());
+    for agent in Agent::ALL.iter().copied() {
+        let name = agent.as_str();
+        for tool in all(&range(agent), |range| store.tools(range))? {
+            let labels = labels(&[("agent", name), ("tool", &tool.tool)]);
+            calls.add(labels.clone(), tool.count as f64);
+            failed.add(labels, tool.failures as f64);
+            summary.push((name, tool));
+        }
+        for failure in all(&range(agent), |range| store.failures(range))? {
+            let class = ("class", failure.error_class.as_str());
+            classes.add(labels(&[("agent", name), ("tool", &failure.tool), class]), failure.count as f64);
+        }
+        for bucket in all(&range(agent), |range| store.usage(range, UsageBy::Model, &Utc))? {
+            spent(&[("agent", name), ("model", &bucket.key)], &bucket.usage, &mut tokens, &mut costs);
+        }
+        for kind in all(&range(agent), |range| store.agents(range))? {
+            let set = [("agent", name), ("agent_type", kind.agent_type.as_str())];
+            type_calls.add(labels(&set), kind.tool_calls as f64);
+            type_failed.add(labels(&set), kind.failures as f64);
+            spent(&set, &kind.usage, &mut type_tokens, &mut type_costs);
+        }
+    }
+    out.metric("agent_tracer_tool_calls_total", "counter", "Tool calls.", calls);
+    out.metric(
+        "agent_tracer_tool_failures_total",
+        "counter",
+        "Tool calls that failed or were denied.",
+        failed,
+    );
+    out.metric("agent_tracer_tool_errors_total", "counter", "Failed tool calls by class.", classes);
+    durations(&mut out, summary);
+    out.metric("agent_tracer_tokens_total", "counter", "Tokens by model and type.", tokens);
+    out.metric("agent_tracer_cost_dollars_total", "counter", "What they cost by our price table.", costs);
+    let words = "Tool calls by type of agent.";
+    out.metric("agent_tracer_agent_tool_calls_total", "counter", words, type_calls);
+    let words = "Failed tool calls by type of agent.";
+    out.metric("agent_tracer_agent_tool_failures_total", "counter", words, type_failed);
+    out.metric("agent_tracer_agent_tokens_total", "counter", "Tokens by type of agent.", type_tokens);
+    out.metric("agent_tracer_agent_cost_dollars_total", "counter", "Cost by type of agent.", type_costs);
+    Ok(out.0)
+}
+
+/// How the tracer itself is.
+fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
+    let store = &*app.doors.store;
+    let health = store.health()?;
+    let outcomes = store.outcomes()?;
+    let spool = (app.doors.spool)();
+    out.one("agent_tracer_entries_total", "counter", "Entries in the ledger.", health.entries);
+    out.one("agent_tracer_events", "gauge", "Rows of timelines.", health.events);
+    out.one("agent_tracer_tasks", "gauge", "Tasks.", health.tasks);
+    out.one("agent_tracer_store_bytes", "gauge", "Size of the store on disk.", health.bytes);
+    out.one(
+        "agent_tracer_search_lag_events",
+        "gauge",
+        "Rows that search does not know yet.",
+        health.search_lag,
+    );
+    let mut metric = Metric::new();
+    for (outcome, count) in [
+        ("recorded", outcomes.recorded),
+        ("duplicate", outcomes.duplicate),
+        ("unrecognised", outcomes.unrecognised),
+        ("malformed", outcomes.malformed),
+        ("refused", outcomes.refused),
+    ] {
+        metric.add(labels(&[("outcome", outcome)]), count as f64);
+    }
+    out.metric("agent_tracer_outcomes_total", "counter", "What became of everything that arrived.", metric);
+    out.one("agent_tracer_lag_ms", "gauge", "Age of the oldest envelope that waits.", spool.lag_ms);
+    out.one("agent_tracer_spool_waiting", "gauge", "Envelopes that wait.", spool.health.waiting);
+    let words = "Envelopes that could not be read.";
+    out.one("agent_tracer_spool_quarantined", "gauge", words, spool.health.quarantined);
+    let mut metric = Metric::new();
+    for (reason, count) in &spool.health.lost {
+        metric.add(labels(&[("reason", reason)]), *count as f64);
+    }
+    out.metric("agent_tracer_lost_total", "counter", "What the hook could not keep.", metric);
+    Ok(())
+}
+
+/// How long calls took, of the tools that are called most.
+fn durations(out: &mut Out, mut tools: Vec<(&str, agent_tracer_ledger::view::ToolStat)>) {
+    tools.sort_by(|(_, one), (_, two)| two.count.cmp(&one.count).then_with(|| one.tool.cmp(&two.tool)));
+    let name = "agent_tracer_tool_duration_ms";
+    out.head(name, "summary", "How long tool calls took; the fifty tools that are called most.");
+    for (agent, tool) in tools.into_iter().take(SETS) {
+        let set = [("agent", agent), ("tool", tool.tool.as_str())];
+        for (quantile, value) in [("0.5", tool.p50_ms), ("0.95", tool.p95_ms), ("0.99", tool.p99_ms)] {
+            if let Some(value) = value {
+                let [agent, tool] = set;
+                out.line(name, &labels(&[agent, tool, ("quantile", quantile)]), value);
+            }
+        }
+        out.line(&format!("{name}_sum"), &labels(&set), tool.total_ms as f64);
+        out.line(&format!("{name}_count"), &labels(&set), tool.count as f64);
+    }
+}
+
+fn spent(set: &[(&'static str, &str)], usage: &UsageView, tokens: &mut Metric, costs: &mut Metric) {
+    for (kind, count) in [
+        ("input", usage.input_tokens),
+        ("output", usage.output_tokens),
+        ("cache_read", usage.cache_read_tokens),
+        ("cache_creation", usage.cache_creation_tokens),
+    ] {
+        let mut set = set.to_vec();
+        set.push(("type", kind));
+        tokens.add(labels(&set), count as f64);
+    }
+    costs.add(labels(set), usage.cost_usd);
+}
+
+/// All parts of a list, as far as it is for a chart.
+fn all<T>(range: &Range, ask: impl Fn(&Range) -> Answer<Page<T>>) -> Result<Vec<T>, Problem> {
+    let mut items = Vec::new();
+    let mut range = Range { paging: Paging { cursor: None, limit: MAX_LIMIT }, ..range.clone() };
+    for _ in 0..PARTS {
+        let page = ask(&range)?;
+        items.extend(page.items);
+        match page.next_cursor {
+            Some(cursor) => range.paging.cursor = Some(cursor),
+            None => break,
+        }
+    }
+    Ok(items)
+}
+
+/// Names and values of labels.
+type Labels = Vec<(&'static str, String)>;
+
+/// One metric with its label sets.
+struct Metric(BTreeMap<Labels, f64>);
+
+impl Metric {
+    fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    fn add(&mut self, labels: Labels, value: f64) {
+        *self.0.entry(labels).or_default() += value;
+    }
+}
+
+struct Out(String);
+
+impl Out {
+    fn head(&mut self, name: &str, kind: &str, words: &str) {
+        // Writing to a text cannot fail.
+        writeln!(self.0, "# HELP {name} {words}\n# TYPE {name} {kind}").ok();
+    }
+
+    fn line(&mut self, name: &str, labels: &Labels, value: f64) {
+        // Writing to a text cannot fail.
+        writeln!(self.0, "{name}{} {value}", written(labels)).ok();
+    }
+
+    fn one(&mut self, name: &str, kind: &str, words: &str, value: u64) {
+        self.head(name, kind, words);
+        self.line(name, &Labels::new(), value as f64);
+    }
+
+    fn metric(&mut self, name: &str, kind: &str, words: &str, metric: Metric) {
+        self.head(name, kind, words);
+        let mut sets: Vec<(Labels, f64)> = metric.0.into_iter().collect();
+        if sets.len() > SETS {
+            sets.sort_by(|one, two| two.1.total_cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
+            let rest: f64 = sets.split_off(SETS).into_iter().map(|(_, value)| value).sum();
+            let names = sets.first().map(|(labels, _)| labels.iter().map(|(name, _)| *name));
+            let others = names.into_iter().flatten().map(|name| (name, "other".to_owned())).collect();
+            sets.push((others, rest));
+        }
+        for (labels, value) in sets {
+            self.line(name, &labels, value);
+        }
+    }
+}
+
+/// The most characters of a label's value.
+const LABEL_CHARS: usize = 120;
+
+fn labels(set: &[(&'static str, &str)]) -> Labels {
+    set.iter().map(|(name, value)| (*name, value.chars().take(LABEL_CHARS).collect())).collect()
+}
+
+fn written(labels: &Labels) -> String {
+    if labels.is_empty() {
+        return String::new();
+    }
+    let escape = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let pairs: Vec<String> =
+        labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape(value))).collect();
+    format!("{{{}}}", pairs.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_beyond_the_largest_fifty_is_other() {
+        let mut metric = Metric::new();
+        for number in 0..80_u32 {
+            let tool = format!("tool \"{number}\", ok");
+            metric.add(labels(&[("agent", "codex"), ("tool", &tool)]), f64::from(number));
+        }
+        let mut out = Out(String::new());
+        out.metric("calls", "counter", "Calls.", metric);
+        let lines: Vec<&str> = out.0.lines().skip(2).collect();
+        assert_eq!(lines.len(), SETS + 1);
+        assert_eq!(lines[0], "calls{agent=\"codex\",tool=\"tool \\\"79\\\", ok\"} 79");
+        let rest: u32 = (0..30).sum();
+        assert_eq!(lines[SETS], format!("calls{{agent=\"other\",tool=\"other\"}} {rest}"));
+    }
+
+    #[test]
+    fn hostile_names_stay_inside_their_quotes() {
+        assert_eq!(written(&labels(&[("tool", "a\"} 1\nb\\")])), "{tool=\"a\\\"} 1\\nb\\\\\"}");
+    }
+}

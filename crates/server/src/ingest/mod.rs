@@ -3,7 +3,20 @@
 //! The laws: everything passes privacy before anything is written; an answer is given only when it is on disk; what is
 //! brought twice is there once; a bad record never sinks its batch.
 
+mod body;
+mod bring;
+mod events;
+mod hooks;
+mod meaning;
+mod passage;
+mod sessions;
 mod wire;
+
+pub(crate) use body::{Body, read as read_body};
+pub(crate) use bring::{bring, observation_name};
+pub(crate) use events::post as post_events;
+pub(crate) use hooks::{post_claude, post_codex};
+pub(crate) use sessions::{end as end_session, ensure as ensure_session};
 
 use utoipa::openapi::HttpMethod;
 

@@ -10,9 +10,9 @@ mod params;
 mod tasks;
 mod zone;
 
-pub(crate) use answer::ask;
-pub(crate) use own::{Settings, health};
-pub(crate) use params::{Asked, Param, Reads, agents, decode, kinds, lanes, may};
+pub(crate) use answer::{Question, ask};
+
+pub(crate) use params::{Asked, Param, Reads, agents, kinds, lanes, may};
 pub(crate) use zone::AskersZone;
 
 use crate::app::App;

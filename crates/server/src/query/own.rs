@@ -40,7 +40,7 @@ pub(crate) struct Policy {
 }
 
 /// Gathers how everything is.
-pub(crate) fn health(app: &App) -> Result<Health, Problem> {
+fn health(app: &App) -> Result<Health, Problem> {
     let store = &app.doors.store;
     let spool = (app.doors.spool)();
     let mut problems = spool.problems;

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, header};
 use super::secret::{Secret, mac};
 
 /// How many days a browser stays logged in.
-pub(crate) const SESSION_DAYS: i64 = 30;
+const SESSION_DAYS: i64 = 30;
 
 const DAY_MS: i64 = 86_400_000;
 

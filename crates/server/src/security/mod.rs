@@ -22,7 +22,6 @@ use std::net::SocketAddr;
 use agent_tracer_event::Millis;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 
-pub(crate) use cookie::SESSION_DAYS;
 pub(crate) use headers::add as add_headers;
 pub(crate) use login::LoginCode;
 pub use peer::peer_owner;

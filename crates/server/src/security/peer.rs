@@ -61,7 +61,7 @@ mod linux {
             let mut text = String::new();
             for word in bytes.as_chunks::<4>().0 {
                 // Writing to a text cannot fail.
-                drop(write!(text, "{:08X}", u32::from_ne_bytes(*word)));
+                write!(text, "{:08X}", u32::from_ne_bytes(*word)).ok();
             }
             text
         };

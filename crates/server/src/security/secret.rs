@@ -44,7 +44,7 @@ fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
         // Writing to a text cannot fail.
-        drop(write!(text, "{byte:02x}"));
+        write!(text, "{byte:02x}").ok();
         text
     })
 }

@@ -1,0 +1,49 @@
+//! Brings a batch to the ledger and waits until it is on disk.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agent_tracer_event::Millis;
+use agent_tracer_ledger::{Batch, Receipt};
+use axum::http::StatusCode;
+use tokio::sync::oneshot;
+
+use crate::app::App;
+use crate::doors::AppendError;
+use crate::problem::Problem;
+
+/// Brings a batch. The answer comes after the commit.
+pub(crate) async fn bring(app: &App, batch: Batch) -> Result<Receipt, Problem> {
+    if batch.observed.is_empty() && batch.cursors.is_empty() && batch.skipped == 0 {
+        return Ok(Receipt::default());
+    }
+    let (done, written) = oneshot::channel();
+    // Nobody waits any more if the request was given up; the batch is written all the same.
+    let submitted = app.doors.append.submit(batch, Box::new(move |receipt| drop(done.send(receipt))));
+    if submitted.is_err() {
+        return Err(Problem::too_many("more is being written than can be taken now", 1));
+    }
+    match written.await {
+        Ok(Ok(receipt)) => Ok(receipt),
+        Ok(Err(error)) => Err(refused(&error)),
+        Err(_) => Err(refused(&AppendError::Closed)),
+    }
+}
+
+fn refused(error: &AppendError) -> Problem {
+    let status = match error {
+        AppendError::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
+        AppendError::ReadOnly | AppendError::Closed | AppendError::Store(_) => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+    };
+    let mut problem = Problem::new(status, error.to_string());
+    problem.retry_after = Some(5);
+    problem
+}
+
+/// A name for an observation that has none of its own: never given twice, also not by the next server.
+pub(crate) fn observation_name(app: &App, what: &str, now: Millis) -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("http:{what}:{}:{:016x}:{number}", now.0, app.instance)
+}

@@ -1,0 +1,208 @@
+//! What a posted event means: its own words where it has them, the tables of the agents where it has none.
+
+use agent_tracer_agents::tools::{self, Call, Place, outcome};
+use agent_tracer_event::{Agent, CallState, Entry, Kind, Lane, Millis, Phase, Usage};
+use serde_json::{Map, Value, json};
+
+use super::passage::Passed;
+
+/// The most characters of a short text, of a path, and of a long text.
+const WORD_CHARS: usize = 200;
+const PATH_CHARS: usize = 1024;
+const BODY_CHARS: usize = 100_000;
+
+/// Where the result of a call may stand, after privacy.
+const RESULTS: &[&str] = &[
+    "tool_response",
+    "toolResponse",
+    "tool_output",
+    "toolOutput",
+    "tool_result",
+    "toolResult",
+    "toolUseResult",
+    "tool_use_result",
+    "result",
+    "results",
+    "response",
+    "output",
+    "stdout",
+    "stderr",
+];
+
+/// Whether events of this kind tell of a tool call.
+pub(super) fn is_call(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::ToolUsed
+            | Kind::TerminalCommand
+            | Kind::MonitorObserved
+            | Kind::AgentActivityLogged
+            | Kind::PlanLogged
+            | Kind::QuestionLogged
+            | Kind::TodoLogged
+            | Kind::WorktreeCreate
+            | Kind::WorktreeRemove
+    )
+}
+
+/// The tool that a record names. A command without one was run in a shell.
+pub(super) fn tool_name(kind: Kind, metadata: &Map<String, Value>) -> Option<String> {
+    let names = ["toolName", "tool_name", "sourceTool"];
+    let named = names.iter().find_map(|name| metadata.get(*name)?.as_str()).filter(|name| !name.is_empty());
+    let shell = (kind == Kind::TerminalCommand).then_some("Bash");
+    named.or(shell).map(|name| cut(name, WORD_CHARS))
+}
+
+/// What the tool was called with, from members that name it apart where there is no input.
+pub(super) fn tool_input(metadata: &Map<String, Value>, file_paths: &[String]) -> Option<Value> {
+    for name in ["toolInput", "tool_input"] {
+        if let Some(input) = metadata.get(name).filter(|input| !input.is_null()) {
+            return Some(input.clone());
+        }
+    }
+    if let Some(command) = metadata.get("command").filter(|command| command.is_string() || command.is_array())
+    {
+        return Some(json!({ "command": command }));
+    }
+    file_paths.first().map(|path| json!({ "file_path": path }))
+}
+
+/// Writes all that a record says into its entry.
+pub(super) fn write(
+    entry: &mut Entry,
+    agent: Agent,
+    kind: Kind,
+    tool: Option<&str>,
+    lane: Option<Lane>,
+    passed: Passed,
+) {
+    let Passed { title, body, file_paths, tool_input, mut metadata, .. } = passed;
+    let mut derived_lane = None;
+    if let (true, Some(tool)) = (is_call(kind), tool) {
+        entry.tool_name = Some(tool.to_owned());
+        let cwd = metadata.get("cwd").and_then(Value::as_str).map(str::to_owned);
+        let input = tool_input.unwrap_or(Value::Null);
+        let meaning = tools::understand(&Call {
+            agent,
+            tool,
+            input: &input,
+            place: Place { cwd: cwd.as_deref(), project: None },
+        });
+        derived_lane = Some(meaning.lane);
+        meaning.write(entry);
+        close(entry, kind, &mut metadata);
+    } else if let Some(input) = tool_input {
+        entry.metadata.insert("toolInput".to_owned(), tools::sanitise(&input));
+    }
+    // The sender's word is the last: tables fill in what it did not say.
+    entry.subject = agent_tracer_event::Subject::Event(kind);
+    entry.lane = lane.or(derived_lane);
+    if let Some(title) = title {
+        entry.title = Some(line(&title));
+    }
+    if let Some(body) = body {
+        entry.body = Some(cut(&body, BODY_CHARS));
+    }
+    if !file_paths.is_empty() {
+        entry.file_paths = file_paths.iter().map(|path| cut(path, PATH_CHARS)).collect();
+    }
+    take_ids(entry, &metadata);
+    if kind == Kind::TokenUsage {
+        usage(entry, &metadata);
+    }
+    for (name, value) in metadata {
+        let value = if name == "commandAnalysis" { value } else { tools::sanitise(&value) };
+        entry.metadata.insert(name, value);
+    }
+}
+
+/// How a call ended: what a sender posts is over unless it says otherwise.
+fn close(entry: &mut Entry, kind: Kind, metadata: &mut Map<String, Value>) {
+    let result = RESULTS
+        .iter()
+        .filter_map(|name| metadata.remove(*name))
+        .fold(None, |first, next| first.or(Some(next)));
+    let mut ended = outcome::returned(&result.unwrap_or(Value::Null));
+    let failed = metadata.get("success") == Some(&Value::Bool(false))
+        || metadata.get("isError") == Some(&Value::Bool(true))
+        || metadata.get("exitCode").and_then(Value::as_i64).is_some_and(|code| code != 0)
+        || metadata.contains_key("errorClass")
+        || metadata.get("error").is_some_and(|error| !error.is_null());
+    if failed && ended.state == CallState::Succeeded {
+        let error = metadata.remove("error").unwrap_or(Value::Null);
+        let mut told = outcome::failed(&error, false);
+        if metadata.get("exitCode").is_some() && error.is_null() {
+            told.error_class = Some(agent_tracer_event::ErrorClass::NonZeroExit);
+            told.metadata.insert("errorClass".to_owned(), Value::from("non_zero_exit"));
+        }
+        told.metadata.extend(ended.metadata);
+        ended = told;
+    }
+    let given = metadata.get("state").and_then(Value::as_str).and_then(CallState::parse);
+    let asks = kind == Kind::QuestionLogged && metadata.get("questionPhase").is_some();
+    entry.state = given.or_else(|| (!asks).then_some(ended.state));
+    entry.metadata.extend(ended.metadata);
+    if entry.state == Some(CallState::Running) {
+        entry.phase = Phase::Open;
+        return;
+    }
+    entry.phase = Phase::Close;
+    let took = metadata.get("durationMs").and_then(Value::as_i64).filter(|took| *took >= 0);
+    entry.ended_at = Some(Millis(entry.occurred_at.0.saturating_add(took.unwrap_or(0))));
+    if took.is_some() && !metadata.contains_key("durationSource") {
+        metadata.insert("durationSource".to_owned(), Value::from("agent"));
+    }
+}
+
+/// Ids that have a place of their own in an entry.
+fn take_ids(entry: &mut Entry, metadata: &Map<String, Value>) {
+    let word = |names: &[&str]| {
+        let found =
+            names.iter().find_map(|name| metadata.get(*name)?.as_str()).filter(|text| !text.is_empty());
+        found.map(|text| cut(text, WORD_CHARS))
+    };
+    entry.tool_use_id = word(&["toolUseId", "tool_use_id"]);
+    entry.turn = word(&["promptId", "turnId"]);
+    entry.agent_id = word(&["agentId", "agent_id"]);
+    entry.agent_type = word(&["agentType", "agent_type"]);
+    entry.hook_event_name = word(&["hookEventName"]);
+}
+
+/// Tokens, wherever the sender put them.
+fn usage(entry: &mut Entry, metadata: &Map<String, Value>) {
+    let inside = metadata.get(Usage::KEY).and_then(Value::as_object);
+    let count = |names: &[&str]| {
+        names.iter().find_map(|name| {
+            let value = inside.and_then(|inside| inside.get(*name)).or_else(|| metadata.get(*name))?;
+            value.as_u64()
+        })
+    };
+    let usage = Usage {
+        input_tokens: count(&["inputTokens", "input_tokens"]).unwrap_or(0),
+        output_tokens: count(&["outputTokens", "output_tokens"]).unwrap_or(0),
+        cache_read_tokens: count(&["cacheReadTokens", "cacheReadInputTokens", "cache_read_input_tokens"])
+            .unwrap_or(0),
+        cache_creation_tokens: count(&[
+            "cacheCreationTokens",
+            "cacheCreateTokens",
+            "cacheCreationInputTokens",
+            "cache_creation_input_tokens",
+        ])
+        .unwrap_or(0),
+        reasoning_tokens: count(&["reasoningTokens"]),
+    };
+    if usage.total() > 0 {
+        usage.write(&mut entry.metadata);
+    }
+}
+
+/// The first characters of a text.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
+/// A text on one line, short enough for a row.
+pub(super) fn line(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    cut(&text, WORD_CHARS)
+}

@@ -1,0 +1,310 @@
+//! Sessions: that they are there, and that they ended.
+//!
+//! Ids are derived from the session itself, so whoever asks, however often and at the same time, is told the same.
+
+use std::sync::Arc;
+
+use agent_tracer_event::{
+    Agent, Channel, Entry, Evidence, Kind, Metadata, Millis, Outcome, Phase, Reading, SessionId, Subject,
+    TaskId, TaskKey,
+};
+use agent_tracer_ledger::view::TaskStatus;
+use agent_tracer_ledger::{Batch, Observed, Verdict};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::meaning::{cut, line};
+use super::passage::{self, Passed, Posted};
+use super::wire::{EndAnswer, EndRequest, EnsureAnswer, EnsureRequest};
+use super::{bring, read_body};
+use crate::app::App;
+use crate::problem::{Problem, Wrong};
+
+/// The most characters of an id.
+const ID_CHARS: usize = 300;
+
+/// The most subagents that end with a session.
+const COMPLETIONS: usize = 1000;
+
+/// Why a session may have ended.
+const REASONS: &[&str] =
+    &["idle", "assistant_turn_complete", "explicit_exit", "runtime_terminated", "cleared", "abandoned"];
+
+/// Makes sure that a session has a task.
+pub(crate) async fn ensure(State(app): State<Arc<App>>, request: Request) -> Response {
+    answer(ensured(&app, request).await)
+}
+
+/// Ends a session.
+pub(crate) async fn end(State(app): State<Arc<App>>, request: Request) -> Response {
+    answer(ended(&app, request).await)
+}
+
+fn answer<T: Serialize>(answered: Result<T, Problem>) -> Response {
+    match answered {
+        Ok(answer) => {
+            let headers = [
+                (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+                (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+            ];
+            (headers, serde_json::to_vec(&answer).unwrap_or_default()).into_response()
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn ensured(app: &Arc<App>, request: Request) -> Result<EnsureAnswer, Problem> {
+    let body = read_body(app, request, &["application/json"]).await?;
+    let asked: EnsureRequest = parse(&body.bytes)?;
+    let key = key(&asked.runtime_source, &asked.runtime_session_id)?;
+    let task = key.task_id();
+    if let Some(given) = asked.task_id.as_deref().and_then(TaskId::parse)
+        && given != task
+    {
+        return Err(Problem::new(StatusCode::CONFLICT, "`taskId` is the task of another session"));
+    }
+    let now = (app.doors.clock)();
+    let (worker, about) = (Arc::clone(app), task.clone());
+    let batch = app.blocking(move || ensure_batch(&worker, &key, asked, now)).await??;
+    let receipt = bring(app, batch).await?;
+    let session_created = receipt.outcomes.first() == Some(&Outcome::Recorded);
+    let task_created = receipt.created.contains(&about);
+    let session_id = session_of(app, &about, now).await?;
+    Ok(EnsureAnswer { task_id: task.to_string(), session_id, task_created, session_created })
+}
+
+/// Two observations: that the session is there, which is news once, and what was said of it this time.
+fn ensure_batch(app: &App, key: &TaskKey, asked: EnsureRequest, now: Millis) -> Result<Batch, Problem> {
+    let task = key.task_id();
+    let said = serde_json::to_string(&asked).unwrap_or_default();
+    let evidence = Evidence::reported("http, sessions/ensure");
+    let entry =
+        |subject, phase, name: &str| Entry::new(subject, phase, key.clone(), name, now, evidence.clone());
+    let parent = parent(app, key.agent, &asked, now);
+    let passed = pass(app, Kind::SessionStarted, asked.title, asked.workspace_path)?;
+    let mut about = entry(Subject::Task, Phase::Update, "task");
+    if let Some(cwd) = passed.metadata.get("cwd") {
+        about.metadata.insert("cwd".to_owned(), cwd.clone());
+    }
+    if let Some(title) = &passed.title {
+        about.metadata.insert("title".to_owned(), Value::from(line(title)));
+        about.metadata.insert("titleSource".to_owned(), Value::from("session_title"));
+    }
+    if let Some(origin) = &asked.origin {
+        about.metadata.insert("origin".to_owned(), Value::from(cut(&agent_tracer_privacy::mask(origin), 60)));
+    }
+    if let Some(parent) = parent {
+        about.metadata.insert("parentSession".to_owned(), Value::from(parent));
+        about.metadata.insert("parentCertainty".to_owned(), Value::from("reported"));
+    }
+    let mut started = entry(Subject::Event(Kind::SessionStarted), Phase::Open, "session:started:http");
+    let resumed = asked.resume == Some(true);
+    started.title = Some(if resumed { "Session resumed" } else { "Session started" }.to_owned());
+    started
+        .metadata
+        .insert("sessionSource".to_owned(), Value::from(if resumed { "resume" } else { "startup" }));
+    let known = app.doors.store.task(now, &task).is_ok();
+    // A session that another channel told of began there; telling it again would be a second beginning.
+    let first = if known { vec![entry(Subject::Task, Phase::Update, "task")] } else { vec![started] };
+    let observed = |name: String, entries: Vec<Entry>| Observed {
+        name,
+        source: None,
+        agent: key.agent,
+        channel: Channel::Http,
+        arrived: now,
+        verdict: if passed.excluded {
+            Verdict::Refused("excluded by privacy.conf".to_owned())
+        } else {
+            Verdict::Read(Reading { entries, ..Reading::default() })
+        },
+        payload: None,
+        kept: None,
+    };
+    if passed.excluded {
+        app.excluded.add(task.clone());
+    }
+    let details = format!("http:about:{task}:{:032x}", xxh3_128(said.as_bytes()));
+    Ok(Batch {
+        observed: vec![observed(format!("http:ensure:{task}"), first), observed(details, vec![about])],
+        ..Batch::default()
+    })
+}
+
+/// The agent's name of the session that started this one.
+fn parent(app: &App, agent: Agent, asked: &EnsureRequest, now: Millis) -> Option<String> {
+    let by_task = |id: &str| {
+        let task = app.doors.store.task(now, &TaskId::parse(id)?).ok()?;
+        (task.agent == agent).then_some(task.runtime_session_id)
+    };
+    if let Some(found) = asked.parent_task_id.as_deref().and_then(by_task) {
+        return Some(found);
+    }
+    let given = asked.parent_session_id.as_deref().filter(|given| !given.is_empty())?;
+    match SessionId::parse(given) {
+        Some(ours) => by_task(ours.task().as_str()),
+        None => Some(cut(given, ID_CHARS)),
+    }
+}
+
+async fn ended(app: &Arc<App>, request: Request) -> Result<EndAnswer, Problem> {
+    let body = read_body(app, request, &["application/json"]).await?;
+    let asked: EndRequest = parse(&body.bytes)?;
+    let key = key(&asked.runtime_source, &asked.runtime_session_id)?;
+    if let Some(reason) = &asked.completion_reason
+        && !REASONS.contains(&reason.as_str())
+    {
+        return Err(invalid("/completionReason", &format!("is none of {}", REASONS.join(", "))));
+    }
+    if asked.background_completions.as_ref().is_some_and(|list| list.len() > COMPLETIONS) {
+        return Err(invalid("/backgroundCompletions", "holds more than 1000"));
+    }
+    let now = (app.doors.clock)();
+    let task = key.task_id();
+    let worker = Arc::clone(app);
+    let batch = app.blocking(move || end_batch(&worker, &key, asked, now)).await??;
+    bring(app, batch).await?;
+    let (worker, about) = (Arc::clone(app), task.clone());
+    let status = app.blocking(move || worker.doors.store.task(now, &about).map(|task| task.status)).await?;
+    let session_id = session_of(app, &task, now).await?;
+    Ok(EndAnswer {
+        task_id: task.to_string(),
+        session_id,
+        task_status: status.unwrap_or(TaskStatus::Completed),
+    })
+}
+
+fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result<Batch, Problem> {
+    let task = key.task_id();
+    let said = serde_json::to_string(&asked).unwrap_or_default();
+    // A session that is going on again after its end may end again, but one end is told once.
+    let stay = app.doors.store.summary(now, &task).ok().map_or(0, |summary| summary.sessions.len());
+    let passed = pass(app, Kind::AssistantResponse, None, None)?;
+    let excluded = passed.excluded || app.excluded.holds(&task);
+    let summary = match asked.summary {
+        Some(summary) => pass_body(app, summary)?,
+        None => None,
+    };
+    let default = if asked.complete_task == Some(false) { "idle" } else { "explicit_exit" };
+    let reason = asked.completion_reason.as_deref().unwrap_or(default);
+    let mut entries = vec![end_entry(key.clone(), stay, now, reason, asked.complete_task, summary)];
+    for id in asked.background_completions.unwrap_or_default() {
+        let Some(child) = child(app, key, &id, now) else { continue };
+        entries.push(end_entry(child, 0, now, "assistant_turn_complete", Some(true), None));
+    }
+    let verdict = if excluded {
+        Verdict::Refused("excluded by privacy.conf".to_owned())
+    } else {
+        Verdict::Read(Reading { entries, ..Reading::default() })
+    };
+    let observed = Observed {
+        name: format!("http:end:{task}:{stay}:{:032x}", xxh3_128(said.as_bytes())),
+        source: None,
+        agent: key.agent,
+        channel: Channel::Http,
+        arrived: now,
+        verdict,
+        payload: None,
+        kept: None,
+    };
+    Ok(Batch { observed: vec![observed], ..Batch::default() })
+}
+
+fn end_entry(
+    task: TaskKey,
+    stay: usize,
+    now: Millis,
+    reason: &str,
+    complete: Option<bool>,
+    summary: Option<String>,
+) -> Entry {
+    let evidence = Evidence::reported("http, sessions/end");
+    let name = format!("session:ended:http:{stay}");
+    let mut entry = Entry::new(Subject::Event(Kind::SessionEnded), Phase::Close, task, name, now, evidence);
+    entry.ended_at = Some(now);
+    entry.title = Some("Session ended".to_owned());
+    entry.body = summary;
+    let mut metadata = Metadata::new();
+    metadata.insert("completionReason".to_owned(), Value::from(reason));
+    if let Some(complete) = complete {
+        metadata.insert("completeTask".to_owned(), Value::from(complete));
+    }
+    entry.metadata = metadata;
+    entry
+}
+
+/// A subagent by our id of its task, or by the agent's id of it.
+fn child(app: &App, parent: &TaskKey, id: &str, now: Millis) -> Option<TaskKey> {
+    if let Some(task) = TaskId::parse(id) {
+        let task = app.doors.store.task(now, &task).ok()?;
+        return Some(TaskKey::new(task.agent, task.runtime_session_id));
+    }
+    let id = cut(id, ID_CHARS);
+    if id.is_empty() {
+        return None;
+    }
+    Some(match parent.agent {
+        Agent::ClaudeCode => TaskKey::subagent(Agent::ClaudeCode, id.strip_prefix("sub--").unwrap_or(&id)),
+        Agent::Codex => TaskKey::new(Agent::Codex, id),
+    })
+}
+
+fn pass(app: &App, kind: Kind, title: Option<String>, cwd: Option<String>) -> Result<Passed, Problem> {
+    let privacy = (app.doors.privacy)();
+    let posted = Posted { title, cwd, ..Posted::default() };
+    passage::pass(posted, kind, &privacy).map_err(|fault| Problem::bad(format!("not understood: {fault}")))
+}
+
+fn pass_body(app: &App, text: String) -> Result<Option<String>, Problem> {
+    let privacy = (app.doors.privacy)();
+    let posted = Posted { body: Some(text), ..Posted::default() };
+    let passed = passage::pass(posted, Kind::AssistantResponse, &privacy);
+    Ok(passed.map_err(|fault| Problem::bad(format!("not understood: {fault}")))?.body)
+}
+
+/// The stay of the session that is the newest, as the store numbers them.
+async fn session_of(app: &Arc<App>, task: &TaskId, now: Millis) -> Result<String, Problem> {
+    let (worker, about) = (Arc::clone(app), task.clone());
+    let newest = app
+        .blocking(move || {
+            let summary = worker.doors.store.summary(now, &about).ok()?;
+            summary.sessions.last().map(|session| session.id.clone())
+        })
+        .await?;
+    Ok(newest.unwrap_or_else(|| SessionId::derive(task, "stay:1").to_string()))
+}
+
+fn key(source: &str, session: &str) -> Result<TaskKey, Problem> {
+    let Some(agent) = Agent::from_any_spelling(source) else {
+        return Err(invalid("/runtimeSource", "is no agent that is known here"));
+    };
+    if session.is_empty() || session.chars().count() > ID_CHARS {
+        return Err(invalid("/runtimeSessionId", "is no text of 1 to 300 characters"));
+    }
+    Ok(TaskKey::new(agent, session))
+}
+
+fn invalid(at: &str, reason: &str) -> Problem {
+    Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, vec![Wrong::new(at, reason)])
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        // Only where it is wrong and which name is missing is told, never what stands there.
+        match error.classify() {
+            serde_json::error::Category::Data => Problem::new(
+                StatusCode::UNPROCESSABLE_ENTITY,
+                format!("the body is not of the right shape: {error}"),
+            ),
+            _ => Problem::bad(format!(
+                "the body is not JSON: line {}, column {}",
+                error.line(),
+                error.column()
+            )),
+        }
+    })
+}

@@ -1,0 +1,52 @@
+//! The one-time link: made for whoever has the token, opened by a browser.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::app::App;
+use crate::problem::Problem;
+use crate::query::{Asked, Reads, may};
+
+/// Makes a link.
+pub(crate) async fn make(State(app): State<Arc<App>>) -> Response {
+    match app.access.codes.make((app.doors.clock)()) {
+        Ok(code) => {
+            let headers = [
+                (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+                (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+            ];
+            (headers, serde_json::to_vec(&code).unwrap_or_default()).into_response()
+        }
+        Err(_) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the system gives no random numbers")
+            .into_response(),
+    }
+}
+
+/// Opens a link: the browser gets its cookie and goes on to the dashboard.
+pub(crate) async fn open(State(app): State<Arc<App>>, request: Request) -> Response {
+    let now = (app.doors.clock)();
+    let params: &[&[crate::query::Param]] = &[&[may("code", Reads::Text, "The code.")]];
+    let asked = match Asked::read(params, request.uri().query().unwrap_or_default(), now) {
+        Ok(asked) => asked,
+        Err(problem) => return problem.into_response(),
+    };
+    let cookie = asked.text("code").and_then(|code| app.access.log_in(&code, now));
+    let Some(cookie) = cookie.and_then(|cookie| HeaderValue::try_from(cookie).ok()) else {
+        return Problem::new(
+            StatusCode::FORBIDDEN,
+            "this link was used already or is too old\nhint: start `agent-tracer serve` again for a new one",
+        )
+        .into_response();
+    };
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, HeaderValue::from_static("/"));
+    headers.insert(header::SET_COOKIE, cookie);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

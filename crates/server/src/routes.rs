@@ -1,0 +1,82 @@
+//! Which path leads where.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+
+use crate::app::App;
+use crate::problem::Problem;
+use crate::query::{self, Endpoint, Question};
+use crate::security::Granted;
+use crate::{assets, guard, health, ingest, login, metrics, openapi, otlp, stream};
+
+/// Every route, with the guard around all of them.
+pub(crate) fn router(app: Arc<App>) -> Router {
+    let mut router: Router<Arc<App>> = Router::new();
+    for endpoint in query::endpoints() {
+        router = router.route(&format!("{}{}", query::ROOT, endpoint.path), question(endpoint));
+    }
+    let document: Arc<str> = openapi::text().into();
+    router
+        .route("/api/v1/openapi.json", get(move || async move { document_response(&document) }))
+        .route("/api/v1/stream", get(stream::get))
+        .route("/api/v1/login-codes", post(login::make))
+        .route("/login", get(login::open))
+        .route("/health", get(health::get))
+        .route("/metrics", get(metrics::get))
+        .route("/ingest/v1/sessions/ensure", post(ingest::ensure_session))
+        .route("/api/runtime-session-ensure", post(ingest::ensure_session))
+        .route("/ingest/v1/sessions/end", post(ingest::end_session))
+        .route("/api/runtime-session-end", post(ingest::end_session))
+        .route("/ingest/v1/events", post(ingest::post_events))
+        .route("/hooks/claude", post(ingest::post_claude))
+        .route("/hooks/codex", post(ingest::post_codex))
+        .route("/v1/logs", post(otlp::post_logs))
+        .route("/v1/metrics", post(otlp::post_metrics))
+        .route("/v1/traces", post(otlp::post_traces))
+        .fallback(assets::get)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(middleware::from_fn_with_state(Arc::clone(&app), guard::guard))
+        .with_state(app)
+}
+
+fn question(endpoint: &'static Endpoint) -> MethodRouter<Arc<App>> {
+    let has_id = endpoint.path.contains("{id}");
+    if has_id {
+        get(move |State(app): State<Arc<App>>, Path(id): Path<String>, request: Request| {
+            query::ask(app, endpoint, asked(id, &request))
+        })
+    } else {
+        get(move |State(app): State<Arc<App>>, request: Request| {
+            query::ask(app, endpoint, asked(String::new(), &request))
+        })
+    }
+}
+
+fn asked(id: String, request: &Request) -> Question {
+    Question {
+        id,
+        path: request.uri().path().to_owned(),
+        query: request.uri().query().unwrap_or_default().to_owned(),
+        known: request.headers().get(header::IF_NONE_MATCH).cloned(),
+        may_write: request.extensions().get::<Granted>().is_some_and(|granted| granted.may_write),
+    }
+}
+
+fn document_response(document: &Arc<str>) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+    ];
+    (headers, document.to_string()).into_response()
+}
+
+async fn method_not_allowed(method: Method) -> Response {
+    let detail = format!("`{method}` is not done here");
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, detail).into_response()
+}

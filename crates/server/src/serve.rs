@@ -1,0 +1,242 @@
+//! Starts the server, takes connections, and stops without cutting anybody off.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinHandle;
+
+use crate::app::App;
+use crate::config::{Config, PeerIs};
+use crate::doors::Doors;
+use crate::query::AskersZone;
+use crate::routes;
+use crate::security::{Peer, random};
+
+/// Threads that serve connections. Waiting for the store happens on others.
+const THREADS: usize = 2;
+
+/// Threads that may wait for the store, beyond those that one request each may take.
+const WAITING_THREADS: usize = 16;
+
+/// How long a stopping server waits for requests that are under way.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The most headers of a request.
+const HEADERS: usize = 100;
+
+/// Why the server did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on `{address}`\nhint: another program may use it; choose one with `--listen`")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Others could reach it, and nothing keeps them out.
+    #[error(
+        "`{0}` can be reached by others, and there are no tokens\nhint: make one with `agent-tracer token`"
+    )]
+    NoTokens(SocketAddr),
+    /// The owner's token is no secret.
+    #[error("the token is shorter than 32 characters")]
+    WeakToken,
+    /// There is no such time zone.
+    #[error("there is no time zone `{0}`")]
+    NoSuchZone(String),
+    /// The system gave no threads or no random numbers.
+    #[error("cannot start the server")]
+    System(#[source] io::Error),
+}
+
+/// A server that runs until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    app: AppHandle,
+    closing: watch::Sender<bool>,
+    accepting: Option<JoinHandle<()>>,
+    runtime: Option<Runtime>,
+}
+
+/// The shared state, of which nothing is worth printing.
+struct AppHandle(Arc<App>);
+
+impl std::fmt::Debug for AppHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("App")
+    }
+}
+
+/// Starts a server on threads of its own.
+pub fn serve(config: Config, doors: Doors) -> Result<Server, ServeError> {
+    if !config.listen.ip().is_loopback() && config.tokens.is_empty() {
+        return Err(ServeError::NoTokens(config.listen));
+    }
+    let secrets = config.tokens.iter().map(|token| &token.secret).chain([&config.owner_token]);
+    if secrets.into_iter().any(|secret| secret.len() < 32) {
+        return Err(ServeError::WeakToken);
+    }
+    let zone = match &config.time_zone {
+        Some(name) => Some(AskersZone::parse(name).ok_or_else(|| ServeError::NoSuchZone(name.clone()))?),
+        None => None,
+    };
+    let bind = |source| ServeError::Bind { address: config.listen, source };
+    let listener = TcpListener::bind(config.listen).map_err(bind)?;
+    listener.set_nonblocking(true).map_err(bind)?;
+    let address = listener.local_addr().map_err(bind)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .max_blocking_threads(WAITING_THREADS)
+        .thread_name("agent-tracer-http")
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(ServeError::System)?;
+    let mut instance = [0_u8; 8];
+    getrandom::fill(&mut instance).map_err(|error| ServeError::System(io::Error::other(error)))?;
+    let (closing, closed) = watch::channel(false);
+    let app = App::new(config, doors, address, zone, u64::from_le_bytes(instance), closed);
+    let app = Arc::new(app);
+    let listener = {
+        let _inside = runtime.enter();
+        tokio::net::TcpListener::from_std(listener).map_err(bind_again(address))?
+    };
+    let accepting = runtime.spawn(accept(listener, Arc::clone(&app)));
+    Ok(Server { address, app: AppHandle(app), closing, accepting: Some(accepting), runtime: Some(runtime) })
+}
+
+fn bind_again(address: SocketAddr) -> impl Fn(io::Error) -> ServeError {
+    move |source| ServeError::Bind { address, source }
+}
+
+impl Server {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Makes a link that lets the browser that opens it first change things.
+    pub fn login_link(&self) -> Result<String, ServeError> {
+        let now = (self.app.0.doors.clock)();
+        let code = self.app.0.access.codes.make(now);
+        let code = code.map_err(|error| ServeError::System(io::Error::other(error)))?;
+        Ok(format!("http://{}{}", self.address, code.path))
+    }
+
+    /// Takes no more connections, ends streams, and waits for the requests that are under way.
+    pub fn stop(mut self) {
+        self.close();
+    }
+
+    fn close(&mut self) {
+        self.closing.send_replace(true);
+        let Some(runtime) = self.runtime.take() else { return };
+        if let Some(accepting) = self.accepting.take() {
+            // The task itself ends in time; a panic in it has nothing left to stop.
+            drop(runtime.block_on(accepting));
+        }
+        runtime.shutdown_timeout(Duration::from_secs(1));
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Takes connections until the server stops.
+async fn accept(listener: tokio::net::TcpListener, app: Arc<App>) {
+    let router = routes::router(Arc::clone(&app));
+    let room = Arc::new(Semaphore::new(app.config.limits.connections));
+    let graceful = GracefulShutdown::new();
+    let mut closing = app.closing.clone();
+    loop {
+        let next = async {
+            // Who finds no room waits in the system's queue, and then longer in its own patience.
+            let permit = Arc::clone(&room).acquire_owned().await.ok()?;
+            Some((listener.accept().await, permit))
+        };
+        let (taken, permit) = tokio::select! {
+            _ = closing.wait_for(|closing| *closing) => break,
+            next = next => match next { Some(next) => next, None => break },
+        };
+        match taken {
+            Ok((stream, peer)) => connection(&app, &router, &graceful, stream, peer, permit),
+            // Out of file descriptors: others have to close some first.
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+    drop(listener);
+    drop(tokio::time::timeout(GRACE, graceful.shutdown()).await);
+}
+
+/// Serves one connection in a task of its own.
+fn connection(
+    app: &Arc<App>,
+    router: &Router,
+    graceful: &GracefulShutdown,
+    stream: TcpStream,
+    address: SocketAddr,
+    permit: OwnedSemaphorePermit,
+) {
+    // Small answers should not wait for more of them. Without it everything still works, only later.
+    drop(stream.set_nodelay(true));
+    let inner = TowerToHyperService::new(router.clone());
+    let near = stream.local_addr();
+    let limits = app.config.limits;
+    let peer_owner = app.config.peer_owner;
+    let watcher = graceful.watcher();
+    tokio::spawn(async move {
+        let owner = match near {
+            Ok(near) if address.ip().is_loopback() => owner(peer_owner, address, near).await,
+            _ => None,
+        };
+        let peer = Peer { address, owner };
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(peer);
+            hyper::service::Service::call(&inner, request)
+        });
+        let connection = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.header_time)
+            .max_buf_size(limits.header_bytes.max(8192))
+            .max_headers(HEADERS)
+            .half_close(false)
+            .serve_connection(TokioIo::new(stream), service);
+        // How a connection ends is its client's business.
+        drop(watcher.watch(connection).await);
+        drop(permit);
+    });
+}
+
+/// Asks the system whose the connection is, once for all of its requests.
+async fn owner(
+    ask: fn(SocketAddr, SocketAddr) -> Option<PeerIs>,
+    peer: SocketAddr,
+    near: SocketAddr,
+) -> Option<PeerIs> {
+    tokio::task::spawn_blocking(move || ask(peer, near)).await.ok().flatten()
+}
+
+/// Draws a token. For whoever sets the server up without a file.
+pub fn draw_token() -> Result<String, ServeError> {
+    random().map_err(|error| ServeError::System(io::Error::other(error)))
+}

@@ -1,0 +1,36 @@
+//! A body that another task writes, a bounded number of pieces ahead.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::body::Frame;
+use tokio::sync::mpsc;
+
+/// How many pieces wait for the network at most.
+const AHEAD: usize = 16;
+
+struct Pieces(mpsc::Receiver<Bytes>);
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece))))
+    }
+}
+
+/// A body that this writes in a task of its own. It ends when the task does; the sender is closed when nobody reads.
+pub(super) fn of<W>(write: impl FnOnce(mpsc::Sender<Bytes>) -> W) -> Body
+where
+    W: Future<Output = ()> + Send + 'static,
+{
+    let (sender, receiver) = mpsc::channel(AHEAD);
+    tokio::spawn(write(sender));
+    Body::new(Pieces(receiver))
+}

@@ -1,0 +1,190 @@
+//! One follower: first what changed since it left, then what changes now.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::wanted::Wanted;
+use crate::app::App;
+use crate::live::LiveRow;
+
+/// Rows that are asked of the store at once, and put into one piece.
+const PART: usize = 256;
+
+/// The most rows that may have changed at one place in the order of delivery.
+const LARGEST_PART: usize = 65_536;
+
+/// How long a follower may take nothing before it is given up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Nobody reads any more, or the server stops.
+struct Over;
+
+pub(super) struct Follower {
+    app: Arc<App>,
+    wanted: Wanted,
+    /// Rows up to here were read from the store; the same ones may still come out of `live`.
+    caught: u64,
+    /// The last place that the follower knows of.
+    at: u64,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Follower {
+    pub(super) fn new(app: Arc<App>, wanted: Wanted, room: OwnedSemaphorePermit) -> Self {
+        Self { app, wanted, caught: 0, at: 0, _room: room }
+    }
+
+    /// Follows until one of both sides hangs up.
+    pub(super) async fn run(mut self, after: Option<u64>, sender: mpsc::Sender<Bytes>) {
+        // Subscribed before the store is asked: what is committed in between is in one of the two, or in both.
+        let live = self.app.doors.live.follow();
+        let mut closing = self.app.closing.clone();
+        tokio::select! {
+            _ = closing.wait_for(|closing| *closing) => {}
+            () = sender.closed() => {}
+            _ = self.follow(after, live, &sender) => {}
+        }
+    }
+
+    async fn follow(
+        &mut self,
+        after: Option<u64>,
+        mut live: Receiver<Arc<LiveRow>>,
+        sender: &mpsc::Sender<Bytes>,
+    ) -> Result<(), Over> {
+        send(sender, "retry: 2000\n: agent-tracer\n\n").await?;
+        self.catch_up(after, sender).await?;
+        let period = self.app.config.limits.heartbeat;
+        let mut heartbeat = tokio::time::interval_at(Instant::now() + period, period);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut missed = false;
+        loop {
+            let first = tokio::select! {
+                _ = heartbeat.tick() => {
+                    send(sender, ": still here\n\n").await?;
+                    continue;
+                }
+                received = live.recv() => received,
+            };
+            let mut rows = Vec::new();
+            match first {
+                Ok(row) => rows.push(row),
+                Err(RecvError::Lagged(_)) => missed = true,
+                Err(RecvError::Closed) => return Ok(()),
+            }
+            while !missed && rows.len() < PART {
+                match live.try_recv() {
+                    Ok(row) => rows.push(row),
+                    Err(TryRecvError::Lagged(_)) => missed = true,
+                    Err(TryRecvError::Empty | TryRecvError::Closed) => break,
+                }
+            }
+            rows.retain(|row| row.row.seq > self.caught);
+            self.pass_on(rows, sender).await?;
+            if missed {
+                // The next row is the oldest that is still there.
+                let Ok(next) = live.recv().await else { continue };
+                missed = false;
+                let to = next.row.seq.saturating_sub(1);
+                if to > self.at {
+                    self.say_missed(self.at, to, sender).await?;
+                }
+                if next.row.seq > self.caught {
+                    self.pass_on(vec![next], sender).await?;
+                }
+            }
+        }
+    }
+
+    /// Sends what changed behind `after`, in order, up to now.
+    async fn catch_up(&mut self, after: Option<u64>, sender: &mpsc::Sender<Bytes>) -> Result<(), Over> {
+        let app = Arc::clone(&self.app);
+        let newest = self.app.blocking(move || app.doors.store.seq()).await;
+        let Ok(Ok(newest)) = newest else { return Err(Over) };
+        let Some(after) = after else {
+            (self.caught, self.at) = (newest, newest);
+            return Ok(());
+        };
+        (self.caught, self.at) = (after, after);
+        // A place that was never reached belongs to another ledger.
+        if after > newest || newest - after > self.app.config.limits.catch_up_rows {
+            (self.caught, self.at) = (newest, newest);
+            return self.say_missed(after, newest, sender).await;
+        }
+        let mut limit = PART;
+        loop {
+            let (app, from) = (Arc::clone(&self.app), self.caught);
+            let wide = u32::try_from(limit).unwrap_or(u32::MAX);
+            let read = self.app.blocking(move || app.doors.store.changes(from, wide)).await;
+            let Ok(Ok(mut rows)) = read else { return Err(Over) };
+            let is_last = rows.len() < limit;
+            if !is_last && let Some(last) = rows.last().map(|row| row.seq) {
+                // The rest of the rows of the last place may be in the next part: they come together then.
+                rows.retain(|row| row.seq < last);
+                if rows.is_empty() {
+                    limit = limit.saturating_mul(4);
+                    if limit > LARGEST_PART {
+                        return Err(Over);
+                    }
+                    continue;
+                }
+            }
+            limit = PART;
+            if let Some(last) = rows.last() {
+                self.caught = last.seq;
+            }
+            let rows = rows.into_iter().map(|row| Arc::new(LiveRow::new(row))).collect();
+            self.pass_on(rows, sender).await?;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sends those of these rows that are wanted, in one piece.
+    async fn pass_on(
+        &mut self,
+        mut rows: Vec<Arc<LiveRow>>,
+        sender: &mpsc::Sender<Bytes>,
+    ) -> Result<(), Over> {
+        let Some(last) = rows.last().map(|row| row.row.seq) else { return Ok(()) };
+        rows.retain(|row| self.wanted.by_itself(&row.row));
+        if !rows.is_empty() && self.wanted.asks_the_store() {
+            let (app, mut wanted) = (Arc::clone(&self.app), std::mem::take(&mut self.wanted));
+            let sorted = self
+                .app
+                .blocking(move || {
+                    rows.retain(|row| wanted.by_task(&app, &row.row));
+                    (rows, wanted)
+                })
+                .await;
+            let Ok(sorted) = sorted else { return Err(Over) };
+            (rows, self.wanted) = sorted;
+        }
+        if !rows.is_empty() {
+            let text: String = rows.iter().map(|row| row.text()).collect::<Vec<_>>().concat();
+            send(sender, text).await?;
+        }
+        self.at = self.at.max(last);
+        Ok(())
+    }
+
+    async fn say_missed(&self, from: u64, to: u64, sender: &mpsc::Sender<Bytes>) -> Result<(), Over> {
+        // With its place as id: who reconnects after this must not be told of the same gap again.
+        let text = format!("event: missed\nid: {to}\ndata: {{\"from\":{from},\"to\":{to}}}\n\n");
+        send(sender, text).await
+    }
+}
+
+async fn send(sender: &mpsc::Sender<Bytes>, text: impl Into<Bytes>) -> Result<(), Over> {
+    match tokio::time::timeout(PATIENCE, sender.send(text.into())).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(Over),
+    }
+}

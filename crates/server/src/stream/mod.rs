@@ -1,0 +1,69 @@
+//! The live stream: rows as they change, as server-sent events.
+//!
+//! A follower begins behind a place in the order of delivery. It subscribes first, then reads what changed up to now
+//! from the store, then passes on what is committed and was not in that reading: no gap, and never backwards. Who is too
+//! slow, or too far behind, gets `event: missed` with `{from, to}` and loads again. Every buffer has an end.
+
+mod body;
+mod follow;
+mod wanted;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+
+use crate::app::App;
+use crate::problem::{Problem, Wrong};
+use crate::query::{Asked, Param, Reads, agents, kinds, lanes, may};
+use wanted::Wanted;
+
+/// The largest place in the order of delivery: what a script can count to.
+const LARGEST: u64 = (1 << 53) - 1;
+
+/// Which rows are followed.
+pub(crate) const PARAMS: &[Param] = &[
+    may("after", Reads::Whole(0, LARGEST), "Begin behind this `seq`; `Last-Event-ID` beats it."),
+    may("task", Reads::Task, "Rows of this task."),
+    may("tree", Reads::Flag, "With the rows of its subagents."),
+    may("lane", Reads::Many(lanes), "In one of these lanes."),
+    may("kind", Reads::Many(kinds), "Of one of these kinds."),
+    may("agent", Reads::One(agents), "Of this agent."),
+    may("project", Reads::Text, "In this project."),
+];
+
+/// Begins a stream.
+pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
+    match begin(&app, &request) {
+        Ok(body) => {
+            let headers = [
+                (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+                (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+            ];
+            (headers, body).into_response()
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+fn begin(app: &Arc<App>, request: &Request) -> Result<Body, Problem> {
+    let asked = Asked::read(&[PARAMS], request.uri().query().unwrap_or_default(), (app.doors.clock)())?;
+    if asked.flag("tree") && asked.task("task").is_none() {
+        let wrong = Wrong::new("tree", "needs a `task`");
+        return Err(Problem::wrong(axum::http::StatusCode::BAD_REQUEST, vec![wrong]));
+    }
+    let after = match request.headers().get("last-event-id") {
+        None => asked.whole("after"),
+        Some(id) => {
+            let id = id.to_str().ok().and_then(|id| id.parse().ok()).filter(|id| *id <= LARGEST);
+            let wrong = || Problem::bad("`Last-Event-ID` is no `seq`");
+            Some(id.ok_or_else(wrong)?)
+        }
+    };
+    let permit = Arc::clone(&app.streams).try_acquire_owned();
+    let permit = permit.map_err(|_| Problem::too_many("there are as many followers as there may be", 5))?;
+    let follower = follow::Follower::new(Arc::clone(app), Wanted::of(&asked), permit);
+    Ok(body::of(|sender| follower.run(after, sender)))
+}

@@ -1,0 +1,101 @@
+//! Which rows a follower wants.
+//!
+//! A row knows its task, lane and kind. Its agent, its project and its ancestors are the task's, which the store knows;
+//! they are remembered for a moment, because they may be corrected.
+
+use std::collections::HashMap;
+
+use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
+use agent_tracer_ledger::view::Row;
+
+use crate::app::App;
+use crate::query::Asked;
+
+/// How long what is known of a task is believed.
+const BELIEVED_MS: i64 = 2_000;
+
+/// The most tasks that are remembered.
+const REMEMBERED: usize = 4_096;
+
+/// The most ancestors that are looked at.
+const DEPTH: usize = 64;
+
+/// What a follower wants.
+#[derive(Default)]
+pub(super) struct Wanted {
+    task: Option<TaskId>,
+    tree: bool,
+    lanes: Vec<Lane>,
+    kinds: Vec<Kind>,
+    agent: Option<Agent>,
+    project: Option<String>,
+    known: HashMap<String, (i64, bool)>,
+}
+
+impl Wanted {
+    pub(super) fn of(asked: &Asked) -> Self {
+        Self {
+            task: asked.task("task"),
+            tree: asked.flag("tree"),
+            lanes: asked.words("lane", Lane::parse),
+            kinds: asked.words("kind", Kind::parse),
+            agent: asked.word("agent", Agent::parse),
+            project: asked.text("project"),
+            known: HashMap::new(),
+        }
+    }
+
+    /// Whether what the row itself says is wanted.
+    pub(super) fn by_itself(&self, row: &Row) -> bool {
+        (self.lanes.is_empty() || self.lanes.contains(&row.lane))
+            && (self.kinds.is_empty() || self.kinds.contains(&row.kind))
+            && (self.tree || self.task.as_ref().is_none_or(|task| task.as_str() == row.task_id))
+    }
+
+    /// Whether the store must be asked about a row's task.
+    pub(super) fn asks_the_store(&self) -> bool {
+        self.tree || self.agent.is_some() || self.project.is_some()
+    }
+
+    /// Whether the row's task is wanted. Asks the store.
+    pub(super) fn by_task(&mut self, app: &App, row: &Row) -> bool {
+        let now = (app.doors.clock)();
+        if let Some((at, wanted)) = self.known.get(&row.task_id)
+            && (now.0 - at).abs() < BELIEVED_MS
+        {
+            return *wanted;
+        }
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
+        }
+        let wanted = self.look(app, &row.task_id, now);
+        self.known.insert(row.task_id.clone(), (now.0, wanted));
+        wanted
+    }
+
+    fn look(&self, app: &App, id: &str, now: Millis) -> bool {
+        let ask = |id: &str| TaskId::parse(id).and_then(|id| app.doors.store.task(now, &id).ok());
+        let mut task = if self.agent.is_some() || self.project.is_some() {
+            let Some(task) = ask(id) else { return false };
+            let owned = self.agent.is_none_or(|agent| task.agent == agent)
+                && self.project.as_ref().is_none_or(|project| task.project == *project);
+            if !owned {
+                return false;
+            }
+            Some(task)
+        } else {
+            None
+        };
+        let Some(root) = self.task.as_ref().filter(|_| self.tree) else { return true };
+        let mut at = id.to_owned();
+        for _ in 0..DEPTH {
+            if at == root.as_str() {
+                return true;
+            }
+            let parent = task.take().or_else(|| ask(&at)).and_then(|task| task.parent_task_id);
+            let Some(parent) = parent else { return false };
+            at = parent;
+        }
+        false
+    }
+}
