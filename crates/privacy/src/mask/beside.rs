@@ -23,8 +23,19 @@ pub(crate) fn is_name(name: &[u8]) -> bool {
 /// Whether the neighbours of the value whose mark is at `at` may say something about it. Also right for the spelling of a
 /// JSON string, in which tabs are not what they are.
 pub(super) fn may_tell(text: &[u8], at: usize) -> bool {
+    if is_empty(text, at) {
+        return false;
+    }
     let around = part(text, at.saturating_sub(REACH), at + REACH);
     telling(text, at).is_some() || around.windows(2).any(|pair| pair == b"\\t")
+}
+
+/// Whether nothing stands between the quotes behind the mark at `at`.
+fn is_empty(text: &[u8], at: usize) -> bool {
+    matches!(
+        part(text, at + 1, at + 5),
+        [b'"', b'"', ..] | [b'\'', b'\'', ..] | [b'\\', b'"', b'\\', b'"'] | [b' ', b'"', b'"', ..]
+    )
 }
 
 /// What is said about the value whose mark is at `at` by its neighbours in the same element.

@@ -255,7 +255,12 @@ const REACH: usize = 256;
 /// The command that the option at `at` belongs to, up to it.
 fn command(text: &[u8], at: usize) -> &[u8] {
     let before = part(text, at.saturating_sub(REACH), at);
-    let begin = before.iter().rposition(|byte| matches!(byte, b'\n' | b';' | b'|' | b'&' | b'(' | b'`'));
+    let ends = |place: &usize| match part(before, *place, *place + 2) {
+        [b'\n' | b';' | b'|' | b'&' | b'(' | b'`', ..] => true,
+        // A line break may be spelled.
+        pair => pair == b"\\n",
+    };
+    let begin = (0..before.len()).rev().find(ends);
     part(before, begin.map_or(0, |place| place + 1), before.len())
 }
 

@@ -82,6 +82,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     let mut judged = names::judge(name);
     let mut kind = kind(name, judged);
     if judged == Name::Plain && beside::is_value(name) {
+        // Asked before in [`named`], and there without the costs if there is no value.
         (judged, kind) = beside::telling(text, at)?;
     }
     // `arn:aws:secretsmanager:…:secret:app` is a list of words, not a pair.

@@ -16,13 +16,16 @@ pub(super) fn may_be(text: &[u8], at: usize) -> bool {
     match text.get(at) {
         // The letters of spelled line breaks are words too.
         Some(b'w') => netrc_word(text, at, 6).is_some(),
-        Some(b'f') => {
-            let line = part(text, at, at + REACH);
-            let line = part(line, 0, line.windows(2).position(|pair| pair == b"\\n").unwrap_or(line.len()));
-            is_config(text, at) && (config(text, at).is_some() || line.windows(2).any(|pair| pair == b"\\t"))
-        }
+        Some(b'f') => is_config(text, at) && (config(text, at).is_some() || holds_tab(text, at)),
         _ => false,
     }
+}
+
+/// Whether a spelled tab follows on the line, which may stand between words.
+fn holds_tab(text: &[u8], at: usize) -> bool {
+    let line = part(text, at, at + REACH);
+    let line = part(line, 0, line.windows(2).position(|pair| pair == b"\\n").unwrap_or(line.len()));
+    line.windows(2).any(|pair| pair == b"\\t")
 }
 
 /// The secret around the hint at `at`: the `w` of `password` or the `f` of `config`.

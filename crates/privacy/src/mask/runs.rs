@@ -52,7 +52,7 @@ fn any(text: &[u8], mut on: impl FnMut(usize, usize) -> bool) -> bool {
     let clean = |word: Option<&[u8; 8]>| match word {
         Some(word) => {
             let word = u64::from_le_bytes(*word);
-            swar::separators(word) == 0 && (swar::backslashes(word) | swar::colon_to_equals(word)) == 0
+            swar::separators(word) == 0 && swar::backslashes(word) == 0
         }
         None => false,
     };
@@ -70,6 +70,11 @@ fn any(text: &[u8], mut on: impl FnMut(usize, usize) -> bool) -> bool {
 /// The stretch of word characters around the eight bytes at `at`, if it can be a long one that begins not before `from`.
 #[inline(never)]
 fn stretch(text: &[u8], from: usize, at: usize) -> Option<(usize, usize)> {
+    // In programs and data most stretches without blanks hold a mark.
+    let here = text.get(at..).and_then(|rest| rest.first_chunk::<8>())?;
+    if swar::colon_to_equals(u64::from_le_bytes(*here)) != 0 {
+        return None;
+    }
     // Twenty bytes around eight go on for six to the left or for six to the right.
     let six = |from: usize| match text.get(from..).and_then(|rest| rest.first_chunk::<8>()) {
         Some(word) => {
