@@ -76,7 +76,7 @@ export class Mock {
       case 'attention': return { items: this.attention() };
       case 'policies': return { items: [] };
       case 'health': return this.health(now);
-      case 'settings': return { privacyLevel: 'actions', retention: { maxAgeDays: 90, maxBytes: 8 * 2 ** 30 }, listen: '127.0.0.1:4747', home: '~/.agent-tracer', prices: { source: 'built in', updated: '2026-10-01' } };
+      case 'settings': return { version: '0.1.0', address: '127.0.0.1:4747', timeZone: 'Europe/Berlin', privacyLevel: 'actions', excluded: 2, mayWrite: false };
       default: throw new Missing();
     }
   }
@@ -109,7 +109,7 @@ export class Mock {
     switch (what) {
       case '': return told.task;
       case 'tree': return { items: tree.map(({ depth, told: { task } }) => ({ depth, task })) };
-      case 'timeline': return page(query.get('order') === 'desc' ? rows.reverse() : rows, query);
+      case 'timeline': return page(query.get('newestFirst') === 'true' ? rows.reverse() : rows, query);
       case 'turns': return page(views.turns(told), query);
       case 'tool-calls': return page(views.toolCalls(rows), query);
       case 'context': return page(views.context(told.rows), query);

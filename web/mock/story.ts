@@ -1,7 +1,7 @@
 /**
  * What a made-up agent does: rows of one task and of the subagents that it starts, as the real ledger would fold them.
  */
-import type { CallState, Row, Task, UsageView } from '../src/api/types.ts';
+import type { Row, Task, UsageView } from '../src/api/types.ts';
 import { Random } from './random.ts';
 
 export interface Told {
@@ -232,7 +232,7 @@ class Story {
     const fails = r.chance(failing);
     const end = this.t + ms;
     const open = end > this.o.until;
-    const state: CallState = open ? 'running' : fails ? (r.chance(0.1) ? 'denied' : 'failed') : 'succeeded';
+    const state = open ? 'running' : fails ? (r.chance(0.1) ? 'denied' : 'failed') : 'succeeded';
     const shell = kind === 'terminal.command';
     const row = this.event(kind, lane, title, {
       ...metadata, toolInput: metadata['toolInput'] ?? { file_path: files[0] }, durationMs: open ? undefined : Math.round(ms), durationSource: 'agent',

@@ -3,7 +3,7 @@
  */
 import type {
   ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration, FailureStat, FileStat, FileUse,
-  Health, Hit, LaneBins, Loop, McpStat, Page, Permission, Question, Row, SkillStat, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
+  Health, Hit, LaneBins, Loop, McpStat, Page, Permission, Question, Row, Settings, SkillStat, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
   UsageBucket, WebLookup,
 } from './types';
 
@@ -31,7 +31,7 @@ export function search(query: Query): string {
   const out = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (Array.isArray(value)) {
-      if (value.length > 0) out.set(name, value.join(','));
+      for (const one of value as readonly string[]) out.append(name, one);
     } else if (value !== undefined && value !== false && value !== '') out.set(name, String(value));
   }
   const text = out.toString();
@@ -102,7 +102,7 @@ export const api = {
   search: list<Hit>('search'),
   attention: list<Attention>('attention'),
   health: list0<Health>('health'),
-  settings: list0<Record<string, unknown>>('settings'),
+  settings: list0<Settings>('settings'),
   tools: list<ToolStat>('tools'),
   failures: list<FailureStat>('failures'),
   usage: list<UsageBucket>('usage'),

@@ -50,7 +50,8 @@ export class Axis {
     const stop = Math.max(end, start + 1);
     const clean = disjoint(gaps, start, stop).filter(([a, b]) => b - a >= minGapMs);
     const idle = clean.reduce((sum, [a, b]) => sum + b - a, 0);
-    const breakMs = Math.max(1, Math.min(minGapMs / 2, (stop - start - idle) * share));
+    // A power of two, so that a running task, which grows all the time, does not shift its past all the time.
+    const breakMs = 2 ** Math.floor(Math.log2(Math.max(1, Math.min(minGapMs / 2, (stop - start - idle) * share))));
     const folds: Fold[] = [];
     let cut = 0;
     for (const [a, b] of clean) {

@@ -49,6 +49,12 @@ describe('the axis', () => {
     }
   });
 
+  it('does not move the past of a task that grows', () => {
+    const early = Axis.folded(0, 10 * HOUR, [[HOUR, 9 * HOUR]]);
+    const later = Axis.folded(0, 10 * HOUR + 60_000, [[HOUR, 9 * HOUR]]);
+    expect(later.toU(9.5 * HOUR)).toBe(early.toU(9.5 * HOUR));
+  });
+
   it('names the stretches between folds', () => {
     const axis = Axis.folded(0, 10 * HOUR, [[HOUR, 2 * HOUR], [5 * HOUR, 9 * HOUR]]);
     expect(axis.segments(1.5 * HOUR, 9.5 * HOUR)).toEqual([[2 * HOUR, 5 * HOUR], [9 * HOUR, 9.5 * HOUR]]);
@@ -168,6 +174,10 @@ describe('tracks', () => {
     const { tracks, overflow } = packTracks(same, 3);
     expect(tracks.map((track) => track.length)).toEqual([1, 1, 3]);
     expect(overflow).toBe(2);
+  });
+
+  it('put nothing behind what still runs', () => {
+    expect(packTracks([{ start: 0, end: 5, running: true }, { start: 9, end: 10 }], 9).tracks).toHaveLength(2);
   });
 
   it('keep moments without length apart', () => {

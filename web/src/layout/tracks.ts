@@ -4,6 +4,8 @@
 export interface Span {
   start: number;
   end: number;
+  /** It goes on: nothing that begins later stands in its track. */
+  running?: boolean;
 }
 
 export interface Packed<T> {
@@ -34,7 +36,7 @@ export function packTracks<T extends Span>(items: readonly T[], maxTracks = 12, 
       }
     }
     tracks[track]!.push(item);
-    busyUntil[track] = Math.max(busyUntil[track]!, item.end, item.start + minMs);
+    busyUntil[track] = item.running ? Number.POSITIVE_INFINITY : Math.max(busyUntil[track]!, item.end, item.start + minMs);
   }
   return { tracks, overflow };
 }

@@ -1,0 +1,1685 @@
+/** Generated from `crates/server/openapi.json` by `npm run types`. */
+export type paths = Record<string, never>;
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description What happened in one stretch of time. */
+        ActivityBucket: {
+            /**
+             * Format: date-time
+             * @description Where the stretch begins.
+             */
+            at: string;
+            /**
+             * Format: double
+             * @description What it cost.
+             */
+            costUsd: number;
+            /**
+             * Format: int64
+             * @description Rows.
+             */
+            events: number;
+            /**
+             * Format: int64
+             * @description Tool calls that failed.
+             */
+            failures: number;
+            /**
+             * Format: int64
+             * @description Input tokens, caches included.
+             */
+            inputTokens: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            outputTokens: number;
+            /**
+             * Format: int64
+             * @description Tool calls.
+             */
+            toolCalls: number;
+            /**
+             * Format: int64
+             * @description Time spent in tool calls.
+             */
+            toolMs: number;
+            /**
+             * Format: int64
+             * @description Time in which people were waited for.
+             */
+            waitingMs: number;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        ActivityBucketPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["ActivityBucket"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A type of agent over many tasks. */
+        AgentStat: {
+            /** @description The type, `main` for the main agent. */
+            agentType: string;
+            /**
+             * Format: int64
+             * @description Tool calls that failed.
+             */
+            failures: number;
+            /**
+             * Format: int64
+             * @description Tasks.
+             */
+            tasks: number;
+            /**
+             * Format: int64
+             * @description Tool calls.
+             */
+            toolCalls: number;
+            /** @description What they spent. */
+            usage: components["schemas"]["UsageView"];
+        };
+        /** @description A part of a list, and where the next part begins. */
+        AgentStatPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["AgentStat"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A task that waits for a person. */
+        Attention: {
+            /** @description The agent. */
+            agent: string;
+            /** @description Its agent's type. */
+            agentType: string;
+            /** @description The project. */
+            project: string;
+            /** @description What it waits for. */
+            reason: components["schemas"]["WaitingReason"];
+            /** @description The row that asks. */
+            rowId?: string | null;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            since: string;
+            /** @description The task. */
+            taskId: string;
+            /** @description What that row says. */
+            text?: string | null;
+            /** @description Its title. */
+            title: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        AttentionPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Attention"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A shell command that ran. */
+        CommandRun: {
+            /** @description The command as given, masked. */
+            command: string;
+            /**
+             * Format: int64
+             * @description How long it took.
+             */
+            durationMs?: number | null;
+            /** @description Its gravest effect. */
+            effect: string;
+            /** @description The class of its error. */
+            errorClass?: string | null;
+            /**
+             * Format: int64
+             * @description The exit code.
+             */
+            exitCode?: number | null;
+            /** @description Whether the command line hides its own failure. */
+            failureMasked: boolean;
+            /** @description The row's id. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            occurredAt: string;
+            /** @description Where it stands. */
+            state: string;
+            /** @description The task. */
+            taskId: string;
+            /** @description What a person reads. */
+            title: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        CommandRunPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["CommandRun"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A command over many tasks. */
+        CommandStat: {
+            /** @description Program and subcommand. */
+            command: string;
+            /**
+             * Format: int64
+             * @description How often it ran.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description How often it failed.
+             */
+            failures: number;
+            /**
+             * Format: double
+             * @description The mean.
+             */
+            meanMs?: number | null;
+            /**
+             * Format: int64
+             * @description All runs together.
+             */
+            totalMs: number;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        CommandStatPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["CommandStat"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A point of the context chart. */
+        ContextPoint: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /**
+             * Format: double
+             * @description What the session cost so far, as the client says.
+             */
+            costUsd?: number | null;
+            /**
+             * Format: double
+             * @description Use of the five-hour limit, in percent.
+             */
+            fiveHourUsedPct?: number | null;
+            /** @description The row's id. */
+            id: string;
+            /** @description What it marks. */
+            kind: components["schemas"]["ContextPointKind"];
+            /** @description The model. */
+            model?: string | null;
+            /**
+             * Format: double
+             * @description Use of the seven-day limit, in percent.
+             */
+            sevenDayUsedPct?: number | null;
+            /** @description What a person reads at a mark. */
+            title?: string | null;
+            /**
+             * Format: int64
+             * @description Tokens in the window.
+             */
+            totalTokens?: number | null;
+            /**
+             * Format: double
+             * @description How full the window was, in percent.
+             */
+            usedPct?: number | null;
+            /**
+             * Format: int64
+             * @description The size of the window.
+             */
+            windowSize?: number | null;
+        };
+        /**
+         * @description What a point of the context chart marks.
+         * @enum {string}
+         */
+        ContextPointKind: "snapshot" | "compaction" | "model_switch";
+        /** @description A part of a list, and where the next part begins. */
+        ContextPointPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["ContextPoint"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description Where a task stands after the end of a session. */
+        EndAnswer: {
+            /** @description The session. */
+            sessionId: string;
+            /** @description The task. */
+            taskId: string;
+            /** @description Where the task stands. */
+            taskStatus: components["schemas"]["TaskStatus"];
+        };
+        /** @description A session that ended. */
+        EndRequest: {
+            /** @description Subagents that are complete with it, by the agent's ids of them or by our ids of their tasks. */
+            backgroundCompletions?: string[] | null;
+            /** @description Whether the task is complete too. */
+            completeTask?: boolean | null;
+            /** @description Why it ended: idle, assistant_turn_complete, explicit_exit, runtime_terminated, cleared, abandoned. */
+            completionReason?: string | null;
+            /** @description The agent's id of the session. */
+            runtimeSessionId: string;
+            /**
+             * @description Who ran it.
+             * @example claude_code
+             */
+            runtimeSource: string;
+            /** @description What came of it. */
+            summary?: string | null;
+        };
+        /** @description The ids of a session. */
+        EnsureAnswer: {
+            /** @description Whether the session was made by this call. */
+            sessionCreated: boolean;
+            /** @description The session. */
+            sessionId: string;
+            /** @description Whether the task was made by this call. */
+            taskCreated: boolean;
+            /** @description The task. */
+            taskId: string;
+        };
+        /** @description A session that should have a task. */
+        EnsureRequest: {
+            /** @description Who asked for it: `user`, `server-sdk`, … */
+            origin?: string | null;
+            /** @description The session that started it: our id of it, or the agent's. */
+            parentSessionId?: string | null;
+            /** @description The task that started it. */
+            parentTaskId?: string | null;
+            /** @description Whether an earlier session goes on. */
+            resume?: boolean | null;
+            /** @description The agent's id of the session. */
+            runtimeSessionId: string;
+            /**
+             * @description Who runs it: `claude_code`, `codex`, or an older name of them.
+             * @example claude_code
+             */
+            runtimeSource: string;
+            /** @description The task's id, where the sender knows it already. */
+            taskId?: string | null;
+            /** @description What a person reads. */
+            title?: string | null;
+            /** @description Where it works. */
+            workspacePath?: string | null;
+        };
+        /** @description A row and everything behind it. */
+        EventDetail: {
+            /** @description What was said, in the order of delivery. */
+            entries: components["schemas"]["ToldEntry"][];
+            /** @description The channel that each field came from. */
+            fieldChannels: Record<string, never>;
+            /** @description The row. */
+            row: components["schemas"]["Row"];
+        };
+        /** @description What became of events. */
+        EventsAnswer: {
+            /**
+             * Format: int64
+             * @description How many are on disk and are news.
+             */
+            accepted: number;
+            /**
+             * Format: int64
+             * @description How many were known.
+             */
+            duplicates: number;
+            /** @description Those that were refused. */
+            rejected: components["schemas"]["Rejected"][];
+        };
+        /** @description Events to record. */
+        EventsRequest: {
+            /** @description One to a thousand of them. */
+            events: components["schemas"]["PostedEvent"][];
+        };
+        /** @description A look at something: a file, a search, a listing, a symbol, a tool, the web. */
+        Exploration: {
+            /**
+             * Format: int64
+             * @description How long it took.
+             */
+            durationMs?: number | null;
+            /** @description The files. */
+            filePaths: string[];
+            /** @description The row's id. */
+            id: string;
+            /**
+             * Format: int64
+             * @description How many lines were read.
+             */
+            limit?: number | null;
+            /** @description What it asked for: the output mode of a search. */
+            mode?: string | null;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            occurredAt: string;
+            /**
+             * Format: int64
+             * @description The first line read.
+             */
+            offset?: number | null;
+            /** @description The pattern searched for. */
+            pattern?: string | null;
+            /** @description Where it searched. */
+            scope?: string | null;
+            /** @description Where it stands. */
+            state?: string | null;
+            /** @description The task. */
+            taskId: string;
+            /** @description What a person reads. */
+            title: string;
+            /** @description The tool. */
+            toolName?: string | null;
+            /** @description What kind of look: the row's `subtypeKey`, such as `read_file` or `grep_code`. */
+            what: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        ExplorationPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Exploration"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description Failures of one class at one tool. */
+        FailureStat: {
+            /**
+             * Format: int64
+             * @description How many calls of that tool there were.
+             */
+            calls: number;
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            count: number;
+            /** @description The class. */
+            errorClass: string;
+            /** @description The tool. */
+            tool: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        FailureStatPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["FailureStat"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A file over many tasks. */
+        FileStat: {
+            /**
+             * Format: int64
+             * @description How often it was changed.
+             */
+            changes: number;
+            /** @description Its path. */
+            path: string;
+            /** @description The project. */
+            project: string;
+            /**
+             * Format: int64
+             * @description How often it was read.
+             */
+            reads: number;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        FileStatPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["FileStat"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A file and what was done with it. */
+        FileUse: {
+            /** @description Who touched it. */
+            by: components["schemas"]["FileUser"][];
+            /**
+             * Format: int64
+             * @description How often it was changed.
+             */
+            changes: number;
+            /**
+             * Format: int64
+             * @description Calls on it that failed.
+             */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description First touched.
+             */
+            firstAt: string;
+            /**
+             * Format: date-time
+             * @description Last touched.
+             */
+            lastAt: string;
+            /** @description Its path. */
+            path: string;
+            /**
+             * Format: int64
+             * @description How often it was read.
+             */
+            reads: number;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        FileUsePage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["FileUse"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A task that touched a file. */
+        FileUser: {
+            /** @description Its agent's type. */
+            agentType: string;
+            /**
+             * Format: int64
+             * @description How often.
+             */
+            count: number;
+            /** @description The task. */
+            taskId: string;
+        };
+        /** @description The state of the whole. */
+        Health: {
+            /**
+             * Format: int64
+             * @description The age of the oldest envelope that waits.
+             */
+            lagMs: number;
+            /** @description What became of everything that arrived. */
+            outcomes: components["schemas"]["OutcomeCounts"];
+            /** @description What is wrong, and what to do about it. */
+            problems: string[];
+            /**
+             * Format: int64
+             * @description The newest place in the order of delivery.
+             */
+            seq: number;
+            /** @description Where facts come from. */
+            sources: components["schemas"]["SourceHealth"][];
+            /** @description The spool. */
+            spool: components["schemas"]["SpoolHealth"];
+            /** @description `ok`, or `degraded` with problems below. */
+            status: string;
+            /** @description The store. */
+            store: components["schemas"]["StoreHealth"];
+            /** @description What was not understood, most frequent first. */
+            unrecognised: components["schemas"]["UnrecognisedName"][];
+            /** @description The version of the server. */
+            version: string;
+        };
+        /** @description A row that answers a search. */
+        Hit: {
+            /** @description The row. */
+            row: components["schemas"]["Row"];
+            /** @description The place that matched, with the words between `⟦` and `⟧`. */
+            snippet: string;
+            /** @description The title of its task. */
+            taskTitle: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        HitPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Hit"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description One or more columns of a lane: one row, or several too close to be told apart. */
+        LaneBin: {
+            /** @description How sure the least sure of them is. */
+            certainty: string;
+            /**
+             * Format: int32
+             * @description How many rows are in it.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description End, in milliseconds since 1970.
+             */
+            end: number;
+            /**
+             * Format: int32
+             * @description How many of them failed.
+             */
+            failures: number;
+            /** @description The row, if it is only one. */
+            id?: string | null;
+            /** @description The kind, if all have the same. */
+            kind?: string | null;
+            /** @description Whether one of them still runs. */
+            running: boolean;
+            /**
+             * Format: int64
+             * @description Begin, in milliseconds since 1970.
+             */
+            start: number;
+            /** @description What a person reads: the row's title, or the most frequent tool. */
+            title: string;
+            /** @description The tool, if all have the same. */
+            tool?: string | null;
+            /**
+             * Format: int32
+             * @description Which of the parallel rows of the lane it is drawn in, from 0.
+             */
+            track: number;
+        };
+        /** @description The lanes of a task and its subagents between two moments. */
+        LaneBins: {
+            /**
+             * Format: date-time
+             * @description Where the picture begins.
+             */
+            from: string;
+            /** @description Stretches in which nothing happened in any lane: begin and end in milliseconds since 1970. */
+            gaps: number[][];
+            /** @description The lanes, the task's own first, then its subagents', parents before children. */
+            strips: components["schemas"]["LaneStrip"][];
+            /**
+             * Format: date-time
+             * @description Where it ends.
+             */
+            to: string;
+            /**
+             * Format: int32
+             * @description How many columns it has.
+             */
+            width: number;
+        };
+        /** @description One lane of one task. */
+        LaneStrip: {
+            /** @description Its columns that hold anything, left to right. */
+            bins: components["schemas"]["LaneBin"][];
+            /** @description The lane. */
+            lane: string;
+            /** @description The task. */
+            taskId: string;
+        };
+        /** @description The server answers. */
+        Liveness: {
+            /** @description `ok`. */
+            status: string;
+            /** @description The version of the server. */
+            version: string;
+        };
+        /** @description A link that lets a browser change things, once. */
+        LoginCode: {
+            /**
+             * Format: date-time
+             * @description Until when it is good.
+             */
+            expiresAt: string;
+            /** @description The path to open on this server. */
+            path: string;
+        };
+        /** @description The same call, made again and again in one task. */
+        Loop: {
+            /**
+             * Format: int64
+             * @description How often.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description How many of them failed.
+             */
+            failures: number;
+            /**
+             * Format: date-time
+             * @description The first.
+             */
+            firstAt: string;
+            /**
+             * Format: date-time
+             * @description The last.
+             */
+            lastAt: string;
+            /** @description The row of the last. */
+            lastId: string;
+            /** @description The task. */
+            taskId: string;
+            /** @description What a person reads. */
+            title: string;
+            /** @description The tool. */
+            tool: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        LoopPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Loop"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description An MCP server's tool over many tasks. */
+        McpStat: {
+            /**
+             * Format: int64
+             * @description Calls.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Calls that failed.
+             */
+            failures: number;
+            /** @description The server. */
+            server: string;
+            /** @description The tool. */
+            tool: string;
+            /**
+             * Format: int64
+             * @description All of them together.
+             */
+            totalMs: number;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        McpStatPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["McpStat"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description What became of everything that arrived. `received` is the sum of the others. */
+        OutcomeCounts: {
+            /**
+             * Format: int64
+             * @description It changed nothing.
+             */
+            duplicate: number;
+            /**
+             * Format: int64
+             * @description It could not be read.
+             */
+            malformed: number;
+            /**
+             * Format: int64
+             * @description Everything that arrived.
+             */
+            received: number;
+            /**
+             * Format: int64
+             * @description It changed something.
+             */
+            recorded: number;
+            /**
+             * Format: int64
+             * @description It was not allowed.
+             */
+            refused: number;
+            /**
+             * Format: int64
+             * @description Nobody knows what it is.
+             */
+            unrecognised: number;
+        };
+        /** @description A permission that was asked for. */
+        Permission: {
+            /** @description The row of the call. */
+            callId?: string | null;
+            /** @description `allowed`, `denied`, or absent while nobody knows. */
+            decision?: string | null;
+            /** @description The row's id. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was asked.
+             */
+            occurredAt: string;
+            /** @description The task. */
+            taskId: string;
+            /** @description What was asked for. */
+            title: string;
+            /** @description The tool. */
+            toolName?: string | null;
+            /** @description The call, where it could be joined. */
+            toolUseId?: string | null;
+            /**
+             * Format: int64
+             * @description How long the answer took.
+             */
+            waitMs?: number | null;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        PermissionPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Permission"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A rule that acts on what agents do. */
+        Policy: {
+            /** @description Whether it acts. */
+            enabled: boolean;
+            /** @description Its name. */
+            name: string;
+            /** @description The file it stands in. */
+            source: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        PolicyPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Policy"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description One event. */
+        PostedEvent: {
+            /** @description Longer text. */
+            body?: string | null;
+            /** @description Files it is about. */
+            filePaths?: string[] | null;
+            /** @description The sender's id of it. The same id twice is one event. */
+            id?: string | null;
+            /**
+             * @description What it is.
+             * @example tool.used
+             */
+            kind: string;
+            /** @description Where it is shown; the usual lane of its kind or tool unless given. */
+            lane?: string | null;
+            /** @description Everything else. `crossCheck {source, dedupeKey}` merges events of one kind and session. */
+            metadata?: Record<string, never> | null;
+            /**
+             * Format: date-time
+             * @description When it happened; when it arrived unless given.
+             */
+            occurredAt?: string | null;
+            /** @description The event that it is a part of. */
+            parentEventId?: string | null;
+            /** @description The agent's id of the session. */
+            runtimeSessionId?: string | null;
+            /** @description Who runs the session. */
+            runtimeSource?: string | null;
+            /** @description The session, as `ensure` gave it. */
+            sessionId?: string | null;
+            /** @description The task; or else the two members below. */
+            taskId?: string | null;
+            /** @description What a person reads. */
+            title?: string | null;
+        };
+        /** @description Why a request was not answered. */
+        Problem: {
+            /** @description What is wrong with this request. */
+            detail: string;
+            /** @description Every part of the request that is wrong. */
+            errors: components["schemas"]["Wrong"][];
+            /**
+             * Format: int32
+             * @description The status of the answer.
+             */
+            status: number;
+            /** @description The kind in words. */
+            title: string;
+            /** @description What kind of problem it is: `urn:agent-tracer:problem:` and a name. */
+            type: string;
+        };
+        /** @description A question to a person. */
+        Question: {
+            /**
+             * Format: int64
+             * @description How many answers were given.
+             */
+            answerCount?: number | null;
+            /** @description The row's id. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was asked.
+             */
+            occurredAt: string;
+            /** @description `asked`, `answered`, `declined`, `cancelled`. */
+            phase: string;
+            /** @description The questions as asked. */
+            questions: Record<string, never>[];
+            /** @description The task. */
+            taskId: string;
+            /** @description What a person reads. */
+            title: string;
+            /**
+             * Format: int64
+             * @description How long the answer took.
+             */
+            waitMs?: number | null;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        QuestionPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Question"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description An event that was refused. */
+        Rejected: {
+            /** @description The sender's id of it. */
+            id?: string | null;
+            /**
+             * Format: int64
+             * @description Its place in the batch, from 0.
+             */
+            index: number;
+            /** @description Why. */
+            reason: string;
+        };
+        /** @description Tokens that no response tells of, only a cumulative account of the client. */
+        Residual: {
+            /**
+             * Format: int64
+             * @description Tokens written to a cache.
+             */
+            cacheCreationTokens: number;
+            /**
+             * Format: int64
+             * @description Tokens read from a cache.
+             */
+            cacheReadTokens: number;
+            /**
+             * Format: double
+             * @description What they cost by our price table.
+             */
+            costUsd: number;
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
+            inputTokens: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            outputTokens: number;
+            /** @description Why they are known only as a difference. */
+            reason: string;
+        };
+        /** @description One row of the timeline. */
+        Row: {
+            /** @description The agent's id of the subagent. */
+            agentId?: string | null;
+            /** @description The type of the agent, `main` for the main one. */
+            agentType: string;
+            /** @description Longer text: the prompt, the message, the question. */
+            body?: string | null;
+            /**
+             * @description How sure it is.
+             * @example measured
+             */
+            certainty: string;
+            /** @description Every channel that told of it. */
+            channels: string[];
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            endedAt?: string | null;
+            /** @description Files it was about. */
+            filePaths: string[];
+            /** @description The hook that told of it. */
+            hookEventName?: string | null;
+            /** @description Its id. */
+            id: string;
+            /** @description Whether a subagent did it. */
+            isSubagent: boolean;
+            /**
+             * @description What it is.
+             * @example terminal.command
+             */
+            kind: string;
+            /**
+             * @description Where it is shown.
+             * @example implementation
+             */
+            lane: string;
+            /** @description Everything else. */
+            metadata: Record<string, never>;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            occurredAt: string;
+            /** @description The agent's id of the session. */
+            runtimeSessionId: string;
+            /**
+             * Format: int64
+             * @description The place in the order of delivery at which it last changed.
+             */
+            seq: number;
+            /** @description The stay of the process that it happened in. */
+            sessionId: string;
+            /**
+             * @description Where a call stands.
+             * @example running
+             */
+            state?: string | null;
+            /** @description The task. */
+            taskId: string;
+            /** @description What a person reads. */
+            title: string;
+            /** @description The tool. */
+            toolName?: string | null;
+            /** @description The agent's id of the call. */
+            toolUseId?: string | null;
+            /** @description The turn. */
+            turnId?: string | null;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        RowPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Row"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description One stay of a process in a task: a start or a resume, and its end. */
+        SessionView: {
+            /** @description Why it ended. */
+            completionReason?: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            endedAt?: string | null;
+            /** @description Its id. */
+            id: string;
+            /** @description What started it: `startup`, `resume`, `clear`, `fork`, `compact`. */
+            source?: string | null;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            startedAt: string;
+        };
+        /** @description How the server is set up. */
+        Settings: {
+            /** @description The address it listens on. */
+            address: string;
+            /**
+             * Format: int64
+             * @description How many patterns of folders are excluded from recording. The patterns themselves are nobody's business.
+             */
+            excluded: number;
+            /** @description Whether the asker may change things: with the token, or in a browser that opened the one-time link. */
+            mayWrite: boolean;
+            /** @description How much is kept: `metadata`, `actions` or `full`. */
+            privacyLevel: string;
+            /** @description Whose days are meant where a question does not say. */
+            timeZone: string;
+            /** @description The version of the server. */
+            version: string;
+        };
+        /** @description A skill over many tasks. */
+        SkillStat: {
+            /**
+             * Format: int64
+             * @description How often it was activated.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Activations that failed.
+             */
+            failures: number;
+            /** @description Its name. */
+            skill: string;
+            /** @description What the turns that used it spent. */
+            usage: components["schemas"]["UsageView"];
+        };
+        /** @description A part of a list, and where the next part begins. */
+        SkillStatPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["SkillStat"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description One place that facts come from. */
+        SourceHealth: {
+            /**
+             * Format: int64
+             * @description Bytes read.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Files known and bytes read, for folders.
+             */
+            files: number;
+            /**
+             * Format: date-time
+             * @description When it last told something.
+             */
+            lastAt?: string | null;
+            /** @description The channel, or a folder of transcripts. */
+            name: string;
+            /**
+             * Format: int64
+             * @description How much it told.
+             */
+            observations: number;
+            /** @description What is wrong with it. */
+            problem?: string | null;
+        };
+        /** @description The spool. */
+        SpoolHealth: {
+            /** @description What the hook could not keep, by reason. */
+            lost: Record<string, never>;
+            /**
+             * Format: int64
+             * @description Envelopes that could not be read.
+             */
+            quarantined: number;
+            /**
+             * Format: int64
+             * @description Envelopes that wait.
+             */
+            waiting: number;
+        };
+        /** @description The store. */
+        StoreHealth: {
+            /**
+             * Format: int64
+             * @description Its size on disk.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Entries.
+             */
+            entries: number;
+            /**
+             * Format: int64
+             * @description Rows of timelines.
+             */
+            events: number;
+            /** @description `sqlite` or `clickhouse`. */
+            kind: string;
+            /**
+             * Format: int32
+             * @description The version of its schema.
+             */
+            schema: number;
+            /**
+             * Format: int64
+             * @description Rows that search does not know yet.
+             */
+            searchLag: number;
+            /**
+             * Format: int64
+             * @description Tasks.
+             */
+            tasks: number;
+        };
+        /** @description One runtime session of an agent, as people see it in the list. */
+        Task: {
+            /**
+             * @description The agent.
+             * @example claude_code
+             */
+            agent: string;
+            /** @description The agent's id of the subagent. */
+            agentId?: string | null;
+            /** @description The type of the agent, `main` for the main one. */
+            agentType: string;
+            /**
+             * Format: int64
+             * @description Subagents that it started itself.
+             */
+            childCount: number;
+            /** @description The version of the client. */
+            clientVersion?: string | null;
+            /**
+             * Format: double
+             * @description How full its context is, in percent.
+             */
+            contextUsedPct?: number | null;
+            /** @description The task whose context was cleared to begin this one. */
+            continuesTaskId?: string | null;
+            /** @description What it does just now: the title of its newest open call, or of its newest row. */
+            current?: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            endedAt?: string | null;
+            /**
+             * Format: int64
+             * @description Rows in its timeline.
+             */
+            eventCount: number;
+            /**
+             * Format: int64
+             * @description Tool calls that failed.
+             */
+            failureCount: number;
+            /** @description The task whose history this one began with. */
+            forkedFromTaskId?: string | null;
+            /** @description The branch it works on. */
+            gitBranch?: string | null;
+            /** @description Its id. */
+            id: string;
+            /** @description Whether people started it. */
+            kind: components["schemas"]["TaskKind"];
+            /**
+             * Format: date-time
+             * @description When anything was last heard of it.
+             */
+            lastEventAt: string;
+            /** @description The machine it runs on. */
+            machineId: string;
+            /** @description The model that answered last. */
+            model?: string | null;
+            /** @description How sure the parent is. */
+            parentCertainty?: string | null;
+            /** @description The task that started it. */
+            parentTaskId?: string | null;
+            /** @description The call that started it. */
+            parentToolUseId?: string | null;
+            /** @description The project: the root of the repository, or the folder. */
+            project: string;
+            /** @description The agent's id of the session. */
+            runtimeSessionId: string;
+            /** @description It is silent for longer than it should be, or its process is gone. */
+            stale: boolean;
+            /**
+             * Format: date-time
+             * @description When it was first seen.
+             */
+            startedAt: string;
+            /** @description Where it stands. */
+            status: components["schemas"]["TaskStatus"];
+            /** @description What a person reads. */
+            title: string;
+            /**
+             * Format: int64
+             * @description Tool calls.
+             */
+            toolCallCount: number;
+            /** @description What it and all its descendants spent. */
+            treeUsage: components["schemas"]["UsageView"];
+            /**
+             * Format: int64
+             * @description Turns.
+             */
+            turnCount: number;
+            /** @description What it spent itself. */
+            usage: components["schemas"]["UsageView"];
+            waitingReason?: null | components["schemas"]["WaitingReason"];
+            /**
+             * Format: date-time
+             * @description Since when it waits.
+             */
+            waitingSince?: string | null;
+            /** @description Where it works. */
+            workspacePath: string;
+        };
+        /**
+         * @description Whether people started it or another task did.
+         * @enum {string}
+         */
+        TaskKind: "primary" | "background";
+        /** @description A part of a list, and where the next part begins. */
+        TaskPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Task"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /**
+         * @description Where a task stands.
+         * @enum {string}
+         */
+        TaskStatus: "running" | "waiting" | "completed" | "failed" | "abandoned";
+        /** @description The numbers of a whole task, with its subagents. */
+        TaskSummary: {
+            /**
+             * Format: int64
+             * @description Time in which a turn ran.
+             */
+            activeMs: number;
+            /**
+             * Format: int64
+             * @description Subagents, at any depth.
+             */
+            agents: number;
+            /**
+             * Format: int64
+             * @description Compactions of its context.
+             */
+            compactions: number;
+            /**
+             * Format: int64
+             * @description From its first to its last event.
+             */
+            durationMs: number;
+            /**
+             * Format: int64
+             * @description Tool calls that failed.
+             */
+            failures: number;
+            /**
+             * Format: int64
+             * @description Different files that it changed.
+             */
+            filesChanged: number;
+            /**
+             * Format: int64
+             * @description Different files that it read.
+             */
+            filesRead: number;
+            /**
+             * Format: int64
+             * @description Permissions that it asked for.
+             */
+            permissions: number;
+            /** @description Its stays, oldest first. */
+            sessions: components["schemas"]["SessionView"][];
+            /** @description The task. */
+            taskId: string;
+            /**
+             * Format: int64
+             * @description Tool calls.
+             */
+            toolCalls: number;
+            /**
+             * Format: int64
+             * @description Turns.
+             */
+            turns: number;
+            /** @description What it and its descendants spent. */
+            usage: components["schemas"]["UsageView"];
+            /**
+             * Format: int64
+             * @description Time in which it waited for a person.
+             */
+            waitingMs: number;
+        };
+        /** @description An item of a to-do list. */
+        Todo: {
+            /** @description How it got there, oldest first. */
+            history: components["schemas"]["TodoStep"][];
+            /** @description Where it stands. */
+            state: string;
+            /** @description What is to do. */
+            subject: string;
+            /** @description The task. */
+            taskId: string;
+            /** @description The agent's id of it. */
+            todoId: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        TodoPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Todo"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description One change of a to-do. */
+        TodoStep: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description The row's id. */
+            id: string;
+            /** @description The new state. */
+            state: string;
+        };
+        /** @description One entry behind a row. */
+        ToldEntry: {
+            /** @description How sure it is. */
+            certainty: string;
+            /** @description How it reached us. */
+            channel: string;
+            /** @description Its id. */
+            entryId: string;
+            /** @description Why it says so. */
+            evidence: string;
+            /** @description What it said. */
+            fields: Record<string, never>;
+            /** @description The machine it was recorded on. */
+            machineId: string;
+            /**
+             * Format: date-time
+             * @description When it happened, as far as it can say.
+             */
+            occurredAt: string;
+            /** @description What it does to the row. */
+            phase: string;
+            /**
+             * Format: int64
+             * @description Its place in the order of delivery.
+             */
+            seq: number;
+        };
+        /** @description One tool use, from attempt to end. */
+        ToolCall: {
+            /** @description The agent's id of the subagent. */
+            agentId?: string | null;
+            /** @description Every channel that told of it. */
+            channels: string[];
+            /**
+             * Format: int64
+             * @description How long it took.
+             */
+            durationMs?: number | null;
+            /** @description Who measured that: `agent` or `tracer`. */
+            durationSource?: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            endedAt?: string | null;
+            /** @description The class of its error. */
+            errorClass?: string | null;
+            /**
+             * Format: int64
+             * @description The exit code.
+             */
+            exitCode?: number | null;
+            /** @description The row's id. */
+            id: string;
+            /**
+             * Format: int64
+             * @description How long it waited for a permission.
+             */
+            permissionWaitMs?: number | null;
+            /**
+             * Format: date-time
+             * @description When it was attempted.
+             */
+            startedAt: string;
+            /**
+             * @description Where it stands.
+             * @example succeeded
+             */
+            state: string;
+            /** @description The task. */
+            taskId: string;
+            /** @description What a person reads. */
+            title: string;
+            /** @description The tool. */
+            toolName: string;
+            /** @description The agent's id of the call. */
+            toolUseId?: string | null;
+            /** @description The turn. */
+            turnId?: string | null;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        ToolCallPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["ToolCall"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description One tool: how often, how long, how well. */
+        ToolStat: {
+            /**
+             * Format: int64
+             * @description Calls.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Calls that failed or were denied.
+             */
+            failures: number;
+            /**
+             * Format: double
+             * @description Half of the calls took at most this long, within 1 %.
+             */
+            p50Ms?: number | null;
+            /**
+             * Format: double
+             * @description 95 of 100 calls took at most this long, within 1 %.
+             */
+            p95Ms?: number | null;
+            /**
+             * Format: double
+             * @description 99 of 100 calls took at most this long, within 1 %.
+             */
+            p99Ms?: number | null;
+            /** @description The tool. */
+            tool: string;
+            /**
+             * Format: int64
+             * @description All of them together.
+             */
+            totalMs: number;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        ToolStatPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["ToolStat"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A task in the tree of its descendants, parents before children. */
+        TreeNode: {
+            /**
+             * Format: int32
+             * @description How deep it stands below the task that was asked for.
+             */
+            depth: number;
+            /** @description The task. */
+            task: components["schemas"]["Task"];
+        };
+        /** @description A part of a list, and where the next part begins. */
+        TreeNodePage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["TreeNode"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description From a prompt to its end. */
+        Turn: {
+            /** @description What it said at the end. */
+            answer?: string | null;
+            /**
+             * Format: int64
+             * @description How long it took.
+             */
+            durationMs?: number | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            endedAt?: string | null;
+            /**
+             * Format: int64
+             * @description Tool calls in it that failed.
+             */
+            failureCount: number;
+            /** @description Its id. */
+            id: string;
+            /**
+             * Format: int64
+             * @description Its place among the turns of the task, from one.
+             */
+            number: number;
+            /** @description What was asked. */
+            prompt?: string | null;
+            /** @description Who asked: `user`, `task_notification`, `steering`, … */
+            promptOrigin?: string | null;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            startedAt: string;
+            /** @description How it ended: running, succeeded, failed, interrupted, abandoned. */
+            state: string;
+            /** @description Why the model stopped. */
+            stopReason?: string | null;
+            /** @description The task. */
+            taskId: string;
+            /**
+             * Format: int64
+             * @description Tool calls in it.
+             */
+            toolCallCount: number;
+            /** @description What it spent. */
+            usage: components["schemas"]["UsageView"];
+        };
+        /** @description A part of a list, and where the next part begins. */
+        TurnPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Turn"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A name that no reader knows. */
+        UnrecognisedName: {
+            /** @description The agent. */
+            agent: string;
+            /** @description The version of the client. */
+            clientVersion: string;
+            /**
+             * Format: int64
+             * @description How often.
+             */
+            count: number;
+            /** @description The name. */
+            name: string;
+            /** @description `event`, `tool`, `field`, `value`, `row` or `line`. */
+            what: string;
+        };
+        /** @description What was spent in one part of the whole. */
+        UsageBucket: {
+            /** @description The part: a day, a model, a project, … */
+            key: string;
+            /** @description A name that people know for it, where the key is an id. */
+            label?: string | null;
+            /** @description What was spent. */
+            usage: components["schemas"]["UsageView"];
+        };
+        /** @description A part of a list, and where the next part begins. */
+        UsageBucketPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["UsageBucket"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description What a sum of usage rests on. */
+        UsageProvenance: {
+            /**
+             * Format: int64
+             * @description Responses that a fork, resume or subagent copied and that count elsewhere.
+             */
+            copies: number;
+            /**
+             * Format: int64
+             * @description Responses of providers in the sum.
+             */
+            responses: number;
+            /**
+             * Format: int64
+             * @description Responses whose model has no price: their tokens count, their cost does not.
+             */
+            unpriced: number;
+        };
+        /** @description What a task spent, counted once for each response of a provider. */
+        UsageView: {
+            /**
+             * Format: int64
+             * @description Tokens written to a cache.
+             */
+            cacheCreationTokens: number;
+            /**
+             * Format: int64
+             * @description Tokens read from a cache.
+             */
+            cacheReadTokens: number;
+            /**
+             * Format: double
+             * @description What the client itself says that it cost.
+             */
+            clientCostUsd?: number | null;
+            /**
+             * Format: double
+             * @description What it cost by our price table, in US dollars.
+             */
+            costUsd: number;
+            /**
+             * Format: int64
+             * @description Input tokens, without those read from or written to a cache.
+             */
+            inputTokens: number;
+            /**
+             * Format: int64
+             * @description Output tokens, reasoning included.
+             */
+            outputTokens: number;
+            /** @description What the sums rest on. */
+            provenance: components["schemas"]["UsageProvenance"];
+            /**
+             * Format: int64
+             * @description Reasoning tokens, which are inside the output tokens.
+             */
+            reasoningTokens?: number | null;
+            residual?: null | components["schemas"]["Residual"];
+        };
+        /**
+         * @description What a task waits for.
+         * @enum {string}
+         */
+        WaitingReason: "permission" | "question" | "elicitation" | "plan" | "idle";
+        /** @description A look-up in the web. */
+        WebLookup: {
+            /** @description Their hosts. */
+            domains: string[];
+            /**
+             * Format: int64
+             * @description How long it took.
+             */
+            durationMs?: number | null;
+            /** @description The row's id. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            occurredAt: string;
+            /** @description What was asked of the page. */
+            prompt?: string | null;
+            /** @description What was searched for. */
+            query?: string | null;
+            /** @description Where it stands. */
+            state?: string | null;
+            /** @description The task. */
+            taskId: string;
+            /** @description What a person reads. */
+            title: string;
+            /** @description The addresses. */
+            urls: string[];
+            /** @description `web_search` or `web_fetch`. */
+            what: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        WebLookupPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["WebLookup"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description One part of a request that is wrong. */
+        Wrong: {
+            /** @description The parameter, or the place in the body as a JSON pointer. */
+            at: string;
+            /** @description What is wrong with it. */
+            reason: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

@@ -1,0 +1,18 @@
+/** A list of one task that loads when it is shown and again when something happened. */
+import { Resource } from '../../app/resource.svelte';
+
+export interface Listed<T> {
+  items: T[];
+  complete: boolean;
+}
+
+/** Calls `ask` now and whenever what it reads changes. Must be called while a component is made. */
+export function listed<T>(ask: (signal: AbortSignal) => Promise<Listed<T>>, pulse: () => number): Resource<Listed<T>> {
+  const list = new Resource<Listed<T>>();
+  $effect(() => {
+    pulse();
+    void list.load(ask);
+  });
+  $effect(() => () => list.cancel());
+  return list;
+}

@@ -1,0 +1,94 @@
+/**
+ * What the timeline draws: one bar per row, or one per bin where the server has put several rows together.
+ */
+import type { LaneBin, LaneBins, Row } from '../api/types';
+import { inertLine } from '../text/inert';
+
+export interface Bar {
+  start: number;
+  /** For running bars the moment up to which they were seen to run; drawing extends them to now. */
+  end: number;
+  running: boolean;
+  count: number;
+  failures: number;
+  taskId: string;
+  lane: string;
+  track: number;
+  label: string;
+  certainty: string;
+  id?: string;
+  tool?: string;
+  kind?: string;
+  state?: string;
+  toolUseId?: string;
+  batch?: string;
+  /** The part at its beginning in which it waited for a permission. */
+  waitMs?: number;
+}
+
+/** From top to bottom: who speaks, what is looked at, what is done, what goes along with it. */
+export const LANES = [
+  'user', 'assistant', 'planning', 'exploration', 'implementation', 'coordination', 'questions', 'todos', 'rule', 'background', 'telemetry',
+] as const;
+
+export const LANE_NAMES: Record<string, string> = {
+  user: 'Human', assistant: 'Assistant', planning: 'Planning', exploration: 'Exploration', implementation: 'Implementation', coordination: 'Coordination',
+  questions: 'Questions', todos: 'Todos', rule: 'Rules', background: 'Background', telemetry: 'Telemetry',
+};
+
+const FAILED = new Set(['failed', 'denied']);
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined);
+
+export function barOfRow(row: Row, now: number): Bar {
+  const start = Date.parse(row.occurredAt);
+  const running = row.state === 'running' || (row.kind === 'permission.request' && !row.endedAt && row.metadata['decision'] === undefined);
+  const ended = row.endedAt ? Date.parse(row.endedAt) : running ? now : start;
+  const wait = row.metadata['permissionWaitMs'];
+  return {
+    start, end: Math.max(ended, start), running, count: 1, failures: row.state && FAILED.has(row.state) ? 1 : 0, taskId: row.taskId, lane: row.lane, track: 0,
+    label: inertLine(row.title, 120), certainty: row.certainty, id: row.id, tool: row.toolName, kind: row.kind, state: row.state, toolUseId: row.toolUseId ?? text(row.metadata['toolUseId']),
+    batch: text(row.metadata['batchId']), waitMs: typeof wait === 'number' ? wait : undefined,
+  };
+}
+
+export function barOfBin(bin: LaneBin, taskId: string, lane: string): Bar {
+  return {
+    start: bin.start, end: Math.max(bin.end, bin.start), running: bin.running, count: bin.count, failures: bin.failures, taskId, lane, track: bin.track, label: inertLine(bin.title, 120),
+    certainty: bin.certainty, id: bin.id, tool: bin.tool, kind: bin.kind,
+  };
+}
+
+export function barsOfBins(bins: LaneBins): Bar[] {
+  return bins.strips.flatMap((strip) => strip.bins.map((bin) => barOfBin(bin, strip.taskId, strip.lane)));
+}
+
+/** Bars of one lane of one task. */
+export type Lanes = Map<string, Map<string, Bar[]>>;
+
+export function byLane(bars: Iterable<Bar>): Lanes {
+  const out: Lanes = new Map();
+  for (const bar of bars) {
+    let lanes = out.get(bar.taskId);
+    if (!lanes) out.set(bar.taskId, (lanes = new Map()));
+    const list = lanes.get(bar.lane);
+    if (list) list.push(bar);
+    else lanes.set(bar.lane, [bar]);
+  }
+  return out;
+}
+
+/**
+ * Puts a coarse picture of the whole and a fine one of a part together: inside the part only the fine one counts. A
+ * coarse bar that reaches into the part from outside stays, cut at its edge, unless it is known there by its id.
+ */
+export function overlay(coarse: readonly Bar[], fine: readonly Bar[], from: number, to: number): Bar[] {
+  const known = new Set(fine.map((bar) => bar.id).filter((id) => id !== undefined));
+  const out: Bar[] = [...fine];
+  for (const bar of coarse) {
+    if (bar.id !== undefined && known.has(bar.id)) continue;
+    if (bar.end < from || bar.start > to) out.push(bar);
+    else if (bar.start < from && bar.count > 1) out.push({ ...bar, end: from });
+    else if (bar.end > to && bar.count > 1) out.push({ ...bar, start: to });
+  }
+  return out;
+}

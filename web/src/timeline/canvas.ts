@@ -1,0 +1,50 @@
+/** A canvas that is as sharp as the screen and draws once per frame, however often it is asked to. */
+export class Surface {
+  width = 0;
+  height = 0;
+  readonly pen: CanvasRenderingContext2D;
+  private readonly canvas: HTMLCanvasElement;
+  private readonly paint: () => void;
+  private readonly observer: ResizeObserver;
+  private frame = 0;
+
+  constructor(canvas: HTMLCanvasElement, paint: () => void, onsize: (width: number, height: number) => void) {
+    this.canvas = canvas;
+    this.paint = paint;
+    const pen = canvas.getContext('2d', { alpha: false });
+    if (!pen) throw new Error('the browser gives no canvas');
+    this.pen = pen;
+    this.observer = new ResizeObserver(([entry]) => {
+      if (!entry) return;
+      this.size(entry.contentRect.width, entry.contentRect.height);
+      onsize(this.width, this.height);
+      // At once: a resized canvas is blank until it is drawn.
+      this.paintNow();
+    });
+    this.observer.observe(canvas);
+  }
+
+  ask(): void {
+    this.frame ||= requestAnimationFrame(() => this.paintNow());
+  }
+
+  close(): void {
+    cancelAnimationFrame(this.frame);
+    this.observer.disconnect();
+  }
+
+  private paintNow(): void {
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    if (this.width > 0 && this.height > 0) this.paint();
+  }
+
+  private size(width: number, height: number): void {
+    const scale = devicePixelRatio || 1;
+    this.width = width;
+    this.height = height;
+    this.canvas.width = Math.round(width * scale);
+    this.canvas.height = Math.round(height * scale);
+    this.pen.setTransform(scale, 0, 0, scale, 0, 0);
+  }
+}

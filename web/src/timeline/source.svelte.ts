@@ -1,0 +1,181 @@
+/**
+ * Where the bars come from: one coarse picture of the whole, a finer one of the part in view, and what the stream has
+ * told since. Up to a few thousand rows are loaded as rows, because only rows know batches, waits and calls by id;
+ * beyond that the server bins them to the pixels that we have.
+ */
+import { api } from '../api/client';
+import type { LaneBins, Row, TreeNode } from '../api/types';
+import { Axis } from '../layout/axis';
+import type { View } from '../layout/view';
+import { barOfRow, barsOfBins, overlay, type Bar } from './bars';
+
+/** As many rows as we load one by one. */
+const ROWS_AT_MOST = 2000;
+const BASE_COLUMNS = 1600;
+const SEGMENTS_AT_MOST = 8;
+
+interface Part {
+  from: number;
+  to: number;
+  /** Milliseconds per column; zero when every row is known. */
+  columnMs: number;
+  bars: Bar[];
+}
+
+export class TimelineSource {
+  readonly id: string;
+  tree = $state.raw<TreeNode[]>([]);
+  /** Counts up whenever bars changed. */
+  version = $state(0);
+  loading = $state(false);
+  problem = $state.raw<unknown>();
+  ready = $state(false);
+  start = 0;
+  end = 1;
+  gaps: [number, number][] = [];
+  private base: Bar[] = [];
+  private baseColumnMs = 0;
+  private part: Part | undefined;
+  private readonly fresh = new Map<string, { row: Row; at: number }>();
+  private merged: { version: number; bars: Bar[] } | undefined;
+  private detail: AbortController | undefined;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  /** The whole picture. Keeps what is shown until the new one is there. */
+  async load(): Promise<void> {
+    const asked = Date.now();
+    this.loading = true;
+    try {
+      const [tree, bins] = await Promise.all([api.tree(this.id), api.lanes(this.id, { width: BASE_COLUMNS })]);
+      this.tree = tree.items;
+      await this.takeBase(bins);
+      // What the stream told before we asked is in the answer.
+      for (const [id, { at }] of this.fresh) if (at < asked) this.fresh.delete(id);
+      this.problem = undefined;
+      this.ready = true;
+      this.version += 1;
+    } catch (error) {
+      this.problem = error;
+    }
+    this.loading = false;
+  }
+
+  private async takeBase(bins: LaneBins): Promise<void> {
+    const rows = bins.strips.reduce((sum, strip) => sum + strip.bins.reduce((n, bin) => n + bin.count, 0), 0);
+    this.start = Date.parse(bins.from);
+    this.end = Math.max(Date.parse(bins.to), this.start + 1);
+    this.gaps = bins.gaps;
+    this.baseColumnMs = (this.end - this.start) / Math.max(bins.width, 1);
+    this.base = barsOfBins(bins);
+    this.part = undefined;
+    if (rows <= ROWS_AT_MOST) await this.loadRows(this.start, this.end + 1, true);
+  }
+
+  private async loadRows(from: number, to: number, whole: boolean, signal?: AbortSignal): Promise<void> {
+    const query = whole ? { tree: true } : { tree: true, since: new Date(from).toISOString(), until: new Date(to).toISOString() };
+    const { items, complete } = await api.timeline(this.id, query, signal);
+    if (!complete) return;
+    const now = Date.now();
+    this.part = { from: whole ? Number.NEGATIVE_INFINITY : from, to: whole ? Number.POSITIVE_INFINITY : to, columnMs: 0, bars: items.map((row) => barOfRow(row, now)) };
+  }
+
+  /** Loads what is missing for a view that is `width` pixels wide. */
+  async refine(axis: Axis, view: View, width: number): Promise<void> {
+    if (!this.ready || width <= 0) return;
+    const pixelMs = (view.u1 - view.u0) / width;
+    const seen = { from: axis.toT(view.u0), to: axis.toT(view.u1) };
+    const part = this.part;
+    if (part && part.from <= Math.max(seen.from, this.start) && part.to >= Math.min(seen.to, this.end) && part.columnMs <= pixelMs * 1.5) return;
+    if (this.baseColumnMs <= pixelMs * 1.5 && !part) return;
+    const margin = (view.u1 - view.u0) * 0.5;
+    const from = Math.max(axis.toT(view.u0 - margin), this.start);
+    const to = Math.min(axis.toT(view.u1 + margin), this.end + 1);
+    if (to <= from) return;
+    this.detail?.abort();
+    const controller = new AbortController();
+    this.detail = controller;
+    this.loading = true;
+    try {
+      if (this.countBetween(from, to) <= ROWS_AT_MOST) await this.loadRows(from, to, false, controller.signal);
+      else await this.loadBins(axis, from, to, pixelMs, controller.signal);
+      if (this.detail === controller) this.version += 1;
+    } catch (error) {
+      if (!controller.signal.aborted) this.problem = error;
+    }
+    if (this.detail === controller) this.loading = false;
+  }
+
+  /** One question for each stretch between folds: the server's columns are even in real time, ours are not. */
+  private async loadBins(axis: Axis, from: number, to: number, pixelMs: number, signal: AbortSignal): Promise<void> {
+    let segments = axis.segments(from, to);
+    if (segments.length > SEGMENTS_AT_MOST) segments = [[from, to]];
+    const answers = await Promise.all(
+      segments.map(([a, b]) => api.lanes(this.id, { from: new Date(Math.floor(a)).toISOString(), to: new Date(Math.ceil(b)).toISOString(), width: Math.min(Math.max(Math.ceil((b - a) / pixelMs), 16), 4000) }, signal)),
+    );
+    if (signal.aborted) return;
+    // A row that lies across a fold comes with both of its neighbours.
+    const bars = new Map<string, Bar>();
+    for (const [i, answer] of answers.entries()) {
+      for (const bar of barsOfBins(answer)) bars.set(bar.id ?? `${i} ${bar.taskId} ${bar.lane} ${bar.track} ${bar.start}`, bar);
+    }
+    this.part = { from, to, columnMs: pixelMs, bars: [...bars.values()] };
+  }
+
+  private countBetween(from: number, to: number): number {
+    let sum = 0;
+    for (const bar of this.base) {
+      if (bar.end < from || bar.start > to) continue;
+      const inside = (Math.min(bar.end, to) - Math.max(bar.start, from) + 1) / (bar.end - bar.start + 1);
+      sum += bar.count * Math.min(inside, 1);
+    }
+    return sum;
+  }
+
+  /** Rows that the stream told. Returns whether an agent that we do not know may have joined. */
+  take(rows: readonly Row[]): boolean {
+    let stranger = false;
+    let changed = false;
+    const now = Date.now();
+    const known = new Set(this.tree.map((node) => node.task.id));
+    for (const row of rows) {
+      if (known.has(row.taskId)) {
+        this.fresh.set(row.id, { row, at: now });
+        this.end = Math.max(this.end, Date.parse(row.endedAt ?? row.occurredAt));
+        changed = true;
+        if (row.kind === 'action.logged' || row.kind === 'session.ended') stranger = true;
+      } else if (row.isSubagent) stranger = true;
+    }
+    if (changed) this.version += 1;
+    return stranger;
+  }
+
+  /** Every bar there is to draw. */
+  bars(): Bar[] {
+    if (this.merged?.version === this.version) return this.merged.bars;
+    let bars = this.part ? overlay(this.base, this.part.bars, this.part.from, this.part.to) : this.base;
+    if (this.part && this.part.from === Number.NEGATIVE_INFINITY) bars = this.part.bars;
+    if (this.fresh.size > 0) {
+      const now = Date.now();
+      bars = [...bars.filter((bar) => bar.id === undefined || !this.fresh.has(bar.id)), ...[...this.fresh.values()].map(({ row }) => barOfRow(row, now))];
+    }
+    this.merged = { version: this.version, bars };
+    return bars;
+  }
+
+  /** The bars of the whole picture, for the overview. */
+  overview(): readonly Bar[] {
+    return this.base;
+  }
+
+  /** How many rows the stream told since the last full load. */
+  get freshCount(): number {
+    return this.fresh.size;
+  }
+
+  close(): void {
+    this.detail?.abort();
+  }
+}
