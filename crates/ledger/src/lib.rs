@@ -8,12 +8,14 @@
 mod fold;
 mod observed;
 pub mod project;
+mod search;
 mod sqlite;
 mod store;
 pub mod view;
 
 pub use fold::{Fact, Told, fold};
 pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};
+pub use sqlite::{AppendError, Committed, Full, Ledger, OpenError, Options, unpack};
 pub use store::{
     Answer, MAX_LIMIT, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc,
     Zone,

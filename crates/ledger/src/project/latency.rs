@@ -41,6 +41,55 @@ pub fn quantile(buckets: &[(i64, u64)], share: f64) -> Option<f64> {
     None
 }
 
+/// Packs buckets with their counts: ascending, each as its distance from the one before and its count, both in seven
+/// bits to a byte with the lowest first. Buckets that hold nothing are left out.
+#[must_use]
+pub fn pack(buckets: &std::collections::BTreeMap<i64, i64>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut before = 0;
+    for (bucket, count) in buckets {
+        if let (Ok(distance), Ok(count @ 1..)) = (u64::try_from(*bucket - before), u64::try_from(*count)) {
+            put(&mut bytes, distance);
+            put(&mut bytes, count);
+            before = *bucket;
+        }
+    }
+    bytes
+}
+
+/// Unpacks buckets. What cannot be read ends the list.
+#[must_use]
+pub fn unpack(bytes: &[u8]) -> Vec<(i64, u64)> {
+    let mut rest = bytes.iter();
+    let mut buckets = Vec::new();
+    let mut bucket = 0_i64;
+    while let (Some(distance), Some(count)) = (take(&mut rest), take(&mut rest)) {
+        bucket = bucket.saturating_add(i64::try_from(distance).unwrap_or(i64::MAX));
+        buckets.push((bucket, count));
+    }
+    buckets
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push((number as u8 & 0x7f) | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take(bytes: &mut std::slice::Iter<'_, u8>) -> Option<u64> {
+    let mut number = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let byte = bytes.next()?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -55,6 +104,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_packed_is_unpacked(buckets in proptest::collection::btree_map(0_i64..2_000, 1_i64..1_000_000, 0..50)) {
+            let unpacked: Vec<(i64, i64)> =
+                unpack(&pack(&buckets)).into_iter().map(|(bucket, n)| (bucket, i64::try_from(n).unwrap())).collect();
+            prop_assert_eq!(unpacked, buckets.into_iter().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn garbage_is_no_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+            prop_assert!(unpack(&bytes).len() <= bytes.len());
+        }
+
         #[test]
         fn no_answer_is_more_than_one_percent_off(ms in 0_u64..1_000_000_000_000) {
             let answer = value(bucket(ms));

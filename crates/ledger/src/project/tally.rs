@@ -1,6 +1,6 @@
 //! What a row adds to the sums, and takes away again when it changes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::AddAssign;
 
 use serde_json::Value;
@@ -8,6 +8,12 @@ use serde_json::Value;
 use super::row::FactRow;
 use super::time::Level;
 use super::{List, latency};
+
+/// A dollar in the unit of costs.
+pub const DOLLAR: i64 = 1_000_000_000_000;
+
+/// Stands for all projects together.
+pub const ALL_PROJECTS: i64 = -1;
 
 /// Between the two parts of a key.
 pub const SEPARATOR: char = '\u{1f}';
@@ -71,7 +77,7 @@ pub struct Measures {
     pub cache_write: i64,
     /// Reasoning tokens.
     pub reasoning: i64,
-    /// Nano-dollars.
+    /// Pico-dollars: every price per token is a whole number of them, so sums do not drift.
     pub cost: i64,
     /// Responses.
     pub responses: i64,
@@ -179,8 +185,15 @@ pub type FileSums = (i64, i64, i64);
 
 /// What a price table says of a response.
 pub trait Pricer: Send + Sync {
-    /// The cost of a response in nano-dollars, from its model and metadata; none if it has no price.
+    /// The cost of a response in pico-dollars, from its model and metadata; none if it has no price.
     fn cost(&self, model: &str, metadata: &serde_json::Map<String, Value>) -> Option<i64>;
+}
+
+impl Pricer for agent_tracer_prices::Prices {
+    fn cost(&self, model: &str, metadata: &serde_json::Map<String, Value>) -> Option<i64> {
+        let spent = agent_tracer_prices::Spent::read(metadata)?;
+        i64::try_from(Self::cost(self, model, &spent)?.0).ok()
+    }
 }
 
 /// No prices: tokens are counted, cost is unknown.
@@ -198,8 +211,8 @@ impl Pricer for NoPrices {
 pub struct Tally {
     /// Sums over time.
     pub rollups: HashMap<Place, Measures>,
-    /// Durations: level, stretch, project, tool, bucket.
-    pub latencies: HashMap<(Level, i64, i64, String, i64), i64>,
+    /// Durations by level, stretch, project and tool: how many more in each bucket.
+    pub latencies: HashMap<(Level, i64, i64, String), BTreeMap<i64, i64>>,
     /// Sums of tasks.
     pub tasks: HashMap<i64, TaskSums>,
     /// Sums of turns.
@@ -330,9 +343,12 @@ impl Tally {
         }
         if let Some(duration) = row.duration.and_then(|duration| u64::try_from(duration).ok()) {
             let bucket = latency::bucket(duration);
-            for (level, project) in [(Level::Day, filing.project), (Level::Month, 0)] {
+            for (level, project) in
+                [(Level::Day, filing.project), (Level::Day, ALL_PROJECTS), (Level::Month, ALL_PROJECTS)]
+            {
                 let at = level.start(row.occurred);
-                *self.latencies.entry((level, at, project, tool.clone(), bucket)).or_default() += sign;
+                let buckets = self.latencies.entry((level, at, project, tool.clone())).or_default();
+                *buckets.entry(bucket).or_default() += sign;
             }
         }
         if let Some(signature) = row.signature {
@@ -353,15 +369,11 @@ impl Tally {
 
     fn roll(&mut self, dim: Dim, row: &FactRow, filing: &Filing, key: String, measures: Measures) {
         for level in dim.levels() {
-            let place = Place {
-                dim,
-                level: *level,
-                at: level.start(row.occurred),
-                project: filing.project,
-                actor: filing.actor,
-                key: key.clone(),
-            };
-            *self.rollups.entry(place).or_default() += measures;
+            for project in [filing.project, ALL_PROJECTS] {
+                let at = level.start(row.occurred);
+                let place = Place { dim, level: *level, at, project, actor: filing.actor, key: key.clone() };
+                *self.rollups.entry(place).or_default() += measures;
+            }
         }
     }
 }

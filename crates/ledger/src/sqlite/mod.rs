@@ -1,5 +1,255 @@
-//! The embedded store: one SQLite file.
+//! The embedded store: one SQLite file, one thread that writes, a few connections that read.
 
+mod append;
 pub(crate) mod codec;
 pub(crate) mod facts;
+mod flush;
+mod open;
+pub(crate) mod read;
+mod settle;
+mod standing;
+mod tasks;
 pub(crate) mod words;
+mod writer;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, RwLock};
+use std::thread::JoinHandle;
+
+use agent_tracer_event::{Agent, TaskId};
+use agent_tracer_prices::Prices;
+use rusqlite::OptionalExtension;
+
+pub use open::OpenError;
+
+use crate::observed::{Batch, Cursor, Receipt};
+use crate::project::tally::Pricer;
+use crate::store::{QueryError, Store};
+use crate::view::Row;
+
+/// Batches that wait for the writer; more are refused.
+const QUEUE: usize = 256;
+
+/// How a ledger is opened.
+pub struct Options {
+    /// The name of this machine, on every entry.
+    pub machine_id: String,
+    /// What responses cost.
+    pub pricer: Arc<dyn Pricer>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { machine_id: "local".to_owned(), pricer: Arc::new(Prices::embedded()) }
+    }
+}
+
+/// Why something was not written. Whoever brought it still has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AppendError {
+    /// The disk is full.
+    DiskFull,
+    /// The file cannot be written.
+    ReadOnly,
+    /// The ledger is closed.
+    Closed,
+    /// Something else.
+    Store(String),
+}
+
+impl AppendError {
+    /// Whether trying the same again at once is of no use.
+    fn is_lasting(&self) -> bool {
+        !matches!(self, Self::Store(_))
+    }
+}
+
+impl fmt::Display for AppendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DiskFull => f.write_str("the disk is full"),
+            Self::ReadOnly => f.write_str("the store cannot be written"),
+            Self::Closed => f.write_str("the store is closed"),
+            Self::Store(what) => write!(f, "the store could not write: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for AppendError {}
+
+/// Too much waits to be written. The batch comes back.
+#[derive(Debug)]
+pub struct Full(pub Batch);
+
+/// What a commit changed.
+#[derive(Clone, Debug, Default)]
+pub struct Committed {
+    /// The newest place in the order of delivery.
+    pub seq: u64,
+    /// Rows that are new or changed.
+    pub rows: Vec<Row>,
+    /// Rows that are gone because they turned out to be part of another.
+    pub removed: Vec<String>,
+    /// Tasks that changed.
+    pub tasks: Vec<TaskId>,
+}
+
+type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
+type Listener = Box<dyn Fn(&Committed) + Send + Sync>;
+
+/// What the writer is asked to do.
+enum Job {
+    Append(Batch, Done),
+    Run(Box<dyn FnOnce(&mut writer::Writer) + Send>),
+    Close,
+}
+
+/// The ledger on this machine.
+pub struct Ledger {
+    jobs: SyncSender<Job>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    listeners: Arc<RwLock<Vec<Listener>>>,
+    store: Arc<read::SqliteStore>,
+}
+
+impl Ledger {
+    /// Opens the ledger in this file, and makes it if there is none.
+    ///
+    /// # Errors
+    /// If the file is damaged, newer than this version, another program's, or cannot be written.
+    pub fn open(path: &Path, options: Options) -> Result<Self, OpenError> {
+        let conn = open::open(path)?;
+        let seq: i64 = conn
+            .query_row("SELECT value FROM meta WHERE key = 'seq'", [], |row| row.get(0))
+            .optional()?
+            .unwrap_or(0);
+        let listeners: Arc<RwLock<Vec<Listener>>> = Arc::default();
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let writer = writer::Writer {
+            conn,
+            memory: append::Memory {
+                words: words::Words::default(),
+                tasks: tasks::Tasks::default(),
+                seq,
+                machine_id: options.machine_id,
+            },
+            pricer: options.pricer,
+            listeners: Arc::clone(&listeners),
+            log: PathBuf::from(log),
+            follower: read::Follower::default(),
+        };
+        let store = Arc::new(read::SqliteStore::open(path)?);
+        let (jobs, waiting) = sync_channel(QUEUE);
+        let thread = std::thread::Builder::new()
+            .name("ledger-writer".to_owned())
+            .spawn(move || writer.run(&waiting))
+            .map_err(|error| OpenError::Io(error.to_string()))?;
+        Ok(Self { jobs, thread: Mutex::new(Some(thread)), listeners, store })
+    }
+
+    /// Brings a batch and waits until it is on disk.
+    ///
+    /// # Errors
+    /// If it could not be written; then nothing of it was.
+    pub fn append(&self, batch: Batch) -> Result<Receipt, AppendError> {
+        let (tell, told) = sync_channel(1);
+        let done: Done = Box::new(move |answer| {
+            tell.send(answer).ok();
+        });
+        self.jobs.send(Job::Append(batch, done)).map_err(|_| AppendError::Closed)?;
+        told.recv().unwrap_or(Err(AppendError::Closed))
+    }
+
+    /// Brings a batch and says later, on the writer's thread, what became of it.
+    ///
+    /// # Errors
+    /// If too much waits already, or the ledger is closed: the batch comes back.
+    pub fn submit(
+        &self,
+        batch: Batch,
+        done: impl FnOnce(Result<Receipt, AppendError>) + Send + 'static,
+    ) -> Result<(), Full> {
+        match self.jobs.try_send(Job::Append(batch, Box::new(done))) {
+            Ok(()) => Ok(()),
+            Err(
+                TrySendError::Full(Job::Append(batch, _)) | TrySendError::Disconnected(Job::Append(batch, _)),
+            ) => Err(Full(batch)),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Calls this on the writer's thread after every commit. It must not wait.
+    pub fn on_commit(&self, listener: impl Fn(&Committed) + Send + Sync + 'static) {
+        if let Ok(mut listeners) = self.listeners.write() {
+            listeners.push(Box::new(listener));
+        }
+    }
+
+    /// How far a source has been read.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn cursor(&self, source: &str) -> Result<Option<Cursor>, QueryError> {
+        self.store.cursor(source)
+    }
+
+    /// How far every source of an agent has been read.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, QueryError> {
+        self.store.cursors(agent)
+    }
+
+    /// The store, for questions.
+    #[must_use]
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.store) as Arc<dyn Store>
+    }
+
+    /// Does something on the writer's thread and waits for it.
+    fn on_writer<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut writer::Writer) -> T + Send + 'static,
+    ) -> Result<T, AppendError> {
+        let (tell, told) = sync_channel(1);
+        let run = Box::new(move |writer: &mut writer::Writer| {
+            tell.send(work(writer)).ok();
+        });
+        self.jobs.send(Job::Run(run)).map_err(|_| AppendError::Closed)?;
+        told.recv().map_err(|_| AppendError::Closed)
+    }
+
+    /// Waits until search knows every row that is written now.
+    ///
+    /// # Errors
+    /// If the ledger is closed or search cannot be written.
+    pub fn finish_search(&self) -> Result<(), AppendError> {
+        self.on_writer(writer::Writer::follow_all)?
+    }
+
+    /// Writes what waits and closes the file.
+    pub fn close(&self) {
+        self.jobs.send(Job::Close).ok();
+        let thread = self.thread.lock().ok().and_then(|mut thread| thread.take());
+        if let Some(thread) = thread {
+            thread.join().ok();
+        }
+    }
+}
+
+/// The text in a packed column, for whoever looks into the file by hand.
+#[must_use]
+pub fn unpack(blob: &[u8]) -> String {
+    codec::decode(blob)
+        .map_or_else(|_| "unreadable".to_owned(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -120,18 +120,22 @@ CREATE TABLE task (
   cache_read  INTEGER NOT NULL DEFAULT 0,
   cache_write INTEGER NOT NULL DEFAULT 0,
   reasoning INTEGER NOT NULL DEFAULT 0,
-  cost      INTEGER NOT NULL DEFAULT 0,  -- nano-dollars
+  cost      INTEGER NOT NULL DEFAULT 0,  -- pico-dollars
   responses INTEGER NOT NULL DEFAULT 0,
   unpriced  INTEGER NOT NULL DEFAULT 0,
   copies    INTEGER NOT NULL DEFAULT 0,
   wait_ms   INTEGER NOT NULL DEFAULT 0,
-  client_cost INTEGER,              -- nano-dollars, as the client says
+  client_cost INTEGER,              -- pico-dollars, as the client says
   residual  TEXT,                   -- JSON of view::Residual
   changed   INTEGER NOT NULL DEFAULT 0  -- seq
 );
-CREATE INDEX task_newest ON task (last, id) WHERE events > 0;
+-- Lists of tasks are answered from these alone, whatever they are narrowed by.
+CREATE INDEX task_newest ON task (last, id, status, background, agent, agent_type, project, model, failures, started)
+  WHERE events > 0;
 CREATE INDEX task_status ON task (status, last) WHERE events > 0;
-CREATE INDEX task_project ON task (project, last) WHERE events > 0;
+CREATE INDEX task_project ON task (project, last, id, status, background, agent, agent_type, model, failures, started)
+  WHERE events > 0;
+CREATE INDEX task_changed ON task (changed);
 CREATE INDEX task_parent ON task (parent) WHERE parent IS NOT NULL;
 CREATE INDEX task_process ON task (pid, pid_start) WHERE pid IS NOT NULL;
 
@@ -160,11 +164,12 @@ CREATE TABLE fact (
   derived  TEXT                     -- JSON object laid over the metadata: what follows from other facts
 );
 CREATE UNIQUE INDEX fact_key ON fact (task, fact);
-CREATE INDEX fact_time ON fact (task, occurred, ord, fact) WHERE kind >= 0;
-CREATE INDEX fact_list ON fact (task, list, occurred);
+-- The timeline, and all that drawing it needs.
+CREATE INDEX fact_time ON fact (task, occurred, ord, fact, lane, kind, state, ended, tool, certainty) WHERE kind >= 0;
+CREATE INDEX fact_list ON fact (task, list, occurred, ord, fact, kind);
 CREATE INDEX fact_changed ON fact (changed);
 CREATE INDEX fact_open ON fact (task) WHERE open = 1;
-CREATE INDEX fact_signature ON fact (task, signature) WHERE signature IS NOT NULL;
+CREATE INDEX fact_signature ON fact (task, signature, occurred) WHERE signature IS NOT NULL;
 CREATE INDEX fact_response ON fact (task, turn) WHERE list = 9;
 
 -- Files touched by a call, and the sums of it.
@@ -193,6 +198,7 @@ CREATE TABLE repeat (
   PRIMARY KEY (task, signature)
 ) WITHOUT ROWID;
 CREATE INDEX repeat_often ON repeat (n) WHERE n >= 3;
+CREATE INDEX repeat_of_task ON repeat (task, n) WHERE n >= 3;
 
 -- Sums of a turn.
 CREATE TABLE turn_sum (
@@ -212,7 +218,7 @@ CREATE TABLE turn_sum (
   PRIMARY KEY (task, turn)
 ) WITHOUT ROWID;
 
--- Sums over time. `level` 0: UTC quarter-hours, 1: UTC days, 2: UTC months; `at` is the beginning in milliseconds.
+-- Sums over time, for each project and for all of them (project -1). `level` 0: UTC quarter-hours, 1: UTC days, 2: UTC months; `at` is the beginning in milliseconds.
 CREATE TABLE rollup (
   dim       INTEGER NOT NULL,       -- tally::Dim
   level     INTEGER NOT NULL,
@@ -233,16 +239,18 @@ CREATE TABLE rollup (
   unpriced  INTEGER NOT NULL,
   PRIMARY KEY (dim, level, at, project, actor, key)
 ) WITHOUT ROWID;
+-- The files that were used most in a stretch.
+CREATE INDEX rollup_top ON rollup (level, at, project, n + failures) WHERE dim = 7;
 
--- Durations of calls in logarithmic buckets: days by project and tool, months by tool (project 0).
+-- Durations of calls in logarithmic buckets, packed (project::latency): days for each project and for all of them
+-- (project -1), months for all.
 CREATE TABLE latency (
   level   INTEGER NOT NULL,
   at      INTEGER NOT NULL,
   project INTEGER NOT NULL,
   tool    INTEGER NOT NULL,
-  bucket  INTEGER NOT NULL,
-  n       INTEGER NOT NULL,
-  PRIMARY KEY (level, at, project, tool, bucket)
+  buckets BLOB NOT NULL,
+  PRIMARY KEY (level, at, project, tool)
 ) WITHOUT ROWID;
 
 -- Totals of what retention dropped, in the shape of the tables above. Belongs to the ledger.
@@ -253,3 +261,8 @@ CREATE TABLE sealed_latency AS SELECT * FROM latency WHERE 0;
 CREATE VIRTUAL TABLE search USING fts5(
   tokens, content = '', contentless_delete = 1, detail = none, tokenize = "unicode61 remove_diacritics 0 tokenchars '_'"
 );
+-- Every term of the search index with how often it occurs: the beginning of a word is asked for by its terms.
+CREATE TABLE vocabulary (
+  term TEXT PRIMARY KEY,
+  n    INTEGER NOT NULL
+) WITHOUT ROWID;

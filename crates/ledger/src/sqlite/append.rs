@@ -1,0 +1,597 @@
+//! One transaction: observations in, entries, facts, sums and standings out.
+//!
+//! Entries are written first. Then every fact that got one is folded again from all of its entries, the sums lose what
+//! the old row counted and gain what the new one counts, and what follows from neighbours is settled. Nothing here
+//! depends on the order in which observations are brought.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use agent_tracer_event::{Channel, Entry, EntryId, Outcome, Reading, Subject, TaskId, Unrecognised};
+use rusqlite::{Connection, OptionalExtension, params};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::tasks::Tasks;
+use super::words::Words;
+use super::{codec, facts};
+use crate::fold::Told;
+use crate::observed::{Batch, Cursor, Observed, Receipt, Verdict};
+use crate::project::tally::{Pricer, Tally};
+use crate::project::told::Heard;
+use crate::project::{FactRow, row};
+
+/// Equal bytes of one session within this time are one event told twice.
+const TWIN_MS: i64 = 5_000;
+
+/// Whether an observation was seen before.
+enum Arrival {
+    /// It was not: its source has this number.
+    New(i64),
+    /// It was.
+    Known,
+    /// Another told the same at the same time, and a little earlier.
+    Twin,
+}
+
+/// New entries of a fact.
+#[derive(Debug, Default)]
+struct Touch {
+    fresh: Vec<Told>,
+    /// Its entries changed in another way: all of them must be read again.
+    reload: bool,
+}
+
+/// The writer's state between transactions.
+pub(crate) struct Memory {
+    pub(crate) words: Words,
+    pub(crate) tasks: Tasks,
+    pub(crate) seq: i64,
+    pub(crate) machine_id: String,
+}
+
+/// One transaction at work.
+pub(crate) struct Apply<'c> {
+    pub(super) conn: &'c Connection,
+    pub(super) memory: &'c mut Memory,
+    pub(super) pricer: &'c dyn Pricer,
+    pub(super) tally: Tally,
+    touched: BTreeMap<(i64, i64), Touch>,
+    /// Tasks of which something was told, and whether it was news.
+    told: BTreeMap<i64, Heard>,
+    /// Rows that changed: task and number.
+    pub(super) changed: BTreeSet<(i64, i64)>,
+    /// Rows that are gone because two were found to be one.
+    pub(super) removed: Vec<(i64, i64)>,
+    created: Vec<TaskId>,
+    outcomes: HashMap<(Outcome, Channel, String), (i64, i64)>,
+    unrecognised: HashMap<(i64, String, String, String), i64>,
+    files: HashMap<String, i64>,
+    /// How many more entries there are.
+    entries: i64,
+}
+
+/// The first part of a reason: reasons are counted, so they must be few.
+const REASON_CHARS: usize = 120;
+
+impl<'c> Apply<'c> {
+    pub(crate) fn new(conn: &'c Connection, memory: &'c mut Memory, pricer: &'c dyn Pricer) -> Self {
+        Self {
+            conn,
+            memory,
+            pricer,
+            tally: Tally::default(),
+            touched: BTreeMap::new(),
+            told: BTreeMap::new(),
+            changed: BTreeSet::new(),
+            removed: Vec::new(),
+            created: Vec::new(),
+            outcomes: HashMap::new(),
+            unrecognised: HashMap::new(),
+            files: HashMap::new(),
+            entries: 0,
+        }
+    }
+
+    /// Takes a batch. Sums and standings follow in [`Apply::finish`].
+    pub(crate) fn batch(&mut self, batch: &Batch) -> rusqlite::Result<Receipt> {
+        let mut receipt = Receipt::default();
+        for observed in &batch.observed {
+            receipt.outcomes.push(self.observe(observed)?);
+        }
+        for cursor in &batch.cursors {
+            self.cursor(cursor)?;
+        }
+        if batch.skipped > 0 {
+            self.count_meta("skipped", i64::try_from(batch.skipped).unwrap_or(i64::MAX))?;
+        }
+        receipt.created = std::mem::take(&mut self.created);
+        receipt.seq = u64::try_from(self.memory.seq).unwrap_or(0);
+        Ok(receipt)
+    }
+
+    fn count_meta(&self, key: &str, by: i64) -> rusqlite::Result<()> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = value + ?2",
+            )?
+            .execute(params![key, by])?;
+        Ok(())
+    }
+
+    fn cursor(&self, cursor: &Cursor) -> rusqlite::Result<()> {
+        self.conn
+            .prepare_cached(
+                "INSERT OR REPLACE INTO cursor (source, agent, offset, state) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![
+                cursor.source,
+                cursor.agent as i64,
+                i64::try_from(cursor.offset).unwrap_or(i64::MAX),
+                codec::encode(&cursor.state)
+            ])?;
+        Ok(())
+    }
+
+    fn observe(&mut self, observed: &Observed) -> rusqlite::Result<Outcome> {
+        let (outcome, reason) = self.record(observed)?;
+        let reason = reason.chars().take(REASON_CHARS).collect();
+        let count = self.outcomes.entry((outcome, observed.channel, reason)).or_default();
+        count.0 += 1;
+        count.1 = count.1.max(observed.arrived.0);
+        Ok(outcome)
+    }
+
+    fn record(&mut self, observed: &Observed) -> rusqlite::Result<(Outcome, String)> {
+        let name = xxh3_64(observed.name.as_bytes()).cast_signed();
+        let source = match &observed.source {
+            Some(file) => self.file(file, observed)?,
+            None => match self.source(observed, name)? {
+                Arrival::New(source) => source,
+                Arrival::Known => return Ok((Outcome::Duplicate, String::new())),
+                Arrival::Twin => {
+                    // Its events are its twin's; that it told of the task is as true as of its twin.
+                    if let Verdict::Read(reading) = &observed.verdict {
+                        for entry in &reading.entries {
+                            self.hear(entry, observed.channel)?;
+                        }
+                    }
+                    return Ok((Outcome::Duplicate, String::new()));
+                }
+            },
+        };
+        match &observed.verdict {
+            Verdict::Malformed(reason) => Ok((Outcome::Malformed, reason.clone())),
+            Verdict::Refused(reason) => Ok((Outcome::Refused, reason.clone())),
+            Verdict::Read(reading) => self.read(observed, reading, source),
+        }
+    }
+
+    fn read(
+        &mut self,
+        observed: &Observed,
+        reading: &Reading,
+        source: i64,
+    ) -> rusqlite::Result<(Outcome, String)> {
+        let mut is_news = false;
+        let mut is_refused = false;
+        for (index, entry) in reading.entries.iter().enumerate() {
+            if self.is_deleted(entry)? {
+                is_refused = true;
+                continue;
+            }
+            let task = self.task(&entry.task)?;
+            if matches!(entry.subject, Subject::Task | Subject::Account) {
+                is_news |= self.hear(entry, observed.channel)?;
+                continue;
+            }
+            let fact = self.resolve(task, &entry.key, &entry.aliases)?;
+            let index = u32::try_from(index).unwrap_or(u32::MAX);
+            let uid = xxh3_64(EntryId::derive(&observed.name, index).as_str().as_bytes()).cast_signed();
+            self.memory.seq += 1;
+            let machine = self.memory.words.id(self.conn, &self.memory.machine_id)?;
+            let inserted = self
+                .conn
+                .prepare_cached(
+                    "INSERT OR IGNORE INTO entry (seq, task, fact, uid, source, channel, machine, data) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![
+                    self.memory.seq,
+                    task,
+                    fact,
+                    uid,
+                    source,
+                    observed.channel as i64,
+                    machine,
+                    codec::encode_json(entry)
+                ])?;
+            if inserted == 0 {
+                self.memory.seq -= 1;
+                continue;
+            }
+            is_news = true;
+            self.entries += 1;
+            let told = Told { entry: entry.clone(), channel: observed.channel };
+            self.touched.entry((task, fact)).or_default().fresh.push(told);
+        }
+        if is_news || reading.entries.is_empty() {
+            self.count_unrecognised(observed, reading);
+        }
+        Ok(match (is_news, is_refused) {
+            (true, _) if reading.unrecognised.iter().any(|what| matches!(what, Unrecognised::Event(_))) => {
+                (Outcome::Unrecognised, "event".to_owned())
+            }
+            (true, _) => (Outcome::Recorded, String::new()),
+            (false, true) => (Outcome::Refused, "deleted on purpose".to_owned()),
+            (false, false) if !reading.unrecognised.is_empty() && reading.entries.is_empty() => {
+                (Outcome::Unrecognised, String::new())
+            }
+            (false, false) => (Outcome::Duplicate, String::new()),
+        })
+    }
+
+    /// Whether the entry tells of something that was deleted on purpose.
+    fn is_deleted(&mut self, entry: &Entry) -> rusqlite::Result<bool> {
+        let until: Option<i64> = self
+            .conn
+            .prepare_cached("SELECT until FROM tombstone WHERE task = ?1")?
+            .query_row([entry.task.task_id().as_str()], |row| row.get(0))
+            .optional()?;
+        Ok(until.is_some_and(|until| entry.occurred_at.0 <= until))
+    }
+
+    /// Takes what an entry tells of a task itself. Tells whether that was news.
+    fn hear(&mut self, entry: &Entry, channel: Channel) -> rusqlite::Result<bool> {
+        if !matches!(entry.subject, Subject::Task | Subject::Account) || self.is_deleted(entry)? {
+            return Ok(false);
+        }
+        let task = self.task(&entry.task)?;
+        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
+            return Ok(false);
+        };
+        let heard = known.told.hear(entry, channel);
+        if heard > Heard::Nothing {
+            let before = self.told.entry(task).or_insert(Heard::Nothing);
+            *before = heard.max(*before);
+        }
+        Ok(heard == Heard::News)
+    }
+
+    fn count_unrecognised(&mut self, observed: &Observed, reading: &Reading) {
+        let version = reading.client_version.clone().unwrap_or_default();
+        for unrecognised in &reading.unrecognised {
+            let (what, name) = match unrecognised {
+                Unrecognised::Event(name) => ("event", name),
+                Unrecognised::Tool(name) => ("tool", name),
+                Unrecognised::Field(name) => ("field", name),
+                Unrecognised::Value(name) => ("value", name),
+                Unrecognised::Row(name) => ("row", name),
+                Unrecognised::Line(name) => ("line", name),
+            };
+            let name = name.chars().take(REASON_CHARS).collect();
+            let key = (observed.agent as i64, version.clone(), what.to_owned(), name);
+            *self.unrecognised.entry(key).or_default() += 1;
+        }
+    }
+
+    /// The number of a task.
+    pub(super) fn task(&mut self, key: &agent_tracer_event::TaskKey) -> rusqlite::Result<i64> {
+        let task = self.memory.tasks.number(self.conn, &mut self.memory.words, key)?;
+        if let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?
+            && known.is_new
+            && !known.is_announced
+        {
+            known.is_announced = true;
+            self.created.push(known.uid.clone());
+            self.told.insert(task, Heard::News);
+        }
+        Ok(task)
+    }
+
+    /// The source of a file's rows.
+    fn file(&mut self, file: &str, observed: &Observed) -> rusqlite::Result<i64> {
+        if let Some(id) = self.files.get(file) {
+            return Ok(*id);
+        }
+        let name = xxh3_64(file.as_bytes()).cast_signed();
+        let mut find = self.conn.prepare_cached("SELECT id FROM source WHERE name = ?1")?;
+        let id = match find.query_row([name], |row| row.get(0)).optional()? {
+            Some(id) => id,
+            None => self.insert_source(observed, name, None, None)?,
+        };
+        self.files.insert(file.to_owned(), id);
+        Ok(id)
+    }
+
+    fn insert_source(
+        &self,
+        observed: &Observed,
+        name: i64,
+        payload: Option<i64>,
+        kept: Option<&[u8]>,
+    ) -> rusqlite::Result<i64> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO source (name, agent, channel, arrived, payload, kept) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                name,
+                observed.agent as i64,
+                observed.channel as i64,
+                observed.arrived.0,
+                payload,
+                kept.map(codec::encode)
+            ])?;
+        Ok(self.conn.last_insert_rowid())
+    }
+
+    /// The source of an observation of its own.
+    fn source(&mut self, observed: &Observed, name: i64) -> rusqlite::Result<Arrival> {
+        if self.conn.prepare_cached("SELECT 1 FROM source WHERE name = ?1")?.exists([name])? {
+            return Ok(Arrival::Known);
+        }
+        let payload = observed.payload.map(u64::cast_signed);
+        if let Some(payload) = payload {
+            let at = observed.arrived.0;
+            let twin: Option<(i64, i64, i64)> = self
+                .conn
+                .prepare_cached(
+                    "SELECT id, arrived, name FROM source WHERE payload = ?1 AND arrived BETWEEN ?2 AND ?3 LIMIT 1",
+                )?
+                .query_row([payload, at - TWIN_MS, at + TWIN_MS], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })
+                .optional()?;
+            if let Some((id, arrived, other)) = twin {
+                if (arrived, other) <= (at, name) {
+                    // Its name is remembered, so that it is known when it is brought again.
+                    self.insert_source(observed, name, None, None)?;
+                    return Ok(Arrival::Twin);
+                }
+                // Of two that tell the same, the earlier one counts, whichever was brought first.
+                self.withdraw(id)?;
+                self.conn
+                    .prepare_cached("UPDATE source SET payload = NULL, kept = NULL WHERE id = ?1")?
+                    .execute([id])?;
+            }
+        }
+        self.insert_source(observed, name, payload, observed.kept.as_deref()).map(Arrival::New)
+    }
+
+    /// Takes back every entry of a source.
+    pub(crate) fn withdraw(&mut self, source: i64) -> rusqlite::Result<()> {
+        let mut find = self.conn.prepare_cached("SELECT DISTINCT task, fact FROM entry WHERE source = ?1")?;
+        let facts: Vec<(i64, i64)> = find
+            .query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        let gone = self.conn.prepare_cached("DELETE FROM entry WHERE source = ?1")?.execute([source])?;
+        self.entries -= i64::try_from(gone).unwrap_or(0);
+        for key in facts {
+            self.touched.entry(key).or_default().reload = true;
+        }
+        Ok(())
+    }
+
+    /// The fact that a key belongs to. Keys that are told to mean the same become one fact, and of their numbers the
+    /// smallest names it.
+    fn resolve(&mut self, task: i64, key: &str, aliases: &[String]) -> rusqlite::Result<i64> {
+        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
+            return Ok(0);
+        };
+        let own = row::number(&known.uid, key);
+        if aliases.is_empty() && !known.has_aliases {
+            return Ok(own);
+        }
+        let conn = self.conn;
+        let class_of = |number: i64| -> rusqlite::Result<Option<i64>> {
+            conn.prepare_cached("SELECT fact FROM alias WHERE task = ?1 AND key = ?2")?
+                .query_row([task, number], |row| row.get(0))
+                .optional()
+        };
+        let class = class_of(own)?;
+        if aliases.is_empty() {
+            return Ok(match class {
+                Some(class) => self.join(task, own, &BTreeSet::from([class]), &BTreeSet::new())?,
+                None => own,
+            });
+        }
+        known.has_aliases = true;
+        let uid = known.uid.clone();
+        let mut classes: BTreeSet<i64> = class.into_iter().collect();
+        let mut members = BTreeSet::from([own]);
+        for alias in aliases {
+            let number = row::number(&uid, alias);
+            members.insert(number);
+            match class_of(number)? {
+                Some(class) => {
+                    classes.insert(class);
+                }
+                None if self.has_entries(task, number)? => {
+                    classes.insert(number);
+                }
+                None => {}
+            }
+        }
+        if class.is_none() && self.has_entries(task, own)? {
+            classes.insert(own);
+        }
+        self.join(task, own, &classes, &members)
+    }
+
+    fn has_entries(&self, task: i64, fact: i64) -> rusqlite::Result<bool> {
+        self.conn
+            .prepare_cached("SELECT 1 FROM entry WHERE task = ?1 AND fact = ?2 LIMIT 1")?
+            .exists([task, fact])
+    }
+
+    /// Makes one class of all these: the number of the class is the smallest number of a key that entries begin with.
+    fn join(
+        &mut self,
+        task: i64,
+        own: i64,
+        classes: &BTreeSet<i64>,
+        members: &BTreeSet<i64>,
+    ) -> rusqlite::Result<i64> {
+        // A class that so far consists of other names only is named by the first key that entries begin with.
+        let mut fact = own;
+        for class in classes {
+            if *class < fact && self.has_entries(task, *class)? {
+                fact = *class;
+            }
+        }
+        for class in classes.iter().filter(|class| **class != fact) {
+            self.conn
+                .prepare_cached("UPDATE alias SET fact = ?3 WHERE task = ?1 AND fact = ?2")?
+                .execute([task, *class, fact])?;
+            self.conn
+                .prepare_cached("INSERT OR REPLACE INTO alias (task, key, fact) VALUES (?1, ?2, ?3)")?
+                .execute([task, *class, fact])?;
+            let moved = self
+                .conn
+                .prepare_cached("UPDATE OR IGNORE entry SET fact = ?3 WHERE task = ?1 AND fact = ?2")?
+                .execute([task, *class, fact])?;
+            if moved > 0 {
+                self.touched.entry((task, *class)).or_default().reload = true;
+                self.touched.entry((task, fact)).or_default().reload = true;
+            }
+        }
+        for member in members {
+            self.conn
+                .prepare_cached("INSERT OR REPLACE INTO alias (task, key, fact) VALUES (?1, ?2, ?3)")?
+                .execute([task, *member, fact])?;
+        }
+        Ok(fact)
+    }
+
+    /// Folds what was touched and writes everything that follows from it.
+    pub(crate) fn finish(&mut self) -> rusqlite::Result<()> {
+        let mut tasks: BTreeSet<i64> = BTreeSet::new();
+        // What is told of one task may name another that nobody has seen yet.
+        while let Some((task, heard)) = self.told.pop_first() {
+            self.save_told(task, heard)?;
+            if heard == Heard::News {
+                tasks.insert(task);
+            }
+        }
+        let touched = std::mem::take(&mut self.touched);
+        let mut settle = Vec::with_capacity(touched.len());
+        for ((task, fact), touch) in touched {
+            tasks.insert(task);
+            if let Some(change) = self.refold(task, fact, touch)? {
+                settle.push(change);
+            }
+        }
+        self.settle(&settle)?;
+        self.flush()?;
+        self.settle_tasks(tasks)?;
+        self.flush_counts()?;
+        self.count_meta("entries", self.entries)?;
+        self.conn
+            .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('seq', ?1)")?
+            .execute([self.memory.seq])?;
+        Ok(())
+    }
+
+    /// All entries of a fact.
+    pub(crate) fn entries(conn: &Connection, task: i64, fact: i64) -> rusqlite::Result<Vec<Told>> {
+        let mut find =
+            conn.prepare_cached("SELECT channel, data FROM entry WHERE task = ?1 AND fact = ?2")?;
+        let rows = find.query_map([task, fact], |row| {
+            let channel = facts::word_at(Channel::ALL, row.get(0)?).unwrap_or(Channel::Hook);
+            let blob = row.get_ref(1)?.as_blob()?;
+            Ok(codec::decode_json(blob).ok().map(|entry| Told { entry, channel }))
+        })?;
+        rows.filter_map(Result::transpose).collect()
+    }
+
+    /// Folds a fact again. Gives what it was and what it is, if that differs.
+    fn refold(
+        &mut self,
+        task: i64,
+        fact: i64,
+        touch: Touch,
+    ) -> rusqlite::Result<Option<super::settle::Change>> {
+        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
+            return Ok(None);
+        };
+        let (uid, filing, is_new) = (known.uid.clone(), known.filing.clone(), known.is_new);
+        let old = if is_new && !touch.reload { None } else { facts::load(self.conn, task, fact)? };
+        let entries =
+            if old.is_none() && !touch.reload { touch.fresh } else { Self::entries(self.conn, task, fact)? };
+        let mut new = crate::fold(&entries).map(|folded| FactRow::of(&uid, fact, folded));
+        if let (Some(new), Some(old)) = (&mut new, &old) {
+            // What follows from neighbours stays until it is settled anew.
+            new.derived.clone_from(&old.row.derived);
+            if new.open && old.row.open {
+                new.state = old.row.state;
+                new.ended = old.row.ended;
+            }
+        }
+        if new.as_ref() == old.as_ref().map(|old| &old.row) {
+            return Ok(None);
+        }
+        if let Some(old) = &old {
+            self.tally.count(&old.row, &filing, self.pricer, -1);
+        }
+        let seq = self.memory.seq;
+        match (&new, &old) {
+            (Some(new), _) => {
+                self.tally.count(new, &filing, self.pricer, 1);
+                let id = old.as_ref().map(|old| old.id);
+                facts::save(self.conn, &mut self.memory.words, task, id, new, seq)?;
+                self.changed.insert((task, fact));
+            }
+            (None, Some(old)) => {
+                self.conn.prepare_cached("DELETE FROM fact WHERE id = ?1")?.execute([old.id])?;
+                self.changed.remove(&(task, fact));
+                self.removed.push((task, fact));
+            }
+            (None, None) => {}
+        }
+        Ok(Some(super::settle::Change { task, old: old.map(|old| old.row), new }))
+    }
+
+    /// What this transaction changed, as people see it.
+    pub(crate) fn committed(&mut self) -> rusqlite::Result<super::Committed> {
+        let mut committed = super::Committed {
+            seq: u64::try_from(self.memory.seq).unwrap_or(0),
+            ..super::Committed::default()
+        };
+        let mut builder = super::read::RowBuilder::new(self.conn);
+        let mut tasks = BTreeSet::new();
+        for (task, fact) in &self.changed {
+            tasks.insert(*task);
+            if let Some(stored) = facts::load(self.conn, *task, *fact)?
+                && stored.row.kind.is_some()
+            {
+                committed.rows.push(builder.row(&stored.row, *task, stored.changed)?);
+            }
+        }
+        for (task, fact) in &self.removed {
+            committed.removed.push(builder.about(*task)?.row_id(*fact));
+        }
+        for task in tasks {
+            committed.tasks.push(builder.about(task)?.uid.clone());
+        }
+        Ok(committed)
+    }
+
+    fn flush_counts(&mut self) -> rusqlite::Result<()> {
+        for ((outcome, channel, reason), (n, last)) in std::mem::take(&mut self.outcomes) {
+            self.conn
+                .prepare_cached(
+                    "INSERT INTO outcome (outcome, channel, reason, n, last) VALUES (?1, ?2, ?3, ?4, ?5) \
+                     ON CONFLICT (outcome, channel, reason) DO UPDATE SET n = n + ?4, last = max(last, ?5)",
+                )?
+                .execute(params![outcome as i64, channel as i64, reason, n, last])?;
+        }
+        for ((agent, version, what, name), n) in std::mem::take(&mut self.unrecognised) {
+            self.conn
+                .prepare_cached(
+                    "INSERT INTO unrecognised (agent, version, what, name, n) VALUES (?1, ?2, ?3, ?4, ?5) \
+                     ON CONFLICT (agent, version, what, name) DO UPDATE SET n = n + ?5",
+                )?
+                .execute(params![agent, version, what, name, n])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,214 @@
+//! Writes gathered changes of sums. A sum that comes to nothing leaves no row behind.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{OptionalExtension, params};
+
+use super::append::Apply;
+use crate::project::latency;
+use crate::project::tally::Tally;
+
+impl Apply<'_> {
+    pub(super) fn flush(&mut self) -> rusqlite::Result<()> {
+        let tally = std::mem::take(&mut self.tally);
+        self.flush_rollups(&tally)?;
+        self.flush_latencies(&tally)?;
+        self.flush_tasks(&tally)?;
+        self.flush_turns(&tally)?;
+        self.flush_files(&tally)
+    }
+
+    fn flush_rollups(&mut self, tally: &Tally) -> rusqlite::Result<()> {
+        let mut add = self.conn.prepare_cached(
+            "INSERT INTO rollup (dim, level, at, project, actor, key, n, failures, ms, wait_ms, input, output, \
+             cache_read, cache_write, reasoning, cost, unpriced) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
+             ON CONFLICT DO UPDATE SET n = n + ?7, failures = failures + ?8, ms = ms + ?9, wait_ms = wait_ms + ?10, \
+             input = input + ?11, output = output + ?12, cache_read = cache_read + ?13, \
+             cache_write = cache_write + ?14, reasoning = reasoning + ?15, cost = cost + ?16, unpriced = unpriced + ?17",
+        )?;
+        let mut sweep = self.conn.prepare_cached(
+            "DELETE FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND project = ?4 AND actor = ?5 AND key = ?6 \
+             AND n = 0 AND failures = 0 AND ms = 0 AND wait_ms = 0 AND input = 0 AND output = 0 AND cache_read = 0 \
+             AND cache_write = 0 AND reasoning = 0 AND cost = 0 AND unpriced = 0",
+        )?;
+        for (place, sum) in &tally.rollups {
+            if sum.is_zero() {
+                continue;
+            }
+            let key = self.memory.words.id(self.conn, &place.key)?;
+            let (dim, level) = (place.dim.code(), place.level.code());
+            add.execute(params![
+                dim,
+                level,
+                place.at,
+                place.project,
+                place.actor,
+                key,
+                sum.n,
+                sum.failures,
+                sum.ms,
+                sum.wait_ms,
+                sum.input,
+                sum.output,
+                sum.cache_read,
+                sum.cache_write,
+                sum.reasoning,
+                sum.cost,
+                sum.unpriced
+            ])?;
+            if sum.n <= 0 {
+                sweep.execute(params![dim, level, place.at, place.project, place.actor, key])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush_latencies(&mut self, tally: &Tally) -> rusqlite::Result<()> {
+        let mut find = self.conn.prepare_cached(
+            "SELECT buckets FROM latency WHERE level = ?1 AND at = ?2 AND project = ?3 AND tool = ?4",
+        )?;
+        let mut save = self.conn.prepare_cached(
+            "INSERT OR REPLACE INTO latency (level, at, project, tool, buckets) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
+        let mut sweep = self.conn.prepare_cached(
+            "DELETE FROM latency WHERE level = ?1 AND at = ?2 AND project = ?3 AND tool = ?4",
+        )?;
+        for ((level, at, project, tool), more) in &tally.latencies {
+            let tool = self.memory.words.id(self.conn, tool)?;
+            let packed: Option<Vec<u8>> =
+                find.query_row(params![level.code(), at, project, tool], |row| row.get(0)).optional()?;
+            let mut buckets: BTreeMap<i64, i64> = latency::unpack(&packed.unwrap_or_default())
+                .into_iter()
+                .map(|(bucket, n)| (bucket, i64::try_from(n).unwrap_or(i64::MAX)))
+                .collect();
+            for (bucket, n) in more {
+                *buckets.entry(*bucket).or_default() += n;
+            }
+            let packed = latency::pack(&buckets);
+            if packed.is_empty() {
+                sweep.execute(params![level.code(), at, project, tool])?;
+            } else {
+                save.execute(params![level.code(), at, project, tool, packed])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush_tasks(&self, tally: &Tally) -> rusqlite::Result<()> {
+        let mut add = self.conn.prepare_cached(
+            "UPDATE task SET events = events + ?2, calls = calls + ?3, failures = failures + ?4, turns = turns + ?5, \
+             copies = copies + ?6, wait_ms = wait_ms + ?7, input = input + ?8, output = output + ?9, \
+             cache_read = cache_read + ?10, cache_write = cache_write + ?11, reasoning = reasoning + ?12, \
+             cost = cost + ?13, responses = responses + ?14, unpriced = unpriced + ?15 WHERE id = ?1",
+        )?;
+        for (task, sum) in &tally.tasks {
+            let spent = sum.spent;
+            add.execute(params![
+                task,
+                sum.events,
+                sum.calls,
+                sum.failures,
+                sum.turns,
+                sum.copies,
+                spent.wait_ms,
+                spent.input,
+                spent.output,
+                spent.cache_read,
+                spent.cache_write,
+                spent.reasoning,
+                spent.cost,
+                spent.responses,
+                spent.unpriced
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn flush_turns(&self, tally: &Tally) -> rusqlite::Result<()> {
+        let mut add = self.conn.prepare_cached(
+            "INSERT INTO turn_sum (task, turn, calls, failures, records, input, output, cache_read, cache_write, \
+             reasoning, cost, responses, unpriced) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+             ON CONFLICT DO UPDATE SET calls = calls + ?3, failures = failures + ?4, records = records + ?5, \
+             input = input + ?6, output = output + ?7, cache_read = cache_read + ?8, cache_write = cache_write + ?9, \
+             reasoning = reasoning + ?10, cost = cost + ?11, responses = responses + ?12, unpriced = unpriced + ?13",
+        )?;
+        let mut sweep = self.conn.prepare_cached(
+            "DELETE FROM turn_sum WHERE task = ?1 AND turn = ?2 AND calls = 0 AND failures = 0 AND records = 0 \
+             AND responses = 0",
+        )?;
+        for ((task, turn), sum) in &tally.turns {
+            let spent = sum.spent;
+            if sum.calls == 0 && sum.failures == 0 && sum.records == 0 && spent.is_zero() {
+                continue;
+            }
+            add.execute(params![
+                task,
+                turn,
+                sum.calls,
+                sum.failures,
+                sum.records,
+                spent.input,
+                spent.output,
+                spent.cache_read,
+                spent.cache_write,
+                spent.reasoning,
+                spent.cost,
+                spent.responses,
+                spent.unpriced
+            ])?;
+            if sum.calls < 0 || spent.responses < 0 {
+                sweep.execute(params![task, turn])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush_files(&mut self, tally: &Tally) -> rusqlite::Result<()> {
+        let mut touch = self.conn.prepare_cached(
+            "INSERT OR REPLACE INTO file_touch (task, path, occurred, fact) VALUES (?1, ?2, ?3, ?4)",
+        )?;
+        let mut untouch = self.conn.prepare_cached(
+            "DELETE FROM file_touch WHERE task = ?1 AND path = ?2 AND occurred = ?3 AND fact = ?4",
+        )?;
+        for ((task, path, occurred, fact), n) in &tally.touches {
+            if *n != 0 {
+                let path = self.memory.words.id(self.conn, path)?;
+                let statement = if *n > 0 { &mut touch } else { &mut untouch };
+                statement.execute(params![task, path, occurred, fact])?;
+            }
+        }
+        let mut add = self.conn.prepare_cached(
+            "INSERT INTO file_use (task, path, reads, changes, failures) VALUES (?1, ?2, ?3, ?4, ?5) \
+             ON CONFLICT DO UPDATE SET reads = reads + ?3, changes = changes + ?4, failures = failures + ?5",
+        )?;
+        let mut sweep = self.conn.prepare_cached(
+            "DELETE FROM file_use WHERE task = ?1 AND path = ?2 AND reads = 0 AND changes = 0",
+        )?;
+        for ((task, path), (reads, changes, failures)) in &tally.files {
+            if (*reads, *changes, *failures) != (0, 0, 0) {
+                let path = self.memory.words.id(self.conn, path)?;
+                add.execute(params![task, path, reads, changes, failures])?;
+                if *reads < 0 || *changes < 0 {
+                    sweep.execute(params![task, path])?;
+                }
+            }
+        }
+        let mut add = self.conn.prepare_cached(
+            "INSERT INTO repeat (task, signature, n, failures) VALUES (?1, ?2, ?3, ?4) \
+             ON CONFLICT DO UPDATE SET n = n + ?3, failures = failures + ?4",
+        )?;
+        let mut sweep =
+            self.conn.prepare_cached("DELETE FROM repeat WHERE task = ?1 AND signature = ?2 AND n = 0")?;
+        for ((task, signature), (n, failures)) in &tally.repeats {
+            if (*n, *failures) != (0, 0) {
+                add.execute(params![task, signature, n, failures])?;
+                if *n < 0 {
+                    sweep.execute(params![task, signature])?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! Fills the search index behind the writer: rows that changed since the last time, a part at a time.
+//!
+//! A document is the set of terms of a row's text and its marks: kind `k`, tool `t`, state `s`, task `i`, UTC day `d`
+//! and month `m`, so that narrowing a search is part of the search. Its number is that of the row in the fact table; the
+//! document of a task's title and session has the task's number, negative. Token counts and fill levels are not
+//! indexed: they are half of all rows, and nobody searches for them by words.
+
+use std::collections::HashMap;
+
+use agent_tracer_event::Kind;
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::Value;
+
+use crate::project::time::Level;
+use crate::project::{FactRow, List};
+use crate::search::{Terms, mark};
+use crate::sqlite::facts::{self, Stored};
+
+/// How far the facts are indexed, and how far the tasks: places in the order of delivery.
+const FACTS: &str = "indexed";
+const TASKS: &str = "indexed_tasks";
+
+/// Fills the search index.
+#[derive(Debug, Default)]
+pub(crate) struct Follower {
+    /// Terms of the part that is being indexed, with the number of documents that have them.
+    vocabulary: HashMap<String, i64>,
+}
+
+impl Follower {
+    /// Indexes about `budget` rows that changed, oldest change first. Tells whether there is more to do. Runs in the
+    /// caller's transaction, so that the index and how far it came are written together.
+    pub(crate) fn catch_up(&mut self, conn: &Connection, budget: usize) -> rusqlite::Result<bool> {
+        self.vocabulary.clear();
+        let budget = i64::try_from(budget.max(1)).unwrap_or(i64::MAX);
+        let more_tasks = self.index_tasks(conn, budget)?;
+        let more_facts = self.index_facts(conn, budget)?;
+        let mut learn = conn.prepare_cached(
+            "INSERT INTO vocabulary (term, n) VALUES (?1, ?2) ON CONFLICT (term) DO UPDATE SET n = n + excluded.n",
+        )?;
+        for (term, n) in self.vocabulary.drain() {
+            learn.execute(params![term, n])?;
+        }
+        Ok(more_tasks || more_facts)
+    }
+
+    fn index_facts(&mut self, conn: &Connection, budget: i64) -> rusqlite::Result<bool> {
+        let from = reached(conn, FACTS)?;
+        let mut changed = facts::select(conn, "WHERE f.changed > ?1 ORDER BY f.changed LIMIT ?2", [from, budget])?;
+        let Some(last) = changed.last().map(|stored| stored.changed) else { return Ok(false) };
+        let is_full = i64::try_from(changed.len()).is_ok_and(|found| found >= budget);
+        if is_full {
+            // Several rows may have changed at one place: they are indexed together, so that a place says enough.
+            changed.retain(|stored| stored.changed < last);
+            changed.extend(facts::select(conn, "WHERE f.changed = ?1", [last])?);
+        }
+        for stored in &changed {
+            let terms = document(stored);
+            self.put(conn, stored.id, &terms)?;
+        }
+        reach(conn, FACTS, last)?;
+        Ok(is_full)
+    }
+
+    fn index_tasks(&mut self, conn: &Connection, budget: i64) -> rusqlite::Result<bool> {
+        let from = reached(conn, TASKS)?;
+        let mut find = conn.prepare_cached(
+            "SELECT id, title, session, changed FROM task WHERE changed > ?1 ORDER BY changed LIMIT ?2",
+        )?;
+        let rows = find.query_map([from, budget], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, i64>(3)?))
+        })?;
+        let mut tasks = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+        let Some(last) = tasks.last().map(|(_, _, _, changed)| *changed) else { return Ok(false) };
+        let is_full = i64::try_from(tasks.len()).is_ok_and(|found| found >= budget);
+        if is_full {
+            tasks.retain(|(_, _, _, changed)| *changed < last);
+            let mut rest = conn.prepare_cached("SELECT id, title, session, changed FROM task WHERE changed = ?1")?;
+            let rest = rest.query_map([last], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+            for task in rest {
+                tasks.push(task?);
+            }
+        }
+        for (id, title, session, _) in tasks {
+            let mut terms = Terms::default();
+            terms.add(&title);
+            terms.add(&session);
+            self.put(conn, -id, &terms)?;
+        }
+        reach(conn, TASKS, last)?;
+        Ok(is_full)
+    }
+
+    fn put(&mut self, conn: &Connection, number: i64, terms: &Terms) -> rusqlite::Result<()> {
+        if terms.is_empty() {
+            conn.prepare_cached("DELETE FROM search WHERE rowid = ?1")?.execute([number])?;
+            return Ok(());
+        }
+        conn.prepare_cached("INSERT OR REPLACE INTO search (rowid, tokens) VALUES (?1, ?2)")?
+            .execute(params![number, terms.document()])?;
+        for term in terms.words() {
+            match self.vocabulary.get_mut(term) {
+                Some(n) => *n += 1,
+                None => {
+                    self.vocabulary.insert(term.to_owned(), 1);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How far something is indexed.
+pub(crate) fn reached(conn: &Connection, key: &str) -> rusqlite::Result<i64> {
+    let found = conn
+        .prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()?;
+    Ok(found.unwrap_or(0))
+}
+
+fn reach(conn: &Connection, key: &str, place: i64) -> rusqlite::Result<()> {
+    conn.prepare_cached("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2")?
+        .execute(params![key, place])?;
+    Ok(())
+}
+
+/// Rows that search does not know yet; more than this many are not counted.
+pub(crate) fn lag(conn: &Connection) -> rusqlite::Result<i64> {
+    const ENOUGH: i64 = 100_000;
+    conn.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM fact WHERE changed > ?1 LIMIT ?2)")?
+        .query_row([reached(conn, FACTS)?, ENOUGH], |row| row.get(0))
+}
+
+/// Whether rows of this kind can be found.
+pub(crate) fn is_indexed(row: &FactRow) -> bool {
+    row.kind.is_some_and(|kind| kind != Kind::ContextSnapshot) && row.list != List::Response
+}
+
+fn document(stored: &Stored) -> Terms {
+    let row = &stored.row;
+    let mut terms = Terms::default();
+    if !is_indexed(row) {
+        return terms;
+    }
+    for text in texts(row) {
+        terms.add(text);
+    }
+    terms.add_mark(mark('i', stored.task));
+    terms.add_mark(day_mark(Level::Day, row.occurred));
+    terms.add_mark(day_mark(Level::Month, row.occurred));
+    if let Some(kind) = row.kind {
+        terms.add_mark(mark('k', kind as i64));
+    }
+    if let Some(tool) = &row.tool {
+        terms.add_mark(mark('t', tool));
+    }
+    if let Some(state) = row.state {
+        terms.add_mark(mark('s', state as i64));
+    }
+    terms
+}
+
+/// The mark of the day or month that begins at, or holds, this moment.
+pub(crate) fn day_mark(level: Level, at: i64) -> String {
+    const DAY_MS: i64 = 86_400_000;
+    let letter = if level == Level::Month { 'm' } else { 'd' };
+    mark(letter, level.start(at).div_euclid(DAY_MS))
+}
+
+/// Keys of the metadata whose texts are searched.
+const KEYS: [&str; 14] = [
+    "command", "webQuery", "webPrompt", "skillName", "mcpServer", "mcpTool", "agentName", "agentDescription", "subject",
+    "description", "searchPattern", "errorClass", "error", "message",
+];
+
+/// The texts of a row that are searched, the most telling first.
+pub(crate) fn texts(row: &FactRow) -> Vec<&str> {
+    let data = &row.data;
+    let mut texts = vec![data.title.as_str()];
+    texts.extend(data.body.as_deref());
+    let raw = row.meta("commandAnalysis").and_then(|analysis| analysis.get("raw")).and_then(Value::as_str);
+    texts.extend(raw);
+    texts.extend(KEYS.iter().filter_map(|key| row.text(key)));
+    texts.extend(data.file_paths.iter().map(String::as_str));
+    if let Some(Value::Array(urls)) = row.meta("webUrls") {
+        texts.extend(urls.iter().filter_map(Value::as_str));
+    }
+    texts.extend(data.agent_type.as_deref());
+    texts.extend(row.tool.as_deref());
+    texts
+}

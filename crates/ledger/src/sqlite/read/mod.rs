@@ -1,0 +1,97 @@
+//! The questions: every one costs what its answer costs, not what the history costs.
+//!
+//! Lists walk an index in the order of the list and stop at the end of the page; numbers over many tasks are sums of
+//! sums that the writer keeps. Nothing here writes, and nothing here knows the clock. A test runs every question and
+//! reads the plan of every statement.
+
+mod answers;
+mod cursor;
+mod pool;
+mod row;
+mod silence;
+mod spent;
+mod stream;
+mod task;
+mod text;
+
+use std::path::Path;
+
+use agent_tracer_event::Agent;
+use rusqlite::{Connection, OptionalExtension, Row};
+
+pub(crate) use row::RowBuilder;
+
+use crate::observed::Cursor;
+use crate::sqlite::codec;
+use crate::store::{Answer, QueryError};
+
+/// Connections of the pool: enough that a slow question does not hold up a quick one.
+const CONNECTIONS: usize = 4;
+
+impl From<rusqlite::Error> for QueryError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+/// Fills the search index.
+#[derive(Debug, Default)]
+pub(crate) struct Follower {}
+impl Follower {
+    pub(crate) fn catch_up(&mut self, _: &Connection, _budget: usize) -> rusqlite::Result<bool> {
+        Ok(false)
+    }
+}
+
+/// The store of one file, for questions.
+#[derive(Debug)]
+pub(crate) struct SqliteStore {
+    pool: pool::Pool,
+}
+
+impl SqliteStore {
+    /// Opens the store in this file, which the writer has made.
+    pub(crate) fn open(path: &Path) -> rusqlite::Result<Self> {
+        Ok(Self { pool: pool::Pool::open(path, CONNECTIONS)? })
+    }
+
+    /// Answers a question from one state of the store, whatever is written meanwhile.
+    fn ask<T>(&self, question: impl FnOnce(&Connection) -> Answer<T>) -> Answer<T> {
+        let conn = self.pool.take();
+        let moment = conn.unchecked_transaction()?;
+        let answer = question(&moment);
+        moment.finish()?;
+        answer
+    }
+
+    /// How far a source has been read.
+    pub(crate) fn cursor(&self, source: &str) -> Answer<Option<Cursor>> {
+        self.ask(|conn| {
+            let mut find =
+                conn.prepare_cached("SELECT source, agent, offset, state FROM cursor WHERE source = ?1")?;
+            Ok(find.query_row([source], read_cursor).optional()?)
+        })
+    }
+
+    /// How far every source of an agent has been read.
+    pub(crate) fn cursors(&self, agent: Agent) -> Answer<Vec<Cursor>> {
+        self.ask(|conn| {
+            let mut find =
+                conn.prepare_cached("SELECT source, agent, offset, state FROM cursor WHERE agent = ?1")?;
+            let cursors = find.query_map([agent as i64], read_cursor)?;
+            Ok(cursors.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+}
+
+fn read_cursor(row: &Row<'_>) -> rusqlite::Result<Cursor> {
+    let state = codec::decode(row.get_ref(3)?.as_blob()?).map(std::borrow::Cow::into_owned).ok();
+    // Without its state a reader cannot go on: it begins again, and what it says twice changes nothing.
+    let offset: i64 = if state.is_some() { row.get(2)? } else { 0 };
+    Ok(Cursor {
+        source: row.get(0)?,
+        agent: row::agent_at(row.get(1)?),
+        offset: u64::try_from(offset).unwrap_or(0),
+        state: state.unwrap_or_default(),
+    })
+}

@@ -1,0 +1,82 @@
+//! A few connections that can only read, lent to whoever asks.
+
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+/// Statements that a connection remembers: every question has a handful.
+const STATEMENTS: usize = 160;
+
+/// Pages that each connection keeps, in KiB. The system keeps the rest of the file warm, and pages that are mapped
+/// instead would count as ours, so nothing is mapped.
+const CACHE_KIB: i64 = 8 * 1024;
+
+/// Connections that can only read.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    connections: Vec<Mutex<Connection>>,
+    idle: Mutex<Vec<usize>>,
+    returned: Condvar,
+}
+
+impl Pool {
+    /// Opens so many connections (at least one) to the store at this path, which must exist.
+    pub(crate) fn open(path: &Path, connections: usize) -> rusqlite::Result<Self> {
+        let open = || connect(path).map(Mutex::new);
+        let connections = (0..connections.max(1)).map(|_| open()).collect::<rusqlite::Result<Vec<_>>>()?;
+        Ok(Self { idle: Mutex::new((0..connections.len()).collect()), connections, returned: Condvar::new() })
+    }
+
+    /// Takes a connection, and waits for one if all are taken.
+    pub(crate) fn take(&self) -> Lent<'_> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some((place, connection)) =
+                idle.pop().and_then(|place| Some((place, self.connections.get(place)?)))
+            {
+                drop(idle);
+                let connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
+                return Lent { pool: self, place, connection };
+            }
+            idle = self.returned.wait(idle).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.pragma_update(None, "query_only", true)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    Ok(connection)
+}
+
+/// A connection that goes back to its pool.
+pub(crate) struct Lent<'pool> {
+    pool: &'pool Pool,
+    place: usize,
+    connection: MutexGuard<'pool, Connection>,
+}
+
+impl Deref for Lent<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.place);
+        self.pool.returned.notify_one();
+    }
+}

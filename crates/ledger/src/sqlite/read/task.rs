@@ -1,0 +1,298 @@
+//! Tasks as they are shown: what the row holds, what silence means, what the whole tree spent.
+
+use std::collections::HashMap;
+
+use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
+use rusqlite::{Connection, OptionalExtension, Row};
+
+use super::row::{MAIN, agent_at};
+use super::silence::{self, STATUSES};
+use super::spent::{Spent, count};
+use super::text::Texts;
+use crate::project::told::Told;
+use crate::sqlite::codec;
+use crate::sqlite::facts::word_at;
+use crate::store::{Answer, QueryError};
+use crate::view::{Task, TaskKind, TaskStatus, TreeNode, WaitingReason};
+
+/// More descendants than this are not shown: the tree of a session has tens, hardly ever hundreds.
+pub(crate) const MOST_DESCENDANTS: i64 = 5_000;
+
+const REASONS: [WaitingReason; 5] = [
+    WaitingReason::Permission,
+    WaitingReason::Question,
+    WaitingReason::Elicitation,
+    WaitingReason::Plan,
+    WaitingReason::Idle,
+];
+
+/// The reason at a stored place.
+pub(crate) fn reason_at(place: i64) -> Option<WaitingReason> {
+    word_at(&REASONS, place)
+}
+
+/// The status at a stored place.
+pub(crate) fn status_at(place: i64) -> TaskStatus {
+    word_at(&STATUSES, place).unwrap_or(TaskStatus::Completed)
+}
+
+/// A row of the task table.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskRow {
+    pub(crate) id: i64,
+    pub(crate) uid: String,
+    pub(crate) agent: Agent,
+    pub(crate) session: String,
+    pub(crate) told: Told,
+    pub(crate) background: bool,
+    pub(crate) parent: Option<i64>,
+    pub(crate) parent_certainty: Option<Certainty>,
+    pub(crate) continues: Option<i64>,
+    pub(crate) forked: Option<i64>,
+    pub(crate) title: String,
+    pub(crate) agent_type: i64,
+    pub(crate) cwd: String,
+    pub(crate) project: i64,
+    pub(crate) model: Option<i64>,
+    pub(crate) machine: i64,
+    pub(crate) started: i64,
+    pub(crate) last: i64,
+    pub(crate) ended: Option<i64>,
+    pub(crate) status: TaskStatus,
+    pub(crate) waiting: Option<WaitingReason>,
+    pub(crate) waiting_since: Option<i64>,
+    pub(crate) waiting_fact: Option<i64>,
+    pub(crate) current: Option<String>,
+    pub(crate) context_pct: Option<f64>,
+    pub(crate) events: i64,
+    pub(crate) calls: i64,
+    pub(crate) failures: i64,
+    pub(crate) turns: i64,
+    pub(crate) wait_ms: i64,
+    pub(crate) spent: Spent,
+}
+
+/// The columns of [`TaskRow`], for a query whose `task` table is named `t`; the sums come behind them.
+const COLUMNS: &str = "t.id, t.uid, t.agent, t.session, t.told, t.background, t.parent, t.parent_certainty, t.continues, \
+    t.forked, t.title, t.agent_type, t.cwd, t.project, t.model, t.machine, t.started, t.last, t.ended, t.status, \
+    t.waiting, t.waiting_since, t.waiting_fact, t.current, t.context_pct, t.events, t.calls, t.failures, t.turns, \
+    t.wait_ms";
+
+impl TaskRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let certainty: Option<i64> = row.get(7)?;
+        let waiting: Option<i64> = row.get(20)?;
+        Ok(Self {
+            id: row.get(0)?,
+            uid: row.get(1)?,
+            agent: agent_at(row.get(2)?),
+            session: row.get(3)?,
+            told: codec::decode_json(row.get_ref(4)?.as_blob()?).unwrap_or_default(),
+            background: row.get(5)?,
+            parent: row.get(6)?,
+            parent_certainty: certainty.and_then(|place| word_at(Certainty::ALL, place)),
+            continues: row.get(8)?,
+            forked: row.get(9)?,
+            title: row.get(10)?,
+            agent_type: row.get(11)?,
+            cwd: row.get(12)?,
+            project: row.get(13)?,
+            model: row.get(14)?,
+            machine: row.get(15)?,
+            started: row.get(16)?,
+            last: row.get(17)?,
+            ended: row.get(18)?,
+            status: status_at(row.get(19)?),
+            waiting: waiting.and_then(reason_at),
+            waiting_since: row.get(21)?,
+            waiting_fact: row.get(22)?,
+            current: row.get(23)?,
+            context_pct: row.get(24)?,
+            events: row.get(25)?,
+            calls: row.get(26)?,
+            failures: row.get(27)?,
+            turns: row.get(28)?,
+            wait_ms: row.get(29)?,
+            spent: Spent::read_of_task(row, 30)?,
+        })
+    }
+}
+
+/// The task with this number.
+pub(crate) fn load(conn: &Connection, id: i64) -> rusqlite::Result<Option<TaskRow>> {
+    let sums = Spent::TASK_COLUMNS;
+    conn.prepare_cached(&format!("SELECT {COLUMNS}, {sums} FROM task t WHERE t.id = ?1"))?
+        .query_row([id], TaskRow::read)
+        .optional()
+}
+
+/// The number of a task.
+pub(crate) fn number(conn: &Connection, id: &TaskId) -> Answer<i64> {
+    let found = conn
+        .prepare_cached("SELECT id FROM task WHERE uid = ?1")?
+        .query_row([id.as_str()], |row| row.get(0))
+        .optional()?;
+    found.ok_or(QueryError::NotFound)
+}
+
+/// A task and all its descendants, parents before children, each with how deep it stands. A ring of parents, which
+/// only wrong guesses could make, is walked once.
+pub(crate) fn family(conn: &Connection, root: i64) -> rusqlite::Result<Vec<(i64, u32)>> {
+    let mut statement = conn.prepare_cached(
+        "WITH RECURSIVE family (id, depth) AS ( \
+           VALUES (?1, 0) \
+           UNION SELECT task.id, family.depth + 1 FROM family JOIN task ON task.parent = family.id WHERE family.depth < 64 \
+           LIMIT ?2 \
+         ) SELECT id, depth FROM family",
+    )?;
+    let rows = statement.query_map([root, MOST_DESCENDANTS], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut seen = std::collections::HashSet::new();
+    let mut family = Vec::new();
+    for member in rows {
+        let (id, depth) = member?;
+        if seen.insert(id) {
+            family.push((id, depth));
+        }
+    }
+    Ok(family)
+}
+
+/// What each of these tasks and all its descendants spent.
+fn tree_spent(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64, Spent>> {
+    let sums = Spent::TASK_COLUMNS;
+    let mut statement = conn.prepare_cached(&format!(
+        "WITH RECURSIVE tree (root, id) AS ( \
+           SELECT value, value FROM json_each(?1) \
+           UNION SELECT tree.root, task.id FROM tree JOIN task ON task.parent = tree.id \
+         ) SELECT tree.root, tree.id, {sums} FROM tree JOIN task t ON t.id = tree.id"
+    ))?;
+    let roots = serde_json::to_string(roots).unwrap_or_default();
+    let mut sums: HashMap<i64, Spent> = HashMap::new();
+    let mut rows = statement.query([roots])?;
+    while let Some(row) = rows.next()? {
+        let (root, id): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let spent = Spent::read_of_task(row, 2)?;
+        let sum = sums.entry(root).or_default();
+        *sum += &spent;
+        if root == id {
+            sum.client_cost = spent.client_cost;
+        }
+    }
+    Ok(sums)
+}
+
+/// These tasks as they are shown at a moment, in the same order. Numbers that name no task are left out.
+pub(crate) fn show(conn: &Connection, now: Millis, ids: &[i64]) -> rusqlite::Result<Vec<Task>> {
+    let trees = tree_spent(conn, ids)?;
+    let mut texts = Texts::new(conn);
+    let mut tasks = Vec::with_capacity(ids.len());
+    for id in ids {
+        if let Some(row) = load(conn, *id)? {
+            let tree = trees.get(id).unwrap_or(&row.spent).view();
+            tasks.push(view(conn, &mut texts, now, row, tree)?);
+        }
+    }
+    Ok(tasks)
+}
+
+fn view(
+    conn: &Connection,
+    texts: &mut Texts<'_>,
+    now: Millis,
+    row: TaskRow,
+    tree_usage: crate::view::UsageView,
+) -> rusqlite::Result<Task> {
+    let may_be_stale =
+        row.status == TaskStatus::Running && now.0.saturating_sub(row.last) >= silence::STALE_MS;
+    let has_open_call = may_be_stale && has_open_call(conn, row.id)?;
+    let (status, stale) = silence::shown(row.status, row.last, now.0, has_open_call);
+    let is_waiting = status == TaskStatus::Waiting;
+    let children = conn
+        .prepare_cached("SELECT count(*) FROM task WHERE parent = ?1 AND events > 0")?
+        .query_row([row.id], |row| row.get::<_, i64>(0))?;
+    let told = |key: &str| row.told.text(key).map(str::to_owned);
+    let agent_id = told("agentId").or_else(|| row.session.strip_prefix("sub--").map(str::to_owned));
+    let agent_type = texts.word(row.agent_type)?;
+    Ok(Task {
+        kind: if row.background { TaskKind::Background } else { TaskKind::Primary },
+        status,
+        waiting_reason: row.waiting.filter(|_| is_waiting),
+        waiting_since: row.waiting_since.filter(|_| is_waiting).map(Millis),
+        stale,
+        parent_task_id: texts.task(row.parent)?,
+        parent_certainty: row.parent_certainty.filter(|_| row.parent.is_some()),
+        parent_tool_use_id: told("parentToolUseId"),
+        agent: row.agent,
+        agent_type: if agent_type.is_empty() { MAIN.to_owned() } else { agent_type },
+        agent_id: agent_id.filter(|_| row.background),
+        workspace_path: row.cwd,
+        model: row.model.map(|model| texts.word(model)).transpose()?.filter(|model| !model.is_empty()),
+        started_at: Millis(row.started),
+        last_event_at: Millis(row.last),
+        ended_at: row.ended.map(Millis),
+        event_count: count(row.events),
+        tool_call_count: count(row.calls),
+        failure_count: count(row.failures),
+        turn_count: count(row.turns),
+        child_count: count(children),
+        current: row.current,
+        context_used_pct: row.context_pct,
+        usage: row.spent.view(),
+        tree_usage,
+        continues_task_id: texts.task(row.continues)?,
+        forked_from_task_id: texts.task(row.forked)?,
+        git_branch: told("gitBranch"),
+        client_version: told("clientVersion"),
+        machine_id: texts.word(row.machine)?,
+        project: texts.word(row.project)?,
+        id: row.uid,
+        title: row.title,
+        runtime_session_id: row.session,
+    })
+}
+
+fn has_open_call(conn: &Connection, task: i64) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM fact WHERE task = ?1 AND open = 1 LIMIT 1")?.exists([task])
+}
+
+/// One task.
+pub(crate) fn task(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Task> {
+    let number = number(conn, id)?;
+    show(conn, now, &[number])?.pop().ok_or(QueryError::NotFound)
+}
+
+/// A task and its descendants, each below its parent.
+pub(crate) fn tree(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Vec<TreeNode>> {
+    let root = number(conn, id)?;
+    let family = family(conn, root)?;
+    let mut rows = Vec::with_capacity(family.len());
+    for (id, _) in &family {
+        rows.extend(load(conn, *id)?);
+    }
+    // Children come behind their parents: from the end, every sum is complete when it is added to its parent's.
+    let mut sums: HashMap<i64, Spent> = rows.iter().map(|row| (row.id, row.spent.clone())).collect();
+    for row in rows.iter().rev().filter(|row| row.id != root) {
+        let own = sums.get(&row.id).cloned().unwrap_or_default();
+        if let Some(parent) = row.parent.and_then(|parent| sums.get_mut(&parent)) {
+            *parent += &own;
+        }
+    }
+    let mut children: HashMap<i64, Vec<TaskRow>> = HashMap::new();
+    let mut next = Vec::new();
+    for row in rows {
+        match row.parent {
+            Some(parent) if row.id != root => children.entry(parent).or_default().push(row),
+            _ => next.push((0_u32, row)),
+        }
+    }
+    let mut texts = Texts::new(conn);
+    let mut nodes = Vec::new();
+    while let Some((depth, row)) = next.pop() {
+        let mut below = children.remove(&row.id).unwrap_or_default();
+        below.sort_by_key(|child| std::cmp::Reverse((child.started, child.id)));
+        next.extend(below.into_iter().map(|child| (depth + 1, child)));
+        let usage = sums.get(&row.id).unwrap_or(&row.spent).view();
+        nodes.push(TreeNode { depth, task: view(conn, &mut texts, now, row, usage)? });
+    }
+    Ok(nodes)
+}

@@ -1,0 +1,340 @@
+//! What follows from neighbours: calls that nobody ended, permissions and their calls, responses told twice.
+//!
+//! Each answer is a function of the facts around it, looked up when one of them changes. So it is the same whatever
+//! came first, and folding everything again gives it again.
+
+use std::collections::BTreeSet;
+
+use agent_tracer_event::{CallState, Metadata};
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::Value;
+
+use super::append::Apply;
+use super::facts::{self, Stored};
+use crate::project::status::SWAP_MS;
+use crate::project::{FactRow, List, row};
+
+/// A fact that changed.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) task: i64,
+    pub(crate) old: Option<FactRow>,
+    pub(crate) new: Option<FactRow>,
+}
+
+impl Change {
+    fn both(&self) -> impl Iterator<Item = &FactRow> {
+        self.old.iter().chain(&self.new)
+    }
+}
+
+/// The end of a call that nobody ended: which fact ended it, when, and how.
+struct Closing {
+    at: i64,
+    by: &'static str,
+    state: CallState,
+}
+
+/// How far up or down a tree is walked; deeper trees are not believed.
+pub(super) const MAX_DEPTH: usize = 32;
+
+impl Apply<'_> {
+    /// Settles everything that the changed facts have to do with.
+    pub(super) fn settle(&mut self, changes: &[Change]) -> rusqlite::Result<()> {
+        let mut calls: BTreeSet<(i64, i64)> = BTreeSet::new();
+        let mut permissions: BTreeSet<(i64, i64)> = BTreeSet::new();
+        let mut turns: BTreeSet<(i64, i64)> = BTreeSet::new();
+        for change in changes {
+            for row in change.both() {
+                if row.is_call() {
+                    calls.insert((change.task, row.fact));
+                }
+                if let (Some(signature), true) =
+                    (row.signature, row.is_call() || row.list == List::Permission)
+                {
+                    permissions.insert((change.task, signature));
+                }
+                if let (List::Response, Some(turn)) = (row.list, row.turn) {
+                    turns.insert((change.task, turn));
+                }
+                if row.list.is_boundary() {
+                    for task in self.reach(change.task, row.list)? {
+                        calls.extend(open_calls(self.conn, task)?);
+                    }
+                }
+            }
+        }
+        for (task, fact) in calls {
+            self.settle_call(task, fact)?;
+        }
+        for (task, signature) in permissions {
+            self.settle_permissions(task, signature)?;
+        }
+        for (task, turn) in turns {
+            self.settle_responses(task, turn)?;
+        }
+        Ok(())
+    }
+
+    /// The tasks whose calls a boundary may end: its own, and for the end of a process all that it started.
+    fn reach(&self, task: i64, list: List) -> rusqlite::Result<Vec<i64>> {
+        if list == List::SessionEnd { descendants(self.conn, task) } else { Ok(vec![task]) }
+    }
+
+    /// Ends calls of a task that nobody else ended, because its process is gone.
+    pub(super) fn settle_open_calls(&mut self, task: i64) -> rusqlite::Result<()> {
+        for below in descendants(self.conn, task)? {
+            for (task, fact) in open_calls(self.conn, below)? {
+                self.settle_call(task, fact)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn settle_call(&mut self, task: i64, fact: i64) -> rusqlite::Result<()> {
+        let Some(stored) = facts::load(self.conn, task, fact)? else { return Ok(()) };
+        let mut new = stored.row.clone();
+        for key in ["closedBy", "errorClass"] {
+            new.derived.shift_remove(key);
+        }
+        if new.open {
+            match self.closing(task, &new)? {
+                Some(closing) => {
+                    new.state = Some(closing.state);
+                    new.ended = Some(closing.at);
+                    new.derived.insert("closedBy".to_owned(), Value::from(closing.by));
+                }
+                None => {
+                    new.state = Some(CallState::Running);
+                    new.ended = None;
+                }
+            }
+        }
+        self.replace(&stored, new)
+    }
+
+    /// The first thing after a call's beginning that must have ended it.
+    fn closing(&self, task: i64, call: &FactRow) -> rusqlite::Result<Option<Closing>> {
+        let mut first: Option<Closing> = None;
+        let mut consider = |at: i64, by: &'static str, state: CallState| {
+            if first.as_ref().is_none_or(|first| at < first.at) {
+                first = Some(Closing { at, by, state });
+            }
+        };
+        for (list, by, state) in [
+            (List::Prompt, "prompt", CallState::Interrupted),
+            (List::Stop, "stop", CallState::Interrupted),
+            (List::Interrupt, "interrupt", CallState::Interrupted),
+            (List::SessionEnd, "session_end", CallState::Abandoned),
+        ] {
+            let mut find = self.conn.prepare_cached(
+                "SELECT occurred, turn FROM fact WHERE task = ?1 AND list = ?2 AND occurred > ?3 ORDER BY occurred",
+            )?;
+            let mut rows = find.query([task, list.code(), call.occurred])?;
+            while let Some(row) = rows.next()? {
+                let (at, turn): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
+                // What is said while a turn runs does not end its calls.
+                let steers = list == List::Prompt && turn.is_some() && turn == call.turn;
+                if !steers {
+                    consider(at, by, state);
+                    break;
+                }
+            }
+        }
+        for ancestor in ancestors(self.conn, task)? {
+            let end: Option<i64> = self
+                .conn
+                .prepare_cached(
+                    "SELECT min(occurred) FROM fact WHERE task = ?1 AND list = ?2 AND occurred > ?3",
+                )?
+                .query_row([ancestor, List::SessionEnd.code(), call.occurred], |row| row.get(0))?;
+            if let Some(at) = end {
+                consider(at, "session_end", CallState::Abandoned);
+            }
+        }
+        if let Some(at) = self.gone_at(task)?.filter(|at| *at > call.occurred) {
+            consider(at, "process_gone", CallState::Abandoned);
+        }
+        Ok(first)
+    }
+
+    /// When the process of a task, or of the one it belongs to, was found to be gone.
+    pub(super) fn gone_at(&self, task: i64) -> rusqlite::Result<Option<i64>> {
+        let mut chain = vec![task];
+        chain.extend(ancestors(self.conn, task)?);
+        let mut first = None;
+        for task in chain {
+            let told: Option<Vec<u8>> = self
+                .conn
+                .prepare_cached("SELECT told FROM task WHERE id = ?1")?
+                .query_row([task], |row| row.get(0))
+                .optional()?;
+            let told: crate::project::told::Told =
+                told.and_then(|blob| super::codec::decode_json(&blob).ok()).unwrap_or_default();
+            let gone = told.number("processGoneAt");
+            first = match (first, gone) {
+                (Some(a), Some(b)) => Some(std::cmp::min::<i64>(a, b)),
+                (a, b) => a.or(b),
+            };
+        }
+        Ok(first)
+    }
+
+    /// Joins permissions with the calls that they were asked for: same task, same input, the call begun before.
+    fn settle_permissions(&mut self, task: i64, signature: i64) -> rusqlite::Result<()> {
+        let mut rows = facts::select(
+            self.conn,
+            "WHERE f.task = ?1 AND f.signature = ?2 ORDER BY f.occurred, f.ord, f.fact",
+            [task, signature],
+        )?;
+        let Some(uid) =
+            self.memory.tasks.load(self.conn, &mut self.memory.words, task)?.map(|known| known.uid.clone())
+        else {
+            return Ok(());
+        };
+        rows.retain(|stored| stored.row.is_call() || stored.row.list == List::Permission);
+        let calls: Vec<Stored> = rows.iter().filter(|stored| stored.row.is_call()).cloned().collect();
+        let mut waits: Vec<Option<i64>> = vec![None; calls.len()];
+        for stored in rows.iter().filter(|stored| stored.row.list == List::Permission) {
+            let mut new = stored.row.clone();
+            for key in ["toolUseId", "callId", "decision", "waitMs"] {
+                new.derived.shift_remove(key);
+            }
+            let joined = calls
+                .iter()
+                .enumerate()
+                .filter(|(_, call)| call.row.occurred <= stored.row.occurred + SWAP_MS)
+                .next_back();
+            if let Some((index, call)) = joined {
+                let id = agent_tracer_event::FactId::from_number(&uid, call.row.fact.cast_unsigned());
+                new.derived.insert("callId".to_owned(), Value::from(id.as_str()));
+                if let Some(id) = &call.row.data.tool_use_id {
+                    new.derived.insert("toolUseId".to_owned(), Value::from(id.as_str()));
+                }
+                if let Some((decision, wait)) = answer(&stored.row, &call.row) {
+                    new.derived.insert("decision".to_owned(), Value::from(decision));
+                    if let Some(wait) = wait {
+                        new.derived.insert("waitMs".to_owned(), Value::from(wait));
+                        if let Some(known) = waits.get_mut(index) {
+                            *known = Some(known.unwrap_or(0) + wait);
+                        }
+                    }
+                }
+            }
+            self.replace(stored, new)?;
+        }
+        for (call, wait) in calls.iter().zip(waits) {
+            let mut new = call.row.clone();
+            new.derived.shift_remove("permissionWaitMs");
+            if let Some(wait) = wait {
+                new.derived.insert("permissionWaitMs".to_owned(), Value::from(wait));
+            }
+            self.replace(call, new)?;
+        }
+        Ok(())
+    }
+
+    /// In a turn of which the provider's own account tells, what others say of its responses does not count.
+    fn settle_responses(&mut self, task: i64, turn: i64) -> rusqlite::Result<()> {
+        let rows = facts::select(
+            self.conn,
+            "WHERE f.task = ?1 AND f.turn = ?2 AND f.list = 9",
+            params![task, turn],
+        )?;
+        let has_records = rows.iter().any(|stored| stored.row.signature == Some(row::RECORD));
+        for stored in rows {
+            let mut new = stored.row.clone();
+            let second_hand = matches!(new.text("usageSource"), Some("hook" | "difference"));
+            new.derived = Metadata::new();
+            if has_records && second_hand {
+                new.derived.insert("counted".to_owned(), Value::Bool(false));
+                new.derived.insert("notCounted".to_owned(), Value::from("record"));
+            }
+            self.replace(&stored, new)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a row that differs only in what follows from others, and keeps the sums true.
+    fn replace(&mut self, stored: &Stored, new: FactRow) -> rusqlite::Result<()> {
+        if new == stored.row {
+            return Ok(());
+        }
+        let Some(filing) = self
+            .memory
+            .tasks
+            .load(self.conn, &mut self.memory.words, stored.task)?
+            .map(|known| known.filing.clone())
+        else {
+            return Ok(());
+        };
+        self.tally.count(&stored.row, &filing, self.pricer, -1);
+        self.tally.count(&new, &filing, self.pricer, 1);
+        facts::save_derived(self.conn, stored.id, &new, self.memory.seq)?;
+        self.changed.insert((stored.task, stored.row.fact));
+        Ok(())
+    }
+}
+
+/// What a call's end says about the permission that it waited for, and how long the answer took.
+fn answer(permission: &FactRow, call: &FactRow) -> Option<(&'static str, Option<i64>)> {
+    let asked = permission.occurred;
+    match call.state? {
+        CallState::Running => None,
+        CallState::Denied => Some(("denied", call.ended.map(|ended| (ended - asked).max(0)))),
+        CallState::Succeeded | CallState::Failed => {
+            // The agent measures the work alone, so what lies between the question and the work was waiting.
+            let own = call.text("durationSource") != Some("tracer");
+            let begun =
+                call.ended.zip(call.duration.filter(|_| own)).map(|(ended, duration)| ended - duration);
+            Some(("allowed", begun.map(|begun| (begun - asked).max(0))))
+        }
+        CallState::Interrupted | CallState::Abandoned => Some(("unanswered", None)),
+    }
+}
+
+fn open_calls(conn: &Connection, task: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
+    let mut find = conn.prepare_cached("SELECT task, fact FROM fact WHERE task = ?1 AND open = 1")?;
+    find.query_map([task], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// The tasks above a task, nearest first.
+pub(super) fn ancestors(conn: &Connection, task: i64) -> rusqlite::Result<Vec<i64>> {
+    let mut chain = Vec::new();
+    let mut at = task;
+    let mut find = conn.prepare_cached("SELECT parent FROM task WHERE id = ?1")?;
+    while chain.len() < MAX_DEPTH {
+        match find.query_row([at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
+            Some(parent) if parent != task && !chain.contains(&parent) => {
+                chain.push(parent);
+                at = parent;
+            }
+            _ => break,
+        }
+    }
+    Ok(chain)
+}
+
+/// A task and all tasks below it, parents before children.
+pub(super) fn descendants(conn: &Connection, task: i64) -> rusqlite::Result<Vec<i64>> {
+    let mut all = vec![task];
+    let mut level = vec![task];
+    let mut find = conn.prepare_cached("SELECT id FROM task WHERE parent = ?1")?;
+    for _ in 0..MAX_DEPTH {
+        let mut next = Vec::new();
+        for parent in level {
+            for child in find.query_map([parent], |row| row.get::<_, i64>(0))? {
+                let child = child?;
+                if !all.contains(&child) {
+                    all.push(child);
+                    next.push(child);
+                }
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    Ok(all)
+}

@@ -1,0 +1,144 @@
+//! Tasks as the writer knows them while it works.
+
+use std::collections::HashMap;
+
+use agent_tracer_event::{Agent, TaskId, TaskKey};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::codec;
+use super::facts::word_at;
+use super::words::Words;
+use crate::project::tally::Filing;
+use crate::project::told::Told;
+
+/// More than this many tasks are not remembered at a time.
+const REMEMBERED: usize = 2_000;
+
+/// One task.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    /// Its number in the store.
+    pub(crate) id: i64,
+    /// Its id.
+    pub(crate) uid: TaskId,
+    /// The agent.
+    pub(crate) agent: Agent,
+    /// What was told of it.
+    pub(crate) told: Told,
+    /// What its sums are filed under, as the tables have it.
+    pub(crate) filing: Filing,
+    /// Whether any of its facts has more than one name.
+    pub(crate) has_aliases: bool,
+    /// It was made in this transaction.
+    pub(crate) is_new: bool,
+    /// Whoever brought its first entry has been told that it is new.
+    pub(crate) is_announced: bool,
+}
+
+/// Tasks that were looked at lately.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks {
+    numbers: HashMap<TaskKey, i64>,
+    known: HashMap<i64, Known>,
+}
+
+const COLUMNS: &str = "id, uid, agent, told, project, agent_type";
+
+impl Tasks {
+    /// The number of a task; it gets one if it has none.
+    pub(crate) fn number(
+        &mut self,
+        conn: &Connection,
+        words: &mut Words,
+        key: &TaskKey,
+    ) -> rusqlite::Result<i64> {
+        if let Some(id) = self.numbers.get(key) {
+            return Ok(*id);
+        }
+        let uid = key.task_id();
+        let mut find = conn.prepare_cached("SELECT id FROM task WHERE uid = ?1")?;
+        let (id, is_new) = match find.query_row([uid.as_str()], |row| row.get(0)).optional()? {
+            Some(id) => (id, false),
+            None => {
+                let background = key.runtime_session.starts_with("sub--");
+                conn.prepare_cached(
+                    "INSERT INTO task (uid, agent, session, told, background) VALUES (?1, ?2, ?3, ?4, ?5)",
+                )?
+                .execute(params![
+                    uid.as_str(),
+                    key.agent as i64,
+                    key.runtime_session,
+                    codec::encode_json(&Told::default()),
+                    background,
+                ])?;
+                (conn.last_insert_rowid(), true)
+            }
+        };
+        self.numbers.insert(key.clone(), id);
+        let known = self.load(conn, words, id)?;
+        if let Some(known) = known {
+            known.is_new = is_new;
+        }
+        Ok(id)
+    }
+
+    /// A task by its number.
+    pub(crate) fn load(
+        &mut self,
+        conn: &Connection,
+        words: &mut Words,
+        id: i64,
+    ) -> rusqlite::Result<Option<&mut Known>> {
+        if !self.known.contains_key(&id) {
+            let mut find = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM task WHERE id = ?1"))?;
+            let found = find
+                .query_row([id], |row| {
+                    let uid: String = row.get(1)?;
+                    let told = row.get_ref(3)?.as_blob()?;
+                    Ok(Known {
+                        id: row.get(0)?,
+                        uid: TaskId::parse(&uid)
+                            .unwrap_or_else(|| TaskKey::new(Agent::ClaudeCode, uid).task_id()),
+                        agent: word_at(Agent::ALL, row.get(2)?).unwrap_or(Agent::ClaudeCode),
+                        told: codec::decode_json(told).unwrap_or_default(),
+                        filing: Filing { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
+                        has_aliases: false,
+                        is_new: false,
+                        is_announced: false,
+                    })
+                })
+                .optional()?;
+            let Some(mut known) = found else { return Ok(None) };
+            known.has_aliases =
+                conn.prepare_cached("SELECT 1 FROM alias WHERE task = ?1 LIMIT 1")?.exists([id])?;
+            // The table keeps the type of the agent; sums are filed under the agent and the type together.
+            known.filing.actor = match super::words::text(conn, known.filing.actor)? {
+                Some(kind) => words.id(conn, &actor(known.agent, &kind))?,
+                None => 0,
+            };
+            self.known.insert(id, known);
+        }
+        Ok(self.known.get_mut(&id))
+    }
+
+    /// Keeps the memory small. Between transactions only: what was told and not yet written must not be forgotten.
+    pub(crate) fn trim(&mut self) {
+        if self.known.len() > REMEMBERED {
+            self.forget();
+        }
+        for known in self.known.values_mut() {
+            known.is_new = false;
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn forget(&mut self) {
+        self.numbers.clear();
+        self.known.clear();
+    }
+}
+
+/// The word under which the sums of an agent's type are filed.
+pub(crate) fn actor(agent: Agent, agent_type: &str) -> String {
+    format!("{agent}/{agent_type}")
+}

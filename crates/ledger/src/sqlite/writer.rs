@@ -1,0 +1,182 @@
+//! The one thread that writes. It takes what waits, writes it in one transaction, and answers after the commit.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+
+use super::append::{Apply, Memory};
+use super::{AppendError, Committed, Done, Job, Listener};
+use crate::observed::{Batch, Receipt};
+use crate::project::tally::Pricer;
+
+/// A group is at most this many observations, so that nobody waits long for a commit.
+const GROUP: usize = 4_096;
+
+/// A write-ahead log longer than this is cut, even if that means waiting for readers.
+const LONGEST_LOG: u64 = 256 << 20;
+
+pub(super) struct Writer {
+    pub(super) conn: Connection,
+    pub(super) memory: Memory,
+    pub(super) pricer: Arc<dyn Pricer>,
+    pub(super) listeners: Arc<RwLock<Vec<Listener>>>,
+    pub(super) log: std::path::PathBuf,
+    pub(super) follower: super::read::Follower,
+}
+
+impl Writer {
+    /// Works until the ledger is closed.
+    pub(super) fn run(mut self, jobs: &Receiver<Job>) {
+        let mut lags = true;
+        loop {
+            // Search follows when nothing else is to do.
+            let job = if lags {
+                match jobs.recv_timeout(Duration::ZERO) {
+                    Err(RecvTimeoutError::Timeout) => {
+                        // A search that cannot be written now is tried again after the next commit.
+                        lags = self.follow().unwrap_or(false);
+                        continue;
+                    }
+                    other => other.ok(),
+                }
+            } else {
+                jobs.recv().ok()
+            };
+            match job {
+                None | Some(Job::Close) => break,
+                Some(Job::Run(work)) => {
+                    work(&mut self);
+                    lags = true;
+                }
+                Some(Job::Append(batch, done)) => {
+                    let mut group = vec![(batch, done)];
+                    let rest = gather(jobs, &mut group);
+                    self.group(group);
+                    lags = true;
+                    match rest {
+                        Some(Job::Run(work)) => work(&mut self),
+                        Some(Job::Close) => break,
+                        Some(Job::Append(..)) | None => {}
+                    }
+                }
+            }
+        }
+        self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
+    }
+
+    /// Lets search take a part of what it does not know yet. Tells whether there is more.
+    fn follow(&mut self) -> Result<bool, AppendError> {
+        const PART: usize = 500;
+        let transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let more = self.follower.catch_up(&transaction, PART)?;
+        transaction.commit()?;
+        Ok(more)
+    }
+
+    /// Lets search take everything.
+    pub(super) fn follow_all(&mut self) -> Result<(), AppendError> {
+        while self.follow()? {}
+        Ok(())
+    }
+
+    /// Writes a group in one transaction. If that fails, each part gets its own, so that one cannot sink the others.
+    fn group(&mut self, group: Vec<(Batch, Done)>) {
+        let batches: Vec<&Batch> = group.iter().map(|(batch, _)| batch).collect();
+        match self.write(&batches) {
+            Ok(receipts) => {
+                for ((_, done), receipt) in group.into_iter().zip(receipts) {
+                    done(Ok(receipt));
+                }
+            }
+            Err(error) if group.len() == 1 || error.is_lasting() => {
+                for (_, done) in group {
+                    done(Err(error.clone()));
+                }
+            }
+            Err(_) => {
+                for (batch, done) in group {
+                    let answer = self.write(&[&batch]).map(|mut receipts| receipts.pop().unwrap_or_default());
+                    done(answer);
+                }
+            }
+        }
+        self.cut_log();
+    }
+
+    fn write(&mut self, batches: &[&Batch]) -> Result<Vec<Receipt>, AppendError> {
+        self.change(|apply| batches.iter().map(|batch| apply.batch(batch)).collect())
+    }
+
+    /// Does something in one transaction, folds what it touched, commits, and tells the listeners.
+    pub(super) fn change<T>(
+        &mut self,
+        work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, AppendError> {
+        let before = self.memory.seq;
+        let Self { conn, memory, pricer, .. } = self;
+        let attempt = catch_unwind(AssertUnwindSafe(|| -> rusqlite::Result<(T, Committed)> {
+            let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let mut apply = Apply::new(&transaction, memory, pricer.as_ref());
+            let answer = work(&mut apply)?;
+            apply.finish()?;
+            let committed = apply.committed()?;
+            drop(apply);
+            transaction.commit()?;
+            Ok((answer, committed))
+        }));
+        let result = attempt.unwrap_or_else(|_| Err(rusqlite::Error::InvalidQuery));
+        match result {
+            Ok((answer, committed)) => {
+                self.memory.tasks.trim();
+                if let Ok(listeners) = self.listeners.read() {
+                    for listener in listeners.iter() {
+                        listener(&committed);
+                    }
+                }
+                Ok(answer)
+            }
+            Err(error) => {
+                // What was learned in a transaction that failed is not true.
+                self.memory.words.forget();
+                self.memory.tasks.forget();
+                self.memory.seq = before;
+                Err(AppendError::from(error))
+            }
+        }
+    }
+
+    fn cut_log(&self) {
+        if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > LONGEST_LOG) {
+            self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
+        }
+    }
+}
+
+/// Adds what else waits. Gives back the job that does not belong to the group.
+fn gather(jobs: &Receiver<Job>, group: &mut Vec<(Batch, Done)>) -> Option<Job> {
+    let mut size: usize = group.iter().map(|(batch, _)| batch.observed.len().max(1)).sum();
+    while size < GROUP {
+        match jobs.try_recv() {
+            Ok(Job::Append(batch, done)) => {
+                size += batch.observed.len().max(1);
+                group.push((batch, done));
+            }
+            Ok(other) => return Some(other),
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
+        }
+    }
+    None
+}
+
+impl From<rusqlite::Error> for AppendError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Self::DiskFull,
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly,
+            _ => Self::Store(error.to_string()),
+        }
+    }
+}

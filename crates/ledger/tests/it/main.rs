@@ -1,0 +1,5 @@
+//! The ledger from outside: what is brought, and what is answered.
+
+mod lives;
+mod orders;
+mod world;

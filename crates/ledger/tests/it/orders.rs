@@ -1,0 +1,83 @@
+//! Whatever the order, the number of times and the size of the parts in which a scenario is told, the rows are the same.
+
+use agent_tracer_event::Channel;
+use agent_tracer_ledger::Observed;
+use agent_tracer_testkit::scenarios;
+
+use crate::world::World;
+
+/// The same in another order, the same for the same seed.
+fn shuffled(observed: &[Observed], seed: u64) -> Vec<Observed> {
+    let mut all = observed.to_vec();
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    for last in (1..all.len()).rev() {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        all.swap(last, (state % (last as u64 + 1)) as usize);
+    }
+    all
+}
+
+#[track_caller]
+fn assert_same(name: &str, how: &str, expected: &[String], actual: &[String]) {
+    let missing: Vec<&String> = expected.iter().filter(|row| !actual.contains(row)).take(4).collect();
+    let extra: Vec<&String> = actual.iter().filter(|row| !expected.contains(row)).take(4).collect();
+    assert!(missing.is_empty() && extra.is_empty(), "{name}, {how}:\nmissing {missing:#?}\nextra {extra:#?}");
+}
+
+#[test]
+fn every_order_of_every_scenario_ends_in_the_same_rows() {
+    for (number, scenario) in scenarios().iter().enumerate() {
+        let all = scenario.observed(None);
+        let expected = World::with(&all, usize::MAX).rows();
+        assert!(!expected.is_empty(), "{}", scenario.name);
+        let mut reversed = all.clone();
+        reversed.reverse();
+        assert_same(&scenario.name, "reversed", &expected, &World::with(&reversed, 7).rows());
+        assert_same(&scenario.name, "one at a time", &expected, &World::with(&all, 1).rows());
+        let mixed = shuffled(&all, number as u64 + 1);
+        assert_same(&scenario.name, "mixed", &expected, &World::with(&mixed, 3).rows());
+    }
+}
+
+#[test]
+fn telling_everything_again_changes_nothing() {
+    for (number, scenario) in scenarios().iter().enumerate() {
+        let all = scenario.observed(None);
+        let world = World::with(&all, usize::MAX);
+        let expected = world.rows();
+        let world = world.reopen();
+        world.bring(&shuffled(&all, number as u64), 5);
+        assert_same(&scenario.name, "again", &expected, &world.rows());
+    }
+}
+
+#[test]
+fn all_scenarios_together_are_the_sum_of_each() {
+    let all: Vec<Observed> = scenarios().iter().flat_map(|scenario| scenario.observed(None)).collect();
+    let expected = World::with(&all, 500).rows();
+    assert_same("all", "mixed", &expected, &World::with(&shuffled(&all, 42), 97).rows());
+}
+
+#[test]
+fn one_channel_alone_knows_no_task_that_both_do_not_know() {
+    for scenario in scenarios() {
+        let tasks = |observed: &[Observed]| -> Vec<String> {
+            let world = World::with(observed, usize::MAX);
+            let conn = world.connection();
+            let mut find = conn.prepare("SELECT uid FROM task ORDER BY uid").unwrap();
+            find.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        let both = tasks(&scenario.observed(None));
+        for channel in [Channel::Hook, Channel::Transcript] {
+            for task in tasks(&scenario.observed(Some(channel))) {
+                assert!(
+                    both.contains(&task),
+                    "{}: {task} is known to the {channel} channel alone",
+                    scenario.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! For tests only: every captured scenario as the observations that it would have brought.
+//!
+//! A scenario is what happened together; each of its parts is one file, read by its reader at the usual level of
+//! privacy. What a fixture lacks (a file that cannot be read) is the test's failure, so this crate panics.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a broken fixture fails the test"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use agent_tracer_agents::claude::transcript::{Place, RowReading, TranscriptReader, read_meta};
+use agent_tracer_agents::codex::rollout::{RolloutReader, Row};
+use agent_tracer_agents::files::{Line, LineSplitter, Rules};
+use agent_tracer_agents::{Context, Observation, Source, read};
+use agent_tracer_event::{Agent, Channel, Millis, Reading};
+use agent_tracer_ledger::{Observed, Verdict};
+use agent_tracer_privacy::{Config, Level, reduce};
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What one file brings.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its path below the fixtures.
+    pub path: String,
+    /// The channel.
+    pub channel: Channel,
+    /// Its observations, in the file's order.
+    pub observed: Vec<Observed>,
+}
+
+/// Files that tell of the same thing.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its folder below the fixtures, or the stem of its files.
+    pub name: String,
+    /// Its files.
+    pub parts: Vec<Part>,
+}
+
+impl Scenario {
+    /// Everything that one channel tells, or everything at all.
+    #[must_use]
+    pub fn observed(&self, channel: Option<Channel>) -> Vec<Observed> {
+        let parts = self.parts.iter().filter(|part| channel.is_none_or(|channel| part.channel == channel));
+        parts.flat_map(|part| part.observed.iter().cloned()).collect()
+    }
+}
+
+/// The folder of the fixtures.
+#[must_use]
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
+/// Every scenario that was captured with its sequence of events, of both agents and of every version.
+#[must_use]
+pub fn scenarios() -> Vec<Scenario> {
+    let mut all = Vec::new();
+    for version in sorted(&fixtures().join("claude-code")) {
+        for folder in sorted(&version).iter().filter(|folder| folder.join("hooks.jsonl").exists()) {
+            all.push(claude(folder));
+        }
+    }
+    for version in sorted(&fixtures().join("codex")).iter().filter(|version| version.is_dir()) {
+        all.extend(codex(version));
+    }
+    all
+}
+
+/// The scenario of this name; the name may be the end of it.
+#[must_use]
+pub fn scenario(name: &str) -> Scenario {
+    let found = scenarios().into_iter().find(|scenario| scenario.name.ends_with(name));
+    found.unwrap_or_else(|| panic!("no scenario is named `{name}`"))
+}
+
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn file_name(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+fn below(path: &Path) -> String {
+    path.strip_prefix(fixtures()).unwrap().to_str().unwrap().to_owned()
+}
+
+fn config() -> Config {
+    Config { level: Level::Actions, ..Config::default() }
+}
+
+/// A payload as the hook would have spooled it and the intake read it.
+#[must_use]
+pub fn hook(agent: Agent, name: &str, arrived: Millis, is_status_line: bool, payload: &[u8]) -> Observed {
+    let (source, privacy) = match agent {
+        Agent::Codex => (Source::Hook, agent_tracer_privacy::Source::CodexHook),
+        Agent::ClaudeCode if is_status_line => (Source::StatusLine, agent_tracer_privacy::Source::StatusLine),
+        Agent::ClaudeCode => (Source::Hook, agent_tracer_privacy::Source::ClaudeHook),
+    };
+    let mut body = Vec::new();
+    reduce(payload, privacy, &config(), &mut || [7; 16], &mut body);
+    let context = Context::default();
+    let reading = read(&Observation {
+        agent,
+        channel: Channel::Hook,
+        name,
+        arrived,
+        source,
+        body: &body,
+        context: &context,
+    });
+    Observed {
+        name: name.to_owned(),
+        source: None,
+        agent,
+        channel: Channel::Hook,
+        arrived,
+        verdict: Verdict::Read(reading),
+        payload: (agent == Agent::ClaudeCode).then(|| xxh3_64(&body)),
+        kept: Some(body),
+    }
+}
+
+fn hooks(agent: Agent, path: &Path) -> Part {
+    let text = fs::read_to_string(path).unwrap();
+    let mut observed = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let arrived = match row.get("t_ns") {
+            Some(nanos) => Millis::from_nanos(nanos.as_u64().unwrap()),
+            None => Millis((row["t"].as_f64().unwrap() * 1000.0) as i64),
+        };
+        let is_status_line = row.get("channel").is_some_and(|channel| channel == "statusline");
+        let name = format!("{}#{}", below(path), index + 1);
+        observed.push(hook(
+            agent,
+            &name,
+            arrived,
+            is_status_line,
+            &serde_json::to_vec(&row["payload"]).unwrap(),
+        ));
+    }
+    Part { path: below(path), channel: Channel::Hook, observed }
+}
+
+fn claude(folder: &Path) -> Scenario {
+    let mut paths = Vec::new();
+    files(folder, &mut paths);
+    let mut parts = Vec::new();
+    for path in paths {
+        match file_name(&path) {
+            "truth.json" => {}
+            "hooks.jsonl" => parts.push(hooks(Agent::ClaudeCode, &path)),
+            _ => parts.push(transcript(&path)),
+        }
+    }
+    Scenario { name: below(folder), parts }
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for path in sorted(folder) {
+        if path.is_dir() { files(&path, found) } else { found.push(path) }
+    }
+}
+
+/// A row of a file.
+fn of_file(agent: Agent, path: &Path, name: String, reading: Reading) -> Observed {
+    Observed {
+        name,
+        source: Some(below(path)),
+        agent,
+        channel: Channel::Transcript,
+        arrived: Millis(0),
+        verdict: Verdict::Read(reading),
+        payload: None,
+        kept: None,
+    }
+}
+
+fn transcript(path: &Path) -> Part {
+    let content = fs::read(path).unwrap();
+    let config = config();
+    let rules = Rules { config: &config, hash_key: [7; 16], home_dir: None };
+    let mut observed = Vec::new();
+    let mut push = |offset: String, reading: Reading| {
+        if !reading.entries.is_empty() || !reading.unrecognised.is_empty() {
+            observed.push(of_file(Agent::ClaudeCode, path, format!("{}@{offset}", below(path)), reading));
+        }
+    };
+    match Place::of(path.to_str().unwrap()) {
+        Place::Meta(file) => push("meta".to_owned(), read_meta(&rules, &file, &content, Millis(0))),
+        Place::Rows(file) => {
+            let mut reader = TranscriptReader::new(file);
+            LineSplitter::new(0).push(&content, |line| {
+                let Line::Complete { bytes, offset } = line else { panic!("no captured line is too long") };
+                match reader.read(&rules, bytes, offset, Millis(0)) {
+                    RowReading::Read(reading) | RowReading::Copied(reading) => {
+                        push(offset.to_string(), reading)
+                    }
+                    _ => {}
+                }
+            });
+            push("end".to_owned(), reader.finish(&rules));
+        }
+        Place::Other => panic!("{} is nothing of ours", path.display()),
+    }
+    Part { path: below(path), channel: Channel::Transcript, observed }
+}
+
+fn codex(version: &Path) -> Vec<Scenario> {
+    let mut scenarios: BTreeMap<String, Vec<Part>> = BTreeMap::new();
+    for path in sorted(&version.join("hooks")) {
+        let name = file_name(&path).trim_end_matches(".hooks.jsonl").to_owned();
+        scenarios.entry(name).or_default().push(hooks(Agent::Codex, &path));
+    }
+    for path in sorted(&version.join("rollouts")) {
+        let name = file_name(&path).split('.').next().unwrap().to_owned();
+        scenarios.entry(name).or_default().push(rollout(&path));
+    }
+    let version = below(version);
+    scenarios.into_iter().map(|(name, parts)| Scenario { name: format!("{version}/{name}"), parts }).collect()
+}
+
+fn rollout(path: &Path) -> Part {
+    let content = fs::read(path).unwrap();
+    let config = config();
+    let rules = Rules { config: &config, hash_key: [7; 16], home_dir: None };
+    // The name on disk has the time and the thread; fixtures are called after their scenario.
+    let mut reader = RolloutReader::new(file_name(path));
+    let mut observed = Vec::new();
+    LineSplitter::new(0).push(&content, |line| {
+        let Line::Complete { bytes, offset } = line else { panic!("no captured line is too long") };
+        let name = reader.observation(offset);
+        if let Row::Read(reading) = reader.read(&rules, bytes, offset, Millis(0))
+            && (!reading.entries.is_empty() || !reading.unrecognised.is_empty())
+        {
+            observed.push(of_file(Agent::Codex, path, name, reading));
+        }
+    });
+    Part { path: below(path), channel: Channel::Transcript, observed }
+}
