@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_agents::files::Rules;
 use agent_tracer_privacy::{Config, Level};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What may be recorded, at one moment.
 #[derive(Clone, Debug)]
@@ -27,6 +28,11 @@ impl Privacy {
     #[must_use]
     pub fn rules(&self) -> Rules<'_> {
         Rules { config: &self.config, hash_key: self.hash_key, home_dir: self.home_dir.as_deref() }
+    }
+
+    /// A number that changes with the exclusions.
+    pub(crate) fn exclusions(&self) -> u64 {
+        xxh3_64(format!("{:?}", self.config.excludes).as_bytes())
     }
 }
 

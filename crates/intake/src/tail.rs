@@ -9,6 +9,7 @@ mod active;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -201,7 +202,10 @@ impl Tail {
                 return Ok(());
             }
             let Some(root) = self.roots.iter().find(|root| path.starts_with(&root.folder)) else { continue };
-            if path.is_dir() {
+            // Links are not followed, except if the folder itself is one.
+            let is_folder =
+                path == root.folder || fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_dir());
+            if is_folder {
                 let changed = &mut self.changed;
                 let mut failed = Vec::new();
                 // A new folder may have got its files before anybody watched it.

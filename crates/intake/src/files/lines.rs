@@ -138,6 +138,7 @@ impl Pass<'_> {
         };
         let mut mark = Mark::new(identity, changed_ns, stood);
         mark.unsettled = self.reader.clone().settle(&self.privacy.rules()).is_some();
+        mark.exclusions = self.privacy.exclusions();
         mark.excluded = self.reader.is_excluded();
         mark.project.clone_from(&self.project);
         Ok(Known { mark, offset, reader: None })

@@ -28,6 +28,9 @@ pub(super) struct Mark {
     /// Its end says something once it is known to be the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) unsettled: bool,
+    /// A hash of the exclusions under which it was read.
+    #[serde(default)]
+    pub(super) exclusions: u64,
     /// Whether nothing of it may be recorded; unknown until it names a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) excluded: Option<bool>,
@@ -44,6 +47,7 @@ impl Mark {
             changed_ns,
             before,
             unsettled: false,
+            exclusions: 0,
             excluded: None,
             project: None,
         }

@@ -227,7 +227,7 @@ impl Files {
         let compressed = matches!(kind, Kind::Rollout { compressed: true });
         let head = read_at(&file, 0, FileIdentity::HEAD_BYTES as u64)?;
         let sight = FileSight { device: facts.device, inode: facts.inode, length: facts.length, head: &head };
-        let begin = self.begin(path, kind, &file, compressed, &sight, known.as_ref())?;
+        let begin = self.begin(path, kind, &file, privacy, &sight, known.as_ref())?;
         let is_replaced = known.is_some() && begin.known.is_none();
         if is_replaced {
             self.tally.replaced.fetch_add(1, Ordering::Relaxed);
@@ -302,10 +302,11 @@ impl Files {
         path: &Path,
         kind: &Kind,
         file: &File,
-        compressed: bool,
+        privacy: &Privacy,
         sight: &FileSight<'_>,
         known: Option<&'k Known>,
     ) -> Result<Begin<'k>, Fault> {
+        let compressed = matches!(kind, Kind::Rollout { compressed: true });
         if let Some(known) = known
             && !matches!(known.mark.change(sight), Change::Replaced)
             && (compressed || stood_before(file, known)?)
@@ -319,6 +320,13 @@ impl Files {
                         .and_then(|cursor| Reader::resume(kind, path, Mark::decode(&cursor.state)?.1))
                 }
             };
+            let is_same = known.mark.exclusions == privacy.exclusions();
+            let reader =
+                reader.and_then(
+                    |reader| {
+                        if is_same { Some(reader) } else { reader.reconsider(kind, path, privacy) }
+                    },
+                );
             if let Some(reader) = reader {
                 return Ok(Begin { offset: known.offset, reader, known: Some(known) });
             }

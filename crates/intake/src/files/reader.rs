@@ -10,6 +10,7 @@ use agent_tracer_ledger::Verdict;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use super::find::Kind;
+use crate::privacy::Privacy;
 
 /// Reads the lines of one file in their order.
 #[derive(Clone, Debug)]
@@ -48,6 +49,23 @@ impl Reader {
             }
             Kind::Meta(_) => None,
         }
+    }
+
+    /// The same reader after the user has excluded other directories: what it decided about its own is decided anew.
+    pub(super) fn reconsider(self, kind: &Kind, path: &Path, privacy: &Privacy) -> Option<Self> {
+        let mut state: serde_json::Value = serde_json::from_slice(&self.state()).ok()?;
+        let members = state.as_object_mut()?;
+        match self {
+            // Until a row names the directory again nothing is said.
+            Self::Transcript { .. } => drop(members.remove("directory")),
+            Self::Rollout { reader } => {
+                let cwd = reader.state().cwd.as_deref();
+                let excludes =
+                    |cwd: &str| privacy.config.excludes(cwd.as_bytes(), privacy.home_dir.as_deref());
+                members.insert("excluded".to_owned(), cwd.map_or(reader.state().excluded, excludes).into());
+            }
+        }
+        Self::resume(kind, path, &serde_json::to_vec(&state).ok()?)
     }
 
     /// What another reader needs to go on.

@@ -231,6 +231,36 @@ fn a_description_that_is_half_written_is_read_later_and_a_broken_one_counted() {
 }
 
 #[test]
+fn an_exclusion_that_is_made_later_counts_from_the_next_row() {
+    let mut world = World::new();
+    let rollout = format!("codex/sessions/2026/11/15/{ROLLOUT}");
+    let content = rollout_rows();
+    let half = content.iter().take(content.len() / 2).rposition(|byte| *byte == b'\n').unwrap() + 1;
+    for restarts in [false, true] {
+        world.put("home/privacy.conf", b"");
+        world.put(FILE, rows(0..2).as_bytes());
+        world.read(FILE);
+        world.put(&rollout, &content[..half]);
+        world.read(&rollout);
+        let before = names(&world).len();
+        world.put("home/privacy.conf", b"exclude /nowhere/shop\nexclude /home/dev/project\n");
+        if restarts {
+            world.restart();
+        }
+        world.append(FILE, rows(2..4).as_bytes());
+        world.read(FILE);
+        world.append(&rollout, &content[half..]);
+        world.read(&rollout);
+        assert_eq!(names(&world).len(), before);
+        world.put("home/privacy.conf", b"");
+        world.append(FILE, rows(4..5).as_bytes());
+        world.read(FILE);
+        assert_eq!(names(&world).len(), before + 1);
+        world.with_new_sink();
+    }
+}
+
+#[test]
 fn a_task_is_told_its_project_and_it_stays_the_first_one() {
     let world = World::new();
     let moved = row(1).replace("/nowhere/shop", "/nowhere/other");
