@@ -15,6 +15,7 @@
 pub mod files;
 pub mod import;
 mod intake;
+mod ledger;
 pub mod liveness;
 mod note;
 mod pace;

@@ -11,6 +11,7 @@ mod files;
 mod fixtures;
 mod import;
 mod intake;
+mod ledger;
 mod liveness;
 mod spool;
 mod tail;

@@ -1,0 +1,29 @@
+//! The ledger as a sink.
+
+use agent_tracer_event::Agent;
+use agent_tracer_ledger::{AppendError, Batch, Cursor, Ledger, QueryError, Receipt};
+
+use crate::sink::{Sink, SinkError};
+
+impl Sink for Ledger {
+    fn append(&self, batch: Batch) -> Result<Receipt, SinkError> {
+        Self::append(self, batch).map_err(|error| match error {
+            AppendError::DiskFull => SinkError::DiskFull,
+            AppendError::ReadOnly => SinkError::ReadOnly,
+            AppendError::Closed => SinkError::Closed,
+            AppendError::Store(what) => SinkError::Failed(what),
+        })
+    }
+
+    fn cursor(&self, source: &str) -> Result<Option<Cursor>, SinkError> {
+        Self::cursor(self, source).map_err(unanswered)
+    }
+
+    fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, SinkError> {
+        Self::cursors(self, agent).map_err(unanswered)
+    }
+}
+
+fn unanswered(error: QueryError) -> SinkError {
+    SinkError::Failed(error.to_string())
+}
