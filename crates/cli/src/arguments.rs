@@ -14,6 +14,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     max_term_width = 100,
     after_help = "\
 Examples:
+  agent-tracer serve               record and show, until Ctrl-C
   agent-tracer install claude      connect Claude Code
   agent-tracer install codex       connect Codex
   agent-tracer doctor              see whether all is well"
@@ -36,9 +37,11 @@ pub(crate) struct Options {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Serve(Serve),
     Install(Install),
     Uninstall(Uninstall),
     Doctor(Doctor),
+    Import(Import),
     /// Prints the status line for what Claude Code sends on standard input
     ///
     /// Claude Code calls the hook binary directly; this is the same, for trying it out.
@@ -67,6 +70,50 @@ pub(crate) enum ScopeName {
     Project,
     /// This project's, for you alone (Claude Code only)
     Local,
+}
+
+/// Reads what the agents do, keeps it, and shows it in the browser
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer serve                             at http://127.0.0.1:4747
+  agent-tracer serve --listen 127.0.0.1:8080     somewhere else
+  agent-tracer serve --home ~/tracer             with everything in one folder
+
+While it is off nothing is lost: hooks write to the spool, agents to their own files, and the next
+start reads both. The first start also reads the whole history, in the background.")]
+pub(crate) struct Serve {
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4747")]
+    pub(crate) listen: std::net::SocketAddr,
+}
+
+/// Reads the history that the agents keep of themselves
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer import                            everything of both agents
+  agent-tracer import claude --since 30d         files that changed in the last thirty days
+  agent-tracer import codex --dry-run            how much there is to read
+  agent-tracer import --path ~/backup/.claude    another home, or any folder with transcripts
+  agent-tracer import --json | jq .rows
+
+A second run reads only what is new. `serve` does this by itself; run it without a server.")]
+pub(crate) struct Import {
+    /// The agent; both if none is named
+    pub(crate) agent: Option<AgentName>,
+    /// Read this folder instead of the agents' homes; may be given more than once
+    #[arg(long, value_name = "DIR")]
+    pub(crate) path: Vec<PathBuf>,
+    /// Only files that changed since then: a date, a time, or how long ago (`7d`, `24h`)
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
+    /// Say how much there is to read, and read nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Connects an agent: registers the hook for its events

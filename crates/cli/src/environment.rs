@@ -88,10 +88,30 @@ impl Environment {
         self.program_folder.join(HOOK_PROGRAM)
     }
 
+    /// Returns how a person calls this program: by its name if it is on the path, else by where it is.
+    pub(crate) fn program(&self) -> String {
+        let here = self.program_folder.join("agent-tracer");
+        let known = self.on_path("agent-tracer").and_then(|file| file.canonicalize().ok());
+        if known.is_some_and(|known| known == here) {
+            return "agent-tracer".to_owned();
+        }
+        here.display().to_string()
+    }
+
     /// Returns the first file called `name` in the folders of `$PATH`.
     pub(crate) fn on_path(&self, name: &str) -> Option<PathBuf> {
         let path = self.variable("PATH")?;
         std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    }
+
+    /// Returns the name of the local time zone, where the system has one.
+    pub(crate) fn time_zone(&self) -> Option<String> {
+        let named = self.variable("TZ").and_then(|zone| zone.into_string().ok());
+        let named = named.map(|zone| zone.trim_start_matches(':').to_owned());
+        named.filter(|zone| !zone.is_empty()).or_else(|| {
+            let target = std::fs::canonicalize("/etc/localtime").ok()?;
+            Some(target.to_str()?.split_once("/zoneinfo/")?.1.to_owned())
+        })
     }
 
     /// Returns the present time.

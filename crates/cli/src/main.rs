@@ -10,10 +10,14 @@ mod environment;
 mod failure;
 mod files;
 mod home;
+mod instance;
+mod log;
 mod output;
 mod record;
 #[cfg(test)]
 mod reference;
+mod signals;
+mod sources;
 mod statusline_conf;
 
 use std::process::ExitCode;

@@ -2,7 +2,9 @@
 
 mod completions;
 mod doctor;
+mod import;
 mod install;
+mod serve;
 mod statusline;
 mod target;
 mod uninstall;
@@ -25,6 +27,8 @@ pub(crate) fn run(
         Command::Install(arguments) => install::run(arguments, options, environment, output),
         Command::Uninstall(arguments) => uninstall::run(arguments, options, environment, output),
         Command::Doctor(arguments) => doctor::run(arguments, options, environment, output),
+        Command::Serve(arguments) => serve::run(arguments, options, environment, output),
+        Command::Import(arguments) => import::run(arguments, options, environment, output),
         Command::Statusline => statusline::run(options, environment),
         Command::Completions(arguments) => completions::run(arguments, output),
     }

@@ -2,8 +2,10 @@
 
 mod doctor;
 mod doctor_codex;
+mod import;
 mod install_claude;
 mod install_codex;
+mod serve;
 mod uninstall;
 mod words;
 mod world;

@@ -1,0 +1,137 @@
+//! `agent-tracer import`: reads the history that the agents keep of themselves.
+//!
+//! Law: idempotent. What was read is not read again, what was brought is known by its name, and stopping at any moment
+//! loses nothing but time.
+
+mod progress;
+mod since;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use agent_tracer_event::Agent;
+use agent_tracer_intake::files::{Files, Root};
+use agent_tracer_intake::import::{Patience, Plan, Summary, run as read_plan};
+use agent_tracer_intake::{Projects, Sink, SinkError, Stop};
+use serde_json::json;
+
+use crate::arguments::{AgentName, Import, Options};
+use crate::environment::Environment;
+use crate::failure::{Failure, plain};
+use crate::instance::Instance;
+use crate::output::Output;
+use crate::{home, signals, sources};
+use progress::Display;
+
+pub(super) fn run(
+    arguments: &Import,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let since = arguments.since.as_deref().map(|text| since::parse(text, environment.now())).transpose()?;
+    let (tracer, named) = environment.home(options.home.as_deref())?;
+    let roots = roots(arguments, environment)?;
+    // Before the ledger starts threads of its own.
+    let stop = Stop::new();
+    signals::request_on_end(&stop)?;
+    home::prepare(&tracer, named.is_none())?;
+    let _instance = Instance::take(&tracer)?;
+    let ledger = Arc::new(sources::ledger(&tracer)?);
+    let privacy = Arc::new(sources::privacy(&tracer, environment)?);
+    let sink: Arc<dyn Sink> = Arc::<agent_tracer_ledger::Ledger>::clone(&ledger);
+    let files = Files::new(sink, privacy, Arc::new(Projects::new()), sources::clock());
+    files.load().map_err(|error| refused(&error))?;
+
+    let begun = Instant::now();
+    let plan = Plan::make(&files, &roots, since);
+    for (folder, cause) in &plan.unreadable {
+        output.say(&format!("warning: cannot look into `{}`: {}", folder.display(), plain(cause)))?;
+    }
+    if plan.found == 0 {
+        for root in &roots {
+            output.say(&format!("nothing found in `{}`", root.folder.display()))?;
+        }
+    }
+    if arguments.dry_run {
+        let text = if arguments.json { json_of(&plan, None, begun, true) } else { progress::planned(&plan) };
+        output.data(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut display = Display::of_process();
+    let summary = read_plan(&files, &plan, Patience::Fail, &stop, &mut |progress| display.show(progress));
+    display.clear();
+    let summary = summary.map_err(|error| refused(&error))?;
+    ledger.close();
+    for failure in &summary.failures {
+        let cause = std::error::Error::source(failure).map(|cause| format!(": {cause}")).unwrap_or_default();
+        output.say(&format!("warning: {failure}{cause}"))?;
+    }
+    let text = if arguments.json {
+        json_of(&plan, Some(&summary), begun, false)
+    } else {
+        progress::done(&plan, &summary, begun.elapsed())
+    };
+    output.data(&text)?;
+    Ok(if summary.failed > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn roots(arguments: &Import, environment: &Environment) -> Result<Vec<Root>, Failure> {
+    let agent = arguments.agent.map(|agent| match agent {
+        AgentName::Claude => Agent::ClaudeCode,
+        AgentName::Codex => Agent::Codex,
+    });
+    let mut roots = Vec::new();
+    for folder in &arguments.path {
+        let folder = environment.absolute(folder);
+        if !folder.is_dir() {
+            return Err(Failure::usage(format!("`{}` is not a folder", folder.display()))
+                .hint("name an agent's home, or any folder with transcripts in it"));
+        }
+        roots.extend(sources::roots_in(folder, agent));
+    }
+    if arguments.path.is_empty() {
+        for known in Agent::ALL.iter().filter(|known| agent.is_none_or(|agent| agent == **known)) {
+            roots.extend(sources::roots(*known, environment)?);
+        }
+    }
+    Ok(roots)
+}
+
+fn refused(error: &SinkError) -> Failure {
+    let failure = Failure::new(format!("cannot go on: {error}"));
+    match error {
+        SinkError::DiskFull => {
+            failure.hint("free some space and run the command again: it goes on where it stopped")
+        }
+        SinkError::ReadOnly => failure.hint("check the owner and the mode of the home folder"),
+        SinkError::Closed | SinkError::Failed(_) => failure,
+    }
+}
+
+fn json_of(plan: &Plan, summary: Option<&Summary>, begun: Instant, dry_run: bool) -> String {
+    let mut object = json!({
+        "dryRun": dry_run,
+        "filesFound": plan.found,
+        "filesUnchanged": plan.unchanged,
+        "filesTooOld": plan.too_old,
+        "filesToRead": plan.files.len(),
+        "bytesToRead": plan.bytes,
+        "elapsedMs": u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+    });
+    if let (Some(summary), Some(members)) = (summary, object.as_object_mut()) {
+        let failures: Vec<String> = summary.failures.iter().map(ToString::to_string).collect();
+        members.extend([
+            ("filesRead".to_owned(), json!(summary.read)),
+            ("filesFailed".to_owned(), json!(summary.failed)),
+            ("filesLater".to_owned(), json!(summary.later)),
+            ("bytes".to_owned(), json!(summary.counts.bytes)),
+            ("rows".to_owned(), json!(summary.counts.rows)),
+            ("rowsSkipped".to_owned(), json!(summary.counts.skipped)),
+            ("stopped".to_owned(), json!(summary.is_stopped)),
+            ("failures".to_owned(), json!(failures)),
+        ]);
+    }
+    format!("{object:#}\n")
+}

@@ -1,0 +1,122 @@
+//! `agent-tracer serve`: reads what arrives, keeps it, and answers.
+//!
+//! Law: starts in an order in which everything that is started can be stopped, and stops in the other: first nothing
+//! comes in any more, then everything that came is written, then the file is closed.
+
+mod doors;
+mod greeting;
+
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agent_tracer_event::Agent;
+use agent_tracer_intake::{Intake, Note, Setup, Sink, StartError};
+use agent_tracer_ledger::Ledger;
+use agent_tracer_server::{Config, Live, ServeError, Server, owner_token};
+
+use crate::arguments::{Options, Serve};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::instance::Instance;
+use crate::output::Output;
+use crate::{home, log, signals, sources};
+
+pub(super) fn run(
+    arguments: &Serve,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    signals::hold()?;
+    let (tracer, named) = environment.home(options.home.as_deref())?;
+    let mut roots = Vec::new();
+    for agent in Agent::ALL {
+        roots.extend(sources::roots(*agent, environment)?);
+    }
+    home::prepare(&tracer, named.is_none())?;
+    let _instance = Instance::take(&tracer)?;
+    let token = owner_token(&tracer.token()).map_err(|error| explained(&error))?;
+    let clock = sources::clock();
+    let notes = log::to_stderr(Arc::clone(&clock));
+    let privacy = Arc::new(sources::privacy(&tracer, environment)?);
+    let ledger = Arc::new(sources::ledger(&tracer)?);
+    let live = Live::new();
+    {
+        let live = live.clone();
+        ledger.on_commit(move |committed| live.publish(&committed.rows));
+    }
+    let shared = doors::Shared {
+        ledger: Arc::clone(&ledger),
+        live,
+        home: tracer.clone(),
+        clock: Arc::clone(&clock),
+        privacy: Arc::clone(&privacy),
+        intake: Arc::default(),
+    };
+    let mut config = Config::new(token);
+    config.listen = arguments.listen;
+    config.time_zone = environment.time_zone();
+    let server = start(config, &shared)?;
+    let setup =
+        Setup { home: tracer.clone(), roots, privacy, clock, notes: Arc::clone(&notes), running: None };
+    let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&ledger);
+    let intake = Intake::start(setup, sink).map_err(|error| not_started(&error))?;
+    *shared.intake.lock().unwrap_or_else(PoisonError::into_inner) = Some(intake);
+
+    let link = server.login_link().map_err(|error| explained(&error))?;
+    for line in greeting::lines(&link, server.address(), &environment.program(), &tracer) {
+        output.say(&line)?;
+    }
+    let signal = signals::wait()?;
+    signals::release();
+    notes(Note::info(format!("{signal}: stopping")));
+    stop(&shared.intake, server, &ledger);
+    notes(Note::info("stopped; what happens from now on waits in the spool"));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts the server; a time zone of the system that it does not know is no reason not to.
+fn start(mut config: Config, shared: &doors::Shared) -> Result<Server, Failure> {
+    match agent_tracer_server::serve(config.clone(), shared.doors()) {
+        Err(ServeError::NoSuchZone(_)) => {
+            config.time_zone = None;
+            agent_tracer_server::serve(config, shared.doors()).map_err(|error| explained(&error))
+        }
+        other => other.map_err(|error| explained(&error)),
+    }
+}
+
+fn stop(intake: &Mutex<Option<Intake>>, server: Server, ledger: &Ledger) {
+    let intake = intake.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(intake) = intake {
+        intake.stop();
+    }
+    server.stop();
+    ledger.close();
+}
+
+fn not_started(error: &StartError) -> Failure {
+    let failure = explained(error);
+    match error {
+        StartError::Spool(_) => failure.hint("`agent-tracer doctor` says more about the spool"),
+        StartError::Sink(_) | StartError::Thread(_) => failure,
+    }
+}
+
+/// A failure from an error of another room: its text, its causes, and its hint if it has one.
+fn explained(error: &dyn std::error::Error) -> Failure {
+    let told = error.to_string();
+    let (text, hint) =
+        told.split_once("\nhint: ").map_or((told.as_str(), None), |(text, hint)| (text, Some(hint)));
+    let mut text = text.to_owned();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    let failure = Failure::new(text);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}

@@ -1,0 +1,145 @@
+//! What the server is given.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agent_tracer_event::Millis;
+use agent_tracer_intake::{Clock, History, Intake, PrivacyFile, State};
+use agent_tracer_ledger::view::SpoolHealth;
+use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
+use agent_tracer_server::{Append, AppendError, Done, Doors, Live, Privacy, SpoolView};
+use agent_tracer_spool::{Home, Spool};
+
+/// What the rooms of this process share.
+pub(super) struct Shared {
+    pub(super) ledger: Arc<Ledger>,
+    pub(super) live: Live,
+    pub(super) home: Home,
+    pub(super) clock: Clock,
+    pub(super) privacy: Arc<PrivacyFile>,
+    /// Started after the server, stopped before it.
+    pub(super) intake: Arc<Mutex<Option<Intake>>>,
+}
+
+impl Shared {
+    pub(super) fn doors(&self) -> Doors {
+        let privacy = Arc::clone(&self.privacy);
+        let (spool, clock, intake) =
+            (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
+        Doors {
+            store: self.ledger.store(),
+            append: Arc::new(Queue(Arc::clone(&self.ledger))),
+            live: self.live.clone(),
+            clock: Arc::clone(&self.clock),
+            spool: Arc::new(move || {
+                let state = intake.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Intake::state);
+                look(&spool, clock(), state)
+            }),
+            privacy: Arc::new(move || {
+                let now = privacy.current();
+                Arc::new(Privacy {
+                    config: now.config.clone(),
+                    hash_key: now.hash_key,
+                    home_dir: now.home_dir.clone(),
+                })
+            }),
+            assets: Arc::new(|_| None),
+        }
+    }
+}
+
+/// The ledger's queue, for what is posted.
+struct Queue(Arc<Ledger>);
+
+impl Append for Queue {
+    fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+        let told = move |answer: Result<ledger::Receipt, ledger::AppendError>| {
+            done(answer.map_err(|error| match error {
+                ledger::AppendError::DiskFull => AppendError::DiskFull,
+                ledger::AppendError::ReadOnly => AppendError::ReadOnly,
+                ledger::AppendError::Closed => AppendError::Closed,
+                ledger::AppendError::Store(what) => AppendError::Store(what),
+            }));
+        };
+        self.0.submit(batch, told).map_err(|Full(batch)| Box::new(batch))
+    }
+}
+
+/// What the spool looks like, and what is wrong around it.
+fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
+    let mut problems = Vec::new();
+    let stats = match spool.stats() {
+        Ok(stats) => Some(stats),
+        Err(error) => {
+            problems.push(format!("{error}; check the permissions of the spool"));
+            None
+        }
+    };
+    if let Some(state) = state {
+        if let History::Reading(progress) = state.history
+            && progress.files_total > 0
+        {
+            problems.push(format!(
+                "the history is still being read: {} of {} files; numbers grow until it is done",
+                progress.files, progress.files_total
+            ));
+        }
+        if state.files.failed > 0 {
+            problems
+                .push(format!("{} times a file could not be read; the log says which", state.files.failed));
+        }
+    }
+    let Some(stats) = stats else {
+        return SpoolView { problems, ..SpoolView::default() };
+    };
+    let lost: BTreeMap<String, u64> = stats
+        .lost
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(reason, count)| (reason.as_str().to_owned(), *count))
+        .collect();
+    let oldest = stats.oldest_nanos.map(Millis::from_nanos);
+    let lag = oldest.map_or(0, |oldest| now.0.saturating_sub(oldest.0));
+    SpoolView {
+        health: SpoolHealth { waiting: stats.waiting, quarantined: stats.quarantined, lost },
+        lag_ms: u64::try_from(lag).unwrap_or(0),
+        problems,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_tracer_intake::files::Counts;
+    use agent_tracer_intake::import::Progress;
+    use agent_tracer_spool::envelope::{Agent, Channel, Header};
+
+    use super::*;
+
+    #[test]
+    fn what_waits_and_since_when_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spool = Spool::at(&folder.path().join("spool"));
+        spool.prepare().expect("prepared");
+        let header = Header::new(Agent::Codex, Channel::Hook, 5_000_000_000);
+        spool.accept(&header, b"{}", header.arrived_nanos, 1).expect("accepted");
+        spool.count_loss(agent_tracer_spool::Reason::Full);
+        let view = look(&spool, Millis(7_500), None);
+        assert_eq!((view.health.waiting, view.lag_ms), (1, 2_500));
+        assert_eq!(view.health.lost, BTreeMap::from([("full".to_owned(), 1)]));
+        assert_eq!(view.problems, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_history_that_is_still_being_read_is_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spool = Spool::at(&folder.path().join("spool"));
+        let progress = Progress { files: 2, files_total: 9, ..Progress::default() };
+        let state =
+            |history| State { envelopes: 0, refused: 0, failures: 0, files: Counts::default(), history };
+        let problems = |history| look(&spool, Millis(0), Some(state(history))).problems;
+        let told = problems(History::Reading(progress));
+        assert!(told[0].contains("2 of 9 files"), "{told:?}");
+        assert_eq!(problems(History::Reading(Progress::default())), Vec::<String>::new());
+        assert_eq!(problems(History::Done(progress)), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,55 @@
+//! Ends that others ask for: Ctrl-C, and whoever stops services.
+//!
+//! The two signals are blocked before any thread is started, so that they reach the one thread that waits for them and
+//! interrupt nobody else.
+
+use std::thread::Builder;
+
+use agent_tracer_intake::Stop;
+use nix::sys::signal::{SigSet, Signal};
+
+use crate::failure::Failure;
+
+fn ends() -> SigSet {
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGINT);
+    signals.add(Signal::SIGTERM);
+    signals
+}
+
+/// Keeps the signals back for this thread and those that it starts.
+pub(crate) fn hold() -> Result<(), Failure> {
+    ends().thread_block().map_err(|error| Failure::new(format!("cannot hold signals: {error}")))
+}
+
+/// Waits until somebody asks this process to end; returns what the signal is called.
+pub(crate) fn wait() -> Result<&'static str, Failure> {
+    ends()
+        .wait()
+        .map(Signal::as_str)
+        .map_err(|error| Failure::new(format!("cannot wait for signals: {error}")))
+}
+
+/// Ends the process at once at the next signal: whoever asks twice means it.
+pub(crate) fn release() {
+    // Then a second one does what it did before: nothing.
+    ends().thread_unblock().ok();
+}
+
+/// Makes the next signal request a stop. Call it before any other thread is started, or after [`hold`].
+pub(crate) fn request_on_end(stop: &Stop) -> Result<(), Failure> {
+    hold()?;
+    let stop = stop.clone();
+    let watch = move || {
+        if wait().is_ok() {
+            stop.request();
+            release();
+            // Somebody has to be there whom a second one ends.
+            loop {
+                std::thread::park();
+            }
+        }
+    };
+    let started = Builder::new().name("signals".to_owned()).spawn(watch);
+    started.map(drop).map_err(|error| Failure::new(format!("cannot start a thread: {error}")))
+}

@@ -1,0 +1,151 @@
+//! `serve`: started for real, heard, asked, and stopped by a signal.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::world::World;
+
+struct Server {
+    child: Child,
+    stderr: BufReader<std::process::ChildStderr>,
+    said: String,
+}
+
+impl Server {
+    fn start(world: &World) -> Server {
+        let mut child = Command::new(world.path("bin/agent-tracer"))
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .env_clear()
+            .env("HOME", world.path("home"))
+            .env("PATH", world.path("empty"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let stderr = BufReader::new(child.stderr.take().expect("standard error"));
+        let mut server = Server { child, stderr, said: String::new() };
+        server.read_until("stop       Ctrl-C");
+        server
+    }
+
+    /// Reads what it says up to a line that holds this.
+    fn read_until(&mut self, part: &str) {
+        loop {
+            let mut line = String::new();
+            let read = self.stderr.read_line(&mut line).expect("text");
+            assert!(read > 0, "it ended without saying `{part}`:\n{}", self.said);
+            self.said.push_str(&line);
+            if line.contains(part) {
+                return;
+            }
+        }
+    }
+
+    fn address(&self) -> String {
+        let link = self.said.split("http://").nth(1).expect("a link");
+        link.split('/').next().expect("an address").to_owned()
+    }
+
+    fn get(&self, path: &str) -> String {
+        let address = self.address();
+        let mut stream = TcpStream::connect(&address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
+    }
+
+    /// Asks it to end; returns everything that it said.
+    fn end(mut self, signal: Signal) -> String {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("a number"));
+        kill(pid, signal).expect("signalled");
+        self.stderr.read_to_string(&mut self.said).expect("text");
+        let status = self.child.wait().expect("it ends");
+        assert_eq!(status.code(), Some(0), "{}", self.said);
+        std::mem::take(&mut self.said)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+#[test]
+fn it_says_where_to_look_answers_and_ends_when_asked() {
+    let world = World::without_hook();
+    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+        let server = Server::start(&world);
+        assert!(server.said.contains("/login?code="), "{}", server.said);
+        assert!(server.said.contains("install claude") && server.said.contains("install codex"));
+        assert!(server.get("/").starts_with("HTTP/1.1 200"), "{}", server.get("/"));
+        let said = server.end(signal);
+        assert!(said.contains("stopping") && said.contains("stopped"), "{said}");
+    }
+    assert_eq!(world.mode("home/.local/share/agent-tracer/token"), 0o600);
+}
+
+#[test]
+fn only_one_at_a_time_and_the_other_is_named() {
+    let world = World::without_hook();
+    let server = Server::start(&world);
+    let pid = format!("process {}", server.child.id());
+    for arguments in [&["serve", "--listen", "127.0.0.1:0"][..], &["import"]] {
+        let answer = world.run(arguments).ended_with(1);
+        assert!(answer.stderr.contains(&pid) && answer.stderr.contains("\nhint: "), "{}", answer.stderr);
+    }
+    server.end(Signal::SIGTERM);
+    world.run(&["import"]).ended_with(0);
+}
+
+#[test]
+fn the_spool_and_the_history_are_read_and_payloads_stay_out_of_the_log() {
+    let world = World::with_real_hook();
+    let rows = concat!(
+        r#"{"type":"user","uuid":"u1","sessionId":"5a13","cwd":"/nowhere/shop","timestamp":"2026-11-15T21:10:04.001Z","promptId":"p1","message":{"role":"user","content":"canary-in-a-prompt"}}"#,
+        "\n"
+    );
+    world.write("home/.claude/projects/-nowhere-shop/5a13.jsonl", rows);
+    let mut hook = Command::new(world.path("bin/agent-tracer-hook"))
+        .arg("claude")
+        .env_clear()
+        .env("HOME", world.path("home"))
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("the hook starts");
+    let payload =
+        br#"{"session_id":"5a13","hook_event_name":"UserPromptSubmit","prompt":"canary-in-a-prompt"}"#;
+    hook.stdin.take().expect("standard input").write_all(payload).expect("written");
+    assert!(hook.wait().expect("the hook ends").success());
+    let new = "home/.local/share/agent-tracer/spool/new";
+    assert_eq!(world.names(new).len(), 1);
+    let mut server = Server::start(&world);
+    server.read_until("history: done");
+    let said = server.end(Signal::SIGTERM);
+    assert_eq!(world.names(new), Vec::<String>::new());
+    assert!(!said.contains("canary"), "{said}");
+    let again = world.run(&["import"]).ended_with(0);
+    assert!(again.stdout.starts_with("read 0 of 1 files"), "{}", again.stdout);
+}
+
+#[test]
+fn an_address_that_is_taken_is_named() {
+    let world = World::without_hook();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let answer = world.run(&["serve", "--listen", &address]).ended_with(1);
+    assert!(answer.stderr.contains(&address) && answer.stderr.contains("hint: "), "{}", answer.stderr);
+}
+
+#[test]
+fn an_address_that_others_can_reach_needs_tokens() {
+    let answer = World::without_hook().run(&["serve", "--listen", "0.0.0.0:0"]).ended_with(1);
+    assert!(answer.stderr.contains("hint: "), "{}", answer.stderr);
+}
