@@ -61,6 +61,8 @@ pub struct Batch {
     pub cursors: Vec<Cursor>,
     /// Rows of known types that say nothing: not received, only counted.
     pub skipped: u64,
+    /// The observations were brought before and are read anew: what they say now replaces what they said then.
+    pub reread: bool,
 }
 
 /// What became of a batch. It is on disk.

@@ -34,10 +34,10 @@ enum Arrival {
 
 /// New entries of a fact.
 #[derive(Debug, Default)]
-struct Touch {
+pub(super) struct Touch {
     fresh: Vec<Told>,
     /// Its entries changed in another way: all of them must be read again.
-    reload: bool,
+    pub(super) reload: bool,
 }
 
 /// The writer's state between transactions.
@@ -54,9 +54,9 @@ pub(crate) struct Apply<'c> {
     pub(super) memory: &'c mut Memory,
     pub(super) pricer: &'c dyn Pricer,
     pub(super) tally: Tally,
-    touched: BTreeMap<(i64, i64), Touch>,
+    pub(super) touched: BTreeMap<(i64, i64), Touch>,
     /// Tasks of which something was told, and whether it was news.
-    told: BTreeMap<i64, Heard>,
+    pub(super) told: BTreeMap<i64, Heard>,
     /// Rows that changed: task and number.
     pub(super) changed: BTreeSet<(i64, i64)>,
     /// Rows that are gone because two were found to be one.
@@ -66,11 +66,20 @@ pub(crate) struct Apply<'c> {
     unrecognised: HashMap<(i64, String, String, String), i64>,
     files: HashMap<String, i64>,
     /// How many more entries there are.
-    entries: i64,
+    pub(super) entries: i64,
+    /// Ids of rows that were deleted together with their task.
+    pub(super) gone: Vec<String>,
+    /// Everything is folded anew: nothing is news.
+    pub(super) is_rebuild: bool,
 }
 
 /// The first part of a reason: reasons are counted, so they must be few.
 const REASON_CHARS: usize = 120;
+
+/// The number of an entry: of the observation and its place in it.
+fn entry_uid(observation: &str, index: u32) -> i64 {
+    xxh3_64(EntryId::derive(observation, index).as_str().as_bytes()).cast_signed()
+}
 
 impl<'c> Apply<'c> {
     pub(crate) fn new(conn: &'c Connection, memory: &'c mut Memory, pricer: &'c dyn Pricer) -> Self {
@@ -88,6 +97,8 @@ impl<'c> Apply<'c> {
             unrecognised: HashMap::new(),
             files: HashMap::new(),
             entries: 0,
+            gone: Vec::new(),
+            is_rebuild: false,
         }
     }
 
@@ -95,7 +106,11 @@ impl<'c> Apply<'c> {
     pub(crate) fn batch(&mut self, batch: &Batch) -> rusqlite::Result<Receipt> {
         let mut receipt = Receipt::default();
         for observed in &batch.observed {
-            receipt.outcomes.push(self.observe(observed)?);
+            receipt.outcomes.push(if batch.reread {
+                self.reread(observed)?
+            } else {
+                self.observe(observed)?
+            });
         }
         for cursor in &batch.cursors {
             self.cursor(cursor)?;
@@ -108,7 +123,7 @@ impl<'c> Apply<'c> {
         Ok(receipt)
     }
 
-    fn count_meta(&self, key: &str, by: i64) -> rusqlite::Result<()> {
+    pub(super) fn count_meta(&self, key: &str, by: i64) -> rusqlite::Result<()> {
         self.conn
             .prepare_cached(
                 "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = value + ?2",
@@ -138,6 +153,49 @@ impl<'c> Apply<'c> {
         count.0 += 1;
         count.1 = count.1.max(observed.arrived.0);
         Ok(outcome)
+    }
+
+    /// Replaces what a source said when it was read before. Counts as nothing that arrived.
+    fn reread(&mut self, observed: &Observed) -> rusqlite::Result<Outcome> {
+        let Verdict::Read(reading) = &observed.verdict else { return Ok(Outcome::Malformed) };
+        let name = xxh3_64(observed.source.as_deref().unwrap_or(&observed.name).as_bytes()).cast_signed();
+        let source: Option<i64> = self
+            .conn
+            .prepare_cached("SELECT id FROM source WHERE name = ?1")?
+            .query_row([name], |row| row.get(0))
+            .optional()?;
+        let Some(source) = source else { return self.observe(observed) };
+        let mut changed = false;
+        let mut index = 0_u32;
+        loop {
+            let uid = entry_uid(&observed.name, index);
+            let old: Option<(i64, i64, i64, Vec<u8>)> = self
+                .conn
+                .prepare_cached("SELECT seq, task, fact, data FROM entry WHERE source = ?1 AND uid = ?2")?
+                .query_row([source, uid], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+                .optional()?;
+            let new = usize::try_from(index).ok().and_then(|index| reading.entries.get(index));
+            if old.is_none() && new.is_none() {
+                break;
+            }
+            index += 1;
+            let same = old.as_ref().zip(new).is_some_and(|((.., data), new)| {
+                codec::decode_json::<Entry>(data).is_ok_and(|old| old == *new)
+            });
+            if same {
+                continue;
+            }
+            if let Some((seq, task, fact, _)) = old {
+                self.conn.prepare_cached("DELETE FROM entry WHERE seq = ?1")?.execute([seq])?;
+                self.entries -= 1;
+                self.touched.entry((task, fact)).or_default().reload = true;
+                changed = true;
+            }
+            if let Some(new) = new {
+                changed |= self.enter(observed, index - 1, new, source)?;
+            }
+        }
+        Ok(if changed { Outcome::Recorded } else { Outcome::Duplicate })
     }
 
     fn record(&mut self, observed: &Observed) -> rusqlite::Result<(Outcome, String)> {
@@ -178,40 +236,7 @@ impl<'c> Apply<'c> {
                 is_refused = true;
                 continue;
             }
-            let task = self.task(&entry.task)?;
-            if matches!(entry.subject, Subject::Task | Subject::Account) {
-                is_news |= self.hear(entry, observed.channel)?;
-                continue;
-            }
-            let fact = self.resolve(task, &entry.key, &entry.aliases)?;
-            let index = u32::try_from(index).unwrap_or(u32::MAX);
-            let uid = xxh3_64(EntryId::derive(&observed.name, index).as_str().as_bytes()).cast_signed();
-            self.memory.seq += 1;
-            let machine = self.memory.words.id(self.conn, &self.memory.machine_id)?;
-            let inserted = self
-                .conn
-                .prepare_cached(
-                    "INSERT OR IGNORE INTO entry (seq, task, fact, uid, source, channel, machine, data) \
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                )?
-                .execute(params![
-                    self.memory.seq,
-                    task,
-                    fact,
-                    uid,
-                    source,
-                    observed.channel as i64,
-                    machine,
-                    codec::encode_json(entry)
-                ])?;
-            if inserted == 0 {
-                self.memory.seq -= 1;
-                continue;
-            }
-            is_news = true;
-            self.entries += 1;
-            let told = Told { entry: entry.clone(), channel: observed.channel };
-            self.touched.entry((task, fact)).or_default().fresh.push(told);
+            is_news |= self.enter(observed, u32::try_from(index).unwrap_or(u32::MAX), entry, source)?;
         }
         if is_news || reading.entries.is_empty() {
             self.count_unrecognised(observed, reading);
@@ -227,6 +252,57 @@ impl<'c> Apply<'c> {
             }
             (false, false) => (Outcome::Duplicate, String::new()),
         })
+    }
+
+    /// Writes one entry. Tells whether it was news.
+    fn enter(
+        &mut self,
+        observed: &Observed,
+        index: u32,
+        entry: &Entry,
+        source: i64,
+    ) -> rusqlite::Result<bool> {
+        let task = self.task(&entry.task)?;
+        if matches!(entry.subject, Subject::Task | Subject::Account) {
+            return self.hear(entry, observed.channel);
+        }
+        if self.is_sealed(task, entry)? {
+            return Ok(false);
+        }
+        let fact = self.resolve(task, &entry.key, &entry.aliases)?;
+        let machine = self.memory.words.id(self.conn, &self.memory.machine_id)?;
+        let inserted = self
+            .conn
+            .prepare_cached(
+                "INSERT OR IGNORE INTO entry (seq, task, fact, uid, source, channel, machine, data) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                self.memory.seq + 1,
+                task,
+                fact,
+                entry_uid(&observed.name, index),
+                source,
+                observed.channel as i64,
+                machine,
+                codec::encode_json(entry)
+            ])?;
+        if inserted == 0 {
+            return Ok(false);
+        }
+        self.memory.seq += 1;
+        self.entries += 1;
+        let told = Told { entry: entry.clone(), channel: observed.channel };
+        self.touched.entry((task, fact)).or_default().fresh.push(told);
+        Ok(true)
+    }
+
+    /// Whether the entry tells of something that retention has dropped: its sums hold it already.
+    fn is_sealed(&mut self, task: i64, entry: &Entry) -> rusqlite::Result<bool> {
+        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
+            return Ok(false);
+        };
+        Ok(known.sealed_until.is_some_and(|until| entry.occurred_at.0 <= until))
     }
 
     /// Whether the entry tells of something that was deleted on purpose.
@@ -303,23 +379,33 @@ impl<'c> Apply<'c> {
     }
 
     fn insert_source(
-        &self,
+        &mut self,
         observed: &Observed,
         name: i64,
         payload: Option<i64>,
         kept: Option<&[u8]>,
     ) -> rusqlite::Result<i64> {
+        let first = match &observed.verdict {
+            Verdict::Read(reading) => reading.entries.first(),
+            Verdict::Malformed(_) | Verdict::Refused(_) => None,
+        };
+        let task = match first.filter(|_| kept.is_some()) {
+            Some(entry) => Some(self.task(&entry.task)?),
+            None => None,
+        };
         self.conn
             .prepare_cached(
-                "INSERT INTO source (name, agent, channel, arrived, payload, kept) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                "INSERT INTO source (task, name, agent, channel, arrived, payload, kept) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?
             .execute(params![
+                task,
                 name,
                 observed.agent as i64,
                 observed.channel as i64,
                 observed.arrived.0,
                 payload,
-                kept.map(codec::encode)
+                kept.map(|bytes| codec::encode(&[observed.name.as_bytes(), b"\n", bytes].concat()))
             ])?;
         Ok(self.conn.last_insert_rowid())
     }
@@ -464,6 +550,17 @@ impl<'c> Apply<'c> {
 
     /// Folds what was touched and writes everything that follows from it.
     pub(crate) fn finish(&mut self) -> rusqlite::Result<()> {
+        self.fold_pending()?;
+        self.flush_counts()?;
+        self.count_meta("entries", self.entries)?;
+        self.conn
+            .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('seq', ?1)")?
+            .execute([self.memory.seq])?;
+        Ok(())
+    }
+
+    /// Folds what was touched and settles whatever depends on it.
+    pub(super) fn fold_pending(&mut self) -> rusqlite::Result<()> {
         let mut tasks: BTreeSet<i64> = BTreeSet::new();
         // What is told of one task may name another that nobody has seen yet.
         while let Some((task, heard)) = self.told.pop_first() {
@@ -482,13 +579,7 @@ impl<'c> Apply<'c> {
         }
         self.settle(&settle)?;
         self.flush()?;
-        self.settle_tasks(tasks)?;
-        self.flush_counts()?;
-        self.count_meta("entries", self.entries)?;
-        self.conn
-            .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('seq', ?1)")?
-            .execute([self.memory.seq])?;
-        Ok(())
+        self.settle_tasks(tasks)
     }
 
     /// All entries of a fact.
@@ -504,7 +595,7 @@ impl<'c> Apply<'c> {
     }
 
     /// Folds a fact again. Gives what it was and what it is, if that differs.
-    fn refold(
+    pub(super) fn refold(
         &mut self,
         task: i64,
         fact: i64,
@@ -532,7 +623,7 @@ impl<'c> Apply<'c> {
         if let Some(old) = &old {
             self.tally.count(&old.row, &filing, self.pricer, -1);
         }
-        let seq = self.memory.seq;
+        let seq = if self.is_rebuild { self.newest_entry(task, fact)? } else { self.memory.seq };
         match (&new, &old) {
             (Some(new), _) => {
                 self.tally.count(new, &filing, self.pricer, 1);
@@ -548,6 +639,14 @@ impl<'c> Apply<'c> {
             (None, None) => {}
         }
         Ok(Some(super::settle::Change { task, old: old.map(|old| old.row), new }))
+    }
+
+    fn newest_entry(&self, task: i64, fact: i64) -> rusqlite::Result<i64> {
+        let newest: Option<i64> = self
+            .conn
+            .prepare_cached("SELECT max(seq) FROM entry WHERE task = ?1 AND fact = ?2")?
+            .query_row([task, fact], |row| row.get(0))?;
+        Ok(newest.unwrap_or(self.memory.seq))
     }
 
     /// What this transaction changed, as people see it.
@@ -566,6 +665,7 @@ impl<'c> Apply<'c> {
                 committed.rows.push(builder.row(&stored.row, *task, stored.changed)?);
             }
         }
+        committed.removed.append(&mut self.gone);
         for (task, fact) in &self.removed {
             committed.removed.push(builder.about(*task)?.row_id(*fact));
         }

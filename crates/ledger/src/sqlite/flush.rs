@@ -11,27 +11,28 @@ use crate::project::tally::Tally;
 impl Apply<'_> {
     pub(super) fn flush(&mut self) -> rusqlite::Result<()> {
         let tally = std::mem::take(&mut self.tally);
-        self.flush_rollups(&tally)?;
-        self.flush_latencies(&tally)?;
+        self.add_rollups("rollup", &tally)?;
+        self.add_latencies("latency", &tally)?;
         self.flush_tasks(&tally)?;
         self.flush_turns(&tally)?;
         self.flush_files(&tally)
     }
 
-    fn flush_rollups(&mut self, tally: &Tally) -> rusqlite::Result<()> {
-        let mut add = self.conn.prepare_cached(
-            "INSERT INTO rollup (dim, level, at, project, actor, key, n, failures, ms, wait_ms, input, output, \
+    /// Adds sums over time to a table of that shape.
+    pub(super) fn add_rollups(&mut self, table: &str, tally: &Tally) -> rusqlite::Result<()> {
+        let mut add = self.conn.prepare_cached(&format!(
+            "INSERT INTO {table} (dim, level, at, project, actor, key, n, failures, ms, wait_ms, input, output, \
              cache_read, cache_write, reasoning, cost, unpriced) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
              ON CONFLICT DO UPDATE SET n = n + ?7, failures = failures + ?8, ms = ms + ?9, wait_ms = wait_ms + ?10, \
              input = input + ?11, output = output + ?12, cache_read = cache_read + ?13, \
              cache_write = cache_write + ?14, reasoning = reasoning + ?15, cost = cost + ?16, unpriced = unpriced + ?17",
-        )?;
-        let mut sweep = self.conn.prepare_cached(
-            "DELETE FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND project = ?4 AND actor = ?5 AND key = ?6 \
+        ))?;
+        let mut sweep = self.conn.prepare_cached(&format!(
+            "DELETE FROM {table} WHERE dim = ?1 AND level = ?2 AND at = ?3 AND project = ?4 AND actor = ?5 AND key = ?6 \
              AND n = 0 AND failures = 0 AND ms = 0 AND wait_ms = 0 AND input = 0 AND output = 0 AND cache_read = 0 \
              AND cache_write = 0 AND reasoning = 0 AND cost = 0 AND unpriced = 0",
-        )?;
+        ))?;
         for (place, sum) in &tally.rollups {
             if sum.is_zero() {
                 continue;
@@ -64,16 +65,17 @@ impl Apply<'_> {
         Ok(())
     }
 
-    fn flush_latencies(&mut self, tally: &Tally) -> rusqlite::Result<()> {
-        let mut find = self.conn.prepare_cached(
-            "SELECT buckets FROM latency WHERE level = ?1 AND at = ?2 AND project = ?3 AND tool = ?4",
-        )?;
-        let mut save = self.conn.prepare_cached(
-            "INSERT OR REPLACE INTO latency (level, at, project, tool, buckets) VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?;
-        let mut sweep = self.conn.prepare_cached(
-            "DELETE FROM latency WHERE level = ?1 AND at = ?2 AND project = ?3 AND tool = ?4",
-        )?;
+    /// Adds durations to a table of that shape.
+    pub(super) fn add_latencies(&mut self, table: &str, tally: &Tally) -> rusqlite::Result<()> {
+        let mut find = self.conn.prepare_cached(&format!(
+            "SELECT buckets FROM {table} WHERE level = ?1 AND at = ?2 AND project = ?3 AND tool = ?4",
+        ))?;
+        let mut save = self.conn.prepare_cached(&format!(
+            "INSERT OR REPLACE INTO {table} (level, at, project, tool, buckets) VALUES (?1, ?2, ?3, ?4, ?5)",
+        ))?;
+        let mut sweep = self.conn.prepare_cached(&format!(
+            "DELETE FROM {table} WHERE level = ?1 AND at = ?2 AND project = ?3 AND tool = ?4"
+        ))?;
         for ((level, at, project, tool), more) in &tally.latencies {
             let tool = self.memory.words.id(self.conn, tool)?;
             let packed: Option<Vec<u8>> =

@@ -9,6 +9,7 @@ pub(crate) mod read;
 mod settle;
 mod standing;
 mod tasks;
+mod upkeep;
 pub(crate) mod words;
 mod writer;
 
@@ -23,6 +24,7 @@ use agent_tracer_prices::Prices;
 use rusqlite::OptionalExtension;
 
 pub use open::OpenError;
+pub use upkeep::{Kept, Retention, Upkeep};
 
 use crate::observed::{Batch, Cursor, Receipt};
 use crate::project::tally::Pricer;

@@ -14,8 +14,9 @@ CREATE TABLE source (
   agent   INTEGER NOT NULL,
   channel INTEGER NOT NULL,
   arrived INTEGER NOT NULL,
+  task    INTEGER,                  -- the first task that it told of, so that deleting that one deletes its bytes
   payload INTEGER,                  -- hash of its bytes, where equal bytes are one event told twice
-  kept    BLOB                      -- its bytes after privacy, for a better reader; dropped after a while
+  kept    BLOB                      -- its name, a line feed, and its bytes after privacy; dropped after a while
 );
 CREATE INDEX source_payload ON source (payload, arrived) WHERE payload IS NOT NULL;
 
@@ -39,7 +40,7 @@ CREATE TABLE entry (
   data    BLOB NOT NULL             -- the entry, encoded
 );
 CREATE UNIQUE INDEX entry_of_fact ON entry (task, fact, uid);
-CREATE INDEX entry_of_source ON entry (source);
+CREATE INDEX entry_of_source ON entry (source, uid);
 
 -- Names that belong to one fact: every key of a class that has more than one, with the class's fact.
 CREATE TABLE alias (
@@ -253,9 +254,31 @@ CREATE TABLE latency (
   PRIMARY KEY (level, at, project, tool)
 ) WITHOUT ROWID;
 
--- Totals of what retention dropped, in the shape of the tables above. Belongs to the ledger.
-CREATE TABLE sealed_rollup AS SELECT * FROM rollup WHERE 0;
-CREATE TABLE sealed_latency AS SELECT * FROM latency WHERE 0;
+-- Totals of what retention dropped, in the shape of the tables above. They belong to the ledger: nothing can tell them
+-- again.
+CREATE TABLE sealed_rollup (
+  dim INTEGER NOT NULL, level INTEGER NOT NULL, at INTEGER NOT NULL, project INTEGER NOT NULL, actor INTEGER NOT NULL,
+  key INTEGER NOT NULL, n INTEGER NOT NULL, failures INTEGER NOT NULL, ms INTEGER NOT NULL, wait_ms INTEGER NOT NULL,
+  input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+  PRIMARY KEY (dim, level, at, project, actor, key)
+) WITHOUT ROWID;
+CREATE TABLE sealed_latency (
+  level INTEGER NOT NULL, at INTEGER NOT NULL, project INTEGER NOT NULL, tool INTEGER NOT NULL, buckets BLOB NOT NULL,
+  PRIMARY KEY (level, at, project, tool)
+) WITHOUT ROWID;
+CREATE TABLE sealed_task (
+  task      INTEGER PRIMARY KEY,    -- task.id
+  until     INTEGER NOT NULL,       -- what is told of it up to this moment is in the sums below
+  started   INTEGER NOT NULL,
+  last      INTEGER NOT NULL,
+  status    INTEGER NOT NULL,
+  ended     INTEGER,
+  events    INTEGER NOT NULL, calls INTEGER NOT NULL, failures INTEGER NOT NULL, turns INTEGER NOT NULL,
+  input     INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, responses INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+  copies    INTEGER NOT NULL, wait_ms INTEGER NOT NULL
+);
 
 -- Search: filled by a follower, which remembers how far it came in meta `indexed`.
 CREATE VIRTUAL TABLE search USING fts5(

@@ -270,7 +270,8 @@ impl Apply<'_> {
         };
         self.tally.count(&stored.row, &filing, self.pricer, -1);
         self.tally.count(&new, &filing, self.pricer, 1);
-        facts::save_derived(self.conn, stored.id, &new, self.memory.seq)?;
+        let seq = if self.is_rebuild { stored.changed } else { self.memory.seq };
+        facts::save_derived(self.conn, stored.id, &new, seq)?;
         self.changed.insert((stored.task, stored.row.fact));
         Ok(())
     }

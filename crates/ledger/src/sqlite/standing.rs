@@ -14,10 +14,17 @@ use crate::project::List;
 use crate::project::status::{Marks, SWAP_MS};
 use crate::project::tally::{DOLLAR, Filing};
 use crate::project::told::Heard;
-use crate::view::WaitingReason;
+use crate::view::{TaskStatus, WaitingReason};
 
 /// A cleared context continues in a new session of the same process at once.
 const CLEAR_MS: i64 = 60_000;
+
+struct Sealed {
+    started: i64,
+    last: i64,
+    status: TaskStatus,
+    ended: Option<i64>,
+}
 
 impl Apply<'_> {
     /// Writes what was told of a task.
@@ -153,14 +160,23 @@ impl Apply<'_> {
     /// Says anew where a task stands. Tells whether that changed.
     fn settle_task(&mut self, task: i64) -> rusqlite::Result<bool> {
         let marks = self.marks(task)?;
-        let standing = marks.standing();
-        let (started, last): (Option<i64>, Option<i64>) = self
+        let mut standing = marks.standing();
+        let (mut started, mut last): (Option<i64>, Option<i64>) = self
             .conn
             .prepare_cached(
                 "SELECT (SELECT min(occurred) FROM fact WHERE task = ?1 AND kind >= 0), \
                         (SELECT max(occurred) FROM fact WHERE task = ?1 AND kind >= 0)",
             )?
             .query_row([task], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        if let Some(sealed) = self.sealed(task)? {
+            if last.is_none() {
+                standing.status = sealed.status;
+                standing.ended = sealed.ended;
+                standing.waiting = None;
+            }
+            started = Some(started.map_or(sealed.started, |started| started.min(sealed.started)));
+            last = last.max(Some(sealed.last));
+        }
         let current = self.current(task)?;
         let context = self.context(task)?;
         let continues = self.continues(task)?;
@@ -193,6 +209,23 @@ impl Apply<'_> {
                 self.memory.seq,
             ])?;
         Ok(before != Some(standing.status as i64))
+    }
+
+    /// What is left of a task after retention dropped its events.
+    fn sealed(&self, task: i64) -> rusqlite::Result<Option<Sealed>> {
+        self.conn
+            .prepare_cached("SELECT started, last, status, ended FROM sealed_task WHERE task = ?1")?
+            .query_row([task], |row| {
+                let status = match row.get::<_, i64>(2)? {
+                    0 => TaskStatus::Running,
+                    1 => TaskStatus::Waiting,
+                    3 => TaskStatus::Failed,
+                    4 => TaskStatus::Abandoned,
+                    _ => TaskStatus::Completed,
+                };
+                Ok(Sealed { started: row.get(0)?, last: row.get(1)?, status, ended: row.get(3)? })
+            })
+            .optional()
     }
 
     fn newest(&self, task: i64, list: List) -> rusqlite::Result<Option<i64>> {

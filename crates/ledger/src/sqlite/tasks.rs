@@ -29,6 +29,8 @@ pub(crate) struct Known {
     pub(crate) filing: Filing,
     /// Whether any of its facts has more than one name.
     pub(crate) has_aliases: bool,
+    /// What is told of it up to this moment was dropped by retention; its sums are sealed.
+    pub(crate) sealed_until: Option<i64>,
     /// It was made in this transaction.
     pub(crate) is_new: bool,
     /// Whoever brought its first entry has been told that it is new.
@@ -103,6 +105,7 @@ impl Tasks {
                         told: codec::decode_json(told).unwrap_or_default(),
                         filing: Filing { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
                         has_aliases: false,
+                        sealed_until: None,
                         is_new: false,
                         is_announced: false,
                     })
@@ -111,6 +114,10 @@ impl Tasks {
             let Some(mut known) = found else { return Ok(None) };
             known.has_aliases =
                 conn.prepare_cached("SELECT 1 FROM alias WHERE task = ?1 LIMIT 1")?.exists([id])?;
+            known.sealed_until = conn
+                .prepare_cached("SELECT until FROM sealed_task WHERE task = ?1")?
+                .query_row([id], |row| row.get(0))
+                .optional()?;
             // The table keeps the type of the agent; sums are filed under the agent and the type together.
             known.filing.actor = match super::words::text(conn, known.filing.actor)? {
                 Some(kind) => words.id(conn, &actor(known.agent, &kind))?,

@@ -2,4 +2,5 @@
 
 mod lives;
 mod orders;
+mod upkeep;
 mod world;

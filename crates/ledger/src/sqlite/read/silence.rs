@@ -1,9 +1,10 @@
-//! What silence means: a task that says nothing for long is stale, and at last abandoned.
+//! What silence means: a task that says nothing for long is stale, and at last over: abandoned if it worked or waited for
+//! an answer, completed if it only waited for the next prompt.
 //!
 //! The store keeps where a task stands by what was told of it. How long ago that was is a matter of when one asks, so
 //! these limits are applied here and nowhere else, to what is shown and to what is filtered alike.
 
-use crate::view::TaskStatus;
+use crate::view::{TaskStatus, WaitingReason};
 
 const MINUTE_MS: i64 = 60_000;
 
@@ -14,7 +15,7 @@ pub(crate) const STALE_MS: i64 = 15 * MINUTE_MS;
 pub(crate) const SILENT_MS: i64 = 6 * 60 * MINUTE_MS;
 
 /// A task that is not over and says nothing for this long will hardly come back.
-pub(crate) const ABANDONED_MS: i64 = 24 * 60 * MINUTE_MS;
+pub(crate) const OVER_MS: i64 = 24 * 60 * MINUTE_MS;
 
 /// Every status, in the order of their stored numbers.
 pub(crate) const STATUSES: [TaskStatus; 5] = [
@@ -30,14 +31,34 @@ fn is_alive(status: TaskStatus) -> bool {
     matches!(status, TaskStatus::Running | TaskStatus::Waiting)
 }
 
-/// What is shown of a task that was last heard of at `last`: its status, and whether it is stale.
-pub(crate) fn shown(status: TaskStatus, last: i64, now: i64, has_open_call: bool) -> (TaskStatus, bool) {
+/// Whether a waiting task only waits for the next prompt.
+fn is_idle(waiting: Option<WaitingReason>) -> bool {
+    waiting.is_none_or(|reason| reason == WaitingReason::Idle)
+}
+
+/// A task as the store keeps it, as far as silence matters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    /// Where it stands by what was told.
+    pub(crate) status: TaskStatus,
+    /// What it waits for.
+    pub(crate) waiting: Option<WaitingReason>,
+    /// When it was last heard of.
+    pub(crate) last: i64,
+    /// It has a call that nobody ended.
+    pub(crate) has_open_call: bool,
+}
+
+/// What is shown of a task: its status, and whether it is stale.
+pub(crate) fn shown(kept: Kept, now: i64) -> (TaskStatus, bool) {
+    let Kept { status, waiting, last, has_open_call } = kept;
     let silent = now.saturating_sub(last);
     if !is_alive(status) {
         return (status, false);
     }
-    if silent >= ABANDONED_MS {
-        return (TaskStatus::Abandoned, false);
+    if silent >= OVER_MS {
+        let is_done = status == TaskStatus::Waiting && is_idle(waiting);
+        return (if is_done { TaskStatus::Completed } else { TaskStatus::Abandoned }, false);
     }
     let is_stale =
         silent >= SILENT_MS || (silent >= STALE_MS && status == TaskStatus::Running && !has_open_call);
@@ -49,30 +70,33 @@ pub(crate) fn shown(status: TaskStatus, last: i64, now: i64, has_open_call: bool
 pub(crate) struct Stretch {
     /// The stored status.
     pub(crate) status: TaskStatus,
+    /// Only those that wait for the next prompt, or only those that do not.
+    pub(crate) idle: Option<bool>,
     /// From this moment on.
     pub(crate) from: i64,
     /// Before this moment.
     pub(crate) to: i64,
 }
 
-/// The stored tasks that are shown with one of these statuses.
+/// The stored tasks that are shown with one of these statuses. No two stretches share a task.
 pub(crate) fn stretches(shown: &[TaskStatus], now: i64) -> Vec<Stretch> {
-    // The last moment at which a task is already given up, plus one.
-    let edge = now.saturating_sub(ABANDONED_MS).saturating_add(1);
+    // The last moment of which it is over by now, plus one.
+    let edge = now.saturating_sub(OVER_MS).saturating_add(1);
     let is_wanted = |status: TaskStatus| shown.contains(&status);
     let mut stretches = Vec::new();
-    for status in STATUSES {
-        let (old, new) = if is_alive(status) {
-            (is_wanted(TaskStatus::Abandoned), is_wanted(status))
-        } else {
-            (is_wanted(status), is_wanted(status))
-        };
-        match (old, new) {
-            (true, true) => stretches.push(Stretch { status, from: i64::MIN, to: i64::MAX }),
-            (true, false) => stretches.push(Stretch { status, from: i64::MIN, to: edge }),
-            (false, true) => stretches.push(Stretch { status, from: edge, to: i64::MAX }),
-            (false, false) => {}
-        }
+    for status in STATUSES.into_iter().filter(|status| is_wanted(*status)) {
+        let from = if is_alive(status) { edge } else { i64::MIN };
+        stretches.push(Stretch { status, idle: None, from, to: i64::MAX });
+    }
+    let mut over = |status, idle| stretches.push(Stretch { status, idle, from: i64::MIN, to: edge });
+    if is_wanted(TaskStatus::Abandoned) {
+        over(TaskStatus::Running, None);
+    }
+    match (is_wanted(TaskStatus::Abandoned), is_wanted(TaskStatus::Completed)) {
+        (true, true) => over(TaskStatus::Waiting, None),
+        (true, false) => over(TaskStatus::Waiting, Some(false)),
+        (false, true) => over(TaskStatus::Waiting, Some(true)),
+        (false, false) => {}
     }
     stretches
 }
@@ -91,31 +115,39 @@ mod tests {
     }
 
     #[test]
-    fn silence_makes_stale_and_then_abandoned() {
-        let running = |silent, open| shown(TaskStatus::Running, 0, silent, open);
+    fn silence_makes_stale_and_then_over() {
+        let after = |silent, status, waiting, has_open_call| {
+            shown(Kept { status, waiting, last: 0, has_open_call }, silent)
+        };
+        let running = |silent, open| after(silent, TaskStatus::Running, None, open);
         assert_eq!(running(STALE_MS - 1, false), (TaskStatus::Running, false));
         assert_eq!(running(STALE_MS, false), (TaskStatus::Running, true));
         assert_eq!(running(STALE_MS, true), (TaskStatus::Running, false));
         assert_eq!(running(SILENT_MS, true), (TaskStatus::Running, true));
-        assert_eq!(running(ABANDONED_MS, true), (TaskStatus::Abandoned, false));
-        assert_eq!(shown(TaskStatus::Waiting, 0, SILENT_MS - 1, false), (TaskStatus::Waiting, false));
-        assert_eq!(shown(TaskStatus::Waiting, 0, SILENT_MS, false), (TaskStatus::Waiting, true));
-        assert_eq!(shown(TaskStatus::Completed, 0, i64::MAX, false), (TaskStatus::Completed, false));
+        assert_eq!(running(OVER_MS, true), (TaskStatus::Abandoned, false));
+        let waiting = |silent, reason| after(silent, TaskStatus::Waiting, Some(reason), false);
+        assert_eq!(waiting(SILENT_MS - 1, WaitingReason::Idle), (TaskStatus::Waiting, false));
+        assert_eq!(waiting(SILENT_MS, WaitingReason::Idle), (TaskStatus::Waiting, true));
+        assert_eq!(waiting(OVER_MS, WaitingReason::Idle), (TaskStatus::Completed, false));
+        assert_eq!(waiting(OVER_MS, WaitingReason::Question), (TaskStatus::Abandoned, false));
+        assert_eq!(after(i64::MAX, TaskStatus::Failed, None, false), (TaskStatus::Failed, false));
     }
 
     proptest! {
         #[test]
         fn filters_agree_with_what_is_shown(
             status in proptest::sample::select(STATUSES.to_vec()),
-            silent in prop_oneof![0..2 * ABANDONED_MS, ABANDONED_MS - 2..ABANDONED_MS + 2],
+            waiting in proptest::sample::select(vec![None, Some(WaitingReason::Idle), Some(WaitingReason::Plan)]),
+            silent in prop_oneof![0..2 * OVER_MS, OVER_MS - 2..OVER_MS + 2],
             wanted in proptest::sample::subsequence(STATUSES.to_vec(), 0..=5),
         ) {
             let now = 1_800_000_000_000;
             let last = now - silent;
-            let (seen, _) = shown(status, last, now, false);
+            let (seen, _) = shown(Kept { status, waiting, last, has_open_call: false }, now);
             let found = stretches(&wanted, now)
                 .iter()
                 .filter(|stretch| stretch.status == status && (stretch.from..stretch.to).contains(&last))
+                .filter(|stretch| stretch.idle.is_none_or(|idle| idle == is_idle(waiting)))
                 .count();
             prop_assert_eq!(found, usize::from(wanted.contains(&seen)));
         }

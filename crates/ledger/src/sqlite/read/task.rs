@@ -205,7 +205,8 @@ fn view(
     let may_be_stale =
         row.status == TaskStatus::Running && now.0.saturating_sub(row.last) >= silence::STALE_MS;
     let has_open_call = may_be_stale && has_open_call(conn, row.id)?;
-    let (status, stale) = silence::shown(row.status, row.last, now.0, has_open_call);
+    let kept = silence::Kept { status: row.status, waiting: row.waiting, last: row.last, has_open_call };
+    let (status, stale) = silence::shown(kept, now.0);
     let is_waiting = status == TaskStatus::Waiting;
     let children = conn
         .prepare_cached("SELECT count(*) FROM task WHERE parent = ?1 AND events > 0")?

@@ -1,0 +1,240 @@
+//! Files: what a task did with them, and which were used most in a stretch of time.
+
+use std::collections::{HashMap, HashSet};
+
+use agent_tracer_event::{Millis, TaskId};
+use rusqlite::{Connection, params};
+
+use super::rollup::{self, Scope};
+use super::row::RowBuilder;
+use super::spent::count;
+use super::text::Texts;
+use super::{cursor, task};
+use crate::project::tally::ALL_PROJECTS;
+use crate::project::time::{Level, pieces};
+use crate::store::{Answer, Paging, Range};
+use crate::view::{FileStat, FileUse, FileUser, Page};
+
+/// What tasks did with one file.
+#[derive(Clone, Debug, Default)]
+struct Used {
+    path: i64,
+    reads: i64,
+    changes: i64,
+    failures: i64,
+    /// The tasks, with how often each.
+    by: Vec<(i64, i64)>,
+}
+
+/// The files of a task, and of its subagents if they are wanted: those used most first.
+pub(crate) fn of_task(conn: &Connection, id: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>> {
+    let root = task::number(conn, id)?;
+    let family = if tree { task::family(conn, root)? } else { vec![(root, 0)] };
+    let mut files: HashMap<i64, Used> = HashMap::new();
+    let mut find = conn.prepare_cached("SELECT path, reads, changes, failures FROM file_use WHERE task = ?1")?;
+    for (task, _) in family {
+        let mut rows = find.query([task])?;
+        while let Some(row) = rows.next()? {
+            let path = row.get(0)?;
+            let (reads, changes): (i64, i64) = (row.get(1)?, row.get(2)?);
+            let used = files.entry(path).or_insert_with(|| Used { path, ..Used::default() });
+            used.reads += reads;
+            used.changes += changes;
+            used.failures += row.get::<_, i64>(3)?;
+            used.by.push((task, reads + changes));
+        }
+    }
+    let page = cursor::page(cursor::List::TaskFiles, paging, files.into_values().collect(), |used| {
+        [-(used.reads + used.changes), used.path]
+    })?;
+    let mut texts = Texts::new(conn);
+    let mut builder = RowBuilder::new(conn);
+    let mut items = Vec::with_capacity(page.items.len());
+    for used in page.items {
+        items.push(show(conn, &mut texts, &mut builder, &used)?);
+    }
+    Ok(Page { items, next_cursor: page.next_cursor })
+}
+
+fn show(
+    conn: &Connection,
+    texts: &mut Texts<'_>,
+    builder: &mut RowBuilder<'_>,
+    used: &Used,
+) -> rusqlite::Result<FileUse> {
+    // The smallest and the greatest of an index: two seeks, however often the file was touched.
+    let mut first = conn.prepare_cached("SELECT min(occurred) FROM file_touch WHERE task = ?1 AND path = ?2")?;
+    let mut last = conn.prepare_cached("SELECT max(occurred) FROM file_touch WHERE task = ?1 AND path = ?2")?;
+    let mut first_at: Option<i64> = None;
+    let mut last_at: Option<i64> = None;
+    let mut by = Vec::with_capacity(used.by.len());
+    for (task, times) in &used.by {
+        let begun: Option<i64> = first.query_row([*task, used.path], |row| row.get(0))?;
+        let ended: Option<i64> = last.query_row([*task, used.path], |row| row.get(0))?;
+        first_at = [first_at, begun].into_iter().flatten().min();
+        last_at = last_at.max(ended);
+        let about = builder.about(*task)?;
+        by.push(FileUser {
+            task_id: about.uid.to_string(),
+            agent_type: about.agent_type.clone(),
+            count: count(*times),
+        });
+    }
+    by.sort_by(|one, two| two.count.cmp(&one.count).then_with(|| one.task_id.cmp(&two.task_id)));
+    Ok(FileUse {
+        path: texts.word(used.path)?,
+        reads: count(used.reads),
+        changes: count(used.changes),
+        failures: count(used.failures),
+        first_at: Millis(first_at.unwrap_or_default()),
+        last_at: Millis(last_at.or(first_at).unwrap_or_default()),
+        by,
+    })
+}
+
+/// How many different files some tasks read, and how many they changed.
+pub(crate) fn distinct(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<(u64, u64)> {
+    let mut find = conn.prepare_cached("SELECT path, reads, changes FROM file_use WHERE task = ?1")?;
+    let (mut read, mut changed) = (HashSet::new(), HashSet::new());
+    for task in tasks {
+        let mut rows = find.query([task])?;
+        while let Some(row) = rows.next()? {
+            let path: i64 = row.get(0)?;
+            if row.get::<_, i64>(1)? > 0 {
+                read.insert(path);
+            }
+            if row.get::<_, i64>(2)? > 0 {
+                changed.insert(path);
+            }
+        }
+    }
+    Ok((read.len() as u64, changed.len() as u64))
+}
+
+/// The best of each stretch that may be among the best of all.
+const BEST_OF_STRETCH: i64 = 300;
+
+/// So many files are ranked; a list that goes deeper than that has lost its meaning.
+const BEST_OF_ALL: usize = 200;
+
+/// A file that may be among those used most.
+#[derive(Clone, Copy, Debug)]
+struct Ranked {
+    path: i64,
+    reads: i64,
+    changes: i64,
+    /// A stretch in which it was used.
+    stretch: (i64, i64),
+}
+
+/// The files used most in a range, rounded to UTC days.
+///
+/// A busy month touches hundreds of thousands of files. So only those that are among the most used of some day or month
+/// of the range are ranked; of these, the sums are exact.
+pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat>> {
+    let Some(scope) = Scope::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let Some((from, to)) = rollup::clipped(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let stretches: Vec<(i64, i64)> = pieces(from, to, Level::Day).iter().flat_map(rollup::stretches).collect();
+    let actors = scope.actors(conn)?;
+    let mut ranked = candidates(conn, &scope, &stretches)?;
+    let project = scope.project.unwrap_or(ALL_PROJECTS);
+    let mut sum = conn.prepare_cached(
+        "SELECT n, failures FROM rollup \
+         WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 AND actor = ?4 AND key = ?5",
+    )?;
+    // Neighbours in the table are looked up one after the other.
+    ranked.sort_unstable_by_key(|file| file.path);
+    for (level, at) in &stretches {
+        for actor in &actors {
+            for file in &mut ranked {
+                let mut rows = sum.query(params![level, at, project, actor, file.path])?;
+                if let Some(row) = rows.next()? {
+                    file.reads += row.get::<_, i64>(0)?;
+                    file.changes += row.get::<_, i64>(1)?;
+                }
+            }
+        }
+    }
+    ranked.retain(|file| file.reads + file.changes > 0);
+    let page = cursor::page(cursor::List::Ranked, &range.paging, ranked, |file| {
+        [-(file.reads + file.changes), file.path]
+    })?;
+    let mut homes = Homes::new(conn, range.project.clone())?;
+    let mut items = Vec::with_capacity(page.items.len());
+    for file in page.items {
+        let path = homes.texts.word(file.path)?;
+        let project = homes.project(conn, &path, &file)?;
+        items.push(FileStat { path, project, reads: count(file.reads), changes: count(file.changes) });
+    }
+    Ok(Page { items, next_cursor: page.next_cursor })
+}
+
+fn candidates(conn: &Connection, scope: &Scope, stretches: &[(i64, i64)]) -> rusqlite::Result<Vec<Ranked>> {
+    let mut best = conn.prepare_cached(
+        "SELECT key, n + failures FROM rollup INDEXED BY rollup_top \
+         WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 ORDER BY n + failures DESC LIMIT ?4",
+    )?;
+    let project = scope.project.unwrap_or(ALL_PROJECTS);
+    let mut sums: HashMap<i64, (i64, (i64, i64))> = HashMap::new();
+    for (level, at) in stretches {
+        let mut rows = best.query(params![level, at, project, BEST_OF_STRETCH])?;
+        while let Some(row) = rows.next()? {
+            sums.entry(row.get(0)?).or_insert((0, (*level, *at))).0 += row.get::<_, i64>(1)?;
+        }
+    }
+    let mut best: Vec<(i64, i64, (i64, i64))> =
+        sums.into_iter().map(|(path, (sum, stretch))| (-sum, path, stretch)).collect();
+    best.sort_unstable();
+    best.truncate(BEST_OF_ALL);
+    Ok(best.into_iter().map(|(_, path, stretch)| Ranked { path, reads: 0, changes: 0, stretch }).collect())
+}
+
+/// Finds the projects of files.
+struct Homes<'conn> {
+    texts: Texts<'conn>,
+    /// The project that was asked for.
+    only: Option<String>,
+    projects: Vec<(i64, String)>,
+    actors: Vec<i64>,
+}
+
+impl<'conn> Homes<'conn> {
+    fn new(conn: &'conn Connection, only: Option<String>) -> Answer<Self> {
+        let mut texts = Texts::new(conn);
+        let mut projects = Vec::new();
+        let mut actors = Vec::new();
+        if only.is_none() {
+            for project in rollup::projects(conn)? {
+                projects.push((project, texts.word(project)?));
+            }
+            actors = Scope { project: None, agent: None, agent_type: None }.actors(conn)?;
+        }
+        Ok(Self { texts, only, projects, actors })
+    }
+
+    /// The project whose folder holds the file, else the one in which it was used.
+    fn project(&self, conn: &Connection, path: &str, file: &Ranked) -> rusqlite::Result<String> {
+        if let Some(only) = &self.only {
+            return Ok(only.clone());
+        }
+        let holds = |folder: &str| {
+            path.strip_prefix(folder).is_some_and(|rest| !folder.is_empty() && rest.starts_with('/'))
+        };
+        let holders = self.projects.iter().map(|(_, folder)| folder).filter(|folder| holds(folder));
+        if let Some(folder) = holders.max_by_key(|folder| folder.len()) {
+            return Ok(folder.clone());
+        }
+        let mut is_there = conn.prepare_cached(
+            "SELECT 1 FROM rollup WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 AND actor = ?4 AND key = ?5",
+        )?;
+        let (level, at) = file.stretch;
+        for (project, folder) in &self.projects {
+            for actor in &self.actors {
+                if is_there.exists(params![level, at, project, actor, file.path])? {
+                    return Ok(folder.clone());
+                }
+            }
+        }
+        Ok(String::new())
+    }
+}

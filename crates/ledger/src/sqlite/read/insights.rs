@@ -1,0 +1,276 @@
+//! Numbers over many tasks: tools, failures, commands, servers, skills, types of agents.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rusqlite::{Connection, params};
+
+use super::cursor::{self, List};
+use super::rollup::{self, Members, Of, Rolled, Scope, Sums, split_actor};
+use super::spent::{Spent, count};
+use super::text::Texts;
+use crate::project::latency;
+use crate::project::tally::{ALL_PROJECTS, Dim, SEPARATOR};
+use crate::project::time::{Level, pieces};
+use crate::store::{Answer, Range};
+use crate::view::{AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolStat};
+
+/// The sums of a range by key, most frequent first, and the scope they were summed in.
+struct Ranked {
+    scope: Scope,
+    span: (i64, i64),
+    page: Page<(i64, Sums)>,
+}
+
+/// The scope and the span of a range; none if nothing can be in it.
+pub(crate) fn asked(conn: &Connection, range: &Range) -> Answer<Option<(Scope, (i64, i64))>> {
+    let Some(scope) = Scope::of(conn, range)? else { return Ok(None) };
+    Ok(rollup::clipped(conn, range)?.map(|span| (scope, span)))
+}
+
+/// A page of keys by how often.
+fn ranked(conn: &Connection, range: &Range, dim: Dim) -> Answer<Option<Ranked>> {
+    // A cursor that is none is refused, even where there is nothing to list.
+    cursor::place::<2>(List::Ranked, &range.paging)?;
+    let Some((scope, span)) = asked(conn, range)? else { return Ok(None) };
+    let sums = rollup::by_key(conn, dim, span, &scope)?;
+    let items: Vec<(i64, Sums)> = sums.into_iter().filter(|(_, sums)| *sums != Sums::default()).collect();
+    let page = cursor::page(List::Ranked, &range.paging, items, |(key, sums)| [-sums.n, *key])?;
+    Ok(Some(Ranked { scope, span, page }))
+}
+
+/// The sums of a page as they are shown.
+fn shown<T>(
+    conn: &Connection,
+    range: &Range,
+    dim: Dim,
+    mut show: impl FnMut(String, &Sums) -> T,
+) -> Answer<Page<T>> {
+    let Some(Ranked { page, .. }) = ranked(conn, range, dim)? else { return Ok(Page::whole(Vec::new())) };
+    let mut texts = Texts::new(conn);
+    let mut items = Vec::with_capacity(page.items.len());
+    for (key, sums) in &page.items {
+        items.push(show(texts.word(*key)?, sums));
+    }
+    Ok(Page { items, next_cursor: page.next_cursor })
+}
+
+/// The two parts of a key.
+fn split(key: &str) -> (String, String) {
+    let (one, two) = key.split_once(SEPARATOR).unwrap_or((key, ""));
+    (one.to_owned(), two.to_owned())
+}
+
+/// Tools: how often, how well, how long.
+pub(crate) fn tools(conn: &Connection, range: &Range) -> Answer<Page<ToolStat>> {
+    let Some(Ranked { scope, span, page }) = ranked(conn, range, Dim::Tool)? else {
+        return Ok(Page::whole(Vec::new()));
+    };
+    // Durations are not kept by who acted. They are shown where everybody who used the tool is meant.
+    let all = match scope.is_anybody() {
+        true => None,
+        false => {
+            let anybody = Scope { project: scope.project, agent: None, agent_type: None };
+            Some(rollup::by_key(conn, Dim::Tool, span, &anybody)?)
+        }
+    };
+    let durations = durations(conn, span, scope.project)?;
+    let mut texts = Texts::new(conn);
+    let mut items = Vec::with_capacity(page.items.len());
+    for (key, sums) in &page.items {
+        let is_everybody =
+            all.as_ref().is_none_or(|all| all.get(key).is_some_and(|everybody| everybody.n == sums.n));
+        let buckets: Vec<(i64, u64)> = match durations.get(key).filter(|_| is_everybody) {
+            Some(buckets) => buckets.iter().map(|(bucket, n)| (*bucket, *n)).collect(),
+            None => Vec::new(),
+        };
+        items.push(ToolStat {
+            tool: texts.word(*key)?,
+            count: count(sums.n),
+            failures: count(sums.failures),
+            p50_ms: latency::quantile(&buckets, 0.50),
+            p95_ms: latency::quantile(&buckets, 0.95),
+            p99_ms: latency::quantile(&buckets, 0.99),
+            total_ms: count(sums.ms),
+        });
+    }
+    Ok(Page { items, next_cursor: page.next_cursor })
+}
+
+type Buckets = BTreeMap<i64, u64>;
+
+/// Durations by tool in a range, rounded outwards to days.
+fn durations(
+    conn: &Connection,
+    (from, to): (i64, i64),
+    project: Option<i64>,
+) -> rusqlite::Result<HashMap<i64, Buckets>> {
+    let mut find = conn
+        .prepare_cached("SELECT tool, buckets FROM latency WHERE level = ?1 AND at = ?2 AND project = ?3")?;
+    let mut durations: HashMap<i64, Buckets> = HashMap::new();
+    // Months are kept for all projects together.
+    let stretches: Vec<(i64, i64)> = match project {
+        None => pieces(from, to, Level::Day).iter().flat_map(rollup::stretches).collect(),
+        Some(_) => days(from, to),
+    };
+    for (level, at) in stretches {
+        let mut rows = find.query(params![level, at, project.unwrap_or(ALL_PROJECTS)])?;
+        while let Some(row) = rows.next()? {
+            let buckets = durations.entry(row.get(0)?).or_default();
+            for (bucket, n) in latency::unpack(row.get_ref(1)?.as_blob()?) {
+                let sum = buckets.entry(bucket).or_default();
+                *sum = sum.saturating_add(n);
+            }
+        }
+    }
+    Ok(durations)
+}
+
+fn days(from: i64, to: i64) -> Vec<(i64, i64)> {
+    let mut days = Vec::new();
+    let mut at = Level::Day.start(from);
+    while at < to {
+        days.push((Level::Day.code(), at));
+        at = Level::Day.end(at);
+    }
+    days
+}
+
+/// Failures by class and tool.
+pub(crate) fn failures(conn: &Connection, range: &Range) -> Answer<Page<FailureStat>> {
+    let Some(Ranked { scope, span, page }) = ranked(conn, range, Dim::Error)? else {
+        return Ok(Page::whole(Vec::new()));
+    };
+    let mut texts = Texts::new(conn);
+    let mut calls: HashMap<String, i64> = HashMap::new();
+    for (key, sums) in rollup::by_key(conn, Dim::Tool, span, &scope)? {
+        calls.insert(texts.word(key)?, sums.n);
+    }
+    let mut items = Vec::with_capacity(page.items.len());
+    for (key, sums) in &page.items {
+        let (error_class, tool) = split(&texts.word(*key)?);
+        items.push(FailureStat {
+            error_class,
+            count: count(sums.n),
+            calls: count(calls.get(&tool).copied().unwrap_or(sums.n)),
+            tool,
+        });
+    }
+    Ok(Page { items, next_cursor: page.next_cursor })
+}
+
+/// Shell commands by program and subcommand.
+pub(crate) fn commands(conn: &Connection, range: &Range) -> Answer<Page<CommandStat>> {
+    shown(conn, range, Dim::Command, |command, sums| CommandStat {
+        command,
+        count: count(sums.n),
+        failures: count(sums.failures),
+        total_ms: count(sums.ms),
+        mean_ms: (sums.n > 0).then(|| sums.ms as f64 / sums.n as f64),
+    })
+}
+
+/// MCP calls by server and tool.
+pub(crate) fn mcp(conn: &Connection, range: &Range) -> Answer<Page<McpStat>> {
+    shown(conn, range, Dim::Mcp, |key, sums| {
+        let (server, tool) = split(&key);
+        McpStat { server, tool, count: count(sums.n), failures: count(sums.failures), total_ms: count(sums.ms) }
+    })
+}
+
+/// What sums spent; `responses` are known only where a row counts them.
+pub(crate) fn spent(sums: &Sums, responses: i64) -> Spent {
+    Spent {
+        input: sums.input,
+        output: sums.output,
+        cache_read: sums.cache_read,
+        cache_write: sums.cache_write,
+        reasoning: sums.reasoning,
+        cost: sums.cost,
+        responses,
+        unpriced: sums.unpriced,
+        ..Spent::default()
+    }
+}
+
+/// Skills by how often they were activated.
+pub(crate) fn skills(conn: &Connection, range: &Range) -> Answer<Page<SkillStat>> {
+    shown(conn, range, Dim::Skill, |skill, sums| SkillStat {
+        skill,
+        count: count(sums.n),
+        failures: count(sums.failures),
+        usage: spent(sums, 0).view(),
+    })
+}
+
+/// What one type of agent did.
+#[derive(Clone, Debug, Default)]
+struct Did {
+    tasks: i64,
+    calls: Sums,
+    spent: Sums,
+}
+
+/// Types of agents, by how many tasks.
+pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>> {
+    cursor::place::<2>(List::Ranked, &range.paging)?;
+    let Some((scope, span)) = asked(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let mut texts = Texts::new(conn);
+    let mut members = Members::new(conn, &scope);
+    let mut types: BTreeMap<String, Did> = BTreeMap::new();
+    let mut rows: Vec<(Dim, Rolled)> = Vec::new();
+    for dim in [Dim::Tool, Dim::Model] {
+        rollup::visit(conn, dim, span, Of::scope(&scope), |rolled| {
+            if members.has(rolled.actor)? {
+                rows.push((dim, *rolled));
+            }
+            Ok(())
+        })?;
+    }
+    for (dim, rolled) in rows {
+        let actor = texts.word(rolled.actor)?;
+        let did = types.entry(split_actor(&actor).1.to_owned()).or_default();
+        let sums = if dim == Dim::Tool { &mut did.calls } else { &mut did.spent };
+        sums.add(&rolled.sums, 1);
+    }
+    for (agent_type, tasks) in task_counts(conn, range, &scope)? {
+        let name = texts.word(agent_type)?;
+        let name = if name.is_empty() { super::row::MAIN.to_owned() } else { name };
+        if range.agent_type.as_ref().is_none_or(|wanted| *wanted == name) {
+            types.entry(name).or_default().tasks += tasks;
+        }
+    }
+    let items: Vec<(i64, String, Did)> =
+        types.into_iter().enumerate().map(|(place, (name, did))| (place as i64, name, did)).collect();
+    let page = cursor::page(List::Ranked, &range.paging, items, |(place, _, did)| {
+        [-did.tasks, *place]
+    })?;
+    Ok(page.map(|(_, agent_type, did)| AgentStat {
+        agent_type,
+        tasks: count(did.tasks),
+        tool_calls: count(did.calls.n),
+        failures: count(did.calls.failures),
+        usage: spent(&did.spent, did.spent.n).view(),
+    }))
+}
+
+/// How many tasks of each type of agent had events in a range: one walk over the index of tasks.
+fn task_counts(conn: &Connection, range: &Range, scope: &Scope) -> rusqlite::Result<HashMap<i64, i64>> {
+    let index = if scope.project.is_some() { "task_project" } else { "task_newest" };
+    let project = if scope.project.is_some() { "AND project = ?3" } else { "AND ?3 IS NULL" };
+    let agent = if scope.agent.is_some() { "AND agent = ?4" } else { "AND ?4 IS NULL" };
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT agent_type FROM task INDEXED BY {index} \
+         WHERE events > 0 AND last >= ?1 AND started < ?2 {project} {agent}"
+    ))?;
+    let mut rows = find.query(params![
+        range.since.map_or(i64::MIN, |at| at.0),
+        range.until.map_or(i64::MAX, |at| at.0),
+        scope.project,
+        scope.agent.map(|agent| agent as i64),
+    ])?;
+    let mut counts = HashMap::new();
+    while let Some(row) = rows.next()? {
+        *counts.entry(row.get(0)?).or_default() += 1;
+    }
+    Ok(counts)
+}

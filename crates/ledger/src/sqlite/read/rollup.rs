@@ -1,0 +1,308 @@
+//! Sums over time: which rows of the rollup answer a range, and who is in them.
+//!
+//! A range is split into months, days and quarter-hours, and each of these stretches is one seek: rows of one project,
+//! or the rows that stand for all projects. So a year costs some hundred seeks and as many rows as it has keys.
+
+use std::collections::{BTreeSet, HashMap};
+
+use agent_tracer_event::Agent;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::text::{self, Texts};
+use crate::project::tally::{ALL_PROJECTS, Dim};
+use crate::project::time::{Level, Piece, pieces};
+use crate::store::{Answer, QueryError, Range};
+
+/// What the rows of a range are narrowed by.
+#[derive(Clone, Debug)]
+pub(crate) struct Scope {
+    /// The project's word.
+    pub(crate) project: Option<i64>,
+    /// The agent.
+    pub(crate) agent: Option<Agent>,
+    /// The type of the agent.
+    pub(crate) agent_type: Option<String>,
+}
+
+impl Scope {
+    /// The scope of a range; none if nothing can be in it.
+    pub(crate) fn of(conn: &Connection, range: &Range) -> Answer<Option<Self>> {
+        if let (Some(since), Some(until)) = (range.since, range.until)
+            && since > until
+        {
+            return Err(QueryError::Bad("`since` is after `until`".to_owned()));
+        }
+        let project = match &range.project {
+            Some(project) => match text::number(conn, project)? {
+                Some(word) => Some(word),
+                None => return Ok(None),
+            },
+            None => None,
+        };
+        Ok(Some(Self { project, agent: range.agent, agent_type: range.agent_type.clone() }))
+    }
+
+    /// Whether everybody is in it.
+    pub(crate) fn is_anybody(&self) -> bool {
+        self.agent.is_none() && self.agent_type.is_none()
+    }
+
+    /// Whether somebody is in it, by the name `<agent>/<type of agent>`.
+    fn has(&self, actor: &str) -> bool {
+        let (agent, agent_type) = split_actor(actor);
+        self.agent.is_none_or(|wanted| wanted.as_str() == agent)
+            && self.agent_type.as_ref().is_none_or(|wanted| wanted == agent_type)
+    }
+
+    /// The words of everybody who ever acted and is in it.
+    pub(crate) fn actors(&self, conn: &Connection) -> rusqlite::Result<Vec<i64>> {
+        // Months have a handful of rows each in which everybody stands.
+        let mut find = conn.prepare_cached(
+            "SELECT actor FROM rollup WHERE dim = ?1 AND level = ?2 AND at >= ?3 AND project = ?4",
+        )?;
+        let mut texts = Texts::new(conn);
+        let rows = find.query_map(
+            params![Dim::Activity.code(), Level::Month.code(), i64::MIN, ALL_PROJECTS],
+            |row| row.get::<_, i64>(0),
+        )?;
+        let mut actors = Vec::new();
+        for actor in rows.collect::<rusqlite::Result<BTreeSet<_>>>()? {
+            if self.has(&texts.word(actor)?) {
+                actors.push(actor);
+            }
+        }
+        Ok(actors)
+    }
+}
+
+/// The agent and the type of agent in the name of an actor.
+pub(crate) fn split_actor(actor: &str) -> (&str, &str) {
+    actor.split_once('/').unwrap_or(("", actor))
+}
+
+/// Sums of one row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sums {
+    pub(crate) n: i64,
+    pub(crate) failures: i64,
+    pub(crate) ms: i64,
+    pub(crate) wait_ms: i64,
+    pub(crate) input: i64,
+    pub(crate) output: i64,
+    pub(crate) cache_read: i64,
+    pub(crate) cache_write: i64,
+    pub(crate) reasoning: i64,
+    pub(crate) cost: i64,
+    pub(crate) unpriced: i64,
+}
+
+impl Sums {
+    /// Adds other sums, or takes them away.
+    pub(crate) fn add(&mut self, other: &Self, sign: i64) {
+        for (sum, part) in [
+            (&mut self.n, other.n),
+            (&mut self.failures, other.failures),
+            (&mut self.ms, other.ms),
+            (&mut self.wait_ms, other.wait_ms),
+            (&mut self.input, other.input),
+            (&mut self.output, other.output),
+            (&mut self.cache_read, other.cache_read),
+            (&mut self.cache_write, other.cache_write),
+            (&mut self.reasoning, other.reasoning),
+            (&mut self.cost, other.cost),
+            (&mut self.unpriced, other.unpriced),
+        ] {
+            *sum = sum.saturating_add(part.saturating_mul(sign));
+        }
+    }
+}
+
+/// One row of the rollup.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rolled {
+    pub(crate) at: i64,
+    pub(crate) project: i64,
+    pub(crate) actor: i64,
+    pub(crate) key: i64,
+    pub(crate) sums: Sums,
+}
+
+/// The first and the last moment of which the store knows anything, as whole days: from, to.
+pub(crate) fn extent(conn: &Connection) -> rusqlite::Result<Option<(i64, i64)>> {
+    let edge = |order: &str| {
+        conn.prepare_cached(&format!(
+            "SELECT at FROM rollup WHERE dim = 0 AND level = 1 ORDER BY at {order} LIMIT 1"
+        ))?
+        .query_row([], |row| row.get::<_, i64>(0))
+        .optional()
+    };
+    Ok(match (edge("ASC")?, edge("DESC")?) {
+        (Some(first), Some(last)) => Some((first, Level::Day.end(last))),
+        _ => None,
+    })
+}
+
+/// A range, cut to what the store knows: from, to.
+pub(crate) fn clipped(conn: &Connection, range: &Range) -> rusqlite::Result<Option<(i64, i64)>> {
+    let Some((first, last)) = extent(conn)? else { return Ok(None) };
+    let from = range.since.map_or(first, |since| since.0.max(first));
+    let to = range.until.map_or(last, |until| until.0.min(last));
+    Ok((from < to).then_some((from, to)))
+}
+
+/// Every project that ever had anything, by its word.
+pub(crate) fn projects(conn: &Connection) -> rusqlite::Result<BTreeSet<i64>> {
+    let mut find =
+        conn.prepare_cached("SELECT project FROM rollup WHERE dim = ?1 AND level = ?2 AND at >= ?3 AND project > ?4")?;
+    let rows = find.query_map(
+        params![Dim::Activity.code(), Level::Month.code(), i64::MIN, ALL_PROJECTS],
+        |row| row.get::<_, i64>(0),
+    )?;
+    rows.collect()
+}
+
+/// The stretches of a piece: level and beginning.
+pub(crate) fn stretches(piece: &Piece) -> Vec<(i64, i64)> {
+    let mut stretches = Vec::new();
+    let mut at = piece.from;
+    while at < piece.to {
+        stretches.push((piece.level.code(), at));
+        at = piece.level.end(at);
+    }
+    stretches
+}
+
+const COLUMNS: &str = "at, project, actor, key, n, failures, ms, wait_ms, input, output, cache_read, cache_write, \
+    reasoning, cost, unpriced";
+
+fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Rolled> {
+    Ok(Rolled {
+        at: row.get(0)?,
+        project: row.get(1)?,
+        actor: row.get(2)?,
+        key: row.get(3)?,
+        sums: Sums {
+            n: row.get(4)?,
+            failures: row.get(5)?,
+            ms: row.get(6)?,
+            wait_ms: row.get(7)?,
+            input: row.get(8)?,
+            output: row.get(9)?,
+            cache_read: row.get(10)?,
+            cache_write: row.get(11)?,
+            reasoning: row.get(12)?,
+            cost: row.get(13)?,
+            unpriced: row.get(14)?,
+        },
+    })
+}
+
+/// Which projects' rows are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// Of one, or those that stand for all.
+    One(i64),
+    /// Of each by itself.
+    Each,
+}
+
+impl Of {
+    /// Those of the scope, summed.
+    pub(crate) fn scope(scope: &Scope) -> Self {
+        Self::One(scope.project.unwrap_or(ALL_PROJECTS))
+    }
+}
+
+/// Visits the rows of a dimension between two moments, which are rounded outwards to the finest stretch.
+pub(crate) fn visit(
+    conn: &Connection,
+    dim: Dim,
+    (from, to): (i64, i64),
+    of: Of,
+    mut seen: impl FnMut(&Rolled) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let finest = if dim.levels().contains(&Level::Quarter) { Level::Quarter } else { Level::Day };
+    for piece in pieces(from, to, finest) {
+        visit_piece(conn, dim, &piece, of, &mut seen)?;
+    }
+    Ok(())
+}
+
+/// Visits the rows of a dimension in one piece.
+pub(crate) fn visit_piece(
+    conn: &Connection,
+    dim: Dim,
+    piece: &Piece,
+    of: Of,
+    seen: &mut impl FnMut(&Rolled) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    match of {
+        Of::One(project) => {
+            let mut find = conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND project = ?4"
+            ))?;
+            for (level, at) in stretches(piece) {
+                let mut rows = find.query(params![dim.code(), level, at, project])?;
+                while let Some(row) = rows.next()? {
+                    seen(&read(row)?)?;
+                }
+            }
+        }
+        Of::Each => {
+            let mut find = conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND project > ?4"
+            ))?;
+            for (level, at) in stretches(piece) {
+                let mut rows = find.query(params![dim.code(), level, at, ALL_PROJECTS])?;
+                while let Some(row) = rows.next()? {
+                    seen(&read(row)?)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Remembers who is in a scope.
+pub(crate) struct Members<'conn> {
+    scope: Scope,
+    texts: Texts<'conn>,
+    known: HashMap<i64, bool>,
+}
+
+impl<'conn> Members<'conn> {
+    pub(crate) fn new(conn: &'conn Connection, scope: &Scope) -> Self {
+        Self { scope: scope.clone(), texts: Texts::new(conn), known: HashMap::new() }
+    }
+
+    /// Whether the actor of a row is in the scope.
+    pub(crate) fn has(&mut self, actor: i64) -> rusqlite::Result<bool> {
+        if self.scope.is_anybody() {
+            return Ok(true);
+        }
+        if let Some(has) = self.known.get(&actor) {
+            return Ok(*has);
+        }
+        let has = self.scope.has(&self.texts.word(actor)?);
+        self.known.insert(actor, has);
+        Ok(has)
+    }
+}
+
+/// The sums of a dimension by key, of those in the scope.
+pub(crate) fn by_key(
+    conn: &Connection,
+    dim: Dim,
+    span: (i64, i64),
+    scope: &Scope,
+) -> rusqlite::Result<HashMap<i64, Sums>> {
+    let mut members = Members::new(conn, scope);
+    let mut sums: HashMap<i64, Sums> = HashMap::new();
+    visit(conn, dim, span, Of::scope(scope), |rolled| {
+        if members.has(rolled.actor)? {
+            sums.entry(rolled.key).or_default().add(&rolled.sums, 1);
+        }
+        Ok(())
+    })?;
+    Ok(sums)
+}

@@ -1,0 +1,218 @@
+//! The list of tasks, newest first, narrowed by anything a task is known by.
+//!
+//! The order is that of the last event. Every column that narrows the list is in the index that has this order, so
+//! even a rare combination costs one walk over short index entries and no look at a row that is not shown.
+
+use agent_tracer_event::Millis;
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use super::silence::{self, Stretch};
+use super::{cursor, search, task, text};
+use crate::store::{Answer, TaskFilter};
+use crate::view::{Page, Task, TaskKind, TaskStatus, WaitingReason};
+
+/// Conditions of a query and the values in them.
+#[derive(Clone, Debug, Default)]
+struct Conditions {
+    text: String,
+    values: Vec<Value>,
+}
+
+impl Conditions {
+    /// Adds `AND <before> ?n <behind>`.
+    fn and(&mut self, before: &str, value: impl Into<Value>, behind: &str) {
+        self.values.push(value.into());
+        self.text.push_str(&format!(" AND {before} ?{}{behind}", self.values.len()));
+    }
+
+    fn add(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    fn value(&mut self, value: impl Into<Value>) -> String {
+        self.values.push(value.into());
+        format!("?{}", self.values.len())
+    }
+}
+
+/// The condition that a task is in a stretch, without the status itself.
+fn within(conditions: &mut Conditions, stretch: &Stretch) -> String {
+    let mut text = String::new();
+    if stretch.from > i64::MIN {
+        text.push_str(&format!(" AND last >= {}", conditions.value(stretch.from)));
+    }
+    if stretch.to < i64::MAX {
+        text.push_str(&format!(" AND last < {}", conditions.value(stretch.to)));
+    }
+    if let Some(idle) = stretch.idle {
+        let place = conditions.value(WaitingReason::Idle as i64);
+        text.push_str(&format!(" AND {} (waiting IS NULL OR waiting = {place})", if idle { "" } else { "NOT" }));
+    }
+    text
+}
+
+/// The places of a page: when a task was last heard of, and its number.
+type Places = Vec<(i64, i64)>;
+
+/// A page of tasks.
+pub(crate) fn tasks(conn: &Connection, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
+    let limit = cursor::limit(&filter.paging);
+    let before = cursor::place::<2>(cursor::List::Tasks, &filter.paging)?;
+    let places = match conditions(conn, filter, before)? {
+        Some(conditions) => find(conn, now, filter, conditions, limit + 1)?,
+        None => Vec::new(),
+    };
+    let page = cursor::cut(cursor::List::Tasks, limit, places, |(last, id)| [*last, *id]);
+    let ids: Vec<i64> = page.items.iter().map(|(_, id)| *id).collect();
+    Ok(Page { items: task::show(conn, now, &ids)?, next_cursor: page.next_cursor })
+}
+
+/// Everything but the status and the words; none if no task can meet it.
+fn conditions(conn: &Connection, filter: &TaskFilter, before: Option<[i64; 2]>) -> Answer<Option<Conditions>> {
+    let mut all = Conditions { text: "events > 0".to_owned(), values: Vec::new() };
+    if let Some([last, id]) = before {
+        let (last, id) = (all.value(last), all.value(id));
+        all.add(&format!(" AND (last, id) < ({last}, {id})"));
+    }
+    if let Some(since) = filter.since {
+        all.and("last >=", since.0, "");
+    }
+    if let Some(until) = filter.until {
+        all.and("started <", until.0, "");
+    }
+    if let Some(agent) = filter.agent {
+        all.and("agent =", agent as i64, "");
+    }
+    if let Some(kind) = filter.kind {
+        all.and("background =", i64::from(kind == TaskKind::Background), "");
+    }
+    if filter.failed_calls {
+        all.add(" AND failures > 0");
+    }
+    for (column, wanted) in
+        [("agent_type", &filter.agent_type), ("project", &filter.project), ("model", &filter.model)]
+    {
+        if let Some(wanted) = wanted {
+            let Some(word) = text::number(conn, wanted)? else { return Ok(None) };
+            all.and(&format!("{column} ="), word, "");
+        }
+    }
+    if let Some(parent) = &filter.parent {
+        let parent = task::number(conn, parent)?;
+        all.and("parent =", parent, "");
+    }
+    Ok(Some(all))
+}
+
+fn find(
+    conn: &Connection,
+    now: Millis,
+    filter: &TaskFilter,
+    mut all: Conditions,
+    limit: usize,
+) -> Answer<Places> {
+    let stretches = silence::stretches(&filter.status, now.0);
+    let is_narrowed_by_status = !filter.status.is_empty();
+    if is_narrowed_by_status && stretches.is_empty() {
+        return Ok(Vec::new());
+    }
+    if let Some(question) = filter.q.as_deref().filter(|question| !search::ask(question).is_empty()) {
+        return found_by_words(conn, question, all, &stretches, limit);
+    }
+    // What runs or waits now are few tasks of the last day, whatever else they are narrowed by.
+    let is_only_alive =
+        is_narrowed_by_status && filter.status.iter().all(|status| matches!(status, TaskStatus::Running | TaskStatus::Waiting));
+    let only_by_status = is_narrowed_by_status
+        && filter.agent.is_none()
+        && filter.agent_type.is_none()
+        && filter.model.is_none()
+        && filter.kind.is_none()
+        && filter.project.is_none()
+        && filter.until.is_none()
+        && !filter.failed_calls;
+    if filter.parent.is_some() {
+        narrow(&mut all, &stretches);
+        return walk(conn, "task_parent", all, limit);
+    }
+    if is_only_alive || only_by_status {
+        let mut places = Vec::new();
+        for stretch in &stretches {
+            let mut own = all.clone();
+            own.and("status =", stretch.status as i64, "");
+            let within = within(&mut own, stretch);
+            own.add(&within);
+            places.extend(walk(conn, "task_status", own, limit)?);
+        }
+        places.sort_unstable_by(|one, two| two.cmp(one));
+        places.truncate(limit);
+        return Ok(places);
+    }
+    narrow(&mut all, &stretches);
+    walk(conn, if filter.project.is_some() { "task_project" } else { "task_newest" }, all, limit)
+}
+
+/// Adds that a task must be in one of the stretches, if there are any.
+fn narrow(all: &mut Conditions, stretches: &[Stretch]) {
+    let ways: Vec<String> = stretches
+        .iter()
+        .map(|stretch| {
+            let status = all.value(stretch.status as i64);
+            format!("(status = {status}{})", within(all, stretch))
+        })
+        .collect();
+    if !ways.is_empty() {
+        all.add(&format!(" AND ({})", ways.join(" OR ")));
+    }
+}
+
+fn walk(conn: &Connection, index: &str, mut all: Conditions, limit: usize) -> Answer<Places> {
+    let limit = all.value(i64::try_from(limit).unwrap_or(i64::MAX));
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT last, id FROM task INDEXED BY {index} WHERE {} ORDER BY last DESC, id DESC LIMIT {limit}",
+        all.text
+    ))?;
+    let rows = statement
+        .query_map(rusqlite::params_from_iter(all.values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// So many tasks that have the words are looked at one by one; of more, the list is walked.
+const FEW: usize = 2_000;
+
+fn found_by_words(
+    conn: &Connection,
+    question: &str,
+    mut all: Conditions,
+    stretches: &[Stretch],
+    limit: usize,
+) -> Answer<Places> {
+    let found = search::tasks(conn, question)?;
+    narrow(&mut all, stretches);
+    if found.len() <= FEW {
+        let ids = all.value(serde_json::to_string(&found).unwrap_or_default());
+        let mut statement = conn.prepare_cached(&format!(
+            "SELECT last, id FROM task WHERE id IN (SELECT value FROM json_each({ids})) AND +{}",
+            all.text
+        ))?;
+        let rows = statement
+            .query_map(rusqlite::params_from_iter(all.values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut places = rows.collect::<rusqlite::Result<Places>>()?;
+        places.sort_unstable_by(|one, two| two.cmp(one));
+        places.truncate(limit);
+        return Ok(places);
+    }
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT last, id FROM task INDEXED BY task_newest WHERE {} ORDER BY last DESC, id DESC",
+        all.text
+    ))?;
+    let mut rows = statement.query(rusqlite::params_from_iter(all.values))?;
+    let mut places = Vec::new();
+    while let (true, Some(row)) = (places.len() < limit, rows.next()?) {
+        let id: i64 = row.get(1)?;
+        if found.contains(&id) {
+            places.push((row.get(0)?, id));
+        }
+    }
+    Ok(places)
+}

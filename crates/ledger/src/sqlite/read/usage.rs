@@ -1,0 +1,337 @@
+//! What was spent, by time and by whatever else it is told apart by.
+//!
+//! The asker's days are not UTC days. A sum from one moment to another is the sum of the whole UTC days between them,
+//! plus or minus the quarter-hours at each end; since sums can be taken away, each end reads at most half a day.
+
+use std::collections::{BTreeMap, HashMap};
+
+use agent_tracer_event::Millis;
+use rusqlite::{Connection, params};
+
+use super::cursor::{self, List};
+use super::insights::{asked, spent};
+use super::rollup::{self, Members, Of, Scope, Sums, split_actor};
+use super::spent::Spent;
+use super::text::Texts;
+use crate::project::tally::Dim;
+use crate::project::time::{Level, Piece};
+use crate::store::{Answer, Paging, Range, UsageBy, Zone};
+use crate::view::{Page, UsageBucket};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// More stretches than this are not listed: a day for each of some hundred years.
+const MOST_STRETCHES: usize = 40_000;
+
+/// What was spent in a range.
+pub(crate) fn usage(conn: &Connection, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+    match by {
+        UsageBy::Day | UsageBy::Week | UsageBy::Month => by_time(conn, range, by, zone),
+        UsageBy::Task => by_task(conn, range),
+        UsageBy::Model => by_key(conn, range, Dim::Model),
+        UsageBy::Skill => by_key(conn, range, Dim::Skill),
+        UsageBy::Project => by_name(conn, range, Of::Each, |rolled, texts| texts.word(rolled.project)),
+        UsageBy::Agent => by_actor(conn, range, |actor| split_actor(actor).0),
+        UsageBy::AgentType => by_actor(conn, range, |actor| split_actor(actor).1),
+    }
+}
+
+/// A bucket as it is ranked: most expensive first, then most tokens, then by name.
+struct Ranked {
+    key: String,
+    sums: Sums,
+    responses: i64,
+}
+
+fn tokens(sums: &Sums) -> i64 {
+    [sums.output, sums.cache_read, sums.cache_write].iter().fold(sums.input, |sum, part| sum.saturating_add(*part))
+}
+
+fn page_of(paging: &Paging, mut items: Vec<Ranked>) -> Answer<Page<UsageBucket>> {
+    items.retain(|item| item.sums != Sums::default());
+    items.sort_by(|one, two| one.key.cmp(&two.key));
+    let items: Vec<(i64, Ranked)> = items.into_iter().enumerate().map(|(place, item)| (place as i64, item)).collect();
+    let page = cursor::page(List::Usage, paging, items, |(place, item)| {
+        [-item.sums.cost, -tokens(&item.sums), *place]
+    })?;
+    Ok(page.map(|(_, item)| UsageBucket { key: item.key, label: None, usage: spent(&item.sums, item.responses).view() }))
+}
+
+fn by_key(conn: &Connection, range: &Range, dim: Dim) -> Answer<Page<UsageBucket>> {
+    let Some((scope, span)) = asked(conn, range)? else { return page_of(&range.paging, Vec::new()) };
+    let mut texts = Texts::new(conn);
+    let mut items = Vec::new();
+    for (key, mut sums) in rollup::by_key(conn, dim, span, &scope)? {
+        let responses = if dim == Dim::Model { sums.n } else { 0 };
+        if dim == Dim::Skill {
+            // A skill that was activated and never answered for spent nothing.
+            (sums.n, sums.failures) = (0, 0);
+        }
+        items.push(Ranked { key: texts.word(key)?, sums, responses });
+    }
+    page_of(&range.paging, items)
+}
+
+fn by_actor(conn: &Connection, range: &Range, part: impl Fn(&str) -> &str) -> Answer<Page<UsageBucket>> {
+    let Some(scope) = Scope::of(conn, range)? else { return page_of(&range.paging, Vec::new()) };
+    by_name(conn, range, Of::scope(&scope), |rolled, texts| Ok(part(&texts.word(rolled.actor)?).to_owned()))
+}
+
+fn by_name(
+    conn: &Connection,
+    range: &Range,
+    of: Of,
+    mut name: impl FnMut(&rollup::Rolled, &mut Texts<'_>) -> rusqlite::Result<String>,
+) -> Answer<Page<UsageBucket>> {
+    let Some((scope, span)) = asked(conn, range)? else { return page_of(&range.paging, Vec::new()) };
+    let of = if scope.project.is_some() { Of::scope(&scope) } else { of };
+    let mut members = Members::new(conn, &scope);
+    let mut texts = Texts::new(conn);
+    let mut sums: HashMap<String, Sums> = HashMap::new();
+    rollup::visit(conn, Dim::Model, span, of, |rolled| {
+        if members.has(rolled.actor)? {
+            sums.entry(name(rolled, &mut texts)?).or_default().add(&rolled.sums, 1);
+        }
+        Ok(())
+    })?;
+    let items = sums.into_iter().map(|(key, sums)| Ranked { key, responses: sums.n, sums });
+    page_of(&range.paging, items.collect())
+}
+
+/// Tasks with events in the range, newest first, each with all that it spent.
+fn by_task(conn: &Connection, range: &Range) -> Answer<Page<UsageBucket>> {
+    let before = cursor::place::<2>(List::Usage, &range.paging)?;
+    let limit = cursor::limit(&range.paging);
+    let Some(scope) = Scope::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let index = if scope.project.is_some() { "task_project" } else { "task_newest" };
+    let project = if scope.project.is_some() { "project = ?5" } else { "?5 IS NULL" };
+    let agent_type = match &scope.agent_type {
+        Some(agent_type) => super::text::number(conn, agent_type)?.unwrap_or(i64::MIN),
+        None => 0,
+    };
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT last, id FROM task INDEXED BY {index} WHERE events > 0 AND (last, id) < (?1, ?2) AND last >= ?3 \
+         AND started < ?4 AND {project} AND (?6 IS NULL OR agent = ?6) AND (?7 = 0 OR agent_type = ?7) \
+         ORDER BY last DESC, id DESC LIMIT ?8"
+    ))?;
+    let [last, id] = before.unwrap_or([i64::MAX; 2]);
+    let rows = find.query_map(
+        params![
+            last,
+            id,
+            range.since.map_or(i64::MIN, |at| at.0),
+            range.until.map_or(i64::MAX, |at| at.0),
+            scope.project,
+            scope.agent.map(|agent| agent as i64),
+            agent_type,
+            i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1),
+        ],
+        |row| Ok([row.get::<_, i64>(0)?, row.get::<_, i64>(1)?]),
+    )?;
+    let page = cursor::cut(List::Usage, limit, rows.collect::<rusqlite::Result<Vec<_>>>()?, |place| *place);
+    let columns = Spent::TASK_COLUMNS;
+    let mut load = conn.prepare_cached(&format!("SELECT t.uid, t.title, {columns} FROM task t WHERE t.id = ?1"))?;
+    let mut items = Vec::with_capacity(page.items.len());
+    for [_, id] in page.items {
+        items.push(load.query_row([id], |row| {
+            let title: String = row.get(1)?;
+            let usage = Spent::read_of_task(row, 2)?.view();
+            Ok(UsageBucket { key: row.get(0)?, label: Some(title).filter(|title| !title.is_empty()), usage })
+        })?);
+    }
+    Ok(Page { items, next_cursor: page.next_cursor })
+}
+
+/// Days, weeks or months of the asker, oldest first. Those without any response are left out.
+fn by_time(conn: &Connection, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+    let after = cursor::place::<1>(List::Usage, &range.paging)?;
+    let Some((scope, (from, to))) = asked(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let stretches = local_stretches(from, to, by, zone);
+    let mut reader = Reader { conn, of: Of::scope(&scope), members: Members::new(conn, &scope), edges: BTreeMap::new() };
+    let days = reader.days(from, to)?;
+    let mut items = Vec::new();
+    for stretch in stretches.into_iter().filter(|stretch| after.is_none_or(|[after]| stretch.at > after)) {
+        let mut sums = Sums::default();
+        for (_, day) in days.range(nearest_day(stretch.from)..nearest_day(stretch.to)) {
+            sums.add(day, 1);
+        }
+        sums.add(&reader.edge(stretch.to)?, 1);
+        sums.add(&reader.edge(stretch.from)?, -1);
+        if sums != Sums::default() {
+            items.push((stretch, sums));
+        }
+    }
+    let page = cursor::cut(List::Usage, cursor::limit(&range.paging), items, |(stretch, _)| [stretch.at]);
+    Ok(page.map(|(stretch, sums)| UsageBucket {
+        key: stretch.name,
+        label: None,
+        usage: spent(&sums, sums.n).view(),
+    }))
+}
+
+/// A day, week or month of the asker, as far as it is in the range.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Local {
+    /// The first day of it, as days since 1970 by the asker's calendar.
+    at: i64,
+    name: String,
+    /// The moments between which it is, in UTC.
+    from: i64,
+    to: i64,
+}
+
+/// The beginning of an asker's day as a moment.
+fn moment_of(day: i64, zone: &dyn Zone) -> i64 {
+    let local = day.saturating_mul(DAY_MS);
+    // What the clock shows at the beginning of the day tells the offset, unless it changes just there.
+    let guess = local.saturating_sub(i64::from(zone.offset_seconds(Millis(local))) * 1_000);
+    let moment = local.saturating_sub(i64::from(zone.offset_seconds(Millis(guess))) * 1_000);
+    Level::Quarter.start(moment)
+}
+
+fn local_day(at: i64, zone: &dyn Zone) -> i64 {
+    at.saturating_add(i64::from(zone.offset_seconds(Millis(at))) * 1_000).div_euclid(DAY_MS)
+}
+
+/// The first day of the stretch that holds a day, and that of the next.
+fn stretch_of(day: i64, by: UsageBy) -> (i64, i64) {
+    match by {
+        UsageBy::Week => {
+            // 1970 began on a Thursday: three days after a Monday.
+            let monday = day - (day + 3).rem_euclid(7);
+            (monday, monday + 7)
+        }
+        UsageBy::Month => {
+            let at = day.saturating_mul(DAY_MS);
+            (Level::Month.start(at).div_euclid(DAY_MS), Level::Month.end(at).div_euclid(DAY_MS))
+        }
+        _ => (day, day + 1),
+    }
+}
+
+fn local_stretches(from: i64, to: i64, by: UsageBy, zone: &dyn Zone) -> Vec<Local> {
+    let from = Level::Quarter.start(from);
+    let to = if Level::Quarter.start(to) == to { to } else { Level::Quarter.end(to) };
+    let mut stretches = Vec::new();
+    let mut day = local_day(from, zone);
+    let mut begins = from;
+    while begins < to && stretches.len() < MOST_STRETCHES {
+        let (first, next) = stretch_of(day, by);
+        let ends = moment_of(next, zone).clamp(begins, to);
+        let name = Millis(first.saturating_mul(DAY_MS)).to_string();
+        let letters = if by == UsageBy::Month { 7 } else { 10 };
+        let name: String = name.chars().take(letters).collect();
+        if ends > begins {
+            stretches.push(Local { at: first, name, from: begins, to: ends });
+        }
+        begins = ends;
+        day = next;
+    }
+    stretches
+}
+
+/// The beginning of the UTC day that is nearest to a moment.
+fn nearest_day(at: i64) -> i64 {
+    Level::Day.start(at.saturating_add(DAY_MS / 2))
+}
+
+/// Reads sums and remembers those at the ends.
+struct Reader<'conn> {
+    conn: &'conn Connection,
+    of: Of,
+    members: Members<'conn>,
+    edges: BTreeMap<i64, Sums>,
+}
+
+impl Reader<'_> {
+    fn sum(&mut self, level: Level, from: i64, to: i64, mut seen: impl FnMut(i64, &Sums)) -> rusqlite::Result<()> {
+        let members = &mut self.members;
+        let piece = Piece { level, from, to };
+        rollup::visit_piece(self.conn, Dim::Model, &piece, self.of, &mut |rolled| {
+            if members.has(rolled.actor)? {
+                seen(rolled.at, &rolled.sums);
+            }
+            Ok(())
+        })
+    }
+
+    /// The sums of every UTC day around a range.
+    fn days(&mut self, from: i64, to: i64) -> rusqlite::Result<BTreeMap<i64, Sums>> {
+        let mut days: BTreeMap<i64, Sums> = BTreeMap::new();
+        let first = Level::Day.start(from.saturating_sub(DAY_MS));
+        let last = Level::Day.end(to.saturating_add(DAY_MS));
+        self.sum(Level::Day, first, last, |at, sums| days.entry(at).or_default().add(sums, 1))?;
+        Ok(days)
+    }
+
+    /// What is between the nearest UTC midnight and a moment: negative if the moment is before it.
+    fn edge(&mut self, at: i64) -> rusqlite::Result<Sums> {
+        if let Some(sums) = self.edges.get(&at) {
+            return Ok(*sums);
+        }
+        let midnight = nearest_day(at);
+        let sign = if midnight <= at { 1 } else { -1 };
+        let mut sums = Sums::default();
+        self.sum(Level::Quarter, midnight.min(at), midnight.max(at), |_, part| sums.add(part, sign))?;
+        self.edges.insert(at, sums);
+        Ok(sums)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Utc;
+
+    struct Ahead(i32);
+
+    impl Zone for Ahead {
+        fn offset_seconds(&self, _: Millis) -> i32 {
+            self.0
+        }
+    }
+
+    /// Two hours ahead until a moment, one hour from then on.
+    struct Changing(i64);
+
+    impl Zone for Changing {
+        fn offset_seconds(&self, at: Millis) -> i32 {
+            if at.0 < self.0 { 7_200 } else { 3_600 }
+        }
+    }
+
+    fn at(text: &str) -> i64 {
+        Millis::parse(text).unwrap().0
+    }
+
+    fn names(stretches: &[Local]) -> Vec<&str> {
+        stretches.iter().map(|stretch| stretch.name.as_str()).collect()
+    }
+
+    #[test]
+    fn weeks_begin_on_monday_and_months_on_their_first() {
+        let weeks = local_stretches(at("2026-11-14T12:00:00Z"), at("2026-11-17T00:00:00Z"), UsageBy::Week, &Utc);
+        assert_eq!(names(&weeks), ["2026-11-09", "2026-11-16"]);
+        let months = local_stretches(at("2026-10-31T23:00:00Z"), at("2026-11-01T01:00:00Z"), UsageBy::Month, &Utc);
+        assert_eq!(names(&months), ["2026-10", "2026-11"]);
+    }
+
+    #[test]
+    fn days_are_those_of_the_asker() {
+        let days = local_stretches(at("2026-11-14T20:00:00Z"), at("2026-11-15T20:00:00Z"), UsageBy::Day, &Ahead(19_800));
+        assert_eq!(names(&days), ["2026-11-15", "2026-11-16"]);
+        assert_eq!(days[0].to, at("2026-11-15T18:30:00Z"));
+        let west = local_stretches(at("2026-11-15T03:00:00Z"), at("2026-11-15T09:00:00Z"), UsageBy::Day, &Ahead(-18_000));
+        assert_eq!(names(&west), ["2026-11-14", "2026-11-15"]);
+        assert_eq!(west[0].to, at("2026-11-15T05:00:00Z"));
+    }
+
+    #[test]
+    fn a_day_on_which_clocks_go_back_is_an_hour_longer() {
+        let change = at("2026-10-25T01:00:00Z");
+        let days = local_stretches(at("2026-10-23T22:00:00Z"), at("2026-10-26T23:00:00Z"), UsageBy::Day, &Changing(change));
+        let hours: Vec<i64> = days.iter().map(|day| (day.to - day.from) / 3_600_000).collect();
+        assert_eq!(names(&days), ["2026-10-24", "2026-10-25", "2026-10-26"]);
+        assert_eq!(hours, [24, 25, 24]);
+    }
+}

@@ -1,0 +1,359 @@
+//! Keeping house: folding everything anew, deleting on purpose, dropping what is old.
+
+use std::collections::BTreeSet;
+
+use agent_tracer_event::{Agent, Channel, Millis, TaskId};
+use rusqlite::{OptionalExtension, params};
+
+use super::append::Apply;
+use super::settle::descendants;
+use super::writer::Writer;
+use super::{AppendError, Ledger, codec, facts};
+use crate::project::tally::Tally;
+use crate::project::told::Heard;
+
+/// Tasks that are folded at a time when everything is folded anew.
+const PART: usize = 64;
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Upkeep {
+    /// Tasks.
+    pub tasks: u64,
+    /// Events of them.
+    pub events: u64,
+    /// Kept bytes of hooks that were dropped.
+    pub observations: u64,
+}
+
+/// What is old enough to go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retention {
+    /// Events of tasks that were last heard of before this are dropped; their totals stay.
+    pub events_before: Option<Millis>,
+    /// Bytes of hooks that arrived before this are dropped; a better reader cannot read them again.
+    pub kept_before: Option<Millis>,
+}
+
+/// The bytes of a hook that were kept for a better reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kept {
+    /// Its place: ask for those after it next.
+    pub place: i64,
+    /// The observation's name.
+    pub name: String,
+    /// The agent.
+    pub agent: Agent,
+    /// How it reached us.
+    pub channel: Channel,
+    /// When it reached us.
+    pub arrived: Millis,
+    /// What was kept.
+    pub bytes: Vec<u8>,
+}
+
+impl Ledger {
+    /// Folds everything anew from the entries. The rows are the same as before.
+    ///
+    /// # Errors
+    /// If it could not be written; then nothing changed.
+    pub fn rebuild(&self) -> Result<Upkeep, AppendError> {
+        self.on_writer(|writer| writer.change(|apply| apply.rebuild()))?
+    }
+
+    /// Deletes tasks and all that they started, and remembers that nothing of them up to now may come back.
+    ///
+    /// # Errors
+    /// If it could not be written; then nothing changed.
+    pub fn purge(&self, tasks: Vec<TaskId>, now: Millis) -> Result<Upkeep, AppendError> {
+        self.on_writer(move |writer| writer.purge(&tasks, now))?
+    }
+
+    /// Drops what is old. Totals of what is dropped stay.
+    ///
+    /// # Errors
+    /// If it could not be written; then nothing changed.
+    pub fn retain(&self, retention: Retention) -> Result<Upkeep, AppendError> {
+        self.on_writer(move |writer| writer.retain(retention))?
+    }
+
+    /// Lets the file grow to so many pages and no further.
+    ///
+    /// # Errors
+    /// If the store refuses.
+    pub fn limit_pages(&self, pages: u32) -> Result<(), AppendError> {
+        self.on_writer(move |writer| {
+            // The pragma answers with the limit in force, so it is asked like a question.
+            writer.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
+        })?
+        .map_err(AppendError::from)
+    }
+
+    /// Kept bytes of hooks after a place, oldest first, at most so many.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn kept(&self, after: i64, limit: u32) -> Result<Vec<Kept>, AppendError> {
+        self.on_writer(move |writer| writer.kept(after, limit))?.map_err(AppendError::from)
+    }
+}
+
+impl Writer {
+    fn purge(&mut self, tasks: &[TaskId], now: Millis) -> Result<Upkeep, AppendError> {
+        // What is deleted is overwritten, and the log that still holds it is cut.
+        self.conn.pragma_update(None, "secure_delete", "ON")?;
+        let done = self.change(|apply| apply.purge(tasks, now));
+        self.memory.tasks.forget();
+        self.memory.words.forget();
+        self.conn.pragma_update(None, "secure_delete", "OFF")?;
+        self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
+        done
+    }
+
+    fn retain(&mut self, retention: Retention) -> Result<Upkeep, AppendError> {
+        let done = self.change(|apply| apply.retain(retention));
+        self.memory.tasks.forget();
+        done
+    }
+
+    fn kept(&self, after: i64, limit: u32) -> rusqlite::Result<Vec<Kept>> {
+        let mut find = self.conn.prepare_cached(
+            "SELECT id, agent, channel, arrived, kept FROM source WHERE id > ?1 AND kept IS NOT NULL ORDER BY id LIMIT ?2",
+        )?;
+        let rows = find.query_map(params![after, limit], |row| {
+            let blob = row.get_ref(4)?.as_blob()?;
+            let whole = codec::decode(blob).map(std::borrow::Cow::into_owned).unwrap_or_default();
+            let (name, bytes) = match whole.iter().position(|byte| *byte == b'\n') {
+                Some(at) => whole.split_at(at),
+                None => (whole.as_slice(), [].as_slice()),
+            };
+            Ok(Kept {
+                place: row.get(0)?,
+                name: String::from_utf8_lossy(name).into_owned(),
+                agent: facts::word_at(Agent::ALL, row.get(1)?).unwrap_or(Agent::ClaudeCode),
+                channel: facts::word_at(Channel::ALL, row.get(2)?).unwrap_or(Channel::Hook),
+                arrived: Millis(row.get(3)?),
+                bytes: bytes.get(1..).unwrap_or_default().to_vec(),
+            })
+        })?;
+        rows.collect()
+    }
+}
+
+/// The sums of a task that retention keeps.
+const SUMS: &str = "events, calls, failures, turns, input, output, cache_read, cache_write, reasoning, cost, responses, \
+    unpriced, copies, wait_ms";
+
+impl Apply<'_> {
+    fn rebuild(&mut self) -> rusqlite::Result<Upkeep> {
+        self.is_rebuild = true;
+        for table in ["fact", "file_touch", "file_use", "repeat", "turn_sum", "rollup", "latency"] {
+            self.conn.execute(&format!("DELETE FROM {table}"), [])?;
+        }
+        self.conn.execute("INSERT INTO rollup SELECT * FROM sealed_rollup", [])?;
+        self.conn.execute("INSERT INTO latency SELECT * FROM sealed_latency", [])?;
+        let zeros = SUMS.split(", ").map(|column| format!("{column} = 0")).collect::<Vec<_>>().join(", ");
+        self.conn.execute(&format!("UPDATE task SET {zeros}"), [])?;
+        self.conn.execute(
+            &format!(
+                "UPDATE task SET ({SUMS}) = (SELECT {SUMS} FROM sealed_task WHERE sealed_task.task = task.id) \
+                 WHERE id IN (SELECT task FROM sealed_task)"
+            ),
+            [],
+        )?;
+        self.forget_search()?;
+        let tasks = self.numbers("SELECT id FROM task ORDER BY id")?;
+        let mut done = Upkeep::default();
+        for part in tasks.chunks(PART) {
+            for task in part {
+                self.told.insert(*task, Heard::News);
+                let mut find = self.conn.prepare_cached("SELECT DISTINCT fact FROM entry WHERE task = ?1")?;
+                let facts: Vec<i64> =
+                    find.query_map([task], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+                for fact in facts {
+                    self.touched.entry((*task, fact)).or_default().reload = true;
+                    done.events += 1;
+                }
+                done.tasks += 1;
+            }
+            self.fold_pending()?;
+            // Nobody is told: nothing is news.
+            self.changed.clear();
+        }
+        Ok(done)
+    }
+
+    fn numbers(&self, sql: &str) -> rusqlite::Result<Vec<i64>> {
+        self.conn.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect()
+    }
+
+    fn forget_search(&self) -> rusqlite::Result<()> {
+        self.conn.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
+        self.conn.execute("DELETE FROM vocabulary", [])?;
+        self.conn.execute("DELETE FROM meta WHERE key IN ('indexed', 'indexed_tasks')", [])?;
+        Ok(())
+    }
+
+    fn purge(&mut self, tasks: &[TaskId], now: Millis) -> rusqlite::Result<Upkeep> {
+        let mut all: BTreeSet<i64> = BTreeSet::new();
+        for task in tasks {
+            let id: Option<i64> = self
+                .conn
+                .prepare_cached("SELECT id FROM task WHERE uid = ?1")?
+                .query_row([task.as_str()], |row| row.get(0))
+                .optional()?;
+            self.bury(task.as_str(), now)?;
+            if let Some(id) = id {
+                all.extend(descendants(self.conn, id)?);
+            }
+        }
+        let mut done = Upkeep::default();
+        for task in &all {
+            let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, *task)? else {
+                continue;
+            };
+            let (uid, filing) = (known.uid.clone(), known.filing.clone());
+            self.bury(uid.as_str(), now)?;
+            for stored in facts::select(self.conn, "WHERE f.task = ?1", [task])? {
+                self.tally.count(&stored.row, &filing, self.pricer, -1);
+                self.removed.push((*task, stored.row.fact));
+                done.events += 1;
+            }
+            self.tally.tasks.remove(task);
+            self.tally.turns.retain(|(of, _), _| of != task);
+            self.tally.files.retain(|(of, _), _| of != task);
+            self.tally.touches.retain(|(of, ..), _| of != task);
+            self.tally.repeats.retain(|(of, _), _| of != task);
+            done.tasks += 1;
+        }
+        let removed = std::mem::take(&mut self.removed);
+        self.flush()?;
+        for task in &all {
+            self.drop_events(*task)?;
+            let observations = self.conn.execute("DELETE FROM source WHERE task = ?1", [task])?;
+            done.observations += u64::try_from(observations).unwrap_or(0);
+            self.conn.execute("DELETE FROM search WHERE rowid = ?1", [-task])?;
+            self.conn.execute("DELETE FROM sealed_task WHERE task = ?1", [task])?;
+            for column in ["parent", "continues", "forked"] {
+                self.conn.execute(&format!("UPDATE task SET {column} = NULL WHERE {column} = ?1"), [task])?;
+            }
+        }
+        // Rows that are gone are named by their task, so that is looked up before it goes too.
+        self.removed = removed;
+        let names = self.committed()?.removed;
+        self.removed.clear();
+        self.gone = names;
+        for task in &all {
+            self.conn.execute("DELETE FROM task WHERE id = ?1", [task])?;
+        }
+        if done.tasks > 0 {
+            self.sweep_words()?;
+        }
+        Ok(done)
+    }
+
+    fn bury(&self, task: &str, now: Millis) -> rusqlite::Result<()> {
+        self.conn
+            .prepare_cached(
+                "INSERT INTO tombstone (task, until) VALUES (?1, ?2) \
+                 ON CONFLICT (task) DO UPDATE SET until = max(until, ?2)",
+            )?
+            .execute(params![task, now.0])?;
+        Ok(())
+    }
+
+    /// Deletes the events of a task; sums over time are not touched.
+    fn drop_events(&mut self, task: i64) -> rusqlite::Result<()> {
+        self.conn
+            .execute("DELETE FROM search WHERE rowid IN (SELECT id FROM fact WHERE task = ?1)", [task])?;
+        let gone = self.conn.execute("DELETE FROM entry WHERE task = ?1", [task])?;
+        self.entries -= i64::try_from(gone).unwrap_or(0);
+        for table in ["fact", "alias", "file_touch", "file_use", "repeat", "turn_sum"] {
+            self.conn.execute(&format!("DELETE FROM {table} WHERE task = ?1"), [task])?;
+        }
+        Ok(())
+    }
+
+    /// Forgets texts and search terms that nothing names any more.
+    fn sweep_words(&self) -> rusqlite::Result<()> {
+        self.conn.execute(
+            "DELETE FROM word WHERE id NOT IN (
+               SELECT machine FROM entry UNION SELECT agent_type FROM task UNION SELECT project FROM task
+               UNION SELECT machine FROM task UNION SELECT model FROM task WHERE model IS NOT NULL
+               UNION SELECT tool FROM fact WHERE tool IS NOT NULL UNION SELECT path FROM file_touch
+               UNION SELECT path FROM file_use UNION SELECT project FROM rollup UNION SELECT actor FROM rollup
+               UNION SELECT key FROM rollup UNION SELECT tool FROM latency UNION SELECT project FROM latency
+               UNION SELECT project FROM sealed_rollup UNION SELECT actor FROM sealed_rollup
+               UNION SELECT key FROM sealed_rollup UNION SELECT tool FROM sealed_latency)",
+            [],
+        )?;
+        // A merged index holds nothing of deleted rows, and its terms are all that there are.
+        self.conn.execute("INSERT INTO search (search) VALUES ('optimize')", [])?;
+        self.conn.execute_batch(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, search, row);
+             DELETE FROM vocabulary WHERE term NOT IN (SELECT term FROM temp.terms);
+             DROP TABLE temp.terms;",
+        )
+    }
+
+    fn retain(&mut self, retention: Retention) -> rusqlite::Result<Upkeep> {
+        let mut done = Upkeep::default();
+        if let Some(before) = retention.kept_before {
+            let gone = self.conn.execute(
+                "UPDATE source SET kept = NULL WHERE arrived < ?1 AND kept IS NOT NULL",
+                [before.0],
+            )?;
+            done.observations = u64::try_from(gone).unwrap_or(0);
+        }
+        let Some(before) = retention.events_before else { return Ok(done) };
+        let mut find =
+            self.conn.prepare_cached("SELECT id FROM task WHERE last < ?1 AND last > 0 AND events > 0")?;
+        let tasks: Vec<i64> =
+            find.query_map([before.0], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        for task in tasks {
+            let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
+                continue;
+            };
+            let filing = known.filing.clone();
+            let mut sums = Tally::default();
+            let mut events = 0;
+            for stored in facts::select(self.conn, "WHERE f.task = ?1", [task])? {
+                sums.count(&stored.row, &filing, self.pricer, 1);
+                events += 1;
+            }
+            if events == 0 {
+                continue;
+            }
+            self.seal(&sums)?;
+            self.conn.execute(
+                &format!(
+                    "INSERT OR REPLACE INTO sealed_task (task, until, started, last, status, ended, {SUMS}) \
+                     SELECT id, ?2, started, last, status, ended, {SUMS} FROM task WHERE id = ?1"
+                ),
+                [task, self.newest_told(task)?],
+            )?;
+            self.drop_events(task)?;
+            self.conn.execute("UPDATE source SET kept = NULL WHERE task = ?1", [task])?;
+            done.tasks += 1;
+            done.events += events;
+        }
+        Ok(done)
+    }
+
+    /// The latest moment that any entry of a task tells of.
+    fn newest_told(&self, task: i64) -> rusqlite::Result<i64> {
+        let mut find = self.conn.prepare_cached("SELECT data FROM entry WHERE task = ?1")?;
+        let mut newest = 0;
+        for blob in find.query_map([task], |row| row.get::<_, Vec<u8>>(0))? {
+            let entry: Option<agent_tracer_event::Entry> = codec::decode_json(&blob?).ok();
+            newest = newest.max(entry.map_or(0, |entry| entry.occurred_at.0));
+        }
+        Ok(newest)
+    }
+
+    /// Adds sums to those that belong to the ledger.
+    fn seal(&mut self, sums: &Tally) -> rusqlite::Result<()> {
+        self.add_rollups("sealed_rollup", sums)?;
+        self.add_latencies("sealed_latency", sums)
+    }
+}

@@ -1,0 +1,178 @@
+//! Folding anew, deleting on purpose, dropping what is old, reading again.
+
+use agent_tracer_event::{Millis, Outcome, TaskId};
+use agent_tracer_ledger::{Batch, Observed, Options, Retention, Verdict};
+use agent_tracer_testkit::{scenario, scenarios};
+
+use crate::world::World;
+
+fn everything() -> Vec<Observed> {
+    scenarios().iter().step_by(5).flat_map(|scenario| scenario.observed(None)).collect()
+}
+
+fn task_ids(world: &World) -> Vec<TaskId> {
+    let conn = world.connection();
+    let mut find = conn.prepare("SELECT uid FROM task ORDER BY id").unwrap();
+    find.query_map([], |row| row.get::<_, String>(0))
+        .unwrap()
+        .map(|uid| TaskId::parse(&uid.unwrap()).unwrap())
+        .collect()
+}
+
+/// Sums over time, which must survive retention.
+fn sums(world: &World) -> Vec<String> {
+    world.rows().into_iter().filter(|row| row.starts_with("rollup") || row.starts_with("latency")).collect()
+}
+
+const FOREVER: Millis = Millis(4_000_000_000_000);
+
+#[test]
+fn folding_everything_anew_gives_the_same_rows() {
+    let world = World::with(&everything(), 100);
+    let expected = world.rows();
+    let done = world.ledger.rebuild().unwrap();
+    assert!(done.tasks > 20 && done.events > 200, "{done:?}");
+    assert_eq!(world.rows(), expected);
+}
+
+#[test]
+fn what_was_deleted_on_purpose_is_gone_from_the_file_and_does_not_come_back() {
+    let all = scenario("2.1.325/agent_nested").observed(None);
+    let world = World::with(&all, 10);
+    let root = TaskId::parse(
+        agent_tracer_event::TaskKey::new(
+            agent_tracer_event::Agent::ClaudeCode,
+            "2ebc5ab6-4a16-4d07-8e32-a49967836261",
+        )
+        .task_id()
+        .as_str(),
+    )
+    .unwrap();
+    world.ledger.finish_search().unwrap();
+    let done = world.ledger.purge(vec![root], FOREVER).unwrap();
+    assert_eq!(done.tasks, 3, "the subagents go with their parent");
+    assert!(done.events > 10);
+    assert_eq!(world.rows(), Vec::<String>::new());
+    let receipt = world.ledger.append(Batch { observed: all, ..Batch::default() }).unwrap();
+    assert!(receipt.outcomes.iter().all(|outcome| *outcome == Outcome::Refused), "{:?}", receipt.outcomes);
+    assert_eq!(world.rows().iter().filter(|row| row.starts_with("fact")).count(), 0);
+    let path = world.path();
+    drop(world.ledger.store());
+    world.ledger.close();
+    let bytes = std::fs::read(path).unwrap();
+    for canary in ["Scripted agent", "agent_nested", "sub_outer", "general-purpose"] {
+        assert!(
+            !bytes.windows(canary.len()).any(|window| window == canary.as_bytes()),
+            "`{canary}` is still there"
+        );
+    }
+}
+
+#[test]
+fn deleting_one_task_leaves_the_others_as_if_it_had_never_been() {
+    let keep = scenario("2.1.325/bash_ok").observed(None);
+    let go = scenario("2.1.325/bash_fail").observed(None);
+    let expected = World::with(&keep, 10).rows();
+    let world = World::with(&go, 10);
+    let gone = task_ids(&world);
+    world.bring(&keep, 10);
+    world.ledger.purge(gone, FOREVER).unwrap();
+    assert_eq!(world.rows(), expected);
+}
+
+#[test]
+fn what_is_dropped_with_age_stays_in_every_sum() {
+    let all = everything();
+    let world = World::with(&all, 100);
+    let expected = sums(&world);
+    let tasks = |world: &World| -> Vec<(String, i64, i64, i64, i64)> {
+        let conn = world.connection();
+        let mut find = conn
+            .prepare("SELECT uid, events, output, started, last FROM task WHERE events > 0 ORDER BY uid")
+            .unwrap();
+        let rows =
+            find.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)));
+        rows.unwrap().map(Result::unwrap).collect()
+    };
+    let totals = tasks(&world);
+    let done =
+        world.ledger.retain(Retention { events_before: Some(FOREVER), kept_before: Some(FOREVER) }).unwrap();
+    assert_eq!(done.tasks, totals.len() as u64);
+    assert!(done.observations > 0);
+    assert_eq!(sums(&world), expected);
+    assert_eq!(tasks(&world), totals);
+    // Nothing that is told again is counted again.
+    world.bring(&all, 50);
+    assert_eq!(sums(&world), expected);
+    assert_eq!(tasks(&world), totals);
+    world.ledger.rebuild().unwrap();
+    assert_eq!(sums(&world), expected);
+    assert_eq!(tasks(&world), totals);
+    let left: i64 = world
+        .connection()
+        .query_row("SELECT (SELECT count(*) FROM entry) + count(*) FROM fact", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_better_reading_replaces_the_old_one_and_the_same_one_changes_nothing() {
+    let all = scenario("2.1.325/bash_fail").observed(None);
+    let world = World::with(&all, 10);
+    let expected = world.rows();
+    let again = Batch { observed: all.clone(), reread: true, ..Batch::default() };
+    let receipt = world.ledger.append(again).unwrap();
+    assert!(receipt.outcomes.iter().all(|outcome| *outcome == Outcome::Duplicate));
+    assert_eq!(world.rows(), expected);
+    // A reader that once said less: as if its readings had lost their second entry.
+    let mut worse = all.clone();
+    for observed in &mut worse {
+        if let Verdict::Read(reading) = &mut observed.verdict {
+            reading.entries.truncate(1);
+        }
+    }
+    let world = World::with(&worse, 10);
+    assert_ne!(world.rows(), expected);
+    world.ledger.append(Batch { observed: all, reread: true, ..Batch::default() }).unwrap();
+    assert_eq!(world.rows(), expected);
+}
+
+#[test]
+fn kept_bytes_come_back_with_their_name() {
+    let all = scenario("2.1.325/bash_ok").observed(Some(agent_tracer_event::Channel::Hook));
+    let world = World::with(&all, 10);
+    let kept = world.ledger.kept(0, 1000).unwrap();
+    assert_eq!(kept.len(), all.len());
+    for (kept, observed) in kept.iter().zip(&all) {
+        assert_eq!(kept.name, observed.name);
+        assert_eq!(Some(&kept.bytes), observed.kept.as_ref());
+        assert_eq!(kept.arrived, observed.arrived);
+    }
+    assert_eq!(world.ledger.kept(kept.last().unwrap().place, 10).unwrap(), []);
+}
+
+#[test]
+fn a_full_disk_or_a_read_only_file_is_said_and_loses_nothing() {
+    let all = scenario("2.1.325/bash_ok").observed(None);
+    let world = World::with(&all[..4], 10);
+    let before = world.rows();
+    // A file may not grow beyond this many pages: what SQLite says is what a full disk makes it say.
+    world.ledger.limit_pages(1).unwrap();
+    let big: Vec<Observed> =
+        scenarios().iter().take(20).flat_map(|scenario| scenario.observed(None)).collect();
+    let answer = world.ledger.append(Batch { observed: big.clone(), ..Batch::default() });
+    assert_eq!(answer, Err(agent_tracer_ledger::AppendError::DiskFull));
+    assert_eq!(world.rows(), before);
+    world.ledger.limit_pages(u32::MAX - 1).unwrap();
+    world.ledger.append(Batch { observed: big.clone(), ..Batch::default() }).unwrap();
+    let mut expected = all[..4].to_vec();
+    expected.extend(big);
+    assert_eq!(world.rows(), World::with(&expected, usize::MAX).rows());
+}
+
+#[test]
+fn a_file_that_cannot_be_written_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing/ledger.db");
+    assert!(agent_tracer_ledger::Ledger::open(&path, Options::default()).is_err());
+}
