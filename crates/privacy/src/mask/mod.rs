@@ -98,7 +98,7 @@ pub(crate) fn look(text: &[u8]) -> Look {
     let mut from = 0;
     let suspect = |at| {
         from = at;
-        suspect(text, at)
+        may_matter(text, at) && suspect(text, at)
     };
     if marks::any(text, 0, suspect) { Look::From(from) } else { Look::Clean }
 }
@@ -136,7 +136,7 @@ pub(crate) fn find_after(text: &[u8], look: Look, spans: &mut Vec<Span>) {
         let block = at >= keys_done && blocks::block_at(text, at);
         let found = match (block, at >= done) {
             (true, _) => blocks::block(text, at),
-            (false, true) if suspect(text, at) => secret(text, at),
+            (false, true) if may_matter(text, at) && suspect(text, at) => secret(text, at),
             (false, _) => None,
         };
         if let Some(span) = found {
@@ -208,7 +208,19 @@ fn settle(spans: &mut Vec<Span>) {
     });
 }
 
+/// Whether the mark at `at` is worth a call: most are done with here, after a few instructions per byte of their name.
+#[inline(always)]
+fn may_matter(text: &[u8], at: usize) -> bool {
+    match text.get(at) {
+        Some(b'=') => stems::before(text, at),
+        Some(b':') => matches!(text.get(at + 1), Some(b'/' | b'_')) || stems::before(text, at),
+        Some(b'<') => text.get(at + 1).is_some_and(u8::is_ascii_alphabetic),
+        _ => true,
+    }
+}
+
 /// Whether something secret may be spelled around the mark at `at`.
+#[inline(never)]
 fn suspect(text: &[u8], at: usize) -> bool {
     match text.get(at) {
         Some(b':') => {

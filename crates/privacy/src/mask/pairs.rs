@@ -3,17 +3,13 @@
 
 use super::names::{self, Name};
 use super::values::{self, Value};
-use super::{MARKER, Span, beside, named, part, stems};
+use super::{MARKER, Span, beside, named, part};
 
 /// Blanks between a name and its mark that are looked over.
 const MOST_BLANKS: usize = 24;
 
 /// Whether the mark at `at` has the name of a secret before it, and behind it what may be one.
 pub(super) fn named(text: &[u8], at: usize) -> bool {
-    // Most names end here, after a few instructions for each of their bytes.
-    if !stems::before(text, at) {
-        return false;
-    }
     name(text, at).is_some_and(|(name, _)| match names::judge(name) {
         Name::Plain => beside::is_value(name) && beside::may_tell(text, at),
         Name::Weak => is_long(text, after_mark(text, at)),
@@ -82,7 +78,6 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     let mut judged = names::judge(name);
     let mut kind = kind(name, judged);
     if judged == Name::Plain && beside::is_value(name) {
-        // Asked before in [`named`], and there without the costs if there is no value.
         (judged, kind) = beside::telling(text, at)?;
     }
     // `arn:aws:secretsmanager:…:secret:app` is a list of words, not a pair.

@@ -55,7 +55,8 @@ fn netrc_word(text: &[u8], at: usize, words: usize) -> Option<usize> {
     let start = at.checked_sub(5)?;
     let end = start + 9;
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'\\';
-    if part(text, start + 1, end) != b"password" || !text.get(end).is_some_and(blank) {
+    let followed = matches!(part(text, end, end + 2), [b' ' | b'\t', ..] | b"\\t");
+    if part(text, start + 1, end) != b"password" || !followed {
         return None;
     }
     let before = part(text, start.saturating_sub(REACH), start + 1);

@@ -40,26 +40,25 @@ fn value(text: &[u8], start: usize, end: usize) -> Option<Span> {
     may_name(name).then_some(Span { start, end, kind: KIND })
 }
 
+/// How much is looked over between a value and its mark.
+const GAP: usize = 64;
+
 /// The `=` or `:` that the value at `start` stands behind.
 fn mark_before(text: &[u8], start: usize) -> Option<usize> {
-    let mut before = part(text, start.saturating_sub(8), start);
+    let from = start.saturating_sub(GAP);
+    let mut before = part(text, from, start);
     if let [rest @ .., b'"' | b'\'' | b'`'] = before {
         before = rest;
-        while let [rest @ .., b'\\'] = before {
-            before = rest;
-        }
     }
-    // White space may be spelled, and its letter belong to what seems to be the value.
-    if let [rest @ .., b'\\'] = before {
+    // Quotes in a program inside a program are escaped; and white space may be spelled, so that its letter belongs to
+    // what seems to be the value.
+    while let [rest @ .., b'\\'] = before {
         before = rest;
     }
     while let [rest @ .., b' ' | b'\t'] | [rest @ .., b'\\', b't'] = before {
         before = rest;
     }
-    match before {
-        [.., b'=' | b':'] => Some(start.saturating_sub(8) + before.len() - 1),
-        _ => None,
-    }
+    matches!(before, [.., b'=' | b':']).then(|| from + before.len() - 1)
 }
 
 /// Whether a value of this name may be a secret: the names of ids, hashes and data say that it is none.
