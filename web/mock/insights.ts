@@ -57,7 +57,7 @@ export function activity(from: number, to: number, buckets: number): ActivityBuc
     const random = new Random(Math.floor(at / 3_600_000) + i);
     const hour = new Date(at).getUTCHours();
     const busy = (hour > 7 && hour < 19 ? 1 : 0.12) * (step / 3_600_000);
-    const calls = Math.round(random.skewed(90) * busy);
+    const calls = Math.round(step < 600_000 ? random.skewed(14) : random.skewed(90) * busy);
     return { at: new Date(at).toISOString(), events: calls * 3, toolCalls: calls, failures: Math.round(calls * random.next() * 0.14), toolMs: calls * 4200, waitingMs: Math.round(calls * 2600 * random.next()), inputTokens: calls * 61_000, outputTokens: calls * 520, costUsd: calls * 0.043 };
   });
 }

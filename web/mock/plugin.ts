@@ -106,10 +106,12 @@ export class Mock {
     const until = moment(query.get('until'), Date.now()) ?? Number.POSITIVE_INFINITY;
     const wide = query.get('tree') === 'true' ? tree.flatMap((node) => node.told.rows) : told.rows;
     const rows = wide.filter((row) => Date.parse(row.endedAt ?? row.occurredAt) >= since && Date.parse(row.occurredAt) < until).sort((a, b) => a.occurredAt.localeCompare(b.occurredAt));
+    const kinds = query.getAll('kind');
+    const ofKind = rows.filter((row) => kinds.length === 0 || kinds.includes(row.kind));
     switch (what) {
       case '': return told.task;
       case 'tree': return { items: tree.map(({ depth, told: { task } }) => ({ depth, task })) };
-      case 'timeline': return page(query.get('newestFirst') === 'true' ? rows.reverse() : rows, query);
+      case 'timeline': return page(query.get('newestFirst') === 'true' ? ofKind.reverse() : ofKind, query);
       case 'turns': return page(views.turns(told), query);
       case 'tool-calls': return page(views.toolCalls(rows), query);
       case 'context': return page(views.context(told.rows), query);

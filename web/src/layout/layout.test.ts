@@ -221,6 +221,15 @@ describe('runs', () => {
     expect(run).toMatchObject({ count: 2, uniform: false });
   });
 
+  it('look unsure only when all of them are', () => {
+    const seen: (string | undefined)[] = [];
+    const look = (...bars: Groupable[]) => eachRun(bars, 0, 1e9, (t) => t, RUN_OPTIONS, (run) => seen.push(run.certainty));
+    look(bar(0, 5, 'a', { certainty: 'inferred' }), bar(6, 9, 'a', { certainty: 'inferred' }));
+    look(bar(0, 5, 'a', { certainty: 'inferred' }), bar(6, 9, 'a', { certainty: 'measured' }));
+    look(bar(0, 5, 'a', { certainty: 'guessed', count: 7 }));
+    expect(seen).toEqual(['inferred', undefined, undefined]);
+  });
+
   it('lose no row at any zoom', () => {
     const next = numbers(11);
     const bars: Groupable[] = [];

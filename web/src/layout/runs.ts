@@ -10,6 +10,7 @@ export interface Groupable {
   running: boolean;
   tool?: string;
   kind?: string;
+  certainty?: string;
 }
 
 export interface Run<T> {
@@ -25,6 +26,8 @@ export interface Run<T> {
   bars: number;
   /** Whether all have the same tool. */
   uniform: boolean;
+  /** How sure all of them are; undefined where they differ. */
+  certainty: string | undefined;
 }
 
 export interface RunOptions {
@@ -70,13 +73,14 @@ export function eachRun<T extends Groupable>(
           run.failures += bar.failures;
           run.bars += 1;
           run.uniform = run.uniform && same;
+          if (run.certainty !== bar.certainty) run.certainty = undefined;
           continue;
         }
       }
       emit(run);
       run.bars = 0;
     }
-    run ??= { first: bar, last: bar, x0, x1, count: 0, failures: 0, bars: 0, uniform: true };
+    run ??= { first: bar, last: bar, x0, x1, count: 0, failures: 0, bars: 0, uniform: true, certainty: undefined };
     run.first = bar;
     run.last = bar;
     run.x0 = x0;
@@ -85,6 +89,8 @@ export function eachRun<T extends Groupable>(
     run.failures = bar.failures;
     run.bars = 1;
     run.uniform = true;
+    // A bin of several is only as sure as its least sure row: that says little about the others.
+    run.certainty = bar.count > 1 ? undefined : bar.certainty;
   }
   if (run && run.bars > 0) emit(run);
 }

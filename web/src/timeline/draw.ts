@@ -156,7 +156,7 @@ function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette,
         const end = run.last.running ? Math.max(toX(scene.now), run.x1) : run.x1;
         const w = Math.min(end, scene.width + 4) - x;
         if (w <= 0) return;
-        const sure = bar.certainty === 'measured' || bar.certainty === 'reported';
+        const sure = run.certainty !== 'inferred' && run.certainty !== 'guessed';
         const plain = sure && run.failures === 0 && !run.last.running && w < 24 && bar.id !== scene.selected && bar !== scene.hovered;
         if (plain) {
           const colour = palette.lanes[bar.lane] ?? palette.dim;
@@ -179,7 +179,7 @@ function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
   const bar = run.first;
   const colour = palette.lanes[bar.lane] ?? palette.dim;
   const width = Math.max(w - 0.5, 2);
-  const guessed = bar.certainty === 'guessed' || bar.certainty === 'unknown';
+  const guessed = run.certainty === 'guessed';
   const failed = run.failures > 0;
   if (guessed) {
     pen.strokeStyle = failed ? palette.bad : colour;
@@ -194,7 +194,7 @@ function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
   } else {
     pen.fillStyle = colour;
     pen.fillRect(x, y, width, h);
-    if (bar.certainty === 'inferred' && palette.hatch) {
+    if (run.certainty === 'inferred' && palette.hatch) {
       pen.fillStyle = palette.hatch;
       pen.fillRect(x, y, width, h);
     }
@@ -225,7 +225,7 @@ function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
     pen.fillStyle = guessed ? palette.text : palette.ink;
     const from = Math.max(x, 0) + 5;
     const room = Math.min(x + width, scene.width) - from - 4;
-    if (bar.certainty === 'inferred') {
+    if (run.certainty === 'inferred') {
       pen.fillStyle = colour;
       const shown = fitText(label, room);
       if (shown) pen.fillRect(from - 3, y + 1, Math.min(textWidth(shown) + 6, room + 4), h - 2);

@@ -1,0 +1,56 @@
+/**
+ * The language of the search box: `tool:Bash status:failed agent:Explore >10s cargo`. Whatever is not a chip is a word
+ * to search for; a chip that nobody knows stays a word, so that text with colons can be searched too.
+ */
+import type { Query } from '../api/client';
+
+export interface Chip {
+  name: string;
+  value: string;
+  /** As it was written. */
+  text: string;
+}
+
+export interface Parsed {
+  chips: Chip[];
+  words: string;
+}
+
+const NAMES: Record<string, string> = { tool: 'tool', status: 'state', state: 'state', agent: 'agentType', type: 'agentType', kind: 'kind', project: 'project', client: 'agent', task: 'task', since: 'since', until: 'until' };
+export const CHIP_NAMES = ['tool:', 'status:', 'agent:', 'kind:', 'project:', 'client:', 'since:', '>'] as const;
+const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
+
+/** Cuts at blanks, but not inside quotes. */
+function pieces(text: string): string[] {
+  return [...text.matchAll(/(?:[^\s"]+:)?"[^"]*"?|\S+/g)].map((match) => match[0]);
+}
+
+const bare = (text: string) => text.replaceAll('"', '');
+
+export function parse(text: string): Parsed {
+  const chips: Chip[] = [];
+  const words: string[] = [];
+  for (const piece of pieces(text)) {
+    const longer = /^>(\d+(?:\.\d+)?)(ms|s|min|m|h)$/.exec(piece);
+    const named = /^([a-z]+):(.+)$/s.exec(piece);
+    const name = named ? NAMES[named[1]!] : undefined;
+    if (longer) chips.push({ name: 'longerThanMs', value: String(Math.round(Number(longer[1]) * UNITS[longer[2]!]!)), text: piece });
+    else if (name && bare(named![2]!)) chips.push({ name, value: bare(named![2]!), text: piece });
+    else if (bare(piece)) words.push(bare(piece));
+  }
+  return { chips, words: words.join(' ') };
+}
+
+/** The question to the server; of two chips with one name the last one counts. */
+export function questionOf({ chips, words }: Parsed): Query {
+  const query: Query = { q: words || undefined };
+  for (const chip of chips) query[chip.name] = chip.value;
+  return query;
+}
+
+/** The text without one of its chips. */
+export function without(text: string, chip: Chip): string {
+  const all = pieces(text);
+  const at = all.indexOf(chip.text);
+  return all.filter((_, i) => i !== at).join(' ');
+}

@@ -1,0 +1,31 @@
+/** Which time is looked at, and which one before it is compared with. */
+export interface Span {
+  since: number;
+  until: number;
+}
+
+export const RANGES = [['24h', '24 hours', 1], ['7d', '7 days', 7], ['30d', '30 days', 30], ['90d', '90 days', 90], ['365d', 'a year', 365]] as const;
+
+const DAY = 86_400_000;
+
+/** Reads `7d`, or two moments. The end is rounded up to the minute, so that equal questions stay equal. */
+export function readRange(range: string, since: string, until: string, now: number): Span {
+  const minute = Math.ceil(now / 60_000) * 60_000;
+  const [a, b] = [Date.parse(since), until ? Date.parse(until) : minute];
+  if (!Number.isNaN(a) && !Number.isNaN(b) && b > a) return { since: a, until: b };
+  const days = RANGES.find(([name]) => name === range)?.[2] ?? 7;
+  return { since: minute - days * DAY, until: minute };
+}
+
+/** The range of the same length that ends where this one begins. */
+export function before({ since, until }: Span): Span {
+  return { since: since - (until - since), until: since };
+}
+
+export const ask = ({ since, until }: Span) => ({ since: new Date(since).toISOString(), until: new Date(until).toISOString() });
+
+/** As many stretches as can be read, of a length that people know. */
+export function bucketCount({ since, until }: Span): number {
+  const hours = (until - since) / 3_600_000;
+  return hours <= 48 ? Math.max(Math.round(hours * 2), 12) : hours <= 24 * 14 ? Math.round(hours / 3) : Math.min(Math.round(hours / 24), 365);
+}

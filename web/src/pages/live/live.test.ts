@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Row, Task } from '../../api/types';
+import { cards, doing, limits } from './agents';
+
+const task = (id: string, more: Partial<Task> = {}) => ({ id, status: 'running', startedAt: '2026-01-01T00:00:00.000Z', ...more }) as Task;
+const row = (more: Partial<Row>) => ({ title: 'x', seq: 1, lane: 'exploration', occurredAt: '2026-01-01T00:00:00.000Z', metadata: {}, ...more }) as Row;
+
+describe('cards', () => {
+  it('put subagents below their parents, whatever order they come in', () => {
+    const found = cards([task('c', { parentTaskId: 'b' }), task('a'), task('b', { parentTaskId: 'a' })]);
+    expect(found.map((card) => [card.task.id, card.below.map(({ task: { id }, depth }) => [id, depth])])).toEqual([['a', [['b', 1], ['c', 2]]]]);
+  });
+
+  it('keep a subagent whose parent has ended', () => {
+    expect(cards([task('b', { parentTaskId: 'gone' })]).map((card) => card.task.id)).toEqual(['b']);
+  });
+
+  it('begin with those who wait for a person and end with the idle', () => {
+    expect(cards([task('idle', { status: 'waiting', waitingReason: 'idle' }), task('runs'), task('asks', { status: 'waiting', waitingReason: 'permission' })]).map((card) => card.task.id)).toEqual(['asks', 'runs', 'idle']);
+  });
+
+  it('end for parents in a circle', () => {
+    expect(cards([task('a', { parentTaskId: 'b' }), task('b', { parentTaskId: 'a' })])).toEqual([]);
+  });
+});
+
+describe('what a task does now', () => {
+  it('is its newest running call', () => {
+    const first = doing(undefined, row({ title: 'Read', state: 'running', seq: 5 }));
+    expect(first).toMatchObject({ title: 'Read', running: true });
+    expect(doing(first, row({ title: 'Grep', state: 'succeeded', seq: 6 }))).toBe(first);
+    expect(doing(first, row({ title: 'Read', state: 'succeeded', seq: 7, endedAt: '2026-01-01T00:00:09.000Z' }))).toMatchObject({ running: false, since: Date.UTC(2026, 0, 1, 0, 0, 9) });
+  });
+
+  it('is not changed by older rows or by telemetry', () => {
+    const first = doing(undefined, row({ title: 'Read', state: 'running', seq: 5 }));
+    expect(doing(first, row({ title: 'Old', state: 'running', seq: 3 }))).toBe(first);
+    expect(doing(first, row({ title: 'Tokens', lane: 'telemetry', seq: 9 }))).toBe(first);
+  });
+});
+
+describe('limits', () => {
+  it('are read from a snapshot as far as it tells', () => {
+    expect(limits(row({ metadata: { rateLimitFiveHourUsedPct: 41, rateLimitFiveHourResetsAt: 'later' } }), 'claude_code')).toEqual([
+      { agent: 'claude_code', name: '5 hours', usedPct: 41, resetsAt: 'later', at: '2026-01-01T00:00:00.000Z' },
+    ]);
+    expect(limits(row({}), 'codex')).toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Task } from '../api/types';
+import { parse, questionOf, without } from './chips';
+import { before, bucketCount, readRange } from './insights/range';
+import { askFor, isFiltered, mergeFirstPage, readFilter } from './taskFilter';
+
+describe('the search box', () => {
+  it('reads chips and leaves the rest as words', () => {
+    const parsed = parse('tool:Bash status:failed agent:Explore >10s cargo  test');
+    expect(questionOf(parsed)).toEqual({ q: 'cargo test', tool: 'Bash', state: 'failed', agentType: 'Explore', longerThanMs: '10000' });
+  });
+
+  it('knows every unit of time', () => {
+    expect(['>250ms', '>1.5s', '>2m', '>2min', '>1h'].map((text) => questionOf(parse(text))['longerThanMs'])).toEqual(['250', '1500', '120000', '120000', '3600000']);
+  });
+
+  it('takes quoted values and quoted words whole', () => {
+    expect(questionOf(parse('project:"/home/my dir" "two words"'))).toEqual({ q: 'two words', project: '/home/my dir' });
+  });
+
+  it('searches for what looks like a chip but is none', () => {
+    expect(questionOf(parse('https://x.y http:80 std::fs >fast tool:'))).toEqual({ q: 'https://x.y http:80 std::fs >fast tool:' });
+  });
+
+  it('is not confused by an open quote', () => {
+    expect(questionOf(parse('tool:"Ba'))).toEqual({ q: undefined, tool: 'Ba' });
+  });
+
+  it('takes one chip away and keeps the others', () => {
+    const text = 'tool:Bash status:failed tool:Bash x';
+    expect(without(text, parse(text).chips[0]!)).toBe('status:failed tool:Bash x');
+  });
+});
+
+describe('ranges', () => {
+  const now = Date.UTC(2026, 5, 10, 12, 0, 30);
+  it('end with the minute and last as long as they say', () => {
+    const span = readRange('24h', '', '', now);
+    expect([span.until - span.since, span.until]).toEqual([86_400_000, Date.UTC(2026, 5, 10, 12, 1)]);
+    expect(readRange('nonsense', '', '', now).until - readRange('nonsense', '', '', now).since).toBe(7 * 86_400_000);
+  });
+
+  it('can be given as moments, unless they are upside down', () => {
+    expect(readRange('7d', '2026-01-01', '2026-01-03', now)).toEqual({ since: Date.UTC(2026, 0, 1), until: Date.UTC(2026, 0, 3) });
+    expect(readRange('7d', '2026-01-03', '2026-01-01', now).until).toBeGreaterThan(now);
+  });
+
+  it('are compared with as much time before', () => {
+    expect(before({ since: 100, until: 150 })).toEqual({ since: 50, until: 100 });
+  });
+
+  it('have as many stretches as can be read', () => {
+    for (const days of [0.01, 1, 2, 7, 30, 365, 4000]) {
+      const buckets = bucketCount({ since: 0, until: days * 86_400_000 });
+      expect(buckets).toBeGreaterThanOrEqual(12);
+      expect(buckets).toBeLessThanOrEqual(365);
+    }
+  });
+});
+
+describe('the task filter', () => {
+  it('comes from the address and ignores what nobody knows', () => {
+    const filter = readFilter(new URLSearchParams('status=running,nonsense,failed&q=x&failed=1'));
+    expect([filter.status, filter.q, filter.failed, isFiltered(filter)]).toEqual([['running', 'failed'], 'x', true, true]);
+    expect(isFiltered(readFilter(new URLSearchParams()))).toBe(false);
+  });
+
+  it('asks for main agents unless subagents are wanted', () => {
+    expect(askFor(readFilter(new URLSearchParams()))['kind']).toBe('primary');
+    expect(askFor(readFilter(new URLSearchParams('subagents=1')))['kind']).toBeUndefined();
+  });
+
+  it('puts a fresh first page over what was loaded, each task once', () => {
+    const task = (id: string, title = '') => ({ id, title }) as Task;
+    expect(mergeFirstPage([task('a'), task('b'), task('c')], [task('n'), task('b', 'new')])).toEqual([task('n'), task('b', 'new'), task('a'), task('c')]);
+  });
+});
