@@ -2,10 +2,11 @@
 
 use agent_tracer_event::{FactId, Millis, TaskId};
 
-use super::{SqliteStore, task};
-use crate::store::{
-    Answer, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone,
+use super::{
+    SqliteStore, activity, attention, context, detail, files, health, insights, lanes, lists, loops, search,
+    summary, task, tasks, turns, usage,
 };
+use crate::store::{Answer, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone};
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
     FailureStat, FileStat, FileUse, Hit, LaneBins, Loop, McpStat, OutcomeCounts, Page, Permission, Question,
@@ -13,120 +14,144 @@ use crate::view::{
     UnrecognisedName, UsageBucket, WebLookup,
 };
 
-fn later<T>() -> Answer<T> {
-    Err(QueryError::Store("not there yet".to_owned()))
-}
-
 impl Store for SqliteStore {
-    fn tasks(&self, _now: Millis, _filter: &TaskFilter) -> Answer<Page<Task>> {
-        later()
+    fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
+        self.ask(|conn| tasks::tasks(conn, now, filter))
     }
+
     fn task(&self, now: Millis, id: &TaskId) -> Answer<Task> {
         self.ask(|conn| task::task(conn, now, id))
     }
+
     fn tree(&self, now: Millis, id: &TaskId) -> Answer<Page<TreeNode>> {
         self.ask(|conn| task::tree(conn, now, id).map(Page::whole))
     }
-    fn timeline(&self, _id: &TaskId, _filter: &RowFilter) -> Answer<Page<Row>> {
-        later()
+
+    fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>> {
+        self.ask(|conn| lists::timeline(conn, id, filter))
     }
-    fn turns(&self, _id: &TaskId, _paging: &Paging) -> Answer<Page<Turn>> {
-        later()
+
+    fn turns(&self, id: &TaskId, paging: &Paging) -> Answer<Page<Turn>> {
+        self.ask(|conn| turns::turns(conn, id, paging))
     }
-    fn tool_calls(&self, _id: &TaskId, _filter: &RowFilter) -> Answer<Page<ToolCall>> {
-        later()
+
+    fn tool_calls(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
+        self.ask(|conn| lists::tool_calls(conn, id, filter))
     }
-    fn context(&self, _id: &TaskId, _paging: &Paging) -> Answer<Page<ContextPoint>> {
-        later()
+
+    fn context(&self, id: &TaskId, paging: &Paging) -> Answer<Page<ContextPoint>> {
+        self.ask(|conn| context::context(conn, id, paging))
     }
-    fn task_files(&self, _id: &TaskId, _tree: bool, _paging: &Paging) -> Answer<Page<FileUse>> {
-        later()
+
+    fn task_files(&self, id: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>> {
+        self.ask(|conn| files::of_task(conn, id, tree, paging))
     }
-    fn task_commands(&self, _id: &TaskId, _filter: &RowFilter) -> Answer<Page<CommandRun>> {
-        later()
+
+    fn task_commands(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>> {
+        self.ask(|conn| lists::commands(conn, id, filter))
     }
-    fn exploration(&self, _id: &TaskId, _filter: &RowFilter) -> Answer<Page<Exploration>> {
-        later()
+
+    fn exploration(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Exploration>> {
+        self.ask(|conn| lists::exploration(conn, id, filter))
     }
-    fn web(&self, _id: &TaskId, _filter: &RowFilter) -> Answer<Page<WebLookup>> {
-        later()
+
+    fn web(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<WebLookup>> {
+        self.ask(|conn| lists::web(conn, id, filter))
     }
-    fn permissions(&self, _id: &TaskId, _filter: &RowFilter) -> Answer<Page<Permission>> {
-        later()
+
+    fn permissions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Permission>> {
+        self.ask(|conn| lists::permissions(conn, id, filter))
     }
-    fn todos(&self, _id: &TaskId) -> Answer<Page<Todo>> {
-        later()
+
+    fn todos(&self, id: &TaskId) -> Answer<Page<Todo>> {
+        self.ask(|conn| summary::todos(conn, id))
     }
-    fn questions(&self, _id: &TaskId, _filter: &RowFilter) -> Answer<Page<Question>> {
-        later()
+
+    fn questions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Question>> {
+        self.ask(|conn| lists::questions(conn, id, filter))
     }
-    fn summary(&self, _now: Millis, _id: &TaskId) -> Answer<TaskSummary> {
-        later()
+
+    fn summary(&self, now: Millis, id: &TaskId) -> Answer<TaskSummary> {
+        self.ask(|conn| summary::summary(conn, now, id))
     }
-    fn lanes(
-        &self,
-        _id: &TaskId,
-        _from: Option<Millis>,
-        _to: Option<Millis>,
-        _width: u32,
-    ) -> Answer<LaneBins> {
-        later()
+
+    fn lanes(&self, id: &TaskId, from: Option<Millis>, to: Option<Millis>, width: u32) -> Answer<LaneBins> {
+        self.ask(|conn| lanes::lanes(conn, id, from, to, width))
     }
-    fn event(&self, _id: &FactId) -> Answer<EventDetail> {
-        later()
+
+    fn event(&self, id: &FactId) -> Answer<EventDetail> {
+        self.ask(|conn| detail::event(conn, id))
     }
-    fn tools(&self, _range: &Range) -> Answer<Page<ToolStat>> {
-        later()
+
+    fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
+        self.ask(|conn| insights::tools(conn, range))
     }
-    fn failures(&self, _range: &Range) -> Answer<Page<FailureStat>> {
-        later()
+
+    fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
+        self.ask(|conn| insights::failures(conn, range))
     }
-    fn usage(&self, _range: &Range, _by: UsageBy, _zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
-        later()
+
+    fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+        self.ask(|conn| usage::usage(conn, range, by, zone))
     }
-    fn files(&self, _range: &Range) -> Answer<Page<FileStat>> {
-        later()
+
+    fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
+        self.ask(|conn| files::of_range(conn, range))
     }
-    fn skills(&self, _range: &Range) -> Answer<Page<SkillStat>> {
-        later()
+
+    fn skills(&self, range: &Range) -> Answer<Page<SkillStat>> {
+        self.ask(|conn| insights::skills(conn, range))
     }
-    fn mcp(&self, _range: &Range) -> Answer<Page<McpStat>> {
-        later()
+
+    fn mcp(&self, range: &Range) -> Answer<Page<McpStat>> {
+        self.ask(|conn| insights::mcp(conn, range))
     }
-    fn agents(&self, _range: &Range) -> Answer<Page<AgentStat>> {
-        later()
+
+    fn agents(&self, range: &Range) -> Answer<Page<AgentStat>> {
+        self.ask(|conn| insights::agents(conn, range))
     }
-    fn commands(&self, _range: &Range) -> Answer<Page<CommandStat>> {
-        later()
+
+    fn commands(&self, range: &Range) -> Answer<Page<CommandStat>> {
+        self.ask(|conn| insights::commands(conn, range))
     }
-    fn loops(&self, _range: &Range) -> Answer<Page<Loop>> {
-        later()
+
+    fn loops(&self, range: &Range) -> Answer<Page<Loop>> {
+        self.ask(|conn| loops::loops(conn, range))
     }
-    fn activity(&self, _range: &Range, _buckets: u32) -> Answer<Page<ActivityBucket>> {
-        later()
+
+    fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
+        self.ask(|conn| activity::activity(conn, range, buckets))
     }
-    fn search(&self, _filter: &SearchFilter) -> Answer<Page<Hit>> {
-        later()
+
+    fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>> {
+        self.ask(|conn| search::search(conn, filter))
     }
-    fn attention(&self, _now: Millis) -> Answer<Page<Attention>> {
-        later()
+
+    fn attention(&self, now: Millis) -> Answer<Page<Attention>> {
+        self.ask(|conn| attention::attention(conn, now))
     }
-    fn changes(&self, _after: u64, _limit: u32) -> Answer<Vec<Row>> {
-        later()
+
+    fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Row>> {
+        self.ask(|conn| detail::changes(conn, after, limit))
     }
+
     fn seq(&self) -> Answer<u64> {
-        later()
+        self.ask(health::seq)
     }
+
     fn outcomes(&self) -> Answer<OutcomeCounts> {
-        later()
+        self.ask(health::outcomes)
     }
+
     fn unrecognised(&self) -> Answer<Vec<UnrecognisedName>> {
-        later()
+        self.ask(health::unrecognised)
     }
+
     fn sources(&self) -> Answer<Vec<SourceHealth>> {
-        later()
+        self.ask(health::sources)
     }
+
     fn health(&self) -> Answer<StoreHealth> {
-        later()
+        self.ask(health::health)
     }
 }

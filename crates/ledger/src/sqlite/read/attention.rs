@@ -47,7 +47,9 @@ pub(crate) fn attention(conn: &Connection, now: Millis) -> Answer<Page<Attention
     let mut items = Vec::with_capacity(waiting.len());
     for (task, fact, mut item) in waiting {
         if let Some(asking) = fact.map(|fact| facts::load(conn, task, fact)).transpose()?.flatten() {
-            item.row_id = Some(FactId::from_number(&task_id(&item.task_id), asking.row.fact.cast_unsigned()).to_string());
+            item.row_id = Some(
+                FactId::from_number(&task_id(&item.task_id), asking.row.fact.cast_unsigned()).to_string(),
+            );
             let data = asking.row.data;
             item.text = Some(data.title).filter(|title| !title.is_empty()).or(data.body);
         }

@@ -27,7 +27,6 @@ pub(crate) enum List {
     Loops = 8,
     Usage = 9,
     Search = 10,
-    Activity = 11,
 }
 
 /// How many items a page may have.

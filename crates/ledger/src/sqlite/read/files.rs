@@ -31,7 +31,8 @@ pub(crate) fn of_task(conn: &Connection, id: &TaskId, tree: bool, paging: &Pagin
     let root = task::number(conn, id)?;
     let family = if tree { task::family(conn, root)? } else { vec![(root, 0)] };
     let mut files: HashMap<i64, Used> = HashMap::new();
-    let mut find = conn.prepare_cached("SELECT path, reads, changes, failures FROM file_use WHERE task = ?1")?;
+    let mut find =
+        conn.prepare_cached("SELECT path, reads, changes, failures FROM file_use WHERE task = ?1")?;
     for (task, _) in family {
         let mut rows = find.query([task])?;
         while let Some(row) = rows.next()? {
@@ -63,8 +64,10 @@ fn show(
     used: &Used,
 ) -> rusqlite::Result<FileUse> {
     // The smallest and the greatest of an index: two seeks, however often the file was touched.
-    let mut first = conn.prepare_cached("SELECT min(occurred) FROM file_touch WHERE task = ?1 AND path = ?2")?;
-    let mut last = conn.prepare_cached("SELECT max(occurred) FROM file_touch WHERE task = ?1 AND path = ?2")?;
+    let mut first =
+        conn.prepare_cached("SELECT min(occurred) FROM file_touch WHERE task = ?1 AND path = ?2")?;
+    let mut last =
+        conn.prepare_cached("SELECT max(occurred) FROM file_touch WHERE task = ?1 AND path = ?2")?;
     let mut first_at: Option<i64> = None;
     let mut last_at: Option<i64> = None;
     let mut by = Vec::with_capacity(used.by.len());
@@ -134,7 +137,8 @@ struct Ranked {
 pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat>> {
     let Some(scope) = Scope::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
     let Some((from, to)) = rollup::clipped(conn, range)? else { return Ok(Page::whole(Vec::new())) };
-    let stretches: Vec<(i64, i64)> = pieces(from, to, Level::Day).iter().flat_map(rollup::stretches).collect();
+    let stretches: Vec<(i64, i64)> =
+        pieces(from, to, Level::Day).iter().flat_map(rollup::stretches).collect();
     let actors = scope.actors(conn)?;
     let mut ranked = candidates(conn, &scope, &stretches)?;
     let project = scope.project.unwrap_or(ALL_PROJECTS);

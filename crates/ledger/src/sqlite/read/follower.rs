@@ -46,7 +46,8 @@ impl Follower {
 
     fn index_facts(&mut self, conn: &Connection, budget: i64) -> rusqlite::Result<bool> {
         let from = reached(conn, FACTS)?;
-        let mut changed = facts::select(conn, "WHERE f.changed > ?1 ORDER BY f.changed LIMIT ?2", [from, budget])?;
+        let mut changed =
+            facts::select(conn, "WHERE f.changed > ?1 ORDER BY f.changed LIMIT ?2", [from, budget])?;
         let Some(last) = changed.last().map(|stored| stored.changed) else { return Ok(false) };
         let is_full = i64::try_from(changed.len()).is_ok_and(|found| found >= budget);
         if is_full {
@@ -68,15 +69,22 @@ impl Follower {
             "SELECT id, title, session, changed FROM task WHERE changed > ?1 ORDER BY changed LIMIT ?2",
         )?;
         let rows = find.query_map([from, budget], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, i64>(3)?))
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get::<_, String>(1)?,
+                row.get::<_, String>(2)?,
+                row.get::<_, i64>(3)?,
+            ))
         })?;
         let mut tasks = rows.collect::<rusqlite::Result<Vec<_>>>()?;
         let Some(last) = tasks.last().map(|(_, _, _, changed)| *changed) else { return Ok(false) };
         let is_full = i64::try_from(tasks.len()).is_ok_and(|found| found >= budget);
         if is_full {
             tasks.retain(|(_, _, _, changed)| *changed < last);
-            let mut rest = conn.prepare_cached("SELECT id, title, session, changed FROM task WHERE changed = ?1")?;
-            let rest = rest.query_map([last], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+            let mut rest =
+                conn.prepare_cached("SELECT id, title, session, changed FROM task WHERE changed = ?1")?;
+            let rest =
+                rest.query_map([last], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
             for task in rest {
                 tasks.push(task?);
             }
@@ -120,8 +128,10 @@ pub(crate) fn reached(conn: &Connection, key: &str) -> rusqlite::Result<i64> {
 }
 
 fn reach(conn: &Connection, key: &str, place: i64) -> rusqlite::Result<()> {
-    conn.prepare_cached("INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2")?
-        .execute(params![key, place])?;
+    conn.prepare_cached(
+        "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+    )?
+    .execute(params![key, place])?;
     Ok(())
 }
 
@@ -170,8 +180,20 @@ pub(crate) fn day_mark(level: Level, at: i64) -> String {
 
 /// Keys of the metadata whose texts are searched.
 const KEYS: [&str; 14] = [
-    "command", "webQuery", "webPrompt", "skillName", "mcpServer", "mcpTool", "agentName", "agentDescription", "subject",
-    "description", "searchPattern", "errorClass", "error", "message",
+    "command",
+    "webQuery",
+    "webPrompt",
+    "skillName",
+    "mcpServer",
+    "mcpTool",
+    "agentName",
+    "agentDescription",
+    "subject",
+    "description",
+    "searchPattern",
+    "errorClass",
+    "error",
+    "message",
 ];
 
 /// The texts of a row that are searched, the most telling first.

@@ -173,7 +173,13 @@ pub(crate) fn commands(conn: &Connection, range: &Range) -> Answer<Page<CommandS
 pub(crate) fn mcp(conn: &Connection, range: &Range) -> Answer<Page<McpStat>> {
     shown(conn, range, Dim::Mcp, |key, sums| {
         let (server, tool) = split(&key);
-        McpStat { server, tool, count: count(sums.n), failures: count(sums.failures), total_ms: count(sums.ms) }
+        McpStat {
+            server,
+            tool,
+            count: count(sums.n),
+            failures: count(sums.failures),
+            total_ms: count(sums.ms),
+        }
     })
 }
 
@@ -241,9 +247,7 @@ pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>
     }
     let items: Vec<(i64, String, Did)> =
         types.into_iter().enumerate().map(|(place, (name, did))| (place as i64, name, did)).collect();
-    let page = cursor::page(List::Ranked, &range.paging, items, |(place, _, did)| {
-        [-did.tasks, *place]
-    })?;
+    let page = cursor::page(List::Ranked, &range.paging, items, |(place, _, did)| [-did.tasks, *place])?;
     Ok(page.map(|(_, agent_type, did)| AgentStat {
         agent_type,
         tasks: count(did.tasks),

@@ -16,7 +16,8 @@ use crate::store::{Answer, RowFilter};
 use crate::view::{CommandRun, Exploration, Page, Permission, Question, Row, ToolCall, WebLookup};
 
 /// The lists that tool calls stand in.
-const CALLS: [List; 6] = [List::Question, List::Todo, List::Command, List::Exploration, List::Web, List::Call];
+const CALLS: [List; 6] =
+    [List::Question, List::Todo, List::Command, List::Exploration, List::Web, List::Call];
 
 /// The streams of these lists (none: the whole timeline) of a task, and of all its subagents if they are wanted.
 fn sources(conn: &Connection, id: &TaskId, lists: &[List], with_subagents: bool) -> Answer<Vec<Source>> {

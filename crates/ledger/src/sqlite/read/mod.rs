@@ -4,21 +4,39 @@
 //! sums that the writer keeps. Nothing here writes, and nothing here knows the clock. A test runs every question and
 //! reads the plan of every statement.
 
+mod activity;
 mod answers;
+mod attention;
+mod context;
 mod cursor;
+mod detail;
+mod files;
+mod follower;
+mod health;
+mod insights;
+mod lanes;
+mod lists;
+mod loops;
 mod pool;
+mod rollup;
 mod row;
+mod search;
 mod silence;
 mod spent;
 mod stream;
+mod summary;
 mod task;
+mod tasks;
 mod text;
+mod turns;
+mod usage;
 
 use std::path::Path;
 
 use agent_tracer_event::Agent;
 use rusqlite::{Connection, OptionalExtension, Row};
 
+pub(crate) use follower::Follower;
 pub(crate) use row::RowBuilder;
 
 use crate::observed::Cursor;
@@ -31,15 +49,6 @@ const CONNECTIONS: usize = 4;
 impl From<rusqlite::Error> for QueryError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Store(error.to_string())
-    }
-}
-
-/// Fills the search index.
-#[derive(Debug, Default)]
-pub(crate) struct Follower {}
-impl Follower {
-    pub(crate) fn catch_up(&mut self, _: &Connection, _budget: usize) -> rusqlite::Result<bool> {
-        Ok(false)
     }
 }
 

@@ -61,10 +61,10 @@ impl Scope {
             "SELECT actor FROM rollup WHERE dim = ?1 AND level = ?2 AND at >= ?3 AND project = ?4",
         )?;
         let mut texts = Texts::new(conn);
-        let rows = find.query_map(
-            params![Dim::Activity.code(), Level::Month.code(), i64::MIN, ALL_PROJECTS],
-            |row| row.get::<_, i64>(0),
-        )?;
+        let rows = find
+            .query_map(params![Dim::Activity.code(), Level::Month.code(), i64::MIN, ALL_PROJECTS], |row| {
+                row.get::<_, i64>(0)
+            })?;
         let mut actors = Vec::new();
         for actor in rows.collect::<rusqlite::Result<BTreeSet<_>>>()? {
             if self.has(&texts.word(actor)?) {
@@ -152,12 +152,13 @@ pub(crate) fn clipped(conn: &Connection, range: &Range) -> rusqlite::Result<Opti
 
 /// Every project that ever had anything, by its word.
 pub(crate) fn projects(conn: &Connection) -> rusqlite::Result<BTreeSet<i64>> {
-    let mut find =
-        conn.prepare_cached("SELECT project FROM rollup WHERE dim = ?1 AND level = ?2 AND at >= ?3 AND project > ?4")?;
-    let rows = find.query_map(
-        params![Dim::Activity.code(), Level::Month.code(), i64::MIN, ALL_PROJECTS],
-        |row| row.get::<_, i64>(0),
+    let mut find = conn.prepare_cached(
+        "SELECT project FROM rollup WHERE dim = ?1 AND level = ?2 AND at >= ?3 AND project > ?4",
     )?;
+    let rows = find
+        .query_map(params![Dim::Activity.code(), Level::Month.code(), i64::MIN, ALL_PROJECTS], |row| {
+            row.get::<_, i64>(0)
+        })?;
     rows.collect()
 }
 

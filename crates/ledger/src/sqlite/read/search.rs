@@ -83,7 +83,8 @@ fn endings(conn: &Connection, beginning: &str) -> rusqlite::Result<Vec<String>> 
     // Terms are `a-z`, `0-9` and `_`, all of which come before `~`.
     let mut find =
         conn.prepare_cached("SELECT term, n FROM vocabulary WHERE term >= ?1 AND term < ?1 || '~' LIMIT ?2")?;
-    let rows = find.query_map(params![beginning, MOST_COMPARED], |row| Ok((row.get::<_, i64>(1)?, row.get(0)?)))?;
+    let rows =
+        find.query_map(params![beginning, MOST_COMPARED], |row| Ok((row.get::<_, i64>(1)?, row.get(0)?)))?;
     let mut terms: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
     terms.sort_unstable_by(|one, two| (two.1 == beginning, two.0).cmp(&(one.1 == beginning, one.0)));
     terms.truncate(MOST_ENDINGS);
@@ -196,11 +197,17 @@ fn collect(
         let mut find = conn.prepare_cached(
             "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid > 0 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3",
         )?;
-        let found = find.query_map(params![expression, before, i64::try_from(step).unwrap_or(i64::MAX)], |row| row.get(0))?;
+        let found = find
+            .query_map(params![expression, before, i64::try_from(step).unwrap_or(i64::MAX)], |row| {
+                row.get(0)
+            })?;
         let found = found.collect::<rusqlite::Result<Vec<i64>>>()?;
         for id in &found {
             if hits.len() == limit {
-                return Ok(Page { items: hits, next_cursor: Some(cursor::write(cursor::List::Search, &[before])) });
+                return Ok(Page {
+                    items: hits,
+                    next_cursor: Some(cursor::write(cursor::List::Search, &[before])),
+                });
             }
             before = *id;
             // A row may be gone that the index still knows.
@@ -218,7 +225,10 @@ fn collect(
             return Ok(Page::whole(hits));
         }
         if looked_at >= MOST_LOOKED_AT {
-            return Ok(Page { items: hits, next_cursor: Some(cursor::write(cursor::List::Search, &[before])) });
+            return Ok(Page {
+                items: hits,
+                next_cursor: Some(cursor::write(cursor::List::Search, &[before])),
+            });
         }
     }
 }
@@ -229,7 +239,12 @@ fn title_of(conn: &Connection, task: i64) -> rusqlite::Result<String> {
 }
 
 /// Whether a row is what the search was narrowed to.
-fn is_wanted(conn: &Connection, filter: &SearchFilter, narrow: &Narrow, stored: &Stored) -> rusqlite::Result<bool> {
+fn is_wanted(
+    conn: &Connection,
+    filter: &SearchFilter,
+    narrow: &Narrow,
+    stored: &Stored,
+) -> rusqlite::Result<bool> {
     let row = &stored.row;
     let of_row = row.kind.is_some()
         && filter.kind.is_none_or(|kind| row.kind == Some(kind))
@@ -237,7 +252,9 @@ fn is_wanted(conn: &Connection, filter: &SearchFilter, narrow: &Narrow, stored: 
         && narrow.state.is_none_or(|state| row.state == Some(state))
         && narrow.task.is_none_or(|task| stored.task == task)
         && (narrow.since..narrow.until).contains(&row.occurred)
-        && filter.longer_than_ms.is_none_or(|ms| row.duration.is_some_and(|took| u64::try_from(took).is_ok_and(|took| took >= ms)));
+        && filter.longer_than_ms.is_none_or(|ms| {
+            row.duration.is_some_and(|took| u64::try_from(took).is_ok_and(|took| took >= ms))
+        });
     if !of_row {
         return Ok(false);
     }
@@ -248,7 +265,9 @@ fn is_wanted(conn: &Connection, filter: &SearchFilter, narrow: &Narrow, stored: 
     let mut find = conn.prepare_cached("SELECT project, agent, agent_type FROM task WHERE id = ?1")?;
     let (project, agent, agent_type): (i64, i64, i64) =
         find.query_row([stored.task], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    if narrow.project.is_some_and(|wanted| wanted != project) || range.agent.is_some_and(|wanted| wanted as i64 != agent) {
+    if narrow.project.is_some_and(|wanted| wanted != project)
+        || range.agent.is_some_and(|wanted| wanted as i64 != agent)
+    {
         return Ok(false);
     }
     let Some(wanted) = &range.agent_type else { return Ok(true) };

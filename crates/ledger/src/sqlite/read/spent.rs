@@ -4,6 +4,7 @@ use std::ops::AddAssign;
 
 use rusqlite::Row;
 
+use crate::project::tally::DOLLAR;
 use crate::view::{Residual, UsageProvenance, UsageView};
 
 /// What something spent, as the tables count it. Cost is in pico-dollars.
@@ -22,11 +23,9 @@ pub(crate) struct Spent {
     pub(crate) residual: Option<Residual>,
 }
 
-const PICO: f64 = 1e12;
-
-/// Nano-dollars as dollars.
+/// Pico-dollars as dollars.
 pub(crate) fn dollars(pico: i64) -> f64 {
-    pico as f64 / PICO
+    pico as f64 / DOLLAR as f64
 }
 
 /// A stored count; a negative one would be a slip of the writer and shows as nothing.
@@ -130,12 +129,12 @@ mod tests {
             Residual { input_tokens: 5, cost_usd: 0.5, reason: "account".to_owned(), ..Residual::default() };
         let child = Spent {
             input: 10,
-            cost: 2_000_000_000,
+            cost: 2 * DOLLAR,
             client_cost: Some(7),
             residual: Some(residual),
             ..Spent::default()
         };
-        let mut sum = Spent { input: 1, client_cost: Some(3_000_000_000), ..Spent::default() };
+        let mut sum = Spent { input: 1, client_cost: Some(3 * DOLLAR), ..Spent::default() };
         sum += &child;
         let view = sum.view();
         assert_eq!((view.input_tokens, view.cost_usd, view.client_cost_usd), (16, 2.5, Some(3.0)));

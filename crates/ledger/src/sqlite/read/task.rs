@@ -61,7 +61,6 @@ pub(crate) struct TaskRow {
     pub(crate) status: TaskStatus,
     pub(crate) waiting: Option<WaitingReason>,
     pub(crate) waiting_since: Option<i64>,
-    pub(crate) waiting_fact: Option<i64>,
     pub(crate) current: Option<String>,
     pub(crate) context_pct: Option<f64>,
     pub(crate) events: i64,
@@ -75,7 +74,7 @@ pub(crate) struct TaskRow {
 /// The columns of [`TaskRow`], for a query whose `task` table is named `t`; the sums come behind them.
 const COLUMNS: &str = "t.id, t.uid, t.agent, t.session, t.told, t.background, t.parent, t.parent_certainty, t.continues, \
     t.forked, t.title, t.agent_type, t.cwd, t.project, t.model, t.machine, t.started, t.last, t.ended, t.status, \
-    t.waiting, t.waiting_since, t.waiting_fact, t.current, t.context_pct, t.events, t.calls, t.failures, t.turns, \
+    t.waiting, t.waiting_since, t.current, t.context_pct, t.events, t.calls, t.failures, t.turns, \
     t.wait_ms";
 
 impl TaskRow {
@@ -105,15 +104,14 @@ impl TaskRow {
             status: status_at(row.get(19)?),
             waiting: waiting.and_then(reason_at),
             waiting_since: row.get(21)?,
-            waiting_fact: row.get(22)?,
-            current: row.get(23)?,
-            context_pct: row.get(24)?,
-            events: row.get(25)?,
-            calls: row.get(26)?,
-            failures: row.get(27)?,
-            turns: row.get(28)?,
-            wait_ms: row.get(29)?,
-            spent: Spent::read_of_task(row, 30)?,
+            current: row.get(22)?,
+            context_pct: row.get(23)?,
+            events: row.get(24)?,
+            calls: row.get(25)?,
+            failures: row.get(26)?,
+            turns: row.get(27)?,
+            wait_ms: row.get(28)?,
+            spent: Spent::read_of_task(row, 29)?,
         })
     }
 }

@@ -47,7 +47,10 @@ fn within(conditions: &mut Conditions, stretch: &Stretch) -> String {
     }
     if let Some(idle) = stretch.idle {
         let place = conditions.value(WaitingReason::Idle as i64);
-        text.push_str(&format!(" AND {} (waiting IS NULL OR waiting = {place})", if idle { "" } else { "NOT" }));
+        text.push_str(&format!(
+            " AND {} (waiting IS NULL OR waiting = {place})",
+            if idle { "" } else { "NOT" }
+        ));
     }
     text
 }
@@ -69,7 +72,11 @@ pub(crate) fn tasks(conn: &Connection, now: Millis, filter: &TaskFilter) -> Answ
 }
 
 /// Everything but the status and the words; none if no task can meet it.
-fn conditions(conn: &Connection, filter: &TaskFilter, before: Option<[i64; 2]>) -> Answer<Option<Conditions>> {
+fn conditions(
+    conn: &Connection,
+    filter: &TaskFilter,
+    before: Option<[i64; 2]>,
+) -> Answer<Option<Conditions>> {
     let mut all = Conditions { text: "events > 0".to_owned(), values: Vec::new() };
     if let Some([last, id]) = before {
         let (last, id) = (all.value(last), all.value(id));
@@ -121,8 +128,8 @@ fn find(
         return found_by_words(conn, question, all, &stretches, limit);
     }
     // What runs or waits now are few tasks of the last day, whatever else they are narrowed by.
-    let is_only_alive =
-        is_narrowed_by_status && filter.status.iter().all(|status| matches!(status, TaskStatus::Running | TaskStatus::Waiting));
+    let is_only_alive = is_narrowed_by_status
+        && filter.status.iter().all(|status| matches!(status, TaskStatus::Running | TaskStatus::Waiting));
     let only_by_status = is_narrowed_by_status
         && filter.agent.is_none()
         && filter.agent_type.is_none()
@@ -172,8 +179,8 @@ fn walk(conn: &Connection, index: &str, mut all: Conditions, limit: usize) -> An
         "SELECT last, id FROM task INDEXED BY {index} WHERE {} ORDER BY last DESC, id DESC LIMIT {limit}",
         all.text
     ))?;
-    let rows = statement
-        .query_map(rusqlite::params_from_iter(all.values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows =
+        statement.query_map(rusqlite::params_from_iter(all.values), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -37,7 +37,9 @@ pub(crate) fn turns(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer<P
         )?
         .query_row([task, list, occurred, order, fact], |row| row.get(0))?;
     let next_begins = found.get(limit).map(|next| next.row.occurred);
-    let page = cursor::cut(cursor::List::Turns, limit, found, |turn| [turn.row.occurred, turn.row.order, turn.row.fact]);
+    let page = cursor::cut(cursor::List::Turns, limit, found, |turn| {
+        [turn.row.occurred, turn.row.order, turn.row.fact]
+    });
     let near = Near::load(conn, task, &page.items, next_begins)?;
     let about = RowBuilder::new(conn).about(task)?;
     let mut items = Vec::with_capacity(page.items.len());
@@ -55,7 +57,12 @@ struct Near {
 }
 
 impl Near {
-    fn load(conn: &Connection, task: i64, turns: &[Stored], next_begins: Option<i64>) -> rusqlite::Result<Self> {
+    fn load(
+        conn: &Connection,
+        task: i64,
+        turns: &[Stored],
+        next_begins: Option<i64>,
+    ) -> rusqlite::Result<Self> {
         let mut near = Self { prompts: HashMap::new(), ends: HashMap::new() };
         let Some(first) = turns.first().map(|turn| turn.row.occurred) else { return Ok(near) };
         let last_end = turns.iter().map(|turn| turn.row.ended.unwrap_or(turn.row.occurred)).max();
@@ -99,15 +106,18 @@ fn turn(
 ) -> rusqlite::Result<Turn> {
     let columns = Spent::COLUMNS;
     let sums = conn
-        .prepare_cached(&format!("SELECT calls, failures, {columns} FROM turn_sum WHERE task = ?1 AND turn = ?2"))?
-        .query_row([task, row.fact], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, Spent::read(row, 2)?)))
+        .prepare_cached(&format!(
+            "SELECT calls, failures, {columns} FROM turn_sum WHERE task = ?1 AND turn = ?2"
+        ))?
+        .query_row([task, row.fact], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, Spent::read(row, 2)?))
+        })
         .optional()?;
     let (calls, failures, spent) = sums.unwrap_or_default();
     let prompt = near.prompts.get(&row.fact);
     let end = near.ends.get(&row.fact);
-    let text = |key: &str, other: Option<&FactRow>| {
-        row.text(key).or_else(|| other?.text(key)).map(str::to_owned)
-    };
+    let text =
+        |key: &str, other: Option<&FactRow>| row.text(key).or_else(|| other?.text(key)).map(str::to_owned);
     let ended = row.ended;
     let ours = ended.and_then(|ended| u64::try_from(ended.saturating_sub(row.occurred)).ok());
     Ok(Turn {
@@ -120,7 +130,9 @@ fn turn(
         ended_at: ended.map(Millis),
         duration_ms: row.duration.and_then(|duration| u64::try_from(duration).ok()).or(ours),
         state: row.state.unwrap_or(CallState::Running).to_string(),
-        stop_reason: end.and_then(|end| end.text("stopReason").map(str::to_owned)).or_else(|| text("stopReason", None)),
+        stop_reason: end
+            .and_then(|end| end.text("stopReason").map(str::to_owned))
+            .or_else(|| text("stopReason", None)),
         answer: end.and_then(said),
         tool_call_count: count(calls),
         failure_count: count(failures),

@@ -24,7 +24,12 @@ const DAY_MS: i64 = 86_400_000;
 const MOST_STRETCHES: usize = 40_000;
 
 /// What was spent in a range.
-pub(crate) fn usage(conn: &Connection, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+pub(crate) fn usage(
+    conn: &Connection,
+    range: &Range,
+    by: UsageBy,
+    zone: &dyn Zone,
+) -> Answer<Page<UsageBucket>> {
     match by {
         UsageBy::Day | UsageBy::Week | UsageBy::Month => by_time(conn, range, by, zone),
         UsageBy::Task => by_task(conn, range),
@@ -44,17 +49,24 @@ struct Ranked {
 }
 
 fn tokens(sums: &Sums) -> i64 {
-    [sums.output, sums.cache_read, sums.cache_write].iter().fold(sums.input, |sum, part| sum.saturating_add(*part))
+    [sums.output, sums.cache_read, sums.cache_write]
+        .iter()
+        .fold(sums.input, |sum, part| sum.saturating_add(*part))
 }
 
 fn page_of(paging: &Paging, mut items: Vec<Ranked>) -> Answer<Page<UsageBucket>> {
     items.retain(|item| item.sums != Sums::default());
     items.sort_by(|one, two| one.key.cmp(&two.key));
-    let items: Vec<(i64, Ranked)> = items.into_iter().enumerate().map(|(place, item)| (place as i64, item)).collect();
+    let items: Vec<(i64, Ranked)> =
+        items.into_iter().enumerate().map(|(place, item)| (place as i64, item)).collect();
     let page = cursor::page(List::Usage, paging, items, |(place, item)| {
         [-item.sums.cost, -tokens(&item.sums), *place]
     })?;
-    Ok(page.map(|(_, item)| UsageBucket { key: item.key, label: None, usage: spent(&item.sums, item.responses).view() }))
+    Ok(page.map(|(_, item)| UsageBucket {
+        key: item.key,
+        label: None,
+        usage: spent(&item.sums, item.responses).view(),
+    }))
 }
 
 fn by_key(conn: &Connection, range: &Range, dim: Dim) -> Answer<Page<UsageBucket>> {
@@ -130,7 +142,8 @@ fn by_task(conn: &Connection, range: &Range) -> Answer<Page<UsageBucket>> {
     )?;
     let page = cursor::cut(List::Usage, limit, rows.collect::<rusqlite::Result<Vec<_>>>()?, |place| *place);
     let columns = Spent::TASK_COLUMNS;
-    let mut load = conn.prepare_cached(&format!("SELECT t.uid, t.title, {columns} FROM task t WHERE t.id = ?1"))?;
+    let mut load =
+        conn.prepare_cached(&format!("SELECT t.uid, t.title, {columns} FROM task t WHERE t.id = ?1"))?;
     let mut items = Vec::with_capacity(page.items.len());
     for [_, id] in page.items {
         items.push(load.query_row([id], |row| {
@@ -147,7 +160,8 @@ fn by_time(conn: &Connection, range: &Range, by: UsageBy, zone: &dyn Zone) -> An
     let after = cursor::place::<1>(List::Usage, &range.paging)?;
     let Some((scope, (from, to))) = asked(conn, range)? else { return Ok(Page::whole(Vec::new())) };
     let stretches = local_stretches(from, to, by, zone);
-    let mut reader = Reader { conn, of: Of::scope(&scope), members: Members::new(conn, &scope), edges: BTreeMap::new() };
+    let mut reader =
+        Reader { conn, of: Of::scope(&scope), members: Members::new(conn, &scope), edges: BTreeMap::new() };
     let days = reader.days(from, to)?;
     let mut items = Vec::new();
     for stretch in stretches.into_iter().filter(|stretch| after.is_none_or(|[after]| stretch.at > after)) {
@@ -244,7 +258,13 @@ struct Reader<'conn> {
 }
 
 impl Reader<'_> {
-    fn sum(&mut self, level: Level, from: i64, to: i64, mut seen: impl FnMut(i64, &Sums)) -> rusqlite::Result<()> {
+    fn sum(
+        &mut self,
+        level: Level,
+        from: i64,
+        to: i64,
+        mut seen: impl FnMut(i64, &Sums),
+    ) -> rusqlite::Result<()> {
         let members = &mut self.members;
         let piece = Piece { level, from, to };
         rollup::visit_piece(self.conn, Dim::Model, &piece, self.of, &mut |rolled| {
@@ -310,18 +330,30 @@ mod tests {
 
     #[test]
     fn weeks_begin_on_monday_and_months_on_their_first() {
-        let weeks = local_stretches(at("2026-11-14T12:00:00Z"), at("2026-11-17T00:00:00Z"), UsageBy::Week, &Utc);
+        let weeks =
+            local_stretches(at("2026-11-14T12:00:00Z"), at("2026-11-17T00:00:00Z"), UsageBy::Week, &Utc);
         assert_eq!(names(&weeks), ["2026-11-09", "2026-11-16"]);
-        let months = local_stretches(at("2026-10-31T23:00:00Z"), at("2026-11-01T01:00:00Z"), UsageBy::Month, &Utc);
+        let months =
+            local_stretches(at("2026-10-31T23:00:00Z"), at("2026-11-01T01:00:00Z"), UsageBy::Month, &Utc);
         assert_eq!(names(&months), ["2026-10", "2026-11"]);
     }
 
     #[test]
     fn days_are_those_of_the_asker() {
-        let days = local_stretches(at("2026-11-14T20:00:00Z"), at("2026-11-15T20:00:00Z"), UsageBy::Day, &Ahead(19_800));
+        let days = local_stretches(
+            at("2026-11-14T20:00:00Z"),
+            at("2026-11-15T20:00:00Z"),
+            UsageBy::Day,
+            &Ahead(19_800),
+        );
         assert_eq!(names(&days), ["2026-11-15", "2026-11-16"]);
         assert_eq!(days[0].to, at("2026-11-15T18:30:00Z"));
-        let west = local_stretches(at("2026-11-15T03:00:00Z"), at("2026-11-15T09:00:00Z"), UsageBy::Day, &Ahead(-18_000));
+        let west = local_stretches(
+            at("2026-11-15T03:00:00Z"),
+            at("2026-11-15T09:00:00Z"),
+            UsageBy::Day,
+            &Ahead(-18_000),
+        );
         assert_eq!(names(&west), ["2026-11-14", "2026-11-15"]);
         assert_eq!(west[0].to, at("2026-11-15T05:00:00Z"));
     }
@@ -329,7 +361,12 @@ mod tests {
     #[test]
     fn a_day_on_which_clocks_go_back_is_an_hour_longer() {
         let change = at("2026-10-25T01:00:00Z");
-        let days = local_stretches(at("2026-10-23T22:00:00Z"), at("2026-10-26T23:00:00Z"), UsageBy::Day, &Changing(change));
+        let days = local_stretches(
+            at("2026-10-23T22:00:00Z"),
+            at("2026-10-26T23:00:00Z"),
+            UsageBy::Day,
+            &Changing(change),
+        );
         let hours: Vec<i64> = days.iter().map(|day| (day.to - day.from) / 3_600_000).collect();
         assert_eq!(names(&days), ["2026-10-24", "2026-10-25", "2026-10-26"]);
         assert_eq!(hours, [24, 25, 24]);

@@ -1,0 +1,120 @@
+//! How the store is: counts that are kept, never counted by reading everything.
+
+use agent_tracer_event::{Channel, Millis, Outcome};
+use rusqlite::{Connection, OptionalExtension};
+
+use super::follower;
+use super::row::agent_at;
+use super::spent::count;
+use crate::project::tally::ALL_PROJECTS;
+use crate::sqlite::facts::word_at;
+use crate::store::Answer;
+use crate::view::{OutcomeCounts, SourceHealth, StoreHealth, UnrecognisedName};
+
+/// More unknown names than this are not listed.
+const MOST_NAMES: i64 = 1_000;
+
+fn meta(conn: &Connection, key: &str) -> rusqlite::Result<Option<i64>> {
+    conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()
+}
+
+/// The newest place in the order of delivery.
+pub(crate) fn seq(conn: &Connection) -> Answer<u64> {
+    Ok(count(meta(conn, "seq")?.unwrap_or(0)))
+}
+
+/// What became of everything that arrived.
+pub(crate) fn outcomes(conn: &Connection) -> Answer<OutcomeCounts> {
+    let mut find = conn.prepare_cached("SELECT outcome, n FROM outcome")?;
+    let mut counts = OutcomeCounts::default();
+    let mut rows = find.query([])?;
+    while let Some(row) = rows.next()? {
+        let n = count(row.get(1)?);
+        let Some(outcome) = word_at(Outcome::ALL, row.get(0)?) else { continue };
+        let sum = match outcome {
+            Outcome::Recorded => &mut counts.recorded,
+            Outcome::Duplicate => &mut counts.duplicate,
+            Outcome::Unrecognised => &mut counts.unrecognised,
+            Outcome::Malformed => &mut counts.malformed,
+            Outcome::Refused => &mut counts.refused,
+        };
+        *sum += n;
+        counts.received += n;
+    }
+    Ok(counts)
+}
+
+/// Names that no reader knows, most frequent first.
+pub(crate) fn unrecognised(conn: &Connection) -> Answer<Vec<UnrecognisedName>> {
+    let mut find = conn.prepare_cached("SELECT agent, version, what, name, n FROM unrecognised LIMIT ?1")?;
+    let rows = find.query_map([MOST_NAMES], |row| {
+        Ok(UnrecognisedName {
+            agent: agent_at(row.get(0)?).to_string(),
+            client_version: row.get(1)?,
+            what: row.get(2)?,
+            name: row.get(3)?,
+            count: count(row.get(4)?),
+        })
+    })?;
+    let mut names = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    names.sort_by(|one, two| two.count.cmp(&one.count).then_with(|| one.name.cmp(&two.name)));
+    Ok(names)
+}
+
+/// Where facts come from: the channels, in their order.
+pub(crate) fn sources(conn: &Connection) -> Answer<Vec<SourceHealth>> {
+    let mut find = conn.prepare_cached("SELECT channel, n, last FROM outcome")?;
+    let mut sources: Vec<SourceHealth> = Channel::ALL
+        .iter()
+        .map(|channel| SourceHealth {
+            name: channel.to_string(),
+            last_at: None,
+            observations: 0,
+            files: 0,
+            bytes: 0,
+            problem: None,
+        })
+        .collect();
+    let mut rows = find.query([])?;
+    while let Some(row) = rows.next()? {
+        let place: i64 = row.get(0)?;
+        let Some(source) = usize::try_from(place).ok().and_then(|place| sources.get_mut(place)) else {
+            continue;
+        };
+        source.observations += count(row.get(1)?);
+        source.last_at = source.last_at.max(Some(Millis(row.get(2)?)));
+    }
+    let (files, bytes): (i64, i64) = conn
+        .prepare_cached("SELECT count(*), coalesce(sum(offset), 0) FROM cursor")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if let Some(transcripts) = sources.get_mut(Channel::Transcript as usize) {
+        transcripts.files = count(files);
+        transcripts.bytes = count(bytes);
+    }
+    sources.retain(|source| source.observations > 0 || source.files > 0);
+    Ok(sources)
+}
+
+/// The store.
+pub(crate) fn health(conn: &Connection) -> Answer<StoreHealth> {
+    let pragma = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let events: i64 = conn
+        .prepare_cached(
+            "SELECT coalesce(sum(n), 0) FROM rollup WHERE dim = 0 AND level = 2 AND at >= ?1 AND project = ?2",
+        )?
+        .query_row([i64::MIN, ALL_PROJECTS], |row| row.get(0))?;
+    let tasks: i64 = conn
+        .prepare_cached("SELECT count(*) FROM task INDEXED BY task_newest WHERE events > 0")?
+        .query_row([], |row| row.get(0))?;
+    Ok(StoreHealth {
+        kind: "sqlite".to_owned(),
+        bytes: count(pragma("page_count")?.saturating_mul(pragma("page_size")?)),
+        entries: count(meta(conn, "entries")?.unwrap_or(0)),
+        events: count(events),
+        tasks: count(tasks),
+        search_lag: count(follower::lag(conn)?),
+        schema: u32::try_from(pragma("user_version")?).unwrap_or(0),
+    })
+}

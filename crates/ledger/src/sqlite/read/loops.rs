@@ -1,0 +1,175 @@
+//! Loops: the same call, made again and again in one task.
+
+use agent_tracer_event::Millis;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+
+use super::cursor::{self, List};
+use super::rollup::Scope;
+use super::row::RowBuilder;
+use super::spent::count;
+use super::text;
+use crate::sqlite::facts::{self, Stored};
+use crate::store::{Answer, Range};
+use crate::view::{Loop, Page};
+
+/// Calls that were made fewer times are no loop. The index of the table begins there.
+const LEAST: i64 = 3;
+
+/// The loops of so many tasks are gathered and sorted; of more, the list of all loops is walked.
+const FEW_TASKS: usize = 2_000;
+
+#[derive(Clone, Copy, Debug)]
+struct Repeat {
+    task: i64,
+    signature: i64,
+    n: i64,
+    failures: i64,
+}
+
+impl Repeat {
+    fn key(&self) -> [i64; 3] {
+        [-self.n, self.task, self.signature]
+    }
+}
+
+/// Loops of tasks that had events in a range, the longest first.
+pub(crate) fn loops(conn: &Connection, range: &Range) -> Answer<Page<Loop>> {
+    let after = cursor::place::<3>(List::Loops, &range.paging)?;
+    let limit = cursor::limit(&range.paging);
+    let Some(tasks) = Tasks::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let page = match tasks.few(conn)? {
+        Some(few) => cursor::page(List::Loops, &range.paging, of_tasks(conn, &few)?, Repeat::key)?,
+        None => cursor::cut(List::Loops, limit, tasks.longest(conn, after, limit + 1)?, Repeat::key),
+    };
+    let mut builder = RowBuilder::new(conn);
+    let mut items = Vec::with_capacity(page.items.len());
+    for repeat in &page.items {
+        items.extend(show(conn, &mut builder, repeat)?);
+    }
+    Ok(Page { items, next_cursor: page.next_cursor })
+}
+
+/// Which tasks: conditions on their columns, and the values in them.
+struct Tasks {
+    conditions: String,
+    values: Vec<Value>,
+    index: &'static str,
+}
+
+impl Tasks {
+    fn of(conn: &Connection, range: &Range) -> Answer<Option<Self>> {
+        let Some(scope) = Scope::of(conn, range)? else { return Ok(None) };
+        let mut conditions = "t.events > 0".to_owned();
+        let mut values: Vec<Value> = Vec::new();
+        let mut and = |condition: &str, value: i64| {
+            values.push(value.into());
+            conditions.push_str(&format!(" AND t.{condition} ?{}", values.len()));
+        };
+        if let Some(since) = range.since {
+            and("last >=", since.0);
+        }
+        if let Some(until) = range.until {
+            and("started <", until.0);
+        }
+        if let Some(project) = scope.project {
+            and("project =", project);
+        }
+        if let Some(agent) = scope.agent {
+            and("agent =", agent as i64);
+        }
+        if let Some(agent_type) = &scope.agent_type {
+            let Some(word) = text::number(conn, agent_type)? else { return Ok(None) };
+            and("agent_type =", word);
+        }
+        let index = if scope.project.is_some() { "task_project" } else { "task_newest" };
+        Ok(Some(Self { conditions, values, index }))
+    }
+
+    /// The numbers of the tasks, if they are few.
+    fn few(&self, conn: &Connection) -> rusqlite::Result<Option<Vec<i64>>> {
+        let mut find = conn.prepare_cached(&format!(
+            "SELECT t.id FROM task t INDEXED BY {} WHERE {} LIMIT {}",
+            self.index,
+            self.conditions,
+            FEW_TASKS + 1
+        ))?;
+        let rows = find.query_map(params_from_iter(&self.values), |row| row.get(0))?;
+        let ids = rows.collect::<rusqlite::Result<Vec<i64>>>()?;
+        Ok((ids.len() <= FEW_TASKS).then_some(ids))
+    }
+
+    /// The longest loops behind a place.
+    fn longest(
+        &self,
+        conn: &Connection,
+        after: Option<[i64; 3]>,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<Repeat>> {
+        let [n, task, signature] = after.unwrap_or([i64::MIN + 1, i64::MIN, i64::MIN]);
+        let mut values = self.values.clone();
+        values.extend([-n, task, signature, i64::try_from(limit).unwrap_or(i64::MAX)].map(Value::from));
+        let first = self.values.len() + 1;
+        // The longest first, and of equally long ones in the order of the table: two parts of one index.
+        let mut find = conn.prepare_cached(&format!(
+            "SELECT r.task, r.signature, r.n, r.failures FROM repeat r INDEXED BY repeat_often CROSS JOIN task t ON t.id = r.task \
+             WHERE r.n >= {LEAST} AND r.n <= ?{first} AND (r.n < ?{first} OR (r.task, r.signature) > (?{}, ?{})) AND {} \
+             ORDER BY r.n DESC, r.task, r.signature LIMIT ?{}",
+            first + 1,
+            first + 2,
+            self.conditions,
+            first + 3
+        ))?;
+        let rows = find.query_map(params_from_iter(values), |row| {
+            Ok(Repeat { task: row.get(0)?, signature: row.get(1)?, n: row.get(2)?, failures: row.get(3)? })
+        })?;
+        rows.collect()
+    }
+}
+
+/// All loops of some tasks.
+fn of_tasks(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<Vec<Repeat>> {
+    let mut find = conn.prepare_cached(
+        "SELECT signature, n, failures FROM repeat INDEXED BY repeat_of_task WHERE task = ?1 AND n >= 3",
+    )?;
+    let mut found = Vec::new();
+    for task in tasks {
+        let mut rows = find.query([task])?;
+        while let Some(row) = rows.next()? {
+            found.push(Repeat { task: *task, signature: row.get(0)?, n: row.get(1)?, failures: row.get(2)? });
+        }
+    }
+    Ok(found)
+}
+
+fn show(conn: &Connection, builder: &mut RowBuilder<'_>, repeat: &Repeat) -> rusqlite::Result<Option<Loop>> {
+    let Some(last) = last_call(conn, repeat)? else { return Ok(None) };
+    let first: Option<i64> = conn
+        .prepare_cached(
+            "SELECT occurred FROM fact WHERE task = ?1 AND signature = ?2 AND tool IS NOT NULL AND state IS NOT NULL \
+             ORDER BY occurred LIMIT 1",
+        )?
+        .query_row(params![repeat.task, repeat.signature], |row| row.get(0))
+        .optional()?;
+    let about = builder.about(repeat.task)?;
+    Ok(Some(Loop {
+        task_id: about.uid.to_string(),
+        tool: last.row.tool.clone().unwrap_or_default(),
+        title: last.row.data.title.clone(),
+        count: count(repeat.n),
+        failures: count(repeat.failures),
+        first_at: Millis(first.unwrap_or(last.row.occurred)),
+        last_at: Millis(last.row.occurred),
+        last_id: about.row_id(last.row.fact),
+    }))
+}
+
+fn last_call(conn: &Connection, repeat: &Repeat) -> rusqlite::Result<Option<Stored>> {
+    let found = facts::select(
+        conn,
+        "WHERE f.task = ?1 AND f.signature = ?2 AND f.tool IS NOT NULL AND f.state IS NOT NULL \
+         ORDER BY f.occurred DESC LIMIT 1",
+        params![repeat.task, repeat.signature],
+    )?;
+    Ok(found.into_iter().next())
+}
