@@ -20,6 +20,8 @@ interface Part {
   /** Milliseconds per column; zero when every row is known. */
   columnMs: number;
   bars: Bar[];
+  /** The whole picture is newer: load it again. */
+  old?: boolean;
 }
 
 export class TimelineSource {
@@ -51,27 +53,34 @@ export class TimelineSource {
     try {
       const [tree, bins] = await Promise.all([api.tree(this.id), api.lanes(this.id, { width: BASE_COLUMNS })]);
       this.tree = tree.items;
-      await this.takeBase(bins);
-      // What the stream told before we asked is in the answer.
-      for (const [id, { at }] of this.fresh) if (at < asked) this.fresh.delete(id);
+      const few = this.takeBase(bins);
+      if (!this.part) this.settle(asked);
       this.problem = undefined;
       this.ready = true;
       this.version += 1;
+      // The picture stands before the last of its details is there.
+      if (few) {
+        await this.loadRows(this.start, this.end + 1, true);
+        this.settle(asked);
+        this.version += 1;
+      }
     } catch (error) {
       this.problem = error;
     }
     this.loading = false;
   }
 
-  private async takeBase(bins: LaneBins): Promise<void> {
+  /** Takes the whole picture and says whether its rows are few enough to be loaded one by one. */
+  private takeBase(bins: LaneBins): boolean {
     const rows = bins.strips.reduce((sum, strip) => sum + strip.bins.reduce((n, bin) => n + bin.count, 0), 0);
     this.start = Date.parse(bins.from);
     this.end = Math.max(Date.parse(bins.to), this.start + 1);
     this.gaps = bins.gaps;
     this.baseColumnMs = (this.end - this.start) / Math.max(bins.width, 1);
     this.base = barsOfBins(bins);
-    this.part = undefined;
-    if (rows <= ROWS_AT_MOST) await this.loadRows(this.start, this.end + 1, true);
+    // What is known in detail stays in sight until it is loaded again.
+    if (this.part) this.part.old = true;
+    return rows <= ROWS_AT_MOST;
   }
 
   private async loadRows(from: number, to: number, whole: boolean, signal?: AbortSignal): Promise<void> {
@@ -88,7 +97,7 @@ export class TimelineSource {
     const pixelMs = (view.u1 - view.u0) / width;
     const seen = { from: axis.toT(view.u0), to: axis.toT(view.u1) };
     const part = this.part;
-    if (part && part.from <= Math.max(seen.from, this.start) && part.to >= Math.min(seen.to, this.end) && part.columnMs <= pixelMs * 1.5) return;
+    if (part && !part.old && part.from <= Math.max(seen.from, this.start) && part.to >= Math.min(seen.to, this.end) && part.columnMs <= pixelMs * 1.5) return;
     if (this.baseColumnMs <= pixelMs * 1.5 && !part) return;
     const margin = (view.u1 - view.u0) * 0.5;
     const from = Math.max(axis.toT(view.u0 - margin), this.start);
@@ -98,10 +107,14 @@ export class TimelineSource {
     const controller = new AbortController();
     this.detail = controller;
     this.loading = true;
+    const asked = Date.now();
     try {
       if (this.countBetween(from, to) <= ROWS_AT_MOST) await this.loadRows(from, to, false, controller.signal);
       else await this.loadBins(axis, from, to, pixelMs, controller.signal);
-      if (this.detail === controller) this.version += 1;
+      if (this.detail === controller) {
+        this.settle(asked);
+        this.version += 1;
+      }
     } catch (error) {
       if (!controller.signal.aborted) this.problem = error;
     }
@@ -122,6 +135,11 @@ export class TimelineSource {
       for (const bar of barsOfBins(answer)) bars.set(bar.id ?? `${i} ${bar.taskId} ${bar.lane} ${bar.track} ${bar.start}`, bar);
     }
     this.part = { from, to, columnMs: pixelMs, bars: [...bars.values()] };
+  }
+
+  /** What the stream told before we asked is in the answer. */
+  private settle(asked: number): void {
+    for (const [id, { at }] of this.fresh) if (at < asked) this.fresh.delete(id);
   }
 
   private countBetween(from: number, to: number): number {
