@@ -2,7 +2,7 @@
  * The answers of the query API, by the names that the pages use. The generated types say what the server promises;
  * only what its description cannot express is made more precise here.
  */
-import type { components } from './schema';
+import type { components } from './generated/schema';
 
 /** The description calls optional fields nullable; on the wire an absent field is left out, so `null` never comes. */
 type Filled<T> = T extends (infer U)[] ? Filled<U>[] : T extends object ? { [K in keyof T]: Filled<Exclude<T[K], null>> } : T;
