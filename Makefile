@@ -9,21 +9,33 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-shell bench-scan hook-static floor-static test-rust test-fuzz test-gate
+.PHONY: bench-hook bench-shell bench-scan hook-static floor-static test-rust test-web test-fuzz test-gate prices
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## Build everything and say what to do next
-	@$(DIST)/agent-tracer doctor --brief || true
+run: build ## Build everything, start the server and say where to look
 	@scripts/next-steps $(DIST)
+	@exec $(DIST)/agent-tracer serve $(SERVE)
 
-build: hook-static ## Build both release binaries into dist/
+build: hook-static web/dist/index.html ## Build both release binaries into dist/, the dashboard inside
 	$(CARGO) build --release -p agent-tracer-cli
 	@mkdir -p $(DIST)
 	@install -m 755 target/release/agent-tracer $(DIST)/agent-tracer
 	@install -m 755 target/hook/agent-tracer-hook $(DIST)/agent-tracer-hook
 	@echo "built $(DIST)/agent-tracer and $(DIST)/agent-tracer-hook"
+
+# What npm installs, and the dashboard that is built from it.
+web/node_modules/.installed: web/package-lock.json
+	@scripts/need-node
+	cd web && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+WEB_SOURCES := $(shell find web/src web/public web/scripts web/index.html web/*.json web/*.ts web/*.js -type f 2>/dev/null)
+
+web/dist/index.html: web/node_modules/.installed $(WEB_SOURCES)
+	cd web && npm run --silent build
+	@touch $@
 
 # Static, and at a fixed address: relocating itself would be a quarter of the hook's instructions.
 STATIC := -C target-feature=+crt-static -C relocation-model=static
@@ -40,11 +52,14 @@ check: ## The fast loop: format, lints with warnings denied, docs, unit tests
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace --lib --bins --quiet
 
-test: build test-rust test-fuzz test-gate ## Every test there is
+test: build test-rust test-web test-fuzz test-gate ## Every test there is
 	@echo "all tests passed"
 
 test-rust:
 	$(CARGO) test --workspace
+
+test-web: web/node_modules/.installed
+	cd web && npm run --silent check && npm test --silent
 
 test-fuzz:
 	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures
@@ -68,6 +83,9 @@ bench-shell: ## What reading a shell command costs
 bench-scan: ## How fast transcripts are read
 	$(CARGO) run --quiet --release -p agent-tracer-bench-scan
 
+prices: ## Take prices from the pinned releases of their public source
+	scripts/refresh-prices
+
 clean: ## Remove what was built
 	$(CARGO) clean
-	rm -rf $(DIST)
+	rm -rf $(DIST) web/dist web/node_modules
