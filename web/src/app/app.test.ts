@@ -81,7 +81,7 @@ describe('the stream', () => {
     expect(timers[2]!.ms).toBe(500);
   });
 
-  it('asks for a reload when rows were missed, or when there is nothing to resume from', () => {
+  it('asks for a reload after a break, when rows were missed and when one cannot be read', () => {
     const { around, sources, timers } = surroundings();
     const stream = new Stream(around);
     let reloads = 0;

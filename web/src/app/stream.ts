@@ -65,8 +65,8 @@ export class Stream {
       const again = this.lostAt !== undefined;
       this.pause = FIRST_PAUSE_MS;
       this.become('live');
-      // Without a place to resume from, nobody knows what happened in between.
-      if (again && !this.lastSeq) this.reload();
+      // The stream brings the rows of the break; the lists and sums that could not be asked in it are asked again.
+      if (again) this.reload();
     };
     source.onerror = () => {
       source.close();
