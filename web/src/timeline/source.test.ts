@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+
+import { Mock } from '../../mock/plugin.ts';
+import { HUGE } from '../../mock/world.ts';
+import type { ContextPoint, Row } from '../api/types';
+import { Axis } from '../layout/axis';
+import { modelBands, usedAt } from './contextChart';
+import { TimelineSource } from './source.svelte';
+import { Stage } from './stage.svelte';
+
+const asked: string[] = [];
+
+beforeAll(() => {
+  process.env['MOCK_STILL'] = '1';
+  process.env['MOCK_TASKS'] = '5';
+  const mock = new Mock(Date.now(), 'full');
+  vi.stubGlobal('fetch', async (path: string) => {
+    const url = new URL(path, 'http://localhost');
+    asked.push(`${url.pathname.slice('/api/v1/'.length)}${url.search}`);
+    return new Response(JSON.stringify(mock.answer(url.pathname.slice('/api/v1/'.length), url.searchParams)));
+  });
+});
+
+const rowsIn = (source: TimelineSource) => source.bars().reduce((sum, bar) => sum + bar.count, 0);
+
+// The made-up server bins a hundred thousand rows in JavaScript, which takes its time on a busy machine.
+describe('the source of the timeline', { timeout: 60_000 }, () => {
+  it('draws a hundred thousand rows from one answer', async () => {
+    asked.length = 0;
+    const source = new TimelineSource(HUGE);
+    await source.load();
+    expect(asked.filter((path) => path.includes('/lanes'))).toHaveLength(1);
+    expect(asked.some((path) => path.includes('/timeline'))).toBe(false);
+    expect(rowsIn(source)).toBeGreaterThanOrEqual(100_000);
+    expect(source.bars().length).toBeLessThan(60_000);
+  });
+
+  it('loads rows where few are in view, bins where many are, and nothing twice', async () => {
+    const source = new TimelineSource(HUGE);
+    await source.load();
+    const axis = Axis.folded(source.start, source.end, source.gaps);
+    const whole = { u0: 0, u1: axis.length };
+    asked.length = 0;
+    await source.refine(axis, whole, 1000);
+    expect(asked).toEqual([]);
+    const tenth = { u0: axis.length * 0.1, u1: axis.length * 0.2 };
+    await source.refine(axis, tenth, 1000);
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.every((path) => path.includes('/lanes'))).toBe(true);
+    asked.length = 0;
+    await source.refine(axis, { u0: axis.length * 0.12, u1: axis.length * 0.2 }, 900);
+    expect(asked).toEqual([]);
+    await source.refine(axis, { u0: axis.length * 0.15, u1: axis.length * 0.153 }, 1000);
+    expect(asked.some((path) => path.includes('/timeline'))).toBe(true);
+    expect(source.bars().some((bar) => bar.toolUseId !== undefined)).toBe(true);
+  });
+
+  it('lets what the stream tells replace what was loaded', async () => {
+    const source = new TimelineSource('task-run3');
+    await source.load();
+    const before = source.bars().length;
+    const open = source.bars().find((bar) => bar.running && bar.id !== undefined)!;
+    const ended = { id: open.id, seq: 1e9, taskId: open.taskId, kind: open.kind, lane: open.lane, title: 'ended', occurredAt: new Date(open.start).toISOString(), endedAt: new Date(open.start + 5).toISOString(), state: 'failed', metadata: {}, certainty: 'measured' } as Row;
+    expect(source.take([ended])).toBe(false);
+    expect(source.bars()).toHaveLength(before);
+    expect(source.bars().find((bar) => bar.id === open.id)).toMatchObject({ running: false, failures: 1, end: open.start + 5 });
+    expect(source.take([{ ...ended, id: 'other', taskId: 'elsewhere', isSubagent: false }])).toBe(false);
+    expect(source.bars()).toHaveLength(before);
+    expect(source.take([{ ...ended, id: 'new', taskId: 'unknown child', isSubagent: true }])).toBe(true);
+  });
+});
+
+describe('the stage', () => {
+  it('shows the whole while it grows, and stays where it is once somebody zoomed', () => {
+    const stage = new Stage();
+    stage.take(Axis.plain(0, 1000));
+    stage.take(Axis.plain(0, 2000));
+    expect(stage.to).toBeGreaterThanOrEqual(2000);
+    stage.zoom(0.5, 0.25);
+    const [from, to] = [stage.from, stage.to];
+    stage.take(Axis.plain(0, 4000));
+    expect([stage.from, stage.to]).toEqual([from, to]);
+  });
+
+  it('keeps real time in view when gaps are folded', () => {
+    const stage = new Stage();
+    const hour = 3_600_000;
+    stage.take(Axis.plain(0, 10 * hour));
+    stage.frame(9.2 * hour, 9.4 * hour);
+    const middle = (stage.from + stage.to) / 2;
+    stage.take(Axis.folded(0, 10 * hour, [[hour, 9 * hour]]));
+    expect(Math.abs((stage.from + stage.to) / 2 - middle)).toBeLessThan(1);
+  });
+
+  it('follows the live edge from the last minutes, not from the whole', () => {
+    const stage = new Stage();
+    stage.take(Axis.plain(0, 7_200_000));
+    stage.follow(7_200_000);
+    expect(stage.to - stage.from).toBeLessThan(400_000);
+    expect(stage.to).toBeGreaterThan(7_200_000);
+  });
+
+  it('ignores an address without a window', () => {
+    const stage = new Stage();
+    stage.take(Axis.plain(0, 1000));
+    stage.restore(Number.NaN, 5);
+    stage.restore(500, 100);
+    expect(stage.whole).toBe(true);
+  });
+});
+
+describe('the context chart', () => {
+  const at = (t: number) => new Date(t).toISOString();
+  const points: ContextPoint[] = [
+    { id: '1', kind: 'snapshot', at: at(10), usedPct: 5, model: 'a' }, { id: '2', kind: 'snapshot', at: at(20), usedPct: 9, model: 'a' }, { id: '3', kind: 'compaction', at: at(25) },
+    { id: '4', kind: 'model_switch', at: at(30), model: 'b' }, { id: '5', kind: 'snapshot', at: at(40), usedPct: 2, model: 'b' },
+  ];
+
+  it('has one band for each stay of a model, without holes', () => {
+    expect(modelBands(points, 99)).toEqual([{ from: 10, to: 30, model: 'a' }, { from: 30, to: 99, model: 'b' }]);
+    expect(modelBands([], 99)).toEqual([]);
+  });
+
+  it('tells the last known use, never a later one', () => {
+    expect([usedAt(points, 5), usedAt(points, 29)?.usedPct, usedAt(points, 99)?.usedPct]).toEqual([undefined, 9, 2]);
+  });
+});
