@@ -6,6 +6,7 @@
 
 mod arguments;
 mod commands;
+mod dashboard;
 mod environment;
 mod failure;
 mod files;

@@ -51,7 +51,10 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     };
     let source = hook.payload.text(&["source"]);
     let by_source = SOURCES.iter().find(|(known, _)| Some(*known) == source).map(|(_, origin)| *origin);
-    let origin = if notification.is_some() { "task_notification" } else { by_source.unwrap_or("user") };
+    // At level `metadata` only this word is left of a notification.
+    let reduced = hook.payload.object(&["prompt"]).and_then(|prompt| prompt.text(&["promptOrigin"]));
+    let is_notification = notification.is_some() || reduced == Some("task_notification");
+    let origin = if is_notification { "task_notification" } else { by_source.unwrap_or("user") };
 
     let mut task = hook.task();
     title_of_session(hook, &mut task);

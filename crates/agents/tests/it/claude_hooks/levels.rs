@@ -40,6 +40,18 @@ fn at_metadata_prompts_and_answers_are_lengths_and_nothing_is_titled_after_them(
 }
 
 #[test]
+fn at_every_level_a_notification_is_not_taken_for_a_prompt_that_somebody_typed() {
+    let told = "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>";
+    let payload = with(payload("UserPromptSubmit.text"), &[("prompt", json!(told))]);
+    for level in [Level::Metadata, Level::Actions, Level::Full] {
+        let reading = read_bytes(&reduced(&payload, Source::Hook, Some(level)), Source::Hook, "o");
+        let row = only(&reading, Kind::UserMessage);
+        assert_eq!(row.metadata["promptOrigin"], "task_notification", "{level:?}");
+        assert!(!task(&reading, &row.task.runtime_session).metadata.contains_key("title"), "{level:?}");
+    }
+}
+
+#[test]
 fn at_metadata_a_todo_list_is_counted() {
     let reading = at(Level::Metadata, "PostToolUse.todowrite");
     let row = only(&reading, Kind::ToolUsed);

@@ -43,7 +43,7 @@ impl Shared {
                     home_dir: now.home_dir.clone(),
                 })
             }),
-            assets: Arc::new(|_| None),
+            assets: Arc::new(crate::dashboard::file),
         }
     }
 }
