@@ -61,8 +61,12 @@ async fn take(app: &Arc<App>, signal: Signal, request: Request) -> Result<Refusa
     let now = (app.doors.clock)();
     let worker = Arc::clone(app);
     let (batch, refusals) = app.blocking(move || read(&worker, signal, &body, now)).await??;
+    // Also what is no export at all: it arrived, so it is counted.
     bring(app, batch).await?;
-    Ok(refusals)
+    match refusals.is_no_export {
+        true => Err(Problem::bad("the body is no export of this kind of telemetry")),
+        false => Ok(refusals),
+    }
 }
 
 fn read(app: &App, signal: Signal, body: &Body, now: Millis) -> Result<(Batch, Refusals), Problem> {
@@ -116,6 +120,8 @@ fn read(app: &App, signal: Signal, body: &Body, now: Millis) -> Result<(Batch, R
             kept: None,
         });
     }
-    // A body that is no export at all is told as an error; it is counted all the same.
+    // An empty export is one; anything else without its first member is not.
+    let first = schema::of(signal).first().map_or("", |field| field.name);
+    refusals.is_no_export = export.as_object().is_none_or(|all| !all.is_empty() && !all.contains_key(first));
     Ok((batch, refusals))
 }

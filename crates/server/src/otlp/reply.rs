@@ -24,6 +24,8 @@ pub(super) struct Refusals {
     pub(super) malformed: u64,
     /// Of sessions that the user excluded.
     pub(super) excluded: u64,
+    /// The body was something else altogether.
+    pub(super) is_no_export: bool,
 }
 
 impl Refusals {

@@ -13,7 +13,8 @@ pub(super) enum Holds {
     Id,
     /// Bytes, written in base 64.
     Bytes,
-    /// A whole number that may be negative, written as a text.
+    /// A whole number that may be negative. As a number and not as the text that the mapping allows as well: so the agents
+    /// write it in JSON, and a record must not have another name in each form.
     Integer,
     /// A small whole number.
     Small,

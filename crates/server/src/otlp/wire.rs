@@ -71,7 +71,7 @@ fn value(holds: &Holds, raw: Raw<'_>, depth: usize) -> Result<Value, Fault> {
         }
         (Holds::Id, Raw::Bytes(bytes)) => Value::from(hex(bytes)),
         (Holds::Bytes, Raw::Bytes(bytes)) => Value::from(base64(bytes)),
-        (Holds::Integer, Raw::Varint(number)) => Value::from(number.cast_signed().to_string()),
+        (Holds::Integer, Raw::Varint(number)) => Value::from(number.cast_signed()),
         (Holds::Small, Raw::Varint(number)) => Value::from(number),
         (Holds::Flag, Raw::Varint(number)) => Value::from(number != 0),
         (Holds::Fixed, Raw::Eight(bytes)) => Value::from(u64::from_le_bytes(bytes).to_string()),
@@ -213,7 +213,7 @@ mod tests {
             "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "claude-code"}}]},
             "scopeLogs": [{"logRecords": [{
                 "timeUnixNano": "1794772609918000000",
-                "attributes": [{"key": "n", "value": {"intValue": "-7"}}],
+                "attributes": [{"key": "n", "value": {"intValue": -7}}],
                 "traceId": "ab01",
             }]}],
         }]});

@@ -1,0 +1,105 @@
+//! Hooks that an agent posts itself.
+
+use agent_tracer_event::{Agent, Channel, Kind, Subject};
+use agent_tracer_ledger::Verdict;
+use serde_json::{Value, json};
+
+use crate::world::{TOKEN, World};
+
+fn fixtures() -> Vec<(Agent, String)> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
+    let mut found = Vec::new();
+    let mut folders =
+        vec![(Agent::ClaudeCode, format!("{root}/claude-code")), (Agent::Codex, format!("{root}/codex"))];
+    while let Some((agent, folder)) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect(&folder).flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push((agent, path.display().to_string()));
+            } else if path.file_name().is_some_and(|name| name == "hooks.jsonl") {
+                found.push((agent, std::fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_captured_hook_is_taken_with_an_empty_answer() {
+    let world = World::new();
+    let mut sent = 0;
+    for (agent, text) in fixtures() {
+        let path = if agent == Agent::Codex { "/hooks/codex" } else { "/hooks/claude" };
+        for line in text.lines() {
+            let line: Value = serde_json::from_str(line).expect("a fixture");
+            // Captured lines are the payload itself, or hold it beside what was known of the process.
+            let payload =
+                ["payload", "stdin", "body"].iter().find_map(|name| line.get(*name)).unwrap_or(&line);
+            let answer = world.post(path, payload);
+            assert_eq!((answer.status, answer.body.len()), (200, 0), "{}", answer.text());
+            sent += 1;
+        }
+    }
+    assert!(sent > 100, "{sent}");
+    let brought = world.memory.brought.lock().unwrap();
+    assert_eq!(brought.len(), sent);
+    assert!(brought.iter().all(|observed| observed.channel == Channel::Http));
+    for observed in brought.iter() {
+        let Verdict::Read(reading) = &observed.verdict else { panic!("{observed:?}") };
+        assert!(!reading.entries.is_empty(), "{observed:?}");
+        assert_eq!(observed.payload.is_some(), observed.agent == Agent::ClaudeCode);
+    }
+}
+
+#[test]
+fn a_payload_passes_privacy_before_anything_else() {
+    let world = World::new();
+    let hook = json!({"hook_event_name": "PostToolUse", "session_id": "s", "tool_name": "Bash", "tool_use_id": "toolu_1",
+        "tool_input": {"command": "export TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345"},
+        "tool_response": {"stdout": "CANARY-out", "stderr": ""}});
+    assert_eq!(world.post("/hooks/claude", &hook).status, 200);
+    let brought = world.memory.brought.lock().unwrap();
+    let kept = String::from_utf8(brought[0].kept.clone().unwrap()).unwrap();
+    let all = format!("{:?}{kept}", brought);
+    assert!(!all.contains("CANARY-out") && !all.contains("ghp_01234"), "{all}");
+    drop(brought);
+    let event = world.memory.events().pop().unwrap();
+    assert_eq!((event.subject, event.key.as_str()), (Subject::Event(Kind::TerminalCommand), "tool:toolu_1"));
+}
+
+#[test]
+fn equal_payloads_are_distinct_observations() {
+    let world = World::new();
+    let hook = json!({"hook_event_name": "Stop", "session_id": "s", "turn_id": "t"});
+    for _ in 0..2 {
+        world.post("/hooks/codex", &hook);
+    }
+    let brought = world.memory.brought.lock().unwrap();
+    assert_eq!(brought.len(), 2);
+    assert_ne!(brought[0].name, brought[1].name);
+}
+
+#[test]
+fn an_excluded_folder_leaves_nothing_and_the_agent_does_not_notice() {
+    let world = World::new();
+    world.conf("exclude ~/secret/**\n");
+    let hook = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/home/dev/secret/a", "prompt": "x"});
+    let answer = world.post("/hooks/claude", &hook);
+    assert_eq!((answer.status, answer.body.len()), (200, 0));
+    let brought = world.memory.brought.lock().unwrap();
+    assert!(matches!(brought[0].verdict, Verdict::Refused(_)));
+    assert_eq!((brought[0].kept.clone(), brought[0].payload), (None, None));
+}
+
+#[test]
+fn what_is_no_payload_is_told_and_counted() {
+    let world = World::new();
+    for body in ["", "{", "[]", "null", "{\"a\":1}x", "\u{0}"] {
+        let answer = world.ask("POST", "/hooks/claude").bearer(TOKEN).body("application/json", body).send();
+        assert_eq!(answer.status, 400, "{body:?}");
+        answer.wrong();
+    }
+    let verdicts = world.memory.verdicts();
+    assert_eq!(verdicts.len(), 6);
+    assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Malformed(_))));
+}

@@ -1,0 +1,180 @@
+//! The server before the real ledger: what is posted is there to be asked for, followed and counted.
+
+use std::sync::Arc;
+
+use agent_tracer_event::Millis;
+use agent_tracer_ledger::{Batch, Full, Ledger, Options, Receipt};
+use agent_tracer_server::{
+    Append, AppendError, Config, Done, Doors, Live, PeerIs, Privacy, Server, SpoolView, serve,
+};
+use serde_json::{Value, json};
+
+use crate::client::{Answer, Ask};
+use crate::world::{NOW, TOKEN, config};
+
+struct Queue(Arc<Ledger>);
+
+impl Append for Queue {
+    fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+        let told = move |answer: Result<Receipt, agent_tracer_ledger::AppendError>| {
+            done(answer.map_err(|error| AppendError::Store(error.to_string())));
+        };
+        self.0.submit(batch, told).map_err(|Full(batch)| Box::new(batch))
+    }
+}
+
+struct Real {
+    server: Server,
+    ledger: Arc<Ledger>,
+    _folder: tempfile::TempDir,
+}
+
+impl Real {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Arc::new(Ledger::open(&folder.path().join("ledger.db"), Options::default()).unwrap());
+        let live = Live::new();
+        let publish = live.clone();
+        ledger.on_commit(move |committed| publish.publish(&committed.rows));
+        let config = Config { peer_owner: |_, _| Some(PeerIs::Same), ..config() };
+        let doors = Doors {
+            store: ledger.store(),
+            append: Arc::new(Queue(Arc::clone(&ledger))),
+            live,
+            clock: Arc::new(|| Millis(NOW)),
+            spool: Arc::new(SpoolView::default),
+            privacy: Arc::new(|| Arc::new(Privacy::default())),
+            assets: Arc::new(|_| None),
+        };
+        Self { server: serve(config, doors).unwrap(), ledger, _folder: folder }
+    }
+
+    fn ask(&self, method: &str, path: &str) -> Ask {
+        Ask::new(self.server.address(), method, path)
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let answer = self.ask("GET", path).send();
+        assert_eq!(answer.status, 200, "{path} {}", answer.text());
+        answer.json()
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Answer {
+        let answer = self.ask("POST", path).bearer(TOKEN).json(body).send();
+        assert!(answer.status < 300, "{path} {}", answer.text());
+        answer
+    }
+}
+
+fn ensure(real: &Real) -> Value {
+    let body = json!({"runtimeSource": "claude_code", "runtimeSessionId": "s", "title": "Fix it", "workspacePath": "/p"});
+    real.post("/ingest/v1/sessions/ensure", &body).json()
+}
+
+#[test]
+fn a_session_and_its_events_are_there_when_the_call_returns() {
+    let real = Real::new();
+    let first = ensure(&real);
+    assert_eq!((&first["taskCreated"], &first["sessionCreated"]), (&json!(true), &json!(true)));
+    let again = ensure(&real);
+    assert_eq!(again["sessionId"], first["sessionId"]);
+    assert_eq!((&again["taskCreated"], &again["sessionCreated"]), (&json!(false), &json!(false)));
+    let task = first["taskId"].as_str().unwrap();
+    let events = json!({"events": [
+        {"id": "e1", "kind": "user.message", "taskId": task, "body": "please run it", "title": "please run it"},
+        {"id": "e2", "kind": "tool.used", "taskId": task, "metadata": {"toolName": "Bash", "toolUseId": "toolu_1",
+            "toolInput": {"command": "cargo test"}, "durationMs": 40}},
+        {"id": "e1", "kind": "user.message", "taskId": task, "body": "please run it"},
+        {"id": "e3"},
+    ]});
+    let answer = real.post("/ingest/v1/events", &events).json();
+    assert_eq!((&answer["accepted"], &answer["duplicates"]), (&json!(2), &json!(1)), "{answer}");
+    assert_eq!(answer["rejected"][0]["index"], 3);
+    let shown = real.get(&format!("/api/v1/tasks/{task}"));
+    assert_eq!((&shown["title"], &shown["workspacePath"]), (&json!("Fix it"), &json!("/p")));
+    let timeline = real.get(&format!("/api/v1/tasks/{task}/timeline"));
+    let rows = timeline["items"].as_array().unwrap();
+    let call = rows.iter().find(|row| row["toolUseId"] == "toolu_1").expect("the call");
+    assert_eq!(call["metadata"]["commandAnalysis"]["steps"][0]["commandName"], "cargo");
+    assert_eq!((&call["state"], &call["channels"]), (&json!("succeeded"), &json!(["http"])));
+    assert_eq!(call["sessionId"], first["sessionId"], "rows stand in the session that was answered");
+    let counts = real.get("/api/v1/health")["outcomes"].clone();
+    let sum: u64 = ["recorded", "duplicate", "unrecognised", "malformed", "refused"]
+        .iter()
+        .map(|name| counts[*name].as_u64().unwrap())
+        .sum();
+    assert_eq!(counts["received"].as_u64(), Some(sum), "{counts}");
+    assert_eq!(counts["malformed"], 1);
+}
+
+#[test]
+fn events_that_check_each_other_are_one_row() {
+    let real = Real::new();
+    for (source, id) in [("hook", "a"), ("rollout", "b")] {
+        let event = json!({"events": [{"id": id, "kind": "tool.used", "runtimeSource": "codex", "runtimeSessionId": "t",
+            "occurredAt": "2026-11-15T21:10:04Z", "metadata": {"toolName": "apply_patch",
+            "crossCheck": {"source": source, "dedupeKey": "call_1"}}}]});
+        real.post("/ingest/v1/events", &event);
+    }
+    let task = real.get("/api/v1/tasks")["items"][0]["id"].as_str().unwrap().to_owned();
+    let rows = real.get(&format!("/api/v1/tasks/{task}/timeline?kind=tool.used"));
+    assert_eq!(rows["items"].as_array().unwrap().len(), 1, "{rows}");
+}
+
+#[test]
+fn an_end_completes_the_task_and_may_be_told_again() {
+    let real = Real::new();
+    ensure(&real);
+    let end =
+        json!({"runtimeSource": "claude_code", "runtimeSessionId": "s", "completionReason": "explicit_exit"});
+    let first = real.post("/ingest/v1/sessions/end", &end).json();
+    assert_eq!(first["taskStatus"], "completed");
+    assert_eq!(real.post("/ingest/v1/sessions/end", &end).json(), first);
+    let task = first["taskId"].as_str().unwrap();
+    let ends = real.get(&format!("/api/v1/tasks/{task}/timeline?kind=session.ended"));
+    assert_eq!(ends["items"].as_array().unwrap().len(), 1, "{ends}");
+}
+
+#[test]
+fn a_hook_over_http_and_an_event_tell_of_one_call() {
+    let real = Real::new();
+    let hook = json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/p", "tool_name": "Bash",
+        "tool_use_id": "toolu_1", "tool_input": {"command": "cargo test"}});
+    real.post("/hooks/claude", &hook);
+    let event = json!({"events": [{"kind": "terminal.command", "runtimeSource": "claude_code", "runtimeSessionId": "s",
+        "metadata": {"toolName": "Bash", "toolUseId": "toolu_1", "exitCode": 101, "toolInput": {"command": "cargo test"}}}]});
+    real.post("/ingest/v1/events", &event);
+    let task = real.get("/api/v1/tasks")["items"][0]["id"].as_str().unwrap().to_owned();
+    let calls = real.get(&format!("/api/v1/tasks/{task}/tool-calls"));
+    let calls = calls["items"].as_array().unwrap();
+    assert_eq!(calls.len(), 1);
+    assert_eq!((&calls[0]["state"], &calls[0]["exitCode"]), (&json!("failed"), &json!(101)));
+}
+
+#[test]
+fn a_follower_sees_every_row_once_whether_it_was_there_or_came_back() {
+    let real = Real::new();
+    let task = ensure(&real)["taskId"].as_str().unwrap().to_owned();
+    let mut live = real.ask("GET", "/api/v1/stream?after=0").follow();
+    for number in 0..30 {
+        let event = json!({"events": [{"id": number.to_string(), "kind": "user.message", "taskId": task,
+            "body": format!("prompt {number}")}]});
+        real.post("/ingest/v1/events", &event);
+    }
+    let newest = real.ledger.store().seq().unwrap();
+    let mut seen = Vec::new();
+    loop {
+        let row = live.event().json();
+        seen.push(row["seq"].as_u64().unwrap());
+        if row["body"] == "prompt 29" {
+            break;
+        }
+    }
+    assert!(seen.is_sorted(), "{seen:?}");
+    let middle = seen[seen.len() / 2];
+    let mut back = real.ask("GET", "/api/v1/stream").header("Last-Event-ID", &middle.to_string()).follow();
+    let rest = real.ledger.store().changes(middle, 500).unwrap();
+    let expected: Vec<u64> = rest.iter().map(|row| row.seq).collect();
+    assert_eq!(back.seqs(expected.len()), expected);
+    assert!(*seen.last().unwrap() <= newest);
+}

@@ -1,0 +1,65 @@
+//! Numbers for Prometheus.
+
+use std::sync::atomic::Ordering;
+
+use agent_tracer_ledger::view::ToolStat;
+
+use crate::world::World;
+
+fn tool(name: &str, count: u64) -> ToolStat {
+    ToolStat {
+        tool: name.to_owned(),
+        count,
+        failures: 1,
+        p50_ms: Some(1.5),
+        p95_ms: Some(9.0),
+        p99_ms: None,
+        total_ms: 40,
+    }
+}
+
+#[test]
+fn the_numbers_are_those_of_the_store_and_made_only_now_and_then() {
+    let world = World::new();
+    world.memory.tools.lock().unwrap().push(tool("Bash", 12));
+    let first = world.get("/metrics");
+    assert_eq!(first.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+    for line in [
+        "agent_tracer_entries_total 7",
+        "agent_tracer_outcomes_total{outcome=\"recorded\"} 2",
+        "agent_tracer_outcomes_total{outcome=\"refused\"} 1",
+        "agent_tracer_lag_ms 0",
+        "agent_tracer_lost_total{reason=\"full\"} 3",
+        "agent_tracer_tool_calls_total{agent=\"claude_code\",tool=\"Bash\"} 12",
+        "agent_tracer_tool_failures_total{agent=\"claude_code\",tool=\"Bash\"} 1",
+        "agent_tracer_tool_duration_ms{agent=\"claude_code\",tool=\"Bash\",quantile=\"0.5\"} 1.5",
+        "agent_tracer_tool_duration_ms_count{agent=\"claude_code\",tool=\"Bash\"} 12",
+    ] {
+        assert!(first.text().lines().any(|there| there == line), "{line}\n{}", first.text());
+    }
+    world.memory.tools.lock().unwrap().push(tool("Read", 1));
+    assert_eq!(world.get("/metrics").text(), first.text());
+    world.clock.fetch_add(5_001, Ordering::SeqCst);
+    assert!(world.get("/metrics").text().contains("tool=\"Read\""));
+}
+
+#[test]
+fn every_metric_is_told_once_and_stands_in_the_documentation() {
+    let world = World::new();
+    let text = world.get("/metrics").text();
+    let names: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+    let mut once = names.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), names.len());
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/metrics.md");
+    let page = std::fs::read_to_string(page).expect("docs/metrics.md");
+    for name in &names {
+        assert!(page.contains(&format!("`{name}`")), "docs/metrics.md does not name `{name}`");
+    }
+    let documented = page.split('`').filter(|word| word.starts_with("agent_tracer_"));
+    for name in documented {
+        assert!(names.contains(&name), "docs/metrics.md names `{name}`, which is not there");
+    }
+}

@@ -1,0 +1,188 @@
+//! Questions: strict, unchanged where nothing changed, and compressed where it is worth it.
+
+use std::io::Read;
+use std::sync::atomic::Ordering;
+
+use agent_tracer_event::Kind;
+
+use crate::world::{NOW, World, config, task};
+
+#[test]
+fn every_question_of_the_document_is_answered() {
+    let world = World::new();
+    let task = world.memory.add_task(&task("s"), None, "/p");
+    let document = world.get("/api/v1/openapi.json").json();
+    let mut asked = 0;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let operation = &item["get"];
+        if !path.starts_with("/api/v1") || !operation.is_object() || path.ends_with("/stream") {
+            continue;
+        }
+        asked += 1;
+        let required = operation["parameters"].as_array().into_iter().flatten();
+        let required: Vec<String> = required
+            .filter(|param| param["required"] == true && param["in"] == "query")
+            .map(|param| format!("{}=x", param["name"].as_str().unwrap()))
+            .collect();
+        let path = format!("{}?{}", path.replace("{id}", &task.id), required.join("&"));
+        let answer = world.get(&path);
+        // The fake has no events and no summaries; that it was asked is what counts.
+        let expected = if path.contains("/events/") || path.contains("/summary") { 404 } else { 200 };
+        assert_eq!(answer.status, expected, "{path} {}", answer.text());
+        if expected == 200 {
+            assert_eq!(answer.header("content-type"), "application/json");
+        }
+        let wrong = world.get(&format!("{path}&colour=red"));
+        assert_eq!((wrong.status, wrong.wrong()), (400, vec!["colour".to_owned()]), "{path}");
+    }
+    assert!(asked >= 32, "{asked}");
+}
+
+#[test]
+fn parameters_reach_the_store_as_they_were_meant() {
+    let world = World::new();
+    let id = world.memory.add_task(&task("s"), None, "/p").id;
+    let asks = |path: &str, hints: &[&str]| {
+        assert_eq!(world.get(path).status, 200, "{path}");
+        let asked = world.memory.asked();
+        let last = asked.last().unwrap();
+        for hint in hints {
+            assert!(last.contains(hint), "{path}: {last}");
+        }
+    };
+    let day_ago = format!("Millis({})", NOW - 86_400_000);
+    asks(
+        "/api/v1/tasks?status=running,waiting&agent=codex&q=a+b&since=-24h&kind=background&limit=7&failedCalls=true",
+        &[
+            "[Running, Waiting]",
+            "Some(Codex)",
+            "\"a b\"",
+            &day_ago,
+            "Background",
+            "limit: 7",
+            "failed_calls: true",
+        ],
+    );
+    asks(
+        &format!(
+            "/api/v1/tasks/{id}/timeline?lane=user&kind=user.message&newestFirst=true&tree=true&cursor=abc"
+        ),
+        &[
+            "lanes: [User]",
+            "kinds: [UserMessage]",
+            "newest_first: true",
+            "tree: true",
+            "Some(\"abc\")",
+            "limit: 100",
+        ],
+    );
+    asks("/api/v1/usage?by=agentType&tz=Europe/Berlin", &["AgentType 3600"]);
+    asks("/api/v1/usage", &["Day 0"]);
+    asks("/api/v1/search?q=x&tool=Bash&state=failed&longerThanMs=5", &["\"Bash\"", "\"failed\"", "Some(5)"]);
+    asks("/api/v1/activity?buckets=12&project=%2Fp", &["activity 12", "\"/p\""]);
+}
+
+#[test]
+fn days_are_the_servers_own_unless_the_asker_says() {
+    let mut eastern = config();
+    eastern.time_zone = Some("Asia/Kolkata".to_owned());
+    let world = World::with(eastern).unwrap();
+    world.get("/api/v1/usage");
+    assert!(world.memory.asked().last().unwrap().contains("Day 19800"));
+    let mut wrong = config();
+    wrong.time_zone = Some("Mars/Base".to_owned());
+    assert!(World::with(wrong).is_err());
+}
+
+#[test]
+fn what_is_wrong_is_a_problem_of_its_own_kind() {
+    let world = World::new();
+    let table = [
+        ("GET", "/api/v1/tasks?limit=0&since=soon", 400),
+        ("GET", "/api/v1/tasks?cursor=torn", 400),
+        ("GET", "/api/v1/search", 400),
+        ("GET", "/api/v1/tasks/nobody", 404),
+        ("GET", "/api/v1/events/%00", 404),
+        ("GET", "/api/v1/nothing", 404),
+        ("GET", "/api", 404),
+        ("GET", "/ingest/v1/events", 401),
+    ];
+    for (method, path, status) in table {
+        let answer = world.ask(method, path).send();
+        assert_eq!(answer.status, status, "{path}");
+        answer.wrong();
+    }
+    let method = world.ask("DELETE", "/api/v1/tasks").bearer(crate::world::TOKEN).send();
+    assert_eq!(method.status, 405);
+    method.wrong();
+    assert!(method.header("allow").contains("GET"));
+}
+
+#[test]
+fn an_unchanged_store_answers_that_nothing_changed() {
+    let world = World::new();
+    world.memory.row(&task("s"), "a", Kind::UserMessage, 5);
+    let first = world.get("/api/v1/tools");
+    let tag = first.header("etag").to_owned();
+    assert_eq!(first.header("cache-control"), "private, no-cache");
+    let again = |path: &str| world.ask("GET", path).header("If-None-Match", &tag).send();
+    let asked = world.memory.asked().len();
+    let same = again("/api/v1/tools");
+    assert_eq!((same.status, same.body.len(), same.header("etag")), (304, 0, tag.as_str()));
+    assert_eq!(world.memory.asked().len(), asked, "the store was not asked");
+    assert_eq!(again("/api/v1/tools?agent=codex").status, 200, "another question");
+    assert_eq!(again("/api/v1/skills").status, 200, "another path");
+    world.memory.row(&task("s"), "b", Kind::UserMessage, 6);
+    assert_eq!(again("/api/v1/tools").status, 200, "something was added");
+}
+
+#[test]
+fn answers_that_depend_on_the_time_do_not_stay_the_same() {
+    let world = World::new();
+    for path in ["/api/v1/tasks", "/api/v1/tools?since=-24h", "/api/v1/attention"] {
+        let tag = world.get(path).header("etag").to_owned();
+        let again = || world.ask("GET", path).header("If-None-Match", &tag).send().status;
+        assert_eq!(again(), 304, "{path}");
+        world.clock.fetch_add(61_000, Ordering::SeqCst);
+        assert_eq!(again(), 200, "{path}");
+    }
+    assert_eq!(world.get("/api/v1/search?q=x").header("etag"), "", "search follows at its own pace");
+}
+
+#[test]
+fn long_answers_are_compressed_for_who_asks() {
+    let world = World::new();
+    for number in 0..50 {
+        world.memory.add_task(&task(&number.to_string()), None, "/p");
+    }
+    let plain = world.get("/api/v1/tasks");
+    assert_eq!(plain.header("content-encoding"), "");
+    let packed = world.ask("GET", "/api/v1/tasks").header("Accept-Encoding", "gzip").send();
+    assert_eq!((packed.header("content-encoding"), packed.header("vary")), ("gzip", "accept-encoding"));
+    assert!(packed.body.len() * 4 < plain.body.len());
+    let mut text = Vec::new();
+    flate2::read::GzDecoder::new(&packed.body[..]).read_to_end(&mut text).unwrap();
+    assert_eq!(text, plain.body);
+}
+
+#[test]
+fn health_says_what_is_wrong_and_liveness_only_that_it_lives() {
+    let world = World::new();
+    let health = world.get("/api/v1/health").json();
+    assert_eq!(health["status"], "degraded");
+    assert_eq!(health["spool"]["lost"]["full"], 3);
+    assert_eq!(health["outcomes"]["received"], 3);
+    assert!(health["problems"][0].as_str().unwrap().contains("could not keep 3"));
+    assert_eq!(world.get("/health").json()["status"], "ok");
+}
+
+#[test]
+fn a_store_that_breaks_breaks_only_its_own_answer() {
+    let world = World::new();
+    world.memory.breaks.store(true, Ordering::SeqCst);
+    let broken = world.get("/api/v1/tools");
+    assert_eq!(broken.status, 500);
+    broken.wrong();
+    world.memory.breaks.store(false, Ordering::SeqCst);
+    assert_eq!(world.get("/api/v1/tools").status, 200);
+}

@@ -1,0 +1,193 @@
+//! The live stream: no gap, never backwards, and an end to everything.
+
+use std::time::Duration;
+
+use agent_tracer_event::{Agent, Kind, TaskKey};
+use agent_tracer_ledger::view::Row;
+use serde_json::json;
+
+use crate::client::Events;
+use crate::world::{World, config, task};
+
+/// Adds a row to the store and tells those who follow.
+fn commit(world: &World, name: &str, seq: u64) -> Row {
+    let row = world.memory.row(&task("s"), name, Kind::UserMessage, seq);
+    world.live.publish(std::slice::from_ref(&row));
+    row
+}
+
+fn follow(world: &World, query: &str) -> Events {
+    let mut events = world.ask("GET", &format!("/api/v1/stream?{query}")).follow();
+    assert_eq!(events.block().unwrap().comment.as_deref(), Some("agent-tracer"), "it greets");
+    events
+}
+
+#[test]
+fn a_row_arrives_as_it_is_with_its_place_as_id() {
+    let world = World::new();
+    // Begun behind a place: what is committed before the follower is heard is read from the store.
+    let mut events = follow(&world, "after=0");
+    let row = commit(&world, "a", 7);
+    let event = events.event();
+    assert_eq!((event.id.as_deref(), event.name.as_deref()), (Some("7"), None));
+    assert_eq!(event.json(), serde_json::to_value(&row).unwrap());
+}
+
+#[test]
+fn who_comes_back_gets_what_it_missed_and_then_what_comes() {
+    let world = World::new();
+    for seq in 1..=700 {
+        world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);
+    }
+    let mut events = world.ask("GET", "/api/v1/stream?after=9").header("Last-Event-ID", "3").follow();
+    assert_eq!(events.seqs(697), (4..=700).collect::<Vec<_>>(), "the header beats the parameter");
+    commit(&world, "new", 701);
+    assert_eq!(events.seqs(1), [701]);
+}
+
+#[test]
+fn rows_committed_while_it_catches_up_come_once_and_in_order() {
+    let world = World::new();
+    for seq in 1..=300 {
+        world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);
+    }
+    let mut followers: Vec<Events> = Vec::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| (301..=900).for_each(|seq| drop(commit(&world, &seq.to_string(), seq))));
+        followers = (0..4).map(|_| world.ask("GET", "/api/v1/stream?after=0").follow()).collect();
+    });
+    for follower in &mut followers {
+        assert_eq!(follower.seqs(900), (1..=900).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn rows_of_one_place_are_not_torn_apart() {
+    let world = World::new();
+    for number in 0..600_u64 {
+        world.memory.row(&task("s"), &number.to_string(), Kind::UserMessage, 1 + number / 300);
+    }
+    let mut events = follow(&world, "after=0");
+    let expected: Vec<u64> = (0..600).map(|number| 1 + number / 300).collect();
+    assert_eq!(events.seqs(600), expected);
+}
+
+#[test]
+fn who_is_too_far_behind_is_told_to_load_again() {
+    let mut short = config();
+    short.limits.catch_up_rows = 10;
+    let world = World::with(short).unwrap();
+    for seq in 1..=50 {
+        world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);
+    }
+    let mut events = follow(&world, "after=5");
+    let missed = events.event();
+    assert_eq!((missed.name.as_deref(), missed.json()), (Some("missed"), json!({"from": 5, "to": 50})));
+    commit(&world, "new", 51);
+    assert_eq!(events.seqs(1), [51]);
+    // A place that this ledger never reached.
+    let missed = follow(&world, "after=1000").event();
+    assert_eq!(missed.json(), json!({"from": 1000, "to": 51}));
+}
+
+#[test]
+fn who_is_too_slow_is_told_what_it_missed() {
+    let world = World::new();
+    let mut events = follow(&world, "after=0");
+    // Far more than the network and every buffer hold, while nobody reads.
+    let long = "x".repeat(20_000);
+    let rows: Vec<Row> = (1..=12_000_u64)
+        .map(|seq| {
+            let mut row = world.memory.row(&task("s"), "r", Kind::UserMessage, seq);
+            row.body = Some(long.clone());
+            row
+        })
+        .collect();
+    world.memory.rows.lock().unwrap().clear();
+    world.live.publish(&rows);
+    let mut last = 0;
+    let missed = loop {
+        let event = events.event();
+        if event.name.is_some() {
+            break event.json();
+        }
+        let seq = event.json()["seq"].as_u64().unwrap();
+        assert_eq!(seq, last + 1);
+        last = seq;
+    };
+    assert_eq!(missed["from"], last);
+    let to = missed["to"].as_u64().unwrap();
+    assert_eq!(events.seqs(1), [to + 1]);
+}
+
+#[test]
+fn only_what_is_wanted_is_sent() {
+    let world = World::new();
+    let (main, child, other) = (task("s"), task("sub--c"), TaskKey::new(Agent::Codex, "o"));
+    world.memory.add_task(&main, None, "/p");
+    world.memory.add_task(&child, Some(&main), "/p");
+    world.memory.add_task(&other, None, "/q");
+    for (seq, key, kind) in [
+        (1, &main, Kind::UserMessage),
+        (2, &child, Kind::ToolUsed),
+        (3, &other, Kind::ToolUsed),
+        (4, &main, Kind::ToolUsed),
+        (5, &other, Kind::UserMessage),
+    ] {
+        world.memory.row(key, &seq.to_string(), kind, seq);
+    }
+    let id = main.task_id();
+    for (query, expected) in [
+        (format!("task={id}"), vec![1, 4]),
+        (format!("task={id}&tree=true"), vec![1, 2, 4]),
+        ("kind=tool.used".to_owned(), vec![2, 3, 4]),
+        ("lane=user".to_owned(), vec![1, 5]),
+        ("agent=codex".to_owned(), vec![3, 5]),
+        ("project=%2Fp".to_owned(), vec![1, 2, 4]),
+        (format!("task={id}&tree=true&kind=tool.used&agent=claude_code"), vec![2, 4]),
+    ] {
+        let mut events = follow(&world, &format!("after=0&{query}"));
+        assert_eq!(events.seqs(expected.len()), expected, "{query}");
+    }
+    for query in ["tree=true", "task=x", "after=-1", "colour=red"] {
+        assert_eq!(world.get(&format!("/api/v1/stream?{query}")).status, 400, "{query}");
+    }
+    assert_eq!(world.ask("GET", "/api/v1/stream").header("Last-Event-ID", "x").send().status, 400);
+}
+
+#[test]
+fn a_silent_stream_says_that_it_is_alive() {
+    let mut lively = config();
+    lively.limits.heartbeat = Duration::from_millis(20);
+    let world = World::with(lively).unwrap();
+    let mut events = follow(&world, "");
+    for _ in 0..3 {
+        assert_eq!(events.block().unwrap().comment.as_deref(), Some("still here"));
+    }
+}
+
+#[test]
+fn there_is_room_for_so_many_followers() {
+    let mut narrow = config();
+    narrow.limits.streams = 2;
+    narrow.limits.heartbeat = Duration::from_millis(20);
+    let world = World::with(narrow).unwrap();
+    let first = follow(&world, "");
+    let _second = follow(&world, "");
+    let third = world.get("/api/v1/stream");
+    assert_eq!((third.status, third.header("retry-after")), (429, "5"));
+    third.wrong();
+    drop(first);
+    // The server learns that somebody left when it next says that it is alive.
+    let room = (0..500).any(|_| {
+        let answer = world.ask("GET", "/api/v1/stream?after=x").send();
+        assert_eq!(answer.status, 400);
+        let ask = world.ask("GET", "/api/v1/stream");
+        let mut stream = crate::client::connect(world.server.address());
+        std::io::Write::write_all(&mut stream, &ask.bytes(false)).unwrap();
+        let mut head = [0; 12];
+        std::io::Read::read_exact(&mut stream, &mut head).unwrap();
+        &head == b"HTTP/1.1 200"
+    });
+    assert!(room, "there is room again");
+}

@@ -1,0 +1,96 @@
+//! A server with everything around it made up, and its callers.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use agent_tracer_event::{Agent, Millis, TaskKey};
+use agent_tracer_privacy as privacy;
+use agent_tracer_server::{
+    Asset, Config, Doors, Live, PeerIs, Privacy, ServeError, Server, SpoolView, serve,
+};
+use serde_json::Value;
+
+use crate::client::{Answer, Ask};
+use crate::store::Memory;
+
+pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+pub(crate) const NOW: i64 = 1_794_777_004_001;
+
+pub(crate) struct World {
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) live: Live,
+    pub(crate) clock: Arc<AtomicI64>,
+    pub(crate) privacy: Arc<Mutex<Arc<Privacy>>>,
+    pub(crate) server: Server,
+}
+
+/// How a server is set up in tests: any free port, and nobody asks the system whose a connection is.
+pub(crate) fn config() -> Config {
+    let mut config = Config::new(TOKEN);
+    config.listen = "127.0.0.1:0".parse().unwrap();
+    config.peer_owner = |_, _| Some(PeerIs::Same);
+    config
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::with(config()).expect("the server starts")
+    }
+
+    pub(crate) fn with(config: Config) -> Result<Self, ServeError> {
+        let memory = Arc::new(Memory::default());
+        let live = Live::new();
+        let clock = Arc::new(AtomicI64::new(NOW));
+        let privacy = Arc::new(Mutex::new(Arc::new(Privacy { hash_key: [7; 16], ..Privacy::default() })));
+        let doors = Doors {
+            store: memory.clone(),
+            append: memory.clone(),
+            live: live.clone(),
+            clock: {
+                let clock = clock.clone();
+                Arc::new(move || Millis(clock.load(Ordering::SeqCst)))
+            },
+            spool: Arc::new(|| SpoolView::with_lost([("full".to_owned(), 3)].into())),
+            privacy: {
+                let privacy = privacy.clone();
+                Arc::new(move || privacy.lock().unwrap().clone())
+            },
+            assets: Arc::new(asset),
+        };
+        let server = serve(config, doors)?;
+        Ok(Self { memory, live, clock, privacy, server })
+    }
+
+    pub(crate) fn conf(&self, text: &str) {
+        let (config, faults) = privacy::Config::parse(text.as_bytes());
+        assert!(faults.is_empty(), "{faults:?}");
+        *self.privacy.lock().unwrap() =
+            Arc::new(Privacy { config, hash_key: [7; 16], home_dir: Some(b"/home/dev".to_vec()) });
+    }
+
+    pub(crate) fn ask(&self, method: &str, path: &str) -> Ask {
+        Ask::new(self.server.address(), method, path)
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path).send()
+    }
+
+    /// Posts with the token.
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.ask("POST", path).bearer(TOKEN).json(body).send()
+    }
+}
+
+pub(crate) fn task(session: &str) -> TaskKey {
+    TaskKey::new(Agent::ClaudeCode, session)
+}
+
+fn asset(name: &str) -> Option<Asset> {
+    let (content_type, plain, gzip): (_, &'static [u8], Option<&'static [u8]>) = match name {
+        "index.html" => ("text/html; charset=utf-8", b"<!doctype html><title>page</title>", None),
+        "assets/app-1a2b.js" => ("text/javascript", b"export {}", Some(b"packed")),
+        _ => return None,
+    };
+    Some(Asset { content_type, plain, gzip, brotli: None })
+}
