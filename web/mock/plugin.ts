@@ -139,7 +139,7 @@ export class Mock {
   }
 
   private search(query: URLSearchParams): unknown[] {
-    const q = (query.get('q') ?? '').toLowerCase();
+    const q = (query.get('q') ?? '').trim().toLowerCase();
     const out = [];
     for (const row of this.world.openRows()) {
       if (q && !row.title.toLowerCase().includes(q)) continue;

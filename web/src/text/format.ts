@@ -140,6 +140,11 @@ export function change(now: number, before: number): string {
 
 export const AGENTS: Record<string, string> = { claude_code: 'Claude Code', codex: 'Codex' };
 
+/** A task without a title is known by its session. */
+export function titleOf(task: { title: string; runtimeSessionId: string }): string {
+  return task.title.trim() || `Session ${task.runtimeSessionId.slice(0, 8)}`;
+}
+
 /** `Claude`, `Codex`: for narrow columns. */
 export function agentName(agent: string): string {
   return agent === 'claude_code' ? 'Claude' : (AGENTS[agent] ?? agent);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { ago, bytes, change, count, duration, folder, modelName, moment, money, percent, shortPath } from './format';
+import { ago, bytes, change, count, duration, folder, modelName, moment, money, percent, shortPath, titleOf } from './format';
 import { inertBlock, inertLine, snippetPieces } from './inert';
 
 describe('foreign text', () => {
@@ -77,6 +77,10 @@ describe('numbers', () => {
 
   it('compare with the range before', () => {
     expect([change(112, 100), change(50, 100), change(5, 0), change(100, 100)]).toEqual(['+12 %', '−50 %', '', '±0 %']);
+  });
+
+  it('name a task that has no title by its session', () => {
+    expect([titleOf({ title: ' ', runtimeSessionId: '0123456789' }), titleOf({ title: 'x', runtimeSessionId: 'y' })]).toEqual(['Session 01234567', 'x']);
   });
 
   it('shorten names', () => {

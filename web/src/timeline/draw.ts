@@ -117,7 +117,7 @@ function drawAgentSpan(pen: CanvasRenderingContext2D, scene: Scene, palette: Pal
   const x1 = Math.min(toX(running ? scene.now : Date.parse(task.endedAt ?? task.lastEventAt)), scene.width + 2);
   if (x1 < 0 || x0 > scene.width) return;
   const y = RULER_PX + row.top - scene.scrollTop;
-  const colour = task.status === 'failed' ? palette.bad : task.status === 'waiting' && task.waitingReason !== 'idle' ? palette.warn : running ? palette.accent : palette.dim;
+  const colour = task.status === 'failed' ? palette.bad : task.status === 'waiting' && (task.waitingReason ?? 'idle') !== 'idle' ? palette.warn : running ? palette.accent : palette.dim;
   pen.fillStyle = colour;
   pen.globalAlpha = 0.1;
   pen.fillRect(x0, y + 2, Math.max(x1 - x0, 2), row.height - 5);

@@ -38,7 +38,10 @@ export function cards(tasks: readonly Task[]): Card[] {
   return roots.map((task) => ({ task, below: below(task.id, 1, new Set([task.id])) })).sort((a, b) => rank(a.task) - rank(b.task) || a.task.startedAt.localeCompare(b.task.startedAt) || a.task.id.localeCompare(b.task.id));
 }
 
-const rank = (task: Task) => (task.status === 'waiting' ? (task.waitingReason === 'idle' ? 2 : 0) : 1);
+/** It waits for nothing in particular: for the next prompt, as far as anybody knows. */
+export const isIdle = (task: Task): boolean => task.status === 'waiting' && (task.waitingReason ?? 'idle') === 'idle';
+
+const rank = (task: Task) => (isIdle(task) ? 2 : task.status === 'waiting' ? 0 : 1);
 
 /** What a row says about what its task does now; rows of the past say nothing. */
 export function doing(before: Doing | undefined, row: Row): Doing | undefined {

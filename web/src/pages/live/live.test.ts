@@ -17,7 +17,7 @@ describe('cards', () => {
   });
 
   it('begin with those who wait for a person and end with the idle', () => {
-    expect(cards([task('idle', { status: 'waiting', waitingReason: 'idle' }), task('runs'), task('asks', { status: 'waiting', waitingReason: 'permission' })]).map((card) => card.task.id)).toEqual(['asks', 'runs', 'idle']);
+    expect(cards([task('idle', { status: 'waiting', waitingReason: 'idle' }), task('runs'), task('unsaid', { status: 'waiting' }), task('asks', { status: 'waiting', waitingReason: 'permission' })]).map((card) => card.task.id)).toEqual(['asks', 'runs', 'idle', 'unsaid']);
   });
 
   it('end for parents in a circle', () => {
