@@ -5,6 +5,10 @@
 //!
 //! Doors: [`Observed`] and [`Batch`] are what is brought, [`Store`] is what may be asked, [`view`] what is answered.
 
+// The tests inside share a made-up history with those outside, which know the crate by its name.
+#[cfg(test)]
+extern crate self as agent_tracer_ledger;
+
 mod fold;
 mod observed;
 pub mod project;

@@ -131,11 +131,12 @@ CREATE TABLE task (
   changed   INTEGER NOT NULL DEFAULT 0  -- seq
 );
 -- Lists of tasks are answered from these alone, whatever they are narrowed by.
-CREATE INDEX task_newest ON task (last, id, status, background, agent, agent_type, project, model, failures, started)
-  WHERE events > 0;
-CREATE INDEX task_status ON task (status, last) WHERE events > 0;
-CREATE INDEX task_project ON task (project, last, id, status, background, agent, agent_type, model, failures, started)
-  WHERE events > 0;
+-- (`events` is among the columns because a condition on a column that is not there needs the row, even this one.)
+CREATE INDEX task_newest ON task
+  (last, id, status, background, agent, agent_type, project, model, failures, started, waiting, events) WHERE events > 0;
+CREATE INDEX task_status ON task (status, last, id, waiting, events) WHERE events > 0;
+CREATE INDEX task_project ON task
+  (project, last, id, status, background, agent, agent_type, model, failures, started, waiting, events) WHERE events > 0;
 CREATE INDEX task_changed ON task (changed);
 CREATE INDEX task_parent ON task (parent) WHERE parent IS NOT NULL;
 CREATE INDEX task_process ON task (pid, pid_start) WHERE pid IS NOT NULL;

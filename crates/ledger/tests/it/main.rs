@@ -2,5 +2,7 @@
 
 mod lives;
 mod orders;
+mod queries;
+mod queries_world;
 mod upkeep;
 mod world;

@@ -17,6 +17,8 @@ mod insights;
 mod lanes;
 mod lists;
 mod loops;
+#[cfg(test)]
+mod plans;
 mod pool;
 mod rollup;
 mod row;

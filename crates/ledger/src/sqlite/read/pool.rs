@@ -47,7 +47,8 @@ impl Pool {
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(
+    #[cfg_attr(not(test), expect(unused_mut, reason = "only tests watch the connection"))]
+    let mut connection = Connection::open_with_flags(
         path,
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
@@ -56,6 +57,8 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    #[cfg(test)]
+    super::plans::watch(&mut connection)?;
     Ok(connection)
 }
 
