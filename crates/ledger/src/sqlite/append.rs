@@ -191,7 +191,10 @@ impl<'c> Apply<'c> {
                 self.touched.entry((task, fact)).or_default().reload = true;
                 changed = true;
             }
-            if let Some(new) = new {
+            // What was deleted on purpose does not come back by a better reading.
+            if let Some(new) = new
+                && !self.is_deleted(new)?
+            {
                 changed |= self.enter(observed, index - 1, new, source)?;
             }
         }

@@ -243,6 +243,15 @@ impl Ledger {
     }
 }
 
+/// Opens the store in this file for questions alone: nothing is written, and another process may write meanwhile.
+///
+/// # Errors
+/// If there is no such file, or it is damaged, of another version, another program's, or cannot be read.
+pub fn open_read_only(path: &Path) -> Result<Arc<dyn Store>, OpenError> {
+    open::look(path)?;
+    Ok(Arc::new(read::SqliteStore::open(path)?))
+}
+
 /// The text in a packed column, for whoever looks into the file by hand.
 #[must_use]
 pub fn unpack(blob: &[u8]) -> String {

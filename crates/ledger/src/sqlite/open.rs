@@ -29,6 +29,13 @@ pub enum OpenError {
         /// The newest schema that this version knows.
         known: i32,
     },
+    /// An older version of Agent Tracer wrote it, and it was opened only to be read.
+    Older {
+        /// Its schema.
+        found: i32,
+        /// The schema that this version asks.
+        known: i32,
+    },
     /// Some other program wrote it.
     NotOurs,
     /// It is damaged; what the check says.
@@ -48,6 +55,11 @@ impl fmt::Display for OpenError {
                 f,
                 "the store was written by a newer version (schema {found}, this one knows {known})\n\
                  hint: install that version again; an older one would lose what it does not know"
+            ),
+            Self::Older { found, known } => write!(
+                f,
+                "the store was written by an older version (schema {found}, this one asks {known})\n\
+                 hint: `agent-tracer serve` or `agent-tracer import` brings it up to date"
             ),
             Self::NotOurs => {
                 f.write_str("the file is a database of another program\nhint: choose another home")
@@ -121,6 +133,23 @@ pub(crate) fn open(path: &Path) -> Result<Connection, OpenError> {
         migrate(&mut conn, path, found)?;
     }
     Ok(conn)
+}
+
+/// Looks whether the file can be asked by this version. Writes nothing.
+pub(crate) fn look(path: &Path) -> Result<(), OpenError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(std::time::Duration::from_secs(5))?;
+    let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let found: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    if application != APPLICATION {
+        return Err(OpenError::NotOurs);
+    }
+    match found.cmp(&SCHEMA) {
+        std::cmp::Ordering::Equal => Ok(()),
+        std::cmp::Ordering::Greater => Err(OpenError::Newer { found, known: SCHEMA }),
+        std::cmp::Ordering::Less => Err(OpenError::Older { found, known: SCHEMA }),
+    }
 }
 
 /// Makes the file with nobody else's rights before anything is written to it.
@@ -199,6 +228,23 @@ mod tests {
         conn.pragma_update(None, "user_version", SCHEMA + 1).unwrap();
         drop(conn);
         assert!(matches!(open(&path), Err(OpenError::Newer { found, known: SCHEMA }) if found == SCHEMA + 1));
+    }
+
+    #[test]
+    fn a_look_tells_ours_from_others_and_from_other_versions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        assert!(matches!(look(&path), Err(OpenError::Io(_))), "nothing is made by looking");
+        assert!(!path.exists());
+        let conn = open(&path).unwrap();
+        look(&path).unwrap();
+        conn.pragma_update(None, "user_version", SCHEMA + 1).unwrap();
+        assert!(matches!(look(&path), Err(OpenError::Newer { .. })));
+        conn.pragma_update(None, "user_version", SCHEMA - 1).unwrap();
+        assert!(matches!(look(&path), Err(OpenError::Older { .. })));
+        let theirs = folder.path().join("theirs.db");
+        Connection::open(&theirs).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+        assert!(matches!(look(&theirs), Err(OpenError::NotOurs)));
     }
 
     #[test]

@@ -53,8 +53,9 @@ fn what_was_deleted_on_purpose_is_gone_from_the_file_and_does_not_come_back() {
     assert_eq!(done.tasks, 3, "the subagents go with their parent");
     assert!(done.events > 10);
     assert_eq!(world.rows(), Vec::<String>::new());
-    let receipt = world.ledger.append(Batch { observed: all, ..Batch::default() }).unwrap();
+    let receipt = world.ledger.append(Batch { observed: all.clone(), ..Batch::default() }).unwrap();
     assert!(receipt.outcomes.iter().all(|outcome| *outcome == Outcome::Refused), "{:?}", receipt.outcomes);
+    world.ledger.append(Batch { observed: all, reread: true, ..Batch::default() }).unwrap();
     assert_eq!(world.rows().iter().filter(|row| row.starts_with("fact")).count(), 0);
     let path = world.path();
     drop(world.ledger.store());
