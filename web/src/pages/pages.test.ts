@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Task } from '../api/types';
 import { parse, questionOf, without } from './chips';
-import { before, bucketCount, readRange } from './insights/range';
+import { before, bucketCount, everyDay, readRange } from './insights/range';
 import { askFor, isFiltered, mergeFirstPage, readFilter } from './taskFilter';
 
 describe('the search box', () => {
@@ -48,6 +48,13 @@ describe('ranges', () => {
 
   it('are compared with as much time before', () => {
     expect(before({ since: 100, until: 150 })).toEqual({ since: 50, until: 100 });
+  });
+
+  it('have every day, also those on which nothing was spent', () => {
+    const span = { since: new Date(2026, 1, 27, 18).getTime(), until: new Date(2026, 2, 2, 9).getTime() };
+    const { times, costs } = everyDay(span, [{ key: '2026-03-01', usage: { costUsd: 3 } }]);
+    expect(times.map((t) => new Date(t).getDate())).toEqual([27, 28, 1, 2]);
+    expect(costs).toEqual([0, 0, 3, 0]);
   });
 
   it('have as many stretches as can be read', () => {

@@ -4,7 +4,7 @@ export interface Span {
   until: number;
 }
 
-export const RANGES = [['24h', '24 hours', 1], ['7d', '7 days', 7], ['30d', '30 days', 30], ['90d', '90 days', 90], ['365d', 'a year', 365]] as const;
+export const RANGES = [['24h', '24 hours', 1], ['7d', '7 days', 7], ['30d', '30 days', 30], ['90d', '90 days', 90], ['365d', 'year', 365]] as const;
 
 const DAY = 86_400_000;
 
@@ -23,6 +23,24 @@ export function before({ since, until }: Span): Span {
 }
 
 export const ask = ({ since, until }: Span) => ({ since: new Date(since).toISOString(), until: new Date(until).toISOString() });
+
+/** Every local day of the range, those on which nothing was spent too: a chart without them would join far days. */
+export function everyDay({ since, until }: Span, spent: readonly { key: string; usage: { costUsd: number } }[]): { times: number[]; costs: number[] } {
+  const byDay = new Map(spent.map((day) => [day.key, day.usage.costUsd]));
+  const times: number[] = [];
+  const costs: number[] = [];
+  const day = new Date(since);
+  day.setHours(12, 0, 0, 0);
+  const two = (n: number) => String(n).padStart(2, '0');
+  const last = new Date(until - 1);
+  last.setHours(12, 0, 0, 0);
+  while (day <= last) {
+    times.push(day.getTime());
+    costs.push(byDay.get(`${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`) ?? 0);
+    day.setDate(day.getDate() + 1);
+  }
+  return { times, costs };
+}
 
 /** As many stretches as can be read, of a length that people know. */
 export function bucketCount({ since, until }: Span): number {
