@@ -336,7 +336,6 @@ impl Story {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "read where it is made")]
     fn what(&mut self) -> (Kind, Lane, &'static str, Value, Vec<String>) {
         let signature = format!("{:016x}", self.dice.below(40));
         let path = format!("{}/src/file{}.rs", self.dice.pick(&PROJECTS), self.dice.below(30));

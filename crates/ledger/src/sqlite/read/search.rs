@@ -86,7 +86,7 @@ fn endings(conn: &Connection, beginning: &str) -> rusqlite::Result<Vec<String>> 
     let rows =
         find.query_map(params![beginning, MOST_COMPARED], |row| Ok((row.get::<_, i64>(1)?, row.get(0)?)))?;
     let mut terms: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
-    terms.sort_unstable_by(|one, two| (two.1 == beginning, two.0).cmp(&(one.1 == beginning, one.0)));
+    terms.sort_unstable_by_key(|(n, term)| std::cmp::Reverse((term == beginning, *n)));
     terms.truncate(MOST_ENDINGS);
     Ok(terms.into_iter().map(|(_, term)| term).collect())
 }
