@@ -7,12 +7,7 @@ use crate::sink::{Sink, SinkError};
 
 impl Sink for Ledger {
     fn append(&self, batch: Batch) -> Result<Receipt, SinkError> {
-        Self::append(self, batch).map_err(|error| match error {
-            AppendError::DiskFull => SinkError::DiskFull,
-            AppendError::ReadOnly => SinkError::ReadOnly,
-            AppendError::Closed => SinkError::Closed,
-            AppendError::Store(what) => SinkError::Failed(what),
-        })
+        Self::append(self, batch).map_err(SinkError::from)
     }
 
     fn cursor(&self, source: &str) -> Result<Option<Cursor>, SinkError> {
@@ -21,6 +16,17 @@ impl Sink for Ledger {
 
     fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, SinkError> {
         Self::cursors(self, agent).map_err(unanswered)
+    }
+}
+
+impl From<AppendError> for SinkError {
+    fn from(error: AppendError) -> Self {
+        match error {
+            AppendError::DiskFull => Self::DiskFull,
+            AppendError::ReadOnly => Self::ReadOnly,
+            AppendError::Closed => Self::Closed,
+            AppendError::Store(what) => Self::Failed(what),
+        }
     }
 }
 

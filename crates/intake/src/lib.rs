@@ -21,6 +21,7 @@ mod note;
 mod pace;
 mod privacy;
 mod project;
+pub mod reread;
 mod sink;
 pub mod spool;
 mod stop;

@@ -139,8 +139,10 @@ impl SpoolIntake {
             return Ok(step);
         }
         let mut said = Said::new();
-        let observed =
-            batch.envelopes.into_iter().map(|delivered| observe(delivered, &self.projects, &mut said));
+        let observed = batch.envelopes.into_iter().map(|delivered| {
+            let Delivered { name, header, body } = delivered;
+            observe(name.as_str(), &header, &body, &self.projects, &mut said)
+        });
         let brought = Batch { observed: observed.collect(), ..Batch::default() };
         let named = processes_of(&brought);
         if let Err(error) = self.sink.append(brought) {
@@ -235,8 +237,13 @@ fn chain(error: &dyn std::error::Error) -> String {
 }
 
 /// Reads an envelope.
-fn observe(delivered: Delivered, projects: &Projects, said: &mut Said) -> Observed {
-    let Delivered { name, header, body } = delivered;
+pub(crate) fn observe(
+    name: &str,
+    header: &envelope::Header<'_>,
+    body: &[u8],
+    projects: &Projects,
+    said: &mut Said,
+) -> Observed {
     let agent = match header.agent {
         envelope::Agent::ClaudeCode => Agent::ClaudeCode,
         envelope::Agent::Codex => Agent::Codex,
@@ -249,16 +256,9 @@ fn observe(delivered: Delivered, projects: &Projects, said: &mut Said) -> Observ
     let verdict = match &header.fault {
         Some(fault) => Verdict::Malformed(format!("{} at byte {}", fault.what, fault.at)),
         None => {
-            let context = context_of(&header);
-            let observation = Observation {
-                agent,
-                channel: Channel::Hook,
-                name: name.as_str(),
-                arrived,
-                source,
-                body: &body,
-                context: &context,
-            };
+            let context = context_of(header);
+            let observation =
+                Observation { agent, channel: Channel::Hook, name, arrived, source, body, context: &context };
             let mut reading = read(&observation);
             if is_malformed(&reading) {
                 Verdict::Malformed("not JSON".to_owned())
@@ -270,11 +270,11 @@ fn observe(delivered: Delivered, projects: &Projects, said: &mut Said) -> Observ
     };
     // Equal bytes of Codex can be distinct calls; a status line is asked for again and again.
     let is_told_twice = agent == Agent::ClaudeCode && source == Source::Hook && !body.is_empty();
-    let payload = is_told_twice.then(|| xxh3_64(&body));
+    let payload = is_told_twice.then(|| xxh3_64(body));
     let mut kept = Vec::new();
-    envelope::encode(&header, &body, &mut kept);
+    envelope::encode(header, body, &mut kept);
     Observed {
-        name: name.to_string(),
+        name: name.to_owned(),
         source: None,
         agent,
         channel: Channel::Hook,

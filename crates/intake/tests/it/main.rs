@@ -13,6 +13,7 @@ mod import;
 mod intake;
 mod ledger;
 mod liveness;
+mod reread;
 mod spool;
 mod tail;
 mod world;

@@ -1,0 +1,126 @@
+//! Reading again what was read before, because the readers have become better.
+//!
+//! Hooks cannot be asked again, so their envelopes are kept for a while: [`read_kept`] reads those. The agents' files
+//! are still there: through an [`Again`], [`crate::files`] reads them from their beginning. What an observation says now
+//! replaces what it said then; what nobody can read any more, a file that is gone or an envelope that was dropped, stays
+//! as it was told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agent_tracer_event::{Agent, Outcome};
+use agent_tracer_ledger::{Batch, Cursor, Kept, Ledger, Observed, Receipt};
+use agent_tracer_spool::envelope;
+
+use crate::project::{Projects, Said};
+use crate::sink::{Sink, SinkError};
+use crate::spool::observe;
+use crate::stop::Stop;
+
+/// Envelopes that are read at a time.
+const PART: u32 = 256;
+
+/// What became of what was read again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rereading {
+    /// Observations that say something else than before, or something at all for the first time.
+    pub changed: u64,
+    /// Observations that say what they said before.
+    pub unchanged: u64,
+    /// Observations that cannot be read; what they said before stays.
+    pub unreadable: u64,
+}
+
+/// A ledger to which everything is brought anew: it knows of no file, and each batch replaces what was said before.
+pub struct Again {
+    ledger: Arc<Ledger>,
+    changed: AtomicU64,
+    unchanged: AtomicU64,
+    unreadable: AtomicU64,
+}
+
+impl Again {
+    /// Brings to this ledger.
+    #[must_use]
+    pub fn new(ledger: Arc<Ledger>) -> Self {
+        Self {
+            ledger,
+            changed: AtomicU64::new(0),
+            unchanged: AtomicU64::new(0),
+            unreadable: AtomicU64::new(0),
+        }
+    }
+
+    /// What was brought so far.
+    #[must_use]
+    pub fn counts(&self) -> Rereading {
+        let read = |number: &AtomicU64| number.load(Ordering::Relaxed);
+        Rereading {
+            changed: read(&self.changed),
+            unchanged: read(&self.unchanged),
+            unreadable: read(&self.unreadable),
+        }
+    }
+}
+
+impl Sink for Again {
+    fn append(&self, mut batch: Batch) -> Result<Receipt, SinkError> {
+        batch.reread = true;
+        // They were counted when they were read for the first time.
+        batch.skipped = 0;
+        let receipt = Sink::append(self.ledger.as_ref(), batch)?;
+        for outcome in &receipt.outcomes {
+            let count = match outcome {
+                Outcome::Malformed => &self.unreadable,
+                Outcome::Duplicate | Outcome::Refused => &self.unchanged,
+                Outcome::Recorded | Outcome::Unrecognised => &self.changed,
+            };
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(receipt)
+    }
+
+    fn cursor(&self, _: &str) -> Result<Option<Cursor>, SinkError> {
+        Ok(None)
+    }
+
+    fn cursors(&self, _: Agent) -> Result<Vec<Cursor>, SinkError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Reads every envelope again that was kept, of one agent or of all. `watch` is told how many were read so far.
+///
+/// # Errors
+/// If the ledger cannot be read or written; what was brought until then stays.
+pub fn read_kept(
+    again: &Again,
+    agent: Option<Agent>,
+    projects: &Projects,
+    stop: &Stop,
+    watch: &mut dyn FnMut(u64),
+) -> Result<(), SinkError> {
+    let mut place = 0;
+    let mut read = 0;
+    while !stop.is_requested() {
+        let mut kept = again.ledger.kept(place, PART)?;
+        let Some(last) = kept.last() else { break };
+        place = last.place;
+        kept.retain(|kept| agent.is_none_or(|agent| kept.agent == agent));
+        read += kept.len() as u64;
+        let mut said = Said::new();
+        let observed: Vec<Observed> =
+            kept.iter().filter_map(|kept| observe_again(kept, projects, &mut said)).collect();
+        again.unreadable.fetch_add((kept.len() - observed.len()) as u64, Ordering::Relaxed);
+        again.append(Batch { observed, ..Batch::default() })?;
+        projects.remember(said);
+        watch(read);
+    }
+    Ok(())
+}
+
+/// Reads kept bytes; none if they are no envelope.
+fn observe_again(kept: &Kept, projects: &Projects, said: &mut Said) -> Option<Observed> {
+    let envelope = envelope::parse(&kept.bytes).ok()?;
+    Some(observe(&kept.name, &envelope.header, envelope.body, projects, said))
+}
