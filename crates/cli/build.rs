@@ -18,10 +18,19 @@ fn main() -> io::Result<()> {
         let name = file.strip_prefix(&dist).unwrap_or(file).to_string_lossy().replace('\\', "/");
         let packed = |ending: &str| {
             let path = PathBuf::from(format!("{}.{ending}", file.display()));
-            if path.is_file() { format!("Some(include_bytes!({path:?}).as_slice())") } else { "None".to_owned() }
+            if path.is_file() {
+                format!("Some(include_bytes!({path:?}).as_slice())")
+            } else {
+                "None".to_owned()
+            }
         };
-        writeln!(table, "({name:?}, include_bytes!({file:?}).as_slice(), {}, {}),", packed("gz"), packed("br"))
-            .map_err(io::Error::other)?;
+        writeln!(
+            table,
+            "({name:?}, include_bytes!({file:?}).as_slice(), {}, {}),",
+            packed("gz"),
+            packed("br")
+        )
+        .map_err(io::Error::other)?;
     }
     table.push_str("]\n");
     let out = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("dashboard.rs");

@@ -2,7 +2,15 @@
 //!
 //! Law: every command has examples in its help, and the help is the reference: `docs/cli.md` is made from it.
 
+mod asking;
+mod tending;
+
 use std::path::PathBuf;
+
+pub(crate) use asking::{
+    Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
+};
+pub(crate) use tending::{Purge, Rebuild, Reread};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -17,6 +25,8 @@ Examples:
   agent-tracer serve               record and show, until Ctrl-C
   agent-tracer install claude      connect Claude Code
   agent-tracer install codex       connect Codex
+  agent-tracer tasks               what they did
+  agent-tracer tail                what they do
   agent-tracer doctor              see whether all is well"
 )]
 pub(crate) struct Arguments {
@@ -42,6 +52,15 @@ pub(crate) enum Command {
     Uninstall(Uninstall),
     Doctor(Doctor),
     Import(Import),
+    Tasks(Tasks),
+    Show(Show),
+    Tail(Tail),
+    Search(Search),
+    Tools(Tools),
+    Export(Export),
+    Rebuild(Rebuild),
+    Reread(Reread),
+    Purge(Purge),
     /// Prints the status line for what Claude Code sends on standard input
     ///
     /// Claude Code calls the hook binary directly; this is the same, for trying it out.
@@ -56,6 +75,7 @@ Examples:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AgentName {
     /// Claude Code
+    #[value(alias = "claude_code")]
     Claude,
     /// Codex
     Codex,

@@ -9,17 +9,22 @@ mod commands;
 mod dashboard;
 mod environment;
 mod failure;
+mod figures;
 mod files;
 mod home;
 mod instance;
+mod local_time;
 mod log;
+mod moment;
 mod output;
+mod reading;
 mod record;
 #[cfg(test)]
 mod reference;
 mod signals;
 mod sources;
 mod statusline_conf;
+mod table;
 
 use std::process::ExitCode;
 

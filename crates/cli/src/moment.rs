@@ -1,11 +1,11 @@
-//! `--since`: a moment, or how long ago.
+//! Moments as people write them: a date, a time, or how long ago.
 
 use agent_tracer_event::Millis;
 
 use crate::failure::Failure;
 
 /// Reads a moment as people write it: `2026-11-15`, `2026-11-15T21:10:04Z`, `7d`, `24h`, `30m`.
-pub(super) fn parse(text: &str, now: Millis) -> Result<Millis, Failure> {
+pub(crate) fn parse(text: &str, now: Millis) -> Result<Millis, Failure> {
     let wrong = || {
         Failure::usage(format!("`{text}` is no moment")).hint(
             "write a date (`2026-11-15`), a time (`2026-11-15T21:10:04Z`) or how long ago (`7d`, `24h`)",

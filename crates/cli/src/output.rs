@@ -20,6 +20,7 @@ pub(crate) enum Paint {
     Red,
     Blue,
     Bold,
+    Dim,
 }
 
 impl Output {
@@ -28,6 +29,18 @@ impl Output {
         let unset = |name: &str| std::env::var_os(name).is_none_or(|value| value.is_empty());
         let capable = std::env::var_os("TERM").is_some_and(|term| term != "dumb");
         Output { colour: io::stdout().is_terminal() && unset("NO_COLOR") && capable }
+    }
+
+    /// Returns output that is no terminal, for tests of what is written to it.
+    #[cfg(test)]
+    pub(crate) fn plain() -> Output {
+        Output { colour: false }
+    }
+
+    /// Returns how many columns standard output has, if it is a terminal.
+    pub(crate) fn width(&self) -> Option<usize> {
+        let (terminal_size::Width(width), _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(usize::from(width)).filter(|width| *width > 0)
     }
 
     /// Writes data: text as it is, to standard output.
@@ -59,6 +72,7 @@ impl Output {
             Paint::Red => "31",
             Paint::Blue => "34",
             Paint::Bold => "1",
+            Paint::Dim => "2",
         };
         format!("\x1b[{code}m{text}\x1b[0m")
     }
@@ -72,9 +86,21 @@ pub(crate) fn printable(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
+/// Returns text as one printable line, without marks that turn the direction of what follows.
+pub(crate) fn one_line(text: &str) -> String {
+    let is_turn = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    printable(&line).chars().filter(|character| !is_turn(*character)).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::printable;
+    use super::{one_line, printable};
+
+    #[test]
+    fn a_line_is_one_line_and_reads_forwards() {
+        assert_eq!(one_line(" a\n\tb \u{202e}c\x1b[2J"), "a b c\u{fffd}[2J");
+    }
 
     #[test]
     fn text_from_a_file_does_not_steer_the_terminal() {

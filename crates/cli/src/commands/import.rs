@@ -3,8 +3,7 @@
 //! Law: idempotent. What was read is not read again, what was brought is known by its name, and stopping at any moment
 //! loses nothing but time.
 
-mod progress;
-mod since;
+pub(super) mod progress;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::instance::Instance;
 use crate::output::Output;
-use crate::{home, signals, sources};
+use crate::{home, moment, signals, sources};
 use progress::Display;
 
 pub(super) fn run(
@@ -30,7 +29,7 @@ pub(super) fn run(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let since = arguments.since.as_deref().map(|text| since::parse(text, environment.now())).transpose()?;
+    let since = arguments.since.as_deref().map(|text| moment::parse(text, environment.now())).transpose()?;
     let (tracer, named) = environment.home(options.home.as_deref())?;
     let roots = roots(arguments, environment)?;
     // Before the ledger starts threads of its own.
@@ -63,6 +62,10 @@ pub(super) fn run(
     let summary = read_plan(&files, &plan, Patience::Fail, &stop, &mut |progress| display.show(progress));
     display.clear();
     let summary = summary.map_err(|error| refused(&error))?;
+    if !summary.is_stopped {
+        // Without a server nobody else would do it.
+        ledger.finish_search().map_err(|error| refused(&SinkError::from(error)))?;
+    }
     ledger.close();
     for failure in &summary.failures {
         let cause = std::error::Error::source(failure).map(|cause| format!(": {cause}")).unwrap_or_default();
@@ -99,7 +102,7 @@ fn roots(arguments: &Import, environment: &Environment) -> Result<Vec<Root>, Fai
     Ok(roots)
 }
 
-fn refused(error: &SinkError) -> Failure {
+pub(super) fn refused(error: &SinkError) -> Failure {
     let failure = Failure::new(format!("cannot go on: {error}"));
     match error {
         SinkError::DiskFull => {

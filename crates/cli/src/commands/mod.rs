@@ -2,11 +2,21 @@
 
 mod completions;
 mod doctor;
+mod export;
 mod import;
 mod install;
+mod purge;
+mod rebuild;
+mod reread;
+mod search;
 mod serve;
+mod show;
 mod statusline;
+mod tail;
 mod target;
+mod tasks;
+mod tend;
+mod tools;
 mod uninstall;
 
 use std::process::ExitCode;
@@ -29,6 +39,15 @@ pub(crate) fn run(
         Command::Doctor(arguments) => doctor::run(arguments, options, environment, output),
         Command::Serve(arguments) => serve::run(arguments, options, environment, output),
         Command::Import(arguments) => import::run(arguments, options, environment, output),
+        Command::Tasks(arguments) => tasks::run(arguments, options, environment, output),
+        Command::Show(arguments) => show::run(arguments, options, environment, output),
+        Command::Tail(arguments) => tail::run(arguments, options, environment, output),
+        Command::Search(arguments) => search::run(arguments, options, environment, output),
+        Command::Tools(arguments) => tools::run(arguments, options, environment, output),
+        Command::Export(arguments) => export::run(arguments, options, environment, output),
+        Command::Rebuild(arguments) => rebuild::run(arguments, options, environment, output),
+        Command::Reread(arguments) => reread::run(arguments, options, environment, output),
+        Command::Purge(arguments) => purge::run(arguments, options, environment, output),
         Command::Statusline => statusline::run(options, environment),
         Command::Completions(arguments) => completions::run(arguments, output),
     }

@@ -34,7 +34,7 @@ pub(super) fn run(
         roots.extend(sources::roots(*agent, environment)?);
     }
     home::prepare(&tracer, named.is_none())?;
-    let _instance = Instance::take(&tracer)?;
+    let mut instance = Instance::take(&tracer)?;
     let token = owner_token(&tracer.token()).map_err(|error| explained(&error))?;
     let clock = sources::clock();
     let notes = log::to_stderr(Arc::clone(&clock));
@@ -57,6 +57,7 @@ pub(super) fn run(
     config.listen = arguments.listen;
     config.time_zone = environment.time_zone();
     let server = start(config, &shared)?;
+    instance.tell(server.address());
     let setup =
         Setup { home: tracer.clone(), roots, privacy, clock, notes: Arc::clone(&notes), running: None };
     let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&ledger);
@@ -71,6 +72,7 @@ pub(super) fn run(
     signals::release();
     notes(Note::info(format!("{signal}: stopping")));
     stop(&shared.intake, server, &ledger);
+    drop(instance);
     notes(Note::info("stopped; what happens from now on waits in the spool"));
     Ok(ExitCode::SUCCESS)
 }

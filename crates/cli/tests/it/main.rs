@@ -1,11 +1,14 @@
 //! Black-box tests of `agent-tracer`: a home of its own, the built binary, and what it says.
 
+mod asking;
 mod doctor;
 mod doctor_codex;
+mod history;
 mod import;
 mod install_claude;
 mod install_codex;
 mod serve;
+mod tending;
 mod uninstall;
 mod words;
 mod world;

@@ -9,14 +9,14 @@ use nix::unistd::Pid;
 
 use crate::world::World;
 
-struct Server {
+pub(crate) struct Server {
     child: Child,
     stderr: BufReader<std::process::ChildStderr>,
     said: String,
 }
 
 impl Server {
-    fn start(world: &World) -> Server {
+    pub(crate) fn start(world: &World) -> Server {
         let mut child = Command::new(world.path("bin/agent-tracer"))
             .args(["serve", "--listen", "127.0.0.1:0"])
             .env_clear()
@@ -61,7 +61,7 @@ impl Server {
     }
 
     /// Asks it to end; returns everything that it said.
-    fn end(mut self, signal: Signal) -> String {
+    pub(crate) fn end(mut self, signal: Signal) -> String {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).expect("a number"));
         kill(pid, signal).expect("signalled");
         self.stderr.read_to_string(&mut self.said).expect("text");

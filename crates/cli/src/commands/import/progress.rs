@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use agent_tracer_intake::import::{Plan, Progress, Summary};
 
 /// A line on the terminal that is written over.
-pub(super) struct Display {
+pub(in crate::commands) struct Display {
     is_shown: bool,
     begun: Instant,
     is_dirty: bool,
@@ -14,20 +14,25 @@ pub(super) struct Display {
 
 impl Display {
     /// Shows something only if standard error is a terminal.
-    pub(super) fn of_process() -> Display {
+    pub(in crate::commands) fn of_process() -> Display {
         let capable = std::env::var_os("TERM").is_some_and(|term| term != "dumb");
         Display { is_shown: io::stderr().is_terminal() && capable, begun: Instant::now(), is_dirty: false }
     }
 
-    pub(super) fn show(&mut self, progress: &Progress) {
+    pub(in crate::commands) fn show(&mut self, progress: &Progress) {
+        let elapsed = self.begun.elapsed();
+        self.say(&line(progress, elapsed));
+    }
+
+    pub(in crate::commands) fn say(&mut self, line: &str) {
         if self.is_shown {
             self.is_dirty = true;
             // A terminal that is gone is no reason to stop.
-            drop(write!(io::stderr().lock(), "\r\x1b[K{}", line(progress, self.begun.elapsed())));
+            drop(write!(io::stderr().lock(), "\r\x1b[K{line}"));
         }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in crate::commands) fn clear(&mut self) {
         if std::mem::take(&mut self.is_dirty) {
             drop(write!(io::stderr().lock(), "\r\x1b[K"));
         }

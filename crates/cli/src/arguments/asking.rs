@@ -1,0 +1,229 @@
+//! The words of commands that ask.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::AgentName;
+
+/// Where a task stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum StatusName {
+    /// It works
+    Running,
+    /// It waits for somebody
+    Waiting,
+    /// It ended
+    Completed,
+    /// Its last turn failed
+    Failed,
+    /// It fell silent and will hardly come back
+    Abandoned,
+}
+
+/// Who started a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum TaskKindName {
+    /// A person
+    Primary,
+    /// Another task
+    Background,
+}
+
+/// Which tasks.
+#[derive(Debug, Args, Default)]
+pub(crate) struct TaskWords {
+    /// Only those in one of these states
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) status: Vec<StatusName>,
+    /// Only this agent's
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<AgentName>,
+    /// Only those of a project: its folder, any folder in it, or the last part of its path
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Only those whose title or session has these words
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) q: Option<String>,
+    /// Only those that were heard of since then: a date, a time, or how long ago (`7d`, `24h`)
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
+    /// Only those that began before then
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(crate) until: Option<String>,
+    /// Only those that a person or another task started
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Option<TaskKindName>,
+    /// Only those with a call that failed
+    #[arg(long)]
+    pub(crate) failed_calls: bool,
+}
+
+/// Lists what your agents did, newest first
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer tasks                                  the newest twenty
+  agent-tracer tasks --status running,waiting         what goes on just now
+  agent-tracer tasks --project . --since 7d --tree    here, this week, with subagents below their parents
+  agent-tracer tasks --q 'flaky test' --failed-calls
+  agent-tracer tasks --json | jq -r '.items[].id'
+
+The id at the end of a line is enough for `show`.")]
+pub(crate) struct Tasks {
+    #[command(flatten)]
+    pub(crate) words: TaskWords,
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// Begin where an earlier answer ended: its `nextCursor`
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) cursor: Option<String>,
+    /// Show subagents below the task that started them
+    #[arg(long, conflicts_with = "kind")]
+    pub(crate) tree: bool,
+    /// Print the answer of the query API
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Shows one task: its numbers, turns, calls, files and subagents
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer show t7k2qf             by the beginning of its id
+  agent-tracer show 5a13c0de-…         by what the agent calls its session
+  agent-tracer show last               the one that was heard of last
+  agent-tracer show t7k2qf --all       every turn, call and file
+  agent-tracer show last --json | jq .summary")]
+pub(crate) struct Show {
+    /// The task: the beginning of its id or of its session's, or `last`
+    pub(crate) id: String,
+    /// Show everything instead of the last ten of each
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print the answers of the query API: task, summary, turns, toolCalls, files, tree
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Follows what your agents do, as it happens
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer tail
+  agent-tracer tail --task t7k2qf                     one task and its subagents
+  agent-tracer tail --lane user,questions,rule        only what people are asked for
+  agent-tracer tail --kind terminal.command --json | jq -r .title
+  agent-tracer tail --lines 50 --no-follow            what happened last
+
+Follows the running server, and the ledger itself if there is none. Ends with Ctrl-C.")]
+pub(crate) struct Tail {
+    /// Only this task and its subagents: the beginning of its id or of its session's, or `last`
+    #[arg(long, value_name = "ID")]
+    pub(crate) task: Option<String>,
+    /// Only these lanes of the timeline
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) lane: Vec<String>,
+    /// Only these kinds of events
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) kind: Vec<String>,
+    /// How much of what happened before to show first
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 10)]
+    pub(crate) lines: u32,
+    /// Show what happened before, and end
+    #[arg(long)]
+    pub(crate) no_follow: bool,
+    /// Print each event as a line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Searches prompts, answers, commands, files and everything else that was recorded
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer search cargo test                     all of the words; the last may be a beginning
+  agent-tracer search tool:Bash state:failed '>10s'  failed commands that took at least ten seconds
+  agent-tracer search migration since:7d project:shop
+  agent-tracer search kind:user.message deploy --json | jq -r '.items[].row.body'
+
+Words with a meaning: tool: state: kind: agent: client: project: task: since: until: and >TIME (500ms,
+10s, 2m, 1h). Anything else is searched for; quotes keep such a word one of the text: '\"tool:Bash\"'.")]
+pub(crate) struct Search {
+    /// What to search for
+    #[arg(required = true, value_name = "WORDS")]
+    pub(crate) words: Vec<String>,
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// Begin where an earlier answer ended: its `nextCursor`
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) cursor: Option<String>,
+    /// Print the answer of the query API
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Says how often each tool was used, how often it failed and how long it took
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer tools
+  agent-tracer tools --since 7d --project .
+  agent-tracer tools --json | jq '.items[] | select(.failures > 0)'")]
+pub(crate) struct Tools {
+    /// Only calls since then: a date, a time, or how long ago (`7d`, `24h`)
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
+    /// Only calls before then
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(crate) until: Option<String>,
+    /// Only in a project: its folder, any folder in it, or the last part of its path
+    #[arg(long, value_name = "PROJECT")]
+    pub(crate) project: Option<String>,
+    /// Only this agent's
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<AgentName>,
+    /// Print the answer of the query API
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How an export is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// One JSON object per line: `{"task": …}`, then `{"event": …}` for each of its events
+    Jsonl,
+    /// A table for spreadsheets: one line per event
+    Csv,
+}
+
+/// Writes tasks and their events to a file, for other programs
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer export --output history.jsonl                        everything
+  agent-tracer export --format csv --since 30d --output month.csv   for a spreadsheet
+  agent-tracer export --project . --tasks-only | jq -r .task.title
+
+A file is complete or not there: it gets its name when all is written. In a table, a text that a
+spreadsheet would take for a formula has an apostrophe before it.")]
+pub(crate) struct Export {
+    #[command(flatten)]
+    pub(crate) words: TaskWords,
+    /// How to write it
+    #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
+    pub(crate) format: FormatName,
+    /// Leave the events out
+    #[arg(long)]
+    pub(crate) tasks_only: bool,
+    /// Write to this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// At most so many tasks
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
+}

@@ -1,0 +1,84 @@
+//! The words of commands that tend the ledger.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::AgentName;
+
+/// Derives everything that is shown anew from what was recorded
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer rebuild
+  agent-tracer rebuild --json
+
+Nothing that was recorded changes. Needed only if a number looks wrong, or to fill the search anew.
+Stop the server first.")]
+pub(crate) struct Rebuild {
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads again what was read before, with the readers of this version
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer reread                    kept events of hooks, and the files of both agents
+  agent-tracer reread codex              only the files of Codex, and its hooks
+  agent-tracer reread --hooks-only       without the files
+  agent-tracer reread --json | jq .changed
+
+What an event says now replaces what it said; today's privacy settings count. What cannot be read
+any more, a transcript that is gone or an event whose bytes were dropped, stays as it was told.
+What was purged stays away. Stop the server first.")]
+pub(crate) struct Reread {
+    /// Only the files of this agent
+    pub(crate) agent: Option<AgentName>,
+    /// Leave the files of the agents alone
+    #[arg(long, conflicts_with = "agent")]
+    pub(crate) hooks_only: bool,
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Deletes tasks with everything that was recorded of them, for good
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer purge t7k2qf                                   one task and its subagents
+  agent-tracer purge --project ~/clients/secret --dry-run     what would go
+  agent-tracer purge --before 2026-01-01 --export old.jsonl   keep a copy outside
+  agent-tracer purge --all --yes                              without being asked
+
+Asks before it deletes; without a terminal it needs `--yes`. What was deleted is overwritten, and
+the next import does not bring it back. The agents' own transcripts stay where they are: delete
+those yourself. Stop the server first.")]
+pub(crate) struct Purge {
+    /// These tasks: the beginning of an id or of a session's
+    #[arg(value_name = "ID", required_unless_present_any = ["project", "before", "all"])]
+    pub(crate) ids: Vec<String>,
+    /// Those of a project: its folder, any folder in it, or the last part of its path
+    #[arg(long, value_name = "PROJECT", conflicts_with = "ids")]
+    pub(crate) project: Option<String>,
+    /// Those that were last heard of before then: a date, a time, or how long ago (`90d`)
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true, conflicts_with = "ids")]
+    pub(crate) before: Option<String>,
+    /// All of them
+    #[arg(long, conflicts_with_all = ["ids", "project", "before"])]
+    pub(crate) all: bool,
+    /// Write what will be deleted to this file first, as `export` does
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export: Option<PathBuf>,
+    /// Say what would be deleted, and delete nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,194 @@
+//! `agent-tracer purge`: deletes tasks on purpose.
+//!
+//! Law: nothing goes before it was shown and somebody agreed. The agents' own files are never touched.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::process::ExitCode;
+
+use agent_tracer_event::{Agent, Millis, TaskId};
+use agent_tracer_ledger::TaskFilter;
+use agent_tracer_ledger::view::{Page, Task, TreeNode};
+use serde_json::json;
+
+use crate::arguments::{FormatName, Options, Purge};
+use crate::commands::{export, tasks, tend};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::reading::{Reading, json as json_of, refused};
+use crate::{moment, sources};
+
+/// Tasks that are shown before they go.
+const SHOWN: usize = 10;
+
+pub(super) fn run(
+    arguments: &Purge,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let Some(tended) = tend::open(options, environment, output)? else {
+        return report(arguments, &Chosen::default(), 0, output);
+    };
+    let now = environment.now();
+    let reading = Reading::over(tended.ledger.store(), tended.home.clone(), now);
+    let chosen = choose(arguments, &reading, environment, now)?;
+    if chosen.nodes.is_empty() {
+        output.say("nothing to delete: no task matches")?;
+        return report(arguments, &chosen, 0, output);
+    }
+    if arguments.dry_run {
+        if arguments.json {
+            return report(arguments, &chosen, 0, output);
+        }
+        let text = preview(&chosen, now, output);
+        output.data(&format!("{text}would delete {}\n", chosen.words()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !arguments.yes {
+        output.say(preview(&chosen, now, output).trim_end())?;
+        ask(&chosen, output)?;
+    }
+    let ids: Vec<TaskId> = chosen.nodes.iter().filter_map(|node| TaskId::parse(&node.task.id)).collect();
+    if let Some(path) = &arguments.export {
+        let path = environment.absolute(path);
+        let form = export::Form { format: FormatName::Jsonl, tasks_only: false };
+        let written = export::to_file(&reading, &ids, form, &path)?;
+        output.say(&format!(
+            "wrote {} tasks with {} events to `{}`",
+            written.tasks,
+            written.events,
+            path.display()
+        ))?;
+    }
+    let done = tended.ledger.purge(ids, now).map_err(|error| tend::refused(&error))?;
+    tended.ledger.close();
+    say_what_stays(environment, output)?;
+    report(arguments, &chosen, done.tasks, output)
+}
+
+/// What will go.
+#[derive(Debug, Default)]
+struct Chosen {
+    nodes: Vec<TreeNode>,
+    events: u64,
+}
+
+impl Chosen {
+    fn words(&self) -> String {
+        let plural = |count: usize, thing: &str| {
+            if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+        };
+        let events = usize::try_from(self.events).unwrap_or(usize::MAX);
+        format!("{} with {}", plural(self.nodes.len(), "task"), plural(events, "event"))
+    }
+}
+
+fn choose(
+    arguments: &Purge,
+    reading: &Reading,
+    environment: &Environment,
+    now: Millis,
+) -> Result<Chosen, Failure> {
+    let mut roots: Vec<Task> = Vec::new();
+    for text in &arguments.ids {
+        roots.push(reading.task(text)?);
+    }
+    if arguments.ids.is_empty() {
+        let before = arguments.before.as_deref().map(|text| moment::parse(text, now)).transpose()?;
+        let project = reading.project(arguments.project.as_deref(), environment)?;
+        let filter = TaskFilter { project, until: before, ..TaskFilter::default() };
+        let all: Page<Task> = reading
+            .list(None, None, |store, paging| store.tasks(now, &TaskFilter { paging, ..filter.clone() }))?;
+        let is_meant = |task: &Task| before.is_none_or(|before| task.last_event_at < before);
+        roots.extend(all.items.into_iter().filter(is_meant));
+    }
+    // What a task started goes with it, whether or not it was named.
+    let mut known = BTreeSet::new();
+    let mut chosen = Chosen::default();
+    for task in roots {
+        let nodes = match (reading.store(), TaskId::parse(&task.id)) {
+            (Some(store), Some(id)) if task.child_count > 0 => store.tree(now, &id).map_err(refused)?.items,
+            _ => vec![TreeNode { depth: 0, task }],
+        };
+        for node in nodes {
+            if known.insert(node.task.id.clone()) {
+                chosen.events += node.task.event_count;
+                chosen.nodes.push(node);
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+fn preview(chosen: &Chosen, now: Millis, output: &Output) -> String {
+    let shown = chosen.nodes.get(..SHOWN).unwrap_or(&chosen.nodes);
+    let mut text = tasks::table(shown, now).render(output);
+    let rest = chosen.nodes.len() - shown.len();
+    if rest > 0 {
+        text.push_str(&format!("… and {rest} more\n"));
+    }
+    text
+}
+
+fn ask(chosen: &Chosen, output: &mut Output) -> Result<(), Failure> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(Failure::usage(format!("nobody can be asked whether to delete {}", chosen.words()))
+            .hint("add `--yes` to delete without being asked, or `--dry-run` to only look"));
+    }
+    let fail = |cause: io::Error| Failure::output(&cause);
+    let mut talk = io::stderr().lock();
+    write!(talk, "delete {} for good? [y/N] ", chosen.words()).and_then(|()| talk.flush()).map_err(fail)?;
+    drop(talk);
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).map_err(fail)?;
+    if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+        return Ok(());
+    }
+    output.say("nothing was deleted")?;
+    Err(Failure::new("you did not agree"))
+}
+
+/// The agents' own files are theirs, and the user should know that they are still there.
+fn say_what_stays(environment: &Environment, output: &mut Output) -> Result<(), Failure> {
+    let mut folders = Vec::new();
+    for agent in Agent::ALL {
+        folders.extend(sources::roots(*agent, environment)?.into_iter().map(|root| root.folder));
+    }
+    let there: Vec<String> = folders
+        .iter()
+        .filter(|folder| folder.is_dir())
+        .map(|folder| format!("`{}`", folder.display()))
+        .collect();
+    if there.is_empty() {
+        return Ok(());
+    }
+    output.say(&format!(
+        "the agents' own transcripts stay where they are: {}; what was deleted is not read from them again",
+        there.join(", ")
+    ))
+}
+
+fn report(
+    arguments: &Purge,
+    chosen: &Chosen,
+    deleted: u64,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let text = if arguments.json {
+        let ids: Vec<&str> = chosen.nodes.iter().map(|node| node.task.id.as_str()).collect();
+        json_of(&json!({
+            "dryRun": arguments.dry_run,
+            "tasks": ids,
+            "events": chosen.events,
+            "deleted": deleted,
+        }))?
+    } else if deleted > 0 {
+        format!("deleted {}\n", chosen.words())
+    } else {
+        String::new()
+    };
+    output.data(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,184 @@
+//! The stream of a running server, read with nothing but a socket.
+//!
+//! HTTP/1.0 on purpose: the answer then comes as it is, without chunks, until one of both hangs up. No token is sent: on
+//! the loopback everybody of this user may read.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use agent_tracer_ledger::view::Row;
+
+use super::wanted::Wanted;
+use crate::failure::Failure;
+
+/// How long a server may take to accept.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The server says something at least every few seconds; after this it is gone.
+const SILENCE: Duration = Duration::from_secs(90);
+/// The longest line that is read: a row has a few kilobytes.
+const LINE_BYTES: u64 = 32 << 20;
+
+/// Why a stream ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// There is no such stream.
+    Unreachable,
+    /// It was followed and ended: the server stopped.
+    Stopped,
+    /// It went on without some rows; they are in the ledger.
+    Missed,
+}
+
+/// Follows a server from behind `after`, which is moved on with every row.
+pub(super) fn follow(
+    address: SocketAddr,
+    wanted: &Wanted,
+    after: &mut u64,
+    show: &mut dyn FnMut(&Row) -> Result<(), Failure>,
+) -> Result<Ended, Failure> {
+    let Some(stream) = connect(address, &query(wanted, *after)) else { return Ok(Ended::Unreachable) };
+    read(BufReader::new(stream), after, show)
+}
+
+fn connect(address: SocketAddr, query: &str) -> Option<TcpStream> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
+    stream.set_read_timeout(Some(SILENCE)).ok()?;
+    stream.set_write_timeout(Some(PATIENCE)).ok()?;
+    let request = format!(
+        "GET /api/v1/stream?{query} HTTP/1.0\r\nHost: {address}\r\nAccept: text/event-stream\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).ok()?;
+    Some(stream)
+}
+
+fn query(wanted: &Wanted, after: u64) -> String {
+    let mut query = format!("after={after}");
+    if let Some(task) = &wanted.task {
+        query.push_str(&format!("&task={task}&tree=true"));
+    }
+    for lane in &wanted.lanes {
+        query.push_str(&format!("&lane={lane}"));
+    }
+    for kind in &wanted.kinds {
+        query.push_str(&format!("&kind={kind}"));
+    }
+    query
+}
+
+/// Reads an answer and shows its rows.
+fn read(
+    mut stream: impl BufRead,
+    after: &mut u64,
+    show: &mut dyn FnMut(&Row) -> Result<(), Failure>,
+) -> Result<Ended, Failure> {
+    let Some(status) = line(&mut stream) else { return Ok(Ended::Unreachable) };
+    if status.split(' ').nth(1) != Some("200") {
+        return Ok(Ended::Unreachable);
+    }
+    loop {
+        match line(&mut stream) {
+            None => return Ok(Ended::Unreachable),
+            Some(header) if header.is_empty() => break,
+            Some(_) => {}
+        }
+    }
+    while let Some(line) = line(&mut stream) {
+        if line == "event: missed" {
+            return Ok(Ended::Missed);
+        }
+        let Some(data) = line.strip_prefix("data: ") else { continue };
+        let Ok(row) = serde_json::from_str::<Row>(data) else { continue };
+        show(&row)?;
+        *after = (*after).max(row.seq);
+    }
+    Ok(Ended::Stopped)
+}
+
+/// The next line; none at the end, after too long a silence, or if it is no text.
+fn line(stream: &mut impl BufRead) -> Option<String> {
+    let mut bytes = Vec::new();
+    stream.by_ref().take(LINE_BYTES).read_until(b'\n', &mut bytes).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    Some(text.strip_suffix('\n')?.trim_end_matches('\r').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_tracer_event::{Certainty, Kind, Lane, Millis};
+
+    use super::*;
+
+    fn row(seq: u64) -> Row {
+        Row {
+            id: format!("e{seq}"),
+            seq,
+            task_id: "t".to_owned(),
+            session_id: "s".to_owned(),
+            turn_id: None,
+            kind: Kind::UserMessage,
+            lane: Lane::User,
+            title: "hello".to_owned(),
+            body: None,
+            occurred_at: Millis(0),
+            ended_at: None,
+            state: None,
+            tool_name: None,
+            tool_use_id: None,
+            agent_id: None,
+            agent_type: "main".to_owned(),
+            is_subagent: false,
+            runtime_session_id: "5a13".to_owned(),
+            hook_event_name: None,
+            file_paths: Vec::new(),
+            metadata: agent_tracer_event::Metadata::default(),
+            channels: Vec::new(),
+            certainty: Certainty::Measured,
+        }
+    }
+
+    fn heard(answer: &str) -> (Ended, Vec<u64>, u64) {
+        let (mut after, mut seen) = (0, Vec::new());
+        let ended = read(answer.as_bytes(), &mut after, &mut |row| {
+            seen.push(row.seq);
+            Ok(())
+        });
+        (ended.expect("nobody fails"), seen, after)
+    }
+
+    #[test]
+    fn rows_are_shown_and_the_place_moves_on() {
+        let data = |seq| format!("id: {seq}\ndata: {}\n\n", serde_json::to_string(&row(seq)).expect("JSON"));
+        let answer = format!(
+            "HTTP/1.0 200 OK\r\ncontent-type: text/event-stream\r\n\r\nretry: 2000\n: hi\n\n{}data: no row\n\n{}",
+            data(4),
+            data(7)
+        );
+        assert_eq!(heard(&answer), (Ended::Stopped, vec![4, 7], 7));
+        let cut = answer.get(..answer.len() - 5).expect("a part");
+        assert_eq!(heard(cut), (Ended::Stopped, vec![4], 4), "half a row is no row");
+    }
+
+    #[test]
+    fn a_gap_is_told() {
+        let answer = "HTTP/1.0 200 OK\r\n\r\nevent: missed\nid: 9\ndata: {\"from\":1,\"to\":9}\n\n";
+        assert_eq!(heard(answer), (Ended::Missed, Vec::new(), 0));
+    }
+
+    #[test]
+    fn anything_else_is_no_stream() {
+        for answer in
+            ["", "HTTP/1.0 401 Unauthorized\r\n\r\n", "HTTP/1.0 200 OK\r\n", "SSH-2.0-x\r\n", "\u{0}"]
+        {
+            assert_eq!(heard(answer), (Ended::Unreachable, Vec::new(), 0), "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_wanted_is_asked_for() {
+        let mut wanted = Wanted::default();
+        wanted.lanes = vec![Lane::User, Lane::Rule];
+        wanted.kinds = vec![Kind::UserMessage];
+        assert_eq!(query(&wanted, 7), "after=7&lane=user&lane=rule&kind=user.message");
+    }
+}

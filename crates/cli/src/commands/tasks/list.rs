@@ -1,0 +1,74 @@
+//! Tasks as a table.
+
+use agent_tracer_event::{Agent, Millis};
+use agent_tracer_ledger::view::{Task, TaskStatus, TreeNode, WaitingReason};
+
+use crate::figures;
+use crate::output::Paint;
+use crate::table::{Cell, Side, Table};
+
+/// A table of tasks; those that others started stand further to the right.
+pub(in crate::commands) fn table(nodes: &[TreeNode], now: Millis) -> Table {
+    let mut table = Table::new(&[
+        ("STATUS", Side::Left),
+        ("AGE", Side::Right),
+        ("AGENT", Side::Left),
+        ("PROJECT", Side::Left),
+        ("CALLS", Side::Right),
+        ("FAILED", Side::Right),
+        ("TOKENS", Side::Right),
+        ("COST", Side::Right),
+        ("ID", Side::Left),
+        ("TITLE", Side::Left),
+    ]);
+    for TreeNode { depth, task } in nodes {
+        let failed = Cell::new(figures::some(task.failure_count));
+        table.row(vec![
+            status(task),
+            Cell::new(figures::age(now.0.saturating_sub(task.last_event_at.0))),
+            Cell::new(agent(task)),
+            Cell::new(figures::project(task)),
+            Cell::new(figures::some(task.tool_call_count)),
+            if task.failure_count > 0 { failed.paint(Paint::Red) } else { failed },
+            Cell::new(figures::some(figures::tokens(&task.usage))),
+            Cell::new(figures::cost(&task.usage)),
+            Cell::new(figures::short_id(&task.id)).paint(Paint::Dim),
+            Cell::new(&task.title).indent(2 * usize::try_from(*depth).unwrap_or(0).min(20)),
+        ]);
+    }
+    table
+}
+
+/// Who: the product, and the type of a subagent.
+fn agent(task: &Task) -> String {
+    let product = match task.agent {
+        Agent::ClaudeCode => "claude",
+        Agent::Codex => "codex",
+    };
+    match task.agent_type.as_str() {
+        "main" | "" => product.to_owned(),
+        kind => format!("{product}/{kind}"),
+    }
+}
+
+/// Where it stands, and what it waits for.
+pub(in crate::commands) fn status(task: &Task) -> Cell {
+    let (text, paint) = match (task.status, task.waiting_reason) {
+        (TaskStatus::Running, _) if task.stale => ("stale", Some(Paint::Yellow)),
+        (TaskStatus::Running, _) => ("running", Some(Paint::Green)),
+        (TaskStatus::Waiting, Some(WaitingReason::Idle)) => ("idle", None),
+        (TaskStatus::Waiting, Some(WaitingReason::Permission)) => ("permission?", Some(Paint::Yellow)),
+        (TaskStatus::Waiting, Some(WaitingReason::Question)) => ("question?", Some(Paint::Yellow)),
+        (TaskStatus::Waiting, Some(WaitingReason::Elicitation)) => ("form?", Some(Paint::Yellow)),
+        (TaskStatus::Waiting, Some(WaitingReason::Plan)) => ("plan?", Some(Paint::Yellow)),
+        (TaskStatus::Waiting, None) => ("waiting", Some(Paint::Yellow)),
+        (TaskStatus::Completed, _) => ("completed", None),
+        (TaskStatus::Failed, _) => ("failed", Some(Paint::Red)),
+        (TaskStatus::Abandoned, _) => ("abandoned", Some(Paint::Dim)),
+    };
+    let cell = Cell::new(text);
+    match paint {
+        Some(paint) => cell.paint(paint),
+        None => cell,
+    }
+}

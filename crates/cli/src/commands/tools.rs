@@ -1,0 +1,77 @@
+//! `agent-tracer tools`: how often, how well and how long.
+
+use std::process::ExitCode;
+
+use agent_tracer_ledger::Range;
+use agent_tracer_ledger::view::ToolStat;
+
+use crate::arguments::{Options, Tools};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::{Output, Paint};
+use crate::reading::{Reading, agent_of, check_order, json};
+use crate::table::{Cell, Side, Table};
+use crate::{figures, moment};
+
+pub(super) fn run(
+    arguments: &Tools,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let reading = Reading::open(options, environment)?;
+    let at = |text: &Option<String>| text.as_deref().map(|text| moment::parse(text, reading.now)).transpose();
+    let (since, until) = (at(&arguments.since)?, at(&arguments.until)?);
+    check_order(since, until)?;
+    let range = Range {
+        since,
+        until,
+        project: reading.project(arguments.project.as_deref(), environment)?,
+        agent: arguments.agent.map(agent_of),
+        ..Range::default()
+    };
+    let page = reading.list(None, None, |store, paging| store.tools(&Range { paging, ..range.clone() }))?;
+    let is_empty = page.items.is_empty();
+    if arguments.json {
+        output.data(&json(&page)?)?;
+    } else if !is_empty {
+        output.data(&table(&page.items).render(output))?;
+    }
+    if is_empty {
+        reading.say_empty(output, environment, true)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(tools: &[ToolStat]) -> Table {
+    let mut table = Table::new(&[
+        ("TOOL", Side::Left),
+        ("CALLS", Side::Right),
+        ("FAILED", Side::Right),
+        ("%", Side::Right),
+        ("P50", Side::Right),
+        ("P95", Side::Right),
+        ("P99", Side::Right),
+        ("TOTAL", Side::Right),
+    ]);
+    let time = |ms: Option<f64>| ms.map_or_else(|| "-".to_owned(), |ms| figures::duration(ms.round() as u64));
+    for tool in tools {
+        let failed = Cell::new(figures::some(tool.failures));
+        let share = if tool.failures > 0 && tool.count > 0 {
+            format!("{:.0}", (tool.failures as f64 / tool.count as f64 * 100.0).max(1.0))
+        } else {
+            "-".to_owned()
+        };
+        table.row(vec![
+            Cell::new(&tool.tool),
+            Cell::new(figures::count(tool.count)),
+            if tool.failures > 0 { failed.paint(Paint::Red) } else { failed },
+            Cell::new(share),
+            Cell::new(time(tool.p50_ms)),
+            Cell::new(time(tool.p95_ms)),
+            Cell::new(time(tool.p99_ms)),
+            Cell::new(if tool.total_ms == 0 { "-".to_owned() } else { figures::duration(tool.total_ms) }),
+        ]);
+    }
+    table
+}

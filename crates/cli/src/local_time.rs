@@ -1,0 +1,55 @@
+//! Times as people here read them.
+
+use agent_tracer_event::Millis;
+use jiff::Timestamp;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+
+use crate::environment::Environment;
+
+/// The local time zone; UTC if the system does not say, or says one that nobody knows.
+#[derive(Debug, Clone)]
+pub(crate) struct LocalTime(TimeZone);
+
+impl LocalTime {
+    /// The zone of this machine.
+    pub(crate) fn of(environment: &Environment) -> LocalTime {
+        LocalTime::named(environment.time_zone().as_deref())
+    }
+
+    fn named(name: Option<&str>) -> LocalTime {
+        let known = name.and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
+        LocalTime(known.unwrap_or(TimeZone::UTC))
+    }
+
+    /// `2026-11-15 21:10:04`.
+    pub(crate) fn full(&self, at: Millis) -> String {
+        self.show(at, "%Y-%m-%d %H:%M:%S")
+    }
+
+    /// `21:10:04`.
+    pub(crate) fn time(&self, at: Millis) -> String {
+        self.show(at, "%H:%M:%S")
+    }
+
+    fn show(&self, at: Millis, form: &str) -> String {
+        match Timestamp::from_millisecond(at.0) {
+            Ok(moment) => moment.to_zoned(self.0.clone()).strftime(form).to_string(),
+            // A time that no calendar has.
+            Err(_) => at.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_local_and_never_fail() {
+        let at = Millis(1_794_777_004_001);
+        assert_eq!(LocalTime::named(Some("Europe/Berlin")).full(at), "2026-11-15 22:10:04");
+        assert_eq!(LocalTime::named(Some("Nowhere/Shop")).time(at), "21:10:04");
+        assert_eq!(LocalTime::named(None).full(at), "2026-11-15 21:10:04");
+        assert!(!LocalTime::named(None).full(Millis(i64::MAX)).is_empty());
+    }
+}

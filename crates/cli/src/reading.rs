@@ -1,0 +1,177 @@
+//! The ledger of a home, to be asked.
+//!
+//! Law: asking never writes and needs no lock, so it works beside a running server. A home in which nothing was recorded
+//! yet is no failure: it has no tasks, and whoever asks is told what to do.
+
+mod find;
+mod project;
+
+use std::sync::Arc;
+
+use agent_tracer_event::{Agent, Millis};
+use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
+use agent_tracer_ledger::{Answer, MAX_LIMIT, Paging, QueryError, Store, TaskFilter, open_read_only};
+use agent_tracer_spool::Home;
+use serde::Serialize;
+
+use crate::arguments::{AgentName, Options, StatusName, TaskKindName, TaskWords};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::moment;
+use crate::output::Output;
+
+/// A ledger, and when it is asked.
+pub(crate) struct Reading {
+    pub(crate) home: Home,
+    pub(crate) now: Millis,
+    /// None if nothing was recorded in this home yet.
+    store: Option<Arc<dyn Store>>,
+}
+
+impl Reading {
+    /// Opens the ledger of the home that is meant.
+    pub(crate) fn open(options: &Options, environment: &Environment) -> Result<Reading, Failure> {
+        let (home, _) = environment.home(options.home.as_deref())?;
+        let path = home.data().join("ledger.db");
+        let store = match path.try_exists() {
+            Ok(false) => None,
+            _ => Some(open_read_only(&path).map_err(|error| {
+                let told = error.to_string();
+                let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, ""));
+                let failure = Failure::new(format!("cannot open `{}`: {text}", path.display()));
+                if hint.is_empty() { failure } else { failure.hint(hint) }
+            })?),
+        };
+        Ok(Reading { home, now: environment.now(), store })
+    }
+
+    /// The same over a ledger that is open already.
+    pub(crate) fn over(store: Arc<dyn Store>, home: Home, now: Millis) -> Reading {
+        Reading { home, now, store: Some(store) }
+    }
+
+    /// The store, if anything was ever recorded.
+    pub(crate) fn store(&self) -> Option<&Arc<dyn Store>> {
+        self.store.as_ref()
+    }
+
+    /// Asks for a list, part by part, until so many items are there or it ends.
+    pub(crate) fn list<T>(
+        &self,
+        limit: Option<u32>,
+        cursor: Option<String>,
+        mut ask: impl FnMut(&dyn Store, Paging) -> Answer<Page<T>>,
+    ) -> Result<Page<T>, Failure> {
+        let mut whole = Page { items: Vec::new(), next_cursor: cursor };
+        let Some(store) = &self.store else { return Ok(Page::whole(Vec::new())) };
+        loop {
+            let so_far = u32::try_from(whole.items.len()).unwrap_or(u32::MAX);
+            let left = limit.map_or(MAX_LIMIT, |limit| limit.saturating_sub(so_far).min(MAX_LIMIT));
+            if left == 0 {
+                return Ok(whole);
+            }
+            let paging = Paging { cursor: whole.next_cursor.take(), limit: left };
+            let part = ask(store.as_ref(), paging).map_err(refused)?;
+            whole.items.extend(part.items);
+            whole.next_cursor = part.next_cursor;
+            if whole.next_cursor.is_none() {
+                return Ok(whole);
+            }
+        }
+    }
+
+    /// Reads the words that say which tasks are meant.
+    pub(crate) fn filter(&self, words: &TaskWords, environment: &Environment) -> Result<TaskFilter, Failure> {
+        let moment =
+            |text: &Option<String>| text.as_deref().map(|text| moment::parse(text, self.now)).transpose();
+        let (since, until) = (moment(&words.since)?, moment(&words.until)?);
+        check_order(since, until)?;
+        Ok(TaskFilter {
+            status: words.status.iter().map(|status| status_of(*status)).collect(),
+            agent: words.agent.map(agent_of),
+            project: self.project(words.project.as_deref(), environment)?,
+            q: words.q.clone(),
+            since,
+            until,
+            kind: words.kind.map(kind_of),
+            failed_calls: words.failed_calls,
+            ..TaskFilter::default()
+        })
+    }
+
+    /// Says that there is nothing to show, why, and what to do.
+    pub(crate) fn say_empty(
+        &self,
+        output: &mut Output,
+        environment: &Environment,
+        is_narrowed: bool,
+    ) -> Result<(), Failure> {
+        let any = match &self.store {
+            None => false,
+            Some(store) => {
+                let one = Paging { limit: 1, ..Paging::default() };
+                let first = store.tasks(self.now, &TaskFilter { paging: one, ..TaskFilter::default() });
+                !first.map_err(refused)?.items.is_empty()
+            }
+        };
+        if any && is_narrowed {
+            return output.say("nothing matches; leave some of the conditions out");
+        }
+        let program = environment.program();
+        output.say(&format!("nothing is recorded in `{}` yet", self.home.data().display()))?;
+        output.say(&format!("hint: `{program} import` reads what your agents did before today"))?;
+        output.say(&format!("hint: `{program} install claude` or `install codex`, then `{program} serve`, records what they do"))
+    }
+}
+
+/// Refuses a stretch of time that ends before it begins.
+pub(crate) fn check_order(since: Option<Millis>, until: Option<Millis>) -> Result<(), Failure> {
+    match (since, until) {
+        (Some(since), Some(until)) if since > until => {
+            Err(Failure::usage("`--until` is before `--since`").hint("exchange them"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why there is no answer.
+pub(crate) fn refused(error: QueryError) -> Failure {
+    match error {
+        QueryError::Bad(what) => Failure::usage(what),
+        QueryError::NotFound => Failure::new("there is no such thing"),
+        QueryError::Store(what) => {
+            Failure::new(format!("cannot read the ledger: {what}")).hint("`agent-tracer doctor` says more")
+        }
+    }
+}
+
+/// Writes an answer as JSON.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value)
+        .map(|text| text + "\n")
+        .map_err(|error| Failure::new(format!("cannot write the answer as JSON: {error}")))
+}
+
+pub(crate) fn agent_of(name: AgentName) -> Agent {
+    match name {
+        AgentName::Claude => Agent::ClaudeCode,
+        AgentName::Codex => Agent::Codex,
+    }
+}
+
+fn kind_of(name: TaskKindName) -> TaskKind {
+    match name {
+        TaskKindName::Primary => TaskKind::Primary,
+        TaskKindName::Background => TaskKind::Background,
+    }
+}
+
+fn status_of(name: StatusName) -> TaskStatus {
+    match name {
+        StatusName::Running => TaskStatus::Running,
+        StatusName::Waiting => TaskStatus::Waiting,
+        StatusName::Completed => TaskStatus::Completed,
+        StatusName::Failed => TaskStatus::Failed,
+        StatusName::Abandoned => TaskStatus::Abandoned,
+    }
+}
