@@ -227,7 +227,7 @@ fn parameter(param: &Param) -> ParameterBuilder {
     ParameterBuilder::new()
         .name(param.name)
         .parameter_in(ParameterIn::Query)
-        .required(if param.required { Required::True } else { Required::False })
+        .required(Required::False)
         .description(Some(param.about))
         .schema(Some(schema(param.reads)))
 }

@@ -99,8 +99,7 @@ export const api = {
   todos: ofTask<Page<Todo>>('todos'),
   questions: allOfTask<Question>('questions'),
   event: (id: string, signal?: AbortSignal) => get<EventDetail>(`events/${encodeURIComponent(id)}`, {}, signal),
-  // The server wants words even where chips alone are asked for; a blank is a question without words.
-  search: ((query = {}, signal) => get('search', { ...query, q: query['q'] || ' ' }, signal)) as Ask<Page<Hit>>,
+  search: list<Hit>('search'),
   attention: list<Attention>('attention'),
   health: list0<Health>('health'),
   settings: list0<Settings>('settings'),

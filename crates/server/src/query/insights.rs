@@ -7,7 +7,7 @@ use agent_tracer_ledger::view::{
 };
 use agent_tracer_ledger::{SearchFilter, UsageBy, Utc, Zone};
 
-use super::params::{BETWEEN, OWNERS, PAGING, Param, kinds, must};
+use super::params::{BETWEEN, OWNERS, PAGING, Param, kinds};
 use super::{Ages, Asked, Endpoint, Reads, json, may};
 use crate::app::App;
 use crate::openapi::page;
@@ -164,7 +164,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "Rows that hold all of the words; the last may be the beginning of one.",
         params: &[
             &[
-                must("q", Reads::Text, "The words."),
+                may("q", Reads::Text, "The words. Without any, what the other filters leave."),
                 may("tool", Reads::Text, "Calls of this tool."),
                 may("state", Reads::One(states), "Calls in this state."),
                 may("kind", Reads::One(kinds), "Of this kind."),

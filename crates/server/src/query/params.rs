@@ -38,20 +38,13 @@ pub(crate) struct Param {
     pub(crate) name: &'static str,
     /// How it is read.
     pub(crate) reads: Reads,
-    /// Whether there is no answer without it.
-    pub(crate) required: bool,
     /// What it does.
     pub(crate) about: &'static str,
 }
 
 /// A parameter that may be left out.
 pub(crate) const fn may(name: &'static str, reads: Reads, about: &'static str) -> Param {
-    Param { name, reads, required: false, about }
-}
-
-/// A parameter that must be there.
-pub(crate) const fn must(name: &'static str, reads: Reads, about: &'static str) -> Param {
-    Param { name, reads, required: true, about }
+    Param { name, reads, about }
 }
 
 pub(crate) fn agents() -> Vec<&'static str> {
@@ -137,11 +130,6 @@ impl Asked {
                 continue;
             };
             asked.take(param, &value, &mut wrong);
-        }
-        for param in groups.iter().copied().flatten().filter(|param| param.required) {
-            if asked.value(param.name).is_none() && !wrong.iter().any(|wrong| wrong.at == param.name) {
-                wrong.push(Wrong::new(param.name, "is missing"));
-            }
         }
         if let (Some(since), Some(until)) = (asked.time("since"), asked.time("until"))
             && since > until

@@ -78,6 +78,7 @@ fn parameters_reach_the_store_as_they_were_meant() {
     );
     asks("/api/v1/usage?by=agentType&tz=Europe/Berlin", &["AgentType 3600"]);
     asks("/api/v1/usage", &["Day 0"]);
+    asks("/api/v1/search?tool=Bash", &["\"Bash\""]);
     asks("/api/v1/search?q=x&tool=Bash&state=failed&longerThanMs=5", &["\"Bash\"", "\"failed\"", "Some(5)"]);
     asks("/api/v1/activity?buckets=12&project=%2Fp", &["activity 12", "\"/p\""]);
 }
@@ -100,7 +101,7 @@ fn what_is_wrong_is_a_problem_of_its_own_kind() {
     let table = [
         ("GET", "/api/v1/tasks?limit=0&since=soon", 400),
         ("GET", "/api/v1/tasks?cursor=torn", 400),
-        ("GET", "/api/v1/search", 400),
+        ("GET", "/api/v1/search?words=x", 400),
         ("GET", "/api/v1/tasks/nobody", 404),
         ("GET", "/api/v1/events/%00", 404),
         ("GET", "/api/v1/nothing", 404),

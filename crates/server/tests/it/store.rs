@@ -52,6 +52,8 @@ pub(crate) struct Memory {
     pub(crate) refuses: Mutex<Option<AppendError>>,
     /// Every question waits until this is set.
     pub(crate) gate: Mutex<Option<Gate>>,
+    /// What changed is given back only when this is set.
+    pub(crate) gate_behind_changes: Mutex<Option<Gate>>,
     pub(crate) breaks: AtomicBool,
     names: Mutex<HashSet<String>>,
 }
@@ -313,11 +315,16 @@ impl Store for Memory {
         self.empty("attention")
     }
     fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Row>> {
+        self.note(format!("changes {after} {limit}"), ())?;
         let mut rows = self.rows.lock().unwrap().clone();
         rows.retain(|row| row.seq > after);
         rows.sort_by_key(|row| row.seq);
         rows.truncate(limit as usize);
-        self.note(format!("changes {after} {limit}"), rows)
+        let gate = self.gate_behind_changes.lock().unwrap().clone();
+        if let Some(gate) = gate {
+            gate.pass();
+        }
+        Ok(rows)
     }
     fn seq(&self) -> Answer<u64> {
         Ok(self.seq.load(Ordering::SeqCst))

@@ -7,6 +7,7 @@ use agent_tracer_ledger::view::Row;
 use serde_json::json;
 
 use crate::client::Events;
+use crate::store::Gate;
 use crate::world::{World, config, task};
 
 /// Adds a row to the store and tells those who follow.
@@ -46,7 +47,35 @@ fn who_comes_back_gets_what_it_missed_and_then_what_comes() {
 }
 
 #[test]
-fn rows_committed_while_it_catches_up_come_once_and_in_order() {
+fn a_row_that_is_both_read_and_heard_comes_once() {
+    let world = World::new();
+    world.memory.row(&task("s"), "1", Kind::UserMessage, 1);
+    let (gate, came) = Gate::closed();
+    *world.memory.gate.lock().unwrap() = Some(gate.clone());
+    let mut events = world.ask("GET", "/api/v1/stream?after=0").follow();
+    came.recv().expect("the store is about to be read");
+    (2..=5).for_each(|seq| drop(commit(&world, &seq.to_string(), seq)));
+    gate.open();
+    assert_eq!(events.seqs(5), [1, 2, 3, 4, 5]);
+    commit(&world, "6", 6);
+    assert_eq!(events.seqs(1), [6]);
+}
+
+#[test]
+fn a_row_that_is_committed_right_after_the_reading_is_not_lost() {
+    let world = World::new();
+    world.memory.row(&task("s"), "1", Kind::UserMessage, 1);
+    let (gate, came) = Gate::closed();
+    *world.memory.gate_behind_changes.lock().unwrap() = Some(gate.clone());
+    let mut events = world.ask("GET", "/api/v1/stream?after=0").follow();
+    came.recv().expect("the store has been read");
+    (2..=5).for_each(|seq| drop(commit(&world, &seq.to_string(), seq)));
+    gate.open();
+    assert_eq!(events.seqs(5), [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn many_who_begin_while_rows_are_committed_all_get_all_in_order() {
     let world = World::new();
     for seq in 1..=300 {
         world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);

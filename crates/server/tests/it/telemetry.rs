@@ -96,8 +96,13 @@ mod protobuf {
     }
 
     fn id(text: &Value) -> Vec<u8> {
-        let text = text.as_str().unwrap_or_default();
-        (0..text.len() / 2).map(|at| u8::from_str_radix(&text[at * 2..at * 2 + 2], 16).unwrap()).collect()
+        let digits: Vec<u8> = text
+            .as_str()
+            .unwrap_or_default()
+            .chars()
+            .map(|digit| digit.to_digit(16).unwrap() as u8)
+            .collect();
+        digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
     }
 
     fn record(path: &str, item: &Value) -> Vec<u8> {

@@ -1,0 +1,110 @@
+/** The real program with captured sessions in a home of its own, and a real browser that looks at it. */
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { chromium } from 'playwright-core';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const tracer = process.env['AGENT_TRACER'] ?? join(root, 'dist/agent-tracer');
+const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+
+export class World {
+  static async start({ history = true } = {}) {
+    const world = new World();
+    world.home = mkdtempSync(join(tmpdir(), 'agent-tracer-e2e-'));
+    world.env = {
+      ...process.env,
+      AGENT_TRACER_HOME: join(world.home, 'tracer'),
+      CLAUDE_CONFIG_DIR: join(world.home, 'claude'),
+      CODEX_HOME: join(world.home, 'codex'),
+    };
+    if (history) world.#copyHistory();
+    if (history) {
+      const done = spawnSync(tracer, ['import', '--json'], { env: world.env, encoding: 'utf8' });
+      if (done.status !== 0) throw new Error(`import failed: ${done.stderr}`);
+    }
+    await world.#serve('127.0.0.1:0');
+    world.browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
+    return world;
+  }
+
+  /** Transcripts of every captured session, where the client would have put them. */
+  #copyHistory() {
+    const captured = join(root, 'fixtures/claude-code/2.1.325');
+    const project = join(this.env.CLAUDE_CONFIG_DIR, 'projects/-home-dev-project');
+    mkdirSync(project, { recursive: true });
+    for (const scenario of readdirSync(captured)) {
+      for (const name of readdirSync(join(captured, scenario))) {
+        if (name === 'hooks.jsonl' || name === 'truth.json') continue;
+        cpSync(join(captured, scenario, name), join(project, name), { recursive: true });
+      }
+    }
+  }
+
+  async #serve(listen) {
+    this.server = spawn(tracer, ['serve', '--listen', listen], { env: this.env });
+    let said = '';
+    this.address = await new Promise((resolve, reject) => {
+      const hear = (chunk) => {
+        said += chunk;
+        const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
+        if (found) resolve(found[0]);
+      };
+      this.server.stdout.on('data', hear);
+      this.server.stderr.on('data', hear);
+      this.server.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${said}`)));
+    });
+    this.server.removeAllListeners('exit');
+  }
+
+  async stopServer() {
+    const gone = new Promise((resolve) => this.server.once('exit', resolve));
+    this.server.kill('SIGTERM');
+    await gone;
+  }
+
+  /** Starts it again at the same address. */
+  async startServer() {
+    await this.#serve(new URL(this.address).host);
+  }
+
+  /** A page that fails the test if anything goes wrong in it, or if it asks anybody else. */
+  async page(path, { colorScheme = 'dark', viewport = { width: 1280, height: 800 } } = {}) {
+    const page = await this.browser.newPage({ colorScheme, viewport });
+    page.wrongs = [];
+    page.on('pageerror', (error) => page.wrongs.push(`error: ${error.message}`));
+    page.on('console', (message) => message.type() === 'error' && page.wrongs.push(`console: ${message.text()}`));
+    page.on('request', (request) => request.url().startsWith(this.address) || page.wrongs.push(`asked ${request.url()}`));
+    await page.goto(this.address + path);
+    return page;
+  }
+
+  get token() {
+    return readFileSync(join(this.env.AGENT_TRACER_HOME, 'token'), 'utf8').trim();
+  }
+
+  async get(path) {
+    const answer = await fetch(this.address + path);
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  }
+
+  /** Brings one hook payload as the agent's http hook would. */
+  async hook(payload) {
+    const answer = await fetch(`${this.address}/hooks/claude`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(payload),
+    });
+    if (!answer.ok) throw new Error(`hook: ${answer.status} ${await answer.text()}`);
+  }
+
+  async stop() {
+    await this.browser?.close();
+    if (this.server?.exitCode === null) await this.stopServer();
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}
