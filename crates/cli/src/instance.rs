@@ -95,9 +95,9 @@ fn busy(file: &mut File) -> Failure {
         Some(Ok(pid)) => format!("process {pid}"),
         _ => "another process".to_owned(),
     };
-    Failure::new(format!("the ledger is in use by {who}")).hint(
-        "a running `agent-tracer serve` reads everything by itself; stop it first if you want to do this without it",
-    )
+    Failure::new(format!("the ledger is in use by {who}"))
+        .hint("if that is `agent-tracer serve`, stop it and start it again afterwards: nothing is lost meanwhile")
+        .hint("a running server imports history by itself, and `tasks`, `show`, `tail` and `search` work beside it")
 }
 
 #[cfg(test)]

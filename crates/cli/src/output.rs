@@ -31,8 +31,7 @@ impl Output {
         Output { colour: io::stdout().is_terminal() && unset("NO_COLOR") && capable }
     }
 
-    /// Returns output that is no terminal, for tests of what is written to it.
-    #[cfg(test)]
+    /// Returns output without colour: for what is talk, and for tests.
     pub(crate) fn plain() -> Output {
         Output { colour: false }
     }

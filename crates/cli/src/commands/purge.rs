@@ -47,8 +47,8 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.yes {
-        output.say(preview(&chosen, now, output).trim_end())?;
-        ask(&chosen, output)?;
+        output.say(preview(&chosen, now, &Output::plain()).trim_end())?;
+        ask(&chosen)?;
     }
     let ids: Vec<TaskId> = chosen.nodes.iter().filter_map(|node| TaskId::parse(&node.task.id)).collect();
     if let Some(path) = &arguments.export {
@@ -132,7 +132,7 @@ fn preview(chosen: &Chosen, now: Millis, output: &Output) -> String {
     text
 }
 
-fn ask(chosen: &Chosen, output: &mut Output) -> Result<(), Failure> {
+fn ask(chosen: &Chosen) -> Result<(), Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(Failure::usage(format!("nobody can be asked whether to delete {}", chosen.words()))
             .hint("add `--yes` to delete without being asked, or `--dry-run` to only look"));
@@ -146,8 +146,7 @@ fn ask(chosen: &Chosen, output: &mut Output) -> Result<(), Failure> {
     if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    output.say("nothing was deleted")?;
-    Err(Failure::new("you did not agree"))
+    Err(Failure::new("nothing was deleted, because you did not agree"))
 }
 
 /// The agents' own files are theirs, and the user should know that they are still there.

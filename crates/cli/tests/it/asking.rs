@@ -8,7 +8,7 @@ use agent_tracer_ledger::view::{Row, Task, ToolStat};
 use agent_tracer_ledger::{Paging, Range, RowFilter, SearchFilter};
 use serde_json::Value;
 
-use crate::history::{full, json, nested, store, tasks};
+use crate::history::{full, json, nested, short, store, tasks};
 use crate::world::World;
 
 fn ids(answer: &Value) -> Vec<&str> {
@@ -69,7 +69,7 @@ fn subagents_stand_below_the_task_that_started_them() {
     assert_eq!(depths, [0, 1, 2]);
     let text = world.run(&["tasks", "--tree", "--limit", "1000"]).ended_with(0).stdout;
     let lines: Vec<&str> = text.lines().collect();
-    let line = lines.iter().position(|line| line.contains(&root[..9])).expect("the task");
+    let line = lines.iter().position(|line| line.contains(short(&root))).expect("the task");
     let title = |line: &str| line.find(" Scripted").or(line.find(" Delegate")).expect("a title");
     assert!(
         title(lines[line]) < title(lines[line + 1]) && title(lines[line + 1]) < title(lines[line + 2]),
@@ -87,7 +87,7 @@ fn a_table_has_a_line_for_each_task_and_says_that_there_are_more() {
         assert!(lines[0].contains(column), "{}", lines[0]);
     }
     for (line, task) in lines[1..].iter().zip(tasks(&world)) {
-        assert!(line.contains(&task.id[..9]) && line.contains(&task.title), "{line}");
+        assert!(line.contains(short(&task.id)) && line.contains(&task.title), "{line}");
     }
     assert!(answer.stderr.contains("--limit 15"), "{}", answer.stderr);
     assert!(!answer.stdout.contains('\x1b'));
@@ -109,7 +109,7 @@ fn a_task_is_shown_by_any_of_its_names() {
     let files = store.task_files(&id, true, &paging(500)).expect("files");
     assert_eq!(by_id["files"], serde_json::to_value(files).expect("JSON"));
     assert_eq!(by_id["summary"]["agents"], 2);
-    for name in [&root[..9], "2ebc5ab6-4a16-4d07-8e32-a49967836261", "2ebc5ab6"] {
+    for name in [short(&root), "2ebc5ab6-4a16-4d07-8e32-a49967836261", "2ebc5ab6"] {
         assert_eq!(json(&world, &["show", name])["task"]["id"], root.as_str(), "{name}");
     }
     let newest = tasks(&world).into_iter().find(|task| task.parent_task_id.is_none()).expect("a task");

@@ -42,7 +42,7 @@ fn lay(world: &World) {
     for path in below(&agent_tracer_testkit::fixtures().join("codex/0.166.0/rollouts")) {
         let text = fs::read_to_string(&path).expect("text");
         let first: Value = serde_json::from_str(text.lines().next().expect("a row")).expect("JSON");
-        let thread = first["payload"]["id"].as_str().expect("an id");
+        let thread = first.pointer("/payload/id").and_then(Value::as_str).expect("an id");
         let scenario = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let name =
             format!("home/.codex/sessions/2026/11/15/{scenario}/rollout-2026-11-15T19-33-11-{thread}.jsonl");
@@ -91,6 +91,11 @@ pub(crate) fn tasks(world: &World) -> Vec<Task> {
 /// The id of the task that started a subagent which started another one.
 pub(crate) fn nested() -> String {
     TaskKey::new(Agent::ClaudeCode, "2ebc5ab6-4a16-4d07-8e32-a49967836261").task_id().to_string()
+}
+
+/// The part of an id that tables show.
+pub(crate) fn short(id: &str) -> &str {
+    id.get(..9).expect("an id")
 }
 
 /// Runs a command and reads its JSON.

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::history::{full, json, nested, store, tasks};
+use crate::history::{full, json, nested, short, store, tasks};
 use crate::serve::Server;
 use crate::world::World;
 
@@ -60,7 +60,7 @@ fn what_is_purged_is_shown_first_and_does_not_come_back() {
     let world = full();
     let root = nested();
     let before = tasks(&world).len();
-    let shown = world.run(&["purge", &root[..9], "--dry-run"]).ended_with(0).stdout;
+    let shown = world.run(&["purge", short(&root), "--dry-run"]).ended_with(0).stdout;
     assert!(
         shown.contains("Delegate [[agent_nested]]") && shown.contains("would delete 3 tasks with "),
         "{shown}"

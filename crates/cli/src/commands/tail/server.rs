@@ -176,9 +176,8 @@ mod tests {
 
     #[test]
     fn what_is_wanted_is_asked_for() {
-        let mut wanted = Wanted::default();
-        wanted.lanes = vec![Lane::User, Lane::Rule];
-        wanted.kinds = vec![Kind::UserMessage];
+        let (lanes, kinds) = (vec![Lane::User, Lane::Rule], vec![Kind::UserMessage]);
+        let wanted = Wanted { lanes, kinds, ..Wanted::default() };
         assert_eq!(query(&wanted, 7), "after=7&lane=user&lane=rule&kind=user.message");
     }
 }

@@ -23,9 +23,9 @@ pub(super) struct Wanted {
     pub(super) task: Option<TaskId>,
     pub(super) lanes: Vec<Lane>,
     pub(super) kinds: Vec<Kind>,
-    now: i64,
+    pub(super) now: i64,
     /// Whether a task is the wanted one or started by it.
-    known: HashMap<String, bool>,
+    pub(super) known: HashMap<String, bool>,
 }
 
 impl Wanted {
