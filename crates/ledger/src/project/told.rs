@@ -89,7 +89,10 @@ impl Told {
             return Heard::News;
         };
         let is_better = match key {
-            PROMPT_TITLE => (new.3, new.4, new.5.to_string()) < (old.3, old.4, old.5.to_string()),
+            PROMPT_TITLE => (new.3, new.4, new.5.to_string())
+                .cmp(&(old.3, old.4, old.5.to_string()))
+                .then_with(|| old.authority(&new))
+                .is_lt(),
             _ => new.authority(old).is_gt(),
         };
         if !is_better {

@@ -138,12 +138,14 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 
 /// The term of a whole word.
 pub(crate) fn term_of_word(word: &str) -> String {
-    // Marks begin with two underscores, so no word does.
-    let extra = word.bytes().take_while(|byte| *byte == b'_').count().saturating_sub(1);
     let mut term = String::with_capacity(word.len());
-    for letter in word.chars().skip(extra).flat_map(char::to_lowercase) {
+    for letter in word.chars().flat_map(char::to_lowercase) {
         if term.len() >= LONGEST {
             break;
+        }
+        // Marks begin with two underscores, so no word does, also not one whose second letter is spelled out.
+        if term == "_" && (letter == '_' || !letter.is_ascii_alphanumeric()) {
+            term.clear();
         }
         put_letter(&mut term, letter);
     }

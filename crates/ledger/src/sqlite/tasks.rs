@@ -17,8 +17,6 @@ const REMEMBERED: usize = 2_000;
 /// One task.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
-    /// Its number in the store.
-    pub(crate) id: i64,
     /// Its id.
     pub(crate) uid: TaskId,
     /// The agent.
@@ -98,7 +96,6 @@ impl Tasks {
                     let uid: String = row.get(1)?;
                     let told = row.get_ref(3)?.as_blob()?;
                     Ok(Known {
-                        id: row.get(0)?,
                         uid: TaskId::parse(&uid)
                             .unwrap_or_else(|| TaskKey::new(Agent::ClaudeCode, uid).task_id()),
                         agent: word_at(Agent::ALL, row.get(2)?).unwrap_or(Agent::ClaudeCode),
