@@ -65,7 +65,8 @@ impl Apply<'_> {
             }
         }
         for (task, fact) in calls {
-            self.settle_call(task, fact)?;
+            // Whoever was asked whether a call may begin has no answer any more once it ended.
+            permissions.extend(self.settle_call(task, fact)?.map(|signature| (task, signature)));
         }
         for (task, signature) in permissions {
             self.settle_permissions(task, signature)?;
@@ -85,14 +86,17 @@ impl Apply<'_> {
     pub(super) fn settle_open_calls(&mut self, task: i64) -> rusqlite::Result<()> {
         for below in descendants(self.conn, task)? {
             for (task, fact) in open_calls(self.conn, below)? {
-                self.settle_call(task, fact)?;
+                if let Some(signature) = self.settle_call(task, fact)? {
+                    self.settle_permissions(task, signature)?;
+                }
             }
         }
         Ok(())
     }
 
-    fn settle_call(&mut self, task: i64, fact: i64) -> rusqlite::Result<()> {
-        let Some(stored) = facts::load(self.conn, task, fact)? else { return Ok(()) };
+    /// Says anew how a call ended. Gives its signature if that is news.
+    fn settle_call(&mut self, task: i64, fact: i64) -> rusqlite::Result<Option<i64>> {
+        let Some(stored) = facts::load(self.conn, task, fact)? else { return Ok(None) };
         let mut new = stored.row.clone();
         for key in ["closedBy", "errorClass"] {
             new.derived.shift_remove(key);
@@ -110,7 +114,9 @@ impl Apply<'_> {
                 }
             }
         }
-        self.replace(&stored, new)
+        let news = new.signature.filter(|_| new.state != stored.row.state);
+        self.replace(&stored, new)?;
+        Ok(news)
     }
 
     /// The first thing after a call's beginning that must have ended it.

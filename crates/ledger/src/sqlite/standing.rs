@@ -62,6 +62,9 @@ impl Apply<'_> {
             actor: words.id(self.conn, &actor(agent, agent_type))?,
         };
         let agent_type = words.id(self.conn, agent_type)?;
+        if !is_new {
+            self.settle_moved(task, parent)?;
+        }
         self.conn
             .prepare_cached(
                 "UPDATE task SET told = ?2, parent = ?3, parent_certainty = ?4, forked = ?5, \
@@ -98,6 +101,25 @@ impl Apply<'_> {
         }
         if told.number("processGoneAt").is_some() {
             self.settle_open_calls(task)?;
+        }
+        Ok(())
+    }
+
+    /// A task that gets another parent leaves one behind, which may run only because of it; and what it started itself
+    /// now ends with others.
+    fn settle_moved(&mut self, task: i64, parent: Option<i64>) -> rusqlite::Result<()> {
+        let left: Option<i64> = self
+            .conn
+            .prepare_cached("SELECT parent FROM task WHERE id = ?1")?
+            .query_row([task], |row| row.get(0))
+            .optional()?
+            .flatten();
+        if left == parent {
+            return Ok(());
+        }
+        let near = descendants(self.conn, task)?.into_iter().filter(|below| *below != task).chain(left);
+        for near in near.collect::<Vec<_>>() {
+            self.told.insert(near, Heard::News);
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! Whatever the order, the number of times and the size of the parts in which a scenario is told, the rows are the same.
 
 use agent_tracer_event::Channel;
-use agent_tracer_ledger::Observed;
-use agent_tracer_testkit::scenarios;
+use agent_tracer_ledger::{Observed, Verdict};
+use agent_tracer_testkit::{scenario, scenarios};
+use serde_json::Value;
 
 use crate::world::World;
 
@@ -38,6 +39,64 @@ fn every_order_of_every_scenario_ends_in_the_same_rows() {
         assert_same(&scenario.name, "one at a time", &expected, &World::with(&all, 1).rows());
         let mixed = shuffled(&all, number as u64 + 1);
         assert_same(&scenario.name, "mixed", &expected, &World::with(&mixed, 3).rows());
+    }
+}
+
+/// What one channel leaves open, the other often closes: each has to get along without it.
+#[test]
+fn every_order_of_one_channel_alone_ends_in_the_same_rows() {
+    for (number, scenario) in scenarios().iter().enumerate() {
+        for channel in [Channel::Hook, Channel::Transcript] {
+            let all = scenario.observed(Some(channel));
+            let expected = World::with(&all, usize::MAX).rows();
+            let how = |order: &str| format!("{channel} alone, {order}");
+            assert_same(&scenario.name, &how("one at a time"), &expected, &World::with(&all, 1).rows());
+            let mixed = shuffled(&all, number as u64 + 1);
+            assert_same(&scenario.name, &how("mixed"), &expected, &World::with(&mixed, 3).rows());
+        }
+    }
+}
+
+/// The same as another session would have told it.
+fn told_by(observed: &[Observed], session: &str) -> Vec<Observed> {
+    const CAPTURED: &str = "2ebc5ab6-4a16-4d07-8e32-a49967836261";
+    let mut all = observed.to_vec();
+    for observed in &mut all {
+        observed.name = observed.name.replace(CAPTURED, session);
+        observed.source = observed.source.as_ref().map(|source| source.replace(CAPTURED, session));
+        let Verdict::Read(reading) = &mut observed.verdict else { continue };
+        for entry in &mut reading.entries {
+            entry.task.runtime_session = entry.task.runtime_session.replace(CAPTURED, session);
+            for value in entry.metadata.values_mut().filter(|value| **value == CAPTURED) {
+                *value = Value::from(session);
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn a_subagent_that_turns_out_to_be_anothers_leaves_no_task_running_behind() {
+    let all = scenario("2.1.325/agent_nested").observed(Some(Channel::Transcript));
+    let is_of =
+        |observed: &Observed, part: &str| observed.source.as_ref().is_some_and(|it| it.contains(part));
+    let main: Vec<Observed> =
+        all.iter().filter(|observed| !is_of(observed, "/subagents/")).cloned().collect();
+    let agent: Vec<Observed> = all
+        .iter()
+        .filter(|observed| is_of(observed, "/subagents/agent-a65b484af8affef61.jsonl"))
+        .cloned()
+        .collect();
+    assert!(main.len() > 3 && agent.len() > 3, "{} and {}", main.len(), agent.len());
+    // Both sessions hold the same subagent, as a copied one does. Whenever it moves, the one it leaves must not wait.
+    for until in 1..agent.len() {
+        let (begun, rest) = agent.split_at(until);
+        let order =
+            [told_by(&main, "a"), told_by(begun, "a"), told_by(&main, "b"), told_by(begun, "b")].concat();
+        let order = [order, told_by(rest, "a"), told_by(rest, "b")].concat();
+        let expected = World::with(&order, usize::MAX).rows();
+        let how = format!("moved behind row {until}");
+        assert_same("agent_nested", &how, &expected, &World::with(&order, 1).rows());
     }
 }
 
