@@ -1,7 +1,7 @@
 //! Ends that others ask for: Ctrl-C, and whoever stops services.
 //!
 //! The two signals are blocked before any thread is started, so that they reach the one thread that waits for them and
-//! interrupt nobody else.
+//! interrupt nobody else. So is the one that ends a process whose file meets a limit: a write that fails is an answer.
 
 use std::thread::Builder;
 
@@ -19,7 +19,9 @@ fn ends() -> SigSet {
 
 /// Keeps the signals back for this thread and those that it starts.
 pub(crate) fn hold() -> Result<(), Failure> {
-    ends().thread_block().map_err(|error| Failure::new(format!("cannot hold signals: {error}")))
+    let mut signals = ends();
+    signals.add(Signal::SIGXFSZ);
+    signals.thread_block().map_err(|error| Failure::new(format!("cannot hold signals: {error}")))
 }
 
 /// Waits until somebody asks this process to end; returns what the signal is called.

@@ -1,0 +1,17 @@
+//! Real processes that die at any moment: nothing that was accepted is lost, and nothing is counted twice.
+//!
+//! Law: only what a process left on disk is believed. The program is killed, never asked; what it kept is compared with
+//! what an undisturbed run of the same input keeps.
+
+mod books;
+mod clock;
+mod dice;
+mod disk;
+mod feed;
+mod fixtures;
+mod hooks;
+mod http;
+mod rounds;
+mod server;
+mod unusable;
+mod world;
