@@ -1,0 +1,197 @@
+//! A history from a seed: the same seed and size give the same observations on every machine.
+//!
+//! The shape at ten million events: 100,000 tasks in 40 projects over 180 days. One task has 100,000 events, 2,000
+//! sessions share most of the rest unevenly, and all others are small; half of the small ones are subagents. Every
+//! session has a transcript with what its responses cost, and half of them have hooks that tell of the same calls.
+//! Smaller histories keep the proportions. An event is one observation: a hook's payload or a row of a transcript.
+
+mod dice;
+mod session;
+mod words;
+
+use std::time::{Duration, Instant};
+
+use agent_tracer_agents::claude::transcript::RowReading;
+use agent_tracer_agents::files::Rules;
+use agent_tracer_agents::{Context, Observation, Source, read};
+use agent_tracer_event::{Agent, Channel, Entry, Evidence, Millis, Phase, Reading, Subject, TaskKey};
+use agent_tracer_ledger::{Observed, Verdict};
+use agent_tracer_privacy::{self as privacy, Config, Level, reduce};
+use serde_json::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::machine;
+pub(crate) use dice::Dice;
+use session::{Raw, Session};
+pub(crate) use words::{COMMON, MODELS, rare};
+
+/// When the history begins: 2026-05-18.
+pub(crate) const BEGIN: i64 = 1_779_062_400_000;
+
+/// How long it lasts.
+pub(crate) const SPAN: i64 = 180 * 86_400_000;
+
+/// Sessions that go on at the same time.
+const AT_ONCE: usize = 8;
+
+/// Small tasks for each large session.
+const SMALL_PER_LARGE: u64 = 49;
+
+/// Where the time of making observations went.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    /// Making up bytes: not a cost of the product.
+    pub(crate) making: Duration,
+    /// Privacy and reading.
+    pub(crate) reading: Duration,
+    /// The same in processor time.
+    pub(crate) reading_cpu: Duration,
+}
+
+/// Observations, in the order in which they would arrive.
+pub(crate) struct History {
+    dice: Dice,
+    events: u64,
+    made: u64,
+    tasks: u64,
+    begun: u64,
+    open: Vec<Session>,
+    /// The session and the project under which the next subagents run.
+    above: Option<(String, u64)>,
+    config: Config,
+    brought: Vec<Observed>,
+    pub(crate) spent: Spent,
+    /// Bytes that were read.
+    pub(crate) bytes: u64,
+}
+
+impl History {
+    pub(crate) fn new(events: u64, seed: u64) -> Self {
+        Self {
+            dice: Dice::new(seed),
+            events,
+            made: 0,
+            tasks: (events / 100).max(20),
+            begun: 0,
+            open: Vec::new(),
+            above: None,
+            config: Config { level: Level::Actions, ..Config::default() },
+            brought: Vec::new(),
+            spent: Spent::default(),
+            bytes: 0,
+        }
+    }
+
+    /// The next observations, at most so many; fewer only at the end.
+    pub(crate) fn batch(&mut self, most: usize) -> Vec<Observed> {
+        while self.brought.len() < most && self.made < self.events {
+            let begun = Instant::now();
+            while self.open.len() < AT_ONCE {
+                let session = self.begin();
+                self.open.push(session);
+            }
+            let place = self.dice.next() as usize % self.open.len().max(1);
+            let mut raw = Vec::new();
+            let Some(session) = self.open.get_mut(place) else { break };
+            session.turn(&mut self.dice, self.made, &mut raw);
+            let (made, before) = (Instant::now(), machine::thread_cpu());
+            self.spent.making += made - begun;
+            for raw in raw {
+                self.bytes += raw.bytes.len() as u64;
+                if let Some(observed) = observe(session, &raw, &self.config, self.made) {
+                    self.brought.push(observed);
+                    self.made += 1;
+                }
+            }
+            if session.is_over() {
+                self.open.swap_remove(place);
+            }
+            self.spent.reading += made.elapsed();
+            self.spent.reading_cpu += machine::thread_cpu().saturating_sub(before);
+        }
+        let rest = self.brought.split_off(most.min(self.brought.len()));
+        std::mem::replace(&mut self.brought, rest)
+    }
+
+    fn begin(&mut self) -> Session {
+        let number = self.begun;
+        self.begun += 1;
+        let share = self.made as f64 / self.events.max(1) as f64;
+        let at = BEGIN + (share * SPAN as f64) as i64;
+        let large = self.tasks / (SMALL_PER_LARGE + 1);
+        // The one very long task comes early, so that everything after it has it in the way.
+        let events = if number == 1 {
+            (self.events / 10).min(100_000)
+        } else if number % (SMALL_PER_LARGE + 1) == 0 {
+            let usual = self.events * 6 / 10 / large.max(1);
+            self.dice.skewed(usual.max(20) * 4) + 20
+        } else {
+            self.dice.within(6, 55)
+        };
+        let below = number > 2 && self.dice.per_mille(500);
+        let above = self.above.clone().filter(|_| below);
+        let above = above.as_ref().map(|(id, project)| (id.as_str(), *project));
+        let session = Session::new(&mut self.dice, at, events, above);
+        if session.is_main() {
+            self.above = Some((session.id().to_owned(), session.project));
+        }
+        session
+    }
+}
+
+/// Reads what a session brought, the way the intake does.
+fn observe(session: &mut Session, raw: &Raw, config: &Config, number: u64) -> Option<Observed> {
+    let agent = Agent::ClaudeCode;
+    let arrived = Millis(raw.at);
+    let project = format!("/home/dev/project-{}", session.project);
+    let (name, source, channel, mut reading, payload, kept) = match raw.offset {
+        Some(offset) => {
+            let rules = Rules { config, hash_key: [7; 16], home_dir: None };
+            let reading = match session.reader.as_mut()?.read(&rules, &raw.bytes, offset, arrived) {
+                RowReading::Read(reading) | RowReading::Copied(reading) => reading,
+                _ => return None,
+            };
+            let name = format!("{}@{offset}", session.file);
+            (name, Some(session.file.clone()), Channel::Transcript, reading, None, None)
+        }
+        None => {
+            let mut body = Vec::new();
+            reduce(&raw.bytes, privacy::Source::ClaudeHook, config, &mut || [7; 16], &mut body);
+            let name = format!("{:020}-{number}", raw.at);
+            let reading = read(&Observation {
+                agent,
+                channel: Channel::Hook,
+                name: &name,
+                arrived,
+                source: Source::Hook,
+                body: &body,
+                context: &Context::default(),
+            });
+            let payload = Some(xxh3_64(&body));
+            (name, None, Channel::Hook, reading, payload, Some(body))
+        }
+    };
+    if reading.entries.is_empty() {
+        return None;
+    }
+    if !session.has_project {
+        session.has_project = add_project(&mut reading, &project);
+    }
+    Some(Observed { name, source, agent, channel, arrived, verdict: Verdict::Read(reading), payload, kept })
+}
+
+/// What the intake adds once, where a task says where it works. Tells whether this was the place.
+fn add_project(reading: &mut Reading, project: &str) -> bool {
+    let about = reading
+        .entries
+        .iter()
+        .find(|entry| entry.subject == Subject::Task && entry.metadata.contains_key("cwd"))
+        .map(|entry| (entry.task.clone(), entry.occurred_at, entry.order));
+    let Some((task, at, order)): Option<(TaskKey, Millis, u64)> = about else { return false };
+    let evidence = Evidence::inferred("working directory");
+    let mut entry = Entry::new(Subject::Task, Phase::Update, task, "task", at, evidence);
+    entry.order = order;
+    entry.metadata.insert("project".to_owned(), Value::from(project));
+    reading.entries.push(entry);
+    true
+}
