@@ -1,7 +1,6 @@
 //! Puts the built dashboard into the program: a table of its files, each with its compressed forms where it has them.
 //!
 //! Without a built dashboard the table is empty, and the server says how to build it.
-#![expect(clippy::print_stdout, reason = "cargo is told on standard output what to watch")]
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

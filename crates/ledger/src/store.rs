@@ -208,7 +208,8 @@ pub trait Store: Send + Sync {
     fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>>;
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>>;
     fn attention(&self, now: Millis) -> Answer<Page<Attention>>;
-    /// Rows that changed after a place in the order of delivery, in that order, at most `limit`.
+    /// Rows that changed after a place in the order of delivery, in that order, about `limit` of them: fewer where turns,
+    /// which are no rows, changed between them, more where many changed at one place. Only an empty answer is the end.
     fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Row>>;
     fn seq(&self) -> Answer<u64>;
     fn outcomes(&self) -> Answer<OutcomeCounts>;

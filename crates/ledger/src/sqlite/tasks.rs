@@ -1,6 +1,7 @@
 //! Tasks as the writer knows them while it works.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use agent_tracer_event::{Agent, TaskId, TaskKey};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -89,40 +90,10 @@ impl Tasks {
         words: &mut Words,
         id: i64,
     ) -> rusqlite::Result<Option<&mut Known>> {
-        if !self.known.contains_key(&id) {
-            let mut find = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM task WHERE id = ?1"))?;
-            let found = find
-                .query_row([id], |row| {
-                    let uid: String = row.get(1)?;
-                    let told = row.get_ref(3)?.as_blob()?;
-                    Ok(Known {
-                        uid: TaskId::parse(&uid)
-                            .unwrap_or_else(|| TaskKey::new(Agent::ClaudeCode, uid).task_id()),
-                        agent: word_at(Agent::ALL, row.get(2)?).unwrap_or(Agent::ClaudeCode),
-                        told: codec::decode_json(told).unwrap_or_default(),
-                        filing: Filing { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
-                        has_aliases: false,
-                        sealed_until: None,
-                        is_new: false,
-                        is_announced: false,
-                    })
-                })
-                .optional()?;
-            let Some(mut known) = found else { return Ok(None) };
-            known.has_aliases =
-                conn.prepare_cached("SELECT 1 FROM alias WHERE task = ?1 LIMIT 1")?.exists([id])?;
-            known.sealed_until = conn
-                .prepare_cached("SELECT until FROM sealed_task WHERE task = ?1")?
-                .query_row([id], |row| row.get(0))
-                .optional()?;
-            // The table keeps the type of the agent; sums are filed under the agent and the type together.
-            known.filing.actor = match super::words::text(conn, known.filing.actor)? {
-                Some(kind) => words.id(conn, &actor(known.agent, &kind))?,
-                None => 0,
-            };
-            self.known.insert(id, known);
-        }
-        Ok(self.known.get_mut(&id))
+        Ok(match self.known.entry(id) {
+            Entry::Occupied(known) => Some(known.into_mut()),
+            Entry::Vacant(place) => find(conn, words, id)?.map(|known| place.insert(known)),
+        })
     }
 
     /// Keeps the memory small. Between transactions only: what was told and not yet written must not be forgotten.
@@ -140,6 +111,41 @@ impl Tasks {
         self.numbers.clear();
         self.known.clear();
     }
+}
+
+/// A task as the table has it.
+fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Option<Known>> {
+    let mut find = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM task WHERE id = ?1"))?;
+    let found = find
+        .query_row([id], |row| {
+            let uid: String = row.get(1)?;
+            let told = row.get_ref(3)?.as_blob()?;
+            Ok(Known {
+                uid: TaskId::parse(&uid)
+                    .unwrap_or_else(|| TaskKey::new(Agent::ClaudeCode, uid).task_id()),
+                agent: word_at(Agent::ALL, row.get(2)?).unwrap_or(Agent::ClaudeCode),
+                told: codec::decode_json(told).unwrap_or_default(),
+                filing: Filing { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
+                has_aliases: false,
+                sealed_until: None,
+                is_new: false,
+                is_announced: false,
+            })
+        })
+        .optional()?;
+    let Some(mut known) = found else { return Ok(None) };
+    known.has_aliases =
+        conn.prepare_cached("SELECT 1 FROM alias WHERE task = ?1 LIMIT 1")?.exists([id])?;
+    known.sealed_until = conn
+        .prepare_cached("SELECT until FROM sealed_task WHERE task = ?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    // The table keeps the type of the agent; sums are filed under the agent and the type together.
+    known.filing.actor = match super::words::text(conn, known.filing.actor)? {
+        Some(kind) => words.id(conn, &actor(known.agent, &kind))?,
+        None => 0,
+    };
+    Ok(Some(known))
 }
 
 /// The word under which the sums of an agent's type are filed.

@@ -16,9 +16,6 @@ use crate::live::LiveRow;
 /// Rows that are asked of the store at once, and put into one piece.
 const PART: usize = 256;
 
-/// The most rows that may have changed at one place in the order of delivery.
-const LARGEST_PART: usize = 65_536;
-
 /// How long a follower may take nothing before it is given up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -117,33 +114,15 @@ impl Follower {
             (self.caught, self.at) = (newest, newest);
             return self.say_missed(after, newest, sender).await;
         }
-        let mut limit = PART;
         loop {
             let (app, from) = (Arc::clone(&self.app), self.caught);
-            let wide = u32::try_from(limit).unwrap_or(u32::MAX);
-            let read = self.app.blocking(move || app.doors.store.changes(from, wide)).await;
-            let Ok(Ok(mut rows)) = read else { return Err(Over) };
-            let is_last = rows.len() < limit;
-            if !is_last && let Some(last) = rows.last().map(|row| row.seq) {
-                // The rest of the rows of the last place may be in the next part: they come together then.
-                rows.retain(|row| row.seq < last);
-                if rows.is_empty() {
-                    limit = limit.saturating_mul(4);
-                    if limit > LARGEST_PART {
-                        return Err(Over);
-                    }
-                    continue;
-                }
-            }
-            limit = PART;
-            if let Some(last) = rows.last() {
-                self.caught = last.seq;
-            }
+            let read = self.app.blocking(move || app.doors.store.changes(from, PART as u32)).await;
+            let Ok(Ok(rows)) = read else { return Err(Over) };
+            // Only an empty part is the end: what is no row is left out of a part and makes it short.
+            let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
+            self.caught = last;
             let rows = rows.into_iter().map(|row| Arc::new(LiveRow::new(row))).collect();
             self.pass_on(rows, sender).await?;
-            if is_last {
-                return Ok(());
-            }
         }
     }
 
