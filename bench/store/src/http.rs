@@ -114,10 +114,12 @@ struct Rate {
     per_second: f64,
     times: Sample,
     refused: u64,
+    /// Processor time of the server for each event, in microseconds.
+    cpu_us: f64,
 }
 
 fn post(server: &Server, connections: usize, at_once: u64, numbers: &Arc<AtomicU64>) -> Result<Rate, String> {
-    let begun = Instant::now();
+    let (begun, before) = (Instant::now(), machine::cpu_ms(server.pid()));
     let workers: Vec<_> = (0..connections)
         .map(|worker| {
             let connection = Connection::open(server);
@@ -151,7 +153,8 @@ fn post(server: &Server, connections: usize, at_once: u64, numbers: &Arc<AtomicU
         refused += others;
     }
     let per_second = taken as f64 / begun.elapsed().as_secs_f64();
-    Ok(Rate { connections, at_once, per_second, times, refused })
+    let cpu_us = (machine::cpu_ms(server.pid()) - before) * 1e3 / taken.max(1) as f64;
+    Ok(Rate { connections, at_once, per_second, times, refused, cpu_us })
 }
 
 /// Measures ingest beside the floors.
@@ -164,15 +167,15 @@ pub(crate) fn measure(server: &Server, folder: &Path, report: &mut Report) -> Re
         "  floors: SQLite FULL, one event a transaction {single:.0}/s, 256 of them {grouped:.0}/s"
     ));
     report.line(&format!(
-        "  {:>11} {:>8} {:>10} {:>8} {:>8} {:>8} {:>9} {:>9}  refused",
-        "connections", "at once", "events/s", "p50 ms", "p99 ms", "max ms", "x single", "x group"
+        "  {:>11} {:>8} {:>10} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8}  refused",
+        "connections", "at once", "events/s", "p50 ms", "p99 ms", "max ms", "x single", "x group", "CPU µs"
     ));
     report.keep("floors", json!({ "single": single, "group256": grouped, "load": machine::load() }));
     let numbers = Arc::new(AtomicU64::new(0));
     for (connections, at_once) in [(1, 1), (8, 1), (64, 1), (1, 100), (8, 100), (64, 100)] {
         let rate = post(server, connections, at_once, &numbers)?;
         report.line(&format!(
-            "  {:>11} {:>8} {:>10.0} {:>8.2} {:>8.2} {:>8.2} {:>9.2} {:>9.2}  {}",
+            "  {:>11} {:>8} {:>10.0} {:>8.2} {:>8.2} {:>8.2} {:>9.2} {:>9.2} {:>8.0}  {}",
             rate.connections,
             rate.at_once,
             rate.per_second,
@@ -181,13 +184,14 @@ pub(crate) fn measure(server: &Server, folder: &Path, report: &mut Report) -> Re
             rate.times.max(),
             rate.per_second / single,
             rate.per_second / grouped,
+            rate.cpu_us,
             rate.refused
         ));
         report.keep(
             "ingest",
             json!({
                 "connections": rate.connections, "atOnce": rate.at_once, "eventsPerSecond": rate.per_second,
-                "times": rate.times.json(), "refused": rate.refused, "load": machine::load(),
+                "times": rate.times.json(), "refused": rate.refused, "serverCpuMicrosPerEvent": rate.cpu_us, "load": machine::load(),
             }),
         );
         let bar = match (connections, at_once) {
