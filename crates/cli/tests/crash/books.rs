@@ -87,7 +87,7 @@ fn connection(tracer: &Tracer) -> Connection {
 
 fn select(conn: &Connection, table: &'static str, sql: &str) -> Vec<Row> {
     let mut statement = conn.prepare(sql).expect(table);
-    let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut found = statement.query([]).expect(table);
     let mut rows = Vec::new();
     while let Some(row) = found.next().expect(table) {

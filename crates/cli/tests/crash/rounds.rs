@@ -71,8 +71,8 @@ impl Feed {
             self.waiting.push_back(Request::events(round, part));
             self.waiting.push_back(Request::hook(round, part));
         }
-        if round % SESSION_ROUNDS == 0 {
-            let scenario = if round % (2 * SESSION_ROUNDS) == 0 { "agent_nested" } else { "multi" };
+        if round.is_multiple_of(SESSION_ROUNDS) {
+            let scenario = if round.is_multiple_of(2 * SESSION_ROUNDS) { "agent_nested" } else { "multi" };
             let session = format!("cccccccc-{round:04}-4000-8000-000000000000");
             let files = fixtures::transcript(scenario, &session).into_iter();
             self.files =

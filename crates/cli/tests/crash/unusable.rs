@@ -18,6 +18,9 @@ const SERVE: &[&str] = &["serve", "--listen", "127.0.0.1:0"];
 /// The number of a user who owns nothing.
 const NOBODY: u32 = 65_534;
 
+/// A way to break a ledger, and what it is called.
+type Damage<'a> = (&'a str, &'a dyn Fn(&Tracer));
+
 fn call(name: &str) -> Call {
     let mut payload = fixtures::payload("PostToolUse.bash");
     payload["session_id"] = "unusable".into();
@@ -47,7 +50,7 @@ fn refuses(tracer: &Tracer, parts: &[&str]) {
 
 #[test]
 fn a_damaged_ledger_is_named_and_once_it_is_moved_aside_the_spool_is_read() {
-    let damages: [(&str, &dyn Fn(&Tracer)); 3] = [
+    let damages: [Damage<'_>; 3] = [
         ("garbage", &|tracer| {
             let mut file = OpenOptions::new().write(true).truncate(true).open(tracer.ledger()).expect("it");
             file.write_all(&[0x5a; 20_000]).expect("written");
