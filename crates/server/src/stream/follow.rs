@@ -69,33 +69,33 @@ impl Follower {
                 }
                 received = live.recv() => received,
             };
-            let mut rows = Vec::new();
-            match first {
-                Ok(row) => rows.push(row),
-                Err(RecvError::Lagged(_)) => missed = true,
+            let first = match first {
+                Ok(row) => row,
+                // The next row is the oldest that is still there, unless more are lost until then.
+                Err(RecvError::Lagged(_)) => {
+                    missed = true;
+                    continue;
+                }
                 Err(RecvError::Closed) => return Ok(()),
+            };
+            // Told before the row behind the gap, or the follower would take it for the next one.
+            let before = first.row.seq.saturating_sub(1);
+            if std::mem::take(&mut missed) && before > self.at {
+                self.say_missed(self.at, before, sender).await?;
             }
-            while !missed && rows.len() < PART {
+            let mut rows = vec![first];
+            while rows.len() < PART {
                 match live.try_recv() {
                     Ok(row) => rows.push(row),
-                    Err(TryRecvError::Lagged(_)) => missed = true,
+                    Err(TryRecvError::Lagged(_)) => {
+                        missed = true;
+                        break;
+                    }
                     Err(TryRecvError::Empty | TryRecvError::Closed) => break,
                 }
             }
             rows.retain(|row| row.row.seq > self.caught);
             self.pass_on(rows, sender).await?;
-            if missed {
-                // The next row is the oldest that is still there.
-                let Ok(next) = live.recv().await else { continue };
-                missed = false;
-                let to = next.row.seq.saturating_sub(1);
-                if to > self.at {
-                    self.say_missed(self.at, to, sender).await?;
-                }
-                if next.row.seq > self.caught {
-                    self.pass_on(vec![next], sender).await?;
-                }
-            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Events that others post.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use agent_tracer_event::{CallState, Entry, Kind, Lane, Subject};
@@ -56,6 +57,9 @@ fn a_bad_record_never_sinks_its_batch() {
     assert!(rejected.iter().all(|one| !one["reason"].as_str().unwrap().is_empty()));
     // Everything that arrived is counted.
     assert_eq!(world.memory.verdicts().len(), events.len());
+    let brought = world.memory.brought.lock().unwrap();
+    let names: BTreeSet<&str> = brought.iter().map(|observed| observed.name.as_str()).collect();
+    assert_eq!(names.len(), events.len(), "each by itself: a refusal must not hide the next one");
 }
 
 #[test]
