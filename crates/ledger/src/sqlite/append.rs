@@ -71,6 +71,8 @@ pub(crate) struct Apply<'c> {
     pub(super) gone: Vec<String>,
     /// Everything is folded anew: nothing is news.
     pub(super) is_rebuild: bool,
+    /// Whether anything was ever deleted on purpose; nobody deletes and brings in one transaction.
+    has_tombstones: Option<bool>,
 }
 
 /// The first part of a reason: reasons are counted, so they must be few.
@@ -99,6 +101,7 @@ impl<'c> Apply<'c> {
             entries: 0,
             gone: Vec::new(),
             is_rebuild: false,
+            has_tombstones: None,
         }
     }
 
@@ -310,6 +313,14 @@ impl<'c> Apply<'c> {
 
     /// Whether the entry tells of something that was deleted on purpose.
     fn is_deleted(&mut self, entry: &Entry) -> rusqlite::Result<bool> {
+        let has_tombstones = match self.has_tombstones {
+            Some(known) => known,
+            None => self.conn.prepare_cached("SELECT 1 FROM tombstone LIMIT 1")?.exists([])?,
+        };
+        self.has_tombstones = Some(has_tombstones);
+        if !has_tombstones {
+            return Ok(false);
+        }
         let until: Option<i64> = self
             .conn
             .prepare_cached("SELECT until FROM tombstone WHERE task = ?1")?

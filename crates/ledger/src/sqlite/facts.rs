@@ -70,6 +70,14 @@ pub(crate) fn read(conn: &Connection, row: &Row<'_>) -> rusqlite::Result<Stored>
     })
 }
 
+/// The condition that a row of the fact table stands in a list, with the list as a part of the text.
+///
+/// As a parameter it would cost far more than the look-up itself: there is an index of one list alone, so SQLite asks
+/// which list the parameter is and makes a new plan whenever another one is bound.
+pub(crate) fn in_list(list: List) -> String {
+    format!("list = {}", list.code())
+}
+
 /// All rows that a query over [`COLUMNS`] gives.
 pub(crate) fn select(
     conn: &Connection,

@@ -44,8 +44,13 @@ impl Apply<'_> {
         let mut calls: BTreeSet<(i64, i64)> = BTreeSet::new();
         let mut permissions: BTreeSet<(i64, i64)> = BTreeSet::new();
         let mut turns: BTreeSet<(i64, i64)> = BTreeSet::new();
+        // Tasks of which a permission changed: the last one may be gone now and still show on a call.
+        let mut asked: BTreeSet<i64> = BTreeSet::new();
         for change in changes {
             for row in change.both() {
+                if row.list == List::Permission {
+                    asked.insert(change.task);
+                }
                 if row.is_call() {
                     calls.insert((change.task, row.fact));
                 }
@@ -69,7 +74,9 @@ impl Apply<'_> {
             permissions.extend(self.settle_call(task, fact)?.map(|signature| (task, signature)));
         }
         for (task, signature) in permissions {
-            self.settle_permissions(task, signature)?;
+            if asked.contains(&task) || self.has_permissions(task)? {
+                self.settle_permissions(task, signature)?;
+            }
         }
         for (task, turn) in turns {
             self.settle_responses(task, turn)?;
@@ -133,10 +140,11 @@ impl Apply<'_> {
             (List::Interrupt, "interrupt", CallState::Interrupted),
             (List::SessionEnd, "session_end", CallState::Abandoned),
         ] {
-            let mut find = self.conn.prepare_cached(
-                "SELECT occurred, turn FROM fact WHERE task = ?1 AND list = ?2 AND occurred > ?3 ORDER BY occurred",
-            )?;
-            let mut rows = find.query([task, list.code(), call.occurred])?;
+            let mut find = self.conn.prepare_cached(&format!(
+                "SELECT occurred, turn FROM fact WHERE task = ?1 AND {} AND occurred > ?2 ORDER BY occurred",
+                facts::in_list(list)
+            ))?;
+            let mut rows = find.query([task, call.occurred])?;
             while let Some(row) = rows.next()? {
                 let (at, turn): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
                 // What is said while a turn runs does not end its calls.
@@ -150,10 +158,11 @@ impl Apply<'_> {
         for ancestor in ancestors(self.conn, task)? {
             let end: Option<i64> = self
                 .conn
-                .prepare_cached(
-                    "SELECT min(occurred) FROM fact WHERE task = ?1 AND list = ?2 AND occurred > ?3",
-                )?
-                .query_row([ancestor, List::SessionEnd.code(), call.occurred], |row| row.get(0))?;
+                .prepare_cached(&format!(
+                    "SELECT min(occurred) FROM fact WHERE task = ?1 AND {} AND occurred > ?2",
+                    facts::in_list(List::SessionEnd)
+                ))?
+                .query_row([ancestor, call.occurred], |row| row.get(0))?;
             if let Some(at) = end {
                 consider(at, "session_end", CallState::Abandoned);
             }
@@ -184,6 +193,14 @@ impl Apply<'_> {
             };
         }
         Ok(first)
+    }
+
+    /// Whether anybody was ever asked in this task. Where nobody was, calls need not be compared with each other.
+    fn has_permissions(&self, task: i64) -> rusqlite::Result<bool> {
+        let list = facts::in_list(List::Permission);
+        self.conn
+            .prepare_cached(&format!("SELECT 1 FROM fact WHERE task = ?1 AND {list} LIMIT 1"))?
+            .exists([task])
     }
 
     /// Joins permissions with the calls that they were asked for: same task, same input, the call begun before.

@@ -166,8 +166,11 @@ impl Apply<'_> {
 
     fn has_ended(&self, task: i64) -> rusqlite::Result<bool> {
         self.conn
-            .prepare_cached("SELECT 1 FROM fact WHERE task = ?1 AND list = ?2 LIMIT 1")?
-            .exists([task, List::SessionEnd.code()])
+            .prepare_cached(&format!(
+                "SELECT 1 FROM fact WHERE task = ?1 AND {} LIMIT 1",
+                facts::in_list(List::SessionEnd)
+            ))?
+            .exists([task])
     }
 
     /// Tasks of the same process: one of them may continue this one.
@@ -252,8 +255,11 @@ impl Apply<'_> {
 
     fn newest(&self, task: i64, list: List) -> rusqlite::Result<Option<i64>> {
         self.conn
-            .prepare_cached("SELECT max(occurred) FROM fact WHERE task = ?1 AND list = ?2")?
-            .query_row([task, list.code()], |row| row.get(0))
+            .prepare_cached(&format!(
+                "SELECT max(occurred) FROM fact WHERE task = ?1 AND {}",
+                facts::in_list(list)
+            ))?
+            .query_row([task], |row| row.get(0))
     }
 
     fn marks(&self, task: i64) -> rusqlite::Result<Marks> {
@@ -293,8 +299,11 @@ impl Apply<'_> {
         // A failure and an answer can share a turn; the newest few tell which came last.
         let stops = facts::select(
             self.conn,
-            "WHERE f.task = ?1 AND f.list = ?2 ORDER BY f.occurred DESC LIMIT 4",
-            [task, List::Stop.code()],
+            &format!(
+                "WHERE f.task = ?1 AND f.{} ORDER BY f.occurred DESC LIMIT 4",
+                facts::in_list(List::Stop)
+            ),
+            [task],
         )?;
         for stop in stops.into_iter().rev().map(|stored| stored.row) {
             if stop.text("stopReason").is_some_and(|reason| reason.starts_with("error:")) {
@@ -322,8 +331,11 @@ impl Apply<'_> {
         let newest = |list: List| {
             facts::select(
                 self.conn,
-                "WHERE f.task = ?1 AND f.list = ?2 ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT 4",
-                [task, list.code()],
+                &format!(
+                    "WHERE f.task = ?1 AND f.{} ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT 4",
+                    facts::in_list(list)
+                ),
+                [task],
             )
         };
         let mut pending: Option<(i64, WaitingReason, i64)> = None;

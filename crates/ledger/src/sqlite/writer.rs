@@ -116,13 +116,15 @@ impl Writer {
         work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, AppendError> {
         let before = self.memory.seq;
+        let is_heard = self.listeners.read().is_ok_and(|listeners| !listeners.is_empty());
         let Self { conn, memory, pricer, .. } = self;
-        let attempt = catch_unwind(AssertUnwindSafe(|| -> rusqlite::Result<(T, Committed)> {
+        let attempt = catch_unwind(AssertUnwindSafe(|| -> rusqlite::Result<(T, Option<Committed>)> {
             let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut apply = Apply::new(&transaction, memory, pricer.as_ref());
             let answer = work(&mut apply)?;
             apply.finish()?;
-            let committed = apply.committed()?;
+            // Rows are read back only for somebody who listens.
+            let committed = if is_heard { Some(apply.committed()?) } else { None };
             drop(apply);
             transaction.commit()?;
             Ok((answer, committed))
@@ -131,7 +133,7 @@ impl Writer {
         match result {
             Ok((answer, committed)) => {
                 self.memory.tasks.trim();
-                if let Ok(listeners) = self.listeners.read() {
+                if let (Some(committed), Ok(listeners)) = (committed, self.listeners.read()) {
                     for listener in listeners.iter() {
                         listener(&committed);
                     }
