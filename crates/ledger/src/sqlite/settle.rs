@@ -226,8 +226,7 @@ impl Apply<'_> {
             let joined = calls
                 .iter()
                 .enumerate()
-                .filter(|(_, call)| call.row.occurred <= stored.row.occurred + SWAP_MS)
-                .next_back();
+                .rfind(|(_, call)| call.row.occurred <= stored.row.occurred + SWAP_MS);
             if let Some((index, call)) = joined {
                 let id = agent_tracer_event::FactId::from_number(&uid, call.row.fact.cast_unsigned());
                 new.derived.insert("callId".to_owned(), Value::from(id.as_str()));

@@ -121,8 +121,7 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
             let uid: String = row.get(1)?;
             let told = row.get_ref(3)?.as_blob()?;
             Ok(Known {
-                uid: TaskId::parse(&uid)
-                    .unwrap_or_else(|| TaskKey::new(Agent::ClaudeCode, uid).task_id()),
+                uid: TaskId::parse(&uid).unwrap_or_else(|| TaskKey::new(Agent::ClaudeCode, uid).task_id()),
                 agent: word_at(Agent::ALL, row.get(2)?).unwrap_or(Agent::ClaudeCode),
                 told: codec::decode_json(told).unwrap_or_default(),
                 filing: Filing { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
@@ -134,8 +133,7 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
         })
         .optional()?;
     let Some(mut known) = found else { return Ok(None) };
-    known.has_aliases =
-        conn.prepare_cached("SELECT 1 FROM alias WHERE task = ?1 LIMIT 1")?.exists([id])?;
+    known.has_aliases = conn.prepare_cached("SELECT 1 FROM alias WHERE task = ?1 LIMIT 1")?.exists([id])?;
     known.sealed_until = conn
         .prepare_cached("SELECT until FROM sealed_task WHERE task = ?1")?
         .query_row([id], |row| row.get(0))
