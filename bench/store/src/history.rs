@@ -122,7 +122,7 @@ impl History {
         // The one very long task comes early, so that everything after it has it in the way.
         let events = if number == 1 {
             (self.events / 10).min(100_000)
-        } else if number % (SMALL_PER_LARGE + 1) == 0 {
+        } else if number.is_multiple_of(SMALL_PER_LARGE + 1) {
             let usual = self.events * 6 / 10 / large.max(1);
             self.dice.skewed(usual.max(20) * 4) + 20
         } else {
