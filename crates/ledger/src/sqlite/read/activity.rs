@@ -15,7 +15,7 @@ use crate::view::{ActivityBucket, Page};
 const MOST_BUCKETS: i64 = 2_000;
 
 /// More quarter-hours than this are not read for one chart: days are read instead.
-const MOST_QUARTERS: i64 = 3_000;
+const MOST_QUARTERS: i64 = 2_000;
 
 const QUARTER_MS: i64 = 900_000;
 const DAY_MS: i64 = 86_400_000;

@@ -11,7 +11,7 @@ use crate::store::{Answer, Paging};
 use crate::view::{ContextPoint, ContextPointKind, Page};
 
 /// A chart has no more points than this.
-const MOST_POINTS: usize = 2_000;
+const MOST_POINTS: usize = 1_500;
 
 /// A page of the chart, oldest first. Without a cursor and a limit it is the whole chart: if there are more snapshots
 /// than a chart can show, every n-th of them, and always the first and the last; every other mark is always there.

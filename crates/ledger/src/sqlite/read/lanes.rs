@@ -27,7 +27,7 @@ const MOST_BEFORE: i64 = 2_000;
 const MOST_TRACKS: usize = 8;
 
 /// The titles of so many rows that stand alone are looked up.
-const MOST_TITLES: usize = 1_200;
+const MOST_TITLES: usize = 800;
 
 /// An empty stretch is a gap if it is at least this part of the picture.
 const GAP_PART: usize = 40;
@@ -147,7 +147,6 @@ impl Grid {
 struct Mark {
     start: i64,
     end: i64,
-    fact: i64,
     id: i64,
     lane: usize,
     kind: i64,
@@ -159,24 +158,25 @@ struct Mark {
 
 /// Visits the rows of a task in the picture, by when they began.
 fn visit(conn: &Connection, task: i64, grid: &Grid, mut seen: impl FnMut(&Mark)) -> rusqlite::Result<()> {
-    const COLUMNS: &str = "SELECT occurred, ended, fact, id, lane, kind, tool, certainty, state \
+    // Small numbers come as one: a long task has a hundred thousand rows, and fetching a value costs as much as finding it.
+    const COLUMNS: &str = "SELECT occurred, ended, id, tool, \
+        lane | (kind << 8) | (certainty << 16) | (ifnull(state, 255) << 24) \
         FROM fact INDEXED BY fact_time WHERE task = ?1 AND kind >= 0 AND occurred >= ?2 AND occurred < ?3";
-    let failed = [CallState::Failed as i64, CallState::Denied as i64];
     let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Mark> {
         let start: i64 = row.get(0)?;
         let ended: Option<i64> = row.get(1)?;
-        let state: Option<i64> = row.get(8)?;
-        let is_running = ended.is_none() && state == Some(CallState::Running as i64);
+        let small: i64 = row.get(4)?;
+        let state = small >> 24;
+        let is_running = ended.is_none() && state == CallState::Running as i64;
         Ok(Mark {
             start,
             end: if is_running { grid.last.max(start) } else { ended.unwrap_or(start).max(start) },
-            fact: row.get(2)?,
-            id: row.get(3)?,
-            lane: usize::try_from(row.get::<_, i64>(4)?).unwrap_or(usize::MAX),
-            kind: row.get(5)?,
-            tool: row.get(6)?,
-            certainty: row.get(7)?,
-            is_failure: state.is_some_and(|state| failed.contains(&state)),
+            id: row.get(2)?,
+            lane: (small & 255) as usize,
+            kind: (small >> 8) & 255,
+            tool: row.get(3)?,
+            certainty: (small >> 16) & 255,
+            is_failure: state == CallState::Failed as i64 || state == CallState::Denied as i64,
             is_running,
         })
     };
@@ -213,8 +213,10 @@ struct Bin {
     is_running: bool,
     kind: Option<i64>,
     certainty: i64,
-    /// Tools with how many rows of each.
-    tools: Vec<(Option<i64>, u32)>,
+    /// How many rows have the tool of the first.
+    same_tool: u32,
+    /// The other tools with how many rows of each.
+    other_tools: Vec<(Option<i64>, u32)>,
 }
 
 impl Bin {
@@ -230,7 +232,8 @@ impl Bin {
             is_running: mark.is_running,
             kind: Some(mark.kind),
             certainty: mark.certainty,
-            tools: vec![(mark.tool, 1)],
+            same_tool: 1,
+            other_tools: Vec::new(),
         }
     }
 
@@ -242,10 +245,21 @@ impl Bin {
         self.is_running |= mark.is_running;
         self.kind = self.kind.filter(|kind| *kind == mark.kind);
         self.certainty = self.certainty.min(mark.certainty);
-        match self.tools.iter_mut().find(|(tool, _)| *tool == mark.tool) {
-            Some((_, times)) => *times += 1,
-            None => self.tools.push((mark.tool, 1)),
+        if mark.tool == self.first.tool {
+            self.same_tool += 1;
+            return;
         }
+        match self.other_tools.iter_mut().find(|(tool, _)| *tool == mark.tool) {
+            Some((_, times)) => *times += 1,
+            None => self.other_tools.push((mark.tool, 1)),
+        }
+    }
+
+    /// The tool that most rows have.
+    fn usual_tool(&self) -> Option<i64> {
+        let first = self.first.tool.map(|tool| (tool, self.same_tool));
+        let others = self.other_tools.iter().filter_map(|(tool, times)| Some(((*tool)?, *times)));
+        others.chain(first).max_by_key(|(_, times)| *times).map(|(tool, _)| tool)
     }
 }
 
@@ -303,11 +317,9 @@ impl Namer<'_> {
     fn show(&mut self, about: &About, packed: Packed) -> rusqlite::Result<Vec<LaneBin>> {
         let mut bins = Vec::with_capacity(packed.bins.len());
         for bin in packed.bins {
-            let is_alone = bin.count == 1;
-            let tool = match bin.tools.as_slice() {
-                [(Some(tool), _)] => Some(self.texts.word(*tool)?),
-                _ => None,
-            };
+            let tool = bin.first.tool.filter(|_| bin.other_tools.is_empty());
+            let tool = tool.map(|tool| self.texts.word(tool)).transpose()?;
+            let (id, title) = self.name(about, &bin)?;
             bins.push(LaneBin {
                 start: bin.first.start,
                 end: bin.end,
@@ -315,8 +327,8 @@ impl Namer<'_> {
                 failures: bin.failures,
                 running: bin.is_running,
                 track: u32::try_from(bin.track).unwrap_or(u32::MAX),
-                id: is_alone.then(|| about.row_id(bin.first.fact)),
-                title: self.title(&bin, is_alone)?,
+                id,
+                title,
                 kind: bin.kind.and_then(|kind| word_at(Kind::ALL, kind)).map(|kind| kind.to_string()),
                 tool,
                 certainty: word_at(Certainty::ALL, bin.certainty).unwrap_or(Certainty::Guessed).to_string(),
@@ -325,23 +337,23 @@ impl Namer<'_> {
         Ok(bins)
     }
 
-    fn title(&mut self, bin: &Bin, is_alone: bool) -> rusqlite::Result<String> {
-        if is_alone && self.left > 0 {
-            self.left -= 1;
-            let title = stream::by_id(self.conn, bin.first.id)?.map(|stored| stored.row.data.title);
-            if let Some(title) = title.filter(|title| !title.is_empty()) {
-                return Ok(title);
+    /// The id and the title of a row that stands alone; of several, what most of them are.
+    fn name(&mut self, about: &About, bin: &Bin) -> rusqlite::Result<(Option<String>, String)> {
+        let mut id = None;
+        if bin.count == 1 {
+            let is_titled = self.left > 0;
+            let (fact, title) = stream::title(self.conn, bin.first.id, is_titled)?;
+            self.left = self.left.saturating_sub(1);
+            id = Some(about.row_id(fact));
+            if !title.is_empty() {
+                return Ok((id, title));
             }
         }
-        let most = bin
-            .tools
-            .iter()
-            .filter_map(|(tool, times)| Some(((*tool)?, *times)))
-            .max_by_key(|(_, times)| *times);
-        match most {
-            Some((tool, _)) => self.texts.word(tool),
-            None => Ok(word_at(Kind::ALL, bin.first.kind).map(|kind| kind.to_string()).unwrap_or_default()),
-        }
+        let title = match bin.usual_tool() {
+            Some(tool) => self.texts.word(tool)?,
+            None => word_at(Kind::ALL, bin.first.kind).map(|kind| kind.to_string()).unwrap_or_default(),
+        };
+        Ok((id, title))
     }
 }
 
@@ -355,7 +367,6 @@ mod tests {
         Mark {
             start,
             end,
-            fact: start,
             id: start,
             lane: 0,
             kind: 0,

@@ -179,8 +179,14 @@ fn complaint(statement: &str, line: &str) -> Option<&'static str> {
     const SMALL: [&str; 5] =
         ["SCAN outcome", "SCAN unrecognised", "SCAN cursor", "SCAN meta", "SCAN main.search_config"];
     // Lists that one page or one family of tasks fits into.
-    const BOUNDED: [&str; 5] =
-        ["SCAN family", "SCAN tree", "SCAN json_each", "SCAN search VIRTUAL TABLE", "SCAN CONSTANT ROW"];
+    const BOUNDED: [&str; 6] = [
+        "SCAN candidate",
+        "SCAN family",
+        "SCAN tree",
+        "SCAN json_each",
+        "SCAN search VIRTUAL TABLE",
+        "SCAN CONSTANT ROW",
+    ];
     if line.contains("SCAN") {
         let is_small = SMALL.iter().chain(&BOUNDED).any(|allowed| line.starts_with(allowed));
         // A walk over the index of tasks is as long as the list of tasks and reads no row.

@@ -180,6 +180,49 @@ fn marks(conn: &Connection, filter: &SearchFilter, narrow: &Narrow) -> rusqlite:
     Ok(marks)
 }
 
+/// A document that has the words, and whether its row is what the search was narrowed to as far as columns tell.
+struct Candidate {
+    id: i64,
+    is_wanted: bool,
+}
+
+/// Looks at the next documents below a number, without reading what their rows show.
+fn candidates(
+    conn: &Connection,
+    filter: &SearchFilter,
+    narrow: &Narrow,
+    expression: &str,
+    before: i64,
+    limit: usize,
+) -> rusqlite::Result<Vec<Candidate>> {
+    let mut find = conn.prepare_cached(
+        "SELECT candidate.id, f.kind >= 0 AND (?4 IS NULL OR f.kind = ?4) AND (?5 IS NULL OR f.state = ?5) \
+           AND (?6 IS NULL OR f.task = ?6) AND f.occurred >= ?7 AND f.occurred < ?8 AND (?9 IS NULL OR f.duration >= ?9) \
+           AND (?10 IS NULL OR t.project = ?10) AND (?11 IS NULL OR t.agent = ?11) \
+         FROM (SELECT rowid AS id FROM search WHERE search MATCH ?1 AND rowid > 0 AND rowid < ?2 \
+               ORDER BY rowid DESC LIMIT ?3) candidate \
+         LEFT JOIN fact f ON f.id = candidate.id LEFT JOIN task t ON t.id = f.task",
+    )?;
+    let rows = find.query_map(
+        params![
+            expression,
+            before,
+            i64::try_from(limit).unwrap_or(i64::MAX),
+            filter.kind.map(|kind| kind as i64),
+            narrow.state.map(|state| state as i64),
+            narrow.task,
+            narrow.since,
+            narrow.until,
+            filter.longer_than_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)),
+            narrow.project,
+            filter.range.agent.map(|agent| agent as i64),
+        ],
+        // A row may be gone that the index still knows: then nothing is known of it, and it is not wanted.
+        |row| Ok(Candidate { id: row.get(0)?, is_wanted: row.get::<_, Option<bool>>(1)?.unwrap_or(false) }),
+    )?;
+    rows.collect()
+}
+
 fn collect(
     conn: &Connection,
     filter: &SearchFilter,
@@ -189,29 +232,24 @@ fn collect(
     mut before: i64,
 ) -> Answer<Page<Hit>> {
     let limit = cursor::limit(&filter.range.paging);
-    let step = limit.saturating_mul(2).clamp(64, 512);
+    let mut step = limit.saturating_add(limit / 4).clamp(64, 512);
     let mut builder = RowBuilder::new(conn);
     let mut looked_at = 0;
     let mut hits = Vec::new();
     loop {
-        let mut find = conn.prepare_cached(
-            "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid > 0 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3",
-        )?;
-        let found = find
-            .query_map(params![expression, before, i64::try_from(step).unwrap_or(i64::MAX)], |row| {
-                row.get(0)
-            })?;
-        let found = found.collect::<rusqlite::Result<Vec<i64>>>()?;
-        for id in &found {
+        let found = candidates(conn, filter, narrow, expression, before, step)?;
+        for candidate in &found {
             if hits.len() == limit {
                 return Ok(Page {
                     items: hits,
                     next_cursor: Some(cursor::write(cursor::List::Search, &[before])),
                 });
             }
-            before = *id;
-            // A row may be gone that the index still knows.
-            let Some(stored) = stream::by_id(conn, *id)? else { continue };
+            before = candidate.id;
+            if !candidate.is_wanted {
+                continue;
+            }
+            let Some(stored) = stream::by_id(conn, candidate.id)? else { continue };
             if is_wanted(conn, filter, narrow, &stored)? {
                 hits.push(Hit {
                     row: builder.row(&stored.row, stored.task, stored.changed)?,
@@ -230,6 +268,7 @@ fn collect(
                 next_cursor: Some(cursor::write(cursor::List::Search, &[before])),
             });
         }
+        step = step.saturating_mul(2).min(1_024);
     }
 }
 
@@ -238,7 +277,7 @@ fn title_of(conn: &Connection, task: i64) -> rusqlite::Result<String> {
     find.query_row([task], |row| row.get(0))
 }
 
-/// Whether a row is what the search was narrowed to.
+/// Whether a row is what the search was narrowed to, as far as columns do not tell.
 fn is_wanted(
     conn: &Connection,
     filter: &SearchFilter,
@@ -246,34 +285,17 @@ fn is_wanted(
     stored: &Stored,
 ) -> rusqlite::Result<bool> {
     let row = &stored.row;
-    let of_row = row.kind.is_some()
-        && filter.kind.is_none_or(|kind| row.kind == Some(kind))
-        && narrow.tool.as_ref().is_none_or(|tool| row.tool.as_deref().is_some_and(|own| is_same(own, tool)))
-        && narrow.state.is_none_or(|state| row.state == Some(state))
-        && narrow.task.is_none_or(|task| stored.task == task)
-        && (narrow.since..narrow.until).contains(&row.occurred)
-        && filter.longer_than_ms.is_none_or(|ms| {
-            row.duration.is_some_and(|took| u64::try_from(took).is_ok_and(|took| took >= ms))
-        });
-    if !of_row {
+    if narrow.tool.as_ref().is_some_and(|tool| !row.tool.as_deref().is_some_and(|own| is_same(own, tool))) {
         return Ok(false);
     }
-    let range = &filter.range;
-    if narrow.project.is_none() && range.agent.is_none() && range.agent_type.is_none() {
-        return Ok(true);
-    }
-    let mut find = conn.prepare_cached("SELECT project, agent, agent_type FROM task WHERE id = ?1")?;
-    let (project, agent, agent_type): (i64, i64, i64) =
-        find.query_row([stored.task], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    if narrow.project.is_some_and(|wanted| wanted != project)
-        || range.agent.is_some_and(|wanted| wanted as i64 != agent)
-    {
-        return Ok(false);
-    }
-    let Some(wanted) = &range.agent_type else { return Ok(true) };
+    let Some(wanted) = &filter.range.agent_type else { return Ok(true) };
     let own = match &row.data.agent_type {
         Some(own) => own.clone(),
-        None => crate::sqlite::words::text(conn, agent_type)?.unwrap_or_default(),
+        None => {
+            let mut find = conn.prepare_cached("SELECT agent_type FROM task WHERE id = ?1")?;
+            let word: i64 = find.query_row([stored.task], |row| row.get(0))?;
+            crate::sqlite::words::text(conn, word)?.unwrap_or_default()
+        }
     };
     let own = if own.is_empty() { super::row::MAIN } else { own.as_str() };
     Ok(own == wanted)

@@ -11,6 +11,7 @@ use rusqlite::{Connection, params};
 
 use super::cursor;
 use crate::project::List;
+use crate::sqlite::codec;
 use crate::sqlite::facts::{self, Stored};
 use crate::store::{Answer, RowFilter};
 use crate::view::Page;
@@ -104,6 +105,25 @@ pub(crate) fn page(conn: &Connection, sources: &[Source], filter: &RowFilter) ->
 /// The row with this number in the table.
 pub(crate) fn by_id(conn: &Connection, id: i64) -> rusqlite::Result<Option<Stored>> {
     Ok(facts::select(conn, "WHERE f.id = ?1", [id])?.pop())
+}
+
+/// Only the fact's number and, if it is wanted, the title of the row with this number in the table. The title is empty
+/// if it has none or cannot be read.
+pub(crate) fn title(conn: &Connection, id: i64, is_titled: bool) -> rusqlite::Result<(i64, String)> {
+    /// What is shown of a row, without all that nobody asked for.
+    #[derive(Default, serde::Deserialize)]
+    struct Titled {
+        #[serde(rename = "t", default)]
+        title: String,
+    }
+    let mut find = conn.prepare_cached("SELECT fact, data FROM fact WHERE id = ?1")?;
+    let mut rows = find.query([id])?;
+    let Some(row) = rows.next()? else { return Ok((0, String::new())) };
+    let fact = row.get(0)?;
+    if !is_titled {
+        return Ok((fact, String::new()));
+    }
+    Ok((fact, codec::decode_json::<Titled>(row.get_ref(1)?.as_blob()?).unwrap_or_default().title))
 }
 
 /// The first `limit` places of all streams together, each with the row's number in the table.

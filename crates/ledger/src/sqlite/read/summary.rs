@@ -18,7 +18,7 @@ use crate::view::{Page, SessionView, TaskStatus, TaskSummary, Todo, TodoStep};
 const MOST_SESSIONS: i64 = 500;
 
 /// More changes of to-dos than this are not shown: the newest are.
-const MOST_TODOS: i64 = 5_000;
+const MOST_TODOS: i64 = 1_500;
 
 /// The numbers of a task with its subagents.
 pub(crate) fn summary(conn: &Connection, now: Millis, id: &TaskId) -> Answer<TaskSummary> {
