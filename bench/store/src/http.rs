@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::floors;
 use crate::history::Dice;
-use crate::machine;
+use crate::machine::{self, Busy};
 use crate::report::Report;
 use crate::sample::Sample;
 use crate::server::Server;
@@ -119,7 +119,7 @@ struct Rate {
 }
 
 fn post(server: &Server, connections: usize, at_once: u64, numbers: &Arc<AtomicU64>) -> Result<Rate, String> {
-    let (begun, before) = (Instant::now(), machine::cpu_ms(server.pid()));
+    let (begun, before) = (Instant::now(), Busy::of(server.pid(), ""));
     let workers: Vec<_> = (0..connections)
         .map(|worker| {
             let connection = Connection::open(server);
@@ -153,7 +153,7 @@ fn post(server: &Server, connections: usize, at_once: u64, numbers: &Arc<AtomicU
         refused += others;
     }
     let per_second = taken as f64 / begun.elapsed().as_secs_f64();
-    let cpu_us = (machine::cpu_ms(server.pid()) - before) * 1e3 / taken.max(1) as f64;
+    let cpu_us = Busy::of(server.pid(), "").since(&before) * 1e3 / taken.max(1) as f64;
     Ok(Rate { connections, at_once, per_second, times, refused, cpu_us })
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::live::pause;
-use crate::machine;
+use crate::machine::{self, Busy};
 use crate::report::Report;
 use crate::server::Server;
 
@@ -18,9 +18,9 @@ const SETTLING: Duration = Duration::from_secs(3);
 /// Watches a server; `most_mb` is its bar.
 pub(crate) fn measure(server: &Server, when: &str, most_mb: f64, report: &mut Report) {
     wait(SETTLING);
-    let (before, begun) = (machine::cpu_ms(server.pid()), Instant::now());
+    let (before, begun) = (Busy::of(server.pid(), ""), Instant::now());
     wait(LASTING);
-    let busy = (machine::cpu_ms(server.pid()) - before) / begun.elapsed().as_secs_f64();
+    let busy = Busy::of(server.pid(), "").since(&before) / begun.elapsed().as_secs_f64();
     let (now, peak) = machine::memory_mb(server.pid());
     let own = machine::anonymous_mb(server.pid());
     report.title(&format!("idle, {when} (load {:.1})", machine::load()));

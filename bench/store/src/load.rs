@@ -7,7 +7,7 @@ use agent_tracer_ledger::{Batch, Ledger, Options};
 use serde_json::{Value, json};
 
 use crate::history::History;
-use crate::machine;
+use crate::machine::{self, Busy};
 use crate::report::Report;
 use crate::sample::Sample;
 
@@ -28,7 +28,7 @@ pub(crate) fn load(path: &Path, events: u64, seed: u64, report: &mut Report) -> 
     let ledger = Ledger::open(path, Options::default()).map_err(|error| fail(&error))?;
     let mut history = History::new(events, seed);
     let mut appending = Duration::ZERO;
-    let writer = || machine::threads_cpu_ms(std::process::id(), "ledger-writer");
+    let writer = || Busy::of(std::process::id(), "ledger-writer");
     let mut commits = Sample::default();
     let mut brought = 0_u64;
     let mut writing = 0.0;
@@ -45,7 +45,7 @@ pub(crate) fn load(path: &Path, events: u64, seed: u64, report: &mut Report) -> 
         let took = start.elapsed();
         appending += took;
         commits.push(took);
-        let busy = writer() - before;
+        let busy = writer().since(&before);
         writing += busy;
         brought += count;
         let tenth = (brought.saturating_mul(10) / events.max(1)) as usize;
@@ -62,7 +62,7 @@ pub(crate) fn load(path: &Path, events: u64, seed: u64, report: &mut Report) -> 
     let (start, before_cpu) = (Instant::now(), writer());
     ledger.finish_search().map_err(|error| fail(&error))?;
     let searching = start.elapsed();
-    let searching_cpu = writer() - before_cpu;
+    let searching_cpu = writer().since(&before_cpu);
     let (now, peak) = machine::memory_mb(std::process::id());
     // Processor time, because it repeats: how long a commit takes depends on who else is at work.
     let rate = |(count, busy): &(u64, f64)| *count as f64 / busy * 1e3;

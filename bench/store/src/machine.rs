@@ -1,5 +1,7 @@
 //! What the machine says of itself and of a process: load, memory, processor time.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -29,23 +31,28 @@ pub(crate) fn anonymous_mb(pid: u32) -> f64 {
     line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or(f64::NAN) / 1024.0
 }
 
-/// Processor time of all living threads of a process, in milliseconds, to the nanosecond.
-pub(crate) fn cpu_ms(pid: u32) -> f64 {
-    threads_cpu_ms(pid, "")
-}
+/// Processor time of each living thread of a process whose name begins like this, in milliseconds.
+pub(crate) struct Busy(BTreeMap<OsString, f64>);
 
-/// The same of those threads whose name begins like this.
-pub(crate) fn threads_cpu_ms(pid: u32, name: &str) -> f64 {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return f64::NAN };
-    let on_cpu = threads.flatten().filter_map(|thread| {
-        let own = fs::read_to_string(thread.path().join("comm")).ok()?;
-        if !own.starts_with(name) {
-            return None;
-        }
-        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        text.split(' ').next()?.parse::<f64>().ok()
-    });
-    on_cpu.sum::<f64>() / 1e6
+impl Busy {
+    pub(crate) fn of(pid: u32, name: &str) -> Self {
+        let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Self(BTreeMap::new()) };
+        let on_cpu = threads.flatten().filter_map(|thread| {
+            let own = fs::read_to_string(thread.path().join("comm")).ok()?;
+            if !own.starts_with(name) {
+                return None;
+            }
+            let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            Some((thread.file_name(), text.split(' ').next()?.parse::<f64>().ok()? / 1e6))
+        });
+        Self(on_cpu.collect())
+    }
+
+    /// What was spent since then. Threads come and go: one that has ended in between is left out, or the sum would
+    /// lose all that it ever spent.
+    pub(crate) fn since(&self, before: &Self) -> f64 {
+        self.0.iter().map(|(thread, spent)| spent - before.0.get(thread).copied().unwrap_or(0.0)).sum()
+    }
 }
 
 /// The bytes of a file.
