@@ -498,8 +498,20 @@ fn lanes_hold_every_row_of_the_tree_once() {
                 .collect();
             assert_eq!(found, counts, "width {width}");
             assert!(drawn.strips.iter().all(|strip| strip.bins.len() <= width as usize * 8));
+            let alone: Vec<&String> =
+                drawn.strips.iter().flat_map(|strip| &strip.bins).filter_map(|bin| bin.id.as_ref()).collect();
+            assert_eq!(
+                alone.iter().collect::<BTreeSet<_>>().len(),
+                alone.len(),
+                "each row stands alone once"
+            );
             for bin in drawn.strips.iter().flat_map(|strip| &strip.bins) {
                 assert_eq!(bin.id.is_some(), bin.count == 1);
+                let row = bin.id.as_ref().map(|id| rows.iter().find(|row| row.id == *id).unwrap());
+                assert!(
+                    row.is_none_or(|row| row.occurred_at.0 == bin.start
+                        && (row.title.is_empty() || row.title == bin.title))
+                );
                 assert!(bin.start <= bin.end && bin.failures <= bin.count && !bin.title.is_empty());
             }
         }
@@ -639,4 +651,24 @@ fn what_is_not_there_is_not_found_and_a_broken_cursor_is_refused() {
     }
     let backwards = Range { since: Some(Millis(9)), until: Some(Millis(3)), ..Range::default() };
     is_bad(told.store.tools(&backwards).map(drop));
+}
+
+#[test]
+fn calls_made_at_once_are_drawn_beside_each_other_each_with_its_own_row() {
+    let mut story = Story::new(11);
+    let mut session = story.session(Agent::ClaudeCode, "at-once", BEGIN, "/srv/web");
+    story.at_once(&mut session, 4);
+    let world = World::with(&story.observed, 100);
+    let store = world.ledger.store();
+    let task = session.key.task_id();
+    let drawn = store.lanes(&task, None, None, 100).unwrap();
+    let bins: Vec<_> = drawn
+        .strips
+        .iter()
+        .filter(|strip| strip.lane == "implementation")
+        .flat_map(|strip| &strip.bins)
+        .collect();
+    assert_eq!(bins.iter().map(|bin| bin.track).collect::<Vec<_>>(), [0, 1, 2, 3]);
+    assert_eq!(bins.iter().map(|bin| bin.id.clone().unwrap()).collect::<BTreeSet<_>>().len(), 4);
+    assert_eq!(bins.iter().map(|bin| bin.title.clone()).collect::<BTreeSet<_>>().len(), 4);
 }

@@ -387,6 +387,28 @@ impl Story {
         }
     }
 
+    /// So many equal calls that begin and end at the same moments.
+    pub(crate) fn at_once(&mut self, session: &mut Session, calls: u64) {
+        for number in 0..calls {
+            let key = format!("tool:once-{number}");
+            let mut close = self.entry(session, Subject::Event(Kind::ToolUsed), Phase::Close, key, json!({}));
+            close.title = Some(format!("Call {number}"));
+            close.tool_name = Some("Edit".to_owned());
+            close.state = Some(CallState::Succeeded);
+            close.ended_at = Some(Millis(session.now + 60_000));
+            self.tell(session.key.agent, Channel::Transcript, vec![close]);
+        }
+        session.now += 90_000;
+        let prompt = self.entry(
+            session,
+            Subject::Event(Kind::UserMessage),
+            Phase::Open,
+            "prompt:late".to_owned(),
+            json!({}),
+        );
+        self.tell(session.key.agent, Channel::Transcript, vec![prompt]);
+    }
+
     /// A session that now waits for a permission.
     pub(crate) fn asks(&mut self, name: &str, now: i64) -> Session {
         let mut session = self.session(Agent::ClaudeCode, name, now, PROJECTS[0]);

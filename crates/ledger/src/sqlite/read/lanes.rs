@@ -8,8 +8,10 @@ use agent_tracer_event::{CallState, Certainty, Kind, Lane, Millis, TaskId};
 use rusqlite::{Connection, params};
 
 use super::row::{About, RowBuilder};
+use super::stream::DRAWN;
+use super::task;
 use super::text::Texts;
-use super::{stream, task};
+use crate::sqlite::codec;
 use crate::sqlite::facts::word_at;
 use crate::store::{Answer, QueryError};
 use crate::view::{LaneBin, LaneBins, LaneStrip};
@@ -27,7 +29,7 @@ const MOST_BEFORE: i64 = 2_000;
 const MOST_TRACKS: usize = 8;
 
 /// The titles of so many rows that stand alone are looked up.
-const MOST_TITLES: usize = 800;
+const MOST_TITLES: usize = 500;
 
 /// An empty stretch is a gap if it is at least this part of the picture.
 const GAP_PART: usize = 40;
@@ -70,7 +72,7 @@ pub(crate) fn lanes(
                 strips.push(LaneStrip {
                     task_id: about.uid.to_string(),
                     lane: lane.to_string(),
-                    bins: namer.show(&about, packed)?,
+                    bins: namer.show(task, &about, packed)?,
                 });
             }
         }
@@ -104,9 +106,12 @@ struct Grid {
 
 impl Grid {
     fn column(&self, at: i64) -> usize {
-        let length = i128::from(self.to) - i128::from(self.from);
-        let offset = (i128::from(at) - i128::from(self.from)).clamp(0, length - 1);
-        usize::try_from(offset * i128::from(self.width) / length).unwrap_or(0)
+        // Both ends of a hundred thousand rows: a floating number is several times quicker than a wide division, and a
+        // column's edge may be off by less than a millionth of the picture.
+        let length = self.to.saturating_sub(self.from) as f64;
+        let offset = at.saturating_sub(self.from).max(0) as f64;
+        let column = (offset * f64::from(self.width) / length) as usize;
+        column.min(self.width as usize - 1)
     }
 
     fn columns(&self, start: i64, end: i64) -> (usize, usize) {
@@ -147,51 +152,52 @@ impl Grid {
 struct Mark {
     start: i64,
     end: i64,
-    id: i64,
     lane: usize,
     kind: i64,
     tool: Option<i64>,
     certainty: i64,
     is_failure: bool,
     is_running: bool,
+    fact: i64,
 }
 
 /// Visits the rows of a task in the picture, by when they began.
 fn visit(conn: &Connection, task: i64, grid: &Grid, mut seen: impl FnMut(&Mark)) -> rusqlite::Result<()> {
-    // Small numbers come as one: a long task has a hundred thousand rows, and fetching a value costs as much as finding it.
-    const COLUMNS: &str = "SELECT occurred, ended, id, tool, \
-        lane | (kind << 8) | (certainty << 16) | (ifnull(state, 255) << 24) \
-        FROM fact INDEXED BY fact_time WHERE task = ?1 AND kind >= 0 AND occurred >= ?2 AND occurred < ?3";
+    let columns = format!(
+        "SELECT occurred, ended, {DRAWN}, fact FROM fact INDEXED BY fact_time \
+         WHERE task = ?1 AND kind >= 0 AND occurred >= ?2 AND occurred < ?3"
+    );
     let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Mark> {
         let start: i64 = row.get(0)?;
         let ended: Option<i64> = row.get(1)?;
-        let small: i64 = row.get(4)?;
-        let state = small >> 24;
+        let drawn: i64 = row.get(2)?;
+        let state = (drawn >> 24) & 255;
         let is_running = ended.is_none() && state == CallState::Running as i64;
         Ok(Mark {
             start,
             end: if is_running { grid.last.max(start) } else { ended.unwrap_or(start).max(start) },
-            id: row.get(2)?,
-            lane: (small & 255) as usize,
-            kind: (small >> 8) & 255,
-            tool: row.get(3)?,
-            certainty: (small >> 16) & 255,
+            lane: (drawn & 255) as usize,
+            kind: (drawn >> 8) & 255,
+            tool: Some(drawn >> 32).filter(|tool| *tool > 0),
+            certainty: (drawn >> 16) & 255,
             is_failure: state == CallState::Failed as i64 || state == CallState::Denied as i64,
             is_running,
+            fact: row.get(3)?,
         })
     };
     let mut before =
-        conn.prepare_cached(&format!("{COLUMNS} ORDER BY occurred DESC, ord DESC, fact DESC LIMIT ?4"))?;
+        conn.prepare_cached(&format!("{columns} ORDER BY occurred DESC, ord DESC, fact DESC LIMIT ?4"))?;
     let rows = before
         .query_map(params![task, grid.from.saturating_sub(LOOK_BACK_MS), grid.from, MOST_BEFORE], |row| {
             read(row)
         })?;
-    let mut still_run = rows
-        .filter(|mark| mark.as_ref().is_ok_and(|mark| mark.end > grid.from))
-        .collect::<rusqlite::Result<Vec<_>>>()?;
-    still_run.reverse();
-    still_run.iter().for_each(&mut seen);
-    let mut inside = conn.prepare_cached(&format!("{COLUMNS} ORDER BY occurred, ord, fact"))?;
+    let earlier = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    for mark in earlier.iter().rev() {
+        if mark.end > grid.from {
+            seen(mark);
+        }
+    }
+    let mut inside = conn.prepare_cached(&format!("{columns} ORDER BY occurred, ord, fact"))?;
     let mut rows =
         inside.query(params![task, grid.from, grid.to.saturating_add(i64::from(grid.to == grid.last))])?;
     while let Some(row) = rows.next()? {
@@ -314,12 +320,12 @@ struct Namer<'conn> {
 }
 
 impl Namer<'_> {
-    fn show(&mut self, about: &About, packed: Packed) -> rusqlite::Result<Vec<LaneBin>> {
+    fn show(&mut self, task: i64, about: &About, packed: Packed) -> rusqlite::Result<Vec<LaneBin>> {
         let mut bins = Vec::with_capacity(packed.bins.len());
         for bin in packed.bins {
             let tool = bin.first.tool.filter(|_| bin.other_tools.is_empty());
             let tool = tool.map(|tool| self.texts.word(tool)).transpose()?;
-            let (id, title) = self.name(about, &bin)?;
+            let (id, title) = self.name(task, about, &bin)?;
             bins.push(LaneBin {
                 start: bin.first.start,
                 end: bin.end,
@@ -337,16 +343,31 @@ impl Namer<'_> {
         Ok(bins)
     }
 
+    /// The title of a row; empty if it has none or cannot be read.
+    fn title(&self, task: i64, fact: i64) -> rusqlite::Result<String> {
+        /// What is shown of a row, without all that nobody asked for.
+        #[derive(Default, serde::Deserialize)]
+        struct Titled {
+            #[serde(rename = "t", default)]
+            title: String,
+        }
+        let mut find = self.conn.prepare_cached("SELECT data FROM fact WHERE task = ?1 AND fact = ?2")?;
+        let mut rows = find.query([task, fact])?;
+        let Some(row) = rows.next()? else { return Ok(String::new()) };
+        Ok(codec::decode_json::<Titled>(row.get_ref(0)?.as_blob()?).unwrap_or_default().title)
+    }
+
     /// The id and the title of a row that stands alone; of several, what most of them are.
-    fn name(&mut self, about: &About, bin: &Bin) -> rusqlite::Result<(Option<String>, String)> {
+    fn name(&mut self, task: i64, about: &About, bin: &Bin) -> rusqlite::Result<(Option<String>, String)> {
         let mut id = None;
         if bin.count == 1 {
-            let is_titled = self.left > 0;
-            let (fact, title) = stream::title(self.conn, bin.first.id, is_titled)?;
-            self.left = self.left.saturating_sub(1);
-            id = Some(about.row_id(fact));
-            if !title.is_empty() {
-                return Ok((id, title));
+            id = Some(about.row_id(bin.first.fact));
+            if self.left > 0 {
+                self.left -= 1;
+                let title = self.title(task, bin.first.fact)?;
+                if !title.is_empty() {
+                    return Ok((id, title));
+                }
             }
         }
         let title = match bin.usual_tool() {
@@ -367,13 +388,13 @@ mod tests {
         Mark {
             start,
             end,
-            id: start,
             lane: 0,
             kind: 0,
             tool: None,
             certainty: 0,
             is_failure: false,
             is_running: false,
+            fact: start,
         }
     }
 

@@ -11,10 +11,14 @@ use rusqlite::{Connection, params};
 
 use super::cursor;
 use crate::project::List;
-use crate::sqlite::codec;
 use crate::sqlite::facts::{self, Stored};
 use crate::store::{Answer, RowFilter};
 use crate::view::Page;
+
+/// Lane, kind, certainty, state and tool of a row as one number, as the index of the timeline holds it: the same words as
+/// there, or SQLite reads the row. Eight bits each, the lane lowest; the tool has the rest.
+pub(crate) const DRAWN: &str =
+    "(lane | (kind << 8) | (certainty << 16) | (ifnull(state, 255) << 24) | (ifnull(tool, 0) << 32))";
 
 /// One stream: the rows of a task, or those of one of its lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,25 +111,6 @@ pub(crate) fn by_id(conn: &Connection, id: i64) -> rusqlite::Result<Option<Store
     Ok(facts::select(conn, "WHERE f.id = ?1", [id])?.pop())
 }
 
-/// Only the fact's number and, if it is wanted, the title of the row with this number in the table. The title is empty
-/// if it has none or cannot be read.
-pub(crate) fn title(conn: &Connection, id: i64, is_titled: bool) -> rusqlite::Result<(i64, String)> {
-    /// What is shown of a row, without all that nobody asked for.
-    #[derive(Default, serde::Deserialize)]
-    struct Titled {
-        #[serde(rename = "t", default)]
-        title: String,
-    }
-    let mut find = conn.prepare_cached("SELECT fact, data FROM fact WHERE id = ?1")?;
-    let mut rows = find.query([id])?;
-    let Some(row) = rows.next()? else { return Ok((0, String::new())) };
-    let fact = row.get(0)?;
-    if !is_titled {
-        return Ok((fact, String::new()));
-    }
-    Ok((fact, codec::decode_json::<Titled>(row.get_ref(1)?.as_blob()?).unwrap_or_default().title))
-}
-
 /// The first `limit` places of all streams together, each with the row's number in the table.
 pub(crate) fn merge(
     conn: &Connection,
@@ -206,31 +191,31 @@ impl Stream {
         let Source { task, list } = self.source;
         let wanted = &self.wanted;
         let (from, bound) = self.bounds();
-        let mut statement = conn.prepare_cached(match (list, wanted.newest_first) {
-            (None, false) => {
+        let sql = match (list, wanted.newest_first) {
+            (None, false) => format!(
                 "SELECT occurred, ord, fact, id FROM fact INDEXED BY fact_time \
                  WHERE task = ?1 AND kind >= 0 AND (occurred, ord, fact) > (?3, ?4, ?5) AND occurred < ?6 \
-                 AND (?7 >> lane) & 1 AND (?8 >> kind) & 1 AND ?2 IS NULL ORDER BY occurred, ord, fact LIMIT ?9"
-            }
-            (None, true) => {
+                 AND (?7 >> ({DRAWN} & 255)) & 1 AND (?8 >> kind) & 1 AND ?2 IS NULL \
+                 ORDER BY occurred, ord, fact LIMIT ?9"
+            ),
+            (None, true) => format!(
                 "SELECT occurred, ord, fact, id FROM fact INDEXED BY fact_time \
                  WHERE task = ?1 AND kind >= 0 AND (occurred, ord, fact) < (?3, ?4, ?5) AND occurred >= ?6 \
-                 AND (?7 >> lane) & 1 AND (?8 >> kind) & 1 AND ?2 IS NULL \
+                 AND (?7 >> ({DRAWN} & 255)) & 1 AND (?8 >> kind) & 1 AND ?2 IS NULL \
                  ORDER BY occurred DESC, ord DESC, fact DESC LIMIT ?9"
-            }
-            (Some(_), false) => {
-                "SELECT occurred, ord, fact, id FROM fact INDEXED BY fact_list \
+            ),
+            (Some(_), false) => "SELECT occurred, ord, fact, id FROM fact INDEXED BY fact_list \
                  WHERE task = ?1 AND list = ?2 AND (occurred, ord, fact) > (?3, ?4, ?5) AND occurred < ?6 \
                  AND (?7 < 0 OR (?7 >> lane) & 1) AND (?8 < 0 OR (?8 >> kind) & 1) \
                  ORDER BY occurred, ord, fact LIMIT ?9"
-            }
-            (Some(_), true) => {
-                "SELECT occurred, ord, fact, id FROM fact INDEXED BY fact_list \
+                .to_owned(),
+            (Some(_), true) => "SELECT occurred, ord, fact, id FROM fact INDEXED BY fact_list \
                  WHERE task = ?1 AND list = ?2 AND (occurred, ord, fact) < (?3, ?4, ?5) AND occurred >= ?6 \
                  AND (?7 < 0 OR (?7 >> lane) & 1) AND (?8 < 0 OR (?8 >> kind) & 1) \
                  ORDER BY occurred DESC, ord DESC, fact DESC LIMIT ?9"
-            }
-        })?;
+                .to_owned(),
+        };
+        let mut statement = conn.prepare_cached(&sql)?;
         let rows = statement.query_map(
             params![
                 task,
