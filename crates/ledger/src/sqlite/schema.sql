@@ -246,7 +246,7 @@ CREATE TABLE rollup (
   PRIMARY KEY (dim, level, at, project, actor, key)
 ) WITHOUT ROWID;
 -- The files that were used most in a stretch.
-CREATE INDEX rollup_top ON rollup (level, at, project, n + failures) WHERE dim = 7;
+CREATE INDEX rollup_top ON rollup (level, at, project, n + failures, n) WHERE dim = 7;
 
 -- Durations of calls in logarithmic buckets, packed (project::latency): days for each project and for all of them
 -- (project -1), months for all.

@@ -10,6 +10,7 @@ mod lives;
 mod orders;
 mod queries;
 mod queries_numbers;
+mod queries_odd;
 mod queries_search;
 mod queries_world;
 mod upkeep;

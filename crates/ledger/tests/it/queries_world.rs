@@ -409,6 +409,37 @@ impl Story {
         self.tell(session.key.agent, Channel::Transcript, vec![prompt]);
     }
 
+    /// A prompt, and a call that ended.
+    pub(crate) fn works(&mut self, session: &mut Session) {
+        let prompt = self.entry(
+            session,
+            Subject::Event(Kind::UserMessage),
+            Phase::Open,
+            "prompt:w".to_owned(),
+            json!({}),
+        );
+        let mut close =
+            self.entry(session, Subject::Event(Kind::ToolUsed), Phase::Close, "tool:w".to_owned(), json!({}));
+        close.tool_name = Some("Edit".to_owned());
+        close.state = Some(CallState::Succeeded);
+        close.ended_at = Some(Millis(session.now));
+        self.tell(session.key.agent, Channel::Hook, vec![prompt, close]);
+    }
+
+    /// A prompt and its answer.
+    pub(crate) fn rests(&mut self, session: &mut Session) {
+        self.works(session);
+        session.now += 1_000;
+        let said = self.entry(
+            session,
+            Subject::Event(Kind::AssistantResponse),
+            Phase::Close,
+            "said:w".to_owned(),
+            json!({}),
+        );
+        self.tell(session.key.agent, Channel::Hook, vec![said]);
+    }
+
     /// A session that now waits for a permission.
     pub(crate) fn asks(&mut self, name: &str, now: i64) -> Session {
         let mut session = self.session(Agent::ClaudeCode, name, now, PROJECTS[0]);

@@ -10,6 +10,7 @@ use super::row::RowBuilder;
 use super::task;
 use super::text::Texts;
 use crate::fold::{Told, fold};
+use crate::project::List;
 use crate::sqlite::codec;
 use crate::sqlite::facts::{self, Stored, word_at};
 use crate::store::{Answer, QueryError};
@@ -25,7 +26,7 @@ const MOST_CHANGES: u32 = 5_000;
 pub(crate) fn event(conn: &Connection, id: &FactId) -> Answer<EventDetail> {
     let task = task::number(conn, &id.task())?;
     let stored = find(conn, task, id.number().cast_signed())?;
-    let stored = stored.filter(|stored| stored.row.kind.is_some()).ok_or(QueryError::NotFound)?;
+    let stored = stored.filter(|stored| stored.row.list != List::Turn).ok_or(QueryError::NotFound)?;
     let mut find = conn.prepare_cached(
         "SELECT seq, uid, channel, machine, data FROM entry WHERE task = ?1 AND fact = ?2 LIMIT ?3",
     )?;
@@ -112,7 +113,7 @@ pub(crate) fn changes(conn: &Connection, after: u64, limit: u32) -> Answer<Vec<R
             [after, last],
         )?;
         let mut rows = Vec::with_capacity(changed.len());
-        for stored in changed.iter().filter(|stored| stored.row.kind.is_some()) {
+        for stored in changed.iter().filter(|stored| stored.row.list != List::Turn) {
             rows.push(builder.row(&stored.row, stored.task, stored.changed)?);
         }
         if !rows.is_empty() {

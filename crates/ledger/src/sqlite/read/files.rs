@@ -115,10 +115,10 @@ pub(crate) fn distinct(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<(u6
 }
 
 /// The best of each stretch that may be among the best of all.
-const BEST_OF_STRETCH: i64 = 300;
+const BEST_OF_STRETCH: usize = 300;
 
 /// So many files are ranked; a list that goes deeper than that has lost its meaning.
-const BEST_OF_ALL: usize = 200;
+const BEST_OF_ALL: usize = 150;
 
 /// A file that may be among those used most.
 #[derive(Clone, Copy, Debug)]
@@ -135,35 +135,21 @@ struct Ranked {
 /// A busy month touches hundreds of thousands of files. So only those that are among the most used of some day or month
 /// of the range are ranked; of these, the sums are exact.
 pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat>> {
+    // A cursor that is none is refused, even where there is nothing to list.
+    cursor::place::<2>(cursor::List::Ranked, &range.paging)?;
     let Some(scope) = Scope::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
     let Some((from, to)) = rollup::clipped(conn, range)? else { return Ok(Page::whole(Vec::new())) };
     let stretches: Vec<(i64, i64)> =
         pieces(from, to, Level::Day).iter().flat_map(rollup::stretches).collect();
     let actors = scope.actors(conn)?;
-    let mut ranked = candidates(conn, &scope, &stretches)?;
     let project = scope.project.unwrap_or(ALL_PROJECTS);
-    // One statement for all files of a stretch: what it costs to ask is more than what a look-up costs.
-    let mut sum = conn.prepare_cached(
-        "SELECT key, n, failures FROM rollup WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 AND actor = ?4 \
-         AND key IN (SELECT value FROM json_each(?5))",
-    )?;
-    let paths: Vec<i64> = ranked.iter().map(|file| file.path).collect();
-    let paths = serde_json::to_string(&paths).unwrap_or_default();
-    let mut places: HashMap<i64, usize> = HashMap::new();
-    for (place, file) in ranked.iter().enumerate() {
-        places.insert(file.path, place);
+    let mut best = Vec::with_capacity(stretches.len());
+    for stretch in stretches {
+        best.push(Best::of(conn, stretch, project)?);
     }
-    for (level, at) in &stretches {
-        for actor in &actors {
-            let mut rows = sum.query(params![level, at, project, actor, paths])?;
-            while let Some(row) = rows.next()? {
-                let place = places.get(&row.get(0)?).copied().unwrap_or(usize::MAX);
-                if let Some(file) = ranked.get_mut(place) {
-                    file.reads += row.get::<_, i64>(1)?;
-                    file.changes += row.get::<_, i64>(2)?;
-                }
-            }
-        }
+    let mut ranked = candidates(&best, &actors);
+    for stretch in &best {
+        stretch.add_to(conn, project, &actors, &mut ranked)?;
     }
     ranked.retain(|file| file.reads + file.changes > 0);
     let page = cursor::page(cursor::List::Ranked, &range.paging, ranked, |file| {
@@ -179,24 +165,82 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-fn candidates(conn: &Connection, scope: &Scope, stretches: &[(i64, i64)]) -> rusqlite::Result<Vec<Ranked>> {
-    let mut best = conn.prepare_cached(
-        "SELECT key, n + failures FROM rollup INDEXED BY rollup_top \
-         WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 ORDER BY n + failures DESC LIMIT ?4",
-    )?;
-    let project = scope.project.unwrap_or(ALL_PROJECTS);
-    let mut sums: HashMap<i64, (i64, (i64, i64))> = HashMap::new();
-    for (level, at) in stretches {
-        let mut rows = best.query(params![level, at, project, BEST_OF_STRETCH])?;
+/// The files used most in one stretch.
+struct Best {
+    /// Level and beginning.
+    stretch: (i64, i64),
+    /// Reads and changes by path and who used it.
+    used: HashMap<(i64, i64), (i64, i64)>,
+    /// These are all that were used.
+    is_all: bool,
+}
+
+impl Best {
+    fn of(conn: &Connection, stretch: (i64, i64), project: i64) -> rusqlite::Result<Self> {
+        let mut find = conn.prepare_cached(
+            "SELECT key, actor, n, n + failures FROM rollup INDEXED BY rollup_top \
+             WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 ORDER BY n + failures DESC LIMIT ?4",
+        )?;
+        let (level, at) = stretch;
+        let limit = i64::try_from(BEST_OF_STRETCH).unwrap_or(i64::MAX);
+        let mut rows = find.query(params![level, at, project, limit])?;
+        let mut used = HashMap::with_capacity(BEST_OF_STRETCH);
         while let Some(row) = rows.next()? {
-            sums.entry(row.get(0)?).or_insert((0, (*level, *at))).0 += row.get::<_, i64>(1)?;
+            let reads: i64 = row.get(2)?;
+            used.insert((row.get(0)?, row.get(1)?), (reads, row.get::<_, i64>(3)? - reads));
+        }
+        Ok(Self { stretch, is_all: used.len() < BEST_OF_STRETCH, used })
+    }
+
+    /// Adds what was done with files in this stretch by some.
+    fn add_to(
+        &self,
+        conn: &Connection,
+        project: i64,
+        actors: &[i64],
+        files: &mut [Ranked],
+    ) -> rusqlite::Result<()> {
+        let mut find = conn.prepare_cached(
+            "SELECT n, failures FROM rollup \
+             WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 AND actor = ?4 AND key = ?5",
+        )?;
+        let (level, at) = self.stretch;
+        for actor in actors {
+            for file in &mut *files {
+                let (reads, changes) = match self.used.get(&(file.path, *actor)) {
+                    Some(used) => *used,
+                    None if self.is_all => continue,
+                    None => {
+                        let mut rows = find.query(params![level, at, project, actor, file.path])?;
+                        let Some(row) = rows.next()? else { continue };
+                        (row.get(0)?, row.get(1)?)
+                    }
+                };
+                file.reads += reads;
+                file.changes += changes;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files that may be among those that some used most.
+fn candidates(best: &[Best], actors: &[i64]) -> Vec<Ranked> {
+    let mut sums: HashMap<i64, (i64, (i64, i64))> = HashMap::new();
+    for stretch in best {
+        for ((path, actor), (reads, changes)) in &stretch.used {
+            if actors.contains(actor) {
+                sums.entry(*path).or_insert((0, stretch.stretch)).0 += reads + changes;
+            }
         }
     }
-    let mut best: Vec<(i64, i64, (i64, i64))> =
+    let mut ranked: Vec<(i64, i64, (i64, i64))> =
         sums.into_iter().map(|(path, (sum, stretch))| (-sum, path, stretch)).collect();
-    best.sort_unstable();
-    best.truncate(BEST_OF_ALL);
-    Ok(best.into_iter().map(|(_, path, stretch)| Ranked { path, reads: 0, changes: 0, stretch }).collect())
+    ranked.sort_unstable();
+    ranked.truncate(BEST_OF_ALL);
+    // Neighbours in the table are looked up one after the other.
+    ranked.sort_unstable_by_key(|(_, path, _)| *path);
+    ranked.into_iter().map(|(_, path, stretch)| Ranked { path, reads: 0, changes: 0, stretch }).collect()
 }
 
 /// Finds the projects of files.

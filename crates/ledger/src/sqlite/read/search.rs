@@ -20,7 +20,7 @@ use crate::store::{Answer, QueryError, SearchFilter};
 use crate::view::{Hit, Page};
 
 /// The beginning of a word stands for so many terms at most.
-const MOST_ENDINGS: usize = 96;
+const MOST_ENDINGS: usize = 64;
 
 /// So many terms with one beginning are compared by how frequent they are.
 const MOST_COMPARED: i64 = 20_000;
@@ -232,7 +232,10 @@ fn collect(
     mut before: i64,
 ) -> Answer<Page<Hit>> {
     let limit = cursor::limit(&filter.range.paging);
-    let mut step = limit.saturating_add(limit / 4).clamp(64, 512);
+    // Every step opens the lists of all terms anew: where many documents will not do, it looks at many at once.
+    let is_sparse =
+        narrow.project.is_some() || filter.range.agent.is_some() || filter.longer_than_ms.is_some();
+    let mut step = if is_sparse { 1_000 } else { limit.saturating_add(limit / 4).clamp(64, 640) };
     let mut builder = RowBuilder::new(conn);
     let mut looked_at = 0;
     let mut hits = Vec::new();
@@ -268,7 +271,7 @@ fn collect(
                 next_cursor: Some(cursor::write(cursor::List::Search, &[before])),
             });
         }
-        step = step.saturating_mul(2).min(1_024);
+        step = step.saturating_mul(2).min(MOST_LOOKED_AT - MOST_LOOKED_AT / 4);
     }
 }
 
