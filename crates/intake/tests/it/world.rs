@@ -82,7 +82,7 @@ impl Recorder {
         let begun = Instant::now();
         let mut inner = self.inner.lock().unwrap();
         while !is_met(&inner.batches) {
-            let left = Duration::from_secs(10).saturating_sub(begun.elapsed());
+            let left = Duration::from_secs(60).saturating_sub(begun.elapsed());
             assert!(!left.is_zero(), "waited in vain: {what}");
             inner = self.news.wait_timeout(inner, left).unwrap().0;
         }
