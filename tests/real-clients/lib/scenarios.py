@@ -5,7 +5,8 @@ from layout import CLI, HOME, LOGS, PROJECT, SCENARIO
 from model_api import serve
 from namespace import no_names
 
-STEP_TIMEOUT = 60                            # seconds for one run of a client
+STEP_TIMEOUT = 180                           # seconds for one run of a client
+SCREEN_TIMEOUT = 60                          # seconds for one thing to show: long, because a busy machine is no failure
 
 
 class Scenario:
@@ -84,7 +85,7 @@ class Screen:
             time.sleep(0.1)
         return False
 
-    def wait(self, pattern, timeout=20):
+    def wait(self, pattern, timeout=SCREEN_TIMEOUT):
         """Wait until the screen matches."""
         if not self.shows(pattern, timeout):
             with open(self.log + ".screen", "w") as f:
@@ -111,13 +112,14 @@ class Screen:
     def choose(self, label, dialog, confirm=None):
         """Press the number of an answer (which one it is depends on the question), and a key that confirms it."""
         self.wait(dialog)
+        self.shows(r"\d\. %s" % label, 5)      # a dialog is drawn in steps
         number = re.search(r"(\d)\. %s" % label, self.text())
         key = number.group(1) if number else "Escape"
         if confirm:
             self.key(key)
         self.answer(confirm or key, dialog)
 
-    def played(self, script, timeout=20):
+    def played(self, script, timeout=SCREEN_TIMEOUT):
         """Wait until the model began to answer: the screen may not show it yet."""
         end = time.monotonic() + timeout
         while script not in self.api.played:
@@ -127,11 +129,13 @@ class Screen:
         time.sleep(1)
 
     def say(self, text):
+        """Type, and press Enter once it is there to read: an Enter on the heels of text counts as a pasted line break."""
         self.tmux("send-keys", "-t", "t", "-l", text)
+        self.shows(re.escape(text), 10)
         time.sleep(0.5)
         self.key("Enter")
 
-    def ended(self, timeout=20):
+    def ended(self, timeout=SCREEN_TIMEOUT):
         end = time.monotonic() + timeout
         while time.monotonic() < end:
             if os.path.exists(self.log + ".code") and os.path.getsize(self.log + ".code"):
