@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-shell bench-scan hook-static floor-static test-rust test-web test-e2e test-fuzz test-gate prices
+.PHONY: bench-hook bench-shell bench-scan hook-static floor-static test-rust test-web test-e2e test-prometheus test-fuzz test-gate prices
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,7 +52,7 @@ check: ## The fast loop: format, lints with warnings denied, docs, unit tests
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace --lib --bins --quiet
 
-test: build test-rust test-web test-e2e test-fuzz test-gate ## Every test there is
+test: build test-rust test-web test-e2e test-prometheus test-fuzz test-gate ## Every test there is
 	@echo "all tests passed"
 
 test-rust:
@@ -64,6 +64,10 @@ test-web: web/node_modules/.installed
 test-e2e: build ## The dashboard in a real browser, on the real server
 	@scripts/install-missing chromium chromium
 	cd web && npm run --silent e2e
+
+test-prometheus: build ## A real Prometheus scrapes the real server
+	@scripts/fetch-prometheus target/tools/prometheus
+	tests/real-server/prometheus --tracer $(DIST)/agent-tracer --tools target/tools/prometheus
 
 test-fuzz:
 	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures

@@ -12,7 +12,7 @@ use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
     FailureStat, FileStat, FileUse, Hit, LaneBins, Loop, McpStat, OutcomeCounts, Page, Permission, Question,
     Row, SkillStat, SourceHealth, StoreHealth, Task, TaskKind, TaskStatus, TaskSummary, Todo, ToolCall,
-    ToolStat, TreeNode, Turn, UnrecognisedName, UsageBucket, WebLookup,
+    ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBucket, WebLookup,
 };
 
 /// The most items of one page.
@@ -197,6 +197,8 @@ pub trait Store: Send + Sync {
     fn lanes(&self, id: &TaskId, from: Option<Millis>, to: Option<Millis>, width: u32) -> Answer<LaneBins>;
     fn event(&self, id: &FactId) -> Answer<EventDetail>;
     fn tools(&self, range: &Range) -> Answer<Page<ToolStat>>;
+    /// How long calls ever took, of every tool, whoever called it: most calls first.
+    fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>>;
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>>;
     fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>>;
     fn files(&self, range: &Range) -> Answer<Page<FileStat>>;

@@ -1,14 +1,16 @@
 //! Numbers for Prometheus, in its text format. Their names are in `docs/metrics.md`.
 //!
 //! Labels come from what agents do, so there may be any number of them: of every metric the fifty largest label sets
-//! are told, the rest together as `other`. The numbers are made at most every five seconds.
+//! are told, the rest together as `other`. The numbers are made at most every five seconds. Units are those that
+//! Prometheus asks for: seconds, bytes.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt::Write;
 use std::sync::{Arc, PoisonError};
 
 use agent_tracer_event::{Agent, Millis};
-use agent_tracer_ledger::view::{Page, UsageView};
+use agent_tracer_ledger::view::{Page, ToolDurations, UsageView};
 use agent_tracer_ledger::{Answer, MAX_LIMIT, Paging, Range, UsageBy, Utc};
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
@@ -17,11 +19,19 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use crate::problem::Problem;
 
+/// The upper ends of the buckets of durations: what a person feels, what a build takes, what hangs.
+const BOUNDS_MS: [u64; 16] = [
+    5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 1_200_000, 3_600_000,
+];
+
 /// How long numbers are given again.
 const FRESH_MS: i64 = 5_000;
 
 /// The most label sets of one metric; what is beyond them is `other`.
 const SETS: usize = 50;
+
+/// What the label sets beyond them are called.
+const OTHER: &str = "other";
 
 /// The most parts of a list that are asked for: beyond that the list is not for a chart.
 const PARTS: usize = 4;
@@ -65,7 +75,7 @@ fn text(app: &App) -> Result<String, Problem> {
     let store = &*app.doors.store;
     let range = |agent: Agent| Range { agent: Some(agent), ..Range::default() };
     let (mut calls, mut failed, mut classes) = (Metric::new(), Metric::new(), Metric::new());
-    let (mut summary, mut tokens, mut costs) = (Vec::new(), Metric::new(), Metric::new());
+    let (mut tokens, mut costs) = (Metric::new(), Metric::new());
     let (mut type_calls, mut type_failed) = (Metric::new(), Metric::new());
     let (mut type_tokens, mut type_costs) = (Metric::new(), Metric::new());
     for agent in Agent::ALL.iter().copied() {
@@ -74,7 +84,6 @@ fn text(app: &App) -> Result<String, Problem> {
             let labels = labels(&[("agent", name), ("tool", &tool.tool)]);
             calls.add(labels.clone(), tool.count as f64);
             failed.add(labels, tool.failures as f64);
-            summary.push((name, tool));
         }
         for failure in all(&range(agent), |range| store.failures(range))? {
             let class = ("class", failure.error_class.as_str());
@@ -98,7 +107,7 @@ fn text(app: &App) -> Result<String, Problem> {
         failed,
     );
     out.metric("agent_tracer_tool_errors_total", "counter", "Failed tool calls by class.", classes);
-    durations(&mut out, summary);
+    durations(&mut out, store.durations(&BOUNDS_MS)?);
     out.metric("agent_tracer_tokens_total", "counter", "Tokens by model and type.", tokens);
     out.metric("agent_tracer_cost_dollars_total", "counter", "What they cost by our price table.", costs);
     let words = "Tool calls by type of agent.";
@@ -137,7 +146,9 @@ fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
         metric.add(labels(&[("outcome", outcome)]), count as f64);
     }
     out.metric("agent_tracer_outcomes_total", "counter", "What became of everything that arrived.", metric);
-    out.one("agent_tracer_lag_ms", "gauge", "Age of the oldest envelope that waits.", spool.lag_ms);
+    let name = "agent_tracer_spool_lag_seconds";
+    out.head(name, "gauge", "Age of the oldest envelope that waits.");
+    out.line(name, &Labels::new(), spool.lag_ms as f64 / 1_000.0);
     out.one("agent_tracer_spool_waiting", "gauge", "Envelopes that wait.", spool.health.waiting);
     let words = "Envelopes that could not be read.";
     out.one("agent_tracer_spool_quarantined", "gauge", words, spool.health.quarantined);
@@ -149,21 +160,38 @@ fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
     Ok(())
 }
 
-/// How long calls took, of the tools that are called most.
-fn durations(out: &mut Out, mut tools: Vec<(&str, agent_tracer_ledger::view::ToolStat)>) {
-    tools.sort_by(|(_, one), (_, two)| two.count.cmp(&one.count).then_with(|| one.tool.cmp(&two.tool)));
-    let name = "agent_tracer_tool_duration_ms";
-    out.head(name, "summary", "How long tool calls took; the fifty tools that are called most.");
-    for (agent, tool) in tools.into_iter().take(SETS) {
-        let set = [("agent", agent), ("tool", tool.tool.as_str())];
-        for (quantile, value) in [("0.5", tool.p50_ms), ("0.95", tool.p95_ms), ("0.99", tool.p99_ms)] {
-            if let Some(value) = value {
-                let [agent, tool] = set;
-                out.line(name, &labels(&[agent, tool, ("quantile", quantile)]), value);
+/// How long calls took: the tools that are called most each, the others together. The ledger does not keep durations by
+/// who acted, so there is no agent.
+fn durations(out: &mut Out, tools: Vec<ToolDurations>) {
+    let name = "agent_tracer_tool_duration_seconds";
+    out.head(name, "histogram", "How long tool calls took.");
+    let mut told: BTreeMap<String, ToolDurations> = BTreeMap::new();
+    for mut tool in tools {
+        tool.tool = clipped(&tool.tool);
+        if told.len() >= SETS && !told.contains_key(&tool.tool) {
+            OTHER.clone_into(&mut tool.tool);
+        }
+        match told.entry(tool.tool.clone()) {
+            Entry::Vacant(place) => drop(place.insert(tool)),
+            Entry::Occupied(mut sum) => {
+                let sum = sum.get_mut();
+                sum.count += tool.count;
+                sum.total_ms += tool.total_ms;
+                for (sum, more) in sum.at_most.iter_mut().zip(tool.at_most) {
+                    *sum += more;
+                }
             }
         }
-        out.line(&format!("{name}_sum"), &labels(&set), tool.total_ms as f64);
-        out.line(&format!("{name}_count"), &labels(&set), tool.count as f64);
+    }
+    for tool in told.into_values() {
+        let set = ("tool", tool.tool.as_str());
+        for (bound, count) in BOUNDS_MS.iter().zip(&tool.at_most) {
+            let bound = (*bound as f64 / 1_000.0).to_string();
+            out.line(&format!("{name}_bucket"), &labels(&[set, ("le", &bound)]), *count as f64);
+        }
+        out.line(&format!("{name}_bucket"), &labels(&[set, ("le", "+Inf")]), tool.count as f64);
+        out.line(&format!("{name}_sum"), &labels(&[set]), tool.total_ms as f64 / 1_000.0);
+        out.line(&format!("{name}_count"), &labels(&[set]), tool.count as f64);
     }
 }
 
@@ -237,8 +265,12 @@ impl Out {
             sets.sort_by(|one, two| two.1.total_cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
             let rest: f64 = sets.split_off(SETS).into_iter().map(|(_, value)| value).sum();
             let names = sets.first().map(|(labels, _)| labels.iter().map(|(name, _)| *name));
-            let others = names.into_iter().flatten().map(|name| (name, "other".to_owned())).collect();
-            sets.push((others, rest));
+            let others: Labels = names.into_iter().flatten().map(|name| (name, OTHER.to_owned())).collect();
+            // A tool may be called `other`; the same label set twice would be refused.
+            match sets.iter_mut().find(|(labels, _)| *labels == others) {
+                Some((_, value)) => *value += rest,
+                None => sets.push((others, rest)),
+            }
         }
         for (labels, value) in sets {
             self.line(name, &labels, value);
@@ -250,7 +282,11 @@ impl Out {
 const LABEL_CHARS: usize = 120;
 
 fn labels(set: &[(&'static str, &str)]) -> Labels {
-    set.iter().map(|(name, value)| (*name, value.chars().take(LABEL_CHARS).collect())).collect()
+    set.iter().map(|(name, value)| (*name, clipped(value))).collect()
+}
+
+fn clipped(value: &str) -> String {
+    value.chars().take(LABEL_CHARS).collect()
 }
 
 fn written(labels: &Labels) -> String {
@@ -281,6 +317,58 @@ mod tests {
         assert_eq!(lines[0], "calls{agent=\"codex\",tool=\"tool \\\"79\\\", ok\"} 79");
         let rest: u32 = (0..30).sum();
         assert_eq!(lines[SETS], format!("calls{{agent=\"other\",tool=\"other\"}} {rest}"));
+    }
+
+    #[test]
+    fn durations_of_the_tools_beyond_fifty_are_added_to_one_histogram() {
+        let tools = (0..53_u64).map(|number| ToolDurations {
+            tool: format!("tool {number:02}"),
+            count: 100 - number,
+            total_ms: 1_500,
+            at_most: vec![1; BOUNDS_MS.len()],
+        });
+        let mut out = Out(String::new());
+        durations(&mut out, tools.collect());
+        let name = "agent_tracer_tool_duration_seconds";
+        assert_eq!(out.0.lines().count(), 2 + (SETS + 1) * (BOUNDS_MS.len() + 3));
+        let rest: Vec<&str> = out.0.lines().filter(|line| line.contains("other")).collect();
+        assert_eq!(rest[0], format!("{name}_bucket{{tool=\"other\",le=\"0.005\"}} 3"));
+        let end = [
+            format!("{name}_bucket{{tool=\"other\",le=\"3600\"}} 3"),
+            format!("{name}_bucket{{tool=\"other\",le=\"+Inf\"}} 147"),
+            format!("{name}_sum{{tool=\"other\"}} 4.5"),
+            format!("{name}_count{{tool=\"other\"}} 147"),
+        ];
+        assert_eq!(rest[BOUNDS_MS.len() - 1..], end);
+    }
+
+    #[test]
+    fn no_label_set_is_told_twice_whatever_tools_are_called() {
+        let long = "x".repeat(LABEL_CHARS);
+        let mut names: Vec<String> = (0..60).map(|number| format!("tool {number:02}")).collect();
+        names.extend([OTHER.to_owned(), format!("{long}1"), format!("{long}2")]);
+        let mut metric = Metric::new();
+        for (place, name) in names.iter().rev().enumerate() {
+            metric.add(labels(&[("tool", name)]), 1_000.0 - place as f64);
+        }
+        let tools = names.into_iter().rev().map(|tool| ToolDurations {
+            tool,
+            count: 1,
+            total_ms: 1,
+            at_most: vec![1; BOUNDS_MS.len()],
+        });
+        let mut out = Out(String::new());
+        durations(&mut out, tools.collect());
+        out.metric("calls", "counter", "Calls.", metric);
+        let sets: Vec<&str> = out.0.lines().filter_map(|line| Some(line.rsplit_once(' ')?.0)).collect();
+        let mut once = sets.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), sets.len());
+        assert_eq!(out.0.lines().filter(|line| line.starts_with("calls{")).count(), SETS);
+        let count = |name: &str| format!("agent_tracer_tool_duration_seconds_count{{tool=\"{name}\"}}");
+        assert!(out.0.contains(&format!("{} 2", count(&long))), "{}", out.0);
+        assert!(out.0.contains(&format!("{} 13", count(OTHER))), "{}", out.0);
     }
 
     #[test]

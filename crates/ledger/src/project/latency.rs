@@ -4,6 +4,8 @@
 //! Bucket `b` holds durations in (γ^(b-1), γ^b] milliseconds with γ = 1.02, and answers with the middle of that range in
 //! the sense of the ratio, so that no answer is more than 1 % from the true duration. Zero has a bucket of its own.
 
+use std::collections::BTreeMap;
+
 const GAMMA: f64 = 1.02;
 
 /// The bucket of a duration in milliseconds.
@@ -41,10 +43,17 @@ pub fn quantile(buckets: &[(i64, u64)], share: f64) -> Option<f64> {
     None
 }
 
+/// How many of these durations are at most so many milliseconds. Those in the bucket of the bound count as well, so that
+/// a duration up to 2 % above it may be among them, and none below it is ever missing.
+#[must_use]
+pub fn at_most(buckets: &BTreeMap<i64, u64>, ms: u64) -> u64 {
+    buckets.range(..=bucket(ms)).map(|(_, count)| count).sum()
+}
+
 /// Packs buckets with their counts: ascending, each as its distance from the one before and its count, both in seven
 /// bits to a byte with the lowest first. Buckets that hold nothing are left out.
 #[must_use]
-pub fn pack(buckets: &std::collections::BTreeMap<i64, i64>) -> Vec<u8> {
+pub fn pack(buckets: &BTreeMap<i64, i64>) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut before = 0;
     for (bucket, count) in buckets {
@@ -123,8 +132,19 @@ mod tests {
         }
 
         #[test]
+        fn counts_at_a_bound_are_off_by_two_percent_of_it_at_most(all in proptest::collection::vec(0_u64..100_000, 0..200), bound in 0_u64..120_000) {
+            let mut buckets = BTreeMap::new();
+            for ms in &all {
+                *buckets.entry(bucket(*ms)).or_insert(0_u64) += 1;
+            }
+            let below = |limit: f64| all.iter().filter(|ms| **ms as f64 <= limit).count() as u64;
+            let answer = at_most(&buckets, bound);
+            prop_assert!(answer >= below(bound as f64) && answer <= below(bound as f64 * GAMMA + 1e-9));
+        }
+
+        #[test]
         fn percentiles_of_many_are_within_one_percent(mut all in proptest::collection::vec(0_u64..100_000, 1..200), share in 0.01_f64..1.0) {
-            let mut counts = std::collections::BTreeMap::new();
+            let mut counts = BTreeMap::new();
             for ms in &all {
                 *counts.entry(bucket(*ms)).or_insert(0_u64) += 1;
             }

@@ -29,6 +29,19 @@ pub struct ToolStat {
     pub total_ms: u64,
 }
 
+/// How long the calls of one tool took, counted at the bounds that somebody asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolDurations {
+    /// The tool.
+    pub tool: String,
+    /// Calls of which it is known how long they took.
+    pub count: u64,
+    /// All of them together.
+    pub total_ms: u64,
+    /// For every bound, in the order they were asked for: how many calls took at most that long, within 2 % of it.
+    pub at_most: Vec<u64>,
+}
+
 /// Failures of one class at one tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

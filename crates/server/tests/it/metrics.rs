@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use agent_tracer_ledger::view::ToolStat;
+use agent_tracer_ledger::view::{ToolDurations, ToolStat};
 
 use crate::world::World;
 
@@ -22,18 +22,25 @@ fn tool(name: &str, count: u64) -> ToolStat {
 fn the_numbers_are_those_of_the_store_and_made_only_now_and_then() {
     let world = World::new();
     world.memory.tools.lock().unwrap().push(tool("Bash", 12));
+    // Of two of the twelve calls nobody said how long they took.
+    let at_most = vec![0, 1, 4, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10];
+    let took = ToolDurations { tool: "Bash".to_owned(), count: 10, total_ms: 40, at_most };
+    world.memory.durations.lock().unwrap().push(took);
     let first = world.get("/metrics");
     assert_eq!(first.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
     for line in [
         "agent_tracer_entries_total 7",
         "agent_tracer_outcomes_total{outcome=\"recorded\"} 2",
         "agent_tracer_outcomes_total{outcome=\"refused\"} 1",
-        "agent_tracer_lag_ms 0",
+        "agent_tracer_spool_lag_seconds 0",
         "agent_tracer_lost_total{reason=\"full\"} 3",
         "agent_tracer_tool_calls_total{agent=\"claude_code\",tool=\"Bash\"} 12",
         "agent_tracer_tool_failures_total{agent=\"claude_code\",tool=\"Bash\"} 1",
-        "agent_tracer_tool_duration_ms{agent=\"claude_code\",tool=\"Bash\",quantile=\"0.5\"} 1.5",
-        "agent_tracer_tool_duration_ms_count{agent=\"claude_code\",tool=\"Bash\"} 12",
+        "# TYPE agent_tracer_tool_duration_seconds histogram",
+        "agent_tracer_tool_duration_seconds_bucket{tool=\"Bash\",le=\"0.025\"} 4",
+        "agent_tracer_tool_duration_seconds_bucket{tool=\"Bash\",le=\"+Inf\"} 10",
+        "agent_tracer_tool_duration_seconds_sum{tool=\"Bash\"} 0.04",
+        "agent_tracer_tool_duration_seconds_count{tool=\"Bash\"} 10",
     ] {
         assert!(first.text().lines().any(|there| there == line), "{line}\n{}", first.text());
     }

@@ -48,6 +48,7 @@ pub(crate) struct Memory {
     pub(crate) skipped: AtomicU64,
     pub(crate) asked: Mutex<Vec<String>>,
     pub(crate) tools: Mutex<Vec<ToolStat>>,
+    pub(crate) durations: Mutex<Vec<ToolDurations>>,
     pub(crate) full: AtomicBool,
     pub(crate) refuses: Mutex<Option<AppendError>>,
     /// Every question waits until this is set.
@@ -280,6 +281,10 @@ impl Store for Memory {
         let only = range.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
         let items = if only { self.tools.lock().unwrap().clone() } else { Vec::new() };
         self.note(format!("tools {range:?}"), Page::whole(items))
+    }
+    fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
+        let tools = self.durations.lock().unwrap().clone();
+        self.note(format!("durations {bounds_ms:?}"), tools)
     }
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
         self.empty(&format!("failures {range:?}"))

@@ -10,8 +10,8 @@ use crate::store::{Answer, Paging, Range, RowFilter, SearchFilter, Store, TaskFi
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
     FailureStat, FileStat, FileUse, Hit, LaneBins, Loop, McpStat, OutcomeCounts, Page, Permission, Question,
-    Row, SkillStat, SourceHealth, StoreHealth, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
-    UnrecognisedName, UsageBucket, WebLookup,
+    Row, SkillStat, SourceHealth, StoreHealth, Task, TaskSummary, Todo, ToolCall, ToolDurations, ToolStat,
+    TreeNode, Turn, UnrecognisedName, UsageBucket, WebLookup,
 };
 
 impl Store for SqliteStore {
@@ -85,6 +85,10 @@ impl Store for SqliteStore {
 
     fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
         self.ask(|conn| insights::tools(conn, range))
+    }
+
+    fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
+        self.ask(|conn| insights::all_durations(conn, bounds_ms))
     }
 
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {

@@ -12,7 +12,7 @@ use crate::project::latency;
 use crate::project::tally::{ALL_PROJECTS, Dim, SEPARATOR};
 use crate::project::time::{Level, pieces};
 use crate::store::{Answer, Range};
-use crate::view::{AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolStat};
+use crate::view::{AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat};
 
 /// The sums of a range by key, most frequent first, and the scope they were summed in.
 struct Ranked {
@@ -94,6 +94,24 @@ pub(crate) fn tools(conn: &Connection, range: &Range) -> Answer<Page<ToolStat>> 
         });
     }
     Ok(Page { items, next_cursor: page.next_cursor })
+}
+
+/// How long the calls of every tool took, counted at these bounds.
+pub(crate) fn all_durations(conn: &Connection, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
+    let Some((scope, span)) = asked(conn, &Range::default())? else { return Ok(Vec::new()) };
+    let sums = rollup::by_key(conn, Dim::Tool, span, &scope)?;
+    let mut texts = Texts::new(conn);
+    let mut tools = Vec::new();
+    for (key, buckets) in durations(conn, span, None)? {
+        tools.push(ToolDurations {
+            tool: texts.word(key)?,
+            count: buckets.values().sum(),
+            total_ms: count(sums.get(&key).map_or(0, |sums| sums.ms)),
+            at_most: bounds_ms.iter().map(|bound| latency::at_most(&buckets, *bound)).collect(),
+        });
+    }
+    tools.sort_by(|one, two| two.count.cmp(&one.count).then_with(|| one.tool.cmp(&two.tool)));
+    Ok(tools)
 }
 
 type Buckets = BTreeMap<i64, u64>;
