@@ -17,8 +17,9 @@ NOT_WAITED_FOR = {"StopFailure"}
 class Run:
     """The out folder of a driver, loaded."""
 
-    def __init__(self, client, out, spool=None):
-        self.client, self.out, self.spool = client, out, spool
+    def __init__(self, client, out, spool=None, said=None):
+        """said: what the server answered when it was asked, see answers.py."""
+        self.client, self.out, self.spool, self.said = client, out, spool, said
         self.results = load(os.path.join(out, "logs", "results.json"), {})
         self.rows = recording.rows(out)
         self.scenario_of = {r["payload"]["session_id"]: r["scenario"] for r in self.rows}

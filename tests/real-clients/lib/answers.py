@@ -1,0 +1,151 @@
+"""What the check demands of the server's answers (ask.py): they are what the client did, as the recorder and the
+model API saw it.  Each function takes a loaded run and a scenario's name and returns its complaints, as sentences."""
+import collections, json, os
+
+import canary
+
+# Our words, as kept per task <- the provider's.  Codex counts cached tokens as part of the input, we do not.
+CLAUDE_USAGE = {"inputTokens": "input_tokens", "outputTokens": "output_tokens", "cacheReadTokens": "cache_read_input_tokens",
+                "cacheCreationTokens": "cache_creation_input_tokens"}
+OPEN = {"running", "waiting"}
+ENDS = {"PostToolUse": {"succeeded", "failed"}, "PostToolUseFailure": {"failed", "interrupted", "denied"}}
+# Written by the client itself into a row of its own: what each answer of the model used.
+SEEN_KINDS = {"claude-code": {"turn"}, "codex": {"turn", "compaction"}}
+
+
+def load(out):
+    try:
+        with open(os.path.join(out, "home", "answers.json")) as f:
+            return json.load(f)
+    except FileNotFoundError:
+        return None
+
+
+def api_log(out):
+    with open(os.path.join(out, "logs", "api.jsonl")) as f:
+        return [json.loads(line) for line in f]
+
+
+def by_actor(run):
+    """The tasks by what the client calls them: a subagent by its own id, a session by its."""
+    found = collections.defaultdict(list)
+    for task in run.said["tasks"]:
+        found[task.get("agentId") or task.get("runtimeSessionId")].append(task)
+    return found
+
+
+def actor(payload):
+    return payload.get("agent_id") or payload["session_id"]
+
+
+def is_compaction(payload):
+    """Claude Code tells of a compaction as of a subagent without a type that only ever stops: it is no task."""
+    return payload["hook_event_name"] == "SubagentStop" and payload.get("agent_type") == ""
+
+
+def one_task_each(run, name):
+    """Every session and every subagent is one task; a subagent hangs below its session."""
+    tasks, by_id = by_actor(run), {t["id"]: t for t in run.said["tasks"]}
+    for who, session in {(actor(p), p["session_id"]) for p in run.recorded(name, "hook") if not is_compaction(p)}:
+        if len(tasks[who]) != 1:
+            yield "%s is %d tasks, not one" % (who, len(tasks[who]))
+            continue
+        task = tasks[who][0]
+        while task.get("parentTaskId") in by_id:
+            task = by_id[task["parentTaskId"]]
+        if who != session and task.get("runtimeSessionId") != session:
+            yield "subagent %s does not hang below session %s" % (who, session)
+
+
+def calls_as_they_were(run, name):
+    """Every call that the hooks told of is one call of the right task, and ended as the client said."""
+    found = collections.defaultdict(list)
+    for task in run.said["tasks"]:
+        for call in task["tool-calls"]:
+            found[call.get("toolUseId")].append((task, call))
+    hooks = collections.defaultdict(dict)
+    for p in run.recorded(name, "hook"):
+        if p.get("tool_use_id") and p["hook_event_name"] in ("PreToolUse", *ENDS):
+            hooks[p["tool_use_id"]][p["hook_event_name"]] = p
+    for call_id, events in hooks.items():
+        what = "call %s (%s)" % (call_id, next(iter(events.values()))["tool_name"])
+        if len(found[call_id]) != 1:
+            yield "%s is %d calls, not one" % (what, len(found[call_id]))
+            continue
+        task, call = found[call_id][0]
+        who = actor(next(iter(events.values())))
+        if who not in (task.get("agentId"), task.get("runtimeSessionId")):
+            yield "%s is of %s, and stands with %s" % (what, who, task.get("agentId") or task.get("runtimeSessionId"))
+        for event, states in ENDS.items():
+            if event in events and call["state"] not in states:
+                yield "%s is %s after %s" % (what, call["state"], event)
+
+
+def prompts_once(run, name):
+    """A prompt that the client announced is one message of the user."""
+    told = collections.Counter(actor(p) for p in run.recorded(name, "hook") if p["hook_event_name"] == "UserPromptSubmit")
+    tasks = by_actor(run)
+    for who, count in told.items():
+        kept = sum(e["kind"] == "user.message" for t in tasks[who] for e in t["timeline"])
+        if kept != count:
+            yield "%d prompts in %s, and %d messages of the user" % (count, who, kept)
+
+
+def ended_sessions_are_closed(run, name):
+    last = {}
+    for p in run.recorded(name, "hook"):
+        if "agent_id" not in p:
+            last[p["session_id"]] = p["hook_event_name"]
+    tasks = by_actor(run)
+    for session, event in last.items():
+        for task in tasks[session]:
+            if event == "SessionEnd" and task["status"] in OPEN:
+                yield "session %s ended, and its task is %s" % (session, task["status"])
+            for call in task["tool-calls"]:
+                if event == "SessionEnd" and call["state"] == "running":
+                    yield "session %s ended, and call %s still runs" % (session, call.get("toolUseId"))
+
+
+def tokens_to_the_last(run, name):
+    """Per session or subagent, the sum of what the model API answered."""
+    true, tasks = collections.defaultdict(collections.Counter), by_actor(run)
+    for r in api_log(run.out):
+        if r["scenario"] == name and r["kind"] in SEEN_KINDS[run.client] and r["status"] == 200 and r["complete"]:
+            true[r.get("agent_id") or r.get("thread_id") or r["session_id"]].update(usage(run.client, r["usage"]))
+    for who, sums in true.items():
+        kept = collections.Counter()
+        for task in tasks[who]:
+            kept.update({k: task["usage"].get(k, 0) for k in CLAUDE_USAGE})
+        if any(kept[k] != sums[k] for k in CLAUDE_USAGE):
+            yield "%s used %s, and its task says %s" % (who, dict(sums), {k: kept[k] for k in CLAUDE_USAGE})
+
+
+def usage(client, u):
+    if client == "claude-code":
+        return {ours: u.get(theirs, 0) for ours, theirs in CLAUDE_USAGE.items()}
+    cached = u.get("cached_input_tokens", 0)
+    written = u.get("cache_write_input_tokens", 0)
+    return {"inputTokens": u.get("input_tokens", 0) - cached - written, "outputTokens": u.get("output_tokens", 0),
+            "cacheReadTokens": cached, "cacheCreationTokens": written}
+
+
+def scenario(run, name):
+    if run.said is None:
+        return []                              # `whole` complains, once
+    checks = (one_task_each, calls_as_they_were, prompts_once, ended_sessions_are_closed, tokens_to_the_last)
+    return ["the API: " + complaint for check in checks for complaint in check(run, name)]
+
+
+def whole(run):
+    if run.said is None:
+        yield "the server was not asked"
+        return
+    health = run.said["health"]
+    for key in ("unrecognised", "malformed", "refused"):
+        if health["outcomes"][key]:
+            yield "the server counts %d %s: %s" % (health["outcomes"][key], key, health["unrecognised"])
+    text = json.dumps(run.said, ensure_ascii=False)
+    tokens = {r["token"] for r in run.rows if r["token"]}
+    for word in [*canary.WORDS, canary.key("sk-ant-api03-"), canary.key("sk-proj-"), canary.SECRET, *tokens]:
+        if word in text:
+            yield "the API tells `%s`, which must not have been kept" % word

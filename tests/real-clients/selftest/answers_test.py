@@ -1,0 +1,96 @@
+"""The server's answers are not complained about if they are what the client did, and are for each thing that is not."""
+import copy, json, os, shutil, tempfile, unittest
+
+import answers, canary, verdict
+from samples import SESSION, Out, hook
+
+CALL = {"tool_name": "Bash", "tool_use_id": "toolu_1"}
+USED = {"input_tokens": 4, "output_tokens": 93, "cache_read_input_tokens": 10101, "cache_creation_input_tokens": 207}
+TASK = {"id": "t1", "runtimeSessionId": SESSION, "status": "completed", "permissions": [], "turns": [],
+        "usage": {"inputTokens": 4, "outputTokens": 93, "cacheReadTokens": 10101, "cacheCreationTokens": 207},
+        "tool-calls": [{"toolUseId": "toolu_1", "state": "succeeded"}], "timeline": [{"kind": "user.message"}]}
+CHILD = {"id": "t2", "runtimeSessionId": "sub--a1", "agentId": "a1", "parentTaskId": "t1", "status": "completed", "permissions": [],
+         "turns": [], "usage": {}, "tool-calls": [], "timeline": []}
+
+
+class Answers(unittest.TestCase):
+    def setUp(self):
+        work = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, work)
+        self.out = Out(os.path.join(work, "out"))
+        for payload in (hook("UserPromptSubmit"), hook("PreToolUse", **CALL), hook("PostToolUse", **CALL),
+                        hook("SubagentStart", agent_id="a1"), hook("SubagentStop", agent_id="c1", agent_type=""), hook("SessionEnd")):
+            self.out.record(payload)
+        self.answered(kind="turn", usage=USED)
+        self.answered(kind="side", usage=USED)
+        self.said = {"health": {"outcomes": {"unrecognised": 0, "malformed": 0, "refused": 0}, "unrecognised": []},
+                     "tasks": [copy.deepcopy(TASK), copy.deepcopy(CHILD)]}
+        self.task, self.child = self.said["tasks"]
+
+    def answered(self, **more):
+        record = dict({"scenario": "ok", "session_id": SESSION, "agent_id": None, "status": 200, "complete": True}, **more)
+        self.out.write("logs/api.jsonl", json.dumps(record) + "\n", "a")
+
+    def complaints(self):
+        run = verdict.Run("claude-code", self.out.folder, said=self.said)
+        return answers.scenario(run, "ok") + list(answers.whole(run))
+
+    def assert_complaint(self, words):
+        found = self.complaints()
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(words, found[0])
+
+    def test_true_answers_are_not_complained_about(self):
+        self.assertEqual(self.complaints(), [])
+
+    def test_a_session_that_is_two_tasks(self):
+        self.said["tasks"].append(dict(TASK, id="t3", **{"tool-calls": [], "timeline": [], "usage": {}}))
+        self.assert_complaint("%s is 2 tasks" % SESSION)
+
+    def test_a_subagent_without_its_parent(self):
+        del self.child["parentTaskId"]
+        self.assert_complaint("does not hang below session")
+
+    def test_a_call_that_is_missing(self):
+        self.task["tool-calls"] = []
+        self.assert_complaint("call toolu_1 (Bash) is 0 calls")
+
+    def test_a_call_of_another_task(self):
+        self.child["tool-calls"], self.task["tool-calls"] = self.task["tool-calls"], []
+        self.assert_complaint("stands with a1")
+
+    def test_a_call_that_ended_otherwise(self):
+        self.task["tool-calls"][0]["state"] = "interrupted"
+        self.assert_complaint("is interrupted after PostToolUse")
+
+    def test_a_prompt_told_twice(self):
+        self.task["timeline"] *= 2
+        self.assert_complaint("1 prompts in %s, and 2 messages" % SESSION)
+
+    def test_a_session_that_still_runs_after_its_end(self):
+        self.task["status"] = "running"
+        self.assert_complaint("its task is running")
+
+    def test_a_token_too_many(self):
+        self.task["usage"]["outputTokens"] += 1
+        self.assert_complaint("its task says")
+
+    def test_something_that_was_not_understood(self):
+        self.said["health"]["outcomes"]["unrecognised"] = 2
+        self.assert_complaint("counts 2 unrecognised")
+
+    def test_a_result_that_was_kept(self):
+        self.task["timeline"][0]["body"] = "so %s it is" % canary.WORDS[0]
+        self.assert_complaint("must not have been kept")
+
+    def test_a_server_that_was_not_asked(self):
+        self.said = None
+        self.assert_complaint("was not asked")
+
+    def test_cached_tokens_of_codex_are_not_input_too(self):
+        counted = answers.usage("codex", {"input_tokens": 100, "cached_input_tokens": 70, "cache_write_input_tokens": 10, "output_tokens": 5})
+        self.assertEqual(counted, {"inputTokens": 20, "outputTokens": 5, "cacheReadTokens": 70, "cacheCreationTokens": 10})
+
+
+if __name__ == "__main__":
+    unittest.main()
