@@ -3,6 +3,7 @@
 //! Law: every command has examples in its help, and the help is the reference: `docs/cli.md` is made from it.
 
 mod asking;
+mod demo;
 mod tending;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 pub(crate) use asking::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
+pub(crate) use demo::Demo;
 pub(crate) use tending::{Purge, Rebuild, Reread};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -27,6 +29,7 @@ Examples:
   agent-tracer install codex       connect Codex
   agent-tracer tasks               what they did
   agent-tracer tail                what they do
+  agent-tracer demo                see it with recorded sessions
   agent-tracer doctor              see whether all is well"
 )]
 pub(crate) struct Arguments {
@@ -68,6 +71,7 @@ pub(crate) enum Command {
 Examples:
   echo '{\"cost\": {\"total_cost_usd\": 0.25}}' | agent-tracer statusline")]
     Statusline,
+    Demo(Demo),
     Completions(Completions),
 }
 

@@ -7,6 +7,7 @@
 mod arguments;
 mod commands;
 mod dashboard;
+mod demo;
 mod environment;
 mod failure;
 mod figures;

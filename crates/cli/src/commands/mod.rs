@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod completions;
+mod demo;
 mod doctor;
 mod export;
 mod import;
@@ -49,6 +50,7 @@ pub(crate) fn run(
         Command::Reread(arguments) => reread::run(arguments, options, environment, output),
         Command::Purge(arguments) => purge::run(arguments, options, environment, output),
         Command::Statusline => statusline::run(options, environment),
+        Command::Demo(arguments) => demo::run(arguments, options, environment, output),
         Command::Completions(arguments) => completions::run(arguments, output),
     }
 }

@@ -1,6 +1,7 @@
 //! Black-box tests of `agent-tracer`: a home of its own, the built binary, and what it says.
 
 mod asking;
+mod demo;
 mod doctor;
 mod doctor_codex;
 mod history;

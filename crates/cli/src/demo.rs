@@ -1,0 +1,11 @@
+//! The demo: recorded sessions of the real agents, told again as if they happened now.
+//!
+//! Law: what is told went through the real clients and goes through the real hook; only ids, times and places are new,
+//! because the same session cannot happen twice. Nothing is written outside the demo's own folder.
+
+mod player;
+mod recording;
+mod retelling;
+
+pub(crate) use player::{Player, Stage, Tally, lay_down_history};
+pub(crate) use recording::{Story, stories};

@@ -1,0 +1,227 @@
+//! Tells the stories: calls the real hook as the agent did, and writes the agent's files as it did, at the recorded pace.
+//!
+//! Law: everything is written below one folder. A hook that cannot be started ends the demo with a reason; whoever asks for
+//! an end is answered at the next scene.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use agent_tracer_event::{Agent, Millis};
+use agent_tracer_intake::Stop;
+use serde_json::Value;
+
+use super::recording::{Scene, Story, What};
+use super::retelling::Retelling;
+use crate::failure::{Failure, plain};
+
+/// How long after each other the stories of a round begin, in milliseconds of the recording.
+const STAGGER_MS: i64 = 6_000;
+const DAY_MS: i64 = 86_400_000;
+const HOUR_MS: i64 = 3_600_000;
+
+/// The folders of the demo.
+#[derive(Debug, Clone)]
+pub(crate) struct Stage {
+    folder: PathBuf,
+}
+
+impl Stage {
+    /// Everything below this folder.
+    pub(crate) fn in_folder(folder: &Path) -> Stage {
+        Stage { folder: folder.to_owned() }
+    }
+
+    /// Agent Tracer's home.
+    pub(crate) fn tracer(&self) -> PathBuf {
+        self.folder.join("tracer")
+    }
+
+    /// The home of an agent.
+    pub(crate) fn agent(&self, agent: Agent) -> PathBuf {
+        self.folder.join(match agent {
+            Agent::ClaudeCode => "claude",
+            Agent::Codex => "codex",
+        })
+    }
+
+    /// Returns a command in this world, which knows nothing of the user's own.
+    pub(crate) fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command
+            .env_clear()
+            .env("HOME", &self.folder)
+            .env("AGENT_TRACER_HOME", self.tracer())
+            .env("CLAUDE_CONFIG_DIR", self.agent(Agent::ClaudeCode))
+            .env("CODEX_HOME", self.agent(Agent::Codex))
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        for kept in ["PATH", "TZ", "LANG"] {
+            if let Some(value) = std::env::var_os(kept) {
+                command.env(kept, value);
+            }
+        }
+        command
+    }
+}
+
+/// What has been told.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    sessions: AtomicUsize,
+    hooks: AtomicUsize,
+    rows: AtomicUsize,
+}
+
+impl Tally {
+    /// Says it in words.
+    pub(crate) fn words(&self) -> String {
+        let of = |count: &AtomicUsize| count.load(Ordering::Relaxed);
+        format!(
+            "{} sessions, {} hooks, {} lines of transcripts",
+            of(&self.sessions),
+            of(&self.hooks),
+            of(&self.rows)
+        )
+    }
+}
+
+/// Whoever tells the stories.
+pub(crate) struct Player<'a> {
+    /// The hook binary.
+    pub(crate) hook: &'a Path,
+    /// Where everything happens.
+    pub(crate) stage: &'a Stage,
+    /// How many times faster than recorded.
+    pub(crate) speed: f64,
+    /// Ends the telling early.
+    pub(crate) stop: &'a Stop,
+    /// The time.
+    pub(crate) now: &'a (dyn Fn() -> Millis + Sync),
+    /// What has been told.
+    pub(crate) tally: &'a Tally,
+}
+
+impl Player<'_> {
+    /// Tells every story once, side by side; returns when the last one has ended.
+    pub(crate) fn round(&self, stories: &[Story], round: i64) -> Result<(), Failure> {
+        let starts_ms = (self.now)().0;
+        std::thread::scope(|scope| {
+            let tellers: Vec<_> = stories
+                .iter()
+                .zip(0_i64..)
+                .map(|(story, place)| {
+                    let telling = move || self.tell(story, round, starts_ms, place * STAGGER_MS);
+                    (story, scope.spawn(telling))
+                })
+                .collect();
+            let told = tellers.into_iter().map(|(story, teller)| {
+                let broken = |_| Err(Failure::new(format!("the telling of `{}` broke down", story.name)));
+                teller.join().unwrap_or_else(broken)
+            });
+            told.collect::<Result<Vec<()>, Failure>>().map(drop)
+        })
+    }
+
+    /// Waits so many milliseconds of the recording; says whether to end.
+    pub(crate) fn pause(&self, recorded_ms: f64) -> bool {
+        self.stop.wait(Duration::from_secs_f64(recorded_ms / 1000.0 / self.speed))
+    }
+
+    fn tell(&self, story: &Story, round: i64, starts_ms: i64, late_ms: i64) -> Result<(), Failure> {
+        let home = self.stage.agent(story.agent);
+        // The clock of the round, so that files and hooks of one story agree to the millisecond.
+        let round_clock = Retelling::new(story, round, starts_ms, self.speed, &home);
+        let telling = Retelling::new(story, round, round_clock.moment_ms(late_ms), self.speed, &home);
+        for scene in &story.scenes {
+            let ahead_ms = telling.moment_ms(scene.at_ms) - (self.now)().0;
+            let wait = Duration::from_millis(u64::try_from(ahead_ms).unwrap_or(0));
+            if self.stop.wait(wait) {
+                return Ok(());
+            }
+            let done = self.play(story, scene, &telling, &home);
+            if done.is_err() {
+                self.stop.request();
+                return done;
+            }
+        }
+        self.tally.sessions.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn play(&self, story: &Story, scene: &Scene, telling: &Retelling, home: &Path) -> Result<(), Failure> {
+        match &scene.what {
+            What::Hook { hook } => {
+                let caller = match story.agent {
+                    Agent::ClaudeCode => "claude",
+                    Agent::Codex => "codex",
+                };
+                self.call(caller, &telling.value(hook))
+            }
+            What::StatusLine { statusline } => self.call("statusline", &telling.value(statusline)),
+            What::Row { .. } | What::Whole { .. } => {
+                self.tally.rows.fetch_add(1, Ordering::Relaxed);
+                write_file(scene, telling, home)
+            }
+        }
+    }
+
+    fn call(&self, caller: &str, payload: &Value) -> Result<(), Failure> {
+        self.tally.hooks.fetch_add(1, Ordering::Relaxed);
+        let started =
+            self.stage.command(self.hook).arg(caller).stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
+        let heard = started.and_then(|mut child| {
+            let written = child
+                .stdin
+                .take()
+                .map_or(Ok(()), |mut input| input.write_all(payload.to_string().as_bytes()));
+            child.wait().and(written)
+        });
+        heard.map_err(|cause| Failure::file("call", self.hook, &cause))
+    }
+}
+
+fn write_file(scene: &Scene, telling: &Retelling, home: &Path) -> Result<(), Failure> {
+    let (file, value) = match &scene.what {
+        What::Row { file, row } => (file, row),
+        What::Whole { file, whole } => (file, whole),
+        What::Hook { .. } | What::StatusLine { .. } => return Ok(()),
+    };
+    let path = home.join(telling.text(file));
+    let line = format!("{}\n", telling.value(value));
+    let written = path
+        .parent()
+        .map_or(Ok(()), |folder| DirBuilder::new().recursive(true).mode(0o700).create(folder))
+        .and_then(|()| OpenOptions::new().append(true).create(true).mode(0o600).open(&path))
+        .and_then(|mut file| file.write_all(line.as_bytes()));
+    written.map_err(|cause| Failure::new(format!("cannot write `{}`: {}", path.display(), plain(&cause))))
+}
+
+/// Writes the agents' files as if the stories had also happened on each of the last days, at one hour or another.
+pub(crate) fn lay_down_history(
+    stories: &[Story],
+    stage: &Stage,
+    now: Millis,
+    days: u32,
+) -> Result<(), Failure> {
+    for day in 1..=i64::from(days) {
+        for (story, place) in stories.iter().zip(0_i64..) {
+            // Not every story every day: days differ.
+            if (day + place) % 3 == 0 {
+                continue;
+            }
+            let hours = (day * 5 + place * 3) % 9 - 4;
+            // Over a day ago even so: what is younger might still be waiting for somebody.
+            let starts_ms = now.0 - day * DAY_MS + (hours - 6) * HOUR_MS;
+            let home = stage.agent(story.agent);
+            let telling = Retelling::new(story, -day, starts_ms, 1.0, &home);
+            story.scenes.iter().try_for_each(|scene| write_file(scene, &telling, &home))?;
+        }
+    }
+    Ok(())
+}
