@@ -100,6 +100,9 @@ pub struct Step {
     pub effect: Effect,
     /// How sure the reading of this step is.
     pub confidence: Confidence,
+    /// A destructive step reaches everything below its targets, or whatever a list on its input names.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub recursive: bool,
     /// What joins it to the step before; absent on the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator_from_previous: Option<Operator>,
@@ -225,4 +228,9 @@ impl Check {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
 const fn is_zero(count: &usize) -> bool {
     *count == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }

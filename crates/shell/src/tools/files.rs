@@ -3,7 +3,7 @@
 use super::Call;
 use super::table::{Operands, Tool, adds, destroys, reads, tool, turns, writes};
 use crate::draft::Access;
-use crate::effect::Effects;
+use crate::effect::{Effect, Effects};
 use crate::model::TargetType;
 use crate::walk::Input;
 use crate::words::Field;
@@ -116,6 +116,7 @@ fn xxd(call: &mut Call<'_, '_, '_>) {
 fn remove(call: &mut Call<'_, '_, '_>) {
     let recursive = call.arguments.has("-r -R --recursive");
     if recursive {
+        call.draft.recursive = true;
         return;
     }
     for aim in &mut call.draft.aims {
@@ -253,6 +254,7 @@ fn compress(call: &mut Call<'_, '_, '_>) {
 
 /// `host:path` on either side means another machine.
 fn over_network(call: &mut Call<'_, '_, '_>) {
+    call.draft.recursive = call.draft.effects.has(Effect::Destructive);
     let is_remote = |text: &str| {
         text.starts_with("rsync://")
             || text

@@ -342,6 +342,7 @@ fn clean(call: &mut Call<'_, '_, '_>) {
     let dry = call.arguments.has("-n --dry-run");
     if !dry && call.arguments.has("-f --force -i --interactive") {
         call.becomes("clean_worktree", Effects::DESTROY);
+        call.draft.recursive = call.arguments.has("-d");
     }
     for field in call.arguments.operands.clone() {
         call.aim(field, TargetType::Path, if dry { Access::Look } else { Access::Delete });

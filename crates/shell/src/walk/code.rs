@@ -86,6 +86,9 @@ const HINTS: &[(&str, Effects)] = &[
     ("https.get", Effects::NETWORK),
 ];
 
+/// Those of them that take a whole tree.
+const RECURSIVE: &[&str] = &["rm -r", "rmtree(", "fs.rm(", "rmSync(", "FileUtils.rm_r"];
+
 /// Endings of files that are run by naming them.
 const ENDINGS: [&str; 12] =
     [".sh", ".bash", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php", ".ps1", ".bats"];
@@ -187,6 +190,7 @@ fn inline(code: &str, draft: &mut Draft) {
             draft.effects = draft.effects.and(*effects);
         }
     }
+    draft.recursive |= RECURSIVE.iter().any(|word| code.contains(word));
     draft.at_most(Confidence::Low);
 }
 

@@ -61,6 +61,7 @@ impl Walker {
             } else if text == "-delete" {
                 draft.operation = "delete_file";
                 draft.effects = draft.effects.and(Effects::DESTROY);
+                draft.recursive = true;
             } else if WRITES.contains(&text) {
                 draft.operation = "write_file";
                 draft.effects = draft.effects.and(Effects::WRITE);
@@ -143,6 +144,7 @@ impl Walker {
         for step in &steps {
             draft.effects = draft.effects.and(step.all_effects());
             draft.at_most(step.least_confidence());
+            draft.recursive |= step.all_effects().has(Effect::Destructive);
             let looks = matches!(step.all_effects().gravest(), Effect::ReadOnly | Effect::Neutral);
             if !looks {
                 draft.operation = step.operation;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{Input, Walker, builtins, code, wrappers};
 use crate::draft::{Access, Draft, Shown};
-use crate::effect::Effects;
+use crate::effect::{Effect, Effects};
 use crate::exit::Node;
 use crate::model::{Confidence, TargetType};
 use crate::path::base;
@@ -34,6 +34,7 @@ impl Walker {
     ) -> Outcome {
         let mut fields: Cow<'_, [Field<'t>]> = Cow::Borrowed(fields);
         let mut elsewhere = false;
+        let mut listed = false;
         for _ in 0..MAX_UNWRAPPED {
             let Some(first) = fields.first() else { break };
             if first.dynamic {
@@ -51,6 +52,7 @@ impl Walker {
             draft.wrap(unwrapped.label);
             draft.effects = draft.effects.and(unwrapped.effects);
             elsewhere |= unwrapped.elsewhere;
+            listed |= unwrapped.more_input;
             fields = match fields {
                 Cow::Borrowed(all) if !unwrapped.more_input => {
                     Cow::Borrowed(all.get(unwrapped.skip..).unwrap_or_default())
@@ -70,6 +72,7 @@ impl Walker {
             draft.shown = Shown::of(frame, Span::new(first.span.start, last.span.end.max(first.span.end)));
         }
         let node = self.read_program(frame, &fields, draft, input);
+        draft.recursive |= listed && draft.effects.has(Effect::Destructive);
         if elsewhere {
             for aim in &mut draft.aims {
                 aim.local = false;

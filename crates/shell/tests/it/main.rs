@@ -9,6 +9,7 @@ mod exits;
 mod laws;
 mod notation;
 mod oracle;
+mod recursion;
 
 #[test]
 fn every_file_of_this_folder_is_part_of_the_binary() {

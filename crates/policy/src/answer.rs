@@ -1,0 +1,210 @@
+//! Says a verdict as each agent understands it.
+//!
+//! Nothing to say is no output at all: plain text on standard output becomes context for the model at some events, and
+//! an empty object is noise. By which output a decision goes out is not decided here: [`crate::legality`] knows.
+
+use serde_json::{Map, Value, json};
+
+use crate::call::Call;
+use crate::decide::{Outcome, Verdict};
+use crate::legality::{self, Means};
+use crate::words::{Decision, Event};
+
+/// Longest text that is handed to an agent, in characters.
+const CHARS_MAX: usize = 10_000;
+
+/// What the hook prints and how it ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// For standard output: one line of JSON with its line end, or nothing.
+    pub stdout: String,
+    /// For standard error.
+    pub stderr: String,
+    /// The exit code: 0, or 2 where that is how the agent is told.
+    pub exit: u8,
+}
+
+impl Answer {
+    /// Whether nothing is said.
+    #[must_use]
+    pub fn is_silent(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Says a verdict to the agent that asked.
+#[must_use]
+pub fn answer(call: &Call, verdict: &Verdict) -> Answer {
+    let mut writer = Writer { call, top: Map::new(), specific: Map::new() };
+    let decision = verdict.outcome.decision();
+    let means = decision.and_then(|decision| legality::means(call.agent, call.event, decision));
+    if means == Some(Means::ExitTwo) {
+        return Answer { stderr: text(&verdict.reasons) + "\n", exit: 2, ..Answer::default() };
+    }
+    if let Some(means) = means {
+        writer.decide(means, verdict);
+    }
+    let mut messages = verdict.messages.clone();
+    match legality::means(call.agent, call.event, Decision::Warn) {
+        _ if verdict.context.is_empty() => {}
+        Some(Means::Context) if blocks_prompt(call, verdict) => {}
+        Some(Means::Context) => {
+            writer.specific.insert("additionalContext".to_owned(), text(&verdict.context).into());
+        }
+        _ => messages.extend(verdict.context.iter().cloned()),
+    }
+    if !messages.is_empty() {
+        writer.top.insert("systemMessage".to_owned(), text(&messages).into());
+    }
+    if verdict.suppress_output && legality::may_suppress(call.agent, call.event) && !writer.is_empty() {
+        writer.top.insert("suppressOutput".to_owned(), true.into());
+    }
+    writer.finish()
+}
+
+/// A prompt that is not sent takes no context with it.
+fn blocks_prompt(call: &Call, verdict: &Verdict) -> bool {
+    call.event == Event::UserPromptSubmit && verdict.outcome >= Outcome::Deny
+}
+
+struct Writer<'a> {
+    call: &'a Call,
+    top: Map<String, Value>,
+    /// The content of `hookSpecificOutput`.
+    specific: Map<String, Value>,
+}
+
+impl Writer<'_> {
+    fn is_empty(&self) -> bool {
+        self.top.is_empty() && self.specific.is_empty()
+    }
+
+    fn decide(&mut self, means: Means, verdict: &Verdict) {
+        let reason = text(&verdict.reasons);
+        match means {
+            Means::Permission => {
+                let word = match verdict.outcome {
+                    Outcome::Allow => "allow",
+                    Outcome::Ask => "ask",
+                    Outcome::Rewrite | Outcome::Silent | Outcome::Deny | Outcome::Stop => "deny",
+                };
+                self.permission(word, reason);
+                if let Some(input) = &verdict.input {
+                    self.specific.insert("updatedInput".to_owned(), input.clone());
+                }
+            }
+            Means::UpdatedInput => {
+                self.permission("allow", reason);
+                if let Some(input) = &verdict.input {
+                    self.specific.insert("updatedInput".to_owned(), input.clone());
+                }
+            }
+            Means::DenyInstead => {
+                let instead = match verdict.outcome {
+                    Outcome::Stop => "stop here and tell the user",
+                    Outcome::Allow | Outcome::Rewrite | Outcome::Silent | Outcome::Ask | Outcome::Deny => {
+                        "ask the user first"
+                    }
+                };
+                let reason = format!("{reason}\n{instead}: this agent cannot be made to from here");
+                if self.call.event == Event::PermissionRequest {
+                    self.behavior("deny", Some(reason));
+                } else {
+                    self.permission("deny", reason);
+                }
+            }
+            Means::Behavior => match verdict.outcome {
+                Outcome::Allow => {
+                    self.behavior("allow", None);
+                    self.permissions(verdict);
+                }
+                Outcome::Rewrite | Outcome::Silent | Outcome::Ask | Outcome::Deny | Outcome::Stop => {
+                    self.behavior("deny", Some(reason));
+                }
+            },
+            Means::BehaviorWithInput => {
+                self.behavior("allow", None);
+                if let Some(input) = &verdict.input {
+                    self.decision("updatedInput", input.clone());
+                }
+                self.permissions(verdict);
+            }
+            Means::Interrupt => {
+                self.behavior("deny", Some(reason));
+                self.decision("interrupt", true.into());
+            }
+            Means::Block => {
+                self.top.insert("decision".to_owned(), "block".into());
+                self.top.insert("reason".to_owned(), reason.into());
+            }
+            Means::Continue => {
+                let stop = verdict.stop_reason.clone().unwrap_or(reason.clone());
+                self.top.insert("continue".to_owned(), false.into());
+                self.top.insert("stopReason".to_owned(), cut(&stop).into());
+                // The turn ends; the call that brought it up must not run either.
+                if self.call.event == Event::PreToolUse {
+                    self.permission("deny", reason);
+                }
+            }
+            Means::Context | Means::SystemMessage | Means::ExitTwo => {}
+        }
+    }
+
+    fn permission(&mut self, word: &str, reason: String) {
+        self.specific.insert("permissionDecision".to_owned(), word.into());
+        self.specific.insert("permissionDecisionReason".to_owned(), reason.into());
+    }
+
+    fn behavior(&mut self, word: &str, message: Option<String>) {
+        self.decision("behavior", word.into());
+        if let Some(message) = message {
+            self.decision("message", message.into());
+        }
+    }
+
+    fn permissions(&mut self, verdict: &Verdict) {
+        let may = legality::may_update_permissions(self.call.agent, self.call.event);
+        if may && !verdict.permissions.is_empty() {
+            self.decision("updatedPermissions", verdict.permissions.clone().into());
+        }
+    }
+
+    fn decision(&mut self, key: &str, value: Value) {
+        let decision = self.specific.entry("decision").or_insert_with(|| json!({}));
+        if let Value::Object(decision) = decision {
+            decision.insert(key.to_owned(), value);
+        }
+    }
+
+    fn finish(mut self) -> Answer {
+        if !self.specific.is_empty() {
+            // Without the name of the event the clients ignore the whole of it.
+            let mut specific = Map::new();
+            specific.insert("hookEventName".to_owned(), self.call.event.as_str().into());
+            specific.extend(self.specific);
+            self.top.insert("hookSpecificOutput".to_owned(), specific.into());
+        }
+        if self.top.is_empty() {
+            return Answer::default();
+        }
+        Answer { stdout: format!("{}\n", Value::Object(self.top)), ..Answer::default() }
+    }
+}
+
+/// Several texts as one, each once.
+fn text(texts: &[String]) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for text in texts {
+        if !lines.contains(&text.as_str()) {
+            lines.push(text);
+        }
+    }
+    cut(&lines.join("\n"))
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

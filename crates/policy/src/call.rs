@@ -1,0 +1,260 @@
+//! What an agent asks: one hook payload, read into what rules can speak about.
+//!
+//! The law: total over JSON. A payload that is not JSON is an error; one whose event no rule can name is nobody's
+//! business; a field that is missing or of an odd type is absent, and a rule that needs it does not match.
+//! The payload is the agent's own, before privacy has reduced it: it stays in memory and is never written.
+
+use agent_tracer_event::Agent;
+use agent_tracer_shell::{Context, Dialect, ShellCall, describe};
+use serde_json::{Map, Value};
+
+use crate::glob::Roots;
+use crate::host;
+use crate::path;
+use crate::touch::{self, Touch};
+use crate::words::{Event, Thread, Weekday};
+
+/// Why a payload could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// Not JSON.
+    #[error("the payload is not JSON")]
+    NotJson(#[source] serde_json::Error),
+    /// JSON, but not an object.
+    #[error("the payload is not an object")]
+    NotAnObject,
+    /// It does not say what happened.
+    #[error("the payload has no `hook_event_name`")]
+    NoEvent,
+}
+
+/// A time of day and week, where the human is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalTime {
+    /// The day.
+    pub weekday: Weekday,
+    /// Minutes since midnight, below 1,440.
+    pub minute: u16,
+}
+
+/// What the caller knows and the payload does not say. Nothing here is needed; without it some rules cannot match.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The root of the project. Without it the payload's `cwd` stands in.
+    pub project: Option<String>,
+    /// The user's home.
+    pub home: Option<String>,
+    /// What time it is.
+    pub now: Option<LocalTime>,
+}
+
+/// One question of an agent.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// Who asks.
+    pub agent: Agent,
+    /// At which moment.
+    pub event: Event,
+    /// The session, by the agent's name of it.
+    pub session: Option<String>,
+    /// The subagent, by the agent's name of it; absent on the main thread.
+    pub agent_id: Option<String>,
+    /// What kind of agent it is.
+    pub agent_type: Option<String>,
+    /// How freely the agent may act.
+    pub permission_mode: Option<String>,
+    /// The tool.
+    pub tool: Option<String>,
+    /// Its input, whole.
+    pub input: Value,
+    /// The id of the tool call.
+    pub tool_use_id: Option<String>,
+    /// What the human said.
+    pub prompt: Option<String>,
+    /// Whether an end is asked for again after a rule has put it off.
+    pub again: bool,
+    /// Where the call was made.
+    pub cwd: Option<String>,
+    /// What the payload does not say.
+    pub around: Surroundings,
+    /// The command, and what it does.
+    pub command: Option<ShellCall>,
+    /// The files it touches.
+    pub touches: Vec<Touch>,
+    /// The hosts it talks to.
+    pub hosts: Vec<String>,
+    /// The server and its tool.
+    pub mcp: Option<(String, String)>,
+    /// The skill.
+    pub skill: Option<String>,
+}
+
+/// The tools that run a command, with the language they speak.
+const SHELLS: &[(&str, Dialect)] = &[
+    ("Bash", Dialect::Bash),
+    ("bash", Dialect::Bash),
+    ("Monitor", Dialect::Bash),
+    ("exec_command", Dialect::Bash),
+    ("shell", Dialect::Bash),
+    ("shell_command", Dialect::Bash),
+    ("local_shell", Dialect::Bash),
+    ("local_shell_call", Dialect::Bash),
+    ("container.exec", Dialect::Bash),
+    ("user_shell", Dialect::Bash),
+    ("PowerShell", Dialect::PowerShell),
+];
+
+impl Call {
+    /// Reads a payload. `None` if it is of an event that no rule can name.
+    pub fn read(agent: Agent, payload: &[u8], around: Surroundings) -> Result<Option<Self>, CallError> {
+        let value: Value = serde_json::from_slice(payload).map_err(CallError::NotJson)?;
+        let Value::Object(fields) = value else { return Err(CallError::NotAnObject) };
+        let name = fields.get("hook_event_name").and_then(Value::as_str).ok_or(CallError::NoEvent)?;
+        Ok(Event::parse(name).map(|event| Self::of(agent, event, fields, around)))
+    }
+
+    /// Reads the fields of a payload whose event is known.
+    #[must_use]
+    pub fn of(agent: Agent, event: Event, mut fields: Map<String, Value>, around: Surroundings) -> Self {
+        let text = |name: &str| {
+            fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let mut call = Self {
+            agent,
+            event,
+            session: text("session_id"),
+            agent_id: text("agent_id"),
+            agent_type: text("agent_type"),
+            permission_mode: text("permission_mode"),
+            tool: text("tool_name").filter(|_| event.has_tool()),
+            input: Value::Null,
+            tool_use_id: text("tool_use_id"),
+            prompt: text("prompt"),
+            again: fields.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
+            cwd: text("cwd").map(|cwd| path::tidy(&cwd)),
+            around,
+            command: None,
+            touches: Vec::new(),
+            hosts: Vec::new(),
+            mcp: None,
+            skill: None,
+        };
+        if event.has_tool() {
+            let server =
+                fields.get("mcp_server").and_then(|server| server.get("name")).and_then(Value::as_str);
+            let server = server.map(str::to_owned);
+            call.take_input(fields.remove("tool_input").unwrap_or(Value::Null), server);
+        }
+        call
+    }
+
+    /// The same call with another input: what a rewrite would make of it.
+    #[must_use]
+    pub fn with_input(&self, input: Value) -> Self {
+        let mut call = self.clone();
+        let server = call.mcp.take().map(|(server, _)| server);
+        call.take_input(input, server);
+        call
+    }
+
+    fn take_input(&mut self, input: Value, server: Option<String>) {
+        let tool = self.tool.clone().unwrap_or_default();
+        let from = touch::From { cwd: self.cwd.as_deref(), home: self.around.home.as_deref() };
+        let given = |names: &[&str]| names.iter().find_map(|name| input.get(name).and_then(Value::as_str));
+        self.command = command_of(&tool, &input, from);
+        let mut touches = touch::of_input(&tool, &input, from);
+        if tool == "apply_patch" {
+            let patch = given(&["command", "input", "patch"]).or(input.as_str());
+            touches.extend(touch::of_patch(patch.unwrap_or_default(), from));
+        }
+        let mut hosts: Vec<String> = given(&["url", "uri"]).and_then(host::of).into_iter().collect();
+        if let Some(shell) = &self.command {
+            touches.extend(touch::of_command(&shell.analysis, &shell.files, from));
+            // A patch can be typed into a shell.
+            if shell.analysis.raw.contains("*** Begin Patch") {
+                touches.extend(touch::of_patch(&shell.analysis.raw, from));
+            }
+            touch::each_step(&shell.analysis, &mut |step| {
+                let urls = step.targets.iter().filter(|it| it.kind == agent_tracer_shell::TargetType::Url);
+                hosts.extend(urls.filter_map(|target| host::of(&target.value)));
+            });
+        }
+        self.touches = touches;
+        self.hosts = hosts;
+        self.mcp = tool.strip_prefix("mcp__").map(|rest| {
+            let (name, tool) = rest.split_once("__").unwrap_or((rest, ""));
+            (server.unwrap_or_else(|| name.to_owned()), tool.to_owned())
+        });
+        let is_skill = matches!(tool.as_str(), "Skill" | "SlashCommand");
+        self.skill = given(&["skill", "command", "name"]).filter(|_| is_skill).map(|name| {
+            name.trim_start_matches('/').split_whitespace().next().unwrap_or_default().to_owned()
+        });
+        self.input = input;
+    }
+
+    /// Who acts.
+    #[must_use]
+    pub const fn thread(&self) -> Thread {
+        match self.agent_id {
+            Some(_) => Thread::Subagent,
+            None => Thread::Main,
+        }
+    }
+
+    /// The root of the project, or where the call was made.
+    #[must_use]
+    pub fn project(&self) -> Option<&str> {
+        self.around.project.as_deref().or(self.cwd.as_deref())
+    }
+
+    /// What paths are seen from.
+    #[must_use]
+    pub fn roots(&self) -> Roots<'_> {
+        Roots { project: self.project(), home: self.around.home.as_deref() }
+    }
+
+    /// The names under which rules may know the tool: its own, and those that its client itself takes for the same.
+    #[must_use]
+    pub fn tool_names(&self) -> Vec<&str> {
+        let Some(tool) = self.tool.as_deref() else { return Vec::new() };
+        let others: &[&str] = match (self.agent, tool) {
+            (Agent::Codex, "apply_patch") => &["Edit", "Write"],
+            (Agent::Codex, "spawn_agent" | "collaborationspawn_agent") => &["Agent"],
+            (Agent::ClaudeCode, "Agent") => &["Task"],
+            (Agent::ClaudeCode, "Task") => &["Agent"],
+            _ => &[],
+        };
+        std::iter::once(tool).chain(others.iter().copied()).collect()
+    }
+}
+
+fn command_of(tool: &str, input: &Value, from: touch::From<'_>) -> Option<ShellCall> {
+    let (_, dialect) = *SHELLS.iter().find(|(name, _)| *name == tool)?;
+    let given = input.get("command").or_else(|| input.get("cmd")).or_else(|| input.get("script"))?;
+    let context = Context { dialect, cwd: from.cwd, home: from.home, rule_patterns: &[] };
+    match given {
+        Value::String(command) => Some(describe(command, &context)),
+        Value::Array(words) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            // `["bash", "-lc", "…"]` is how an older Codex says it.
+            let command = match words.as_slice() {
+                [_, flag, script] if flag.starts_with('-') && flag.ends_with('c') => (*script).to_owned(),
+                words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
+            };
+            Some(describe(&command, &context))
+        }
+        _ => None,
+    }
+}
+
+/// A word as a shell would have to be given it.
+#[must_use]
+pub(crate) fn quote(word: &str) -> String {
+    let plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '=' | ',' | '+' | '@' | '%')
+    };
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

@@ -1,0 +1,170 @@
+//! What happened before, as rules ask about it.
+//!
+//! The ledger answers through [`History`]; where nobody can, [`NoHistory`] does, and every condition is unknown.
+//! Unknown is not false: the rule's `on_outage` says what holds then.
+
+use crate::call::Call;
+use crate::touch::Access;
+use crate::words::{Moment, Scope};
+
+/// Time since a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// It has not happened in this task.
+    Never,
+    /// So many minutes ago.
+    Minutes(u64),
+}
+
+/// What is known of the past. `None` means that nobody can tell.
+pub trait History {
+    /// Tokens spent so far, of every kind.
+    fn tokens(&self, call: &Call, scope: Scope) -> Option<u64>;
+    /// Cost so far, in millionths of a dollar.
+    fn cost_micros(&self, call: &Call, scope: Scope) -> Option<u64>;
+    /// How often this very call was made before, in its task.
+    fn repeats(&self, call: &Call) -> Option<u64>;
+    /// How many of the task's latest calls failed without one between them that did not.
+    fn failures_in_a_row(&self, call: &Call) -> Option<u64>;
+    /// Whether the task has read a file, by its absolute path.
+    fn was_read(&self, call: &Call, path: &str) -> Option<bool>;
+    /// How long ago something was.
+    fn since(&self, call: &Call, moment: Moment) -> Option<Since>;
+    /// How often a rule has put off this end already.
+    fn put_off(&self, call: &Call, rule: &str) -> Option<u64>;
+}
+
+/// Nobody knows anything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoHistory;
+
+impl History for NoHistory {
+    fn tokens(&self, _: &Call, _: Scope) -> Option<u64> {
+        None
+    }
+    fn cost_micros(&self, _: &Call, _: Scope) -> Option<u64> {
+        None
+    }
+    fn repeats(&self, _: &Call) -> Option<u64> {
+        None
+    }
+    fn failures_in_a_row(&self, _: &Call) -> Option<u64> {
+        None
+    }
+    fn was_read(&self, _: &Call, _: &str) -> Option<bool> {
+        None
+    }
+    fn since(&self, _: &Call, _: Moment) -> Option<Since> {
+        None
+    }
+    fn put_off(&self, _: &Call, _: &str) -> Option<u64> {
+        None
+    }
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Truth {
+    /// It does.
+    Holds,
+    /// It does not.
+    Fails,
+    /// Nobody can tell.
+    Unknown,
+}
+
+impl Truth {
+    const fn of(answer: Option<bool>) -> Self {
+        match answer {
+            Some(true) => Self::Holds,
+            Some(false) => Self::Fails,
+            None => Self::Unknown,
+        }
+    }
+
+    /// Both: fails if either does, whatever is unknown.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Fails, _) | (_, Self::Fails) => Self::Fails,
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            (Self::Holds, Self::Holds) => Self::Holds,
+        }
+    }
+}
+
+/// A condition on the past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// More tokens than this were spent.
+    Tokens {
+        /// Over what.
+        per: Scope,
+        /// More than this.
+        over: u64,
+    },
+    /// More money than this was spent.
+    Cost {
+        /// Over what.
+        per: Scope,
+        /// More than this, in millionths of a dollar.
+        over_micros: u64,
+    },
+    /// The same call was made at least so often before.
+    Repeated(u64),
+    /// At least so many calls have failed in a row.
+    FailuresInARow(u64),
+    /// A file that is changed was not read before (or was).
+    UnreadEdit(bool),
+    /// It is longer than this ago, or has never been.
+    MinutesSince {
+        /// What.
+        moment: Moment,
+        /// More minutes than this.
+        over: u64,
+    },
+}
+
+impl Condition {
+    /// Whether it holds for a call.
+    pub fn holds(&self, call: &Call, history: &dyn History) -> Truth {
+        let over = |sum: Option<u64>, limit: u64| Truth::of(sum.map(|sum| sum > limit));
+        let least = |count: Option<u64>, least: u64| Truth::of(count.map(|count| count >= least));
+        match self {
+            Self::Tokens { per, over: limit } => over(history.tokens(call, *per), *limit),
+            Self::Cost { per, over_micros } => over(history.cost_micros(call, *per), *over_micros),
+            Self::Repeated(times) => least(history.repeats(call), *times),
+            Self::FailuresInARow(times) => least(history.failures_in_a_row(call), *times),
+            Self::UnreadEdit(wanted) => unread_edit(call, history).equals(*wanted),
+            Self::MinutesSince { moment, over: limit } => {
+                Truth::of(history.since(call, *moment).map(|since| match since {
+                    Since::Never => true,
+                    Since::Minutes(minutes) => minutes > *limit,
+                }))
+            }
+        }
+    }
+}
+
+impl Truth {
+    const fn equals(self, wanted: bool) -> Self {
+        match (self, wanted) {
+            (Self::Holds, true) | (Self::Fails, false) => Self::Holds,
+            (Self::Holds, false) | (Self::Fails, true) => Self::Fails,
+            (Self::Unknown, _) => Self::Unknown,
+        }
+    }
+}
+
+/// Whether any file that the call changes was never read. A call that changes nothing does not.
+fn unread_edit(call: &Call, history: &dyn History) -> Truth {
+    let mut truth = Truth::Fails;
+    for touch in call.touches.iter().filter(|touch| touch.access == Access::Write) {
+        match history.was_read(call, &touch.path) {
+            Some(false) => return Truth::Holds,
+            Some(true) => {}
+            None => truth = Truth::Unknown,
+        }
+    }
+    truth
+}

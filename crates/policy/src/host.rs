@@ -1,0 +1,66 @@
+//! The host of an address, as a browser would see it.
+//!
+//! A rule about hosts is worth what this function is: `https://good.example@evil.example/` goes to `evil.example`, a
+//! backslash counts as a slash, the port, the case and the last dot do not matter.
+
+/// The host of an address in lower case; `None` if it names none.
+#[must_use]
+pub(crate) fn of(address: &str) -> Option<String> {
+    // Tabs and line ends inside an address are dropped by those who open it.
+    let address: String = address.trim().chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
+    let rest = match address.find(':') {
+        Some(colon) if is_scheme(address.get(..colon)?) => {
+            let rest = address.get(colon + 1..)?;
+            let opened = rest.trim_start_matches(['/', '\\']);
+            // `mailto:x` and `host:port` have no slashes; the second is a host.
+            if opened.len() == rest.len() && !opened.starts_with(|c: char| c.is_ascii_digit()) {
+                return None;
+            }
+            if opened.len() == rest.len() { address.as_str() } else { opened }
+        }
+        _ => address.trim_start_matches(['/', '\\']),
+    };
+    let authority = rest.split(['/', '\\', '?', '#']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let host = match host.strip_prefix('[') {
+        Some(six) => six.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    let host = host.trim_end_matches('.').to_lowercase();
+    let plausible = !host.is_empty() && !host.contains(char::is_whitespace);
+    plausible.then_some(host)
+}
+
+fn is_scheme(text: &str) -> bool {
+    let mut characters = text.chars();
+    characters.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && characters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_what_a_browser_would_open() {
+        for (address, host) in [
+            ("https://example.com/a?b#c", Some("example.com")),
+            ("HTTPS://Example.COM.", Some("example.com")),
+            ("https://good.example@evil.example/x", Some("evil.example")),
+            ("https://user:pass@host.example:8443/", Some("host.example")),
+            ("https:\\\\evil.example\\good.example", Some("evil.example")),
+            ("https://evil.example\\@good.example/", Some("evil.example")),
+            ("ht\ntps://evil.example/", Some("evil.example")),
+            ("https:///evil.example", Some("evil.example")),
+            ("//cdn.example/x", Some("cdn.example")),
+            ("localhost:8080/x", Some("localhost")),
+            ("example.com/path", Some("example.com")),
+            ("http://[::1]:80/", Some("::1")),
+            ("mailto:someone@example.com", None),
+            ("", None),
+            ("https://", None),
+        ] {
+            assert_eq!(of(address).as_deref(), host, "{address:?}");
+        }
+    }
+}

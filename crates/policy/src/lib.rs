@@ -1,0 +1,54 @@
+//! Rules that act on what agents do.
+//!
+//! [`read()`] reads `policy.toml`, [`Call::read`] reads what an agent asks, [`Policy::decide`] says what comes of it,
+//! and [`answer()`] says it as that agent understands it. Everything here is a value: no clock, no disk, no thread. What
+//! happened before comes in through [`History`], what time it is through [`Surroundings`].
+//!
+//! ```
+//! use agent_tracer_event::Agent;
+//! use agent_tracer_policy::{Call, NoHistory, Policy, Surroundings, answer, read};
+//!
+//! let rules = read(
+//!     r#"
+//!     version = 1
+//!     [[rule]]
+//!     name = "no-recursive-delete"
+//!     on = "PreToolUse"
+//!     decision = "deny"
+//!     reason = "delete files one by one"
+//!     match.command = { effect = "delete", recursive = true }
+//!     "#,
+//! )
+//! .expect("sound rules");
+//! let payload = br#"{"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": "/work",
+//!     "tool_input": {"command": "cd /tmp && sudo env X=1 bash -c 'rm -fr build'"}}"#;
+//! let call = Call::read(Agent::ClaudeCode, payload, Surroundings::default()).expect("JSON").expect("a known event");
+//! let verdict = Policy::of_user(rules).decide(&call, &NoHistory);
+//! assert!(answer(&call, &verdict).stdout.contains(r#""permissionDecision":"deny""#));
+//! ```
+
+mod answer;
+mod call;
+mod decide;
+mod glob;
+mod history;
+mod host;
+pub mod legality;
+mod matching;
+mod path;
+pub mod read;
+mod rewrite;
+mod rule;
+mod touch;
+mod words;
+
+pub use answer::{Answer, answer};
+pub use call::{Call, CallError, LocalTime, Surroundings};
+pub use decide::{Basis, Fired, Origin, Outcome, Policy, Trust, Verdict};
+pub use glob::{Glob, PathGlob, Roots};
+pub use history::{Condition, History, NoHistory, Since, Truth};
+pub use read::{Fault, RuleFile, read};
+pub use rewrite::Rewritten;
+pub use rule::{CommandMatcher, EffectWord, Example, Matcher, Rewrite, Rule, Says, TimeMatcher};
+pub use touch::{Access, Touch};
+pub use words::{Decision, Event, Mode, Moment, OnOutage, Scope, Severity, Thread, Weekday};

@@ -1,0 +1,183 @@
+//! Whether a rule is about a call.
+
+use agent_tracer_shell::{Confidence, Effect, Step};
+
+use crate::call::{Call, LocalTime};
+use crate::glob::{Glob, PathGlob};
+use crate::path;
+use crate::rule::{CommandMatcher, EffectWord, Matcher, Rule, TimeMatcher};
+use crate::touch::{Access, each_step};
+
+impl Rule {
+    /// Whether the rule is about this call, as far as the call itself tells.
+    #[must_use]
+    pub fn is_about(&self, call: &Call) -> bool {
+        self.events.contains(&call.event)
+            && self.matches.holds(call)
+            && !self.unless.as_ref().is_some_and(|unless| unless.holds(call))
+    }
+}
+
+fn any(globs: &[Glob], text: Option<&str>) -> bool {
+    globs.is_empty() || text.is_some_and(|text| globs.iter().any(|glob| glob.matches(text)))
+}
+
+impl Matcher {
+    /// Whether all of it is so.
+    #[must_use]
+    pub fn holds(&self, call: &Call) -> bool {
+        (self.agent.is_empty() || self.agent.contains(&call.agent))
+            && self.thread.is_none_or(|thread| thread == call.thread())
+            && any(&self.agent_type, call.agent_type.as_deref())
+            && self.tool_matches(call)
+            && any(&self.permission_mode, call.permission_mode.as_deref())
+            && any(&self.skill, call.skill.as_deref())
+            && any(&self.mcp_server, call.mcp.as_ref().map(|(server, _)| server.as_str()))
+            && any(&self.mcp_tool, call.mcp.as_ref().map(|(_, tool)| tool.as_str()))
+            && any(&self.prompt, call.prompt.as_deref())
+            && self.host_matches(call)
+            && self.paths_match(call)
+            && (self.project.is_empty()
+                || call.project().is_some_and(|project| covers(&self.project, project, call)))
+            && self.command.as_ref().is_none_or(|command| command.holds(call))
+            && self.time.as_ref().is_none_or(|time| call.around.now.is_some_and(|now| time.holds(now)))
+    }
+
+    fn tool_matches(&self, call: &Call) -> bool {
+        self.tool.is_empty()
+            || call.tool_names().iter().any(|name| self.tool.iter().any(|glob| glob.matches(name)))
+    }
+
+    fn host_matches(&self, call: &Call) -> bool {
+        self.host.is_empty() || call.hosts.iter().any(|host| self.host.iter().any(|glob| glob.matches(host)))
+    }
+
+    fn paths_match(&self, call: &Call) -> bool {
+        let touched = |globs: &[PathGlob], counts: fn(Access) -> bool| {
+            globs.is_empty()
+                || call.touches.iter().filter(|touch| counts(touch.access)).any(|touch| {
+                    covers(globs, &touch.path, call)
+                        || (touch.access == Access::Delete
+                            && globs.iter().any(|glob| glob.may_lie_below(&touch.path, call.roots())))
+                })
+        };
+        touched(&self.path, |_| true)
+            && touched(&self.reads, |access| matches!(access, Access::Read | Access::Any))
+            && touched(&self.writes, |access| matches!(access, Access::Write | Access::Delete | Access::Any))
+            && touched(&self.deletes, |access| matches!(access, Access::Delete | Access::Any))
+    }
+}
+
+fn covers(globs: &[PathGlob], path: &str, call: &Call) -> bool {
+    globs.iter().any(|glob| glob.covers(path, call.roots()))
+}
+
+impl CommandMatcher {
+    /// Whether the call is a command with such a step.
+    #[must_use]
+    pub fn holds(&self, call: &Call) -> bool {
+        let Some(shell) = &call.command else { return false };
+        let understood = shell.analysis.confidence > Confidence::Low;
+        if self.understood.is_some_and(|wanted| wanted != understood) {
+            return false;
+        }
+        let mut found = false;
+        each_step(&shell.analysis, &mut |step| found = found || self.holds_of(step, call));
+        // A command whose steps are beyond counting still has the effect of all of them.
+        found || (shell.analysis.omitted_steps > 0 && self.holds_of_whole(shell.analysis.overall_effect))
+    }
+
+    fn holds_of_whole(&self, effect: Effect) -> bool {
+        let asks_only_for_effect = Self { effect: Vec::new(), ..self.clone() } == Self::default();
+        asks_only_for_effect && self.effect.iter().any(|word| word.is_in(&[effect], ""))
+    }
+
+    fn holds_of(&self, step: &Step, call: &Call) -> bool {
+        any(&self.program, Some(&step.command_name))
+            && any(&self.subcommand, step.subcommand.as_deref())
+            && any(&self.operation, Some(&step.operation))
+            && any(&self.text, Some(&step.raw))
+            && (self.effect.is_empty()
+                || self.effect.iter().any(|word| word.is_in(&step.effects, &step.operation)))
+            && (self.wrapper.is_empty()
+                || step.wrappers.iter().any(|name| self.wrapper.iter().any(|glob| glob.matches(name))))
+            && self.recursive.is_none_or(|wanted| wanted == step.recursive)
+            && self.target_matches(step, call)
+    }
+
+    fn target_matches(&self, step: &Step, call: &Call) -> bool {
+        self.target.is_empty()
+            || step.targets.iter().any(|target| {
+                let home = call.around.home.as_deref();
+                covers(&self.target, &path::absolute(&target.value, call.cwd.as_deref(), home), call)
+                    || self.target.iter().any(|glob| glob.as_str() == target.value)
+            })
+    }
+}
+
+/// Operations that destroy something other than files of this machine.
+const NOT_FILES: &[&str] = &[
+    "query_database",
+    "stop_process",
+    "stop_container",
+    "stop_service",
+    "stop_machine",
+    "delete_container",
+    "delete_resource",
+    "delete_branch",
+    "send_request",
+    "maintain",
+    "change_config",
+    "change_system",
+    "change_user",
+    "control_container",
+    "control_service",
+    "manage_keys",
+    "publish",
+    "rewrite_history",
+];
+
+impl EffectWord {
+    fn is_in(self, effects: &[Effect], operation: &str) -> bool {
+        match self {
+            Self::Effect(effect) => effects.contains(&effect),
+            Self::Delete => effects.contains(&Effect::Destructive) && !NOT_FILES.contains(&operation),
+        }
+    }
+}
+
+impl TimeMatcher {
+    /// Whether a time is in it.
+    #[must_use]
+    pub fn holds(&self, now: LocalTime) -> bool {
+        let begins = |day| self.days.is_empty() || self.days.contains(&day);
+        if self.from < self.to {
+            return begins(now.weekday) && (self.from..self.to).contains(&now.minute);
+        }
+        // Over midnight, or the whole day.
+        (begins(now.weekday) && now.minute >= self.from)
+            || (begins(now.weekday.before()) && now.minute < self.to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Weekday;
+
+    #[test]
+    fn nights_begin_on_their_day_and_end_on_the_next() {
+        let at = |weekday, minute| LocalTime { weekday, minute };
+        let night = TimeMatcher { days: vec![Weekday::Friday], from: 22 * 60, to: 6 * 60 };
+        assert!(night.holds(at(Weekday::Friday, 23 * 60)));
+        assert!(night.holds(at(Weekday::Saturday, 5 * 60 + 59)));
+        assert!(!night.holds(at(Weekday::Saturday, 6 * 60)));
+        assert!(!night.holds(at(Weekday::Friday, 5 * 60)));
+        assert!(!night.holds(at(Weekday::Saturday, 23 * 60)));
+        let office = TimeMatcher { days: Vec::new(), from: 9 * 60, to: 17 * 60 };
+        assert!(office.holds(at(Weekday::Sunday, 9 * 60)) && !office.holds(at(Weekday::Sunday, 17 * 60)));
+        let always = TimeMatcher { days: vec![Weekday::Monday], from: 0, to: 0 };
+        assert!(always.holds(at(Weekday::Monday, 0)) && always.holds(at(Weekday::Monday, 1439)));
+        assert!(!always.holds(at(Weekday::Tuesday, 0)));
+    }
+}

@@ -1,0 +1,86 @@
+//! Paths as text: made absolute and tidy without looking at any disk.
+//!
+//! A link can make two names of one file; only the caller's disk could tell, and this crate has none. Rules about paths
+//! are therefore about names.
+
+/// Makes a path absolute as seen from `cwd`, with `~` as `home`, and without `.`, `..` and doubled slashes.
+#[must_use]
+pub(crate) fn absolute(path: &str, cwd: Option<&str>, home: Option<&str>) -> String {
+    let expanded = match (path.strip_prefix('~'), home) {
+        (Some(""), Some(home)) => home.to_owned(),
+        (Some(rest), Some(home)) if rest.starts_with('/') => format!("{home}{rest}"),
+        _ => path.to_owned(),
+    };
+    let whole = match cwd {
+        Some(cwd) if !expanded.starts_with('/') => format!("{cwd}/{expanded}"),
+        _ => expanded,
+    };
+    tidy(&whole)
+}
+
+/// A path without `.`, `..` and doubled slashes. What `..` would leave the root for stays at the root.
+#[must_use]
+pub(crate) fn tidy(path: &str) -> String {
+    let rooted = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => match parts.last() {
+                Some(&"..") | None if !rooted => parts.push(".."),
+                Some(_) => {
+                    parts.pop();
+                }
+                None => {}
+            },
+            name => parts.push(name),
+        }
+    }
+    let joined = parts.join("/");
+    match (rooted, joined.is_empty()) {
+        (true, _) => format!("/{joined}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => joined,
+    }
+}
+
+/// What a path is called below a folder: `None` if it is not below it, an empty text if it is the folder itself.
+#[must_use]
+pub(crate) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    let folder = folder.trim_end_matches('/');
+    let rest = path.strip_prefix(folder)?;
+    if rest.is_empty() { Some("") } else { rest.strip_prefix('/') }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_absolute_and_tidy() {
+        for (path, expected) in [
+            ("src/main.rs", "/work/app/src/main.rs"),
+            ("./src//../Cargo.toml", "/work/app/Cargo.toml"),
+            ("../../../../etc/passwd", "/etc/passwd"),
+            ("/a/./b/..", "/a"),
+            ("/", "/"),
+            ("", "/work/app"),
+            ("~", "/home/dev"),
+            ("~/x", "/home/dev/x"),
+            ("~other/x", "/work/app/~other/x"),
+        ] {
+            assert_eq!(absolute(path, Some("/work/app"), Some("/home/dev")), expected, "{path}");
+        }
+        assert_eq!(absolute("a/../..", None, None), "..");
+        assert_eq!(absolute("../../a", None, None), "../../a");
+        assert_eq!(absolute("a/..", None, None), ".");
+    }
+
+    #[test]
+    fn below_is_by_whole_names() {
+        assert_eq!(below("/a/b/c", "/a/b"), Some("c"));
+        assert_eq!(below("/a/b", "/a/b/"), Some(""));
+        assert_eq!(below("/a/bc", "/a/b"), None);
+        assert_eq!(below("/a", "/"), Some("a"));
+    }
+}

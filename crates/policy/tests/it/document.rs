@@ -1,0 +1,76 @@
+//! `docs/policy.md` says what the code does, and nothing else.
+
+use std::path::Path;
+
+use agent_tracer_policy::legality;
+use agent_tracer_policy::read::{
+    COMMAND_KEYS, EXAMPLE_KEYS, FILE_KEYS, MATCH_KEYS, REWRITE_KEYS, RULE_KEYS, TIME_KEYS, WHEN_KEYS,
+};
+
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/policy.md");
+const BEGIN: &str = "<!-- table: made by a test, do not edit -->\n";
+const END: &str = "<!-- end of table -->";
+
+fn document() -> String {
+    std::fs::read_to_string(Path::new(PATH)).expect("docs/policy.md")
+}
+
+#[test]
+fn the_table_is_the_one_in_the_code() {
+    let text = document();
+    let (before, rest) = text.split_once(BEGIN).expect("the beginning of the table");
+    let (written, after) = rest.split_once(END).expect("the end of the table");
+    if std::env::var_os("UPDATE_DOCS").is_some() && written != legality::markdown() {
+        let new = format!("{before}{BEGIN}{}{END}{after}", legality::markdown());
+        let file =
+            tempfile::NamedTempFile::new_in(Path::new(PATH).parent().expect("a folder")).expect("a file");
+        std::io::Write::write_all(&mut file.as_file(), new.as_bytes()).expect("written");
+        file.persist(PATH).expect("renamed");
+        return;
+    }
+    assert_eq!(
+        written,
+        legality::markdown(),
+        "run `UPDATE_DOCS=1 cargo test -p agent-tracer-policy document`"
+    );
+}
+
+#[test]
+fn every_key_is_described_and_no_other() {
+    let text = document();
+    for (heading, keys) in [
+        ("### The file", FILE_KEYS),
+        ("### A rule", RULE_KEYS),
+        ("### `match` and `unless`", MATCH_KEYS),
+        ("### `command`", COMMAND_KEYS),
+        ("### `time`", TIME_KEYS),
+        ("### `when`", WHEN_KEYS),
+        ("### `rewrite`", REWRITE_KEYS),
+        ("### An example", EXAMPLE_KEYS),
+    ] {
+        let (_, section) =
+            text.split_once(&format!("{heading}\n")).unwrap_or_else(|| panic!("no `{heading}`"));
+        let section = section.split("\n#").next().unwrap();
+        let described: Vec<&str> = section
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `"))
+            .filter_map(|line| line.split('`').next())
+            .collect();
+        assert_eq!(described, keys, "{heading}");
+    }
+}
+
+#[test]
+fn every_example_in_the_document_is_sound() {
+    let text = document();
+    let mut seen = 0;
+    for block in text.split("```toml\n").skip(1) {
+        let block = block.split("```").next().unwrap();
+        let whole =
+            if block.contains("version = ") { block.to_owned() } else { format!("version = 1\n{block}") };
+        let file = agent_tracer_policy::read(&whole);
+        assert!(file.is_ok(), "{:?}\n{block}", file.unwrap_err());
+        seen += 1;
+    }
+    assert!(seen >= 2);
+}
