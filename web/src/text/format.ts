@@ -130,12 +130,13 @@ export function modelName(model: string | undefined): string {
   return model.replace(/-20\d{6}$/, '').replace(/^claude-/, '');
 }
 
-/** `+12 %` against the range before; empty when there is nothing to compare with. */
+/** `+12 %` against the range before, `×40` when it is many times that; empty when there is nothing to compare with. */
 export function change(now: number, before: number): string {
   if (!(before > 0)) return '';
   const part = ((now - before) / before) * 100;
   if (Math.abs(part) < 0.5) return '±0 %';
-  return `${part > 0 ? '+' : '−'}${Math.abs(part) >= 1000 ? '>999' : Math.round(Math.abs(part))} %`;
+  if (part >= 1000) return `×${count(Math.round(now / before))}`;
+  return `${part > 0 ? '+' : '−'}${Math.round(Math.abs(part))} %`;
 }
 
 export const AGENTS: Record<string, string> = { claude_code: 'Claude Code', codex: 'Codex' };

@@ -76,7 +76,7 @@ describe('numbers', () => {
   });
 
   it('compare with the range before', () => {
-    expect([change(112, 100), change(50, 100), change(5, 0), change(100, 100)]).toEqual(['+12 %', '−50 %', '', '±0 %']);
+    expect([change(112, 100), change(50, 100), change(5, 0), change(100, 100), change(40, 1)]).toEqual(['+12 %', '−50 %', '', '±0 %', '×40']);
   });
 
   it('name a task that has no title by its session', () => {

@@ -52,9 +52,12 @@ export function laneRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOp
     out.push({ ...row, top });
     top += row.height;
   };
+  const grown = tree.length > 1;
   const laneRow = (task: Task, lane: string, depth: number) => {
-    const bars = lanes.get(task.id)?.get(lane);
-    if (!bars || options.hidden.has(lane)) return;
+    let bars = lanes.get(task.id)?.get(lane);
+    // The life of a subagent has a row of its own.
+    if (grown && lane === 'background') bars = bars?.filter((bar) => !isLife(bar));
+    if (!bars?.length || options.hidden.has(lane)) return;
     const thin = lane === 'telemetry';
     const { tracks, overflow } = packTracks(bars, thin ? 1 : MAX_TRACKS, thin ? 0 : options.momentMs);
     const trackPx = thin ? THIN_PX : TRACK_PX;
@@ -93,6 +96,9 @@ export function laneRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOp
   }
   return out;
 }
+
+/** The row in the parent's lane that says that a subagent lives. */
+const isLife = (bar: Bar): boolean => bar.count === 1 && bar.kind === 'action.logged' && bar.label.startsWith('Subagent ');
 
 function keepTracks(tracks: Bar[][], atLeast = 0): void {
   while (tracks.length < atLeast) tracks.push([]);

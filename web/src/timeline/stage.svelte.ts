@@ -68,6 +68,12 @@ export class Stage {
     this.whole = false;
   }
 
+  /** Keeps the whole in sight while it grows between two events. */
+  grow(now: number): void {
+    const edge = this.axis.toU(now);
+    if (this.whole && edge > this.axis.length) this.view = fit(edge);
+  }
+
   get from(): number {
     return this.axis.toT(this.view.u0);
   }

@@ -40,6 +40,12 @@ describe('rows of the timeline', () => {
     expect(laneRows(tree, lanes, { ...none, hidden: new Set(['exploration']) }).some((row) => row.lane === 'exploration')).toBe(false);
   });
 
+  it('do not tell the life of a subagent twice, unless it has no row of its own', () => {
+    const life = byLane([bar('a', 'background', 0, 9, { kind: 'action.logged', label: 'Subagent Explore' }), bar('a', 'background', 1, 2, { kind: 'action.logged', label: 'Session ended' })]);
+    expect(laneRows(tree, life, none).find((row) => row.key === 'a/background')!.tracks.flat().map(({ label }) => label)).toEqual(['Session ended']);
+    expect(laneRows(tree.slice(0, 1), life, none).find((row) => row.key === 'a/background')!.tracks.flat()).toHaveLength(2);
+  });
+
   it('keep their height when a finer picture needs less', () => {
     const rows = laneRows(tree, lanes, { ...none, tracksAtLeast: new Map([['b/exploration', 3]]) });
     expect(rows.find((row) => row.key === 'b/exploration')!.tracks).toHaveLength(3);
