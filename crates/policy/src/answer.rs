@@ -3,6 +3,7 @@
 //! Nothing to say is no output at all: plain text on standard output becomes context for the model at some events, and
 //! an empty object is noise. By which output a decision goes out is not decided here: [`crate::legality`] knows.
 
+use agent_tracer_event::Agent;
 use serde_json::{Map, Value, json};
 
 use crate::call::Call;
@@ -35,6 +36,17 @@ impl Answer {
 /// Says a verdict to the agent that asked.
 #[must_use]
 pub fn answer(call: &Call, verdict: &Verdict) -> Answer {
+    answer_to(call.agent, call.event, verdict)
+}
+
+/// Says a verdict to an agent at an event.
+#[must_use]
+pub fn answer_to(agent: Agent, event: Event, verdict: &Verdict) -> Answer {
+    // Nobody has seen what an agent makes of words at an event that it does not have.
+    if !legality::has_event(agent, event) {
+        return Answer::default();
+    }
+    let call = Asked { agent, event };
     let mut writer = Writer { call, top: Map::new(), specific: Map::new() };
     let decision = verdict.outcome.decision();
     let means = decision.and_then(|decision| legality::means(call.agent, call.event, decision));
@@ -63,18 +75,25 @@ pub fn answer(call: &Call, verdict: &Verdict) -> Answer {
 }
 
 /// A prompt that is not sent takes no context with it.
-fn blocks_prompt(call: &Call, verdict: &Verdict) -> bool {
+fn blocks_prompt(call: Asked, verdict: &Verdict) -> bool {
     call.event == Event::UserPromptSubmit && verdict.outcome >= Outcome::Deny
 }
 
-struct Writer<'a> {
-    call: &'a Call,
+/// Who asked, and when.
+#[derive(Clone, Copy)]
+struct Asked {
+    agent: Agent,
+    event: Event,
+}
+
+struct Writer {
+    call: Asked,
     top: Map<String, Value>,
     /// The content of `hookSpecificOutput`.
     specific: Map<String, Value>,
 }
 
-impl Writer<'_> {
+impl Writer {
     fn is_empty(&self) -> bool {
         self.top.is_empty() && self.specific.is_empty()
     }

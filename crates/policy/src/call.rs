@@ -90,7 +90,7 @@ pub struct Call {
 }
 
 /// The tools that run a command, with the language they speak.
-const SHELLS: &[(&str, Dialect)] = &[
+pub(crate) const SHELLS: &[(&str, Dialect)] = &[
     ("Bash", Dialect::Bash),
     ("bash", Dialect::Bash),
     ("Monitor", Dialect::Bash),
@@ -102,6 +102,18 @@ const SHELLS: &[(&str, Dialect)] = &[
     ("container.exec", Dialect::Bash),
     ("user_shell", Dialect::Bash),
     ("PowerShell", Dialect::PowerShell),
+];
+
+/// The tools that name a skill.
+pub(crate) const SKILLS: &[&str] = &["Skill", "SlashCommand"];
+
+/// Tools that their client itself takes for others.
+pub(crate) const ALIASES: &[(Agent, &str, &[&str])] = &[
+    (Agent::Codex, "apply_patch", &["Edit", "Write"]),
+    (Agent::Codex, "spawn_agent", &["Agent"]),
+    (Agent::Codex, "collaborationspawn_agent", &["Agent"]),
+    (Agent::ClaudeCode, "Agent", &["Task"]),
+    (Agent::ClaudeCode, "Task", &["Agent"]),
 ];
 
 impl Call {
@@ -185,7 +197,7 @@ impl Call {
             let (name, tool) = rest.split_once("__").unwrap_or((rest, ""));
             (server.unwrap_or_else(|| name.to_owned()), tool.to_owned())
         });
-        let is_skill = matches!(tool.as_str(), "Skill" | "SlashCommand");
+        let is_skill = SKILLS.contains(&tool.as_str());
         self.skill = given(&["skill", "command", "name"]).filter(|_| is_skill).map(|name| {
             name.trim_start_matches('/').split_whitespace().next().unwrap_or_default().to_owned()
         });
@@ -217,14 +229,9 @@ impl Call {
     #[must_use]
     pub fn tool_names(&self) -> Vec<&str> {
         let Some(tool) = self.tool.as_deref() else { return Vec::new() };
-        let others: &[&str] = match (self.agent, tool) {
-            (Agent::Codex, "apply_patch") => &["Edit", "Write"],
-            (Agent::Codex, "spawn_agent" | "collaborationspawn_agent") => &["Agent"],
-            (Agent::ClaudeCode, "Agent") => &["Task"],
-            (Agent::ClaudeCode, "Task") => &["Agent"],
-            _ => &[],
-        };
-        std::iter::once(tool).chain(others.iter().copied()).collect()
+        let others = ALIASES.iter().filter(|(agent, name, _)| *agent == self.agent && *name == tool);
+        let others = others.flat_map(|(_, _, others)| others.iter().copied());
+        std::iter::once(tool).chain(others).collect()
     }
 }
 

@@ -146,7 +146,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    fn silent() -> Self {
+    pub(crate) fn silent() -> Self {
         Self {
             outcome: Outcome::Silent,
             reasons: Vec::new(),
@@ -380,6 +380,17 @@ impl Verdict {
             self.input = None;
         }
     }
+}
+
+/// What an agent is told where nobody could look up whether a rule applies.
+pub(crate) fn in_outage(rule: &Rule) -> Option<Verdict> {
+    let (decision, outcome) = match rule.on_outage {
+        OnOutage::Allow => return None,
+        OnOutage::Ask => (Decision::Ask, Outcome::Ask),
+        OnOutage::Deny => (Decision::Deny, Outcome::Deny),
+    };
+    let wish = Wish { decision, basis: Basis::Outage, input: None, why: None };
+    Some(Verdict { outcome, reasons: vec![said(rule, &wish)], ..Verdict::silent() })
 }
 
 /// What the model is told, and by which rule.

@@ -7,6 +7,8 @@ mod codex_rollout;
 mod envelope;
 mod envelope_roundtrip;
 mod otlp;
+mod policy_rules;
+mod policy_table;
 mod privacy_config;
 mod privacy_mask;
 mod privacy_reduce;
@@ -34,6 +36,8 @@ pub const ALL: &[Target] = &[
     envelope::TARGET,
     envelope_roundtrip::TARGET,
     otlp::TARGET,
+    policy_rules::TARGET,
+    policy_table::TARGET,
     privacy_config::TARGET,
     privacy_mask::TARGET,
     privacy_reduce::TARGET,

@@ -2,8 +2,10 @@
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy::{
-    Call, Event, NoHistory, Outcome, Policy, Surroundings, Trust, answer, legality, read,
+    Basis, Call, Event, NoHistory, Origin, Outcome, Place, Policy, Surroundings, Trust, answer, compile,
+    legality, read,
 };
+use agent_tracer_policy_table::{Outage, Question, Table};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -113,7 +115,7 @@ proptest! {
             prop_assert!(after.input.is_some());
         }
         // The user's own rules are asked the same questions.
-        let mine = |fired: &&agent_tracer_policy::Fired| fired.origin == agent_tracer_policy::Origin::User;
+        let mine = |fired: &&agent_tracer_policy::Fired| fired.origin == Origin::User;
         for fired in before.fired.iter().filter(mine) {
             prop_assert!(after.fired.iter().any(|other| other.rule == fired.rule && mine(&other)));
         }
@@ -156,8 +158,42 @@ proptest! {
         let backwards = decide(&Policy::of_user(turned), &call, &past);
         // Two rewrites may undo each other; which one comes last is a matter of order.
         let rewrites = forwards.fired.iter().filter(|it| it.decision.as_str() == "rewrite").count();
-        if rewrites < 2 && !forwards.fired.iter().any(|it| it.basis == agent_tracer_policy::Basis::NotPossible) {
+        if rewrites < 2 && !forwards.fired.iter().any(|it| it.basis == Basis::NotPossible) {
             prop_assert_eq!(forwards.outcome, backwards.outcome);
+        }
+    }
+
+    #[test]
+    fn the_table_never_says_nobody_where_a_rule_would_answer(
+        user in file(), project in file(), call in call(), past in past(), trusted in any::<bool>()
+    ) {
+        let (user, project) = (rules(&user), rules(&project));
+        let (trust, origin) = if trusted {
+            (Trust::Trusted, Origin::TrustedProject)
+        } else {
+            (Trust::NotTrusted, Origin::Project)
+        };
+        let policy = Policy::of_user(user.clone()).with_project(project.clone(), trust);
+        let placed = user.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule)).chain(
+            project.rules.iter().map(|rule| (Place { origin, project: Some("/work/app") }, rule)));
+        let bytes = compile(placed, 50).unwrap();
+        let table = Table::open(&bytes).unwrap();
+        let question = Question {
+            agent: call.agent.as_str().as_bytes(),
+            event: call.event.as_str().as_bytes(),
+            tool: call.tool.as_deref().unwrap_or_default().as_bytes(),
+            directory: b"/work/app/src",
+        };
+        let row = table.ask(&question);
+        let said = answer(&call, &decide(&policy, &call, &past));
+        prop_assert!(said.is_silent() || row.is_some(), "{said:?}");
+        // Without a past an outage says at least what the rules say of it.
+        let verdict = policy.decide(&call, &NoHistory);
+        for fired in verdict.fired.iter().filter(|fired| fired.counted && fired.basis == Basis::Outage) {
+            let least = if fired.decision.as_str() == "ask" { Outage::Ask } else { Outage::Deny };
+            if legality::means(call.agent, call.event, fired.decision).is_some() {
+                prop_assert!(row.is_some_and(|row| row.outage >= least), "{fired:?}");
+            }
         }
     }
 

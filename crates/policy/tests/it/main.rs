@@ -13,6 +13,7 @@ mod deciding;
 mod document;
 mod laws;
 mod reading;
+mod tables;
 mod world;
 
 #[test]

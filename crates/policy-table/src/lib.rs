@@ -1,0 +1,348 @@
+//! `policy.tbl`: whether anybody must answer a hook, and what holds if nobody can.
+//!
+//! The hook reads this file before every event that a rule can name; everything in it is ready to be compared and
+//! printed. Std only, no allocation but the file's own bytes, and where there is no such file one failed open.
+//!
+//! # The file
+//!
+//! All numbers are unsigned and little-endian. The file is written to a temporary name and renamed, so it is whole or
+//! it is not there; the checksum is against damage, not against an attacker, who could as well rewrite it.
+//!
+//! | offset | bytes | |
+//! |---|---|---|
+//! | 0 | 8 | `ATPOLTB` and the version, the byte `1` |
+//! | 8 | 4 | length of the whole file in bytes |
+//! | 12 | 8 | FNV-1a, 64 bits, of everything from offset 20 on |
+//! | 20 | 4 | how long the hook waits for an answer, in milliseconds |
+//! | 24 | 4 | number of rows |
+//! | 28 | 48 × rows | the rows |
+//! | … | … | the texts, one after the other |
+//!
+//! A row holds six texts, each as offset from the beginning of the file (4 bytes) and length (3 bytes), then two
+//! numbers of one byte, then four bytes that are zero:
+//!
+//! | offset in the row | |
+//! |---|---|
+//! | 0 | agent: `claude_code` or `codex` |
+//! | 7 | event, as the agent spells it |
+//! | 14 | tool: a pattern in which `*` stands for anything and `?` for one byte; `*` alone also for no tool |
+//! | 21 | project: its root, for rules that hold only below it; empty for all |
+//! | 28 | what to print on standard output in an outage |
+//! | 35 | what to print on standard error in an outage |
+//! | 42 | strictness of the outage: 0 allow, 1 ask, 2 deny |
+//! | 43 | exit code in an outage |
+//! | 44 | four zeros |
+//!
+//! Rows stand in no order. All that fit an event count: somebody must answer, and in an outage the strictest of them
+//! holds; among equals the first.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The name of the file, in the folder of Agent Tracer's own data.
+pub const FILE_NAME: &str = "policy.tbl";
+/// The longest file that is read, in bytes.
+pub const BYTES_MAX: usize = 8 << 20;
+/// The most rows.
+pub const ROWS_MAX: usize = 65_536;
+
+const MAGIC: &[u8; 8] = b"ATPOLTB1";
+const HEADER: usize = 28;
+const ROW: usize = 48;
+const CHECKED: usize = 20;
+
+/// What holds in an outage, least strict first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outage {
+    /// Nothing is said.
+    #[default]
+    Allow,
+    /// The human decides.
+    Ask,
+    /// It does not happen.
+    Deny,
+}
+
+/// One row: an event that somebody must answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row<'b> {
+    /// Whose event.
+    pub agent: &'b [u8],
+    /// Which.
+    pub event: &'b [u8],
+    /// A pattern for the tool.
+    pub tool: &'b [u8],
+    /// The root of the project below which this holds; empty for everywhere.
+    pub project: &'b [u8],
+    /// What holds in an outage.
+    pub outage: Outage,
+    /// What is printed then.
+    pub stdout: &'b [u8],
+    /// What is printed on standard error then.
+    pub stderr: &'b [u8],
+    /// How the hook ends then.
+    pub exit: u8,
+}
+
+/// What is wrong with the bytes of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Damage {
+    /// Not a table, or one of another version.
+    NotATable,
+    /// Shorter or longer than it says.
+    Torn,
+    /// The checksum does not fit.
+    Changed,
+    /// A text or a number points nowhere.
+    Broken,
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotATable => "not a table of this version",
+            Self::Torn => "not as long as it says",
+            Self::Changed => "the checksum does not fit",
+            Self::Broken => "a row points outside of the file",
+        })
+    }
+}
+
+impl std::error::Error for Damage {}
+
+/// A table whose rows are known to be sound.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'b> {
+    bytes: &'b [u8],
+    deadline_ms: u32,
+    rows: usize,
+}
+
+/// What a hook asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'q> {
+    /// Whose event.
+    pub agent: &'q [u8],
+    /// Which.
+    pub event: &'q [u8],
+    /// The tool; empty if there is none.
+    pub tool: &'q [u8],
+    /// Where the agent works.
+    pub directory: &'q [u8],
+}
+
+/// Reads the file. `None` if there is none, which costs one failed open.
+pub fn load(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let facts = file.metadata()?;
+    if !facts.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let length = usize::try_from(facts.len()).unwrap_or(usize::MAX);
+    if length > BYTES_MAX {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the table is too long"));
+    }
+    let mut bytes = Vec::with_capacity(length + 1);
+    file.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+impl<'b> Table<'b> {
+    /// Checks the bytes of a file. Everything that is asked later is inside of them.
+    pub fn open(bytes: &'b [u8]) -> Result<Self, Damage> {
+        if bytes.get(..MAGIC.len()) != Some(MAGIC.as_slice()) {
+            return Err(Damage::NotATable);
+        }
+        if number(bytes, 8, 4) != Some(bytes.len()) || bytes.len() > BYTES_MAX {
+            return Err(Damage::Torn);
+        }
+        let sum = bytes.get(12..CHECKED).and_then(|sum| <[u8; 8]>::try_from(sum).ok()).ok_or(Damage::Torn)?;
+        if checksum(bytes.get(CHECKED..).ok_or(Damage::Torn)?) != u64::from_le_bytes(sum) {
+            return Err(Damage::Changed);
+        }
+        let deadline = number(bytes, 20, 4).and_then(|it| u32::try_from(it).ok()).ok_or(Damage::Torn)?;
+        let rows = number(bytes, 24, 4).ok_or(Damage::Torn)?;
+        let table = Self { bytes, deadline_ms: deadline, rows };
+        if rows > ROWS_MAX || (0..rows).any(|index| table.row(index).is_none()) {
+            return Err(Damage::Broken);
+        }
+        Ok(table)
+    }
+
+    /// How long a hook waits for an answer, in milliseconds.
+    #[must_use]
+    pub const fn deadline_ms(&self) -> u32 {
+        self.deadline_ms
+    }
+
+    /// Every row.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'b>> + '_ {
+        (0..self.rows).filter_map(|index| self.row(index))
+    }
+
+    /// Whether anybody must answer, and what holds if nobody can. `None`: nobody needs to.
+    #[must_use]
+    pub fn ask(&self, question: &Question<'_>) -> Option<Row<'b>> {
+        let mut found: Option<Row<'b>> = None;
+        for row in self.rows().filter(|row| row.fits(question)) {
+            if found.is_none_or(|best| row.outage > best.outage) {
+                found = Some(row);
+            }
+        }
+        found
+    }
+
+    fn row(&self, index: usize) -> Option<Row<'b>> {
+        let start = HEADER.checked_add(index.checked_mul(ROW)?)?;
+        let text = |field: usize| {
+            let at = start + field * 7;
+            let offset = number(self.bytes, at, 4)?;
+            let length = number(self.bytes, at + 4, 3)?;
+            self.bytes.get(offset..offset.checked_add(length)?)
+        };
+        let byte = |at: usize| self.bytes.get(start + at).copied();
+        let outage = match byte(42)? {
+            0 => Outage::Allow,
+            1 => Outage::Ask,
+            2 => Outage::Deny,
+            _ => return None,
+        };
+        if self.bytes.get(start + 44..start + ROW)? != [0; 4] {
+            return None;
+        }
+        Some(Row {
+            agent: text(0)?,
+            event: text(1)?,
+            tool: text(2)?,
+            project: text(3)?,
+            stdout: text(4)?,
+            stderr: text(5)?,
+            outage,
+            exit: byte(43)?,
+        })
+    }
+}
+
+impl Row<'_> {
+    fn fits(&self, question: &Question<'_>) -> bool {
+        self.agent == question.agent
+            && self.event == question.event
+            && matches(self.tool, question.tool)
+            && is_below(question.directory, self.project)
+    }
+}
+
+/// Whether a folder is another one or lies below it.
+fn is_below(directory: &[u8], root: &[u8]) -> bool {
+    match directory.strip_prefix(root) {
+        Some(rest) => root.is_empty() || root.ends_with(b"/") || rest.is_empty() || rest.starts_with(b"/"),
+        None => false,
+    }
+}
+
+/// Whether a pattern stands for a name: goes back to the last `*` only, so the time is the product of the lengths.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut at, mut place) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while let Some(byte) = name.get(place) {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, place));
+                at += 1;
+            }
+            Some(expected) if *expected == b'?' || expected == byte => {
+                at += 1;
+                place += 1;
+            }
+            _ => match star {
+                Some((back, seen)) => {
+                    star = Some((back, seen + 1));
+                    at = back + 1;
+                    place = seen + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern.get(at..).is_some_and(|rest| rest.iter().all(|byte| *byte == b'*'))
+}
+
+fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
+    let part = bytes.get(at..at.checked_add(length)?)?;
+    Some(part.iter().rev().fold(0, |sum, byte| (sum << 8) | usize::from(*byte)))
+}
+
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+}
+
+/// Why a table could not be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the rules make a table of more than {ROWS_MAX} rows or {BYTES_MAX} bytes")
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+/// Makes the bytes of a table. Equal texts are kept once.
+pub fn build(deadline_ms: u32, rows: &[Row<'_>]) -> Result<Vec<u8>, TooLarge> {
+    if rows.len() > ROWS_MAX {
+        return Err(TooLarge);
+    }
+    let mut texts: Vec<u8> = Vec::new();
+    let mut known: std::collections::HashMap<&[u8], usize> = std::collections::HashMap::new();
+    let first = HEADER + rows.len() * ROW;
+    let mut body = Vec::with_capacity(rows.len() * ROW);
+    for row in rows {
+        for text in [row.agent, row.event, row.tool, row.project, row.stdout, row.stderr] {
+            let offset = *known.entry(text).or_insert_with(|| {
+                let offset = first + texts.len();
+                texts.extend_from_slice(text);
+                offset
+            });
+            let (offset, length) = (put(offset, 4)?, put(text.len(), 3)?);
+            body.extend(offset);
+            body.extend(length);
+        }
+        let outage = match row.outage {
+            Outage::Allow => 0,
+            Outage::Ask => 1,
+            Outage::Deny => 2,
+        };
+        body.extend([outage, row.exit, 0, 0, 0, 0]);
+    }
+    let length = first + texts.len();
+    if length > BYTES_MAX {
+        return Err(TooLarge);
+    }
+    let mut checked = deadline_ms.to_le_bytes().to_vec();
+    checked.extend(put(rows.len(), 4)?);
+    checked.extend(body);
+    checked.extend(texts);
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(put(length, 4)?);
+    bytes.extend(checksum(&checked).to_le_bytes());
+    bytes.extend(checked);
+    Ok(bytes)
+}
+
+fn put(value: usize, bytes: usize) -> Result<Vec<u8>, TooLarge> {
+    let all = u64::try_from(value).map_err(|_| TooLarge)?.to_le_bytes();
+    let (low, high) = all.split_at_checked(bytes).ok_or(TooLarge)?;
+    if high.iter().any(|byte| *byte != 0) {
+        return Err(TooLarge);
+    }
+    Ok(low.to_vec())
+}

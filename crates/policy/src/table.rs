@@ -1,0 +1,135 @@
+//! Compiles rules into `policy.tbl`: which hooks must be answered at all, and what holds if nobody can.
+//!
+//! The law: a row too many costs a question, a row too few would let a call pass unseen. So the table knows of a rule
+//! only whose event it is about and which tools it could match, and asks for more rather than less. A rule that does
+//! nothing (in `dry_run`, or of a project that may not) has no row.
+
+use agent_tracer_event::Agent;
+use agent_tracer_policy_table::{Outage, Row, TooLarge, build};
+
+use crate::answer::{Answer, answer_to};
+use crate::call::{ALIASES, SHELLS, SKILLS};
+use crate::decide::{Origin, in_outage};
+use crate::legality;
+use crate::rule::Rule;
+use crate::words::{Event, Mode, OnOutage};
+
+/// Where a rule holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'p> {
+    /// Whose it is.
+    pub origin: Origin,
+    /// The root of its project; everywhere if it is the user's.
+    pub project: Option<&'p str>,
+}
+
+/// A row that owns its texts.
+struct Owned {
+    agent: &'static str,
+    event: &'static str,
+    tool: String,
+    project: String,
+    outage: Outage,
+    answer: Answer,
+}
+
+/// Makes the bytes of the table.
+pub fn compile<'r>(
+    rules: impl IntoIterator<Item = (Place<'r>, &'r Rule)>,
+    deadline_ms: u32,
+) -> Result<Vec<u8>, TooLarge> {
+    let mut rows: Vec<Owned> = Vec::new();
+    for (place, rule) in rules {
+        let acts = rule.mode == Mode::Enforce
+            && (place.origin.may(rule.decision)
+                || (!rule.when.is_empty() && rule.on_outage != OnOutage::Allow));
+        if !acts {
+            continue;
+        }
+        for event in &rule.events {
+            for agent in Agent::ALL.iter().filter(|agent| concerns(rule, **agent, *event)) {
+                add(&mut rows, place, rule, *agent, *event);
+            }
+        }
+    }
+    let rows: Vec<Row<'_>> = rows.iter().map(Owned::as_row).collect();
+    build(deadline_ms, &rows)
+}
+
+fn concerns(rule: &Rule, agent: Agent, event: Event) -> bool {
+    legality::has_event(agent, event)
+        && (rule.matches.agent.is_empty() || rule.matches.agent.contains(&agent))
+}
+
+fn add(rows: &mut Vec<Owned>, place: Place<'_>, rule: &Rule, agent: Agent, event: Event) {
+    let outage = in_outage(rule).filter(|_| !event.is_an_end());
+    let answer = outage.as_ref().map(|verdict| answer_to(agent, event, verdict)).unwrap_or_default();
+    let strictness = match rule.on_outage {
+        // Where the agent has no words for it, there is nothing to be strict with.
+        _ if answer.is_silent() => Outage::Allow,
+        OnOutage::Allow => Outage::Allow,
+        OnOutage::Ask => Outage::Ask,
+        OnOutage::Deny => Outage::Deny,
+    };
+    for tool in tools(rule, agent, event) {
+        let row = Owned {
+            agent: agent.as_str(),
+            event: event.as_str(),
+            tool,
+            project: place.project.unwrap_or_default().to_owned(),
+            outage: strictness,
+            answer: answer.clone(),
+        };
+        // A row that says no more than one that is there is not needed.
+        let known = rows.iter().any(|other| {
+            (other.agent, other.event, &other.tool, &other.project)
+                == (row.agent, row.event, &row.tool, &row.project)
+                && other.outage >= row.outage
+        });
+        if !known {
+            rows.push(row);
+        }
+    }
+}
+
+/// Patterns for every tool that a rule could be about.
+fn tools(rule: &Rule, agent: Agent, event: Event) -> Vec<String> {
+    let any = || vec!["*".to_owned()];
+    if !event.has_tool() {
+        return any();
+    }
+    if !rule.matches.tool.is_empty() {
+        let mut names: Vec<String> = rule.matches.tool.iter().map(|glob| glob.as_str().to_owned()).collect();
+        let aliases = ALIASES.iter().filter(|(whose, _, others)| {
+            *whose == agent
+                && others.iter().any(|name| rule.matches.tool.iter().any(|glob| glob.matches(name)))
+        });
+        names.extend(aliases.map(|(_, name, _)| (*name).to_owned()));
+        return names;
+    }
+    if rule.matches.command.is_some() {
+        return SHELLS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    }
+    if !rule.matches.mcp_server.is_empty() || !rule.matches.mcp_tool.is_empty() {
+        return vec!["mcp__*".to_owned()];
+    }
+    if !rule.matches.skill.is_empty() {
+        return SKILLS.iter().map(|name| (*name).to_owned()).collect();
+    }
+    any()
+}
+
+impl Owned {
+    fn as_row(&self) -> Row<'_> {
+        Row {
+            agent: self.agent.as_bytes(),
+            event: self.event.as_bytes(),
+            tool: self.tool.as_bytes(),
+            project: self.project.as_bytes(),
+            outage: self.outage,
+            stdout: self.answer.stdout.as_bytes(),
+            stderr: self.answer.stderr.as_bytes(),
+            exit: self.answer.exit,
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The table that rules become.
+
+use agent_tracer_policy::{Origin, Place, compile};
+use agent_tracer_policy_table::{Outage, Table};
+
+use crate::world::rules;
+
+/// The rows of the user's rules: agent, event, tool, outage, what is printed then.
+fn rows(text: &str) -> Vec<String> {
+    let file = rules(text);
+    let placed = file.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule));
+    let bytes = compile(placed, 50).expect("small");
+    let table = Table::open(&bytes).expect("sound");
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    table
+        .rows()
+        .map(|row| {
+            format!(
+                "{} {} {} {:?} {}",
+                text(row.agent),
+                text(row.event),
+                text(row.tool),
+                row.outage,
+                text(row.stdout)
+            )
+            .trim_end()
+            .to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn a_rule_becomes_a_row_for_each_agent_and_tool_it_could_be_about() {
+    assert_eq!(
+        rows(
+            "[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\nmatch.tool = [\"Write\", \"mcp__*\"]\n"
+        ),
+        [
+            "claude_code PreToolUse Write Allow",
+            "claude_code PreToolUse mcp__* Allow",
+            "codex PreToolUse Write Allow",
+            "codex PreToolUse mcp__* Allow",
+            "codex PreToolUse apply_patch Allow",
+        ]
+    );
+    assert_eq!(
+        rows(
+            "[[rule]]\nname = \"r\"\non = [\"Stop\", \"TeammateIdle\"]\ndecision = \"deny\"\nreason = \"no\"\n"
+        ),
+        ["claude_code Stop * Allow", "codex Stop * Allow", "claude_code TeammateIdle * Allow"]
+    );
+    assert_eq!(
+        rows("[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\nmatch = { agent = \"codex\", skill = \"x\" }\n").len(),
+        2
+    );
+}
+
+#[test]
+fn an_outage_is_ready_to_be_printed() {
+    let text = "[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\nmatch.tool = \"Write\"\nwhen.repeated = 3\non_outage = \"ask\"\n";
+    let rows = rows(text);
+    assert_eq!(
+        rows[0],
+        "claude_code PreToolUse Write Ask {\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"no [policy rule `r`; what happened before could not be looked up]\"}}"
+    );
+    assert!(
+        rows[1].starts_with("codex PreToolUse Write Ask {") && rows[1].contains("\"deny\""),
+        "{}",
+        rows[1]
+    );
+}
+
+#[test]
+fn rules_that_do_nothing_have_no_row() {
+    assert!(rows("[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\nmode = \"dry_run\"\n").is_empty());
+    let file =
+        rules("[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"allow\"\nmatch.tool = \"Read\"\n");
+    for (origin, expected) in [(Origin::Project, 0), (Origin::TrustedProject, 2)] {
+        let placed = file.rules.iter().map(|rule| (Place { origin, project: Some("/work/app") }, rule));
+        let bytes = compile(placed, 50).expect("small");
+        let table = Table::open(&bytes).expect("sound");
+        assert_eq!(table.rows().count(), expected);
+        assert!(table.rows().all(|row| row.project == b"/work/app" && row.outage == Outage::Allow));
+    }
+}
