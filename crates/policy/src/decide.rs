@@ -9,6 +9,7 @@
 use serde_json::Value;
 
 use crate::call::Call;
+use crate::criteria::Met;
 use crate::history::{History, Truth};
 use crate::read::RuleFile;
 use crate::rewrite::Rewritten;
@@ -263,7 +264,7 @@ struct Wish {
     decision: Decision,
     basis: Basis,
     input: Option<Value>,
-    why: Option<&'static str>,
+    why: Option<String>,
 }
 
 /// Asks a rule about a call, or about what became of it on the way. A rewrite changes the latter.
@@ -285,26 +286,37 @@ fn wish(rule: &Rule, call: &Call, subject: &Call, history: &dyn History) -> Opti
         }
         Truth::Holds => {}
     }
+    let mut why = None;
+    if !rule.require.is_empty() {
+        // What nobody knows keeps nobody.
+        match history.work(call).map(|work| rule.require.judge(&work, call.roots())) {
+            Some(Met::No(missing)) => why = Some(missing),
+            Some(Met::Yes | Met::Unknown) | None => return None,
+        }
+    }
     if rule.decision == Decision::Deny && call.event.is_an_end() {
-        return put_off(rule, call, history);
+        return put_off(rule, call, history, why);
     }
     if rule.decision != Decision::Rewrite {
-        return plain(rule.decision, Basis::Applies);
+        return Some(Wish { decision: rule.decision, basis: Basis::Applies, input: None, why });
     }
     match rule.rewrite.apply(subject) {
         Rewritten::Unchanged => None,
         Rewritten::Changed(input) => {
             Some(Wish { decision: Decision::Rewrite, basis: Basis::Applies, input: Some(input), why: None })
         }
-        Rewritten::Impossible(why) => {
-            Some(Wish { decision: Decision::Ask, basis: Basis::NotPossible, input: None, why: Some(why) })
-        }
+        Rewritten::Impossible(why) => Some(Wish {
+            decision: Decision::Ask,
+            basis: Basis::NotPossible,
+            input: None,
+            why: Some(why.to_owned()),
+        }),
     }
 }
 
 /// An end is put off as often as the rule says. Where nobody counts, once: the client says when it comes again.
-fn put_off(rule: &Rule, call: &Call, history: &dyn History) -> Option<Wish> {
-    let plain = |decision, basis| Some(Wish { decision, basis, input: None, why: None });
+fn put_off(rule: &Rule, call: &Call, history: &dyn History, why: Option<String>) -> Option<Wish> {
+    let plain = |decision, basis| Some(Wish { decision, basis, input: None, why });
     match history.put_off(call, &rule.name) {
         Some(times) if times < rule.at_most => plain(Decision::Deny, Basis::Applies),
         Some(_) => plain(Decision::Warn, Basis::LetGo),
@@ -332,11 +344,7 @@ impl Verdict {
             return None;
         }
         if wish.basis == Basis::LetGo {
-            let times = rule.at_most;
-            self.messages.push(format!(
-                "rule `{}` has put this off {times} times and lets go now: {}",
-                rule.name, rule.reason
-            ));
+            self.messages.push(format!("not put off any longer: {}", said(rule, &wish)));
             return None;
         }
         self.messages.extend(rule.says.system_message.clone());
@@ -399,10 +407,14 @@ fn said(rule: &Rule, wish: &Wish) -> String {
         "" => "decided by a rule of the user",
         reason => reason,
     };
-    let more = match (wish.basis, wish.why) {
+    let more = match (wish.basis, &wish.why) {
         (Basis::Outage, _) => "; what happened before could not be looked up".to_owned(),
         (Basis::NotPossible, Some(why)) => format!("; the call could not be changed: {why}"),
         _ => String::new(),
     };
-    format!("{reason} [policy rule `{}`{more}]", rule.name)
+    let missing = match (wish.basis, &wish.why) {
+        (Basis::Applies | Basis::LetGo, Some(why)) => format!(": {why}"),
+        _ => String::new(),
+    };
+    format!("{reason}{missing} [policy rule `{}`{more}]", rule.name)
 }

@@ -4,6 +4,7 @@
 //! Unknown is not false: the rule's `on_outage` says what holds then.
 
 use crate::call::Call;
+use crate::criteria::Work;
 use crate::touch::Access;
 use crate::words::{Moment, Scope};
 
@@ -32,6 +33,8 @@ pub trait History {
     fn since(&self, call: &Call, moment: Moment) -> Option<Since>;
     /// How often a rule has put off this end already.
     fn put_off(&self, call: &Call, rule: &str) -> Option<u64>;
+    /// What the agent that wants to end has done.
+    fn work(&self, call: &Call) -> Option<Work>;
 }
 
 /// Nobody knows anything.
@@ -58,6 +61,9 @@ impl History for NoHistory {
         None
     }
     fn put_off(&self, _: &Call, _: &str) -> Option<u64> {
+        None
+    }
+    fn work(&self, _: &Call) -> Option<Work> {
         None
     }
 }

@@ -29,6 +29,7 @@
 
 mod answer;
 mod call;
+mod criteria;
 mod decide;
 mod glob;
 mod history;
@@ -45,6 +46,7 @@ mod words;
 
 pub use answer::{Answer, answer, answer_to};
 pub use call::{Call, CallError, LocalTime, Surroundings};
+pub use criteria::{Criteria, Deed, Met, Work};
 pub use decide::{Basis, Fired, Origin, Outcome, Policy, Trust, Verdict};
 pub use glob::{Glob, PathGlob, Roots};
 pub use history::{Condition, History, NoHistory, Since, Truth};

@@ -3,6 +3,7 @@
 use agent_tracer_event::Agent;
 use serde_json::{Map, Value};
 
+use crate::criteria::Criteria;
 use crate::glob::{Glob, PathGlob};
 use crate::history::Condition;
 use crate::words::{Decision, Event, Mode, OnOutage, Severity, Thread, Weekday};
@@ -32,6 +33,8 @@ pub struct Rule {
     pub unless: Option<Matcher>,
     /// What has to have been so.
     pub when: Vec<Condition>,
+    /// What has to be so at an end; the rule speaks where it is not.
+    pub require: Criteria,
     /// What a `rewrite` changes.
     pub rewrite: Rewrite,
     /// What else is said.

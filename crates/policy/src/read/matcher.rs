@@ -80,7 +80,7 @@ impl Reader<'_> {
         self.texts(table, key).iter().map(|(text, _)| Glob::any_case(text)).collect()
     }
 
-    fn paths(&mut self, table: &DeTable<'_>, key: &str) -> Vec<PathGlob> {
+    pub(super) fn paths(&mut self, table: &DeTable<'_>, key: &str) -> Vec<PathGlob> {
         self.texts(table, key).iter().map(|(text, _)| PathGlob::new(text)).collect()
     }
 

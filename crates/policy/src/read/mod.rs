@@ -17,7 +17,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::rule::Rule;
 pub use matcher::{COMMAND_KEYS, MATCH_KEYS, TIME_KEYS};
-pub use rule::{EXAMPLE_KEYS, REWRITE_KEYS, RULE_KEYS, WHEN_KEYS};
+pub use rule::{EXAMPLE_KEYS, REQUIRE_KEYS, REWRITE_KEYS, RULE_KEYS, WHEN_KEYS};
 
 /// The longest file that is read, in bytes.
 pub const BYTES_MAX: usize = 1 << 20;

@@ -6,6 +6,7 @@ use toml::de::DeTable;
 use super::Reader;
 use super::fields::listed;
 use super::matcher::AGENTS;
+use crate::criteria::Criteria;
 use crate::history::Condition;
 use crate::legality;
 use crate::rule::{Example, Matcher, Rewrite, Rule, Says};
@@ -24,6 +25,7 @@ pub const RULE_KEYS: &[&str] = &[
     "match",
     "unless",
     "when",
+    "require",
     "rewrite",
     "system_message",
     "stop_reason",
@@ -36,6 +38,10 @@ pub const RULE_KEYS: &[&str] = &[
 /// The keys of `when`.
 pub const WHEN_KEYS: &[&str] =
     &["tokens", "cost_usd", "repeated", "failures_in_a_row", "unread_edit", "minutes_since"];
+
+/// The keys of `require`.
+pub const REQUIRE_KEYS: &[&str] =
+    &["tests_passed", "failures_handled", "todos_closed", "mentioned_opened", "wrote"];
 
 /// The keys of `rewrite`.
 pub const REWRITE_KEYS: &[&str] = &["set", "remove", "add_flag", "directory"];
@@ -90,6 +96,8 @@ impl Reader<'_> {
             self.matcher(table, "`unless`")
         });
         let when = self.table(table, "when").map(|(table, _)| self.when(table)).unwrap_or_default();
+        let require =
+            self.table(table, "require").map(|(table, at)| self.require(table, at)).unwrap_or_default();
         let rewrite = self.table(table, "rewrite").map(|(table, _)| self.rewrite(table)).unwrap_or_default();
         let says = self.says(table);
         let at_most = self.integer(table, "at_most");
@@ -105,6 +113,7 @@ impl Reader<'_> {
             matches,
             unless,
             when,
+            require,
             rewrite,
             says,
             at_most: at_most.map_or(AT_MOST, |(times, _)| times),
@@ -212,6 +221,22 @@ impl Reader<'_> {
         conditions
     }
 
+    fn require(&mut self, table: &DeTable<'_>, at: usize) -> Criteria {
+        self.known(table, REQUIRE_KEYS, "`require`");
+        let mut asked = |key: &str| self.flag(table, key).is_some_and(|(flag, _)| flag);
+        let criteria = Criteria {
+            tests_passed: asked("tests_passed"),
+            failures_handled: asked("failures_handled"),
+            todos_closed: asked("todos_closed"),
+            mentioned_opened: asked("mentioned_opened"),
+            wrote: self.paths(table, "wrote"),
+        };
+        if criteria.is_empty() {
+            self.fault(at, "`require` asks for nothing".to_owned(), None);
+        }
+        criteria
+    }
+
     /// Complains if one of two keys is missing; one that is there and wrong has been complained about.
     fn both(&mut self, table: &DeTable<'_>, at: usize, whose: &str, one: &str, other: &str) {
         for key in [one, other] {
@@ -275,7 +300,11 @@ impl Reader<'_> {
             );
             self.fault(at, format!("rule `{}` cannot update permissions", rule.name), hint);
         }
-        if asks_nothing(&rule.matches) && rule.unless.is_none() && rule.when.is_empty() {
+        if asks_nothing(&rule.matches)
+            && rule.unless.is_none()
+            && rule.when.is_empty()
+            && rule.require.is_empty()
+        {
             self.note(at, format!("rule `{}` is about every call of its events", rule.name));
         }
     }
@@ -311,6 +340,12 @@ impl Reader<'_> {
         if rule.on_outage == OnOutage::Ask && !asks && !event.is_an_end() {
             let hint = Some("use `deny` or `allow`".to_owned());
             self.fault(at, format!("nobody can be asked at `{event}` when there is an outage"), hint);
+        }
+        if !event.is_an_end() && !rule.require.is_empty() {
+            let hint =
+                Some("it is for `Stop`, `SubagentStop`, `TaskCompleted` and `TeammateIdle`".to_owned());
+            let what = format!("rule `{}` has `require`, and `{event}` is no end", rule.name);
+            self.fault(at, what, hint);
         }
         if !event.has_tool() && needs_tool(&rule.matches) {
             let what = format!("rule `{}` matches on a tool call, and `{event}` has none", rule.name);

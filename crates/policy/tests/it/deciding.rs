@@ -336,7 +336,7 @@ fn an_end_is_put_off_a_bounded_number_of_times() {
     assert_eq!(policy.decide(&stop(true), &past(1)).outcome, Outcome::Deny);
     let released = policy.decide(&stop(true), &past(2));
     assert_eq!(released.outcome, Outcome::Silent);
-    assert_eq!(released.messages, ["rule `r` has put this off 2 times and lets go now: run the tests"]);
+    assert_eq!(released.messages, ["not put off any longer: run the tests [policy rule `r`]"]);
     // Nobody counts: the client tells when it comes again, and where it does not, nothing is put off.
     assert_eq!(policy.decide(&stop(false), &NoHistory).outcome, Outcome::Deny);
     assert_eq!(policy.decide(&stop(true), &NoHistory).outcome, Outcome::Silent);

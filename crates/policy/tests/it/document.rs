@@ -4,7 +4,8 @@ use std::path::Path;
 
 use agent_tracer_policy::legality;
 use agent_tracer_policy::read::{
-    COMMAND_KEYS, EXAMPLE_KEYS, FILE_KEYS, MATCH_KEYS, REWRITE_KEYS, RULE_KEYS, TIME_KEYS, WHEN_KEYS,
+    COMMAND_KEYS, EXAMPLE_KEYS, FILE_KEYS, MATCH_KEYS, REQUIRE_KEYS, REWRITE_KEYS, RULE_KEYS, TIME_KEYS,
+    WHEN_KEYS,
 };
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/policy.md");
@@ -45,6 +46,7 @@ fn every_key_is_described_and_no_other() {
         ("### `command`", COMMAND_KEYS),
         ("### `time`", TIME_KEYS),
         ("### `when`", WHEN_KEYS),
+        ("### `require`", REQUIRE_KEYS),
         ("### `rewrite`", REWRITE_KEYS),
         ("### An example", EXAMPLE_KEYS),
     ] {

@@ -9,6 +9,7 @@
 
 mod answers;
 mod captured;
+mod criteria;
 mod deciding;
 mod document;
 mod laws;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use agent_tracer_event::Agent;
 use agent_tracer_policy::{
     Call, History, LocalTime, Moment, NoHistory, Policy, RuleFile, Scope, Since, Surroundings, Verdict,
-    Weekday, read,
+    Weekday, Work, read,
 };
 use serde_json::{Value, json};
 
@@ -68,6 +68,7 @@ pub(crate) struct Past {
     pub(crate) read: Option<Vec<String>>,
     pub(crate) since: BTreeMap<Moment, Since>,
     pub(crate) put_off: Option<u64>,
+    pub(crate) work: Option<Work>,
 }
 
 impl History for Past {
@@ -91,5 +92,8 @@ impl History for Past {
     }
     fn put_off(&self, _: &Call, _: &str) -> Option<u64> {
         self.put_off
+    }
+    fn work(&self, _: &Call) -> Option<Work> {
+        self.work.clone()
     }
 }

@@ -1,0 +1,278 @@
+//! When work is done: criteria that an agent has to meet before it may end.
+//!
+//! Pure functions over [`Work`], which the ledger fills. The law: only proof counts. A test run counts if its exit code
+//! is known and means that the tests passed (not masked by `|| true`, a pipe or a trailing `echo`), if it came after
+//! the last change, and if it ran inside the project. What cannot be known is unknown, and nobody is kept for it.
+
+use agent_tracer_shell::{Context, Effect, ShellCall, Verdict, describe};
+
+use crate::glob::{PathGlob, Roots};
+use crate::path;
+
+/// Something that was done, in the order in which it was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// A file was read, by its absolute path.
+    Read(String),
+    /// A file was made, changed or taken away, by its absolute path.
+    Changed(String),
+    /// A command ran.
+    Ran {
+        /// As it was given.
+        command: String,
+        /// Where it started.
+        directory: Option<String>,
+        /// How it ended; `None` if nobody knows.
+        exit: Option<i32>,
+    },
+}
+
+/// What one agent has done since it was last asked to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Oldest first.
+    pub deeds: Vec<Deed>,
+    /// Work items that are not closed; `None` if nobody knows.
+    pub open_todos: Option<u64>,
+    /// Files and folders that the human named, by their absolute paths.
+    pub mentioned: Vec<String>,
+}
+
+/// What has to be so at an end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Criteria {
+    /// Tests ran and passed after the last change.
+    pub tests_passed: bool,
+    /// Every command that failed was followed by one of its kind that did not.
+    pub failures_handled: bool,
+    /// No work item is open.
+    pub todos_closed: bool,
+    /// Every file that the human named was opened.
+    pub mentioned_opened: bool,
+    /// A file that fits one of these was written.
+    pub wrote: Vec<PathGlob>,
+}
+
+/// Whether a criterion is met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Met {
+    /// It is.
+    Yes,
+    /// It is not, and why.
+    No(String),
+    /// Nobody can tell.
+    Unknown,
+}
+
+impl Criteria {
+    /// Whether nothing is asked for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Holds work against every criterion. What is missing is told for all of them; what is unknown counts only where
+    /// nothing is missing.
+    #[must_use]
+    pub fn judge(&self, work: &Work, roots: Roots<'_>) -> Met {
+        let runs = Runs::of(work, roots);
+        let mut missing = Vec::new();
+        let mut unknown = false;
+        let judged = [
+            self.tests_passed.then(|| runs.tests_passed()),
+            self.failures_handled.then(|| runs.failures_handled()),
+            self.todos_closed.then(|| runs.todos_closed()),
+            self.mentioned_opened.then(|| runs.mentioned_opened()),
+            (!self.wrote.is_empty()).then(|| runs.wrote(&self.wrote)),
+        ];
+        for met in judged.into_iter().flatten() {
+            match met {
+                Met::Yes => {}
+                Met::No(why) => missing.push(why),
+                Met::Unknown => unknown = true,
+            }
+        }
+        match (missing.is_empty(), unknown) {
+            (false, _) => Met::No(missing.join("; ")),
+            (true, true) => Met::Unknown,
+            (true, false) => Met::Yes,
+        }
+    }
+}
+
+/// Work, with its commands read.
+struct Runs<'w> {
+    work: &'w Work,
+    roots: Roots<'w>,
+    /// The commands by their place in the work.
+    shells: Vec<(usize, ShellCall)>,
+}
+
+impl<'w> Runs<'w> {
+    fn of(work: &'w Work, roots: Roots<'w>) -> Self {
+        let shells = work.deeds.iter().enumerate().filter_map(|(place, deed)| match deed {
+            Deed::Ran { command, directory, .. } => {
+                let context = Context { cwd: directory.as_deref(), home: roots.home, ..Context::default() };
+                Some((place, describe(command, &context)))
+            }
+            Deed::Read(_) | Deed::Changed(_) => None,
+        });
+        Self { work, roots, shells: shells.collect() }
+    }
+
+    fn is_inside(&self, name: &str) -> bool {
+        self.roots.project.is_none_or(|project| path::below(name, project).is_some())
+    }
+
+    /// The last change of a file of the project, by an edit or by a command.
+    fn last_change(&self) -> Option<(usize, String)> {
+        let edits = self.work.deeds.iter().enumerate().filter_map(|(place, deed)| match deed {
+            Deed::Changed(name) if self.is_inside(name) => Some((place, name.clone())),
+            Deed::Changed(_) | Deed::Read(_) | Deed::Ran { .. } => None,
+        });
+        let commands = self.shells.iter().filter_map(|(place, shell)| {
+            let files = shell.files.written.iter().chain(&shell.files.deleted);
+            files.clone().find(|name| self.is_inside(name)).map(|name| (*place, name.clone()))
+        });
+        edits.chain(commands).max_by_key(|(place, _)| *place)
+    }
+
+    fn tests_passed(&self) -> Met {
+        let Some((changed, name)) = self.last_change() else { return Met::Yes };
+        let mut verdict: Option<Met> = None;
+        for (place, shell) in self.shells.iter().filter(|(place, _)| *place >= changed) {
+            let Some(Deed::Ran { command, directory, exit }) = self.work.deeds.get(*place) else { continue };
+            let tests = shell.analysis.checks.iter().filter(|check| check.operation == "run_test");
+            for check in tests {
+                let shown = short(command);
+                let judged = match exit {
+                    _ if !self.runs_here(shell, check.step, directory.as_deref()) => {
+                        Met::No(format!("`{shown}` did not run inside the project"))
+                    }
+                    None => Met::No(format!("nobody knows how `{shown}` ended")),
+                    Some(code) => match check.verdict(*code) {
+                        Verdict::Passed => Met::Yes,
+                        Verdict::Failed => Met::No(format!("the tests failed: `{shown}`")),
+                        Verdict::Undecided => Met::No(format!(
+                            "the exit code of `{shown}` does not say whether the tests passed: run them alone"
+                        )),
+                    },
+                };
+                // The last word counts, and what proves nothing takes no proof away.
+                let proves = judged == Met::Yes || judged == Met::No(format!("the tests failed: `{shown}`"));
+                if proves || verdict.as_ref() != Some(&Met::Yes) {
+                    verdict = Some(judged);
+                }
+            }
+        }
+        verdict.unwrap_or_else(|| {
+            Met::No(format!("no tests ran after the last change (`{}`)", self.shown(&name)))
+        })
+    }
+
+    /// Whether a step of a command ran inside the project, as far as the command tells.
+    fn runs_here(&self, shell: &ShellCall, step: usize, directory: Option<&str>) -> bool {
+        let Some(project) = self.roots.project else { return true };
+        let Some(mut here) = directory.map(path::tidy) else { return false };
+        let mut moved = |steps: &[agent_tracer_shell::Step]| {
+            for step in steps.iter().filter(|step| matches!(step.command_name.as_str(), "cd" | "pushd")) {
+                match step.targets.first() {
+                    // Targets are already seen from where the command started.
+                    Some(target) => here = path::absolute(&target.value, directory, self.roots.home),
+                    None => here = self.roots.home.unwrap_or("/").to_owned(),
+                }
+            }
+        };
+        let before = shell.analysis.steps.get(..step).unwrap_or_default();
+        moved(before);
+        let pointed = shell.analysis.steps.get(step).into_iter().flat_map(|step| &step.targets);
+        let pointed_away = pointed
+            .filter(|target| {
+                target.kind == agent_tracer_shell::TargetType::Workspace && target.value.starts_with('/')
+            })
+            .any(|target| path::below(&path::tidy(&target.value), project).is_none());
+        path::below(&here, project).is_some() && !pointed_away
+    }
+
+    fn failures_handled(&self) -> Met {
+        let kind = |shell: &ShellCall| {
+            let step = shell.analysis.decisive_step.and_then(|place| shell.analysis.steps.get(place));
+            step.map(|step| (step.command_name.clone(), step.subcommand.clone(), step.operation.clone()))
+        };
+        let mut open: Vec<(_, String)> = Vec::new();
+        for (place, shell) in &self.shells {
+            let Some(Deed::Ran { command, exit: Some(exit), .. }) = self.work.deeds.get(*place) else {
+                continue;
+            };
+            // A failed look is an answer.
+            if shell.analysis.overall_effect <= Effect::ReadOnly {
+                continue;
+            }
+            let what = kind(shell);
+            open.retain(|(other, _)| *other != what);
+            if *exit != 0 {
+                open.push((what, short(command)));
+            }
+        }
+        match open.last() {
+            None => Met::Yes,
+            Some((_, command)) => Met::No(format!("`{command}` failed and nothing was done about it")),
+        }
+    }
+
+    fn todos_closed(&self) -> Met {
+        match self.work.open_todos {
+            Some(0) => Met::Yes,
+            Some(1) => Met::No("one work item is open".to_owned()),
+            Some(open) => Met::No(format!("{open} work items are open")),
+            None => Met::Unknown,
+        }
+    }
+
+    fn mentioned_opened(&self) -> Met {
+        let mut opened: Vec<&str> = Vec::new();
+        for deed in &self.work.deeds {
+            match deed {
+                Deed::Read(name) | Deed::Changed(name) => opened.push(name),
+                Deed::Ran { .. } => {}
+            }
+        }
+        for (_, shell) in &self.shells {
+            opened.extend(shell.files.all());
+        }
+        let missing: Vec<String> = self
+            .work
+            .mentioned
+            .iter()
+            .filter(|name| !opened.iter().any(|opened| path::below(opened, name).is_some()))
+            .map(|name| format!("`{}`", self.shown(name)))
+            .collect();
+        if missing.is_empty() { Met::Yes } else { Met::No(format!("not opened: {}", missing.join(", "))) }
+    }
+
+    fn wrote(&self, globs: &[PathGlob]) -> Met {
+        let fits = |name: &str| globs.iter().any(|glob| glob.covers(name, self.roots));
+        let edits = self.work.deeds.iter().any(|deed| matches!(deed, Deed::Changed(name) if fits(name)));
+        let commands = self.shells.iter().any(|(_, shell)| shell.files.written.iter().any(|name| fits(name)));
+        if edits || commands {
+            return Met::Yes;
+        }
+        let names: Vec<String> = globs.iter().map(|glob| format!("`{}`", glob.as_str())).collect();
+        Met::No(format!("nothing was written to {}", names.join(" or ")))
+    }
+
+    /// A path as people of this project say it.
+    fn shown(&self, name: &str) -> String {
+        let inside = self.roots.project.and_then(|project| path::below(name, project));
+        inside.filter(|inside| !inside.is_empty()).unwrap_or(name).to_owned()
+    }
+}
+
+/// A command on one line and not too long.
+fn short(command: &str) -> String {
+    let line = command.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(120) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line,
+    }
+}
