@@ -5,6 +5,7 @@
 
 pub mod latency;
 pub mod list;
+pub mod residual;
 pub mod row;
 pub mod status;
 pub mod tally;

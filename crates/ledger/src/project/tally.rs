@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::AddAssign;
 
+use agent_tracer_event::Usage;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::residual::Residual;
 use super::row::FactRow;
 use super::time::Level;
 use super::{List, latency};
@@ -25,7 +28,7 @@ pub enum Dim {
     Activity = 0,
     /// Calls by tool.
     Tool = 1,
-    /// Responses by model.
+    /// Responses by model. What only the client's account knows has the reason behind the model.
     Model = 2,
     /// Failures by class and tool.
     Error = 3,
@@ -180,6 +183,67 @@ pub struct TurnSums {
     pub spent: Measures,
 }
 
+/// What one model was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ModelSums {
+    /// Responses.
+    pub n: i64,
+    /// Input tokens.
+    pub input: i64,
+    /// Output tokens.
+    pub output: i64,
+    /// Tokens read from caches.
+    pub cache_read: i64,
+    /// Tokens written to caches.
+    pub cache_write: i64,
+    /// Those of them that live for an hour.
+    pub cache_write_1h: i64,
+    /// Searches of the web that the provider made.
+    pub searches: i64,
+    /// Pico-dollars.
+    pub cost: i64,
+    /// Responses without a price.
+    pub unpriced: i64,
+}
+
+impl ModelSums {
+    /// The numbers that are tokens or searches.
+    pub const PARTS: [fn(&mut Self) -> &mut i64; 6] = [
+        |sums| &mut sums.input,
+        |sums| &mut sums.output,
+        |sums| &mut sums.cache_read,
+        |sums| &mut sums.cache_write,
+        |sums| &mut sums.cache_write_1h,
+        |sums| &mut sums.searches,
+    ];
+
+    /// Adds other sums, or takes them away.
+    pub fn add(&mut self, other: &Self, sign: i64) {
+        for (sum, part) in [
+            (&mut self.n, other.n),
+            (&mut self.input, other.input),
+            (&mut self.output, other.output),
+            (&mut self.cache_read, other.cache_read),
+            (&mut self.cache_write, other.cache_write),
+            (&mut self.cache_write_1h, other.cache_write_1h),
+            (&mut self.searches, other.searches),
+            (&mut self.cost, other.cost),
+            (&mut self.unpriced, other.unpriced),
+        ] {
+            *sum = sum.saturating_add(part.saturating_mul(sign));
+        }
+    }
+
+    /// All tokens.
+    #[must_use]
+    pub fn tokens(&self) -> i64 {
+        [self.output, self.cache_read, self.cache_write]
+            .iter()
+            .fold(self.input, |sum, part| sum.saturating_add(*part))
+    }
+}
+
 /// Reads, changes and failures of a file in a task.
 pub type FileSums = (i64, i64, i64);
 
@@ -187,11 +251,30 @@ pub type FileSums = (i64, i64, i64);
 pub trait Pricer: Send + Sync {
     /// The cost of a response in pico-dollars, from its model and metadata; none if it has no price.
     fn cost(&self, model: &str, metadata: &serde_json::Map<String, Value>) -> Option<i64>;
+
+    /// The cost of several responses together: none of their prompts is known to be a long one.
+    fn cost_of_sum(&self, model: &str, sums: &ModelSums) -> Option<i64>;
 }
 
 impl Pricer for agent_tracer_prices::Prices {
     fn cost(&self, model: &str, metadata: &serde_json::Map<String, Value>) -> Option<i64> {
         let spent = agent_tracer_prices::Spent::read(metadata)?;
+        i64::try_from(Self::cost(self, model, &spent)?.0).ok()
+    }
+
+    fn cost_of_sum(&self, model: &str, sums: &ModelSums) -> Option<i64> {
+        let count = |number: i64| u64::try_from(number).unwrap_or(0);
+        let hour = count(sums.cache_write_1h).min(count(sums.cache_write));
+        let spent = agent_tracer_prices::Spent {
+            input: count(sums.input),
+            output: count(sums.output),
+            cache_read: count(sums.cache_read),
+            cache_write_5m: count(sums.cache_write) - hour,
+            cache_write_1h: hour,
+            web_searches: count(sums.searches),
+            prompt: agent_tracer_prices::Prompt::Short,
+            ..agent_tracer_prices::Spent::default()
+        };
         i64::try_from(Self::cost(self, model, &spent)?.0).ok()
     }
 }
@@ -202,6 +285,10 @@ pub struct NoPrices;
 
 impl Pricer for NoPrices {
     fn cost(&self, _: &str, _: &serde_json::Map<String, Value>) -> Option<i64> {
+        None
+    }
+
+    fn cost_of_sum(&self, _: &str, _: &ModelSums) -> Option<i64> {
         None
     }
 }
@@ -221,6 +308,8 @@ pub struct Tally {
     pub files: HashMap<(i64, String), FileSums>,
     /// Calls by task and signature: how many, how many failed.
     pub repeats: HashMap<(i64, i64), (i64, i64)>,
+    /// Responses by task and model, and whether they are copies that count elsewhere.
+    pub models: HashMap<(i64, String, bool), ModelSums>,
     /// Touches of files: task, path, moment, fact; added or taken away.
     pub touches: HashMap<(i64, String, i64, i64), i64>,
 }
@@ -278,7 +367,7 @@ impl Tally {
         let call_ms = if is_call && row.list != List::Question { row.duration.unwrap_or(0) } else { 0 };
         let spent = self.spent(row, pricer);
         let all = Measures { n: 1, failures: failed, ms: call_ms, wait_ms, ..spent };
-        self.roll(Dim::Activity, row, filing, String::new(), all.times(sign));
+        self.roll(Dim::Activity, row.occurred, filing, String::new(), all.times(sign));
         let task = self.tasks.entry(filing.task).or_default();
         task.events += sign;
         task.calls += sign * i64::from(is_call);
@@ -292,16 +381,17 @@ impl Tally {
             sums.records += sign * i64::from(row.text("usageSource") == Some("record"));
             sums.spent += spent.times(sign);
         }
+        self.count_model(row, filing, &spent, sign);
         if row.usage().is_some() {
             let model = row.text("model").unwrap_or("unknown").to_owned();
-            self.roll(Dim::Model, row, filing, model, Measures { n: 1, ..spent }.times(sign));
+            self.roll(Dim::Model, row.occurred, filing, model, Measures { n: 1, ..spent }.times(sign));
             if let Some(skill) = row.text("attributionSkill") {
-                self.roll(Dim::Skill, row, filing, skill.to_owned(), spent.times(sign));
+                self.roll(Dim::Skill, row.occurred, filing, skill.to_owned(), spent.times(sign));
             }
         }
         if let Some(skill) = row.text("skillName").filter(|_| is_call) {
             let one = Measures { n: 1, failures: failed, ..Measures::default() };
-            self.roll(Dim::Skill, row, filing, skill.to_owned(), one.times(sign));
+            self.roll(Dim::Skill, row.occurred, filing, skill.to_owned(), one.times(sign));
         }
         if is_call {
             self.count_call(row, filing, sign);
@@ -325,21 +415,54 @@ impl Tally {
         }
     }
 
+    fn count_model(&mut self, row: &FactRow, filing: &Filing, spent: &Measures, sign: i64) {
+        let is_copy = row.text("notCounted") == Some("copy");
+        if row.list != List::Response || !(is_copy || row.usage().is_some()) {
+            return;
+        }
+        let Some(usage) = Usage::read(&row.data.metadata) else { return };
+        let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let of = |key: &str| row.data.metadata.get(key).and_then(Value::as_i64).unwrap_or(0).max(0);
+        let one = ModelSums {
+            n: 1,
+            input: count(usage.input_tokens),
+            output: count(usage.output_tokens),
+            cache_read: count(usage.cache_read_tokens),
+            cache_write: count(usage.cache_creation_tokens),
+            cache_write_1h: of("cacheCreation1hTokens"),
+            searches: of("webSearchRequests"),
+            cost: spent.cost,
+            unpriced: spent.unpriced,
+        };
+        let model = row.text("model").unwrap_or("unknown").to_owned();
+        self.models.entry((filing.task, model, is_copy)).or_default().add(&one, sign);
+    }
+
+    /// Adds what only the client's account of a session knows (`sign` 1), or takes it away (`sign` -1).
+    pub fn count_residual(&mut self, residual: &Residual, filing: &Filing, sign: i64) {
+        for line in &residual.lines {
+            let measures = line.measures().times(sign);
+            self.roll(Dim::Activity, residual.at, filing, String::new(), measures);
+            let key = format!("{}{SEPARATOR}{}", line.model, line.reason);
+            self.roll(Dim::Model, residual.at, filing, key, measures);
+        }
+    }
+
     fn count_call(&mut self, row: &FactRow, filing: &Filing, sign: i64) {
         let tool = row.tool.clone().unwrap_or_default();
         let failed = i64::from(row.is_failure());
         let one = Measures { n: 1, failures: failed, ms: row.duration.unwrap_or(0), ..Measures::default() }
             .times(sign);
-        self.roll(Dim::Tool, row, filing, tool.clone(), one);
+        self.roll(Dim::Tool, row.occurred, filing, tool.clone(), one);
         if row.is_failure() {
             let class = row.error.map_or("unknown", agent_tracer_event::ErrorClass::as_str);
-            self.roll(Dim::Error, row, filing, format!("{class}{SEPARATOR}{tool}"), one);
+            self.roll(Dim::Error, row.occurred, filing, format!("{class}{SEPARATOR}{tool}"), one);
         }
         if let Some(command) = command_of(row) {
-            self.roll(Dim::Command, row, filing, command, one);
+            self.roll(Dim::Command, row.occurred, filing, command, one);
         }
         if let (Some(server), Some(name)) = (row.text("mcpServer"), row.text("mcpTool")) {
-            self.roll(Dim::Mcp, row, filing, format!("{server}{SEPARATOR}{name}"), one);
+            self.roll(Dim::Mcp, row.occurred, filing, format!("{server}{SEPARATOR}{name}"), one);
         }
         if let Some(duration) = row.duration.and_then(|duration| u64::try_from(duration).ok()) {
             let bucket = latency::bucket(duration);
@@ -363,14 +486,14 @@ impl Tally {
             sums.2 += sign * failed;
             *self.touches.entry((filing.task, path.to_owned(), row.occurred, row.fact)).or_default() += sign;
             let used = Measures { n: reads, failures: changes, ..Measures::default() };
-            self.roll(Dim::File, row, filing, path.to_owned(), used.times(sign));
+            self.roll(Dim::File, row.occurred, filing, path.to_owned(), used.times(sign));
         }
     }
 
-    fn roll(&mut self, dim: Dim, row: &FactRow, filing: &Filing, key: String, measures: Measures) {
+    fn roll(&mut self, dim: Dim, occurred: i64, filing: &Filing, key: String, measures: Measures) {
         for level in dim.levels() {
             for project in [filing.project, ALL_PROJECTS] {
-                let at = level.start(row.occurred);
+                let at = level.start(occurred);
                 let place = Place { dim, level: *level, at, project, actor: filing.actor, key: key.clone() };
                 *self.rollups.entry(place).or_default() += measures;
             }

@@ -41,6 +41,15 @@ const TITLES: [&str; 10] = [
     "agent_type",
 ];
 
+/// The account of a session; the last one counts.
+pub const ACCOUNT: &str = "account";
+
+/// Each account of a session under its own time: a fork begins with the one that was the last when it was made.
+const ACCOUNTS: &str = "account at ";
+
+/// How many of them are kept: the newest.
+const MOST_ACCOUNTS: usize = 32;
+
 /// What an entry did to what was known of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Heard {
@@ -69,7 +78,9 @@ impl Told {
             Said(entry.evidence.certainty, channel, phase, entry.occurred_at.0, entry.order, value)
         };
         if entry.subject == agent_tracer_event::Subject::Account {
-            return self.take(&entry.key, said(Value::Object(entry.metadata.clone())));
+            let said = said(Value::Object(entry.metadata.clone()));
+            let earlier = if entry.key == ACCOUNT { self.take_account(said.clone()) } else { Heard::Nothing };
+            return self.take(&entry.key, said).max(earlier);
         }
         let source = entry.metadata.get("titleSource").and_then(Value::as_str).unwrap_or("prompt");
         let mut heard = Heard::Nothing;
@@ -101,6 +112,34 @@ impl Told {
         let heard = if old.5 == new.5 { Heard::Surer } else { Heard::News };
         *old = new;
         heard
+    }
+
+    fn take_account(&mut self, said: Said) -> Heard {
+        let key = format!("{ACCOUNTS}{:016} {:016}", said.3.max(0), said.4);
+        let is_known = self.0.contains_key(&key);
+        let mut known = self.0.keys().filter(|known| known.starts_with(ACCOUNTS));
+        let first = known.next().cloned();
+        let is_full = known.count() + 1 >= MOST_ACCOUNTS;
+        match first.filter(|_| is_full && !is_known) {
+            Some(first) if key < first => return Heard::Nothing,
+            Some(first) => {
+                self.0.remove(&first);
+            }
+            None => {}
+        }
+        self.take(&key, said)
+    }
+
+    /// The accounts of a session with their times, oldest first.
+    pub fn accounts(&self) -> impl Iterator<Item = (i64, &Value)> {
+        let all = self.0.iter().filter(|(key, _)| key.starts_with(ACCOUNTS));
+        all.map(|(_, said)| (said.3, &said.5))
+    }
+
+    /// When the last account of a session was written, and what it says.
+    #[must_use]
+    pub fn account(&self) -> Option<(i64, &Value)> {
+        self.0.get(ACCOUNT).map(|said| (said.3, &said.5))
     }
 
     /// A field's value.
@@ -206,6 +245,15 @@ mod tests {
         told.hear(&account(20, 2.0), Channel::Transcript);
         told.hear(&account(10, 1.0), Channel::Transcript);
         assert_eq!(told.get("account"), Some(&json!({"clientCostUsd": 2.0})));
+        assert_eq!(told.account(), Some((20, &json!({"clientCostUsd": 2.0}))));
+        let times: Vec<i64> = told.accounts().map(|(at, _)| at).collect();
+        assert_eq!(times, [10, 20]);
+        for at in (30..200).rev() {
+            told.hear(&account(at, 3.0), Channel::Transcript);
+        }
+        let times: Vec<i64> = told.accounts().map(|(at, _)| at).collect();
+        assert_eq!(times, (168..200).collect::<Vec<_>>(), "of very many the newest stay");
+        assert_eq!(told.hear(&account(40, 3.0), Channel::Transcript), Heard::Nothing);
     }
 
     fn any_entry() -> impl Strategy<Value = (Entry, Channel)> {

@@ -65,6 +65,8 @@ pub(crate) struct Apply<'c> {
     outcomes: HashMap<(Outcome, Channel, String), (i64, i64)>,
     unrecognised: HashMap<(i64, String, String, String), i64>,
     files: HashMap<String, i64>,
+    /// Tasks whose account may have to do with what changed.
+    pub(super) unsettled: BTreeSet<i64>,
     /// How many more entries there are.
     pub(super) entries: i64,
     /// Ids of rows that were deleted together with their task.
@@ -98,6 +100,7 @@ impl<'c> Apply<'c> {
             outcomes: HashMap::new(),
             unrecognised: HashMap::new(),
             files: HashMap::new(),
+            unsettled: BTreeSet::new(),
             entries: 0,
             gone: Vec::new(),
             is_rebuild: false,
@@ -593,7 +596,8 @@ impl<'c> Apply<'c> {
         }
         self.settle(&settle)?;
         self.flush()?;
-        self.settle_tasks(tasks)
+        self.settle_tasks(tasks)?;
+        self.settle_residuals()
     }
 
     /// All entries of a fact.

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::append::Apply;
 use crate::project::latency;
-use crate::project::tally::Tally;
+use crate::project::tally::{ModelSums, Tally};
 
 impl Apply<'_> {
     pub(super) fn flush(&mut self) -> rusqlite::Result<()> {
@@ -15,6 +15,7 @@ impl Apply<'_> {
         self.add_latencies("latency", &tally)?;
         self.flush_tasks(&tally)?;
         self.flush_turns(&tally)?;
+        self.flush_models(&tally)?;
         self.flush_files(&tally)
     }
 
@@ -162,6 +163,43 @@ impl Apply<'_> {
             ])?;
             if sum.calls < 0 || spent.responses < 0 {
                 sweep.execute(params![task, turn])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush_models(&mut self, tally: &Tally) -> rusqlite::Result<()> {
+        let mut add = self.conn.prepare_cached(
+            "INSERT INTO task_model (task, model, copied, n, input, output, cache_read, cache_write, cache_write_1h, \
+             searches, cost, unpriced) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+             ON CONFLICT DO UPDATE SET n = n + ?4, input = input + ?5, output = output + ?6, \
+             cache_read = cache_read + ?7, cache_write = cache_write + ?8, cache_write_1h = cache_write_1h + ?9, \
+             searches = searches + ?10, cost = cost + ?11, unpriced = unpriced + ?12",
+        )?;
+        let mut sweep = self.conn.prepare_cached(
+            "DELETE FROM task_model WHERE task = ?1 AND model = ?2 AND copied = ?3 AND n = 0",
+        )?;
+        for ((task, model, copied), sum) in &tally.models {
+            if *sum == ModelSums::default() {
+                continue;
+            }
+            let model = self.memory.words.id(self.conn, model)?;
+            add.execute(params![
+                task,
+                model,
+                copied,
+                sum.n,
+                sum.input,
+                sum.output,
+                sum.cache_read,
+                sum.cache_write,
+                sum.cache_write_1h,
+                sum.searches,
+                sum.cost,
+                sum.unpriced
+            ])?;
+            if sum.n < 0 {
+                sweep.execute(params![task, model, copied])?;
             }
         }
         Ok(())

@@ -127,7 +127,7 @@ CREATE TABLE task (
   copies    INTEGER NOT NULL DEFAULT 0,
   wait_ms   INTEGER NOT NULL DEFAULT 0,
   client_cost INTEGER,              -- pico-dollars, as the client says
-  residual  TEXT,                   -- JSON of view::Residual
+  residual  TEXT,                   -- JSON of project::residual::Residual
   changed   INTEGER NOT NULL DEFAULT 0  -- seq
 );
 -- Lists of tasks are answered from these alone, whatever they are narrowed by.
@@ -139,6 +139,7 @@ CREATE INDEX task_project ON task
   (project, last, id, status, background, agent, agent_type, model, failures, started, waiting, events) WHERE events > 0;
 CREATE INDEX task_changed ON task (changed);
 CREATE INDEX task_parent ON task (parent) WHERE parent IS NOT NULL;
+CREATE INDEX task_forked ON task (forked) WHERE forked IS NOT NULL;
 CREATE INDEX task_process ON task (pid, pid_start) WHERE pid IS NOT NULL;
 
 -- Events and turns.
@@ -205,6 +206,32 @@ CREATE TABLE repeat (
 ) WITHOUT ROWID;
 CREATE INDEX repeat_often ON repeat (n) WHERE n >= 3;
 CREATE INDEX repeat_of_task ON repeat (task, n) WHERE n >= 3;
+
+-- What each model was asked for in a task. Copies count elsewhere; what they cost is known here only.
+CREATE TABLE task_model (
+  task      INTEGER NOT NULL,
+  model     INTEGER NOT NULL,       -- word
+  copied    INTEGER NOT NULL,
+  n         INTEGER NOT NULL,
+  input     INTEGER NOT NULL,
+  output    INTEGER NOT NULL,
+  cache_read  INTEGER NOT NULL,
+  cache_write INTEGER NOT NULL,
+  cache_write_1h INTEGER NOT NULL,
+  searches  INTEGER NOT NULL,
+  cost      INTEGER NOT NULL,
+  unpriced  INTEGER NOT NULL,
+  PRIMARY KEY (task, model, copied)
+) WITHOUT ROWID;
+
+-- Who holds a response of a provider: rows of several sessions may tell of one. Fact 0: the session was given a copy of
+-- it that is not told.
+CREATE TABLE holder (
+  response INTEGER NOT NULL,        -- hash of the provider's id
+  task     INTEGER NOT NULL,
+  fact     INTEGER NOT NULL,
+  PRIMARY KEY (response, task, fact)
+) WITHOUT ROWID;
 
 -- Sums of a turn.
 CREATE TABLE turn_sum (

@@ -23,7 +23,7 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    fn both(&self) -> impl Iterator<Item = &FactRow> {
+    pub(super) fn both(&self) -> impl Iterator<Item = &FactRow> {
         self.old.iter().chain(&self.new)
     }
 }
@@ -81,7 +81,9 @@ impl Apply<'_> {
         for (task, turn) in turns {
             self.settle_responses(task, turn)?;
         }
-        Ok(())
+        self.note_unsettled(changes)?;
+        let responses = self.note_holders(changes)?;
+        self.settle_owners(&responses)
     }
 
     /// The tasks whose calls a boundary may end: its own, and for the end of a process all that it started.
@@ -267,7 +269,9 @@ impl Apply<'_> {
         for stored in rows {
             let mut new = stored.row.clone();
             let second_hand = matches!(new.text("usageSource"), Some("hook" | "difference"));
-            new.derived = Metadata::new();
+            if new.text("notCounted") == Some("record") {
+                new.derived = Metadata::new();
+            }
             if has_records && second_hand {
                 new.derived.insert("counted".to_owned(), Value::Bool(false));
                 new.derived.insert("notCounted".to_owned(), Value::from("record"));
@@ -278,7 +282,7 @@ impl Apply<'_> {
     }
 
     /// Writes a row that differs only in what follows from others, and keeps the sums true.
-    fn replace(&mut self, stored: &Stored, new: FactRow) -> rusqlite::Result<()> {
+    pub(super) fn replace(&mut self, stored: &Stored, new: FactRow) -> rusqlite::Result<()> {
         if new == stored.row {
             return Ok(());
         }
@@ -295,6 +299,9 @@ impl Apply<'_> {
         let seq = if self.is_rebuild { stored.changed } else { self.memory.seq };
         facts::save_derived(self.conn, stored.id, &new, seq)?;
         self.changed.insert((stored.task, stored.row.fact));
+        if new.list == List::Response {
+            self.unsettled.insert(stored.task);
+        }
         Ok(())
     }
 }

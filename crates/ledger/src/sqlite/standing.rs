@@ -48,7 +48,11 @@ impl Apply<'_> {
             }
         };
         let parent = other(self, "parentSession")?.filter(|parent| *parent != task);
-        let forked = other(self, "forkedFrom")?.filter(|from| *from != task);
+        let named = other(self, "forkedFrom")?.filter(|from| *from != task);
+        // A session that names no parent was forked from the one that owns what it was given.
+        let claimed = self.claimed(task)?;
+        let forked = named.or(claimed);
+        self.unsettled.insert(task);
         let continues = other(self, "continues")?.filter(|from| *from != task);
         let cwd = told.text("cwd").unwrap_or_default();
         let project = told.text("project").or(told.text("projectDir")).unwrap_or(cwd);
@@ -120,6 +124,7 @@ impl Apply<'_> {
         let near = descendants(self.conn, task)?.into_iter().filter(|below| *below != task).chain(left);
         for near in near.collect::<Vec<_>>() {
             self.told.insert(near, Heard::News);
+            self.unsettled.insert(near);
         }
         Ok(())
     }
@@ -129,6 +134,10 @@ impl Apply<'_> {
         for stored in facts::select(self.conn, "WHERE f.task = ?1", [old.task])? {
             self.tally.count(&stored.row, old, self.pricer, -1);
             self.tally.count(&stored.row, new, self.pricer, 1);
+        }
+        if let Some(residual) = self.stored_residual(old.task)? {
+            self.tally.count_residual(&residual, old, -1);
+            self.tally.count_residual(&residual, new, 1);
         }
         Ok(())
     }

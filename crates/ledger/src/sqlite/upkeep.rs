@@ -6,7 +6,8 @@ use agent_tracer_event::{Agent, Channel, Millis, TaskId};
 use rusqlite::{OptionalExtension, params};
 
 use super::append::Apply;
-use super::settle::descendants;
+use super::owners::response_of;
+use super::settle::{ancestors, descendants};
 use super::writer::Writer;
 use super::{AppendError, Ledger, codec, facts};
 use crate::project::tally::Tally;
@@ -150,6 +151,15 @@ impl Apply<'_> {
         for table in ["fact", "file_touch", "file_use", "repeat", "turn_sum", "rollup", "latency"] {
             self.conn.execute(&format!("DELETE FROM {table}"), [])?;
         }
+        // What sealed tasks hold cannot be told again.
+        for table in ["task_model", "holder"] {
+            self.conn.execute(
+                &format!("DELETE FROM {table} WHERE task NOT IN (SELECT task FROM sealed_task)"),
+                [],
+            )?;
+        }
+        self.conn
+            .execute("UPDATE task SET residual = NULL WHERE id NOT IN (SELECT task FROM sealed_task)", [])?;
         self.conn.execute("INSERT INTO rollup SELECT * FROM sealed_rollup", [])?;
         self.conn.execute("INSERT INTO latency SELECT * FROM sealed_latency", [])?;
         let zeros = SUMS.split(", ").map(|column| format!("{column} = 0")).collect::<Vec<_>>().join(", ");
@@ -208,14 +218,28 @@ impl Apply<'_> {
             }
         }
         let mut done = Upkeep::default();
+        let mut responses = BTreeSet::new();
         for task in &all {
             let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, *task)? else {
                 continue;
             };
             let (uid, filing) = (known.uid.clone(), known.filing.clone());
             self.bury(uid.as_str(), now)?;
+            self.forget_claim(*task)?;
+            if let Some(residual) = self.stored_residual(*task)? {
+                self.tally.count_residual(&residual, &filing, -1);
+            }
+            self.unsettled.extend(ancestors(self.conn, *task)?);
+            let mut forks = self.conn.prepare_cached("SELECT id FROM task WHERE forked = ?1")?;
+            for fork in forks.query_map([task], |row| row.get::<_, i64>(0))? {
+                self.unsettled.insert(fork?);
+            }
             for stored in facts::select(self.conn, "WHERE f.task = ?1", [task])? {
                 self.tally.count(&stored.row, &filing, self.pricer, -1);
+                if let Some(response) = response_of(&stored.row) {
+                    self.forget_holder(response, *task, stored.row.fact)?;
+                    responses.insert(response);
+                }
                 self.removed.push((*task, stored.row.fact));
                 done.events += 1;
             }
@@ -224,12 +248,14 @@ impl Apply<'_> {
             self.tally.files.retain(|(of, _), _| of != task);
             self.tally.touches.retain(|(of, ..), _| of != task);
             self.tally.repeats.retain(|(of, _), _| of != task);
+            self.tally.models.retain(|(of, ..), _| of != task);
             done.tasks += 1;
         }
         let removed = std::mem::take(&mut self.removed);
         self.flush()?;
         for task in &all {
             self.drop_events(*task)?;
+            self.conn.execute("DELETE FROM task_model WHERE task = ?1", [task])?;
             let observations = self.conn.execute("DELETE FROM source WHERE task = ?1", [task])?;
             done.observations += u64::try_from(observations).unwrap_or(0);
             self.conn.execute("DELETE FROM search WHERE rowid = ?1", [-task])?;
@@ -246,6 +272,12 @@ impl Apply<'_> {
         for task in &all {
             self.conn.execute("DELETE FROM task WHERE id = ?1", [task])?;
         }
+        self.memory.tasks.forget();
+        // What they owned is somebody else's now, and a fork no longer knows what its account began with.
+        self.settle_owners(&responses)?;
+        self.flush()?;
+        self.unsettled.retain(|task| !all.contains(task));
+        self.settle_residuals()?;
         if done.tasks > 0 {
             self.sweep_words()?;
         }
@@ -281,7 +313,7 @@ impl Apply<'_> {
                SELECT machine FROM entry UNION SELECT agent_type FROM task UNION SELECT project FROM task
                UNION SELECT machine FROM task UNION SELECT model FROM task WHERE model IS NOT NULL
                UNION SELECT tool FROM fact WHERE tool IS NOT NULL UNION SELECT path FROM file_touch
-               UNION SELECT path FROM file_use UNION SELECT project FROM rollup UNION SELECT actor FROM rollup
+               UNION SELECT path FROM file_use UNION SELECT model FROM task_model UNION SELECT project FROM rollup UNION SELECT actor FROM rollup
                UNION SELECT key FROM rollup UNION SELECT tool FROM latency UNION SELECT project FROM latency
                UNION SELECT project FROM sealed_rollup UNION SELECT actor FROM sealed_rollup
                UNION SELECT key FROM sealed_rollup UNION SELECT tool FROM sealed_latency)",
@@ -323,6 +355,9 @@ impl Apply<'_> {
             }
             if events == 0 {
                 continue;
+            }
+            if let Some(residual) = self.stored_residual(task)? {
+                sums.count_residual(&residual, &filing, 1);
             }
             self.seal(&sums)?;
             self.conn.execute(

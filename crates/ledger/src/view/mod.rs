@@ -22,8 +22,8 @@ pub use lists::{
 };
 pub use row::{EventDetail, Row, ToldEntry, ToolCall};
 pub use task::{
-    Residual, SessionView, Task, TaskKind, TaskStatus, TaskSummary, TreeNode, Turn, UsageProvenance,
-    UsageView, WaitingReason,
+    Residual, ResidualModel, SessionView, Task, TaskKind, TaskStatus, TaskSummary, TreeNode, Turn,
+    UsageProvenance, UsageView, WaitingReason,
 };
 
 use serde::{Deserialize, Serialize};

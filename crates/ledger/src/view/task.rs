@@ -87,6 +87,33 @@ pub struct Residual {
     pub cache_creation_tokens: u64,
     /// What they cost by our price table.
     pub cost_usd: f64,
+    /// What they cost by the client's own account, where it says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_cost_usd: Option<f64>,
+    /// Why they are known only as a difference: `compaction`, `side request`, both, or `unknown`.
+    pub reason: String,
+    /// The same by model, where it is the residual of tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ResidualModel>,
+}
+
+/// The residual of one model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResidualModel {
+    /// The model.
+    pub model: String,
+    /// Input tokens.
+    pub input_tokens: u64,
+    /// Output tokens.
+    pub output_tokens: u64,
+    /// Tokens read from a cache.
+    pub cache_read_tokens: u64,
+    /// Tokens written to a cache.
+    pub cache_creation_tokens: u64,
+    /// What they cost by our price table; none if the model has no price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
     /// Why they are known only as a difference.
     pub reason: String,
 }

@@ -8,10 +8,12 @@
 
 mod lives;
 mod orders;
+mod owners;
 mod queries;
 mod queries_numbers;
 mod queries_odd;
 mod queries_search;
 mod queries_world;
+mod truth;
 mod upkeep;
 mod world;

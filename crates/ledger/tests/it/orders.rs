@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::world::World;
 
 /// The same in another order, the same for the same seed.
-fn shuffled(observed: &[Observed], seed: u64) -> Vec<Observed> {
+pub(crate) fn shuffled(observed: &[Observed], seed: u64) -> Vec<Observed> {
     let mut all = observed.to_vec();
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     for last in (1..all.len()).rev() {
@@ -21,7 +21,7 @@ fn shuffled(observed: &[Observed], seed: u64) -> Vec<Observed> {
 }
 
 #[track_caller]
-fn assert_same(name: &str, how: &str, expected: &[String], actual: &[String]) {
+pub(crate) fn assert_same(name: &str, how: &str, expected: &[String], actual: &[String]) {
     let missing: Vec<&String> = expected.iter().filter(|row| !actual.contains(row)).take(4).collect();
     let extra: Vec<&String> = actual.iter().filter(|row| !expected.contains(row)).take(4).collect();
     assert!(missing.is_empty() && extra.is_empty(), "{name}, {how}:\nmissing {missing:#?}\nextra {extra:#?}");

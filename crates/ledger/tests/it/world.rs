@@ -116,6 +116,11 @@ const PROJECTIONS: &[(&str, &str)] = &[
          s.cost, s.responses, s.unpriced FROM turn_sum s JOIN task t ON t.id = s.task",
     ),
     (
+        "model",
+        "SELECT t.uid, w.text AS model, m.copied, m.n, m.input, m.output, m.cache_read, m.cache_write, m.cache_write_1h, \
+         m.searches, m.cost, m.unpriced FROM task_model m JOIN task t ON t.id = m.task JOIN word w ON w.id = m.model",
+    ),
+    (
         "rollup",
         "SELECT r.dim, r.level, r.at, p.text AS project, a.text AS actor, k.text AS key, r.n, r.failures, r.ms, r.wait_ms, \
          r.input, r.output, r.cache_read, r.cache_write, r.reasoning, r.cost, r.unpriced FROM rollup r \

@@ -2,17 +2,21 @@
 //!
 //! A fork begins as a copy of its parent's rows, with its own session id and, in some versions, its own prompt ids on
 //! them. Told again they would make a second history, under keys that belong to the fork's own prompts. So they are
-//! not told; only what their responses cost is added up, because the client's own account of a fork begins with it.
+//! not told; only what their responses cost is added up, because the client's own account of a fork may begin with it.
+//! The last of them is named: whoever was given that response is the session that this one was forked from.
 
 use agent_tracer_event::{Millis, Phase, Subject};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::responses::tokens_of;
+use super::responses::{model_of, tokens_of};
 use super::task;
 use super::telling::Telling;
 
 /// The key of the account of what was copied.
 const KEY: &str = "account:copied";
+
+/// The most models that are told apart; a hostile file may name any number.
+const MODELS: usize = 100;
 
 /// Why a row counts as a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +59,13 @@ pub(super) fn account(told: &mut Telling<'_, '_>, reason: Reason) {
     let sum = told.state.copied.plus(&tokens.usage());
     told.state.copied = sum;
     told.state.copied_responses += 1;
+    let model = told.word(model_of(told));
+    let known = told.state.copied_models.len() < MODELS || told.state.copied_models.contains_key(&model);
+    let by_model = told.state.copied_models.entry(if known { model } else { String::new() }).or_default();
+    *by_model = by_model.plus(&tokens.usage());
+    let models = json!(told.state.copied_models);
+    let last = told.row.message.as_ref().map(|message| message.id).unwrap_or_default();
+    let (last, at) = (told.word(last), told.at);
     let mut entry = told.entry(Subject::Account, Phase::Update, KEY);
     // The row's own time is that of the parent; the account is the fork's.
     if let Reason::Older(began) = reason {
@@ -63,5 +74,8 @@ pub(super) fn account(told: &mut Telling<'_, '_>, reason: Reason) {
     sum.write(&mut entry.metadata);
     entry.metadata.insert("responses".to_owned(), Value::from(told.state.copied_responses));
     entry.metadata.insert("copied".to_owned(), Value::Bool(true));
+    entry.metadata.insert("models".to_owned(), models);
+    entry.metadata.insert("lastResponse".to_owned(), Value::from(last));
+    entry.metadata.insert("lastAt".to_owned(), Value::from(at.0));
     told.push(entry);
 }

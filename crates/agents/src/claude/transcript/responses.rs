@@ -22,7 +22,7 @@ fn spent_of<'a>(told: &Telling<'_, 'a>) -> Option<Spent<'a>> {
     message.and_then(|message| message.usage).or(told.row.usage)
 }
 
-fn model_of<'a>(told: &Telling<'_, 'a>) -> Text<'a> {
+pub(super) fn model_of<'a>(told: &Telling<'_, 'a>) -> Text<'a> {
     let message = told.row.message.as_ref().map(|message| message.model);
     message.filter(|model| !model.is_empty()).unwrap_or(told.row.model)
 }

@@ -1,7 +1,7 @@
 //! What a reader remembers from one row to the next. It is small, holds nothing that privacy did not let through, and
 //! can be stored beside the offset of the file.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use agent_tracer_event::semantics::SubtypeKey;
 use agent_tracer_event::{Kind, Millis, Usage};
@@ -50,6 +50,8 @@ pub struct ReaderState {
     pub(super) cleared: bool,
     /// What the responses cost that were copied into the file.
     pub(super) copied: Usage,
+    /// The same by model.
+    pub(super) copied_models: BTreeMap<String, Usage>,
     /// How many those were.
     pub(super) copied_responses: u64,
     /// What was seen.

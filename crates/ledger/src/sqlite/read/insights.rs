@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use rusqlite::{Connection, params};
 
+use super::bucket::{Bucket, Models};
 use super::cursor::{self, List};
 use super::rollup::{self, Members, Of, Rolled, Scope, Sums, split_actor};
 use super::spent::{Spent, count};
@@ -231,7 +232,7 @@ pub(crate) fn skills(conn: &Connection, range: &Range) -> Answer<Page<SkillStat>
 struct Did {
     tasks: i64,
     calls: Sums,
-    spent: Sums,
+    spent: Bucket,
 }
 
 /// Types of agents, by how many tasks.
@@ -241,6 +242,7 @@ pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>
     let mut texts = Texts::new(conn);
     let mut members = Members::new(conn, &scope);
     let mut types: BTreeMap<String, Did> = BTreeMap::new();
+    let mut models = Models::new(conn);
     let mut rows: Vec<(Dim, Rolled)> = Vec::new();
     for dim in [Dim::Tool, Dim::Model] {
         rollup::visit(conn, dim, span, Of::scope(&scope), |rolled| {
@@ -253,8 +255,10 @@ pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>
     for (dim, rolled) in rows {
         let actor = texts.word(rolled.actor)?;
         let did = types.entry(split_actor(&actor).1.to_owned()).or_default();
-        let sums = if dim == Dim::Tool { &mut did.calls } else { &mut did.spent };
-        sums.add(&rolled.sums, 1);
+        match dim {
+            Dim::Tool => did.calls.add(&rolled.sums, 1),
+            _ => did.spent.add(&rolled.sums, models.of(rolled.key)?.1, 1),
+        }
     }
     for (agent_type, tasks) in task_counts(conn, range, &scope)? {
         let name = texts.word(agent_type)?;
@@ -271,7 +275,7 @@ pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>
         tasks: count(did.tasks),
         tool_calls: count(did.calls.n),
         failures: count(did.calls.failures),
-        usage: spent(&did.spent, did.spent.n).view(),
+        usage: did.spent.spent(did.spent.sums.n).view(),
     }))
 }
 

@@ -7,6 +7,7 @@
 mod activity;
 mod answers;
 mod attention;
+mod bucket;
 mod context;
 mod cursor;
 mod detail;

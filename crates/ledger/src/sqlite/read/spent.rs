@@ -4,8 +4,9 @@ use std::ops::AddAssign;
 
 use rusqlite::Row;
 
+use crate::project::residual as stored;
 use crate::project::tally::DOLLAR;
-use crate::view::{Residual, UsageProvenance, UsageView};
+use crate::view::{Residual, ResidualModel, UsageProvenance, UsageView};
 
 /// What something spent, as the tables count it. Cost is in pico-dollars.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,7 +64,9 @@ impl Spent {
         Ok(Self {
             copies: row.get(first + 8)?,
             client_cost: row.get(first + 9)?,
-            residual: residual.and_then(|text| serde_json::from_str(&text).ok()),
+            residual: residual
+                .and_then(|text| stored::Residual::parse(&text))
+                .map(|residual| shown(&residual)),
             ..Self::read(row, first)?
         })
     }
@@ -89,6 +92,37 @@ impl Spent {
     }
 }
 
+/// A stored residual as it is shown.
+fn shown(residual: &stored::Residual) -> Residual {
+    let mut whole = stored::ModelSums::default();
+    for line in &residual.lines {
+        whole.add(&line.sums, 1);
+    }
+    let client: Option<Vec<i64>> = residual.lines.iter().map(|line| line.client_cost).collect();
+    Residual {
+        input_tokens: count(whole.input),
+        output_tokens: count(whole.output),
+        cache_read_tokens: count(whole.cache_read),
+        cache_creation_tokens: count(whole.cache_write),
+        cost_usd: dollars(whole.cost),
+        client_cost_usd: client.map(|parts| dollars(parts.iter().sum())),
+        reason: stored::join_reasons(residual.lines.iter().map(|line| line.reason.as_str())),
+        models: residual.lines.iter().map(shown_model).collect(),
+    }
+}
+
+fn shown_model(line: &stored::Line) -> ResidualModel {
+    ResidualModel {
+        model: line.model.clone(),
+        input_tokens: count(line.sums.input),
+        output_tokens: count(line.sums.output),
+        cache_read_tokens: count(line.sums.cache_read),
+        cache_creation_tokens: count(line.sums.cache_write),
+        cost_usd: (line.sums.unpriced == 0).then(|| dollars(line.sums.cost)),
+        reason: line.reason.clone(),
+    }
+}
+
 impl AddAssign<&Spent> for Spent {
     /// Adds what another task spent. The client's own cost is not added: its account of a session holds that of the
     /// session's subagents.
@@ -107,14 +141,18 @@ impl AddAssign<&Spent> for Spent {
             *sum = sum.saturating_add(part);
         }
         if let Some(other) = &other.residual {
-            let sum = self
-                .residual
-                .get_or_insert_with(|| Residual { reason: other.reason.clone(), ..Residual::default() });
+            let sum = self.residual.get_or_insert_default();
             sum.input_tokens = sum.input_tokens.saturating_add(other.input_tokens);
             sum.output_tokens = sum.output_tokens.saturating_add(other.output_tokens);
             sum.cache_read_tokens = sum.cache_read_tokens.saturating_add(other.cache_read_tokens);
             sum.cache_creation_tokens = sum.cache_creation_tokens.saturating_add(other.cache_creation_tokens);
             sum.cost_usd += other.cost_usd;
+            sum.client_cost_usd = match (sum.client_cost_usd, other.client_cost_usd) {
+                (Some(one), Some(two)) => Some(one + two),
+                (one, two) => one.or(two),
+            };
+            sum.reason = stored::join_reasons([sum.reason.as_str(), other.reason.as_str()]);
+            sum.models.extend(other.models.iter().cloned());
         }
     }
 }

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 use agent_tracer_event::Millis;
 use rusqlite::{Connection, params};
 
+use super::bucket::{Bucket, Models};
 use super::cursor::{self, List};
-use super::insights::{asked, spent};
+use super::insights::asked;
 use super::rollup::{self, Members, Of, Scope, Sums, split_actor};
 use super::spent::Spent;
 use super::text::Texts;
@@ -44,7 +45,7 @@ pub(crate) fn usage(
 /// A bucket as it is ranked: most expensive first, then most tokens, then by name.
 struct Ranked {
     key: String,
-    sums: Sums,
+    bucket: Bucket,
     responses: i64,
 }
 
@@ -55,33 +56,34 @@ fn tokens(sums: &Sums) -> i64 {
 }
 
 fn page_of(paging: &Paging, mut items: Vec<Ranked>) -> Answer<Page<UsageBucket>> {
-    items.retain(|item| item.sums != Sums::default());
+    items.retain(|item| !item.bucket.is_empty());
     items.sort_by(|one, two| one.key.cmp(&two.key));
     let items: Vec<(i64, Ranked)> =
         items.into_iter().enumerate().map(|(place, item)| (place as i64, item)).collect();
     let page = cursor::page(List::Usage, paging, items, |(place, item)| {
-        [-item.sums.cost, -tokens(&item.sums), *place]
+        [-item.bucket.sums.cost, -tokens(&item.bucket.sums), *place]
     })?;
     Ok(page.map(|(_, item)| UsageBucket {
         key: item.key,
         label: None,
-        usage: spent(&item.sums, item.responses).view(),
+        usage: item.bucket.spent(item.responses).view(),
     }))
 }
 
 fn by_key(conn: &Connection, range: &Range, dim: Dim) -> Answer<Page<UsageBucket>> {
     let Some((scope, span)) = asked(conn, range)? else { return page_of(&range.paging, Vec::new()) };
-    let mut texts = Texts::new(conn);
-    let mut items = Vec::new();
+    let mut models = Models::new(conn);
+    let mut buckets: HashMap<String, Bucket> = HashMap::new();
     for (key, mut sums) in rollup::by_key(conn, dim, span, &scope)? {
-        let responses = if dim == Dim::Model { sums.n } else { 0 };
         if dim == Dim::Skill {
             // A skill that was activated and never answered for spent nothing.
             (sums.n, sums.failures) = (0, 0);
         }
-        items.push(Ranked { key: texts.word(key)?, sums, responses });
+        let (name, reason) = models.of(key)?;
+        buckets.entry(name.to_owned()).or_default().add(&sums, reason, 1);
     }
-    page_of(&range.paging, items)
+    let items = buckets.into_iter().map(|(key, bucket)| Ranked { key, responses: bucket.sums.n, bucket });
+    page_of(&range.paging, items.collect())
 }
 
 fn by_actor(conn: &Connection, range: &Range, part: impl Fn(&str) -> &str) -> Answer<Page<UsageBucket>> {
@@ -99,14 +101,16 @@ fn by_name(
     let of = if scope.project.is_some() { Of::scope(&scope) } else { of };
     let mut members = Members::new(conn, &scope);
     let mut texts = Texts::new(conn);
-    let mut sums: HashMap<String, Sums> = HashMap::new();
+    let mut models = Models::new(conn);
+    let mut buckets: HashMap<String, Bucket> = HashMap::new();
     rollup::visit(conn, Dim::Model, span, of, |rolled| {
         if members.has(rolled.actor)? {
-            sums.entry(name(rolled, &mut texts)?).or_default().add(&rolled.sums, 1);
+            let (_, reason) = models.of(rolled.key)?;
+            buckets.entry(name(rolled, &mut texts)?).or_default().add(&rolled.sums, reason, 1);
         }
         Ok(())
     })?;
-    let items = sums.into_iter().map(|(key, sums)| Ranked { key, responses: sums.n, sums });
+    let items = buckets.into_iter().map(|(key, bucket)| Ranked { key, responses: bucket.sums.n, bucket });
     page_of(&range.paging, items.collect())
 }
 
@@ -160,26 +164,31 @@ fn by_time(conn: &Connection, range: &Range, by: UsageBy, zone: &dyn Zone) -> An
     let after = cursor::place::<1>(List::Usage, &range.paging)?;
     let Some((scope, (from, to))) = asked(conn, range)? else { return Ok(Page::whole(Vec::new())) };
     let stretches = local_stretches(from, to, by, zone);
-    let mut reader =
-        Reader { conn, of: Of::scope(&scope), members: Members::new(conn, &scope), edges: BTreeMap::new() };
+    let mut reader = Reader {
+        conn,
+        of: Of::scope(&scope),
+        members: Members::new(conn, &scope),
+        models: Models::new(conn),
+        edges: BTreeMap::new(),
+    };
     let days = reader.days(from, to)?;
     let mut items = Vec::new();
     for stretch in stretches.into_iter().filter(|stretch| after.is_none_or(|[after]| stretch.at > after)) {
-        let mut sums = Sums::default();
+        let mut bucket = Bucket::default();
         for (_, day) in days.range(nearest_day(stretch.from)..nearest_day(stretch.to)) {
-            sums.add(day, 1);
+            bucket.add_all(day, 1);
         }
-        sums.add(&reader.edge(stretch.to)?, 1);
-        sums.add(&reader.edge(stretch.from)?, -1);
-        if sums != Sums::default() {
-            items.push((stretch, sums));
+        bucket.add_all(&reader.edge(stretch.to)?, 1);
+        bucket.add_all(&reader.edge(stretch.from)?, -1);
+        if !bucket.is_empty() {
+            items.push((stretch, bucket));
         }
     }
     let page = cursor::cut(List::Usage, cursor::limit(&range.paging), items, |(stretch, _)| [stretch.at]);
-    Ok(page.map(|(stretch, sums)| UsageBucket {
+    Ok(page.map(|(stretch, bucket)| UsageBucket {
         key: stretch.name,
         label: None,
-        usage: spent(&sums, sums.n).view(),
+        usage: bucket.spent(bucket.sums.n).view(),
     }))
 }
 
@@ -254,7 +263,8 @@ struct Reader<'conn> {
     conn: &'conn Connection,
     of: Of,
     members: Members<'conn>,
-    edges: BTreeMap<i64, Sums>,
+    models: Models<'conn>,
+    edges: BTreeMap<i64, Bucket>,
 }
 
 impl Reader<'_> {
@@ -263,38 +273,42 @@ impl Reader<'_> {
         level: Level,
         from: i64,
         to: i64,
-        mut seen: impl FnMut(i64, &Sums),
+        mut seen: impl FnMut(i64, &Sums, Option<&str>),
     ) -> rusqlite::Result<()> {
-        let members = &mut self.members;
+        let (members, models) = (&mut self.members, &mut self.models);
         let piece = Piece { level, from, to };
         rollup::visit_piece(self.conn, Dim::Model, &piece, self.of, &mut |rolled| {
             if members.has(rolled.actor)? {
-                seen(rolled.at, &rolled.sums);
+                seen(rolled.at, &rolled.sums, models.of(rolled.key)?.1);
             }
             Ok(())
         })
     }
 
     /// The sums of every UTC day around a range.
-    fn days(&mut self, from: i64, to: i64) -> rusqlite::Result<BTreeMap<i64, Sums>> {
-        let mut days: BTreeMap<i64, Sums> = BTreeMap::new();
+    fn days(&mut self, from: i64, to: i64) -> rusqlite::Result<BTreeMap<i64, Bucket>> {
+        let mut days: BTreeMap<i64, Bucket> = BTreeMap::new();
         let first = Level::Day.start(from.saturating_sub(DAY_MS));
         let last = Level::Day.end(to.saturating_add(DAY_MS));
-        self.sum(Level::Day, first, last, |at, sums| days.entry(at).or_default().add(sums, 1))?;
+        self.sum(Level::Day, first, last, |at, sums, reason| {
+            days.entry(at).or_default().add(sums, reason, 1);
+        })?;
         Ok(days)
     }
 
     /// What is between the nearest UTC midnight and a moment: negative if the moment is before it.
-    fn edge(&mut self, at: i64) -> rusqlite::Result<Sums> {
-        if let Some(sums) = self.edges.get(&at) {
-            return Ok(*sums);
+    fn edge(&mut self, at: i64) -> rusqlite::Result<Bucket> {
+        if let Some(bucket) = self.edges.get(&at) {
+            return Ok(bucket.clone());
         }
         let midnight = nearest_day(at);
         let sign = if midnight <= at { 1 } else { -1 };
-        let mut sums = Sums::default();
-        self.sum(Level::Quarter, midnight.min(at), midnight.max(at), |_, part| sums.add(part, sign))?;
-        self.edges.insert(at, sums);
-        Ok(sums)
+        let mut bucket = Bucket::default();
+        self.sum(Level::Quarter, midnight.min(at), midnight.max(at), |_, part, reason| {
+            bucket.add(part, reason, sign);
+        })?;
+        self.edges.insert(at, bucket.clone());
+        Ok(bucket)
     }
 }
 

@@ -1,0 +1,297 @@
+//! What only the client's own account of a session knows: requests that stand in no row.
+//!
+//! The account is cumulative and names no request. What is left of it after everything that rows tell of is the
+//! residual. The law: it is never negative and never invented. Whatever the account does not cover, and whatever rows
+//! tell under another name of the model, makes the residual smaller and never larger.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+pub use super::tally::ModelSums;
+use super::tally::{DOLLAR, Measures, Pricer};
+
+/// Sums by model.
+pub type ByModel = BTreeMap<String, ModelSums>;
+
+/// Why something is known from the account alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reasons {
+    /// The session was compacted: the request for the summary stands in no row.
+    pub compacted: bool,
+    /// It searched the web: the request behind a search stands in no row.
+    pub searched: bool,
+}
+
+impl Reasons {
+    /// In words. Where two reasons meet nothing tells their shares apart.
+    #[must_use]
+    pub const fn text(self) -> &'static str {
+        match (self.compacted, self.searched) {
+            (true, false) => "compaction",
+            (false, true) => "side request",
+            (true, true) => "compaction, side request",
+            (false, false) => "unknown",
+        }
+    }
+}
+
+/// The residual of one model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// The model.
+    pub model: String,
+    /// Why.
+    pub reason: String,
+    /// Tokens and searches. Its cost is by our price table.
+    #[serde(flatten)]
+    pub sums: ModelSums,
+    /// What the client says that it cost, in pico-dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_cost: Option<i64>,
+}
+
+/// The residual of a session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Residual {
+    /// When the account was written.
+    pub at: i64,
+    /// By model.
+    pub lines: Vec<Line>,
+}
+
+impl Residual {
+    /// Reads what is stored; what cannot be read is none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// As it is stored; nothing where nothing is left.
+    #[must_use]
+    pub fn stored(&self) -> Option<String> {
+        if self.lines.is_empty() { None } else { serde_json::to_string(self).ok() }
+    }
+}
+
+/// An account of the client, by model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Account {
+    /// Since when it counts. A session that goes on keeps this, and so does a fork that begins with its parent's numbers.
+    pub started: Option<i64>,
+    /// What it says. Costs are the client's.
+    pub models: ByModel,
+}
+
+impl Account {
+    /// Reads what an entry about the account says.
+    #[must_use]
+    pub fn read(value: &Value) -> Self {
+        let started = value.get("startedAt").and_then(Value::as_str);
+        let models = value.get("models").and_then(Value::as_object);
+        Self {
+            started: started.and_then(agent_tracer_event::Millis::parse).map(|at| at.0),
+            models: models
+                .into_iter()
+                .flatten()
+                .map(|(name, model)| (name.clone(), model_sums(model)))
+                .collect(),
+        }
+    }
+}
+
+fn model_sums(model: &Value) -> ModelSums {
+    let count = |key: &str| {
+        model.get(key).and_then(Value::as_u64).map_or(0, |count| i64::try_from(count).unwrap_or(i64::MAX))
+    };
+    let cost = model.get("clientCostUsd").and_then(Value::as_f64).filter(|cost| (0.0..1e6).contains(cost));
+    ModelSums {
+        n: 0,
+        input: count("inputTokens"),
+        output: count("outputTokens"),
+        cache_read: count("cacheReadTokens"),
+        cache_write: count("cacheCreationTokens"),
+        cache_write_1h: count("cacheCreation1hTokens"),
+        searches: count("webSearchRequests"),
+        cost: cost.map_or(0, |cost| (cost * DOLLAR as f64).round() as i64),
+        unpriced: i64::from(cost.is_none()),
+    }
+}
+
+/// The name of a model without what clients put behind it.
+fn plain(model: &str) -> &str {
+    model.strip_suffix("[1m]").unwrap_or(model)
+}
+
+/// What the account holds beyond what rows tell of (`told`) and what it began with (`base`, whose costs are the
+/// client's).
+#[must_use]
+pub fn residual(
+    account: &Account,
+    base: &ByModel,
+    told: &ByModel,
+    reasons: Reasons,
+    at: i64,
+    pricer: &dyn Pricer,
+) -> Residual {
+    let mut left: BTreeMap<&str, ModelSums> = BTreeMap::new();
+    for (model, sums) in &account.models {
+        left.entry(plain(model)).or_default().add(sums, 1);
+    }
+    for (model, sums) in base.iter().chain(told) {
+        left.entry(plain(model)).or_default().add(sums, -1);
+    }
+    for part in ModelSums::PARTS {
+        settle_part(&mut left, part);
+    }
+    let lines = left.into_iter().filter(|(_, sums)| sums.tokens() > 0).map(|(model, mut sums)| {
+        let client = (sums.unpriced == 0).then(|| sums.cost.max(0));
+        sums.cache_write_1h = sums.cache_write_1h.min(sums.cache_write);
+        let cost = pricer.cost_of_sum(model, &sums);
+        sums.cost = cost.unwrap_or(0);
+        sums.unpriced = i64::from(cost.is_none());
+        sums.n = 0;
+        Line { model: model.to_owned(), reason: reasons.text().to_owned(), sums, client_cost: client }
+    });
+    Residual { at, lines: lines.collect() }
+}
+
+/// Makes one number of all models non-negative: what is too little under one name is taken from the others.
+fn settle_part(left: &mut BTreeMap<&str, ModelSums>, part: fn(&mut ModelSums) -> &mut i64) {
+    let mut missing = 0_i64;
+    for sums in left.values_mut() {
+        let number = part(sums);
+        if *number < 0 {
+            missing = missing.saturating_sub(*number);
+            *number = 0;
+        }
+    }
+    for sums in left.values_mut() {
+        let number = part(sums);
+        let taken = missing.min(*number);
+        *number -= taken;
+        missing -= taken;
+    }
+}
+
+impl Line {
+    /// What it adds to sums over time. It is no response.
+    #[must_use]
+    pub fn measures(&self) -> Measures {
+        let ModelSums { input, output, cache_read, cache_write, cost, unpriced, .. } = self.sums;
+        Measures { input, output, cache_read, cache_write, cost, unpriced, ..Measures::default() }
+    }
+}
+
+/// The reasons of several residuals, each once.
+#[must_use]
+pub fn join_reasons<'a>(reasons: impl IntoIterator<Item = &'a str>) -> String {
+    let all: BTreeSet<&str> =
+        reasons.into_iter().flat_map(|reason| reason.split(", ")).filter(|word| !word.is_empty()).collect();
+    all.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::project::tally::NoPrices;
+
+    fn sums(input: i64, output: i64) -> ModelSums {
+        ModelSums { n: 1, input, output, ..ModelSums::default() }
+    }
+
+    fn of(models: &[(&str, ModelSums)]) -> ByModel {
+        models.iter().map(|(name, sums)| ((*name).to_owned(), *sums)).collect()
+    }
+
+    fn left(
+        account: &[(&str, ModelSums)],
+        base: &[(&str, ModelSums)],
+        told: &[(&str, ModelSums)],
+    ) -> Residual {
+        let account = Account { started: None, models: of(account) };
+        let reasons = Reasons { compacted: true, searched: false };
+        residual(&account, &of(base), &of(told), reasons, 7, &NoPrices)
+    }
+
+    #[test]
+    fn what_no_row_tells_of_is_left_with_its_reason() {
+        let residual =
+            left(&[("a", sums(100, 30)), ("b", sums(5, 5))], &[], &[("a", sums(90, 20)), ("b", sums(5, 5))]);
+        assert_eq!(residual.lines.len(), 1, "{residual:?}");
+        let line = &residual.lines[0];
+        assert_eq!((line.model.as_str(), line.reason.as_str()), ("a", "compaction"));
+        assert_eq!((line.sums.input, line.sums.output, line.sums.n), (10, 10, 0));
+        assert_eq!(line.sums.unpriced, 1, "a model without a price is marked");
+    }
+
+    #[test]
+    fn what_the_account_began_with_is_not_of_this_session() {
+        let residual = left(&[("a", sums(100, 30))], &[("a", sums(60, 20))], &[("a", sums(40, 4))]);
+        assert_eq!((residual.lines[0].sums.input, residual.lines[0].sums.output), (0, 6));
+    }
+
+    #[test]
+    fn another_name_of_the_same_model_leaves_nothing() {
+        assert_eq!(left(&[("a[1m]", sums(9, 9))], &[], &[("a", sums(9, 9))]).lines, []);
+        assert_eq!(left(&[("alias", sums(9, 9))], &[], &[("real-name", sums(9, 9))]).lines, []);
+    }
+
+    #[test]
+    fn an_account_is_read_with_its_costs_and_its_beginning() {
+        let account = Account::read(&json!({
+            "startedAt": "2026-11-15T21:32:24.583Z",
+            "models": {"m": {"inputTokens": 1, "outputTokens": 2, "cacheReadTokens": 3, "cacheCreationTokens": 4,
+                "cacheCreation1hTokens": 1, "webSearchRequests": 2, "clientCostUsd": 0.5}, "odd": 3},
+        }));
+        assert_eq!(account.started, Some(1_794_778_344_583));
+        let expected = ModelSums {
+            n: 0,
+            input: 1,
+            output: 2,
+            cache_read: 3,
+            cache_write: 4,
+            cache_write_1h: 1,
+            searches: 2,
+            cost: DOLLAR / 2,
+            unpriced: 0,
+        };
+        assert_eq!(account.models["m"], expected);
+        assert_eq!(Account::read(&json!(null)), Account::default());
+    }
+
+    #[test]
+    fn reasons_are_said_once() {
+        assert_eq!(
+            join_reasons(["side request", "compaction, side request", ""]),
+            "compaction, side request"
+        );
+    }
+
+    fn any_models() -> impl Strategy<Value = ByModel> {
+        let model = proptest::sample::select(vec!["a", "b", "a[1m]", "c"]).prop_map(str::to_owned);
+        let sums = (0..50_i64, 0..50_i64).prop_map(|(input, output)| sums(input, output));
+        proptest::collection::btree_map(model, sums, 0..4)
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_never_negative_and_never_more_than_the_account_has_left(
+            account in any_models(), base in any_models(), told in any_models(),
+        ) {
+            let total = |models: &ByModel, part: fn(&ModelSums) -> i64| models.values().map(part).sum::<i64>();
+            let account = Account { started: None, models: account };
+            let residual = residual(&account, &base, &told, Reasons::default(), 0, &NoPrices);
+            for part in [|sums: &ModelSums| sums.input, |sums: &ModelSums| sums.output] {
+                let left: i64 = residual.lines.iter().map(|line| part(&line.sums)).sum();
+                let most = total(&account.models, part) - total(&base, part) - total(&told, part);
+                prop_assert!(residual.lines.iter().all(|line| part(&line.sums) >= 0));
+                prop_assert_eq!(left, most.max(0));
+            }
+        }
+    }
+}
