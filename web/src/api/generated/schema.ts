@@ -884,6 +884,11 @@ export interface components {
             cacheReadTokens: number;
             /**
              * Format: double
+             * @description What they cost by the client's own account, where it says so.
+             */
+            clientCostUsd?: number | null;
+            /**
+             * Format: double
              * @description What they cost by our price table.
              */
             costUsd: number;
@@ -892,6 +897,40 @@ export interface components {
              * @description Input tokens.
              */
             inputTokens: number;
+            /** @description The same by model, where it is the residual of tasks. */
+            models?: components["schemas"]["ResidualModel"][];
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            outputTokens: number;
+            /** @description Why they are known only as a difference: `compaction`, `side request`, both, or `unknown`. */
+            reason: string;
+        };
+        /** @description The residual of one model. */
+        ResidualModel: {
+            /**
+             * Format: int64
+             * @description Tokens written to a cache.
+             */
+            cacheCreationTokens: number;
+            /**
+             * Format: int64
+             * @description Tokens read from a cache.
+             */
+            cacheReadTokens: number;
+            /**
+             * Format: double
+             * @description What they cost by our price table; none if the model has no price.
+             */
+            costUsd?: number | null;
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
+            inputTokens: number;
+            /** @description The model. */
+            model: string;
             /**
              * Format: int64
              * @description Output tokens.
