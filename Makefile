@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 10
 .PHONY: bench-hook bench-shell bench-scan hook-static floor-static test-rust test-web test-e2e test-prometheus test-fuzz test-gate prices
 
 help: ## This list
-	@awk 'BEGIN{FS=":.*## "} /^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## Build everything, start the server and say where to look
 	@scripts/next-steps $(DIST)

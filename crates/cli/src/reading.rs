@@ -117,6 +117,9 @@ impl Reading {
         if any && is_narrowed {
             return output.say("nothing matches; leave some of the conditions out");
         }
+        if any {
+            return output.say("there are tasks, but nothing of this kind in them yet");
+        }
         let program = environment.program();
         output.say(&format!("nothing is recorded in `{}` yet", self.home.data().display()))?;
         output.say(&format!("hint: `{program} import` reads what your agents did before today"))?;

@@ -47,7 +47,7 @@ pub(crate) fn privacy(home: &Home, environment: &Environment) -> Result<PrivacyF
             .hint("remove the file, and the next start makes a new one")
     })?;
     let user = environment.user_home()?.into_os_string().into_vec();
-    Ok(PrivacyFile::new(home.privacy_conf(), key, Some(user)))
+    Ok(PrivacyFile::new(home.privacy_conf(), key, Some(user)).without(home.unrecorded()))
 }
 
 /// Where an agent keeps its files.

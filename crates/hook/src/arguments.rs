@@ -32,6 +32,8 @@ pub(crate) enum Request {
     Record(Arguments),
     /// Print the version: asked by a person or by `doctor`.
     Version,
+    /// Print how to call it: asked by a person.
+    Help,
     /// The words make no sense: a person typed them, since `install` writes no others.
     Unknown,
 }
@@ -49,6 +51,7 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Request {
             b"statusline" => caller = Some(Caller::StatusLine),
             b"--home" => home = words.next().map(PathBuf::from),
             b"--version" | b"-V" => return Request::Version,
+            b"--help" | b"-h" => return Request::Help,
             // A newer `install` may add words that this binary does not know. Recording matters more.
             _ => {}
         }
@@ -94,5 +97,6 @@ mod tests {
     fn nothing_to_do_is_told_apart_from_a_version_question() {
         assert_eq!(parsed(&[]), Request::Unknown);
         assert_eq!(parsed(&["--version"]), Request::Version);
+        assert_eq!(parsed(&["--help"]), Request::Help);
     }
 }

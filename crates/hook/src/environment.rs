@@ -19,27 +19,13 @@ pub(crate) const RECORDED: &[&str] = &[
 
 /// Tells whether the user has switched recording off for this process and its children.
 pub(crate) fn switched_off() -> bool {
-    std::env::var_os("AGENT_TRACER_OFF").is_some_and(|value| is_yes(value.as_encoded_bytes()))
-}
-
-/// Anything but a plain no: whoever sets such a variable wants it to work.
-fn is_yes(value: &[u8]) -> bool {
-    !matches!(value.to_ascii_lowercase().as_slice(), b"" | b"0" | b"no" | b"off" | b"false")
+    std::env::var_os("AGENT_TRACER_OFF")
+        .is_some_and(|value| agent_tracer_spool::means_yes(value.as_encoded_bytes()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{RECORDED, is_yes};
-
-    #[test]
-    fn a_plain_no_leaves_recording_on() {
-        for no in ["", "0", "no", "off", "false", "FALSE"] {
-            assert!(!is_yes(no.as_bytes()), "{no}");
-        }
-        for yes in ["1", "yes", "true", "on", "2"] {
-            assert!(is_yes(yes.as_bytes()), "{yes}");
-        }
-    }
+    use super::RECORDED;
 
     #[test]
     fn nothing_that_could_hold_a_secret_is_on_the_list() {

@@ -52,6 +52,7 @@ fn answer() {
         Request::Version => {
             tell(&mut std::io::stdout(), concat!("agent-tracer-hook ", env!("CARGO_PKG_VERSION")))
         }
+        Request::Help => tell(&mut std::io::stdout(), USAGE),
         // An agent set up by a newer version must not see an error from an older hook.
         Request::Unknown if std::io::stdin().is_terminal() => tell(&mut std::io::stderr(), USAGE),
         Request::Unknown => record::swallow_input(),

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use agent_tracer_privacy::{Config, Level, Source, mask, reduce};
 use agent_tracer_spool::envelope::{Agent, Channel, Fault, Header};
-use agent_tracer_spool::{Home, Reason, Spool, doorbell};
+use agent_tracer_spool::{Home, Reason, Spool, doorbell, unrecorded};
 
 use crate::arguments::Caller;
 use crate::{environment, hash_key, process};
@@ -27,12 +27,30 @@ pub(crate) fn run(caller: Caller, home: Option<&Home>) -> Vec<u8> {
             return Vec::new();
         }
     };
-    if let Some(home) = home
-        && !environment::switched_off()
-    {
-        record(caller, home, &input);
+    match home {
+        Some(home) if environment::switched_off() => keep_out(home, &input.payload),
+        Some(home) => record(caller, home, &input),
+        None => {}
     }
     input.payload
+}
+
+/// Sees to it that nobody records this session later, from the agent's own files.
+fn keep_out(home: &Home, payload: &[u8]) {
+    for key in [&b"\"session_id\""[..], b"\"agent_id\""] {
+        if let Some(id) = first_text(payload, key) {
+            // Where nothing is installed there is no such file, and nobody who reads transcripts either.
+            drop(unrecorded::note(&home.unrecorded(), id));
+        }
+    }
+}
+
+/// The text behind the first occurrence of a key, as it is spelled. Both agents name the session first.
+fn first_text<'p>(payload: &'p [u8], key: &[u8]) -> Option<&'p [u8]> {
+    let at = payload.windows(key.len()).position(|window| window == key)?;
+    let rest = payload.get(at + key.len()..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let text = rest.strip_prefix(b"\"")?;
+    text.get(..text.iter().position(|byte| *byte == b'"')?)
 }
 
 /// Takes what is on standard input and forgets it: an agent that writes to a closed pipe sees an error.

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_agents::files::Rules;
@@ -43,13 +43,43 @@ pub struct PrivacyFile {
     hash_key: [u8; 16],
     home_dir: Option<Vec<u8>>,
     last: Mutex<Option<(Vec<u8>, Arc<Privacy>)>>,
+    unrecorded: Option<Unrecorded>,
+}
+
+/// The list of sessions that ran while recording was switched off, and how long it was when it was read.
+#[derive(Debug)]
+struct Unrecorded {
+    path: PathBuf,
+    last: Mutex<(u64, Vec<String>)>,
 }
 
 impl PrivacyFile {
     /// The file at a path that need not exist.
     #[must_use]
     pub fn new(path: PathBuf, hash_key: [u8; 16], home_dir: Option<Vec<u8>>) -> Self {
-        Self { path, hash_key, home_dir, last: Mutex::new(None) }
+        Self { path, hash_key, home_dir, last: Mutex::new(None), unrecorded: None }
+    }
+
+    /// Also keeps out the sessions of this list ([`agent_tracer_spool::unrecorded`]), which need not exist.
+    #[must_use]
+    pub fn without(mut self, list: PathBuf) -> Self {
+        self.unrecorded = Some(Unrecorded { path: list, last: Mutex::default() });
+        self
+    }
+
+    /// Whether a file is of a session that ran while recording was switched off.
+    pub(crate) fn keeps_out(&self, file: &Path) -> bool {
+        let Some(list) = &self.unrecorded else { return false };
+        let length = std::fs::metadata(&list.path).map_or(0, |facts| facts.len());
+        let mut last = list.last.lock().unwrap_or_else(PoisonError::into_inner);
+        // The list only ever grows. One that cannot be read keeps out what it kept out before.
+        if last.0 != length
+            && let Ok(ids) = agent_tracer_spool::unrecorded::all(&list.path)
+        {
+            *last = (length, ids);
+        }
+        let name = file.to_string_lossy();
+        last.1.iter().any(|id| name.contains(id.as_str()))
     }
 
     /// The settings as they are now.
@@ -89,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    fn put(path: &std::path::Path, text: &str) {
+    fn put(path: &Path, text: &str) {
         File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
     }
 
@@ -105,6 +135,21 @@ mod tests {
         let now = file.current();
         assert_eq!((now.config.level, now.config.excludes.len()), (Level::Metadata, 1));
         assert!(Arc::ptr_eq(&now, &file.current()));
+    }
+
+    #[test]
+    fn sessions_that_ran_while_recording_was_off_are_kept_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("unrecorded");
+        let id = "0f0e0d0c-1111-4222-8333-444455556666";
+        let file = PrivacyFile::new(folder.path().join("privacy.conf"), [7; 16], None).without(list.clone());
+        let main = PathBuf::from(format!("/home/dev/.claude/projects/-shop/{id}.jsonl"));
+        assert!(!file.keeps_out(&main));
+        agent_tracer_spool::unrecorded::note(&list, id.as_bytes()).unwrap();
+        assert!(file.keeps_out(&main));
+        let beside = format!("/home/dev/.claude/projects/-shop/{id}/subagents/agent-a1.jsonl");
+        assert!(file.keeps_out(Path::new(&beside)));
+        assert!(!file.keeps_out(Path::new("/home/dev/.claude/projects/-shop/5a13.jsonl")));
     }
 
     #[test]

@@ -50,7 +50,7 @@ pub enum ServeError {
     },
     /// Others could reach it, and nothing keeps them out.
     #[error(
-        "`{0}` can be reached by others, and there are no tokens\nhint: make one with `agent-tracer token`"
+        "`{0}` can be reached by others, and there are no tokens\nhint: listen on a loopback address, such as `127.0.0.1:4747`, and reach it through a tunnel"
     )]
     NoTokens(SocketAddr),
     /// The owner's token is no secret.

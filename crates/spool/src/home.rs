@@ -106,6 +106,11 @@ impl Home {
         self.data.join("policy.tbl")
     }
 
+    /// Returns the list of sessions that ran while recording was switched off; see [`crate::unrecorded`].
+    pub fn unrecorded(&self) -> PathBuf {
+        self.data.join("unrecorded")
+    }
+
     /// Returns the record of what `install` changed.
     pub fn install_record(&self) -> PathBuf {
         self.data.join("install.json")

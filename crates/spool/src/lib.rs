@@ -24,6 +24,8 @@ mod model;
 mod name;
 mod spool;
 mod stats;
+mod switch;
+pub mod unrecorded;
 mod write;
 
 pub use drain::Drain;
@@ -32,4 +34,5 @@ pub use lost::Reason;
 pub use name::EnvelopeName;
 pub use spool::{Limits, Spool, SpoolError};
 pub use stats::Stats;
+pub use switch::means_yes;
 pub use write::{Accepted, Refused};

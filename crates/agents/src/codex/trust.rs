@@ -58,6 +58,13 @@ pub struct ConfigurationError {
     what: String,
 }
 
+/// Whether an administrator's `requirements.toml` keeps every hook but their own from running.
+#[must_use]
+pub fn only_managed_hooks(requirements: &str) -> bool {
+    let table = requirements.parse::<toml::Table>().unwrap_or_default();
+    table.get("allow_managed_hooks_only").and_then(toml::Value::as_bool) == Some(true)
+}
+
 impl TrustStore {
     /// Reads the store out of the text of `config.toml`. Anything of another shape than expected is passed over: it
     /// is the user's file, and Codex says itself what is wrong with it.

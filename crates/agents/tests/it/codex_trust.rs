@@ -3,7 +3,7 @@
 //! `data/codex-0.166.0-hooks-list.json` is what the real Codex 0.166.0 answered to `hooks/list` of its app server for
 //! these files: the hash of every handler and whether it would run it.
 
-use agent_tracer_agents::codex::trust::{Trust, TrustStore, hash, key};
+use agent_tracer_agents::codex::trust::{Trust, TrustStore, hash, key, only_managed_hooks};
 use agent_tracer_agents::hooks::own_hooks;
 use agent_tracer_agents::settings::Settings;
 use serde_json::Value;
@@ -94,4 +94,14 @@ fn a_configuration_of_foreign_shape_is_no_trust_and_no_crash() {
     }
     let error = TrustStore::parse("a = ").expect_err("no TOML");
     assert!(error.to_string().starts_with("not valid TOML: "), "{error}");
+}
+
+#[test]
+fn an_administrator_who_allows_only_their_own_hooks_is_heard() {
+    assert!(only_managed_hooks("allow_managed_hooks_only = true\n"));
+    for text in
+        ["", "allow_managed_hooks_only = false", "[features]\nallow_managed_hooks_only = true", "no TOML ["]
+    {
+        assert!(!only_managed_hooks(text), "{text}");
+    }
 }

@@ -38,7 +38,7 @@ pub(super) fn run(
         output.data(&table(&page.items).render(output))?;
     }
     if is_empty {
-        reading.say_empty(output, environment, true)?;
+        reading.say_empty(output, environment, range != Range::default())?;
     }
     Ok(ExitCode::SUCCESS)
 }

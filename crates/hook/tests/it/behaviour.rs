@@ -122,6 +122,22 @@ fn the_switch_turns_recording_off() {
 }
 
 #[test]
+fn a_session_without_recording_leaves_its_id_and_nothing_else() {
+    let world = World::new();
+    assert_silent(&run(world.command(&["claude"]).env("AGENT_TRACER_OFF", "1"), PROMPT));
+    assert_eq!(files(&world.home()), Vec::<std::path::PathBuf>::new(), "nothing is installed here");
+    world.write("privacy.conf", "");
+    for _ in 0..2 {
+        assert_silent(&run(world.command(&["claude"]).env("AGENT_TRACER_OFF", "1"), PROMPT));
+    }
+    let payload: serde_json::Value = serde_json::from_slice(PROMPT).unwrap();
+    let session = payload["session_id"].as_str().unwrap();
+    let noted = std::fs::read_to_string(world.home().join("unrecorded")).unwrap();
+    assert_eq!(noted, format!("{session}\n"), "for readers of its transcript, once");
+    assert!(session.len() >= 16, "an id that could be a word would keep out too much");
+}
+
+#[test]
 fn an_excluded_project_leaves_no_trace() {
     let world = World::new();
     world.write("privacy.conf", "exclude /home/dev/**\n");

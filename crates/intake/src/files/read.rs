@@ -166,6 +166,9 @@ impl Files {
         stop: &Stop,
     ) -> Result<Work, ReadError> {
         let on_file = |source| ReadError::File { path: path.to_owned(), source };
+        if self.privacy.keeps_out(path) {
+            return Ok(Work::Nothing);
+        }
         let Some(facts) = look(path).map_err(on_file)? else {
             *known = None;
             return Ok(Work::Gone);

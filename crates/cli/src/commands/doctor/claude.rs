@@ -29,6 +29,11 @@ const DAYS_LEFT_LOW: u64 = 7;
 /// The most transcripts that are looked at.
 const TRANSCRIPTS_MAX: usize = 100_000;
 const DAY_MS: i64 = 86_400_000;
+/// What an administrator says; it wins over every other file.
+#[cfg(target_os = "macos")]
+const MANAGED: &str = "/Library/Application Support/ClaudeCode/managed-settings.json";
+#[cfg(not(target_os = "macos"))]
+const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
 fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
     Check::new(Group::Claude, name, state, text)
@@ -76,7 +81,8 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
         checks.extend(in_the_way(file));
     }
     checks.extend(read.iter().find_map(|file| line(patient, file)));
-    checks.extend(transcripts(patient, &read)?);
+    checks.extend(managed(&fs::read_to_string(MANAGED).unwrap_or_default()).filter(|_| connected));
+    checks.push(transcripts(patient, &read)?);
     Ok((checks, connected))
 }
 
@@ -205,6 +211,18 @@ fn in_the_way(file: &File) -> Option<Check> {
     })
 }
 
+/// Whether an administrator keeps every hook but their own from running.
+fn managed(text: &str) -> Option<Check> {
+    let settings = Settings::parse(text).ok()?.value();
+    let key = ["allowManagedHooksOnly", "disableAllHooks"]
+        .into_iter()
+        .find(|key| settings.get(key) == Some(&Value::Bool(true)))?;
+    Some(
+        check("managed", State::Fail, format!("`{key}` is set in `{MANAGED}`: no hook of ours runs"))
+            .fix("ask whoever manages this machine to add the hook there; `agent-tracer install claude --print` is a template"),
+    )
+}
+
 /// The status line of the file, if it is there: ours, or somebody else's although ours is connected.
 fn line(patient: &Patient<'_>, file: &File) -> Option<Check> {
     let (command, ours) = status_line(&file.settings)?;
@@ -231,7 +249,7 @@ fn line(patient: &Patient<'_>, file: &File) -> Option<Check> {
 }
 
 /// How long the transcripts stay, which hold what hooks do not tell.
-fn transcripts(patient: &Patient<'_>, read: &[File]) -> Result<Option<Check>, Failure> {
+fn transcripts(patient: &Patient<'_>, read: &[File]) -> Result<Check, Failure> {
     // The last file that says something wins: local over project over user.
     let days = read
         .iter()
@@ -239,27 +257,67 @@ fn transcripts(patient: &Patient<'_>, read: &[File]) -> Result<Option<Check>, Fa
         .find_map(|file| file.settings.value().get("cleanupPeriodDays").and_then(Value::as_u64));
     let days = days.unwrap_or(CLEANUP_DAYS_DEFAULT);
     let folder = paths::transcripts(&target::claude_home(patient.environment)?);
-    let Some(oldest_ms) = oldest_transcript(&folder) else { return Ok(None) };
+    let Some(oldest_ms) = oldest_transcript(&folder) else {
+        let text = format!("Claude Code deletes transcripts after {days} days; there are none yet");
+        return Ok(check("transcripts", State::Info, text));
+    };
     let age = patient.environment.now().0.saturating_sub(oldest_ms) / DAY_MS;
     let left = days.saturating_sub(u64::try_from(age).unwrap_or(0));
     let text = format!("Claude Code deletes transcripts after {days} days; the oldest has {left} left");
-    Ok(Some(if left < DAYS_LEFT_LOW {
-        check("transcripts", State::Warn, text)
-            .fix("set a higher `cleanupPeriodDays` in the settings of Claude Code")
+    Ok(if left < DAYS_LEFT_LOW {
+        check("transcripts", State::Warn, text).fix(
+            "set a higher `cleanupPeriodDays` in the settings of Claude Code; what the server has read stays",
+        )
     } else {
         check("transcripts", State::Info, text)
-    }))
+    })
 }
 
 /// Returns when the oldest transcript was last written, in milliseconds since the epoch.
 fn oldest_transcript(folder: &Path) -> Option<i64> {
-    let projects = fs::read_dir(folder).ok()?.flatten();
-    let files =
-        projects.filter_map(|project| fs::read_dir(project.path()).ok()).flat_map(|files| files.flatten());
-    files
+    // A project's folder holds the sessions; the folder of a session holds those of its subagents.
+    let below = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().collect::<Vec<_>>();
+    let sessions = below(folder).into_iter().flat_map(|project| below(&project.path()));
+    sessions
         .take(TRANSCRIPTS_MAX)
+        .flat_map(|entry| {
+            let subagents = below(&entry.path().join("subagents"));
+            std::iter::once(entry).chain(subagents)
+        })
         .filter(|file| file.path().extension().is_some_and(|ending| ending == "jsonl"))
         .filter_map(|file| file.metadata().ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok())
         .filter_map(|since| i64::try_from(since.as_millis()).ok())
         .min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_administrator_who_allows_only_their_own_hooks_is_told() {
+        for text in [r#"{"allowManagedHooksOnly": true}"#, r#"{"disableAllHooks": true, "env": {}}"#] {
+            assert_eq!(managed(text).map(|check| check.state), Some(State::Fail), "{text}");
+        }
+        for text in ["", "no JSON", "{}", r#"{"allowManagedHooksOnly": false}"#] {
+            assert!(managed(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_oldest_transcript_may_be_a_subagents() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let write = |name: &str, days: u64| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            let file = fs::File::create(path).expect("a file");
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(days * 86_400)).expect("a time");
+        };
+        assert_eq!(oldest_transcript(folder.path()), None);
+        write("-shop/5a13.jsonl", 20);
+        write("-shop/notes.txt", 1);
+        assert_eq!(oldest_transcript(folder.path()), Some(20 * DAY_MS));
+        write("-shop/5a13/subagents/agent-b.jsonl", 10);
+        assert_eq!(oldest_transcript(folder.path()), Some(10 * DAY_MS));
+    }
 }

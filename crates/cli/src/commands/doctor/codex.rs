@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use agent_tracer_agents::codex::events::EVENTS;
 use agent_tracer_agents::codex::install::Wanted;
 use agent_tracer_agents::codex::paths;
-use agent_tracer_agents::codex::trust::{Trust, TrustStore};
+use agent_tracer_agents::codex::trust::{Trust, TrustStore, only_managed_hooks};
 use agent_tracer_agents::command_line::Invocation;
 use agent_tracer_agents::hooks::{OwnHook, own_hooks};
 use agent_tracer_agents::settings::Settings;
@@ -19,6 +19,9 @@ use crate::arguments::{AgentName, ScopeName};
 use crate::commands::target::{self, Target};
 use crate::failure::Failure;
 use crate::files;
+
+/// What an administrator demands; it wins over every other file.
+const REQUIREMENTS: &str = "/etc/codex/requirements.toml";
 
 const REVIEW: &str = "start `codex` in a terminal and accept the hooks under \"Hooks need review\"";
 
@@ -81,6 +84,9 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
     let connected = !ways.is_empty();
     if !connected {
         checks.push(check("hooks", State::Info, "not connected").fix("agent-tracer install codex"));
+    } else if only_managed_hooks(&std::fs::read_to_string(REQUIREMENTS).unwrap_or_default()) {
+        let text = format!("`allow_managed_hooks_only` is set in `{REQUIREMENTS}`: no hook of ours runs");
+        checks.push(check("managed", State::Fail, text).fix("ask whoever manages this machine to add the hook there; `agent-tracer install codex --print` is a template"));
     } else if store.is_some_and(|store| store.hooks_disabled) {
         checks.push(check("disabled", State::Fail, "the feature `hooks` is switched off: no hook runs").fix(
             format!(

@@ -55,7 +55,7 @@ pub(super) fn run(
     checks.extend(home::checks(&patient));
     checks.extend(claude);
     checks.extend(codex);
-    checks.extend(server::checks());
+    checks.extend(server::checks(&patient.home));
     let text = if arguments.json {
         report::json(&checks, &patient.home)
     } else if arguments.brief {

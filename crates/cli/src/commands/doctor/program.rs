@@ -43,7 +43,8 @@ pub(super) fn checks(patient: &Patient<'_>) -> Vec<Check> {
     checks.push(version(patient, &hook));
     checks.extend(linkage(&hook));
     checks.push(records(&hook));
-    if patient.environment.variable("AGENT_TRACER_OFF").is_some_and(|value| value != "0") {
+    let off = patient.environment.variable("AGENT_TRACER_OFF");
+    if off.is_some_and(|value| agent_tracer_spool::means_yes(value.as_encoded_bytes())) {
         checks.push(
             check(
                 "switched_off",

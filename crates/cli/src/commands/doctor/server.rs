@@ -1,24 +1,150 @@
-//! Whether anybody reads the spool. Nobody has to: nothing is lost without.
+//! Whether anybody reads the spool, and whether all is well with them. Nobody has to: nothing is lost without.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use agent_tracer_spool::Home;
+use serde_json::Value;
+
 use super::check::{Check, Group, State};
+use crate::instance::Instance;
 
-/// Where the server listens unless it is told otherwise.
-const ADDRESS: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 4747);
+/// How long a server may take to accept, and to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The most that is read of an answer.
+const ANSWER_BYTES: u64 = 1 << 20;
 
-pub(super) fn checks() -> Vec<Check> {
-    let address = SocketAddr::from(ADDRESS);
-    let answers = TcpStream::connect_timeout(&address, Duration::from_millis(200)).is_ok();
-    vec![if answers {
-        Check::new(Group::Server, "server", State::Ok, format!("something answers at {address}"))
-    } else {
-        Check::new(
-            Group::Server,
-            "server",
-            State::Info,
-            format!("not running at {address}; nothing is lost, the spool keeps events until it is"),
-        )
-    }]
+fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
+    Check::new(Group::Server, name, state, text)
+}
+
+pub(super) fn checks(home: &Home) -> Vec<Check> {
+    // The lock names the server of this home; whatever else listens somewhere is somebody else's.
+    let Some(address) = Instance::address(home) else {
+        let text = "not running; nothing is lost, the spool keeps events until it is";
+        return vec![check("server", State::Info, text).fix("agent-tracer serve")];
+    };
+    match health(address) {
+        Some(health) => judge(address, &health),
+        None => vec![
+            check("server", State::Warn, format!("it runs, but does not answer at {address}"))
+                .fix("stop it and start it again with `agent-tracer serve`; nothing is lost meanwhile"),
+        ],
+    }
+}
+
+/// Asks the server how it is. HTTP/1.0, so that the answer comes as it is.
+fn health(address: SocketAddr) -> Option<Value> {
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_write_timeout(Some(PATIENCE)).ok()?;
+    write!(stream, "GET /api/v1/health HTTP/1.0\r\nHost: {address}\r\nAccept: application/json\r\n\r\n")
+        .ok()?;
+    let mut answer = String::new();
+    stream.take(ANSWER_BYTES).read_to_string(&mut answer).ok()?;
+    let (_, body) = answer.split_once("\r\n\r\n")?;
+    serde_json::from_str(body).ok()
+}
+
+fn judge(address: SocketAddr, health: &Value) -> Vec<Check> {
+    let number = |pointer: &str| health.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
+    let text = |key: &str| health.get(key).and_then(Value::as_str).unwrap_or("of no known version");
+    let (theirs, ours) = (text("version"), env!("CARGO_PKG_VERSION"));
+    let state = format!(
+        "running at http://{address}: {} tasks, {} events, {} envelopes waiting",
+        number("/store/tasks"),
+        number("/store/events"),
+        number("/spool/waiting")
+    );
+    let mut checks = vec![check("server", State::Ok, state)];
+    if theirs != ours {
+        checks.push(
+            check(
+                "server_version",
+                State::Warn,
+                format!("this is version {ours}, but the server is {theirs}"),
+            )
+            .fix("stop the server and start it again"),
+        );
+    }
+    for problem in health.get("problems").and_then(Value::as_array).into_iter().flatten() {
+        let told = problem.as_str().unwrap_or_default();
+        let (told, hint) = told.split_once("\nhint: ").unwrap_or((told, "see `Health` in the dashboard"));
+        checks.push(check("server_health", State::Warn, format!("the server says: {told}")).fix(hint));
+    }
+    let unknown = number("/outcomes/unrecognised");
+    if unknown > 0 {
+        let text =
+            format!("{unknown} things that the agents said were not recognised; they are kept and counted");
+        checks.push(check("unrecognised", State::Info, text));
+    }
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn well() -> Value {
+        json!({"version": env!("CARGO_PKG_VERSION"), "store": {"tasks": 3, "events": 40}, "spool": {"waiting": 0},
+            "outcomes": {"unrecognised": 0}, "problems": []})
+    }
+
+    fn told(checks: &[Check]) -> Vec<(&str, State)> {
+        checks.iter().map(|check| (check.name, check.state)).collect()
+    }
+
+    #[test]
+    fn a_server_that_is_well_is_one_good_line() {
+        let checks = judge("127.0.0.1:5959".parse().expect("an address"), &well());
+        assert_eq!(told(&checks), [("server", State::Ok)]);
+        assert!(checks[0].text.contains("127.0.0.1:5959: 3 tasks, 40 events"), "{}", checks[0].text);
+    }
+
+    #[test]
+    fn another_version_and_each_problem_are_told() {
+        let mut health = well();
+        health["version"] = json!("0.0.1");
+        health["problems"] = json!(["the disk is nearly full\nhint: make room"]);
+        health["outcomes"]["unrecognised"] = json!(2);
+        let checks = judge("127.0.0.1:5959".parse().expect("an address"), &health);
+        let expected = [
+            ("server", State::Ok),
+            ("server_version", State::Warn),
+            ("server_health", State::Warn),
+            ("unrecognised", State::Info),
+        ];
+        assert_eq!(told(&checks), expected);
+        assert!(checks[2].text.ends_with("nearly full"), "{}", checks[2].text);
+        assert_eq!(checks[2].fix.as_deref(), Some("make room"));
+    }
+
+    #[test]
+    fn the_server_of_this_home_is_asked_wherever_it_listens() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        std::fs::create_dir_all(home.data()).expect("a folder");
+        assert_eq!(told(&checks(&home)), [("server", State::Info)], "nobody holds the ledger");
+
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let mut instance = Instance::take(&home).expect("the ledger");
+        instance.tell(listener.local_addr().expect("an address"));
+        let answering = std::thread::spawn(move || {
+            for body in [well().to_string(), "SSH-2.0".to_owned()] {
+                let (mut stream, _) = listener.accept().expect("a caller");
+                let mut asked = [0; 256];
+                let count = stream.read(&mut asked).expect("a question");
+                assert!(asked[..count].starts_with(b"GET /api/v1/health HTTP/1.0\r\n"));
+                write!(stream, "HTTP/1.0 200 OK\r\n\r\n{body}").expect("an answer");
+            }
+        });
+        assert_eq!(told(&checks(&home)), [("server", State::Ok)]);
+        assert_eq!(told(&checks(&home)), [("server", State::Warn)], "what answers is not our server");
+        answering.join().expect("both were asked");
+    }
 }

@@ -112,7 +112,8 @@ pub(in crate::commands) fn shifted(
 
 /// Says what is left to do, or in the way.
 pub(super) fn advice(target: &Target, settings: &Settings, output: &mut Output) -> Result<(), Failure> {
-    if let Some(why) = target.unreadable_for_agent(settings) {
+    let ignored = target.unreadable_for_agent(settings);
+    if let Some(why) = &ignored {
         output.say(&format!(
             "warning: {} ignores all of `{}` because of {why}",
             target.agent.title(),
@@ -133,7 +134,10 @@ pub(super) fn advice(target: &Target, settings: &Settings, output: &mut Output) 
             if displayed {
                 output.say("note: `MessageDisplay` holds up the turn for as long as the hook runs")?;
             }
-            output.say("new sessions are recorded; `agent-tracer doctor` shows whether all is well")
+            let when = if ignored.is_some() { "once it is corrected, new" } else { "new" };
+            output.say(&format!(
+                "{when} sessions are recorded; `agent-tracer doctor` shows whether all is well"
+            ))
         }
         AgentName::Codex => {
             output.say("one step is yours: start `codex` in a terminal and accept the hooks under \"Hooks need review\"")?;
