@@ -201,6 +201,33 @@ fn a_second_prompt_in_a_turn_steers() {
 }
 
 #[test]
+fn an_agent_that_only_the_output_of_its_call_tells_of_has_the_role_that_the_call_names() {
+    let child = "01a1e0be-84a3-7821-97dd-747b90c57e02";
+    for (arguments, role) in [
+        (json!({"message": "Look.", "agent_type": "explorer"}), "explorer"),
+        (json!({"message": "Look.", "name": "scout"}), "default"),
+    ] {
+        let rows = written(&[
+            ("session_meta", json!({"id": THREAD, "session_id": THREAD, "history_mode": "legacy"})),
+            ("event_msg", json!({"type": "task_started", "turn_id": "t"})),
+            (
+                "response_item",
+                json!({"type": "function_call", "name": "spawn_agent", "namespace": "multi_agent_v1",
+                    "arguments": arguments.to_string(), "call_id": "c"}),
+            ),
+            (
+                "response_item",
+                json!({"type": "function_call_output", "call_id": "c",
+                    "output": json!({"agent_id": child, "nickname": "Maxwell"}).to_string()}),
+            ),
+        ]);
+        let found = entries("x", &rows, Level::Metadata);
+        let task = found.iter().find(|entry| entry.task.runtime_session == child).unwrap();
+        assert_eq!(task.metadata["agentType"], role);
+    }
+}
+
+#[test]
 fn commentary_and_thoughts_are_told_only_at_full() {
     for (name, content) in rollouts() {
         for level in [Level::Metadata, Level::Actions] {

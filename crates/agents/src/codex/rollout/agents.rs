@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::calls::Spoken;
 use super::items::{End, close};
 use super::name::is_uuid;
+use super::state::OpenCall;
 use super::talk::{child_task, span};
 use super::telling::Telling;
 use crate::codex::facts::{put, subagent_key, write_action};
@@ -176,13 +177,16 @@ fn spawned(
 }
 
 /// A child that only the output of its call tells of.
-pub(super) fn spawn_returned(told: &mut Telling<'_>, child: &str, call: &str) {
+pub(super) fn spawn_returned(told: &mut Telling<'_>, child: &str, call: &OpenCall) {
+    // The client calls an agent `default` whose call names no role; the call was read, or this were not told.
+    let role = call.role.as_deref().unwrap_or("default");
     let mut about = Metadata::new();
-    put(&mut about, "parentToolUseId", Some(call));
+    put(&mut about, "agentType", Some(role));
+    put(&mut about, "parentToolUseId", Some(call.id.as_str()));
     let entry = child_task(told, child, about, "the output of spawn_agent");
     told.say(entry);
-    let mut action = on_parent(told, child, Phase::Open, None, "running", "the output of spawn_agent");
-    put(&mut action.metadata, "parentToolUseId", Some(call));
+    let mut action = on_parent(told, child, Phase::Open, Some(role), "running", "the output of spawn_agent");
+    put(&mut action.metadata, "parentToolUseId", Some(call.id.as_str()));
     told.say(action);
 }
 

@@ -28,11 +28,13 @@ pub(super) struct Spoken {
     pub(super) cwd: Option<String>,
     /// The command or script that the call polls.
     pub(super) polls: Option<String>,
+    /// The role of the agent that the call starts.
+    pub(super) role: Option<String>,
 }
 
 impl Spoken {
     pub(super) fn new(tool: impl Into<String>, input: impl Into<String>) -> Self {
-        Self { tool: tool.into(), input: input.into(), cwd: None, polls: None }
+        Self { tool: tool.into(), input: input.into(), cwd: None, polls: None, role: None }
     }
 }
 
@@ -65,6 +67,10 @@ pub(super) fn function(told: &mut Telling<'_>, item: &Members<'_>) {
         ("write_stdin", Some(arguments)) => typed(arguments),
         ("wait", Some(arguments)) => Spoken {
             polls: arguments.word("cell_id").map(|cell| format!("cell:{cell}")),
+            ..Spoken::new(tool, said.clone())
+        },
+        ("spawn_agent", Some(arguments)) => Spoken {
+            role: arguments.word("agent_type").map(Cow::into_owned),
             ..Spoken::new(tool, said.clone())
         },
         (_, Some(_)) => Spoken::new(tool, said.clone()),
@@ -138,6 +144,7 @@ fn open(told: &mut Telling<'_>, id: Option<&str>, spoken: Spoken, reason: &str) 
     let (mut entry, mut call) = attempt(told, id, &spoken, Phase::Open, reason);
     entry.state = Some(CallState::Running);
     call.process = spoken.polls;
+    call.role = spoken.role.map(|role| told.rules.word(&role));
     told.state.open(call);
     told.say(entry);
 }
@@ -165,6 +172,7 @@ pub(super) fn attempt(
         subtype: Some(meaning.semantics.subtype),
         told: false,
         process: None,
+        role: None,
     };
     meaning.write(&mut entry);
     put(&mut entry.metadata, "callSignature", Some(call_signature(Agent::Codex, &tool, &input)));

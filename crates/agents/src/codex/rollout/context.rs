@@ -65,6 +65,7 @@ pub(super) fn retained(told: &mut Telling<'_>, answer: &Members<'_>) {
         subtype: None,
         told: false,
         process: None,
+        role: None,
     });
     let mut entry = told.event(call.kind, Phase::Update, tool_key(&id), "retained_context");
     entry.tool_name = Some(call.tool);

@@ -94,7 +94,7 @@ pub(super) fn returned(told: &mut Telling<'_>, item: &Members<'_>, reason: &str)
     if call.tool.ends_with("spawn_agent")
         && let Some(child) = child
     {
-        agents::spawn_returned(told, &child, &call.id);
+        agents::spawn_returned(told, &child, &call);
     } else if call.tool.ends_with("wait_agent") {
         agents::wait_returned(told, &output.body);
     }

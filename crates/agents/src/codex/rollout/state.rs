@@ -126,6 +126,9 @@ pub struct OpenCall {
     /// The command or script that goes on: of the call that started it, and of a call that polls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
+    /// The role of the agent that it starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
 }
 
 impl RolloutState {
@@ -196,6 +199,7 @@ mod tests {
             subtype: None,
             told: false,
             process: None,
+            role: None,
         }
     }
 
