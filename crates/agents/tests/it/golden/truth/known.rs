@@ -21,6 +21,8 @@ fn knows(agent: Agent, channel: Channel, column: &str) -> bool {
         (_, "blocked") => is_hook,
         // What a teammate reports is put into the conversation, past the hooks.
         (_, "messages") => !is_hook,
+        // Neither do hooks of Claude Code tell what an agent was told to do.
+        (Agent::ClaudeCode, "orders") => !is_hook,
         // Esc, and No in a dialog, end a turn of Claude Code without a hook.
         (Agent::ClaudeCode, "interrupts") => !is_hook,
         // That somebody was asked, and that auto mode decided, is only told to hooks.
@@ -91,7 +93,7 @@ pub(super) fn expected(row: &Row, channels: &[Channel]) -> Happened {
         ("answers", row.number("answers") - row.number("repeated") - unknown_errors),
         ("reports", row.number("reports") - i64::try_from(hidden).unwrap()),
     ]);
-    for column in ["interrupts", "asks", "refusals", "failed_requests"] {
+    for column in ["orders", "interrupts", "asks", "refusals", "failed_requests"] {
         numbers.insert(column, count(column));
     }
     let mut calls = Vec::new();

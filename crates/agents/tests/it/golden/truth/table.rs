@@ -21,6 +21,7 @@ const NUMBERS: &[&str] = &[
     "answers",
     "repeated",
     "reports",
+    "orders",
     "interrupts",
     "asks",
     "refusals",

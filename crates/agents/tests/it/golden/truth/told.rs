@@ -190,6 +190,7 @@ pub(super) fn told(scenario: &Scenario, channels: &[Channel]) -> Happened {
         ("prompts", count(&|fact| is(fact, Kind::UserMessage) && is_main(fact))),
         ("answers", count(&|fact| is(fact, Kind::AssistantResponse) && is_main(fact))),
         ("reports", count(&|fact| is(fact, Kind::AssistantResponse) && !is_main(fact))),
+        ("orders", count(&|fact| is(fact, Kind::UserMessage) && !is_main(fact))),
         ("interrupts", count(&|fact| is(fact, Kind::TurnInterrupted))),
         ("asks", count(&|fact| is(fact, Kind::PermissionRequest) || outcome(fact, "observed"))),
         ("refusals", count(&|fact| outcome(fact, "auto_deny"))),
