@@ -74,8 +74,11 @@ pub(super) fn prompt_key(turn: &str, prompt: Kept<'_>) -> String {
     format!("prompt:{turn}:{}", prompt.key())
 }
 
-pub(super) fn said_key(turn: &str, message: Kept<'_>) -> String {
-    format!("said:{turn}:{}", message.key())
+/// The last words of a turn. A hook may send the agent on, and then it answers again in the same turn, perhaps with
+/// the same words: both channels know that it is not the first time.
+pub(super) fn said_key(turn: &str, message: Kept<'_>, is_again: bool) -> String {
+    let again = if is_again { ":again" } else { "" };
+    format!("said:{turn}:{}{again}", message.key())
 }
 
 pub(super) fn subagent_key(child: &str) -> String {

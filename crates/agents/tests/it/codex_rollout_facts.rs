@@ -245,10 +245,7 @@ fn commentary_and_thoughts_are_told_only_at_full() {
             .filter(|entry| is(entry, Kind::AssistantResponse))
             .filter_map(|entry| entry.body.as_deref())
             .collect();
-        // Where a hook made the agent go on, it said the same words twice, and only the second time was the last.
-        let commentary =
-            found.iter().filter(|entry| is(entry, Kind::AssistantCommentary) && name != "o_stopblock");
-        for entry in commentary {
+        for entry in found.iter().filter(|entry| is(entry, Kind::AssistantCommentary)) {
             assert!(!last.contains(&entry.body.as_deref().unwrap()), "{name}: {entry:?}");
         }
     }
@@ -262,6 +259,58 @@ fn commentary_and_thoughts_are_told_only_at_full() {
     let found = entries("shell_ok", &rollout("shell_ok"), Level::Full);
     let thought = found.iter().find(|entry| is(entry, Kind::ThoughtLogged)).unwrap();
     assert_eq!(thought.body.as_deref(), Some("**Listing files**"));
+}
+
+/// A turn in which a hook sent the agent on after its first answer.
+fn sent_on(history_mode: &str, phase: Option<&str>, first: &str, second: &str) -> Vec<u8> {
+    let item = |item: Value| {
+        ("event_msg", json!({"type": "item_completed", "thread_id": THREAD, "turn_id": "t", "item": item}))
+    };
+    let said = |id: &str, text: &str| {
+        let content = json!([{"type": "Text", "text": text}]);
+        item(json!({"type": "AgentMessage", "id": id, "phase": phase, "content": content}))
+    };
+    written(&[
+        ("session_meta", json!({"id": THREAD, "session_id": THREAD, "history_mode": history_mode})),
+        ("event_msg", json!({"type": "task_started", "turn_id": "t"})),
+        said("m1", first),
+        item(
+            json!({"type": "HookPrompt", "id": "h", "fragments": [{"text": "go on", "hookRunId": "stop:1:x"}]}),
+        ),
+        said("m2", second),
+        ("event_msg", json!({"type": "task_complete", "turn_id": "t", "last_agent_message": second})),
+    ])
+}
+
+#[test]
+fn an_answer_after_which_a_hook_sent_the_agent_on_is_an_answer_too() {
+    for level in LEVELS {
+        for phase in [None, Some("final_answer")] {
+            for second in ["Done.", "Really done."] {
+                let found = entries("x", &sent_on("paginated", phase, "Done.", second), level);
+                let answers: Vec<&Entry> =
+                    found.iter().filter(|entry| is(entry, Kind::AssistantResponse)).collect();
+                let keys: BTreeSet<&str> = answers.iter().map(|entry| entry.key.as_str()).collect();
+                assert_eq!((answers.len(), keys.len()), (2, 2), "{level:?} {second}: {answers:#?}");
+                assert!(!answers[0].key.ends_with(":again") && answers[1].key.ends_with(":again"));
+                assert_eq!(answers[0].metadata["messageBytes"], 5);
+                assert!(answers.iter().all(|entry| entry.aliases.is_empty()), "{answers:#?}");
+                assert!(!found.iter().any(|entry| is(entry, Kind::AssistantCommentary)), "{found:#?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_older_dialect_knows_an_answer_by_the_name_that_it_has_after_a_hook_sent_the_agent_on() {
+    let rows = written(&[
+        ("session_meta", json!({"id": THREAD, "session_id": THREAD, "history_mode": "legacy"})),
+        ("event_msg", json!({"type": "task_started", "turn_id": "t"})),
+        ("event_msg", json!({"type": "task_complete", "turn_id": "t", "last_agent_message": "Done."})),
+    ]);
+    let found = entries("x", &rows, Level::Actions);
+    let answer = found.iter().find(|entry| is(entry, Kind::AssistantResponse)).unwrap();
+    assert_eq!(answer.aliases, [format!("{}:again", answer.key)]);
 }
 
 #[test]

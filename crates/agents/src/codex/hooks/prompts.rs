@@ -59,8 +59,9 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
 /// The last words of a turn.
 pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     let said = hook.said("last_assistant_message");
+    let is_again = hook.payload.get("stop_hook_active").and_then(|flag| flag.as_bool());
     let key = match (&hook.turn, said) {
-        (Some(turn), Some(said)) if !said.is_empty() => said_key(turn, said),
+        (Some(turn), Some(said)) if !said.is_empty() => said_key(turn, said, is_again == Some(true)),
         _ => format!("stop:{}", hook.observation.name),
     };
     let mut entry = hook.event(Kind::AssistantResponse, Phase::Close, key);
@@ -69,11 +70,7 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     if let Some(said) = said {
         write_message(&mut entry, said);
     }
-    put(
-        &mut entry.metadata,
-        "stopHookActive",
-        hook.payload.get("stop_hook_active").and_then(|flag| flag.as_bool()),
-    );
+    put(&mut entry.metadata, "stopHookActive", is_again);
     entry
 }
 

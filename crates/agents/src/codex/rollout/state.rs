@@ -69,8 +69,10 @@ pub struct RolloutState {
     pub totals: Option<Totals>,
     /// A hash of the last context snapshot: equal ones are not repeated.
     pub snapshot: Option<u64>,
-    /// What the agent said last, at level `full`: commentary if anything but the end of the turn follows.
+    /// What the agent said last: an answer if the turn ends or a hook sends the agent on, else commentary.
     pub said: Option<Said>,
+    /// The turn in which a hook sent the agent on last.
+    pub sent_on_turn: Option<String>,
     /// Calls that have no outcome yet, oldest first.
     pub calls: Vec<OpenCall>,
 }
@@ -103,8 +105,14 @@ pub struct Said {
     pub turn: Option<String>,
     /// When.
     pub at: Option<Millis>,
-    /// The text, after privacy.
-    pub text: String,
+    /// The text, after privacy, at level `full`: only there may it be commentary.
+    pub text: Option<String>,
+    /// The key that it has as an answer.
+    pub key: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Whether the client calls it an answer, so that it is no commentary whatever follows.
+    pub is_final: bool,
 }
 
 /// A call that has no outcome yet.
@@ -158,6 +166,11 @@ impl RolloutState {
     /// The call whose command runs as this process.
     pub(super) fn process(&mut self, process: &str) -> Option<&mut OpenCall> {
         self.calls.iter_mut().find(|open| open.process.as_deref() == Some(process))
+    }
+
+    /// Whether a hook sent the agent on in this turn.
+    pub(super) fn is_sent_on(&self, turn: &str) -> bool {
+        self.sent_on_turn.as_deref() == Some(turn)
     }
 
     /// Makes a turn the current one; says whether it was not.

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::state::Said;
 use super::telling::Telling;
 use super::turns;
-use crate::codex::facts::{Kept, prompt_key, put, write_prompt, write_title};
+use crate::codex::facts::{Kept, prompt_key, put, said_key, write_message, write_prompt, write_title};
 use crate::codex::wire::{Members, Raw, text};
 use crate::text::title;
 
@@ -103,16 +103,17 @@ fn agent_said(told: &mut Telling<'_>, words: &str, phase: Option<&str>, id: Opti
         told.known("AgentMessage.phase", phase, &["commentary", "final_answer"]);
     }
     flush_said(told);
-    if told.rules.level() != Level::Full || words.trim().is_empty() || phase == Some("final_answer") {
-        return;
-    }
     let value = told.message(words);
-    let Some(words) = Kept::of(&value).and_then(Kept::text) else { return };
+    let Some(kept) = Kept::of(&value).filter(|kept| !kept.is_empty()) else { return };
+    let is_again = told.turn.as_deref().is_some_and(|turn| told.state.is_sent_on(turn));
     let said = Said {
         id: id.unwrap_or(&told.observation).to_owned(),
         turn: told.turn.clone(),
         at: Some(told.at),
-        text: words.to_owned(),
+        text: kept.text().filter(|_| told.rules.level() == Level::Full).map(str::to_owned),
+        key: told.turn.as_deref().map(|turn| said_key(turn, kept, is_again)).unwrap_or_default(),
+        bytes: words.trim().len() as u64,
+        is_final: phase == Some("final_answer"),
     };
     if phase == Some("commentary") {
         commentary(told, said);
@@ -133,7 +134,8 @@ pub(super) fn drop_said(told: &mut Telling<'_>, last: Option<&str>) {
     let Some(said) = told.state.said.take() else { return };
     let same = last.is_some_and(|last| {
         let value = told.message(last);
-        Kept::of(&value).and_then(Kept::text).is_some_and(|last| last.trim() == said.text.trim())
+        let words = said.text.as_deref().map(str::trim);
+        Kept::of(&value).and_then(Kept::text).is_some_and(|last| Some(last.trim()) == words)
     });
     if !same {
         commentary(told, said);
@@ -141,14 +143,34 @@ pub(super) fn drop_said(told: &mut Telling<'_>, last: Option<&str>) {
 }
 
 fn commentary(told: &mut Telling<'_>, said: Said) {
+    let Some(text) = said.text.filter(|_| !said.is_final) else { return };
     let key = format!("commentary:{}", said.id);
     let mut entry =
         told.event(Kind::AssistantCommentary, Phase::Open, key, "AgentMessage before the end of its turn");
     entry.occurred_at = said.at.unwrap_or(told.at);
     entry.turn = said.turn;
-    entry.title = Some(title(&said.text));
-    entry.body = Some(said.text);
+    entry.title = Some(title(&text));
+    entry.body = Some(text);
     told.say(entry);
+}
+
+/// A hook sent the agent on, so what it had said last was an answer, though not the end of its turn.
+fn send_on(told: &mut Telling<'_>) {
+    let is_answer = |said: &Said| said.turn.is_some() && said.turn == told.turn;
+    if !told.state.said.as_ref().is_some_and(is_answer) {
+        flush_said(told);
+    }
+    if let Some(said) = told.state.said.take() {
+        let reason = "AgentMessage before a HookPrompt";
+        let mut entry = told.event(Kind::AssistantResponse, Phase::Close, said.key, reason);
+        entry.occurred_at = said.at.unwrap_or(told.at);
+        entry.ended_at = said.at;
+        // The hook has the words at every level that has any.
+        entry.evidence.certainty = Certainty::Inferred;
+        write_message(&mut entry, said.text.as_deref().map_or(Kept::Bytes(said.bytes), Kept::Text));
+        told.say(entry);
+    }
+    told.state.sent_on_turn.clone_from(&told.turn);
 }
 
 /// Thoughts as an item: `Reasoning`.
@@ -183,6 +205,7 @@ fn thought(told: &mut Telling<'_>, words: &str, id: &str, reason: &str) {
 
 /// A hook of the user made the agent go on: `HookPrompt`.
 pub(super) fn hook_prompt(told: &mut Telling<'_>, item: &Members<'_>) {
+    send_on(told);
     let id = item.word("id").map_or_else(|| told.observation.clone(), |id| told.rules.word(&id));
     let fragments: Vec<_> =
         item.list("fragments").into_iter().filter_map(|one| Members::parse(one.get())).collect();

@@ -95,7 +95,12 @@ fn end_turn(told: &mut Telling<'_>, task: &Members<'_>, turn: &str, state: CallS
 
 /// The final message of a turn.
 pub(super) fn response(told: &mut Telling<'_>, turn: &str, message: Kept<'_>, reason: &str) {
-    let mut entry = told.event(Kind::AssistantResponse, Phase::Close, said_key(turn, message), reason);
+    let key = said_key(turn, message, told.state.is_sent_on(turn));
+    let mut entry = told.event(Kind::AssistantResponse, Phase::Close, key, reason);
+    if told.state.history_mode.as_deref() != Some("paginated") {
+        // The older dialect does not tell that a hook sent the agent on, and the hook does.
+        entry.aliases.push(said_key(turn, message, true));
+    }
     entry.ended_at = Some(told.at);
     write_message(&mut entry, message);
     told.say(entry);

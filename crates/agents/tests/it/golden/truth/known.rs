@@ -89,8 +89,7 @@ pub(super) fn expected(row: &Row, channels: &[Channel]) -> Happened {
     let hidden = row.agents.iter().filter(|child| is_hidden(&child.kind)).count();
     let mut numbers = BTreeMap::from([
         ("prompts", row.number("prompts") - blocked + count("messages")),
-        // An answer has no id of its own: what is said twice in one turn is one to every channel.
-        ("answers", row.number("answers") - row.number("repeated") - unknown_errors),
+        ("answers", row.number("answers") - unknown_errors),
         ("reports", row.number("reports") - i64::try_from(hidden).unwrap()),
     ]);
     for column in ["orders", "interrupts", "asks", "refusals", "failed_requests"] {

@@ -19,7 +19,6 @@ const NUMBERS: &[&str] = &[
     "blocked",
     "messages",
     "answers",
-    "repeated",
     "reports",
     "orders",
     "interrupts",
