@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Task } from '../api/types';
-import { parse, questionOf, without } from './chips';
+import { parse, questionOf, without } from '../api/chips';
 import { before, bucketCount, everyDay, readRange } from './insights/range';
 import { askFor, isFiltered, mergeFirstPage, readFilter } from './taskFilter';
 

@@ -33,7 +33,9 @@ export interface Scene {
   hovered?: Bar;
   cursorT?: number;
   area?: { from: number; to: number };
-  /** Ids of bars that answer a search; others are dimmed. */
+  /** Ids of bars that answer what is looked for; others are dimmed. */
+  matches?: ReadonlySet<string>;
+  /** The agent whose causes are shown. */
   focusTask?: string;
 }
 
@@ -143,6 +145,7 @@ interface Placed {
 function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, rows: readonly LaneRow[], toX: (t: number) => number): void {
   const t0 = scene.axis.toT(scene.view.u0);
   const byColour = new Map<string, number[]>();
+  const dim = new Map<string, number[]>();
   const special: Placed[] = [];
   const toEnd = (t: number) => toX(t);
   for (const row of rows) {
@@ -158,20 +161,29 @@ function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette,
         if (w <= 0) return;
         const sure = run.certainty !== 'inferred' && run.certainty !== 'guessed';
         const plain = sure && run.failures === 0 && !run.last.running && w < 24 && bar.id !== scene.selected && bar !== scene.hovered;
-        if (plain) {
+        const dimmed = scene.matches !== undefined && bar.id !== scene.selected && !(bar.id !== undefined && scene.matches.has(bar.id));
+        if (plain || dimmed) {
           const colour = palette.lanes[bar.lane] ?? palette.dim;
-          let list = byColour.get(colour);
-          if (!list) byColour.set(colour, (list = []));
+          const lists = dimmed ? dim : byColour;
+          let list = lists.get(colour);
+          if (!list) lists.set(colour, (list = []));
           list.push(x, y, w, h);
         } else special.push({ x, y, w, h, run: { ...run } });
       });
     }
   }
+  pen.globalAlpha = 0.22;
+  fillAll(pen, dim);
+  pen.globalAlpha = 1;
+  fillAll(pen, byColour);
+  for (const placed of special) drawSpecial(pen, scene, palette, placed, toX);
+}
+
+function fillAll(pen: CanvasRenderingContext2D, byColour: ReadonlyMap<string, number[]>): void {
   for (const [colour, rects] of byColour) {
     pen.fillStyle = colour;
     for (let i = 0; i < rects.length; i += 4) pen.fillRect(rects[i]!, rects[i + 1]!, Math.max(rects[i + 2]! - 0.5, 1.5), rects[i + 3]!);
   }
-  for (const placed of special) drawSpecial(pen, scene, palette, placed, toX);
 }
 
 /** A bar that says more than that it is there: failed, running, unsure, picked, or wide enough for words. */

@@ -22,6 +22,8 @@ export interface LaneRow {
   tracks: Bar[][];
   /** Items that found no track of their own. */
   overflow: number;
+  /** Whether it was put to the top. */
+  pinned: boolean;
   top: number;
   height: number;
   trackPx: number;
@@ -43,14 +45,14 @@ export interface RowOptions {
   momentMs: number;
   /** Rows that once had this many tracks keep them: a finer picture must not make the page jump. */
   tracksAtLeast?: ReadonlyMap<string, number>;
+  /** Keys of rows that stand at the top, whatever is open or closed around them. */
+  pinned?: ReadonlySet<string>;
 }
 
 export function laneRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOptions): LaneRow[] {
   const out: LaneRow[] = [];
-  let top = 0;
-  const push = (row: Omit<LaneRow, 'top'>) => {
-    out.push({ ...row, top });
-    top += row.height;
+  const push = (row: Omit<LaneRow, 'top' | 'pinned'>) => {
+    out.push({ ...row, top: 0, pinned: options.pinned?.has(row.key) ?? false });
   };
   const grown = tree.length > 1;
   const laneRow = (task: Task, lane: string, depth: number) => {
@@ -94,7 +96,18 @@ export function laneRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOp
     });
     if (open) for (const lane of LANES) if (!(i === 0 && speaking.includes(lane))) laneRow(task, lane, depth + 1);
   }
-  return out;
+  return placed(out);
+}
+
+/** Pinned rows first, each below the one before. */
+function placed(rows: LaneRow[]): LaneRow[] {
+  const ordered = rows.some((row) => row.pinned) ? [...rows.filter((row) => row.pinned), ...rows.filter((row) => !row.pinned)] : rows;
+  let top = 0;
+  for (const row of ordered) {
+    row.top = top;
+    top += row.height;
+  }
+  return ordered;
 }
 
 /** The row in the parent's lane that says that a subagent lives. */

@@ -183,6 +183,11 @@ export class TimelineSource {
     return bars;
   }
 
+  /** Whether every row is here by itself. */
+  get complete(): boolean {
+    return this.part?.from === Number.NEGATIVE_INFINITY;
+  }
+
   /** The bars of the whole picture, for the overview. */
   overview(): readonly Bar[] {
     return this.base;

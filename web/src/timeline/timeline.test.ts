@@ -51,6 +51,13 @@ describe('rows of the timeline', () => {
     expect(rows.find((row) => row.key === 'b/exploration')!.tracks).toHaveLength(3);
   });
 
+  it('stand at the top when they are pinned, without holes and without being told twice', () => {
+    const rows = laneRows(tree, lanes, { ...none, pinned: new Set(['c/planning', 'a/exploration', 'nobody']) });
+    expect(rows.map((row) => row.key)).toEqual(['a/exploration', 'c/planning', 'a/user', 'a', 'b', 'b/assistant', 'b/exploration', 'c', 'd', 'd/todos']);
+    expect(rows.filter((row) => row.pinned)).toHaveLength(2);
+    for (const [i, row] of rows.entries()) expect(row.top).toBe(i === 0 ? 0 : rows[i - 1]!.top + rows[i - 1]!.height);
+  });
+
   it('are found by their height', () => {
     const rows = laneRows(tree, lanes, none);
     for (const row of rows) {

@@ -1,0 +1,59 @@
+/**
+ * What was asked for in this task and what was found: among the rows that are here when all of them are, else by the
+ * server, which knows them all.
+ */
+import { api } from '../api/client';
+import { parse, questionOf } from '../api/chips';
+import { found, inOrder, matcher, type Match } from './find';
+import type { TimelineSource } from './source.svelte';
+
+/** As many agents as are asked one by one. */
+const AGENTS_AT_MOST = 12;
+const HITS_AT_MOST = 500;
+
+export class Finder {
+  matches = $state.raw<readonly Match[]>([]);
+  /** Whether there may be more than these. */
+  partly = $state(false);
+  readonly ids = $derived(new Set(this.matches.map(({ id }) => id)));
+  active = $state(false);
+  private asked: AbortController | undefined;
+  private readonly source: TimelineSource;
+
+  constructor(source: TimelineSource) {
+    this.source = source;
+  }
+
+  /** Looks again; what is found stays until the new answer is there. */
+  async look(text: string): Promise<void> {
+    this.asked?.abort();
+    const test = matcher(text, new Map(this.source.tree.map(({ task }) => [task.id, task.agentType])));
+    this.active = test !== undefined;
+    if (!test) {
+      this.matches = [];
+      this.partly = false;
+    } else if (this.source.complete) {
+      this.matches = found(this.source.bars(), test);
+      this.partly = false;
+    } else await this.ask(text);
+  }
+
+  private async ask(text: string): Promise<void> {
+    const controller = new AbortController();
+    this.asked = controller;
+    const question = questionOf(parse(text));
+    const tasks = this.source.tree.slice(0, AGENTS_AT_MOST);
+    try {
+      const pages = await Promise.all(tasks.map(({ task }) => api.search({ ...question, task: task.id, limit: HITS_AT_MOST }, controller.signal)));
+      const hits = pages.flatMap((page) => page.items);
+      this.matches = inOrder(hits.map(({ row }): Match => {
+        const start = Date.parse(row.occurredAt);
+        return { id: row.id, taskId: row.taskId, lane: row.lane, start, end: row.endedAt ? Date.parse(row.endedAt) : start };
+      }));
+      this.partly = pages.some((page) => page.nextCursor !== undefined) || this.source.tree.length > tasks.length;
+    } catch {
+      // Asked again with the next letter; until then nothing is found.
+      if (!controller.signal.aborted) this.matches = [];
+    }
+  }
+}
