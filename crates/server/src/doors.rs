@@ -11,6 +11,7 @@ use agent_tracer_ledger::view::SpoolHealth;
 use agent_tracer_ledger::{Batch, Receipt, Store};
 use agent_tracer_privacy::Config as PrivacyConfig;
 
+use crate::dead_letters::DeadLetter;
 use crate::live::Live;
 
 /// What is called when a batch is on disk, or could not be written. Called on the writer's thread.
@@ -88,6 +89,34 @@ pub type Ask<T> = Arc<dyn Fn() -> T + Send + Sync>;
 /// Finds a file of the dashboard.
 pub type FindAsset = Arc<dyn Fn(&str) -> Option<Asset> + Send + Sync>;
 
+/// What became of a dead letter that somebody wants to be read again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Requeued {
+    /// It waits with the others.
+    Waits,
+    /// There is none of that name, or it never was an envelope.
+    Unknown,
+    /// It could not be moved, and why.
+    Failed(String),
+}
+
+/// What the spool could not read, and the way back.
+#[derive(Clone)]
+pub struct DeadLetters {
+    /// The newest of them, at most a few hundred. Asked where waiting is allowed.
+    pub list: Ask<Result<Vec<DeadLetter>, String>>,
+    /// Puts one back among those that wait.
+    pub requeue: Arc<dyn Fn(&str) -> Requeued + Send + Sync>,
+}
+
+impl DeadLetters {
+    /// A spool without any.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { list: Arc::new(|| Ok(Vec::new())), requeue: Arc::new(|_| Requeued::Unknown) }
+    }
+}
+
 /// Everything that the server needs of others.
 #[derive(Clone)]
 pub struct Doors {
@@ -101,6 +130,8 @@ pub struct Doors {
     pub clock: Ask<Millis>,
     /// What the spool looks like. Asked where waiting is allowed.
     pub spool: Ask<SpoolView>,
+    /// What the spool could not read.
+    pub dead_letters: DeadLetters,
     /// What may be kept, as it is now: the user may edit it at any time. Asked where waiting is allowed.
     pub privacy: Ask<Arc<Privacy>>,
     /// A file of the dashboard by its path without the first slash; `index.html` is the page itself.

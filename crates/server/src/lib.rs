@@ -10,6 +10,7 @@
 mod app;
 mod assets;
 mod config;
+mod dead_letters;
 mod doors;
 mod excluded;
 mod guard;
@@ -28,7 +29,10 @@ mod serve;
 mod stream;
 
 pub use config::{Config, Limits, PeerIs, PeerOwner, Scope, Token};
-pub use doors::{Append, AppendError, Ask, Asset, Done, Doors, FindAsset, Privacy, SpoolView};
+pub use dead_letters::DeadLetter;
+pub use doors::{
+    Append, AppendError, Ask, Asset, DeadLetters, Done, Doors, FindAsset, Privacy, Requeued, SpoolView,
+};
 pub use live::Live;
 pub use problem::{Problem, Wrong};
 pub use security::{TokenError, owner_token, peer_owner};

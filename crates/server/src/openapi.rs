@@ -100,6 +100,17 @@ const OWN_CALLS: &[Call] = &[
         problems: &["401", "403"],
     },
     Call {
+        path: "/api/v1/dead-letters/{name}/requeue",
+        method: HttpMethod::Post,
+        operation: "requeueDeadLetter",
+        tag: "health",
+        summary: "Puts a dead letter back among the envelopes that wait. What still cannot be read comes back.",
+        params: &[],
+        body: None,
+        answer: ("204", "It waits with the others.", None),
+        problems: &["401", "403", "404", "503"],
+    },
+    Call {
         path: "/health",
         method: HttpMethod::Get,
         operation: "getLiveness",
@@ -134,14 +145,7 @@ pub(crate) fn document() -> OpenApi {
             .summary(Some(endpoint.summary))
             .tag("query");
         if endpoint.path.contains("{id}") {
-            operation = operation.parameter(
-                ParameterBuilder::new()
-                    .name("id")
-                    .parameter_in(ParameterIn::Path)
-                    .required(Required::True)
-                    .description(Some("The id."))
-                    .schema(Some(ObjectBuilder::new().schema_type(Type::String))),
-            );
+            operation = operation.parameter(in_path("id", "The id."));
         }
         for param in endpoint.params.iter().copied().flatten() {
             operation = operation.parameter(parameter(param));
@@ -181,6 +185,9 @@ pub(crate) fn text() -> String {
 fn called(call: &Call, problem: &RefOr<Schema>, schemas: &mut Schemas) -> utoipa::openapi::PathItem {
     let mut operation =
         OperationBuilder::new().operation_id(Some(call.operation)).summary(Some(call.summary)).tag(call.tag);
+    if call.path.contains("{name}") {
+        operation = operation.parameter(in_path("name", "The name."));
+    }
     for param in call.params.iter().copied().flatten() {
         operation = operation.parameter(parameter(param));
     }
@@ -203,6 +210,16 @@ fn called(call: &Call, problem: &RefOr<Schema>, schemas: &mut Schemas) -> utoipa
         operation = operation.response(*status, problem_response(status, problem));
     }
     PathItemBuilder::new().operation(call.method.clone(), operation).build()
+}
+
+/// A part of a path that stands for a text.
+fn in_path(name: &str, words: &str) -> ParameterBuilder {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Path)
+        .required(Required::True)
+        .description(Some(words))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
 }
 
 fn problem_response(status: &str, problem: &RefOr<Schema>) -> ResponseBuilder {

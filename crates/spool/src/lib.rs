@@ -12,6 +12,7 @@
 //! part of a path; every change to the disk passes the private `disk` room.
 
 pub mod checksum;
+mod dead;
 mod decimal;
 mod disk;
 pub mod doorbell;
@@ -28,6 +29,7 @@ mod switch;
 pub mod unrecorded;
 mod write;
 
+pub use dead::DeadLetter;
 pub use drain::Drain;
 pub use home::Home;
 pub use lost::Reason;

@@ -1,8 +1,9 @@
 /**
- * Questions to the server. Reads only; every failure becomes a `Problem` that a page can show.
+ * Questions to the server, and the few things it does for who may change something; every failure becomes a `Problem`
+ * that a page can show.
  */
 import type {
-  ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration, FailureStat, FileStat, FileUse,
+  ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, DeadLetter, EventDetail, Exploration, FailureStat, FileStat, FileUse,
   Health, Hit, LaneBins, Loop, McpStat, Page, Permission, Question, Row, Settings, SkillStat, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
   UsageBucket, WebLookup,
 } from './types';
@@ -60,6 +61,17 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
   return (await response.json()) as T;
 }
 
+/** Asks for something to be done. The browser's cookie says who asks; without it the server refuses. */
+export async function post(path: string): Promise<void> {
+  let response: Response;
+  try {
+    response = await fetch(`/api/v1/${path}`, { method: 'POST', credentials: 'same-origin' });
+  } catch {
+    throw new Problem(0, 'the server does not answer', 'Start it with `agent-tracer serve`.');
+  }
+  if (!response.ok) throw await problemOf(response);
+}
+
 const at = (id: string, what = '') => `tasks/${encodeURIComponent(id)}${what && `/${what}`}`;
 
 /** All pages of a list, at most `most` items. */
@@ -103,6 +115,8 @@ export const api = {
   attention: list<Attention>('attention'),
   health: list0<Health>('health'),
   settings: list0<Settings>('settings'),
+  deadLetters: list<DeadLetter>('dead-letters'),
+  requeue: (name: string) => post(`dead-letters/${encodeURIComponent(name)}/requeue`),
   tools: list<ToolStat>('tools'),
   failures: list<FailureStat>('failures'),
   usage: list<UsageBucket>('usage'),

@@ -21,6 +21,7 @@ export type Attention = Schemas['Attention'];
 export type CommandRun = Schemas['CommandRun'];
 export type CommandStat = Schemas['CommandStat'];
 export type ContextPoint = Schemas['ContextPoint'];
+export type DeadLetter = Schemas['DeadLetter'];
 export type Exploration = Schemas['Exploration'];
 export type FailureStat = Schemas['FailureStat'];
 export type FileStat = Schemas['FileStat'];

@@ -79,6 +79,15 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         ask: |app, _| write(&health(app)?),
     },
     Endpoint {
+        path: "/dead-letters",
+        operation: "listDeadLetters",
+        summary: "What the spool could not read and keeps aside, the newest first.",
+        params: &[],
+        shape: page::<crate::dead_letters::DeadLetter>,
+        ages: Ages::Always,
+        ask: |app, _| write(&crate::dead_letters::list(app)?),
+    },
+    Endpoint {
         path: "/settings",
         operation: "getSettings",
         summary: "How the server is set up.",

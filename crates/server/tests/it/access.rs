@@ -18,6 +18,7 @@ const MUTATING: &[&str] = &[
     "/v1/metrics",
     "/v1/traces",
     "/api/v1/login-codes",
+    "/api/v1/dead-letters/none/requeue",
 ];
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::{Batch, Full, Ledger, Options, Receipt};
 use agent_tracer_server::{
-    Append, AppendError, Config, Done, Doors, Live, PeerIs, Privacy, Server, SpoolView, serve,
+    Append, AppendError, Config, DeadLetters, Done, Doors, Live, PeerIs, Privacy, Server, SpoolView, serve,
 };
 use serde_json::{Value, json};
 
@@ -43,6 +43,7 @@ impl Real {
             live,
             clock: Arc::new(|| Millis(NOW)),
             spool: Arc::new(SpoolView::default),
+            dead_letters: DeadLetters::none(),
             privacy: Arc::new(|| Arc::new(Privacy::default())),
             assets: Arc::new(|_| None),
         };

@@ -187,3 +187,23 @@ fn a_store_that_breaks_breaks_only_its_own_answer() {
     world.memory.breaks.store(false, Ordering::SeqCst);
     assert_eq!(world.get("/api/v1/tools").status, 200);
 }
+
+#[test]
+fn a_dead_letter_is_told_and_goes_back_once() {
+    let world = World::new();
+    let letters = || world.get("/api/v1/dead-letters").json()["items"].as_array().cloned().unwrap();
+    let told = letters();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["arrivedAt"], "1970-01-01T00:00:05.000Z");
+    assert!(told[0]["reason"].as_str().unwrap().contains("it ends early"));
+    let path = format!("/api/v1/dead-letters/{}/requeue", told[0]["name"].as_str().unwrap());
+    assert_eq!(world.post(&path, &serde_json::json!({})).status, 204);
+    assert!(letters().is_empty());
+    let again = world.post(&path, &serde_json::json!({}));
+    assert_eq!(again.status, 404);
+    again.wrong();
+    for name in ["..%2f..%2ftoken", "%00", "."] {
+        let answer = world.post(&format!("/api/v1/dead-letters/{name}/requeue"), &serde_json::json!({}));
+        assert_eq!(answer.status, 404, "{name}");
+    }
+}

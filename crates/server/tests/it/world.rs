@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use agent_tracer_event::{Agent, Millis, TaskKey};
 use agent_tracer_privacy as privacy;
 use agent_tracer_server::{
-    Asset, Config, Doors, Live, PeerIs, Privacy, ServeError, Server, SpoolView, serve,
+    Asset, Config, DeadLetter, DeadLetters, Doors, Live, PeerIs, Privacy, Requeued, ServeError, Server,
+    SpoolView, serve,
 };
 use serde_json::Value;
 
@@ -51,6 +52,7 @@ impl World {
                 Arc::new(move || Millis(clock.load(Ordering::SeqCst)))
             },
             spool: Arc::new(|| SpoolView::with_lost([("full".to_owned(), 3)].into())),
+            dead_letters: dead_letters(),
             privacy: {
                 let privacy = privacy.clone();
                 Arc::new(move || privacy.lock().unwrap().clone())
@@ -79,6 +81,26 @@ impl World {
     /// Posts with the token.
     pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         self.ask("POST", path).bearer(TOKEN).json(body).send()
+    }
+}
+
+/// One torn envelope, which can be put back once.
+fn dead_letters() -> DeadLetters {
+    let letters = Arc::new(Mutex::new(vec![DeadLetter {
+        name: "00000000005000000000-7-1".to_owned(),
+        reason: "cannot read envelope `00000000005000000000-7-1`: it ends early".to_owned(),
+        bytes: 20,
+        arrived_at: Some(Millis(5_000)),
+    }]));
+    let list = Arc::clone(&letters);
+    DeadLetters {
+        list: Arc::new(move || Ok(list.lock().unwrap().clone())),
+        requeue: Arc::new(move |name| {
+            let mut letters = letters.lock().unwrap();
+            let before = letters.len();
+            letters.retain(|letter| letter.name != name);
+            if letters.len() < before { Requeued::Waits } else { Requeued::Unknown }
+        }),
     }
 }
 

@@ -249,6 +249,30 @@ export interface components {
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
         };
+        /** @description A file that the spool could not read and keeps aside. */
+        DeadLetter: {
+            /**
+             * Format: date-time
+             * @description When it arrived. Absent for what never was an envelope, which cannot be put back.
+             */
+            arrivedAt?: string | null;
+            /**
+             * Format: int64
+             * @description How long it is.
+             */
+            bytes: number;
+            /** @description Its name, by which it can be put back. */
+            name: string;
+            /** @description Why it could not be read. */
+            reason: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        DeadLetterPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["DeadLetter"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
         /** @description Where a task stands after the end of a session. */
         EndAnswer: {
             /** @description The session. */

@@ -7,8 +7,10 @@ use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, History, Intake, PrivacyFile, State};
 use agent_tracer_ledger::view::SpoolHealth;
 use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
-use agent_tracer_server::{Append, AppendError, Done, Doors, Live, Privacy, SpoolView};
-use agent_tracer_spool::{Home, Spool};
+use agent_tracer_server::{
+    Append, AppendError, DeadLetter, DeadLetters, Done, Doors, Live, Privacy, Requeued, SpoolView,
+};
+use agent_tracer_spool::{Home, Spool, doorbell};
 
 /// What the rooms of this process share.
 pub(super) struct Shared {
@@ -35,6 +37,7 @@ impl Shared {
                 let state = intake.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Intake::state);
                 look(&spool, clock(), state)
             }),
+            dead_letters: dead_letters(&self.home),
             privacy: Arc::new(move || {
                 let now = privacy.current();
                 Arc::new(Privacy {
@@ -45,6 +48,34 @@ impl Shared {
             }),
             assets: Arc::new(crate::dashboard::file),
         }
+    }
+}
+
+/// As many dead letters as anybody looks at.
+const DEAD_LETTERS_MAX: usize = 200;
+
+/// What the spool could not read; whatever goes back is told to the drain.
+fn dead_letters(home: &Home) -> DeadLetters {
+    let (looking, moving, home) = (Spool::at(&home.spool()), Spool::at(&home.spool()), home.clone());
+    DeadLetters {
+        list: Arc::new(move || {
+            let found = looking.dead_letters(DEAD_LETTERS_MAX).map_err(|error| error.to_string())?;
+            let told = |letter: agent_tracer_spool::DeadLetter| DeadLetter {
+                name: letter.name,
+                reason: letter.reason,
+                bytes: letter.bytes,
+                arrived_at: letter.arrived_nanos.map(Millis::from_nanos),
+            };
+            Ok(found.into_iter().map(told).collect())
+        }),
+        requeue: Arc::new(move |name| match moving.requeue(name) {
+            Ok(true) => {
+                doorbell::ring(&home);
+                Requeued::Waits
+            }
+            Ok(false) => Requeued::Unknown,
+            Err(error) => Requeued::Failed(error.to_string()),
+        }),
     }
 }
 
