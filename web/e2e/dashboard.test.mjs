@@ -1,12 +1,9 @@
 /** The dashboard in a real browser, on the real server: every page, live updates, filters, links, keys, a break. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
+import { seriousFaults } from './access.mjs';
 import { World } from './world.mjs';
-
-const axe = readFileSync(fileURLToPath(new URL('../node_modules/axe-core/axe.min.js', import.meta.url)), 'utf8');
 
 /** @type {World} */
 let world;
@@ -34,10 +31,7 @@ test('every page opens in both colours without an error, asks nobody else and ha
       const page = await world.page(path, { colorScheme });
       await page.getByRole('heading').first().waitFor({ state: 'attached' });
       await page.waitForLoadState('load');
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate(() => globalThis.axe.run());
-      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-      assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes[0].html}`), [], `${path} ${colorScheme}`);
+      assert.deepEqual(await seriousFaults(page), [], `${path} ${colorScheme}`);
       assert.deepEqual(page.wrongs, [], `${path} ${colorScheme}`);
       await page.close();
     }

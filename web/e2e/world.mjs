@@ -31,6 +31,37 @@ export class World {
     return world;
   }
 
+  /** The demo in its own home, told once and quickly; `link` signs a browser in. */
+  static async demo({ speed = 25, days = 2 } = {}) {
+    const world = new World();
+    world.server = spawn(tracer, ['demo', '--once', '--speed', String(speed), '--days', String(days)]);
+    let said = '';
+    await new Promise((resolve, reject) => {
+      world.server.stderr.on('data', (chunk) => {
+        said += chunk;
+        if (said.includes('told once')) resolve();
+      });
+      world.server.once('exit', (code) => reject(new Error(`demo ended with ${code}: ${said}`)));
+    });
+    world.server.removeAllListeners('exit');
+    world.link = /http:\S+login\S+/.exec(said)[0];
+    world.address = new URL(world.link).origin;
+    world.data = /data +(\S+),/.exec(said)[1];
+    world.browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
+    return world;
+  }
+
+  /** Asks until the answer is as it should be: what was written is read by a server that runs beside us. */
+  async until(path, isSo, limitMs = 60_000) {
+    const end = Date.now() + limitMs;
+    for (;;) {
+      const answer = await this.get(path);
+      const found = isSo(answer.items ?? answer);
+      if (found) return found;
+      if (Date.now() > end) throw new Error(`${path} never became so: ${JSON.stringify(answer).slice(0, 2000)}`);
+    }
+  }
+
   /** Transcripts of every captured session, where the client would have put them. */
   #copyHistory() {
     const captured = join(root, 'fixtures/claude-code/2.1.325');
@@ -105,6 +136,6 @@ export class World {
   async stop() {
     await this.browser?.close();
     if (this.server?.exitCode === null) await this.stopServer();
-    rmSync(this.home, { recursive: true, force: true });
+    if (this.home) rmSync(this.home, { recursive: true, force: true });
   }
 }
