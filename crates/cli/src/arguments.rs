@@ -4,6 +4,7 @@
 
 mod asking;
 mod demo;
+mod spending;
 mod tending;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ pub(crate) use asking::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
 pub(crate) use demo::Demo;
+pub(crate) use spending::{ByName, PeriodName, Usage};
 pub(crate) use tending::{Purge, Rebuild, Reread};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -60,6 +62,7 @@ pub(crate) enum Command {
     Tail(Tail),
     Search(Search),
     Tools(Tools),
+    Usage(Usage),
     Export(Export),
     Rebuild(Rebuild),
     Reread(Reread),

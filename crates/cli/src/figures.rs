@@ -1,6 +1,6 @@
 //! Numbers as people read them: short, with their unit.
 
-use agent_tracer_ledger::view::{Task, UsageView};
+use agent_tracer_ledger::view::{Residual, Task, UsageView};
 
 /// A number: `950`, `12.3k`, `4.5M`.
 pub(crate) fn count(number: u64) -> String {
@@ -52,6 +52,13 @@ pub(crate) fn tokens(usage: &UsageView) -> u64 {
     let parts =
         [usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_creation_tokens];
     parts.into_iter().fold(0, u64::saturating_add)
+}
+
+/// All tokens of a residual.
+pub(crate) fn residual(residual: &Residual) -> u64 {
+    [residual.output_tokens, residual.cache_read_tokens, residual.cache_creation_tokens]
+        .into_iter()
+        .fold(residual.input_tokens, u64::saturating_add)
 }
 
 /// What a usage cost: `$1.20`; `$1.20+` or `?` if some of it has no price.

@@ -4,7 +4,9 @@ use agent_tracer_event::Millis;
 use jiff::Timestamp;
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
+use crate::arguments::PeriodName;
 use crate::environment::Environment;
+use crate::failure::Failure;
 
 /// The local time zone; UTC if the system does not say, or says one that nobody knows.
 #[derive(Debug, Clone)]
@@ -19,6 +21,35 @@ impl LocalTime {
     fn named(name: Option<&str>) -> LocalTime {
         let known = name.and_then(|name| TimeZoneDatabase::bundled().get(name).ok());
         LocalTime(known.unwrap_or(TimeZone::UTC))
+    }
+
+    /// The zone that somebody names: `Europe/Berlin`, `UTC`.
+    pub(crate) fn parse(name: &str) -> Result<LocalTime, Failure> {
+        TimeZoneDatabase::bundled().get(name).map(LocalTime).map_err(|_| {
+            Failure::usage(format!("`{name}` is no time zone"))
+                .hint("write an IANA name, such as `Europe/Berlin` or `UTC`")
+        })
+    }
+
+    /// The moments between which a day, week or month of this zone lies, by the date that names it.
+    pub(crate) fn stretch(&self, name: &str, period: PeriodName) -> Option<(Millis, Millis)> {
+        let day = if name.len() == 7 { format!("{name}-01") } else { name.to_owned() };
+        let first: jiff::civil::Date = day.parse().ok()?;
+        let next = match period {
+            PeriodName::Weekly => first.checked_add(jiff::Span::new().weeks(1)),
+            PeriodName::Monthly => first.checked_add(jiff::Span::new().months(1)),
+            _ => first.tomorrow(),
+        };
+        let at = |date: jiff::civil::Date| {
+            let moment = date.to_zoned(self.0.clone()).ok()?;
+            Some(Millis(moment.timestamp().as_millisecond()))
+        };
+        Some((at(first)?, at(next.ok()?)?))
+    }
+
+    /// `2026-11-15 21:10`.
+    pub(crate) fn minute(&self, at: Millis) -> String {
+        self.show(at, "%Y-%m-%d %H:%M")
     }
 
     /// `2026-11-15 21:10:04`.
@@ -37,6 +68,12 @@ impl LocalTime {
             // A time that no calendar has.
             Err(_) => at.to_string(),
         }
+    }
+}
+
+impl agent_tracer_ledger::Zone for LocalTime {
+    fn offset_seconds(&self, at: Millis) -> i32 {
+        Timestamp::from_millisecond(at.0).map_or(0, |at| self.0.to_offset(at).seconds())
     }
 }
 

@@ -12,6 +12,7 @@ use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::files::Root;
 use agent_tracer_intake::{Clock, PrivacyFile};
 use agent_tracer_ledger::{Ledger, Options};
+use agent_tracer_prices::Prices;
 use agent_tracer_spool::Home;
 
 use crate::environment::Environment;
@@ -20,12 +21,28 @@ use crate::failure::{Failure, plain};
 /// Opens the ledger of a home. Whoever does holds the [`crate::instance::Instance`].
 pub(crate) fn ledger(home: &Home) -> Result<Ledger, Failure> {
     let path = home.data().join("ledger.db");
-    let options = Options { machine_id: machine(), ..Options::default() };
+    let options = Options { machine_id: machine(), pricer: Arc::new(prices(home)?) };
     Ledger::open(&path, options).map_err(|error| {
         let told = error.to_string();
         let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, ""));
         let failure = Failure::new(format!("cannot open `{}`: {text}", path.display()));
         if hint.is_empty() { failure } else { failure.hint(hint) }
+    })
+}
+
+/// What responses cost: the prices that are built in, and before them those of `prices.toml`.
+pub(crate) fn prices(home: &Home) -> Result<Prices, Failure> {
+    let path = home.config().join("prices.toml");
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Prices::embedded()),
+        Err(error) => {
+            return Err(Failure::new(format!("cannot read `{}`: {}", path.display(), plain(&error))));
+        }
+    };
+    Prices::with_overrides(&text).map_err(|error| {
+        Failure::new(format!("cannot understand `{}`: {error}", path.display()))
+            .hint("mend the line, or move the file away to go by the prices that are built in")
     })
 }
 

@@ -12,7 +12,7 @@ use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
     FailureStat, FileStat, FileUse, Hit, LaneBins, Loop, McpStat, OutcomeCounts, Page, Permission, Question,
     Row, SkillStat, SourceHealth, StoreHealth, Task, TaskKind, TaskStatus, TaskSummary, Todo, ToolCall,
-    ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBucket, WebLookup,
+    ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
 };
 
 /// The most items of one page.
@@ -201,6 +201,10 @@ pub trait Store: Send + Sync {
     fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>>;
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>>;
     fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>>;
+    /// Windows of five hours, newest first; the one that is open says what it comes to.
+    fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>>;
+    /// What a task and all below it spent, by model.
+    fn task_usage(&self, id: &TaskId) -> Answer<Page<UsageBucket>>;
     fn files(&self, range: &Range) -> Answer<Page<FileStat>>;
     fn skills(&self, range: &Range) -> Answer<Page<SkillStat>>;
     fn mcp(&self, range: &Range) -> Answer<Page<McpStat>>;

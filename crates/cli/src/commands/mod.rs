@@ -19,6 +19,7 @@ mod tasks;
 mod tend;
 mod tools;
 mod uninstall;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -45,6 +46,7 @@ pub(crate) fn run(
         Command::Tail(arguments) => tail::run(arguments, options, environment, output),
         Command::Search(arguments) => search::run(arguments, options, environment, output),
         Command::Tools(arguments) => tools::run(arguments, options, environment, output),
+        Command::Usage(arguments) => usage::run(arguments, options, environment, output),
         Command::Export(arguments) => export::run(arguments, options, environment, output),
         Command::Rebuild(arguments) => rebuild::run(arguments, options, environment, output),
         Command::Reread(arguments) => reread::run(arguments, options, environment, output),

@@ -11,5 +11,6 @@ mod install_codex;
 mod serve;
 mod tending;
 mod uninstall;
+mod usage;
 mod words;
 mod world;

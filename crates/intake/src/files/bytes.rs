@@ -3,11 +3,19 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
+use super::Kind;
 use ruzstd::decoding::StreamingDecoder;
 
 /// The most that one compressed file may grow to. Rollouts of weeks have a few hundred megabytes.
 const DECOMPRESSED_MAX: u64 = 8 << 30;
+
+/// Opens a file of an agent from its beginning, decompressed if need be.
+pub fn open(path: &Path, kind: &Kind) -> io::Result<impl Read + use<>> {
+    let compressed = matches!(kind, Kind::Rollout { compressed: true });
+    Bytes::open(File::open(path)?, compressed, 0)
+}
 
 /// Bytes that are read one after the other.
 pub(super) enum Bytes {

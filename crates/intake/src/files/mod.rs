@@ -13,6 +13,7 @@ mod read;
 mod reader;
 mod registry;
 
+pub use bytes::open;
 pub use find::{Facts, Found, Kind, Root, classify, find};
 pub(crate) use find::{find_in, look};
 pub use read::{Files, ReadError, Work};

@@ -3,6 +3,7 @@
 //! A fact becomes a [`FactRow`]; a row adds what it counts to a [`Tally`](tally::Tally), and takes the same away when
 //! it changes. So every sum is a function of the facts alone, whatever the order in which they came.
 
+pub mod blocks;
 pub mod latency;
 pub mod list;
 pub mod residual;

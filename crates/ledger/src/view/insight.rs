@@ -69,6 +69,42 @@ pub struct UsageBucket {
     pub usage: UsageView,
 }
 
+/// A window of five hours, as the clients count them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageBlock {
+    /// When it opened: the full hour before its first response.
+    #[schema(value_type = String, format = DateTime)]
+    pub started_at: Millis,
+    /// When it closes.
+    #[schema(value_type = String, format = DateTime)]
+    pub ends_at: Millis,
+    /// Until when anything was spent in it, to the quarter-hour.
+    #[schema(value_type = String, format = DateTime)]
+    pub last_at: Millis,
+    /// Whether it is open now.
+    pub is_active: bool,
+    /// What it comes to if it goes on like that, while it is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<BlockForecast>,
+    /// What was spent in it.
+    pub usage: UsageView,
+}
+
+/// How fast a window fills, since its first response.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BlockForecast {
+    /// Tokens in a minute.
+    pub tokens_per_minute: f64,
+    /// US dollars in an hour.
+    pub cost_per_hour_usd: f64,
+    /// The tokens that it will hold when it closes.
+    pub tokens: u64,
+    /// What it will have cost then.
+    pub cost_usd: f64,
+}
+
 /// A file over many tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

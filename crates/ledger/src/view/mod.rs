@@ -13,8 +13,8 @@ mod task;
 pub use activity::{ActivityBucket, LaneBin, LaneBins, LaneStrip};
 pub use health::{Health, OutcomeCounts, SourceHealth, SpoolHealth, StoreHealth, UnrecognisedName};
 pub use insight::{
-    AgentStat, Attention, CommandStat, FailureStat, FileStat, Hit, Loop, McpStat, SkillStat, ToolDurations,
-    ToolStat, UsageBucket,
+    AgentStat, Attention, BlockForecast, CommandStat, FailureStat, FileStat, Hit, Loop, McpStat, SkillStat,
+    ToolDurations, ToolStat, UsageBlock, UsageBucket,
 };
 pub use lists::{
     CommandRun, ContextPoint, ContextPointKind, Exploration, FileUse, FileUser, Permission, Question, Todo,

@@ -118,6 +118,21 @@ pub struct ResidualModel {
     pub reason: String,
 }
 
+impl From<ResidualModel> for Residual {
+    fn from(line: ResidualModel) -> Self {
+        Self {
+            input_tokens: line.input_tokens,
+            output_tokens: line.output_tokens,
+            cache_read_tokens: line.cache_read_tokens,
+            cache_creation_tokens: line.cache_creation_tokens,
+            cost_usd: line.cost_usd.unwrap_or(0.0),
+            client_cost_usd: None,
+            reason: line.reason,
+            models: Vec::new(),
+        }
+    }
+}
+
 /// What a sum of usage rests on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -3,7 +3,7 @@
 use agent_tracer_event::{CallState, Kind};
 use agent_tracer_ledger::view::{
     ActivityBucket, AgentStat, Attention, CommandStat, FailureStat, FileStat, Hit, Loop, McpStat, SkillStat,
-    ToolStat, UsageBucket,
+    ToolStat, UsageBlock, UsageBucket,
 };
 use agent_tracer_ledger::{SearchFilter, UsageBy, Utc, Zone};
 
@@ -86,6 +86,15 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         shape: page::<UsageBucket>,
         ages: Ages::WithLedger,
         ask: usage,
+    },
+    Endpoint {
+        path: "/usage/blocks",
+        operation: "listUsageBlocks",
+        summary: "Windows of five hours, newest first; the open one with its pace and forecast.",
+        params: RANGE,
+        shape: page::<UsageBlock>,
+        ages: Ages::Always,
+        ask: |app, asked| json(app.doors.store.blocks(asked.now, &asked.range())),
     },
     Endpoint {
         path: "/files",

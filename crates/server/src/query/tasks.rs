@@ -4,7 +4,7 @@ use agent_tracer_event::{Agent, FactId, TaskId};
 use agent_tracer_ledger::TaskFilter;
 use agent_tracer_ledger::view::{
     CommandRun, ContextPoint, EventDetail, Exploration, FileUse, LaneBins, Permission, Question, Row, Task,
-    TaskKind, TaskStatus, TaskSummary, Todo, ToolCall, TreeNode, Turn, WebLookup,
+    TaskKind, TaskStatus, TaskSummary, Todo, ToolCall, TreeNode, Turn, UsageBucket, WebLookup,
 };
 
 use super::params::{BETWEEN, OWNERS, PAGING, ROWS, TREE};
@@ -200,6 +200,15 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         shape: page::<Question>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(app.doors.store.questions(&task(asked)?, &asked.rows())),
+    },
+    Endpoint {
+        path: "/tasks/{id}/usage",
+        operation: "listTaskUsage",
+        summary: "What a task and its subagents spent, by model.",
+        params: &[],
+        shape: page::<UsageBucket>,
+        ages: Ages::WithLedger,
+        ask: |app, asked| json(app.doors.store.task_usage(&task(asked)?)),
     },
     Endpoint {
         path: "/tasks/{id}/summary",

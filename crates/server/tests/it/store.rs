@@ -292,6 +292,12 @@ impl Store for Memory {
     fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
         self.empty(&format!("usage {by:?} {} {range:?}", zone.offset_seconds(Millis(1_794_777_004_001))))
     }
+    fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
+        self.empty(&format!("blocks {now:?} {range:?}"))
+    }
+    fn task_usage(&self, id: &TaskId) -> Answer<Page<UsageBucket>> {
+        self.empty(&format!("task_usage {id:?}"))
+    }
     fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
         self.empty(&format!("files {range:?}"))
     }

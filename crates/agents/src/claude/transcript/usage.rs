@@ -5,12 +5,14 @@
 //! numbers are read. The law: every response counts once, whatever it is repeated in. Its id decides, over all files,
 //! so the blocks of a message, the copies in a fork and the echo of a subagent's answer fold into one.
 
+mod account;
 mod book;
 
 use memchr::memmem::Finder;
 
 use agent_tracer_event::Millis;
 
+pub use account::ScannedAccount;
 pub use book::{Counted, UsageBook};
 use book::{Response, ResponseId};
 
@@ -73,6 +75,8 @@ pub struct UsageScan {
 pub(super) struct UsageReader {
     file: TranscriptFile,
     counts: ScanCounts,
+    /// When the last response was given.
+    last_at: Option<Millis>,
 }
 
 impl UsageScan {
@@ -103,6 +107,8 @@ impl UsageScan {
                 }
                 if needle.find(bytes).is_some() {
                     reader.line(bytes, book);
+                } else if account::is_account(bytes) {
+                    reader.account(bytes, book);
                 }
             }
             Line::TooLong { head, tail, .. } => reader.take_remains(head, tail, book),
@@ -115,6 +121,8 @@ impl UsageScan {
             let malformed = self.reader.counts.malformed;
             if self.needle.find(rest).is_some() {
                 self.reader.line(rest, book);
+            } else if account::is_account(rest) {
+                self.reader.account(rest, book);
             }
             // A line that is still being written is no fault of anybody's.
             self.reader.counts.malformed = malformed;
@@ -125,7 +133,7 @@ impl UsageScan {
 
 impl UsageReader {
     pub(super) fn new(file: TranscriptFile) -> Self {
-        Self { file, counts: ScanCounts::default() }
+        Self { file, counts: ScanCounts::default(), last_at: None }
     }
 
     pub(super) fn counts(&self) -> ScanCounts {
@@ -136,6 +144,16 @@ impl UsageReader {
         match row(line, Depth::Numbers) {
             Ok(row) => self.take(&row, line, book),
             Err(_) => self.counts.malformed += 1,
+        }
+    }
+
+    fn account(&mut self, line: &[u8], book: &mut UsageBook) {
+        let Some((session, account)) = ScannedAccount::read(line, self.last_at) else {
+            self.counts.malformed += 1;
+            return;
+        };
+        if let Some(session) = session.or_else(|| self.file.session.clone()) {
+            book.add_account(&session, account);
         }
     }
 
@@ -184,6 +202,7 @@ impl UsageReader {
             return;
         };
         self.counts.rows += 1;
+        self.last_at = time(row.timestamp).or(self.last_at);
         let message_id = message.map(|message| message.id).unwrap_or_default();
         let agent = if row.agent.is_empty() {
             self.file.agent_id.as_deref().map(Into::into)

@@ -28,6 +28,7 @@ pub(super) fn event(told: &mut Telling<'_>, event: &Members<'_>) {
                 usage::difference(told, &info);
             }
         }
+        "thread_settings_applied" => usage::settings(told, event),
         "item_completed" => items::completed(told, event),
         "user_message" => talk::user_event(told, event),
         "agent_message" => talk::agent_event(told, event),

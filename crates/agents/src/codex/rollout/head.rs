@@ -63,8 +63,7 @@ pub(super) fn says_nothing(row: &str, payload: Option<&str>) -> bool {
         // `turn_context` repeats the settings for each turn; the rest are remarks of the client to its user.
         ("event_msg", Some(kind)) => matches!(
             kind,
-            "thread_settings_applied"
-                | "thread_name_updated"
+            "thread_name_updated"
                 | "thread_goal_updated"
                 | "thread_rolled_back"
                 | "undo_completed"

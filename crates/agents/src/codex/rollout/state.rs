@@ -47,6 +47,8 @@ pub struct RolloutState {
     pub cwd: Option<String>,
     /// The model of the current turn.
     pub model: Option<String>,
+    /// The service that was asked for, unless it is the ordinary one.
+    pub service_tier: Option<String>,
     /// When the user is asked: `never`, `on-request`, …
     pub approval_policy: Option<String>,
     /// The generation of agent tools: `v1`, `v2`, `disabled`.

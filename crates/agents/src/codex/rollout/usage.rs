@@ -77,10 +77,18 @@ pub(super) fn difference(told: &mut Telling<'_>, info: &Members<'_>) {
     say_usage(told, entry, &used, "difference");
 }
 
+/// The settings of the thread from here on: `thread_settings_applied`. They name the service that is paid for.
+pub(super) fn settings(told: &mut Telling<'_>, payload: &Members<'_>) {
+    let Some(settings) = payload.members("thread_settings") else { return };
+    let tier = settings.word("service_tier").map(|tier| told.rules.word(&tier));
+    told.state.service_tier = tier.filter(|tier| !matches!(tier.as_str(), "" | "default" | "auto"));
+}
+
 fn say_usage(told: &mut Telling<'_>, mut entry: agent_tracer_event::Entry, used: &Totals, source: &str) {
     used.usage().write(&mut entry.metadata);
     put(&mut entry.metadata, "usageSource", Some(source));
     put(&mut entry.metadata, "model", told.state.model.as_deref().map(Value::from));
+    put(&mut entry.metadata, "serviceTier", told.state.service_tier.as_deref().map(Value::from));
     let model = told.state.model.as_deref().unwrap_or("a model");
     entry.title = Some(crate::text::title(&format!("Response of {model}")));
     told.say(entry);

@@ -106,6 +106,20 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
             figures::count(usage.cache_creation_tokens)
         )),
     );
+    if let Some(left) = &usage.residual {
+        line(
+            "residual",
+            text(format!(
+                "{} of them only in the client's account ({}): {} in, {} out, {} from cache, {} to cache",
+                figures::count(figures::residual(left)),
+                left.reason,
+                figures::count(left.input_tokens),
+                figures::count(left.output_tokens),
+                figures::count(left.cache_read_tokens),
+                figures::count(left.cache_creation_tokens)
+            )),
+        );
+    }
     let context = task.context_used_pct.map(|full| format!("; context {full:.0}% full")).unwrap_or_default();
     line("cost", text(format!("{}{context}", figures::cost(usage))));
     table

@@ -3,15 +3,15 @@
 use agent_tracer_event::{FactId, Millis, TaskId};
 
 use super::{
-    SqliteStore, activity, attention, context, detail, files, health, insights, lanes, lists, loops, search,
-    summary, task, tasks, turns, usage,
+    SqliteStore, activity, attention, blocks, context, detail, files, health, insights, lanes, lists, loops,
+    search, summary, task, tasks, turns, usage,
 };
 use crate::store::{Answer, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone};
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
     FailureStat, FileStat, FileUse, Hit, LaneBins, Loop, McpStat, OutcomeCounts, Page, Permission, Question,
     Row, SkillStat, SourceHealth, StoreHealth, Task, TaskSummary, Todo, ToolCall, ToolDurations, ToolStat,
-    TreeNode, Turn, UnrecognisedName, UsageBucket, WebLookup,
+    TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
 };
 
 impl Store for SqliteStore {
@@ -97,6 +97,14 @@ impl Store for SqliteStore {
 
     fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
         self.ask(|conn| usage::usage(conn, range, by, zone))
+    }
+
+    fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
+        self.ask(|conn| blocks::blocks(conn, now, range))
+    }
+
+    fn task_usage(&self, id: &TaskId) -> Answer<Page<UsageBucket>> {
+        self.ask(|conn| blocks::by_model(conn, id))
     }
 
     fn files(&self, range: &Range) -> Answer<Page<FileStat>> {

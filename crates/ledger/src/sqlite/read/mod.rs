@@ -7,6 +7,7 @@
 mod activity;
 mod answers;
 mod attention;
+mod blocks;
 mod bucket;
 mod context;
 mod cursor;

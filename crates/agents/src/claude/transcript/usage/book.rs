@@ -1,7 +1,7 @@
 //! Responses, each once.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use agent_tracer_event::Millis;
@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::super::text::Text;
 use super::super::tokens::Tokens;
+use super::account::ScannedAccount;
 
 /// What names a response everywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,6 +150,8 @@ pub struct UsageBook {
     /// When each session's own file began.
     began: Vec<Option<Millis>>,
     sources: Names<Source>,
+    /// The accounts of each session; those of one session in the order of its file.
+    accounts: BTreeMap<String, Vec<ScannedAccount>>,
 }
 
 impl UsageBook {
@@ -188,6 +191,22 @@ impl UsageBook {
         })
     }
 
+    /// The accounts of every session that wrote any, each session's in the order of its file.
+    pub fn accounts(&self) -> impl Iterator<Item = (&str, &[ScannedAccount])> {
+        self.accounts.iter().map(|(session, accounts)| (session.as_str(), accounts.as_slice()))
+    }
+
+    /// When a session's own file began.
+    #[must_use]
+    pub fn began(&self, session: &str) -> Option<Millis> {
+        let number = self.sessions.numbers.get(session)?;
+        self.began.get(*number as usize).copied().flatten()
+    }
+
+    pub(super) fn add_account(&mut self, session: &str, account: ScannedAccount) {
+        self.accounts.entry(session.to_owned()).or_default().push(account);
+    }
+
     pub(super) fn add(&mut self, response: &Response<'_>) {
         let source = self.source(&response.session, response.agent.as_deref(), response.began);
         let model = self.models.number(&*response.model, str::to_owned);
@@ -197,6 +216,9 @@ impl UsageBook {
 
     /// Takes over what another book holds.
     pub fn merge(&mut self, other: &Self) {
+        for (session, accounts) in &other.accounts {
+            self.accounts.entry(session.clone()).or_default().extend(accounts.iter().cloned());
+        }
         // Names are few and responses are many: every name is looked up once.
         let models: Vec<u32> =
             other.models.all.iter().map(|name| self.models.number(name.as_str(), str::to_owned)).collect();

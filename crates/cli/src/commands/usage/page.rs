@@ -1,0 +1,164 @@
+//! A report as a table for people and as one for spreadsheets.
+
+use agent_tracer_event::Millis;
+use agent_tracer_ledger::view::UsageView;
+
+use super::{Item, Question, Report};
+use crate::arguments::PeriodName;
+use crate::figures;
+use crate::output::{Output, Paint};
+use crate::table::{Cell, Side, Table};
+
+/// The name of the first column.
+fn head(period: PeriodName) -> &'static str {
+    match period {
+        PeriodName::Daily => "DAY",
+        PeriodName::Weekly => "WEEK OF",
+        PeriodName::Monthly => "MONTH",
+        PeriodName::Session => "SESSION",
+        PeriodName::Blocks => "FROM",
+    }
+}
+
+pub(super) fn text(report: &Report, question: &Question<'_>, output: &Output) -> String {
+    let period = question.arguments.period;
+    let has_residual = report.total.residual.is_some();
+    let mut heads = vec![(head(period), Side::Left)];
+    for name in ["IN", "OUT", "CACHE READ", "CACHE WRITE", "TOKENS", "RESPONSES"] {
+        heads.push((name, Side::Right));
+    }
+    if has_residual {
+        heads.push(("RESIDUAL", Side::Right));
+    }
+    heads.push(("COST", Side::Right));
+    heads.push(("", Side::Left));
+    let mut table = Table::new(&heads);
+    let row = |name: Cell, usage: &UsageView, note: String, is_sum: bool| {
+        let cell = |text: String| if is_sum { Cell::new(text).paint(Paint::Bold) } else { Cell::new(text) };
+        let mut cells = vec![
+            name,
+            cell(figures::some(usage.input_tokens)),
+            cell(figures::some(usage.output_tokens)),
+            cell(figures::some(usage.cache_read_tokens)),
+            cell(figures::some(usage.cache_creation_tokens)),
+            cell(figures::some(figures::tokens(usage))),
+            cell(figures::some(usage.provenance.responses)),
+        ];
+        if has_residual {
+            cells.push(cell(
+                usage.residual.as_ref().map_or("-".to_owned(), |left| figures::some(figures::residual(left))),
+            ));
+        }
+        cells.push(cell(figures::cost(usage)));
+        cells.push(Cell::new(note).paint(Paint::Dim));
+        cells
+    };
+    for item in &report.items {
+        table.row(row(Cell::new(name(item, question)), &item.usage, note(item, question), false));
+        for part in &item.parts {
+            let key = if part.key.is_empty() { "(none)" } else { &part.key };
+            table.row(row(Cell::new(key).indent(2).paint(Paint::Dim), &part.usage, String::new(), false));
+        }
+    }
+    table.row(row(Cell::new("total").paint(Paint::Bold), &report.total, String::new(), true));
+    let mut text = table.render(output);
+    if let Some(left) = &report.total.residual {
+        text.push_str(&format!(
+            "\nresidual: {} tokens that only the client's own account knows ({}); they are in the sums\n",
+            figures::count(figures::residual(left)),
+            left.reason
+        ));
+    }
+    if report.total.provenance.unpriced > 0 {
+        text.push_str(&format!(
+            "\n{} without a price: their tokens count, their cost does not (`+`, `?`)\n",
+            plural(report.total.provenance.unpriced, "response")
+        ));
+    }
+    text
+}
+
+fn plural(count: u64, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}
+
+fn name(item: &Item, question: &Question<'_>) -> String {
+    match question.arguments.period {
+        PeriodName::Blocks => match Millis::parse(&item.key) {
+            Some(at) => question.zone.minute(at),
+            None => item.key.clone(),
+        },
+        // The beginning tells sessions apart; `--json` has the whole.
+        PeriodName::Session => item.key.chars().take(13).collect(),
+        _ => item.key.clone(),
+    }
+}
+
+fn note(item: &Item, question: &Question<'_>) -> String {
+    let Some(block) = &item.block else { return item.label.clone().unwrap_or_default() };
+    match &block.forecast {
+        None => String::new(),
+        Some(forecast) => format!(
+            "open until {}: {} tokens/min, ${:.2}/h; then {} tokens, ${:.2}",
+            question.zone.minute(block.ends_at),
+            figures::count(forecast.tokens_per_minute.round() as u64),
+            forecast.cost_per_hour_usd,
+            figures::count(forecast.tokens),
+            forecast.cost_usd
+        ),
+    }
+}
+
+/// A table for spreadsheets: a line for each part, or for each item that has none.
+pub(super) fn csv(report: &Report, period: PeriodName) -> String {
+    let mut text = format!(
+        "{},part,responses,input_tokens,output_tokens,cache_read_tokens,cache_creation_tokens,residual_tokens,cost_usd,\
+         unpriced\r\n",
+        head(period).to_lowercase().replace(' ', "_")
+    );
+    for item in &report.items {
+        if item.parts.is_empty() {
+            text.push_str(&line(&item.key, "", &item.usage));
+        }
+        for part in &item.parts {
+            text.push_str(&line(&item.key, &part.key, &part.usage));
+        }
+    }
+    text
+}
+
+fn line(key: &str, part: &str, usage: &UsageView) -> String {
+    format!(
+        "{},{},{},{},{},{},{},{},{:.9},{}\r\n",
+        field(key),
+        field(part),
+        usage.provenance.responses,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_creation_tokens,
+        usage.residual.as_ref().map_or(0, figures::residual),
+        usage.cost_usd,
+        usage.provenance.unpriced
+    )
+}
+
+/// A field of somebody's words: quoted, and never a formula.
+fn field(text: &str) -> String {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text = format!("{}{text}", if is_formula { "'" } else { "" });
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_quoted_and_never_formulas() {
+        assert_eq!(field("a,b"), "\"a,b\"");
+        assert_eq!(field("say \"x\""), "\"say \"\"x\"\"\"");
+        assert_eq!(field("=1+1"), "'=1+1");
+        assert_eq!(field("gpt-5.5"), "gpt-5.5");
+    }
+}

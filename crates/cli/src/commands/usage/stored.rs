@@ -1,0 +1,164 @@
+//! The answer of the ledger.
+
+use agent_tracer_event::{Millis, TaskId};
+use agent_tracer_ledger::view::{TaskKind, UsageBucket};
+use agent_tracer_ledger::{Range, TaskFilter, UsageBy};
+
+use super::{Item, Part, Question, Window};
+use crate::arguments::{ByName, PeriodName};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::reading::{Reading, agent_of};
+
+pub(super) fn items(
+    question: &Question<'_>,
+    reading: &Reading,
+    environment: &Environment,
+) -> Result<Vec<Item>, Failure> {
+    let arguments = question.arguments;
+    let range = Range {
+        since: question.since,
+        until: question.until,
+        project: reading.project(arguments.project.as_deref(), environment)?,
+        agent: arguments.agent.map(agent_of),
+        ..Range::default()
+    };
+    match arguments.period {
+        PeriodName::Daily => by_time(question, reading, &range, UsageBy::Day),
+        PeriodName::Weekly => by_time(question, reading, &range, UsageBy::Week),
+        PeriodName::Monthly => by_time(question, reading, &range, UsageBy::Month),
+        PeriodName::Session => sessions(question, reading, &range),
+        PeriodName::Blocks => blocks(question, reading, &range),
+    }
+}
+
+fn list(
+    question: &Question<'_>,
+    reading: &Reading,
+    range: &Range,
+    by: UsageBy,
+) -> Result<Vec<UsageBucket>, Failure> {
+    let page = reading.list(None, None, |store, paging| {
+        store.usage(&Range { paging, ..range.clone() }, by, question.zone)
+    })?;
+    Ok(page.items)
+}
+
+/// What lies between two moments, told apart as was asked.
+fn parts(
+    question: &Question<'_>,
+    reading: &Reading,
+    range: &Range,
+    (from, to): (Millis, Millis),
+) -> Result<Vec<Part>, Failure> {
+    let by = match question.arguments.by {
+        None => return Ok(Vec::new()),
+        Some(ByName::Model) => UsageBy::Model,
+        Some(ByName::Project) => UsageBy::Project,
+        Some(ByName::Agent) => UsageBy::Agent,
+        Some(ByName::Skill) => UsageBy::Skill,
+    };
+    let since = Some(range.since.map_or(from, |since| since.max(from)));
+    let until = Some(range.until.map_or(to, |until| until.min(to)));
+    let part = Range { since, until, ..range.clone() };
+    let buckets = list(question, reading, &part, by)?;
+    Ok(buckets.into_iter().map(|bucket| Part { key: bucket.key, usage: bucket.usage }).collect())
+}
+
+fn by_time(
+    question: &Question<'_>,
+    reading: &Reading,
+    range: &Range,
+    by: UsageBy,
+) -> Result<Vec<Item>, Failure> {
+    let mut items = Vec::new();
+    for bucket in list(question, reading, range, by)? {
+        let span = question.zone.stretch(&bucket.key, question.arguments.period);
+        let parts = match span.filter(|_| question.arguments.by.is_some()) {
+            Some(span) => parts(question, reading, range, span)?,
+            None => Vec::new(),
+        };
+        items.push(Item {
+            key: bucket.key,
+            label: None,
+            usage: bucket.usage,
+            parts,
+            agents: Vec::new(),
+            block: None,
+        });
+    }
+    Ok(items)
+}
+
+fn blocks(question: &Question<'_>, reading: &Reading, range: &Range) -> Result<Vec<Item>, Failure> {
+    let page = reading
+        .list(None, None, |store, paging| store.blocks(question.now, &Range { paging, ..range.clone() }))?;
+    let mut items = Vec::new();
+    for block in page.items.into_iter().rev() {
+        items.push(Item {
+            key: block.started_at.to_string(),
+            label: None,
+            parts: parts(question, reading, range, (block.started_at, block.ends_at))?,
+            usage: block.usage,
+            agents: Vec::new(),
+            block: Some(Window {
+                ends_at: block.ends_at,
+                is_active: block.is_active,
+                forecast: block.forecast,
+            }),
+        });
+    }
+    Ok(items)
+}
+
+fn sessions(question: &Question<'_>, reading: &Reading, range: &Range) -> Result<Vec<Item>, Failure> {
+    if question.arguments.by.is_some_and(|by| by != ByName::Model) {
+        return Err(Failure::usage("a session is told apart by model only")
+            .hint("`usage daily --by project` and the like tell days apart"));
+    }
+    let filter = TaskFilter {
+        since: range.since,
+        until: range.until,
+        project: range.project.clone(),
+        agent: range.agent,
+        kind: Some(TaskKind::Primary),
+        ..TaskFilter::default()
+    };
+    let page = reading.list(None, None, |store, paging| {
+        store.tasks(question.now, &TaskFilter { paging, ..filter.clone() })
+    })?;
+    let mut items = Vec::new();
+    for task in page.items.into_iter().rev() {
+        let mut parts = Vec::new();
+        let mut agents = Vec::new();
+        if let (Some(store), Some(id)) = (reading.store(), TaskId::parse(&task.id)) {
+            if question.arguments.by.is_some() {
+                let models = store.task_usage(&id).map_err(crate::reading::refused)?;
+                parts = models
+                    .items
+                    .into_iter()
+                    .map(|bucket| Part { key: bucket.key, usage: bucket.usage })
+                    .collect();
+            }
+            if question.arguments.json {
+                let tree = store.tree(question.now, &id).map_err(crate::reading::refused)?;
+                agents = tree
+                    .items
+                    .into_iter()
+                    .filter(|node| node.depth > 0)
+                    .map(|node| Part { key: node.task.runtime_session_id, usage: node.task.usage })
+                    .collect();
+            }
+        }
+        items.push(Item {
+            key: task.runtime_session_id,
+            label: Some(task.title).filter(|title| !title.is_empty()),
+            usage: task.tree_usage,
+            parts,
+            agents,
+            block: None,
+        });
+    }
+    items.retain(|item| item.usage != agent_tracer_ledger::view::UsageView::default());
+    Ok(items)
+}
