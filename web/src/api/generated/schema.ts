@@ -118,6 +118,29 @@ export interface components {
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
         };
+        /** @description How fast a window fills, since its first response. */
+        BlockForecast: {
+            /**
+             * Format: double
+             * @description US dollars in an hour.
+             */
+            costPerHourUsd: number;
+            /**
+             * Format: double
+             * @description What it will have cost then.
+             */
+            costUsd: number;
+            /**
+             * Format: int64
+             * @description The tokens that it will hold when it closes.
+             */
+            tokens: number;
+            /**
+             * Format: double
+             * @description Tokens in a minute.
+             */
+            tokensPerMinute: number;
+        };
         /** @description A shell command that ran. */
         CommandRun: {
             /** @description The command as given, masked. */
@@ -1611,6 +1634,36 @@ export interface components {
             name: string;
             /** @description `event`, `tool`, `field`, `value`, `row` or `line`. */
             what: string;
+        };
+        /** @description A window of five hours, as the clients count them. */
+        UsageBlock: {
+            /**
+             * Format: date-time
+             * @description When it closes.
+             */
+            endsAt: string;
+            forecast?: null | components["schemas"]["BlockForecast"];
+            /** @description Whether it is open now. */
+            isActive: boolean;
+            /**
+             * Format: date-time
+             * @description Until when anything was spent in it, to the quarter-hour.
+             */
+            lastAt: string;
+            /**
+             * Format: date-time
+             * @description When it opened: the full hour before its first response.
+             */
+            startedAt: string;
+            /** @description What was spent in it. */
+            usage: components["schemas"]["UsageView"];
+        };
+        /** @description A part of a list, and where the next part begins. */
+        UsageBlockPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["UsageBlock"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
         };
         /** @description What was spent in one part of the whole. */
         UsageBucket: {
