@@ -97,7 +97,13 @@ macro_rules! own_id {
             /// The one of this task that has this natural key.
             #[must_use]
             pub fn derive(task: &TaskId, key: &str) -> Self {
-                Self::from_number(task, digest(&[key.as_bytes()]) as u64)
+                Self::from_number(task, Self::number_of(key))
+            }
+
+            /// The number of the one that has this natural key, the same in every task.
+            #[must_use]
+            pub fn number_of(key: &str) -> u64 {
+                digest(&[key.as_bytes()]) as u64
             }
 
             /// The one of this task that has this number.

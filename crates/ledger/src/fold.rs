@@ -121,7 +121,7 @@ fn says_more(new: Subject, old: Subject) -> bool {
 }
 
 /// The earliest time among the entries of a phase that are as certain as the most certain of them.
-fn earliest(told: &[&Told], wanted: Phase, time: impl Fn(&Entry) -> Option<Millis>) -> Option<(Millis, u64)> {
+fn earliest(told: &[Told], wanted: Phase, time: impl Fn(&Entry) -> Option<Millis>) -> Option<(Millis, u64)> {
     let candidates = || {
         told.iter()
             .filter(|told| told.entry.phase == wanted)
@@ -134,17 +134,31 @@ fn earliest(told: &[&Told], wanted: Phase, time: impl Fn(&Entry) -> Option<Milli
 /// Folds all entries of one fact. The order in which they are given does not matter; none gives none.
 #[must_use]
 pub fn fold(entries: &[Told]) -> Option<Fact> {
-    let mut told: Vec<&Told> = entries.iter().collect();
-    told.sort_by(|left, right| authority(left, right));
+    fold_with(entries.to_vec(), true)
+}
+
+/// The same without [`Fact::field_channels`], which rows do not keep: naming every field costs more than folding it.
+pub(crate) fn fold_unnamed(entries: Vec<Told>) -> Option<Fact> {
+    fold_with(entries, false)
+}
+
+fn fold_with(mut told: Vec<Told>, is_named: bool) -> Option<Fact> {
+    told.sort_by(authority);
     told.dedup_by(|left, right| authority(left, right).is_eq());
+    let began = earliest(&told, Phase::Open, |entry| Some(entry.occurred_at))
+        .or_else(|| told.iter().map(|told| (told.entry.occurred_at, told.entry.order)).min());
+    let ended = earliest(&told, Phase::Close, |entry| entry.ended_at)
+        .or_else(|| earliest(&told, Phase::Update, |entry| entry.ended_at))
+        .or_else(|| earliest(&told, Phase::Open, |entry| entry.ended_at));
     let first = told.first()?;
+    let (occurred_at, order) = began.unwrap_or((first.entry.occurred_at, first.entry.order));
     let mut fact = Fact {
         subject: first.entry.subject,
         task: first.entry.task.clone(),
         key: first.entry.key.clone(),
-        occurred_at: first.entry.occurred_at,
-        order: first.entry.order,
-        ended_at: None,
+        occurred_at,
+        order,
+        ended_at: ended.map(|(at, _)| at),
         lane: None,
         title: None,
         body: None,
@@ -161,19 +175,12 @@ pub fn fold(entries: &[Told]) -> Option<Fact> {
         field_channels: BTreeMap::new(),
         certainty: first.entry.evidence.certainty,
     };
-    for told in &told {
+    for told in told {
+        if is_named {
+            name_fields(&mut fact, &told);
+        }
         lay_over(&mut fact, told);
     }
-    let began = earliest(&told, Phase::Open, |entry| Some(entry.occurred_at))
-        .or_else(|| told.iter().map(|told| (told.entry.occurred_at, told.entry.order)).min());
-    if let Some((occurred_at, order)) = began {
-        fact.occurred_at = occurred_at;
-        fact.order = order;
-    }
-    fact.ended_at = earliest(&told, Phase::Close, |entry| entry.ended_at)
-        .or_else(|| earliest(&told, Phase::Update, |entry| entry.ended_at))
-        .or_else(|| earliest(&told, Phase::Open, |entry| entry.ended_at))
-        .map(|(at, _)| at);
     if let Some(kind) = fact.kind() {
         fact.lane = fact.lane.or(Some(kind.lane()));
     }
@@ -182,44 +189,56 @@ pub fn fold(entries: &[Told]) -> Option<Fact> {
     Some(fact)
 }
 
-/// Lays the fields of a more authoritative entry over what is known.
-fn lay_over(fact: &mut Fact, told: &Told) {
+/// A call that has ended is not running again because a surer channel tells of its beginning.
+fn says_state(fact: &Fact, entry: &Entry) -> bool {
+    entry.state.is_some_and(|state| state != CallState::Running || fact.state.is_none())
+}
+
+/// Remembers who told each field. Comes before the fields are laid over.
+fn name_fields(fact: &mut Fact, told: &Told) {
     let entry = &told.entry;
-    let channel = told.channel;
+    let fields = [
+        ("lane", entry.lane.is_some()),
+        ("title", entry.title.is_some()),
+        ("body", entry.body.is_some()),
+        ("toolName", entry.tool_name.is_some()),
+        ("toolUseId", entry.tool_use_id.is_some()),
+        ("turnId", entry.turn.is_some()),
+        ("agentId", entry.agent_id.is_some()),
+        ("agentType", entry.agent_type.is_some()),
+        ("hookEventName", entry.hook_event_name.is_some()),
+        ("state", says_state(fact, entry)),
+        ("filePaths", !entry.file_paths.is_empty()),
+    ];
+    let fields = fields.into_iter().filter(|(_, is_said)| *is_said).map(|(name, _)| name.to_owned());
+    let metadata = entry.metadata.keys().map(|key| format!("metadata.{key}"));
+    fact.field_channels.extend(fields.chain(metadata).map(|name| (name, told.channel)));
+}
+
+/// Lays the fields of a more authoritative entry over what is known.
+fn lay_over(fact: &mut Fact, told: Told) {
+    let Told { entry, channel } = told;
     fact.channels.insert(channel);
     fact.certainty = fact.certainty.max(entry.evidence.certainty);
     if says_more(entry.subject, fact.subject) {
         fact.subject = entry.subject;
     }
-    let mut named: Vec<&str> = Vec::new();
+    if says_state(fact, &entry) {
+        fact.state = entry.state;
+    }
     macro_rules! take {
-        ($($field:ident => $name:literal),+) => {
+        ($($field:ident),+) => {
             $(if entry.$field.is_some() {
-                fact.$field.clone_from(&entry.$field);
-                named.push($name);
+                fact.$field = entry.$field;
             })+
         };
     }
-    take!(
-        lane => "lane", title => "title", body => "body", tool_name => "toolName",
-        tool_use_id => "toolUseId", turn => "turnId", agent_id => "agentId", agent_type => "agentType",
-        hook_event_name => "hookEventName"
-    );
-    // A call that has ended is not running again because a surer channel tells of its beginning.
-    if entry.state.is_some_and(|state| state != CallState::Running || fact.state.is_none()) {
-        fact.state = entry.state;
-        named.push("state");
-    }
-    if !entry.file_paths.is_empty() {
-        fact.file_paths.extend(entry.file_paths.iter().cloned());
-        named.push("filePaths");
-    }
-    for name in named {
-        fact.field_channels.insert(name.to_owned(), channel);
-    }
-    for (key, value) in &entry.metadata {
-        fact.metadata.insert(key.clone(), value.clone());
-        fact.field_channels.insert(format!("metadata.{key}"), channel);
+    take!(lane, title, body, tool_name, tool_use_id, turn, agent_id, agent_type, hook_event_name);
+    fact.file_paths.extend(entry.file_paths);
+    if fact.metadata.is_empty() {
+        fact.metadata = entry.metadata;
+    } else {
+        fact.metadata.extend(entry.metadata);
     }
 }
 

@@ -45,9 +45,15 @@ impl Live {
         Self(broadcast::Sender::new(ROWS))
     }
 
+    /// Whether anybody follows.
+    #[must_use]
+    pub fn is_followed(&self) -> bool {
+        self.0.receiver_count() > 0
+    }
+
     /// Puts in the rows of one commit. Never waits.
     pub fn publish(&self, rows: &[Row]) {
-        if self.0.receiver_count() == 0 {
+        if !self.is_followed() {
             return;
         }
         let mut rows: Vec<&Row> = rows.iter().collect();

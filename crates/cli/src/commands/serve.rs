@@ -42,8 +42,9 @@ pub(super) fn run(
     let ledger = Arc::new(sources::ledger(&tracer)?);
     let live = Live::new();
     {
-        let live = live.clone();
-        ledger.on_commit(move |committed| live.publish(&committed.rows));
+        let (followed, live) = (live.clone(), live.clone());
+        ledger
+            .on_commit_while(move || followed.is_followed(), move |committed| live.publish(&committed.rows));
     }
     let shared = doors::Shared {
         ledger: Arc::clone(&ledger),

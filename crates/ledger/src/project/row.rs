@@ -1,8 +1,6 @@
 //! A fact as a store keeps it.
 
-use agent_tracer_event::{
-    CallState, Certainty, Channel, ErrorClass, FactId, Kind, Lane, Metadata, TaskId, Usage,
-};
+use agent_tracer_event::{CallState, Certainty, Channel, ErrorClass, FactId, Kind, Lane, Metadata, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -100,16 +98,16 @@ pub fn channels_of(bits: u8) -> Vec<Channel> {
     Channel::ALL.iter().copied().filter(|channel| bits & (1 << *channel as u8) != 0).collect()
 }
 
-/// The number of the fact with this natural key.
+/// The number of the fact with this natural key, the same in every task.
 #[must_use]
-pub fn number(task: &TaskId, key: &str) -> i64 {
-    FactId::derive(task, key).number().cast_signed()
+pub fn number(key: &str) -> i64 {
+    FactId::number_of(key).cast_signed()
 }
 
 impl FactRow {
     /// The row of a fact whose number is `fact`.
     #[must_use]
-    pub fn of(task: &TaskId, number_of_fact: i64, fact: Fact) -> Self {
+    pub fn of(number_of_fact: i64, fact: Fact) -> Self {
         let list = List::of(&fact);
         let kind = fact.kind();
         let mut metadata = fact.metadata;
@@ -138,7 +136,7 @@ impl FactRow {
             state: fact.state,
             open,
             tool: fact.tool_name,
-            turn: fact.turn.as_deref().map(|turn| number(task, &format!("turn:{turn}"))),
+            turn: fact.turn.as_deref().map(|turn| number(&format!("turn:{turn}"))),
             duration: duration.filter(|duration| *duration >= 0),
             error,
             signature: signature.filter(|_| is_signed).map(u64::cast_signed).or(is_record.then_some(RECORD)),

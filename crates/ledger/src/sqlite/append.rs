@@ -5,19 +5,21 @@
 //! depends on the order in which observations are brought.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use agent_tracer_event::{Channel, Entry, EntryId, Outcome, Reading, Subject, TaskId, Unrecognised};
 use rusqlite::{Connection, OptionalExtension, params};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::facts::Stored;
 use super::tasks::Tasks;
 use super::words::Words;
 use super::{codec, facts};
-use crate::fold::Told;
+use crate::fold::{Told, fold_unnamed};
 use crate::observed::{Batch, Cursor, Observed, Receipt, Verdict};
 use crate::project::tally::{Pricer, Tally};
 use crate::project::told::Heard;
-use crate::project::{FactRow, row};
+use crate::project::{FactRow, List, row};
 
 /// Equal bytes of one session within this time are one event told twice.
 const TWIN_MS: i64 = 5_000;
@@ -36,6 +38,8 @@ enum Arrival {
 #[derive(Debug, Default)]
 pub(super) struct Touch {
     fresh: Vec<Told>,
+    /// The place of the last of them in the order of delivery.
+    seq: i64,
     /// Its entries changed in another way: all of them must be read again.
     pub(super) reload: bool,
 }
@@ -61,6 +65,8 @@ pub(crate) struct Apply<'c> {
     pub(super) changed: BTreeSet<(i64, i64)>,
     /// Rows that are gone because two were found to be one.
     pub(super) removed: Vec<(i64, i64)>,
+    /// Rows that were folded here, as they stand now.
+    pub(super) rows: HashMap<(i64, i64), Rc<Stored>>,
     created: Vec<TaskId>,
     outcomes: HashMap<(Outcome, Channel, String), (i64, i64)>,
     unrecognised: HashMap<(i64, String, String, String), i64>,
@@ -75,6 +81,39 @@ pub(crate) struct Apply<'c> {
     pub(super) is_rebuild: bool,
     /// Whether anything was ever deleted on purpose; nobody deletes and brings in one transaction.
     has_tombstones: Option<bool>,
+}
+
+/// What a transaction changed, by number.
+pub(crate) struct Changed {
+    rows: BTreeSet<(i64, i64)>,
+    removed: Vec<(i64, i64)>,
+    gone: Vec<String>,
+}
+
+impl Changed {
+    /// The same as people see it, read back from the store.
+    pub(crate) fn read(self, conn: &Connection, seq: i64) -> rusqlite::Result<super::Committed> {
+        let mut committed =
+            super::Committed { seq: u64::try_from(seq).unwrap_or(0), ..super::Committed::default() };
+        let mut builder = super::read::RowBuilder::new(conn);
+        let mut tasks = BTreeSet::new();
+        for (task, fact) in &self.rows {
+            tasks.insert(*task);
+            if let Some(stored) = facts::load(conn, *task, *fact)?
+                && stored.row.kind.is_some()
+            {
+                committed.rows.push(builder.row(&stored.row, *task, stored.changed)?);
+            }
+        }
+        committed.removed = self.gone;
+        for (task, fact) in &self.removed {
+            committed.removed.push(builder.about(*task)?.row_id(*fact));
+        }
+        for task in tasks {
+            committed.tasks.push(builder.about(task)?.uid.clone());
+        }
+        Ok(committed)
+    }
 }
 
 /// The first part of a reason: reasons are counted, so they must be few.
@@ -96,6 +135,7 @@ impl<'c> Apply<'c> {
             told: BTreeMap::new(),
             changed: BTreeSet::new(),
             removed: Vec::new(),
+            rows: HashMap::new(),
             created: Vec::new(),
             outcomes: HashMap::new(),
             unrecognised: HashMap::new(),
@@ -302,7 +342,9 @@ impl<'c> Apply<'c> {
         self.memory.seq += 1;
         self.entries += 1;
         let told = Told { entry: entry.clone(), channel: observed.channel };
-        self.touched.entry((task, fact)).or_default().fresh.push(told);
+        let touch = self.touched.entry((task, fact)).or_default();
+        touch.fresh.push(told);
+        touch.seq = self.memory.seq;
         Ok(true)
     }
 
@@ -480,7 +522,7 @@ impl<'c> Apply<'c> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(0);
         };
-        let own = row::number(&known.uid, key);
+        let own = row::number(key);
         if aliases.is_empty() && !known.has_aliases {
             return Ok(own);
         }
@@ -498,11 +540,10 @@ impl<'c> Apply<'c> {
             });
         }
         known.has_aliases = true;
-        let uid = known.uid.clone();
         let mut classes: BTreeSet<i64> = class.into_iter().collect();
         let mut members = BTreeSet::from([own]);
         for alias in aliases {
-            let number = row::number(&uid, alias);
+            let number = row::number(alias);
             members.insert(number);
             match class_of(number)? {
                 Some(class) => {
@@ -595,6 +636,7 @@ impl<'c> Apply<'c> {
             }
         }
         self.settle(&settle)?;
+        self.rows.clear();
         self.flush()?;
         self.settle_tasks(tasks)?;
         self.settle_residuals()
@@ -622,11 +664,17 @@ impl<'c> Apply<'c> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(None);
         };
-        let (uid, filing, is_new) = (known.uid.clone(), known.filing.clone(), known.is_new);
+        let (filing, is_new) = (known.filing.clone(), known.is_new);
+        // Each row has a place of its own where it can, so that whoever follows may take any part of a commit.
+        let seq = match touch.seq {
+            _ if self.is_rebuild => self.newest_entry(task, fact)?,
+            0 => self.memory.seq,
+            seq => seq,
+        };
         let old = if is_new && !touch.reload { None } else { facts::load(self.conn, task, fact)? };
         let entries =
             if old.is_none() && !touch.reload { touch.fresh } else { Self::entries(self.conn, task, fact)? };
-        let mut new = crate::fold(&entries).map(|folded| FactRow::of(&uid, fact, folded));
+        let mut new = fold_unnamed(entries).map(|folded| FactRow::of(fact, folded));
         if let (Some(new), Some(old)) = (&mut new, &old) {
             // What follows from neighbours stays until it is settled anew.
             new.derived.clone_from(&old.row.derived);
@@ -641,20 +689,30 @@ impl<'c> Apply<'c> {
         if let Some(old) = &old {
             self.tally.count(&old.row, &filing, self.pricer, -1);
         }
-        let seq = if self.is_rebuild { self.newest_entry(task, fact)? } else { self.memory.seq };
-        match (&new, &old) {
-            (Some(new), _) => {
-                self.tally.count(new, &filing, self.pricer, 1);
+        let new = match (new, &old) {
+            (Some(row), _) => {
+                self.tally.count(&row, &filing, self.pricer, 1);
                 let id = old.as_ref().map(|old| old.id);
-                facts::save(self.conn, &mut self.memory.words, task, id, new, seq)?;
+                let id = facts::save(self.conn, &mut self.memory.words, task, id, &row, seq)?;
                 self.changed.insert((task, fact));
+                if row.list == List::Permission
+                    && let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?
+                {
+                    known.has_permissions = Some(true);
+                }
+                Some(Rc::new(Stored { id, task, changed: seq, row }))
             }
             (None, Some(old)) => {
                 self.conn.prepare_cached("DELETE FROM fact WHERE id = ?1")?.execute([old.id])?;
                 self.changed.remove(&(task, fact));
                 self.removed.push((task, fact));
+                self.rows.remove(&(task, fact));
+                None
             }
-            (None, None) => {}
+            (None, None) => None,
+        };
+        if let Some(new) = &new {
+            self.rows.insert((task, fact), Rc::clone(new));
         }
         Ok(Some(super::settle::Change { task, old: old.map(|old| old.row), new }))
     }
@@ -667,30 +725,13 @@ impl<'c> Apply<'c> {
         Ok(newest.unwrap_or(self.memory.seq))
     }
 
-    /// What this transaction changed, as people see it.
-    pub(crate) fn committed(&mut self) -> rusqlite::Result<super::Committed> {
-        let mut committed = super::Committed {
-            seq: u64::try_from(self.memory.seq).unwrap_or(0),
-            ..super::Committed::default()
-        };
-        let mut builder = super::read::RowBuilder::new(self.conn);
-        let mut tasks = BTreeSet::new();
-        for (task, fact) in &self.changed {
-            tasks.insert(*task);
-            if let Some(stored) = facts::load(self.conn, *task, *fact)?
-                && stored.row.kind.is_some()
-            {
-                committed.rows.push(builder.row(&stored.row, *task, stored.changed)?);
-            }
+    /// What this transaction changed.
+    pub(crate) fn changed(&mut self) -> Changed {
+        Changed {
+            rows: std::mem::take(&mut self.changed),
+            removed: std::mem::take(&mut self.removed),
+            gone: std::mem::take(&mut self.gone),
         }
-        committed.removed.append(&mut self.gone);
-        for (task, fact) in &self.removed {
-            committed.removed.push(builder.about(*task)?.row_id(*fact));
-        }
-        for task in tasks {
-            committed.tasks.push(builder.about(task)?.uid.clone());
-        }
-        Ok(committed)
     }
 
     fn flush_counts(&mut self) -> rusqlite::Result<()> {

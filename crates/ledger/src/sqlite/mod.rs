@@ -6,6 +6,7 @@ pub(crate) mod facts;
 mod flush;
 mod open;
 mod owners;
+mod pack;
 pub(crate) mod read;
 mod residual;
 mod settle;
@@ -101,7 +102,12 @@ pub struct Committed {
 }
 
 type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
-type Listener = Box<dyn Fn(&Committed) + Send + Sync>;
+
+/// Somebody who is told of commits while they want to be.
+struct Listener {
+    wants: Box<dyn Fn() -> bool + Send + Sync>,
+    tell: Box<dyn Fn(&Committed) + Send + Sync>,
+}
 
 /// What the writer is asked to do.
 enum Job {
@@ -187,8 +193,18 @@ impl Ledger {
 
     /// Calls this on the writer's thread after every commit. It must not wait.
     pub fn on_commit(&self, listener: impl Fn(&Committed) + Send + Sync + 'static) {
+        self.on_commit_while(|| true, listener);
+    }
+
+    /// Calls `tell` on the writer's thread after every commit at whose end `wants` says yes. Neither may wait. Rows are
+    /// read back for those who want them: while nobody does, a commit costs nothing of that.
+    pub fn on_commit_while(
+        &self,
+        wants: impl Fn() -> bool + Send + Sync + 'static,
+        tell: impl Fn(&Committed) + Send + Sync + 'static,
+    ) {
         if let Ok(mut listeners) = self.listeners.write() {
-            listeners.push(Box::new(listener));
+            listeners.push(Listener { wants: Box::new(wants), tell: Box::new(tell) });
         }
     }
 

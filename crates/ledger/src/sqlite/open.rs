@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// The version of the schema.
@@ -102,6 +103,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, OpenError> {
     )?;
     conn.busy_timeout(std::time::Duration::from_secs(10))?;
     conn.set_prepared_statement_cache_capacity(256);
+    stable_plans(&conn)?;
     let is_empty =
         conn.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get::<_, bool>(0))?;
     let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
@@ -150,6 +152,12 @@ pub(crate) fn look(path: &Path) -> Result<(), OpenError> {
         std::cmp::Ordering::Greater => Err(OpenError::Newer { found, known: SCHEMA }),
         std::cmp::Ordering::Less => Err(OpenError::Older { found, known: SCHEMA }),
     }
+}
+
+/// Lets a statement keep its plan whatever is bound to it. A plan that suits the value must be made anew for each, and
+/// that costs more than all that these statements ask.
+pub(crate) fn stable_plans(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
 
 /// Makes the file with nobody else's rights before anything is written to it.

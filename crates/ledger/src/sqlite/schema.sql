@@ -177,7 +177,7 @@ CREATE INDEX fact_list ON fact (task, list, occurred, ord, fact, kind);
 CREATE INDEX fact_changed ON fact (changed);
 CREATE INDEX fact_open ON fact (task) WHERE open = 1;
 CREATE INDEX fact_signature ON fact (task, signature, occurred) WHERE signature IS NOT NULL;
-CREATE INDEX fact_response ON fact (task, turn) WHERE list = 9;
+CREATE INDEX fact_response ON fact (task, turn, signature) WHERE list = 9;
 
 -- Files touched by a call, and the sums of it.
 CREATE TABLE file_touch (

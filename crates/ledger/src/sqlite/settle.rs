@@ -3,7 +3,8 @@
 //! Each answer is a function of the facts around it, looked up when one of them changes. So it is the same whatever
 //! came first, and folding everything again gives it again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::rc::Rc;
 
 use agent_tracer_event::{CallState, Metadata};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -19,12 +20,22 @@ use crate::project::{FactRow, List, row};
 pub(crate) struct Change {
     pub(crate) task: i64,
     pub(crate) old: Option<FactRow>,
-    pub(crate) new: Option<FactRow>,
+    pub(crate) new: Option<Rc<Stored>>,
 }
 
 impl Change {
+    pub(super) fn now(&self) -> Option<&FactRow> {
+        self.new.as_ref().map(|stored| &stored.row)
+    }
+
     pub(super) fn both(&self) -> impl Iterator<Item = &FactRow> {
-        self.old.iter().chain(&self.new)
+        self.old.iter().chain(self.now())
+    }
+
+    /// Whether a response left its turn, or is now told by somebody else.
+    fn is_other_response(&self) -> bool {
+        let place = |row: &FactRow| (row.list, row.turn, row.signature);
+        self.old.as_ref().is_some_and(|old| self.now().map(place) != Some(place(old)))
     }
 }
 
@@ -43,7 +54,8 @@ impl Apply<'_> {
     pub(super) fn settle(&mut self, changes: &[Change]) -> rusqlite::Result<()> {
         let mut calls: BTreeSet<(i64, i64)> = BTreeSet::new();
         let mut permissions: BTreeSet<(i64, i64)> = BTreeSet::new();
-        let mut turns: BTreeSet<(i64, i64)> = BTreeSet::new();
+        // Turns whose responses changed, and whether one of them did more than appear.
+        let mut turns: BTreeMap<(i64, i64), bool> = BTreeMap::new();
         // Tasks of which a permission changed: the last one may be gone now and still show on a call.
         let mut asked: BTreeSet<i64> = BTreeSet::new();
         for change in changes {
@@ -60,7 +72,7 @@ impl Apply<'_> {
                     permissions.insert((change.task, signature));
                 }
                 if let (List::Response, Some(turn)) = (row.list, row.turn) {
-                    turns.insert((change.task, turn));
+                    *turns.entry((change.task, turn)).or_default() |= change.is_other_response();
                 }
                 if row.list.is_boundary() {
                     for task in self.reach(change.task, row.list)? {
@@ -78,8 +90,10 @@ impl Apply<'_> {
                 self.settle_permissions(task, signature)?;
             }
         }
-        for (task, turn) in turns {
-            self.settle_responses(task, turn)?;
+        for ((task, turn), is_other) in turns {
+            if is_other || self.is_told_twice(task, turn)? {
+                self.settle_responses(task, turn)?;
+            }
         }
         self.note_unsettled(changes)?;
         let responses = self.note_holders(changes)?;
@@ -105,9 +119,13 @@ impl Apply<'_> {
 
     /// Says anew how a call ended. Gives its signature if that is news.
     fn settle_call(&mut self, task: i64, fact: i64) -> rusqlite::Result<Option<i64>> {
-        let Some(stored) = facts::load(self.conn, task, fact)? else { return Ok(None) };
+        const OURS: [&str; 2] = ["closedBy", "errorClass"];
+        let Some(stored) = self.stored(task, fact)? else { return Ok(None) };
+        if !stored.row.open && !OURS.iter().any(|key| stored.row.derived.contains_key(*key)) {
+            return Ok(None);
+        }
         let mut new = stored.row.clone();
-        for key in ["closedBy", "errorClass"] {
+        for key in OURS {
             new.derived.shift_remove(key);
         }
         if new.open {
@@ -198,11 +216,38 @@ impl Apply<'_> {
     }
 
     /// Whether anybody was ever asked in this task. Where nobody was, calls need not be compared with each other.
-    fn has_permissions(&self, task: i64) -> rusqlite::Result<bool> {
+    fn has_permissions(&mut self, task: i64) -> rusqlite::Result<bool> {
+        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
+            return Ok(false);
+        };
+        if let Some(has) = known.has_permissions {
+            return Ok(has);
+        }
         let list = facts::in_list(List::Permission);
-        self.conn
+        let has = self
+            .conn
             .prepare_cached(&format!("SELECT 1 FROM fact WHERE task = ?1 AND {list} LIMIT 1"))?
-            .exists([task])
+            .exists([task])?;
+        known.has_permissions = Some(has);
+        Ok(has)
+    }
+
+    /// Whether the provider's own account and somebody else tell of responses of a turn.
+    fn is_told_twice(&self, task: i64, turn: i64) -> rusqlite::Result<bool> {
+        self.conn
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM fact WHERE task = ?1 AND turn = ?2 AND list = 9 AND signature IS NULL) \
+                 AND EXISTS (SELECT 1 FROM fact WHERE task = ?1 AND turn = ?2 AND list = 9 AND signature IS NOT NULL)",
+            )?
+            .query_row([task, turn], |row| row.get(0))
+    }
+
+    /// A fact as it stands now: from this transaction, or from the table.
+    pub(super) fn stored(&self, task: i64, fact: i64) -> rusqlite::Result<Option<Rc<Stored>>> {
+        if let Some(stored) = self.rows.get(&(task, fact)) {
+            return Ok(Some(Rc::clone(stored)));
+        }
+        Ok(facts::load(self.conn, task, fact)?.map(Rc::new))
     }
 
     /// Joins permissions with the calls that they were asked for: same task, same input, the call begun before.
@@ -298,9 +343,13 @@ impl Apply<'_> {
         self.tally.count(&new, &filing, self.pricer, 1);
         let seq = if self.is_rebuild { stored.changed } else { self.memory.seq };
         facts::save_derived(self.conn, stored.id, &new, seq)?;
-        self.changed.insert((stored.task, stored.row.fact));
+        let key = (stored.task, stored.row.fact);
+        self.changed.insert(key);
         if new.list == List::Response {
             self.unsettled.insert(stored.task);
+        }
+        if let Some(kept) = self.rows.get_mut(&key) {
+            *kept = Rc::new(Stored { row: new, changed: seq, ..*stored });
         }
         Ok(())
     }
@@ -348,6 +397,7 @@ pub(super) fn ancestors(conn: &Connection, task: i64) -> rusqlite::Result<Vec<i6
 /// A task and all tasks below it, parents before children.
 pub(super) fn descendants(conn: &Connection, task: i64) -> rusqlite::Result<Vec<i64>> {
     let mut all = vec![task];
+    let mut seen = HashSet::from([task]);
     let mut level = vec![task];
     let mut find = conn.prepare_cached("SELECT id FROM task WHERE parent = ?1")?;
     for _ in 0..MAX_DEPTH {
@@ -355,7 +405,7 @@ pub(super) fn descendants(conn: &Connection, task: i64) -> rusqlite::Result<Vec<
         for parent in level {
             for child in find.query_map([parent], |row| row.get::<_, i64>(0))? {
                 let child = child?;
-                if !all.contains(&child) {
+                if seen.insert(child) {
                     all.push(child);
                     next.push(child);
                 }

@@ -395,8 +395,12 @@ impl Apply<'_> {
     fn context(&self, task: i64) -> rusqlite::Result<Option<f64>> {
         let newest = facts::select(
             self.conn,
-            "WHERE f.task = ?1 AND f.list = 8 AND f.kind = ?2 ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT 1",
-            [task, Kind::ContextSnapshot as i64],
+            &format!(
+                "WHERE f.task = ?1 AND f.list = 8 AND f.kind = {} \
+                 ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT 1",
+                Kind::ContextSnapshot as i64
+            ),
+            [task],
         )?;
         Ok(newest.first().and_then(|stored| stored.row.meta("contextWindowUsedPct")).and_then(Value::as_f64))
     }

@@ -28,6 +28,8 @@ pub(crate) struct Known {
     pub(crate) filing: Filing,
     /// Whether any of its facts has more than one name.
     pub(crate) has_aliases: bool,
+    /// Whether anybody was ever asked in it, once somebody wanted to know.
+    pub(crate) has_permissions: Option<bool>,
     /// What is told of it up to this moment was dropped by retention; its sums are sealed.
     pub(crate) sealed_until: Option<i64>,
     /// It was made in this transaction.
@@ -126,6 +128,7 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
                 told: codec::decode_json(told).unwrap_or_default(),
                 filing: Filing { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
                 has_aliases: false,
+                has_permissions: None,
                 sealed_until: None,
                 is_new: false,
                 is_announced: false,

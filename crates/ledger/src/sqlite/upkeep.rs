@@ -265,10 +265,10 @@ impl Apply<'_> {
             }
         }
         // Rows that are gone are named by their task, so that is looked up before it goes too.
-        self.removed = removed;
-        let names = self.committed()?.removed;
-        self.removed.clear();
-        self.gone = names;
+        let mut builder = super::read::RowBuilder::new(self.conn);
+        for (task, fact) in removed {
+            self.gone.push(builder.about(task)?.row_id(fact));
+        }
         for task in &all {
             self.conn.execute("DELETE FROM task WHERE id = ?1", [task])?;
         }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
-use super::append::{Apply, Memory};
-use super::{AppendError, Committed, Done, Job, Listener};
+use super::append::{Apply, Changed, Memory};
+use super::{AppendError, Done, Job, Listener};
 use crate::observed::{Batch, Receipt};
 use crate::project::tally::Pricer;
 
@@ -116,28 +116,22 @@ impl Writer {
         work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, AppendError> {
         let before = self.memory.seq;
-        let is_heard = self.listeners.read().is_ok_and(|listeners| !listeners.is_empty());
         let Self { conn, memory, pricer, .. } = self;
-        let attempt = catch_unwind(AssertUnwindSafe(|| -> rusqlite::Result<(T, Option<Committed>)> {
+        let attempt = catch_unwind(AssertUnwindSafe(|| -> rusqlite::Result<(T, Changed)> {
             let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let mut apply = Apply::new(&transaction, memory, pricer.as_ref());
             let answer = work(&mut apply)?;
             apply.finish()?;
-            // Rows are read back only for somebody who listens.
-            let committed = if is_heard { Some(apply.committed()?) } else { None };
+            let changed = apply.changed();
             drop(apply);
             transaction.commit()?;
-            Ok((answer, committed))
+            Ok((answer, changed))
         }));
         let result = attempt.unwrap_or_else(|_| Err(rusqlite::Error::InvalidQuery));
         match result {
-            Ok((answer, committed)) => {
+            Ok((answer, changed)) => {
                 self.memory.tasks.trim();
-                if let (Some(committed), Ok(listeners)) = (committed, self.listeners.read()) {
-                    for listener in listeners.iter() {
-                        listener(&committed);
-                    }
-                }
+                self.tell(changed);
                 Ok(answer)
             }
             Err(error) => {
@@ -147,6 +141,21 @@ impl Writer {
                 self.memory.seq = before;
                 Err(AppendError::from(error))
             }
+        }
+    }
+
+    /// Tells those who want to know what a commit changed. They are asked after it: whoever begins to listen later finds
+    /// it in the store.
+    fn tell(&self, changed: Changed) {
+        let Ok(listeners) = self.listeners.read() else { return };
+        let wanting: Vec<&Listener> = listeners.iter().filter(|listener| (listener.wants)()).collect();
+        if wanting.is_empty() {
+            return;
+        }
+        // It is on disk already; rows that cannot be read back now are found by whoever asks for them.
+        let Ok(committed) = changed.read(&self.conn, self.memory.seq) else { return };
+        for listener in wanting {
+            (listener.tell)(&committed);
         }
     }
 

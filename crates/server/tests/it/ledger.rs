@@ -34,8 +34,11 @@ impl Real {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Arc::new(Ledger::open(&folder.path().join("ledger.db"), Options::default()).unwrap());
         let live = Live::new();
-        let publish = live.clone();
-        ledger.on_commit(move |committed| publish.publish(&committed.rows));
+        let (followed, publish) = (live.clone(), live.clone());
+        ledger.on_commit_while(
+            move || followed.is_followed(),
+            move |committed| publish.publish(&committed.rows),
+        );
         let config = Config { peer_owner: |_, _| Some(PeerIs::Same), ..config() };
         let doors = Doors {
             store: ledger.store(),

@@ -54,6 +54,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     )?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.busy_timeout(Duration::from_secs(5))?;
+    crate::sqlite::open::stable_plans(&connection)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
