@@ -170,6 +170,17 @@ pub struct TaskSums {
     pub spent: Measures,
 }
 
+impl AddAssign for TaskSums {
+    fn add_assign(&mut self, other: Self) {
+        self.events += other.events;
+        self.calls += other.calls;
+        self.failures += other.failures;
+        self.turns += other.turns;
+        self.copies += other.copies;
+        self.spent += other.spent;
+    }
+}
+
 /// Sums of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TurnSums {

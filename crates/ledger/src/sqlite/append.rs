@@ -12,34 +12,21 @@ use rusqlite::{Connection, OptionalExtension, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::facts::Stored;
+use super::sources::{Arrival, name_of};
 use super::tasks::Tasks;
 use super::words::Words;
 use super::{codec, facts};
-use crate::fold::{Told, fold_unnamed};
+use crate::fold::Told;
 use crate::observed::{Batch, Cursor, Observed, Receipt, Verdict};
-use crate::project::tally::{Pricer, Tally};
+use crate::project::tally::{Pricer, Tally, TaskSums};
 use crate::project::told::Heard;
-use crate::project::{FactRow, List, row};
-
-/// Equal bytes of one session within this time are one event told twice.
-const TWIN_MS: i64 = 5_000;
-
-/// Whether an observation was seen before.
-enum Arrival {
-    /// It was not: its source has this number.
-    New(i64),
-    /// It was.
-    Known,
-    /// Another told the same at the same time, and a little earlier.
-    Twin,
-}
 
 /// New entries of a fact.
 #[derive(Debug, Default)]
 pub(super) struct Touch {
-    fresh: Vec<Told>,
+    pub(super) fresh: Vec<Told>,
     /// The place of the last of them in the order of delivery.
-    seq: i64,
+    pub(super) seq: i64,
     /// Its entries changed in another way: all of them must be read again.
     pub(super) reload: bool,
 }
@@ -65,12 +52,16 @@ pub(crate) struct Apply<'c> {
     pub(super) changed: BTreeSet<(i64, i64)>,
     /// Rows that are gone because two were found to be one.
     pub(super) removed: Vec<(i64, i64)>,
+    /// Sums of tasks that wait to be written with the rest of their rows.
+    pub(super) sums: HashMap<i64, TaskSums>,
+    /// Tasks of which the same was told by somebody surer or later.
+    pub(super) surer: BTreeSet<i64>,
     /// Rows that were folded here, as they stand now.
     pub(super) rows: HashMap<(i64, i64), Rc<Stored>>,
     created: Vec<TaskId>,
     outcomes: HashMap<(Outcome, Channel, String), (i64, i64)>,
     unrecognised: HashMap<(i64, String, String, String), i64>,
-    files: HashMap<String, i64>,
+    pub(super) files: HashMap<String, i64>,
     /// Tasks whose account may have to do with what changed.
     pub(super) unsettled: BTreeSet<i64>,
     /// How many more entries there are.
@@ -135,6 +126,8 @@ impl<'c> Apply<'c> {
             told: BTreeMap::new(),
             changed: BTreeSet::new(),
             removed: Vec::new(),
+            sums: HashMap::new(),
+            surer: BTreeSet::new(),
             rows: HashMap::new(),
             created: Vec::new(),
             outcomes: HashMap::new(),
@@ -204,12 +197,7 @@ impl<'c> Apply<'c> {
     /// Replaces what a source said when it was read before. Counts as nothing that arrived.
     fn reread(&mut self, observed: &Observed) -> rusqlite::Result<Outcome> {
         let Verdict::Read(reading) = &observed.verdict else { return Ok(Outcome::Malformed) };
-        let name = xxh3_64(observed.source.as_deref().unwrap_or(&observed.name).as_bytes()).cast_signed();
-        let source: Option<i64> = self
-            .conn
-            .prepare_cached("SELECT id FROM source WHERE name = ?1")?
-            .query_row([name], |row| row.get(0))
-            .optional()?;
+        let source = self.known_source(name_of(observed.source.as_deref().unwrap_or(&observed.name)))?;
         let Some(source) = source else { return self.observe(observed) };
         let mut changed = false;
         let mut index = 0_u32;
@@ -248,10 +236,9 @@ impl<'c> Apply<'c> {
     }
 
     fn record(&mut self, observed: &Observed) -> rusqlite::Result<(Outcome, String)> {
-        let name = xxh3_64(observed.name.as_bytes()).cast_signed();
         let source = match &observed.source {
             Some(file) => self.file(file, observed)?,
-            None => match self.source(observed, name)? {
+            None => match self.source(observed, name_of(&observed.name))? {
                 Arrival::New(source) => source,
                 Arrival::Known => return Ok((Outcome::Duplicate, String::new())),
                 Arrival::Twin => {
@@ -422,190 +409,6 @@ impl<'c> Apply<'c> {
         Ok(task)
     }
 
-    /// The source of a file's rows.
-    fn file(&mut self, file: &str, observed: &Observed) -> rusqlite::Result<i64> {
-        if let Some(id) = self.files.get(file) {
-            return Ok(*id);
-        }
-        let name = xxh3_64(file.as_bytes()).cast_signed();
-        let mut find = self.conn.prepare_cached("SELECT id FROM source WHERE name = ?1")?;
-        let id = match find.query_row([name], |row| row.get(0)).optional()? {
-            Some(id) => id,
-            None => self.insert_source(observed, name, None, None)?,
-        };
-        self.files.insert(file.to_owned(), id);
-        Ok(id)
-    }
-
-    fn insert_source(
-        &mut self,
-        observed: &Observed,
-        name: i64,
-        payload: Option<i64>,
-        kept: Option<&[u8]>,
-    ) -> rusqlite::Result<i64> {
-        let first = match &observed.verdict {
-            Verdict::Read(reading) => reading.entries.first(),
-            Verdict::Malformed(_) | Verdict::Refused(_) => None,
-        };
-        let task = match first.filter(|_| kept.is_some()) {
-            Some(entry) => Some(self.task(&entry.task)?),
-            None => None,
-        };
-        self.conn
-            .prepare_cached(
-                "INSERT INTO source (task, name, agent, channel, arrived, payload, kept) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            )?
-            .execute(params![
-                task,
-                name,
-                observed.agent as i64,
-                observed.channel as i64,
-                observed.arrived.0,
-                payload,
-                kept.map(|bytes| codec::encode(&[observed.name.as_bytes(), b"\n", bytes].concat()))
-            ])?;
-        Ok(self.conn.last_insert_rowid())
-    }
-
-    /// The source of an observation of its own.
-    fn source(&mut self, observed: &Observed, name: i64) -> rusqlite::Result<Arrival> {
-        if self.conn.prepare_cached("SELECT 1 FROM source WHERE name = ?1")?.exists([name])? {
-            return Ok(Arrival::Known);
-        }
-        let payload = observed.payload.map(u64::cast_signed);
-        if let Some(payload) = payload {
-            let at = observed.arrived.0;
-            let twin: Option<(i64, i64, i64)> = self
-                .conn
-                .prepare_cached(
-                    "SELECT id, arrived, name FROM source WHERE payload = ?1 AND arrived BETWEEN ?2 AND ?3 LIMIT 1",
-                )?
-                .query_row([payload, at - TWIN_MS, at + TWIN_MS], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-                })
-                .optional()?;
-            if let Some((id, arrived, other)) = twin {
-                if (arrived, other) <= (at, name) {
-                    // Its name is remembered, so that it is known when it is brought again.
-                    self.insert_source(observed, name, None, None)?;
-                    return Ok(Arrival::Twin);
-                }
-                // Of two that tell the same, the earlier one counts, whichever was brought first.
-                self.withdraw(id)?;
-                self.conn
-                    .prepare_cached("UPDATE source SET payload = NULL, kept = NULL WHERE id = ?1")?
-                    .execute([id])?;
-            }
-        }
-        self.insert_source(observed, name, payload, observed.kept.as_deref()).map(Arrival::New)
-    }
-
-    /// Takes back every entry of a source.
-    pub(crate) fn withdraw(&mut self, source: i64) -> rusqlite::Result<()> {
-        let mut find = self.conn.prepare_cached("SELECT DISTINCT task, fact FROM entry WHERE source = ?1")?;
-        let facts: Vec<(i64, i64)> = find
-            .query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
-        let gone = self.conn.prepare_cached("DELETE FROM entry WHERE source = ?1")?.execute([source])?;
-        self.entries -= i64::try_from(gone).unwrap_or(0);
-        for key in facts {
-            self.touched.entry(key).or_default().reload = true;
-        }
-        Ok(())
-    }
-
-    /// The fact that a key belongs to. Keys that are told to mean the same become one fact, and of their numbers the
-    /// smallest names it.
-    fn resolve(&mut self, task: i64, key: &str, aliases: &[String]) -> rusqlite::Result<i64> {
-        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
-            return Ok(0);
-        };
-        let own = row::number(key);
-        if aliases.is_empty() && !known.has_aliases {
-            return Ok(own);
-        }
-        let conn = self.conn;
-        let class_of = |number: i64| -> rusqlite::Result<Option<i64>> {
-            conn.prepare_cached("SELECT fact FROM alias WHERE task = ?1 AND key = ?2")?
-                .query_row([task, number], |row| row.get(0))
-                .optional()
-        };
-        let class = class_of(own)?;
-        if aliases.is_empty() {
-            return Ok(match class {
-                Some(class) => self.join(task, own, &BTreeSet::from([class]), &BTreeSet::new())?,
-                None => own,
-            });
-        }
-        known.has_aliases = true;
-        let mut classes: BTreeSet<i64> = class.into_iter().collect();
-        let mut members = BTreeSet::from([own]);
-        for alias in aliases {
-            let number = row::number(alias);
-            members.insert(number);
-            match class_of(number)? {
-                Some(class) => {
-                    classes.insert(class);
-                }
-                None if self.has_entries(task, number)? => {
-                    classes.insert(number);
-                }
-                None => {}
-            }
-        }
-        if class.is_none() && self.has_entries(task, own)? {
-            classes.insert(own);
-        }
-        self.join(task, own, &classes, &members)
-    }
-
-    fn has_entries(&self, task: i64, fact: i64) -> rusqlite::Result<bool> {
-        self.conn
-            .prepare_cached("SELECT 1 FROM entry WHERE task = ?1 AND fact = ?2 LIMIT 1")?
-            .exists([task, fact])
-    }
-
-    /// Makes one class of all these: the number of the class is the smallest number of a key that entries begin with.
-    fn join(
-        &mut self,
-        task: i64,
-        own: i64,
-        classes: &BTreeSet<i64>,
-        members: &BTreeSet<i64>,
-    ) -> rusqlite::Result<i64> {
-        // A class that so far consists of other names only is named by the first key that entries begin with.
-        let mut fact = own;
-        for class in classes {
-            if *class < fact && self.has_entries(task, *class)? {
-                fact = *class;
-            }
-        }
-        for class in classes.iter().filter(|class| **class != fact) {
-            self.conn
-                .prepare_cached("UPDATE alias SET fact = ?3 WHERE task = ?1 AND fact = ?2")?
-                .execute([task, *class, fact])?;
-            self.conn
-                .prepare_cached("INSERT OR REPLACE INTO alias (task, key, fact) VALUES (?1, ?2, ?3)")?
-                .execute([task, *class, fact])?;
-            let moved = self
-                .conn
-                .prepare_cached("UPDATE OR IGNORE entry SET fact = ?3 WHERE task = ?1 AND fact = ?2")?
-                .execute([task, *class, fact])?;
-            if moved > 0 {
-                self.touched.entry((task, *class)).or_default().reload = true;
-                self.touched.entry((task, fact)).or_default().reload = true;
-            }
-        }
-        for member in members {
-            self.conn
-                .prepare_cached("INSERT OR REPLACE INTO alias (task, key, fact) VALUES (?1, ?2, ?3)")?
-                .execute([task, *member, fact])?;
-        }
-        Ok(fact)
-    }
-
     /// Folds what was touched and writes everything that follows from it.
     pub(crate) fn finish(&mut self) -> rusqlite::Result<()> {
         self.fold_pending()?;
@@ -615,114 +418,6 @@ impl<'c> Apply<'c> {
             .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES ('seq', ?1)")?
             .execute([self.memory.seq])?;
         Ok(())
-    }
-
-    /// Folds what was touched and settles whatever depends on it.
-    pub(super) fn fold_pending(&mut self) -> rusqlite::Result<()> {
-        let mut tasks: BTreeSet<i64> = BTreeSet::new();
-        // What is told of one task may name another that nobody has seen yet.
-        while let Some((task, heard)) = self.told.pop_first() {
-            self.save_told(task, heard)?;
-            if heard == Heard::News {
-                tasks.insert(task);
-            }
-        }
-        let touched = std::mem::take(&mut self.touched);
-        let mut settle = Vec::with_capacity(touched.len());
-        for ((task, fact), touch) in touched {
-            tasks.insert(task);
-            if let Some(change) = self.refold(task, fact, touch)? {
-                settle.push(change);
-            }
-        }
-        self.settle(&settle)?;
-        self.rows.clear();
-        self.flush()?;
-        self.settle_tasks(tasks)?;
-        self.settle_residuals()
-    }
-
-    /// All entries of a fact.
-    pub(crate) fn entries(conn: &Connection, task: i64, fact: i64) -> rusqlite::Result<Vec<Told>> {
-        let mut find =
-            conn.prepare_cached("SELECT channel, data FROM entry WHERE task = ?1 AND fact = ?2")?;
-        let rows = find.query_map([task, fact], |row| {
-            let channel = facts::word_at(Channel::ALL, row.get(0)?).unwrap_or(Channel::Hook);
-            let blob = row.get_ref(1)?.as_blob()?;
-            Ok(codec::decode_json(blob).ok().map(|entry| Told { entry, channel }))
-        })?;
-        rows.filter_map(Result::transpose).collect()
-    }
-
-    /// Folds a fact again. Gives what it was and what it is, if that differs.
-    pub(super) fn refold(
-        &mut self,
-        task: i64,
-        fact: i64,
-        touch: Touch,
-    ) -> rusqlite::Result<Option<super::settle::Change>> {
-        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
-            return Ok(None);
-        };
-        let (filing, is_new) = (known.filing.clone(), known.is_new);
-        // Each row has a place of its own where it can, so that whoever follows may take any part of a commit.
-        let seq = match touch.seq {
-            _ if self.is_rebuild => self.newest_entry(task, fact)?,
-            0 => self.memory.seq,
-            seq => seq,
-        };
-        let old = if is_new && !touch.reload { None } else { facts::load(self.conn, task, fact)? };
-        let entries =
-            if old.is_none() && !touch.reload { touch.fresh } else { Self::entries(self.conn, task, fact)? };
-        let mut new = fold_unnamed(entries).map(|folded| FactRow::of(fact, folded));
-        if let (Some(new), Some(old)) = (&mut new, &old) {
-            // What follows from neighbours stays until it is settled anew.
-            new.derived.clone_from(&old.row.derived);
-            if new.open && old.row.open {
-                new.state = old.row.state;
-                new.ended = old.row.ended;
-            }
-        }
-        if new.as_ref() == old.as_ref().map(|old| &old.row) {
-            return Ok(None);
-        }
-        if let Some(old) = &old {
-            self.tally.count(&old.row, &filing, self.pricer, -1);
-        }
-        let new = match (new, &old) {
-            (Some(row), _) => {
-                self.tally.count(&row, &filing, self.pricer, 1);
-                let id = old.as_ref().map(|old| old.id);
-                let id = facts::save(self.conn, &mut self.memory.words, task, id, &row, seq)?;
-                self.changed.insert((task, fact));
-                if row.list == List::Permission
-                    && let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?
-                {
-                    known.has_permissions = Some(true);
-                }
-                Some(Rc::new(Stored { id, task, changed: seq, row }))
-            }
-            (None, Some(old)) => {
-                self.conn.prepare_cached("DELETE FROM fact WHERE id = ?1")?.execute([old.id])?;
-                self.changed.remove(&(task, fact));
-                self.removed.push((task, fact));
-                self.rows.remove(&(task, fact));
-                None
-            }
-            (None, None) => None,
-        };
-        if let Some(new) = &new {
-            self.rows.insert((task, fact), Rc::clone(new));
-        }
-        Ok(Some(super::settle::Change { task, old: old.map(|old| old.row), new }))
-    }
-
-    fn newest_entry(&self, task: i64, fact: i64) -> rusqlite::Result<i64> {
-        let newest: Option<i64> = self
-            .conn
-            .prepare_cached("SELECT max(seq) FROM entry WHERE task = ?1 AND fact = ?2")?
-            .query_row([task, fact], |row| row.get(0))?;
-        Ok(newest.unwrap_or(self.memory.seq))
     }
 
     /// What this transaction changed.

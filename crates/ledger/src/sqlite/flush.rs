@@ -6,14 +6,17 @@ use rusqlite::{OptionalExtension, params};
 
 use super::append::Apply;
 use crate::project::latency;
-use crate::project::tally::{ModelSums, Tally};
+use crate::project::tally::{ModelSums, Tally, TaskSums};
 
 impl Apply<'_> {
     pub(super) fn flush(&mut self) -> rusqlite::Result<()> {
-        let tally = std::mem::take(&mut self.tally);
+        let mut tally = std::mem::take(&mut self.tally);
+        for (task, more) in tally.tasks.drain() {
+            let sums = self.sums.entry(task).or_default();
+            *sums += more;
+        }
         self.add_rollups("rollup", &tally)?;
         self.add_latencies("latency", &tally)?;
-        self.flush_tasks(&tally)?;
         self.flush_turns(&tally)?;
         self.flush_models(&tally)?;
         self.flush_files(&tally)
@@ -98,14 +101,15 @@ impl Apply<'_> {
         Ok(())
     }
 
-    fn flush_tasks(&self, tally: &Tally) -> rusqlite::Result<()> {
+    /// Writes the sums of tasks that are not written with the rest of their rows.
+    pub(super) fn flush_tasks(&mut self) -> rusqlite::Result<()> {
         let mut add = self.conn.prepare_cached(
             "UPDATE task SET events = events + ?2, calls = calls + ?3, failures = failures + ?4, turns = turns + ?5, \
              copies = copies + ?6, wait_ms = wait_ms + ?7, input = input + ?8, output = output + ?9, \
              cache_read = cache_read + ?10, cache_write = cache_write + ?11, reasoning = reasoning + ?12, \
              cost = cost + ?13, responses = responses + ?14, unpriced = unpriced + ?15 WHERE id = ?1",
         )?;
-        for (task, sum) in &tally.tasks {
+        for (task, sum) in self.sums.drain().filter(|(_, sum)| *sum != TaskSums::default()) {
             let spent = sum.spent;
             add.execute(params![
                 task,

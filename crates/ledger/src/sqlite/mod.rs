@@ -1,15 +1,19 @@
 //! The embedded store: one SQLite file, one thread that writes, a few connections that read.
 
+mod aliases;
 mod append;
 pub(crate) mod codec;
 pub(crate) mod facts;
 mod flush;
+mod life;
 mod open;
 mod owners;
 mod pack;
 pub(crate) mod read;
+mod refold;
 mod residual;
 mod settle;
+mod sources;
 mod standing;
 mod tasks;
 mod upkeep;

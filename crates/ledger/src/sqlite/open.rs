@@ -123,7 +123,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, OpenError> {
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update(None, "cache_size", -16_384)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
-    conn.pragma_update(None, "wal_autocheckpoint", 2000)?;
+    // Seldom, because whoever writes next waits for it; the writer itself does it sooner when nobody waits.
+    conn.pragma_update(None, "wal_autocheckpoint", 8000)?;
     if is_empty {
         let transaction = conn.transaction()?;
         transaction.execute_batch(CREATE)?;

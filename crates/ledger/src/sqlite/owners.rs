@@ -6,6 +6,7 @@
 //! and at last the smaller id, so that of two that nothing tells apart it is always the same.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
@@ -36,7 +37,7 @@ pub(super) fn response_of(row: &FactRow) -> Option<i64> {
 struct Holder {
     task: i64,
     /// None: it was dropped by retention, or is not told.
-    stored: Option<Stored>,
+    stored: Option<Rc<Stored>>,
 }
 
 impl Apply<'_> {
@@ -45,7 +46,7 @@ impl Apply<'_> {
         let mut responses = BTreeSet::new();
         for change in changes {
             let old = change.old.as_ref().and_then(|row| Some((response_of(row)?, row.fact)));
-            let new = change.new.as_ref().and_then(|row| Some((response_of(row)?, row.fact)));
+            let new = change.now().and_then(|row| Some((response_of(row)?, row.fact)));
             if old != new {
                 if let Some((response, fact)) = old {
                     self.forget_holder(response, change.task, fact)?;
@@ -120,7 +121,7 @@ impl Apply<'_> {
                 }
                 continue;
             }
-            holders.push(Holder { task, stored: facts::load(self.conn, task, fact)? });
+            holders.push(Holder { task, stored: self.stored(task, fact)? });
         }
         Ok(holders)
     }
@@ -183,8 +184,12 @@ impl Apply<'_> {
             };
             for holder in holders {
                 let Some(stored) = holder.stored else { continue };
+                let is_copy = stored.row.text("notCounted") == Some("copy");
+                if owner == Some(holder.task) && !is_copy {
+                    continue;
+                }
                 let mut new = stored.row.clone();
-                if new.text("notCounted") == Some("copy") {
+                if is_copy {
                     for key in ["counted", "notCounted", "copyOf"] {
                         new.derived.shift_remove(key);
                     }

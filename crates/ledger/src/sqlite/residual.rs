@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::append::Apply;
 use super::facts;
-use super::settle::{Change, ancestors, descendants};
+use super::settle::{Change, descendants};
 use crate::project::List;
 use crate::project::residual::{self, Account, ByModel, Reasons, Residual};
 use crate::project::tally::{ModelSums, Tally};
@@ -43,7 +43,7 @@ impl Apply<'_> {
     pub(super) fn settle_residuals(&mut self) -> rusqlite::Result<()> {
         let mut holders: BTreeSet<i64> = BTreeSet::new();
         for task in std::mem::take(&mut self.unsettled) {
-            let mut chain = ancestors(self.conn, task)?;
+            let mut chain = self.above(task)?;
             chain.push(task);
             for near in chain {
                 let known = self.memory.tasks.load(self.conn, &mut self.memory.words, near)?;
@@ -63,6 +63,7 @@ impl Apply<'_> {
         }
         if !self.tally.rollups.is_empty() {
             self.flush()?;
+            self.flush_tasks()?;
         }
         Ok(())
     }

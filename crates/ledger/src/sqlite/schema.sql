@@ -10,15 +10,18 @@ CREATE TABLE word (
 -- One observation that came on its own (a hook, an HTTP event), or one file that is read in parts.
 CREATE TABLE source (
   id      INTEGER PRIMARY KEY,
-  name    INTEGER NOT NULL UNIQUE,  -- XXH3-64 of its name
+  time    INTEGER NOT NULL,         -- of a name that begins with its moment: that, so that neighbours in time stand together
+  name    INTEGER NOT NULL,         -- XXH3-64 of its name
   agent   INTEGER NOT NULL,
   channel INTEGER NOT NULL,
   arrived INTEGER NOT NULL,
   task    INTEGER,                  -- the first task that it told of, so that deleting that one deletes its bytes
   payload INTEGER,                  -- hash of its bytes, where equal bytes are one event told twice
-  kept    BLOB                      -- its name, a line feed, and its bytes after privacy; dropped after a while
+  kept    BLOB,                     -- its name, a line feed, and its bytes after privacy; dropped after a while
+  UNIQUE (time, name)
 );
-CREATE INDEX source_payload ON source (payload, arrived) WHERE payload IS NOT NULL;
+-- By time first: hashes alone would touch another page for every event, and there are thousands of them.
+CREATE INDEX source_payload ON source (arrived / 5000, payload) WHERE payload IS NOT NULL;
 
 -- How far a file has been read.
 CREATE TABLE cursor (

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
 use agent_tracer_event::{CallState, Metadata};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use serde_json::Value;
 
 use super::append::Apply;
@@ -147,19 +147,24 @@ impl Apply<'_> {
     }
 
     /// The first thing after a call's beginning that must have ended it.
-    fn closing(&self, task: i64, call: &FactRow) -> rusqlite::Result<Option<Closing>> {
+    fn closing(&mut self, task: i64, call: &FactRow) -> rusqlite::Result<Option<Closing>> {
         let mut first: Option<Closing> = None;
         let mut consider = |at: i64, by: &'static str, state: CallState| {
             if first.as_ref().is_none_or(|first| at < first.at) {
                 first = Some(Closing { at, by, state });
             }
         };
+        let is_behind = |moment: Option<i64>| moment.is_some_and(|at| at > call.occurred);
+        let newest = self.life(task)?.and_then(|life| life.newest_boundary());
         for (list, by, state) in [
             (List::Prompt, "prompt", CallState::Interrupted),
             (List::Stop, "stop", CallState::Interrupted),
             (List::Interrupt, "interrupt", CallState::Interrupted),
             (List::SessionEnd, "session_end", CallState::Abandoned),
         ] {
+            if !is_behind(newest) {
+                break;
+            }
             let mut find = self.conn.prepare_cached(&format!(
                 "SELECT occurred, turn FROM fact WHERE task = ?1 AND {} AND occurred > ?2 ORDER BY occurred",
                 facts::in_list(list)
@@ -175,7 +180,10 @@ impl Apply<'_> {
                 }
             }
         }
-        for ancestor in ancestors(self.conn, task)? {
+        for ancestor in self.above(task)? {
+            if !is_behind(self.life(ancestor)?.and_then(|life| life.session_end())) {
+                continue;
+            }
             let end: Option<i64> = self
                 .conn
                 .prepare_cached(&format!(
@@ -189,28 +197,6 @@ impl Apply<'_> {
         }
         if let Some(at) = self.gone_at(task)?.filter(|at| *at > call.occurred) {
             consider(at, "process_gone", CallState::Abandoned);
-        }
-        Ok(first)
-    }
-
-    /// When the process of a task, or of the one it belongs to, was found to be gone.
-    pub(super) fn gone_at(&self, task: i64) -> rusqlite::Result<Option<i64>> {
-        let mut chain = vec![task];
-        chain.extend(ancestors(self.conn, task)?);
-        let mut first = None;
-        for task in chain {
-            let told: Option<Vec<u8>> = self
-                .conn
-                .prepare_cached("SELECT told FROM task WHERE id = ?1")?
-                .query_row([task], |row| row.get(0))
-                .optional()?;
-            let told: crate::project::told::Told =
-                told.and_then(|blob| super::codec::decode_json(&blob).ok()).unwrap_or_default();
-            let gone = told.number("processGoneAt");
-            first = match (first, gone) {
-                (Some(a), Some(b)) => Some(std::cmp::min::<i64>(a, b)),
-                (a, b) => a.or(b),
-            };
         }
         Ok(first)
     }
@@ -348,6 +334,7 @@ impl Apply<'_> {
         if new.list == List::Response {
             self.unsettled.insert(stored.task);
         }
+        self.follow_life(stored.task, Some(&stored.row), Some(&new))?;
         if let Some(kept) = self.rows.get_mut(&key) {
             *kept = Rc::new(Stored { row: new, changed: seq, ..*stored });
         }
@@ -375,23 +362,6 @@ fn answer(permission: &FactRow, call: &FactRow) -> Option<(&'static str, Option<
 fn open_calls(conn: &Connection, task: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
     let mut find = conn.prepare_cached("SELECT task, fact FROM fact WHERE task = ?1 AND open = 1")?;
     find.query_map([task], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-}
-
-/// The tasks above a task, nearest first.
-pub(super) fn ancestors(conn: &Connection, task: i64) -> rusqlite::Result<Vec<i64>> {
-    let mut chain = Vec::new();
-    let mut at = task;
-    let mut find = conn.prepare_cached("SELECT parent FROM task WHERE id = ?1")?;
-    while chain.len() < MAX_DEPTH {
-        match find.query_row([at], |row| row.get::<_, Option<i64>>(0)).optional()?.flatten() {
-            Some(parent) if parent != task && !chain.contains(&parent) => {
-                chain.push(parent);
-                at = parent;
-            }
-            _ => break,
-        }
-    }
-    Ok(chain)
 }
 
 /// A task and all tasks below it, parents before children.

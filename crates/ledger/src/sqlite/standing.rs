@@ -1,20 +1,21 @@
 //! The task table: what was told of a task, and where it stands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use agent_tracer_event::{Certainty, Kind, TaskKey};
+use agent_tracer_event::{Certainty, TaskKey};
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
 use super::append::Apply;
-use super::settle::{MAX_DEPTH, ancestors, descendants};
-use super::tasks::actor;
+use super::life::Life;
+use super::settle::{MAX_DEPTH, descendants};
+use super::tasks::{Known, actor};
 use super::{codec, facts};
-use crate::project::List;
+use crate::project::FactRow;
 use crate::project::status::{Marks, SWAP_MS};
 use crate::project::tally::{DOLLAR, Filing};
 use crate::project::told::Heard;
-use crate::view::{TaskStatus, WaitingReason};
+use crate::view::TaskStatus;
 
 /// A cleared context continues in a new session of the same process at once.
 const CLEAR_MS: i64 = 60_000;
@@ -32,13 +33,12 @@ impl Apply<'_> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(());
         };
-        let blob = codec::encode_json(&known.told);
         if heard < Heard::News {
-            self.conn
-                .prepare_cached("UPDATE task SET told = ?2 WHERE id = ?1")?
-                .execute(params![task, blob])?;
+            // It is written with the rest of the row.
+            self.surer.insert(task);
             return Ok(());
         }
+        let blob = codec::encode_json(&known.told);
         let (told, agent, old_filing, is_new) =
             (known.told.clone(), known.agent, known.filing.clone(), known.is_new);
         let other = |apply: &mut Self, field: &str| -> rusqlite::Result<Option<i64>> {
@@ -95,13 +95,18 @@ impl Apply<'_> {
                 self.memory.seq,
                 parent.is_some(),
             ])?;
-        if filing != old_filing {
-            if !is_new {
-                self.refile(&old_filing, &filing)?;
-            }
-            if let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? {
-                known.filing = filing;
-            }
+        if let Some(parent) = parent
+            && let Some(above) = self.memory.tasks.load(self.conn, &mut self.memory.words, parent)?
+        {
+            above.has_children = true;
+        }
+        if let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? {
+            known.parent = parent;
+            known.background |= parent.is_some();
+            known.filing = filing.clone();
+        }
+        if filing != old_filing && !is_new {
+            self.refile(&old_filing, &filing)?;
         }
         if told.number("processGoneAt").is_some() {
             self.settle_open_calls(task)?;
@@ -112,12 +117,7 @@ impl Apply<'_> {
     /// A task that gets another parent leaves one behind, which may run only because of it; and what it started itself
     /// now ends with others.
     fn settle_moved(&mut self, task: i64, parent: Option<i64>) -> rusqlite::Result<()> {
-        let left: Option<i64> = self
-            .conn
-            .prepare_cached("SELECT parent FROM task WHERE id = ?1")?
-            .query_row([task], |row| row.get(0))
-            .optional()?
-            .flatten();
+        let left = self.known(task)?.and_then(|known| known.parent);
         if left == parent {
             return Ok(());
         }
@@ -144,42 +144,88 @@ impl Apply<'_> {
 
     /// Says anew where tasks stand, children before parents, and whoever depends on them.
     pub(super) fn settle_tasks(&mut self, tasks: BTreeSet<i64>) -> rusqlite::Result<()> {
-        let mut depths: BTreeMap<(usize, i64), ()> = BTreeMap::new();
-        let add =
-            |apply: &Self, depths: &mut BTreeMap<(usize, i64), ()>, task: i64| -> rusqlite::Result<()> {
-                let depth = ancestors(apply.conn, task)?.len();
-                depths.insert((MAX_DEPTH.saturating_sub(depth), task), ());
-                Ok(())
-            };
+        let mut depths: BTreeSet<(usize, i64)> = BTreeSet::new();
         for task in tasks {
-            add(self, &mut depths, task)?;
-            if let Some(parent) = ancestors(self.conn, task)?.first() {
-                add(self, &mut depths, *parent)?;
+            let above = self.above(task)?;
+            depths.insert((MAX_DEPTH.saturating_sub(above.len()), task));
+            if let Some(parent) = above.first() {
+                depths.insert((MAX_DEPTH.saturating_sub(self.above(*parent)?.len()), *parent));
             }
-            if self.has_ended(task)? {
+            if self.life(task)?.is_some_and(|life| life.has_ended()) {
                 for near in descendants(self.conn, task)?.into_iter().chain(self.same_process(task)?) {
-                    add(self, &mut depths, near)?;
+                    depths.insert((MAX_DEPTH.saturating_sub(self.above(near)?.len()), near));
                 }
             }
         }
-        while let Some(((_, task), ())) = depths.pop_first() {
+        while let Some((_, task)) = depths.pop_first() {
             if self.settle_task(task)? {
                 // A parent runs as long as one of its children does.
-                if let Some(parent) = ancestors(self.conn, task)?.first() {
-                    add(self, &mut depths, *parent)?;
+                if let Some(parent) = self.above(task)?.first() {
+                    depths.insert((MAX_DEPTH.saturating_sub(self.above(*parent)?.len()), *parent));
                 }
             }
+        }
+        self.save_rest()
+    }
+
+    /// A task as the writer knows it.
+    pub(super) fn known(&mut self, task: i64) -> rusqlite::Result<Option<&mut Known>> {
+        self.memory.tasks.load(self.conn, &mut self.memory.words, task)
+    }
+
+    /// What the facts of a task say of its standing.
+    pub(super) fn life(&mut self, task: i64) -> rusqlite::Result<Option<&mut Life>> {
+        let conn = self.conn;
+        let Some(known) = self.known(task)? else { return Ok(None) };
+        if known.life.is_none() {
+            known.life = Some(Life::read(conn, task)?);
+        }
+        Ok(known.life.as_mut())
+    }
+
+    /// Tells the life of a task that one of its facts changed.
+    pub(super) fn follow_life(
+        &mut self,
+        task: i64,
+        old: Option<&FactRow>,
+        new: Option<&FactRow>,
+    ) -> rusqlite::Result<()> {
+        if let Some(known) = self.known(task)?
+            && let Some(life) = &mut known.life
+            && !life.follow(old, new)
+        {
+            known.life = None;
         }
         Ok(())
     }
 
-    fn has_ended(&self, task: i64) -> rusqlite::Result<bool> {
-        self.conn
-            .prepare_cached(&format!(
-                "SELECT 1 FROM fact WHERE task = ?1 AND {} LIMIT 1",
-                facts::in_list(List::SessionEnd)
-            ))?
-            .exists([task])
+    /// The tasks above a task, nearest first.
+    pub(super) fn above(&mut self, task: i64) -> rusqlite::Result<Vec<i64>> {
+        let mut chain = Vec::new();
+        let mut at = task;
+        while chain.len() < MAX_DEPTH {
+            match self.known(at)?.and_then(|known| known.parent) {
+                Some(parent) if parent != task && !chain.contains(&parent) => {
+                    chain.push(parent);
+                    at = parent;
+                }
+                _ => break,
+            }
+        }
+        Ok(chain)
+    }
+
+    /// When the process of a task, or of the one it belongs to, was found to be gone.
+    pub(super) fn gone_at(&mut self, task: i64) -> rusqlite::Result<Option<i64>> {
+        let mut first: Option<i64> = None;
+        for task in std::iter::once(task).chain(self.above(task)?) {
+            let gone = self.known(task)?.and_then(|known| known.told.number("processGoneAt"));
+            first = match (first, gone) {
+                (Some(one), Some(other)) => Some(one.min(other)),
+                (one, other) => one.or(other),
+            };
+        }
+        Ok(first)
     }
 
     /// Tasks of the same process: one of them may continue this one.
@@ -193,15 +239,10 @@ impl Apply<'_> {
 
     /// Says anew where a task stands. Tells whether that changed.
     fn settle_task(&mut self, task: i64) -> rusqlite::Result<bool> {
-        let marks = self.marks(task)?;
-        let mut standing = marks.standing();
-        let (mut started, mut last): (Option<i64>, Option<i64>) = self
-            .conn
-            .prepare_cached(
-                "SELECT (SELECT min(occurred) FROM fact WHERE task = ?1 AND kind >= 0), \
-                        (SELECT max(occurred) FROM fact WHERE task = ?1 AND kind >= 0)",
-            )?
-            .query_row([task], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let Some(life) = self.life(task)? else { return Ok(false) };
+        let (mut started, mut last) = (life.started, life.last);
+        let (context, cleared) = (life.context(), life.cleared);
+        let mut standing = self.marks(task)?.standing();
         if let Some(sealed) = self.sealed(task)? {
             if last.is_none() {
                 standing.status = sealed.status;
@@ -211,42 +252,85 @@ impl Apply<'_> {
             started = Some(started.map_or(sealed.started, |started| started.min(sealed.started)));
             last = last.max(Some(sealed.last));
         }
-        let current = self.current(task)?;
-        let context = self.context(task)?;
-        let continues = self.continues(task)?;
-        let before: Option<i64> = self
-            .conn
-            .prepare_cached("SELECT status FROM task WHERE id = ?1")?
-            .query_row([task], |row| row.get(0))
-            .optional()?;
+        let conn = self.conn;
+        let current = match self.life(task)? {
+            Some(life) => life.current(conn, task)?,
+            None => None,
+        };
+        let continued = match cleared {
+            Some(at) => self.continued(task, at)?,
+            None => None,
+        };
         let (reason, since, fact) = match standing.waiting {
             Some((reason, since, fact)) => (Some(reason as i64), Some(since), fact),
             None => (None, None, None),
         };
-        self.conn
-            .prepare_cached(
-                "UPDATE task SET status = ?2, waiting = ?3, waiting_since = ?4, waiting_fact = ?5, ended = ?6, \
-                 started = ?7, last = ?8, current = ?9, context_pct = ?10, continues = ?11, changed = ?12 WHERE id = ?1",
-            )?
-            .execute(params![
-                task,
-                standing.status as i64,
-                reason,
-                since,
-                fact,
-                standing.ended,
-                started.unwrap_or(0),
-                last.unwrap_or(0),
-                current,
-                context,
-                continues,
-                self.memory.seq,
-            ])?;
-        Ok(before != Some(standing.status as i64))
+        let sums = self.sums.remove(&task).unwrap_or_default();
+        let is_surer = self.surer.remove(&task);
+        let seq = self.memory.seq;
+        let Some(known) = self.known(task)? else { return Ok(false) };
+        let told = is_surer.then(|| codec::encode_json(&known.told));
+        let spent = sums.spent;
+        conn.prepare_cached(
+            "UPDATE task SET status = ?2, waiting = ?3, waiting_since = ?4, waiting_fact = ?5, ended = ?6, \
+             started = ?7, last = ?8, current = ?9, context_pct = ?10, \
+             continues = CASE WHEN ?11 THEN ?12 ELSE continues END, changed = ?13, told = coalesce(?14, told), \
+             events = events + ?15, calls = calls + ?16, failures = failures + ?17, turns = turns + ?18, \
+             copies = copies + ?19, wait_ms = wait_ms + ?20, input = input + ?21, output = output + ?22, \
+             cache_read = cache_read + ?23, cache_write = cache_write + ?24, reasoning = reasoning + ?25, \
+             cost = cost + ?26, responses = responses + ?27, unpriced = unpriced + ?28 WHERE id = ?1",
+        )?
+        .execute(params![
+            task,
+            standing.status as i64,
+            reason,
+            since,
+            fact,
+            standing.ended,
+            started.unwrap_or(0),
+            last.unwrap_or(0),
+            current,
+            context,
+            cleared.is_some(),
+            continued,
+            seq,
+            told,
+            sums.events,
+            sums.calls,
+            sums.failures,
+            sums.turns,
+            sums.copies,
+            spent.wait_ms,
+            spent.input,
+            spent.output,
+            spent.cache_read,
+            spent.cache_write,
+            spent.reasoning,
+            spent.cost,
+            spent.responses,
+            spent.unpriced
+        ])?;
+        let status = Some(standing.status as i64);
+        Ok(std::mem::replace(&mut known.status, status) != status)
+    }
+
+    /// Writes what is left for tasks whose standing nothing touched.
+    fn save_rest(&mut self) -> rusqlite::Result<()> {
+        for task in std::mem::take(&mut self.surer) {
+            let Some(known) = self.known(task)? else { continue };
+            let blob = codec::encode_json(&known.told);
+            self.conn
+                .prepare_cached("UPDATE task SET told = ?2 WHERE id = ?1")?
+                .execute(params![task, blob])?;
+        }
+        self.flush_tasks()
     }
 
     /// What is left of a task after retention dropped its events.
-    fn sealed(&self, task: i64) -> rusqlite::Result<Option<Sealed>> {
+    fn sealed(&mut self, task: i64) -> rusqlite::Result<Option<Sealed>> {
+        if self.known(task)?.is_none_or(|known| known.sealed_until.is_none()) {
+            return Ok(None);
+        }
         self.conn
             .prepare_cached("SELECT started, last, status, ended FROM sealed_task WHERE task = ?1")?
             .query_row([task], |row| {
@@ -262,163 +346,29 @@ impl Apply<'_> {
             .optional()
     }
 
-    fn newest(&self, task: i64, list: List) -> rusqlite::Result<Option<i64>> {
-        self.conn
-            .prepare_cached(&format!(
-                "SELECT max(occurred) FROM fact WHERE task = ?1 AND {}",
-                facts::in_list(list)
-            ))?
-            .query_row([task], |row| row.get(0))
-    }
-
-    fn marks(&self, task: i64) -> rusqlite::Result<Marks> {
-        let background: bool = self
-            .conn
-            .prepare_cached("SELECT background FROM task WHERE id = ?1")?
-            .query_row([task], |row| row.get(0))
-            .optional()?
-            .unwrap_or(false);
-        let call: Option<i64> = self
-            .conn
-            .prepare_cached(
-                "SELECT occurred FROM fact WHERE task = ?1 AND kind >= 0 AND tool IS NOT NULL AND state IS NOT NULL \
-                 ORDER BY occurred DESC, ord DESC, fact DESC LIMIT 1",
-            )?
-            .query_row([task], |row| row.get(0))
-            .optional()?;
-        let mut marks = Marks {
-            prompt: self.newest(task, List::Prompt)?,
-            call,
-            session_start: self.newest(task, List::SessionStart)?,
-            session_end: self.newest(task, List::SessionEnd)?,
-            interrupt: self.newest(task, List::Interrupt)?,
-            gone: self.gone_at(task)?,
-            children_run: self
+    /// The newest moments of a task and of those that it depends on.
+    fn marks(&mut self, task: i64) -> rusqlite::Result<Marks> {
+        let mut marks = self.life(task)?.map(|life| life.marks()).unwrap_or_default();
+        let Some(known) = self.known(task)? else { return Ok(marks) };
+        marks.background = known.background;
+        if known.has_children {
+            marks.children_run = self
                 .conn
                 .prepare_cached(
                     "SELECT 1 FROM task WHERE parent = ?1 AND status IN (0, 1) AND events > 0 LIMIT 1",
                 )?
-                .exists([task])?,
-            background,
-            ..Marks::default()
-        };
-        for ancestor in ancestors(self.conn, task)? {
-            marks.ancestor_end = marks.ancestor_end.max(self.newest(ancestor, List::SessionEnd)?);
+                .exists([task])?;
         }
-        // A failure and an answer can share a turn; the newest few tell which came last.
-        let stops = facts::select(
-            self.conn,
-            &format!(
-                "WHERE f.task = ?1 AND f.{} ORDER BY f.occurred DESC LIMIT 4",
-                facts::in_list(List::Stop)
-            ),
-            [task],
-        )?;
-        for stop in stops.into_iter().rev().map(|stored| stored.row) {
-            if stop.text("stopReason").is_some_and(|reason| reason.starts_with("error:")) {
-                marks.failure = marks.failure.max(Some(stop.occurred));
-            } else {
-                let goes_on = stop.meta("backgroundTaskCount").and_then(Value::as_i64).unwrap_or(0) > 0;
-                if marks.stop.is_none_or(|(at, _)| at <= stop.occurred) {
-                    marks.stop = Some((stop.occurred, goes_on));
-                }
-            }
+        marks.gone = self.gone_at(task)?;
+        for ancestor in self.above(task)? {
+            let end = self.life(ancestor)?.and_then(|life| life.session_end());
+            marks.ancestor_end = marks.ancestor_end.max(end);
         }
-        marks.pending = self.pending(task, &marks)?;
         Ok(marks)
     }
 
-    /// The newest thing that waits for a person and has no answer.
-    fn pending(&self, task: i64, marks: &Marks) -> rusqlite::Result<Option<(i64, WaitingReason, i64)>> {
-        let went_on = marks
-            .prompt
-            .max(marks.call)
-            .max(marks.interrupt)
-            .max(marks.stop.map(|(at, _)| at))
-            .max(marks.failure);
-        let is_answered = |at: i64| went_on.is_some_and(|later| later > at + SWAP_MS);
-        let newest = |list: List| {
-            facts::select(
-                self.conn,
-                &format!(
-                    "WHERE f.task = ?1 AND f.{} ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT 4",
-                    facts::in_list(list)
-                ),
-                [task],
-            )
-        };
-        let mut pending: Option<(i64, WaitingReason, i64)> = None;
-        for stored in newest(List::Permission)? {
-            let row = stored.row;
-            if row.text("decision").is_some() || is_answered(row.occurred) {
-                continue;
-            }
-            let reason = match row.tool.as_deref().or_else(|| row.text("toolName")) {
-                Some("AskUserQuestion" | "request_user_input") => WaitingReason::Question,
-                Some("ExitPlanMode") => WaitingReason::Plan,
-                _ => WaitingReason::Permission,
-            };
-            pending = pending.max(Some((row.occurred, reason, row.fact)));
-        }
-        for stored in newest(List::Question)? {
-            let row = stored.row;
-            let waits = if row.open {
-                row.state == Some(agent_tracer_event::CallState::Running)
-            } else {
-                row.text("questionPhase") == Some("asked")
-                    && row.state.is_none()
-                    && !is_answered(row.occurred)
-            };
-            if waits {
-                let reason = if row.text("mcpServerName").is_some() {
-                    WaitingReason::Elicitation
-                } else {
-                    WaitingReason::Question
-                };
-                pending = pending.max(Some((row.occurred, reason, row.fact)));
-            }
-        }
-        Ok(pending)
-    }
-
-    /// What a task does just now: its newest call that runs.
-    fn current(&self, task: i64) -> rusqlite::Result<Option<String>> {
-        let running = facts::select(
-            self.conn,
-            "WHERE f.task = ?1 AND f.open = 1 AND f.state = 0 ORDER BY f.occurred DESC, f.fact LIMIT 1",
-            [task],
-        )?;
-        Ok(running.into_iter().next().map(|stored| stored.row.data.title))
-    }
-
-    /// How full the context was at the newest snapshot.
-    fn context(&self, task: i64) -> rusqlite::Result<Option<f64>> {
-        let newest = facts::select(
-            self.conn,
-            &format!(
-                "WHERE f.task = ?1 AND f.list = 8 AND f.kind = {} \
-                 ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT 1",
-                Kind::ContextSnapshot as i64
-            ),
-            [task],
-        )?;
-        Ok(newest.first().and_then(|stored| stored.row.meta("contextWindowUsedPct")).and_then(Value::as_f64))
-    }
-
     /// The task whose context was cleared to begin this one: the same process ended it just before.
-    fn continues(&self, task: i64) -> rusqlite::Result<Option<i64>> {
-        let starts =
-            facts::select(self.conn, "WHERE f.task = ?1 AND f.list = 3 ORDER BY f.occurred LIMIT 1", [task])?;
-        let Some(start) = starts.first().filter(|stored| stored.row.text("sessionSource") == Some("clear"))
-        else {
-            return self
-                .conn
-                .prepare_cached("SELECT continues FROM task WHERE id = ?1")?
-                .query_row([task], |row| row.get(0))
-                .optional()
-                .map(Option::flatten);
-        };
-        let at = start.row.occurred;
+    fn continued(&self, task: i64, at: i64) -> rusqlite::Result<Option<i64>> {
         self.conn
             .prepare_cached(
                 "SELECT other.id FROM task mine JOIN task other ON other.pid = mine.pid \

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::codec;
 use super::facts::word_at;
+use super::life::Life;
 use super::words::Words;
 use crate::project::tally::Filing;
 use crate::project::told::Told;
@@ -28,6 +29,16 @@ pub(crate) struct Known {
     pub(crate) filing: Filing,
     /// Whether any of its facts has more than one name.
     pub(crate) has_aliases: bool,
+    /// The task that it belongs to.
+    pub(crate) parent: Option<i64>,
+    /// Whether it is a subagent.
+    pub(crate) background: bool,
+    /// Whether any task belongs to it.
+    pub(crate) has_children: bool,
+    /// Where it stands, as the table has it.
+    pub(crate) status: Option<i64>,
+    /// What its facts say of where it stands, while that is known.
+    pub(crate) life: Option<Life>,
     /// Whether anybody was ever asked in it, once somebody wanted to know.
     pub(crate) has_permissions: Option<bool>,
     /// What is told of it up to this moment was dropped by retention; its sums are sealed.
@@ -45,7 +56,8 @@ pub(crate) struct Tasks {
     known: HashMap<i64, Known>,
 }
 
-const COLUMNS: &str = "id, uid, agent, told, project, agent_type";
+const COLUMNS: &str = "id, uid, agent, told, project, agent_type, parent, background, status, \
+    EXISTS (SELECT 1 FROM task child WHERE child.parent = task.id)";
 
 impl Tasks {
     /// The number of a task; it gets one if it has none.
@@ -128,6 +140,11 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
                 told: codec::decode_json(told).unwrap_or_default(),
                 filing: Filing { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
                 has_aliases: false,
+                parent: row.get(6)?,
+                background: row.get(7)?,
+                has_children: row.get(9)?,
+                status: row.get(8)?,
+                life: None,
                 has_permissions: None,
                 sealed_until: None,
                 is_new: false,

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::append::Apply;
 use super::owners::response_of;
-use super::settle::{ancestors, descendants};
+use super::settle::descendants;
 use super::writer::Writer;
 use super::{AppendError, Ledger, codec, facts};
 use crate::project::tally::Tally;
@@ -148,6 +148,8 @@ const SUMS: &str = "events, calls, failures, turns, input, output, cache_read, c
 impl Apply<'_> {
     fn rebuild(&mut self) -> rusqlite::Result<Upkeep> {
         self.is_rebuild = true;
+        // What was known of tasks follows from rows that go now.
+        self.memory.tasks.forget();
         for table in ["fact", "file_touch", "file_use", "repeat", "turn_sum", "rollup", "latency"] {
             self.conn.execute(&format!("DELETE FROM {table}"), [])?;
         }
@@ -229,7 +231,8 @@ impl Apply<'_> {
             if let Some(residual) = self.stored_residual(*task)? {
                 self.tally.count_residual(&residual, &filing, -1);
             }
-            self.unsettled.extend(ancestors(self.conn, *task)?);
+            let above = self.above(*task)?;
+            self.unsettled.extend(above);
             let mut forks = self.conn.prepare_cached("SELECT id FROM task WHERE forked = ?1")?;
             for fork in forks.query_map([task], |row| row.get::<_, i64>(0))? {
                 self.unsettled.insert(fork?);

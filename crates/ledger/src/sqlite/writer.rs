@@ -15,8 +15,66 @@ use crate::project::tally::Pricer;
 /// A group is at most this many observations, so that nobody waits long for a commit.
 const GROUP: usize = 4_096;
 
+/// Search takes its part when nothing came for this long: whoever writes steadily is not made to wait for it.
+const QUIET: Duration = Duration::from_millis(3);
+
+/// After so many groups without a pause search takes a small part all the same.
+const STARVED: u32 = 64;
+
+/// Rows that search takes at first; twice as many each time that nothing else comes,
+const LEAST_FOLLOWED: usize = 125;
+
+/// up to this many, because whoever comes then waits for them.
+const MOST_FOLLOWED: usize = 1_000;
+
+/// A write-ahead log longer than this is moved into the file when nobody waits.
+const WORTH_TIDYING: u64 = 4 << 20;
+
 /// A write-ahead log longer than this is cut, even if that means waiting for readers.
 const LONGEST_LOG: u64 = 256 << 20;
+
+/// How search follows behind the writer.
+struct Behind {
+    /// Whether search may not know everything.
+    lags: bool,
+    /// Rows that it takes next.
+    part: usize,
+    /// Whether work came since it last took some.
+    is_interrupted: bool,
+    /// Groups since then.
+    groups: u32,
+}
+
+impl Default for Behind {
+    fn default() -> Self {
+        Self { lags: true, part: LEAST_FOLLOWED, is_interrupted: false, groups: 0 }
+    }
+}
+
+impl Behind {
+    /// How long to wait for work before search goes on; for ever if it has nothing to do.
+    fn patience(&self) -> Option<Duration> {
+        self.lags.then_some(if self.is_interrupted { QUIET } else { Duration::ZERO })
+    }
+
+    fn work_came(&mut self) {
+        self.lags = true;
+        self.is_interrupted = true;
+        self.part = LEAST_FOLLOWED;
+        self.groups = self.groups.saturating_add(1);
+    }
+
+    fn followed(&mut self, has_more: bool) {
+        self.lags = has_more;
+        self.is_interrupted = false;
+        self.groups = 0;
+        self.part = (self.part * 2).min(MOST_FOLLOWED);
+    }
+
+    fn is_starved(&self) -> bool {
+        self.groups >= STARVED
+    }
+}
 
 pub(super) struct Writer {
     pub(super) conn: Connection,
@@ -30,36 +88,36 @@ pub(super) struct Writer {
 impl Writer {
     /// Works until the ledger is closed.
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
-        let mut lags = true;
+        let mut behind = Behind::default();
         loop {
-            // Search follows when nothing else is to do.
-            let job = if lags {
-                match jobs.recv_timeout(Duration::ZERO) {
+            let job = match behind.patience() {
+                None => jobs.recv().ok(),
+                Some(patience) => match jobs.recv_timeout(patience) {
                     Err(RecvTimeoutError::Timeout) => {
-                        // A search that cannot be written now is tried again after the next commit.
-                        lags = self.follow().unwrap_or(false);
+                        self.follow_behind(&mut behind);
                         continue;
                     }
                     other => other.ok(),
-                }
-            } else {
-                jobs.recv().ok()
+                },
             };
             match job {
                 None | Some(Job::Close) => break,
                 Some(Job::Run(work)) => {
                     work(&mut self);
-                    lags = true;
+                    behind.work_came();
                 }
                 Some(Job::Append(batch, done)) => {
                     let mut group = vec![(batch, done)];
                     let rest = gather(jobs, &mut group);
                     self.group(group);
-                    lags = true;
+                    behind.work_came();
                     match rest {
                         Some(Job::Run(work)) => work(&mut self),
                         Some(Job::Close) => break,
                         Some(Job::Append(..)) | None => {}
+                    }
+                    if behind.is_starved() {
+                        self.follow_behind(&mut behind);
                     }
                 }
             }
@@ -67,18 +125,26 @@ impl Writer {
         self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
     }
 
+    fn follow_behind(&mut self, behind: &mut Behind) {
+        // A search that cannot be written now is tried again after the next commit.
+        let has_more = self.follow(behind.part).unwrap_or(false);
+        behind.followed(has_more);
+        if !has_more {
+            self.tidy_log();
+        }
+    }
+
     /// Lets search take a part of what it does not know yet. Tells whether there is more.
-    fn follow(&mut self) -> Result<bool, AppendError> {
-        const PART: usize = 500;
+    fn follow(&mut self, part: usize) -> Result<bool, AppendError> {
         let transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let more = self.follower.catch_up(&transaction, PART)?;
+        let more = self.follower.catch_up(&transaction, part)?;
         transaction.commit()?;
         Ok(more)
     }
 
     /// Lets search take everything.
     pub(super) fn follow_all(&mut self) -> Result<(), AppendError> {
-        while self.follow()? {}
+        while self.follow(MOST_FOLLOWED)? {}
         Ok(())
     }
 
@@ -156,6 +222,13 @@ impl Writer {
         let Ok(committed) = changed.read(&self.conn, self.memory.seq) else { return };
         for listener in wanting {
             (listener.tell)(&committed);
+        }
+    }
+
+    /// Moves what the log holds into the file while nobody waits, so that nobody has to wait for it later.
+    fn tidy_log(&self) {
+        if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > WORTH_TIDYING) {
+            self.conn.pragma_update(None, "wal_checkpoint", "PASSIVE").ok();
         }
     }
 

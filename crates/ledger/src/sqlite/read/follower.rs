@@ -46,21 +46,38 @@ impl Follower {
 
     fn index_facts(&mut self, conn: &Connection, budget: i64) -> rusqlite::Result<bool> {
         let from = reached(conn, FACTS)?;
-        let mut changed =
-            facts::select(conn, "WHERE f.changed > ?1 ORDER BY f.changed LIMIT ?2", [from, budget])?;
-        let Some(last) = changed.last().map(|stored| stored.changed) else { return Ok(false) };
-        let is_full = i64::try_from(changed.len()).is_ok_and(|found| found >= budget);
-        if is_full {
-            // Several rows may have changed at one place: they are indexed together, so that a place says enough.
-            changed.retain(|stored| stored.changed < last);
-            changed.extend(facts::select(conn, "WHERE f.changed = ?1", [last])?);
-        }
+        let (found, last): (i64, Option<i64>) = conn
+            .prepare_cached(
+                "SELECT count(*), max(changed) FROM \
+                 (SELECT changed FROM fact WHERE changed > ?1 ORDER BY changed LIMIT ?2)",
+            )?
+            .query_row([from, budget], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let Some(last) = last else { return Ok(false) };
+        self.forget_hidden(conn, from, last)?;
+        // Several rows may have changed at one place: they are indexed together, so that a place says enough. Half of
+        // all rows cannot be found by words and are not even looked at.
+        let changed =
+            facts::select(conn, "WHERE f.changed > ?1 AND f.changed <= ?2 AND f.list <> 9", [from, last])?;
         for stored in &changed {
             let terms = document(stored);
             self.put(conn, stored.id, &terms)?;
         }
         reach(conn, FACTS, last)?;
-        Ok(is_full)
+        Ok(found >= budget)
+    }
+
+    /// Forgets rows that could be found and no longer can.
+    fn forget_hidden(&self, conn: &Connection, from: i64, last: i64) -> rusqlite::Result<()> {
+        let mut find = conn.prepare_cached(
+            "SELECT f.id FROM fact f JOIN search_docsize d ON d.id = f.id \
+             WHERE f.changed > ?1 AND f.changed <= ?2 AND f.list = 9",
+        )?;
+        let hidden: Vec<i64> =
+            find.query_map([from, last], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        for id in hidden {
+            conn.prepare_cached("DELETE FROM search WHERE rowid = ?1")?.execute([id])?;
+        }
+        Ok(())
     }
 
     fn index_tasks(&mut self, conn: &Connection, budget: i64) -> rusqlite::Result<bool> {

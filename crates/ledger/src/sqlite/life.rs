@@ -1,0 +1,268 @@
+//! What a task's standing follows from, kept between transactions.
+//!
+//! Everything here can be read from the task's own facts. Most facts only add to it, so it is read once and then follows
+//! what changes; a change that it cannot follow makes it unknown, and it is read again when somebody asks.
+
+use agent_tracer_event::{CallState, Kind};
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::Value;
+
+use super::facts;
+use crate::project::status::{Marks, SWAP_MS};
+use crate::project::{FactRow, List};
+use crate::view::WaitingReason;
+
+/// Something that may wait for a person.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Asking {
+    at: i64,
+    reason: WaitingReason,
+    fact: i64,
+    /// Whatever the task does next is its answer.
+    ends_with_work: bool,
+}
+
+/// What the facts of one task say of its standing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Life {
+    /// The newest moments. What follows from other tasks is not among them.
+    marks: Marks,
+    asking: Vec<Asking>,
+    /// The first event.
+    pub(crate) started: Option<i64>,
+    /// The last one.
+    pub(crate) last: Option<i64>,
+    /// What it does just now; unknown after calls began or ended.
+    current: Option<Option<String>>,
+    /// How full the context was at the newest snapshot, and that snapshot's place.
+    context: Option<((i64, i64, i64), Option<f64>)>,
+    /// When its first process began, if that was because a context was cleared.
+    pub(crate) cleared: Option<i64>,
+}
+
+/// The place of a row among those of its task.
+fn place(row: &FactRow) -> (i64, i64, i64) {
+    (row.occurred, row.order, row.fact)
+}
+
+fn fill(row: &FactRow) -> Option<f64> {
+    row.meta("contextWindowUsedPct").and_then(Value::as_f64)
+}
+
+impl Life {
+    /// Reads it from the facts of a task.
+    pub(crate) fn read(conn: &Connection, task: i64) -> rusqlite::Result<Self> {
+        let newest = |list: List| -> rusqlite::Result<Option<i64>> {
+            let list = facts::in_list(list);
+            conn.prepare_cached(&format!("SELECT max(occurred) FROM fact WHERE task = ?1 AND {list}"))?
+                .query_row([task], |row| row.get(0))
+        };
+        let call: Option<i64> = conn
+            .prepare_cached(
+                "SELECT occurred FROM fact WHERE task = ?1 AND kind >= 0 AND tool IS NOT NULL AND state IS NOT NULL \
+                 ORDER BY occurred DESC, ord DESC, fact DESC LIMIT 1",
+            )?
+            .query_row([task], |row| row.get(0))
+            .optional()?;
+        let (started, last) = conn
+            .prepare_cached(
+                "SELECT (SELECT min(occurred) FROM fact WHERE task = ?1 AND kind >= 0), \
+                        (SELECT max(occurred) FROM fact WHERE task = ?1 AND kind >= 0)",
+            )?
+            .query_row([task], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let mut marks = Marks {
+            prompt: newest(List::Prompt)?,
+            call,
+            session_start: newest(List::SessionStart)?,
+            session_end: newest(List::SessionEnd)?,
+            interrupt: newest(List::Interrupt)?,
+            ..Marks::default()
+        };
+        read_stops(conn, task, &mut marks)?;
+        let context = facts::select(
+            conn,
+            &format!(
+                "WHERE f.task = ?1 AND f.list = 8 AND f.kind = {} \
+                 ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT 1",
+                Kind::ContextSnapshot as i64
+            ),
+            [task],
+        )?;
+        let start =
+            facts::select(conn, "WHERE f.task = ?1 AND f.list = 3 ORDER BY f.occurred LIMIT 1", [task])?;
+        Ok(Self {
+            marks,
+            asking: asking(conn, task)?,
+            started,
+            last,
+            current: None,
+            context: context.first().map(|stored| (place(&stored.row), fill(&stored.row))),
+            cleared: start
+                .first()
+                .filter(|stored| stored.row.text("sessionSource") == Some("clear"))
+                .map(|stored| stored.row.occurred),
+        })
+    }
+
+    /// Takes a change of one of its facts. Tells whether it could; if not, it must be read again.
+    pub(crate) fn follow(&mut self, old: Option<&FactRow>, new: Option<&FactRow>) -> bool {
+        let is_open = |row: Option<&FactRow>| row.is_some_and(|row| row.open);
+        if is_open(old) || is_open(new) {
+            self.current = None;
+        }
+        match (old, new) {
+            (None, Some(new)) => self.gain(new),
+            (Some(old), Some(new)) => {
+                let told = |row: &FactRow| (row.list, row.occurred, row.kind.is_some(), row.is_call());
+                // Of these more counts than that they are there.
+                let reads_on = matches!(
+                    new.list,
+                    List::Stop | List::Permission | List::Question | List::Context | List::SessionStart
+                );
+                told(old) == told(new) && !reads_on
+            }
+            (_, None) => false,
+        }
+    }
+
+    /// Takes a new fact.
+    fn gain(&mut self, new: &FactRow) -> bool {
+        let at = Some(new.occurred);
+        let marks = &mut self.marks;
+        match new.list {
+            List::Stop | List::Permission | List::Question | List::SessionStart => return false,
+            List::Prompt => marks.prompt = marks.prompt.max(at),
+            List::SessionEnd => marks.session_end = marks.session_end.max(at),
+            List::Interrupt => marks.interrupt = marks.interrupt.max(at),
+            List::Context
+                if new.kind == Some(Kind::ContextSnapshot)
+                    && self.context.is_none_or(|(newest, _)| place(new) > newest) =>
+            {
+                self.context = Some((place(new), fill(new)));
+            }
+            _ => {}
+        }
+        if new.is_call() {
+            marks.call = marks.call.max(at);
+        }
+        if new.kind.is_some() {
+            self.started = Some(self.started.map_or(new.occurred, |first| first.min(new.occurred)));
+            self.last = self.last.max(at);
+        }
+        true
+    }
+
+    /// Whether its process has ever ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.marks.session_end.is_some()
+    }
+
+    /// The newest end of its process.
+    pub(crate) fn session_end(&self) -> Option<i64> {
+        self.marks.session_end
+    }
+
+    /// The newest of what may end a call that nobody ended.
+    pub(crate) fn newest_boundary(&self) -> Option<i64> {
+        let marks = &self.marks;
+        let stop = marks.stop.map(|(at, _)| at).max(marks.failure);
+        marks.prompt.max(stop).max(marks.interrupt).max(marks.session_end)
+    }
+
+    /// How full the context was at the newest snapshot.
+    pub(crate) fn context(&self) -> Option<f64> {
+        self.context.and_then(|(_, fill)| fill)
+    }
+
+    /// What the task does just now: its newest call that runs.
+    pub(crate) fn current(&mut self, conn: &Connection, task: i64) -> rusqlite::Result<Option<String>> {
+        if let Some(known) = &self.current {
+            return Ok(known.clone());
+        }
+        let running = facts::select(
+            conn,
+            "WHERE f.task = ?1 AND f.open = 1 AND f.state = 0 ORDER BY f.occurred DESC, f.fact LIMIT 1",
+            [task],
+        )?;
+        let current = running.into_iter().next().map(|stored| stored.row.data.title);
+        self.current = Some(current.clone());
+        Ok(current)
+    }
+
+    /// The newest moments, with what waits among them.
+    pub(crate) fn marks(&self) -> Marks {
+        let mut marks = self.marks.clone();
+        let went_on = marks
+            .prompt
+            .max(marks.call)
+            .max(marks.interrupt)
+            .max(marks.stop.map(|(at, _)| at))
+            .max(marks.failure);
+        let is_answered = |at: i64| went_on.is_some_and(|later| later > at + SWAP_MS);
+        let waits = self.asking.iter().filter(|asking| !asking.ends_with_work || !is_answered(asking.at));
+        marks.pending = waits.map(|asking| (asking.at, asking.reason, asking.fact)).max();
+        marks
+    }
+}
+
+/// A failure and an answer can share a turn; the newest few tell which came last.
+fn read_stops(conn: &Connection, task: i64, marks: &mut Marks) -> rusqlite::Result<()> {
+    let list = facts::in_list(List::Stop);
+    let stops = facts::select(
+        conn,
+        &format!("WHERE f.task = ?1 AND f.{list} ORDER BY f.occurred DESC LIMIT 4"),
+        [task],
+    )?;
+    for stop in stops.into_iter().rev().map(|stored| stored.row) {
+        if stop.text("stopReason").is_some_and(|reason| reason.starts_with("error:")) {
+            marks.failure = marks.failure.max(Some(stop.occurred));
+        } else {
+            let goes_on = stop.meta("backgroundTaskCount").and_then(Value::as_i64).unwrap_or(0) > 0;
+            if marks.stop.is_none_or(|(at, _)| at <= stop.occurred) {
+                marks.stop = Some((stop.occurred, goes_on));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The newest things of a task that wait for a person unless it went on.
+fn asking(conn: &Connection, task: i64) -> rusqlite::Result<Vec<Asking>> {
+    let newest = |list: List| {
+        let list = facts::in_list(list);
+        facts::select(
+            conn,
+            &format!(
+                "WHERE f.task = ?1 AND f.{list} ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT 4"
+            ),
+            [task],
+        )
+    };
+    let mut asking = Vec::new();
+    for stored in newest(List::Permission)? {
+        let row = stored.row;
+        if row.text("decision").is_some() {
+            continue;
+        }
+        let reason = match row.tool.as_deref().or_else(|| row.text("toolName")) {
+            Some("AskUserQuestion" | "request_user_input") => WaitingReason::Question,
+            Some("ExitPlanMode") => WaitingReason::Plan,
+            _ => WaitingReason::Permission,
+        };
+        asking.push(Asking { at: row.occurred, reason, fact: row.fact, ends_with_work: true });
+    }
+    for stored in newest(List::Question)? {
+        let row = stored.row;
+        let waits = if row.open {
+            row.state == Some(CallState::Running)
+        } else {
+            row.text("questionPhase") == Some("asked") && row.state.is_none()
+        };
+        if waits {
+            let is_elicited = row.text("mcpServerName").is_some();
+            let reason = if is_elicited { WaitingReason::Elicitation } else { WaitingReason::Question };
+            asking.push(Asking { at: row.occurred, reason, fact: row.fact, ends_with_work: !row.open });
+        }
+    }
+    Ok(asking)
+}

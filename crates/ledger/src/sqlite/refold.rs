@@ -1,0 +1,126 @@
+//! Folds facts again whose entries changed.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use agent_tracer_event::Channel;
+use rusqlite::Connection;
+
+use super::append::{Apply, Touch};
+use super::facts::Stored;
+use super::{codec, facts};
+use crate::fold::{Told, fold_unnamed};
+use crate::project::told::Heard;
+use crate::project::{FactRow, List};
+
+impl Apply<'_> {
+    /// Folds what was touched and settles whatever depends on it.
+    pub(super) fn fold_pending(&mut self) -> rusqlite::Result<()> {
+        let mut tasks: BTreeSet<i64> = BTreeSet::new();
+        // What is told of one task may name another that nobody has seen yet.
+        while let Some((task, heard)) = self.told.pop_first() {
+            self.save_told(task, heard)?;
+            if heard == Heard::News {
+                tasks.insert(task);
+            }
+        }
+        let touched = std::mem::take(&mut self.touched);
+        let mut settle = Vec::with_capacity(touched.len());
+        for ((task, fact), touch) in touched {
+            tasks.insert(task);
+            if let Some(change) = self.refold(task, fact, touch)? {
+                settle.push(change);
+            }
+        }
+        self.settle(&settle)?;
+        self.rows.clear();
+        self.flush()?;
+        self.settle_tasks(tasks)?;
+        self.settle_residuals()
+    }
+
+    /// All entries of a fact.
+    pub(crate) fn entries(conn: &Connection, task: i64, fact: i64) -> rusqlite::Result<Vec<Told>> {
+        let mut find =
+            conn.prepare_cached("SELECT channel, data FROM entry WHERE task = ?1 AND fact = ?2")?;
+        let rows = find.query_map([task, fact], |row| {
+            let channel = facts::word_at(Channel::ALL, row.get(0)?).unwrap_or(Channel::Hook);
+            let blob = row.get_ref(1)?.as_blob()?;
+            Ok(codec::decode_json(blob).ok().map(|entry| Told { entry, channel }))
+        })?;
+        rows.filter_map(Result::transpose).collect()
+    }
+
+    /// Folds a fact again. Gives what it was and what it is, if that differs.
+    pub(super) fn refold(
+        &mut self,
+        task: i64,
+        fact: i64,
+        touch: Touch,
+    ) -> rusqlite::Result<Option<super::settle::Change>> {
+        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
+            return Ok(None);
+        };
+        let (filing, is_new) = (known.filing.clone(), known.is_new);
+        // Each row has a place of its own where it can, so that whoever follows may take any part of a commit.
+        let seq = match touch.seq {
+            _ if self.is_rebuild => self.newest_entry(task, fact)?,
+            0 => self.memory.seq,
+            seq => seq,
+        };
+        let old = if is_new && !touch.reload { None } else { facts::load(self.conn, task, fact)? };
+        let entries =
+            if old.is_none() && !touch.reload { touch.fresh } else { Self::entries(self.conn, task, fact)? };
+        let mut new = fold_unnamed(entries).map(|folded| FactRow::of(fact, folded));
+        if let (Some(new), Some(old)) = (&mut new, &old) {
+            // What follows from neighbours stays until it is settled anew.
+            new.derived.clone_from(&old.row.derived);
+            if new.open && old.row.open {
+                new.state = old.row.state;
+                new.ended = old.row.ended;
+            }
+        }
+        if new.as_ref() == old.as_ref().map(|old| &old.row) {
+            return Ok(None);
+        }
+        if let Some(old) = &old {
+            self.tally.count(&old.row, &filing, self.pricer, -1);
+        }
+        let new = match (new, &old) {
+            (Some(row), _) => {
+                self.tally.count(&row, &filing, self.pricer, 1);
+                let id = old.as_ref().map(|old| old.id);
+                let id = facts::save(self.conn, &mut self.memory.words, task, id, &row, seq)?;
+                self.changed.insert((task, fact));
+                if row.list == List::Permission
+                    && let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?
+                {
+                    known.has_permissions = Some(true);
+                }
+                Some(Rc::new(Stored { id, task, changed: seq, row }))
+            }
+            (None, Some(old)) => {
+                self.conn.prepare_cached("DELETE FROM fact WHERE id = ?1")?.execute([old.id])?;
+                self.changed.remove(&(task, fact));
+                self.removed.push((task, fact));
+                self.rows.remove(&(task, fact));
+                None
+            }
+            (None, None) => None,
+        };
+        let row = new.as_ref().map(|stored| &stored.row);
+        self.follow_life(task, old.as_ref().map(|old| &old.row), row)?;
+        if let Some(new) = &new {
+            self.rows.insert((task, fact), Rc::clone(new));
+        }
+        Ok(Some(super::settle::Change { task, old: old.map(|old| old.row), new }))
+    }
+
+    fn newest_entry(&self, task: i64, fact: i64) -> rusqlite::Result<i64> {
+        let newest: Option<i64> = self
+            .conn
+            .prepare_cached("SELECT max(seq) FROM entry WHERE task = ?1 AND fact = ?2")?
+            .query_row([task, fact], |row| row.get(0))?;
+        Ok(newest.unwrap_or(self.memory.seq))
+    }
+}

@@ -1,0 +1,137 @@
+//! Where entries come from: files that are read in parts, and observations that came on their own.
+
+use rusqlite::{OptionalExtension, params};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::append::Apply;
+use super::codec;
+use crate::observed::{Observed, Verdict};
+
+/// Equal bytes of one session within this time are one event told twice. The index of payloads has stretches of it.
+const TWIN_MS: i64 = 5_000;
+
+/// Whether an observation was seen before.
+pub(super) enum Arrival {
+    /// It was not: its source has this number.
+    New(i64),
+    /// It was.
+    Known,
+    /// Another told the same at the same time, and a little earlier.
+    Twin,
+}
+
+/// A source's name as it is looked up: the time that it begins with, if it does, and a hash of the whole. Names of one
+/// time stand together, so that what arrives now is compared with a few pages and not with the whole history.
+pub(super) type Name = (i64, i64);
+
+pub(super) fn name_of(source: &str) -> Name {
+    /// Names of envelopes begin with the moment of their arrival: so many digits of it are some tenths of a second.
+    const TIME_DIGITS: usize = 12;
+    let digits = source.get(..TIME_DIGITS).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let time = digits.and_then(|digits| digits.parse().ok()).unwrap_or(0);
+    (time, xxh3_64(source.as_bytes()).cast_signed())
+}
+
+impl Apply<'_> {
+    /// The source of a file's rows.
+    pub(super) fn file(&mut self, file: &str, observed: &Observed) -> rusqlite::Result<i64> {
+        if let Some(id) = self.files.get(file) {
+            return Ok(*id);
+        }
+        let name = name_of(file);
+        let id = match self.known_source(name)? {
+            Some(id) => id,
+            None => self.insert_source(observed, name, None, None)?,
+        };
+        self.files.insert(file.to_owned(), id);
+        Ok(id)
+    }
+
+    pub(super) fn known_source(&self, (time, name): Name) -> rusqlite::Result<Option<i64>> {
+        self.conn
+            .prepare_cached("SELECT id FROM source WHERE time = ?1 AND name = ?2")?
+            .query_row([time, name], |row| row.get(0))
+            .optional()
+    }
+
+    fn insert_source(
+        &mut self,
+        observed: &Observed,
+        (time, name): Name,
+        payload: Option<i64>,
+        kept: Option<&[u8]>,
+    ) -> rusqlite::Result<i64> {
+        let first = match &observed.verdict {
+            Verdict::Read(reading) => reading.entries.first(),
+            Verdict::Malformed(_) | Verdict::Refused(_) => None,
+        };
+        let task = match first.filter(|_| kept.is_some()) {
+            Some(entry) => Some(self.task(&entry.task)?),
+            None => None,
+        };
+        self.conn
+            .prepare_cached(
+                "INSERT INTO source (task, time, name, agent, channel, arrived, payload, kept) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                task,
+                time,
+                name,
+                observed.agent as i64,
+                observed.channel as i64,
+                observed.arrived.0,
+                payload,
+                kept.map(|bytes| codec::encode(&[observed.name.as_bytes(), b"\n", bytes].concat()))
+            ])?;
+        Ok(self.conn.last_insert_rowid())
+    }
+
+    /// The source of an observation of its own.
+    pub(super) fn source(&mut self, observed: &Observed, name: Name) -> rusqlite::Result<Arrival> {
+        if self.known_source(name)?.is_some() {
+            return Ok(Arrival::Known);
+        }
+        let payload = observed.payload.map(u64::cast_signed);
+        if let Some(payload) = payload {
+            let at = observed.arrived.0;
+            let twin: Option<(i64, i64, i64)> = self
+                .conn
+                .prepare_cached(
+                    "SELECT id, arrived, name FROM source WHERE arrived / 5000 IN (?2 / 5000, ?3 / 5000, ?4 / 5000) \
+                     AND payload = ?1 AND arrived BETWEEN ?2 AND ?4 LIMIT 1",
+                )?
+                .query_row([payload, at - TWIN_MS, at, at + TWIN_MS], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })
+                .optional()?;
+            if let Some((id, arrived, other)) = twin {
+                if (arrived, other) <= (at, name.1) {
+                    // Its name is remembered, so that it is known when it is brought again.
+                    self.insert_source(observed, name, None, None)?;
+                    return Ok(Arrival::Twin);
+                }
+                // Of two that tell the same, the earlier one counts, whichever was brought first.
+                self.withdraw(id)?;
+                self.conn
+                    .prepare_cached("UPDATE source SET payload = NULL, kept = NULL WHERE id = ?1")?
+                    .execute([id])?;
+            }
+        }
+        self.insert_source(observed, name, payload, observed.kept.as_deref()).map(Arrival::New)
+    }
+
+    /// Takes back every entry of a source.
+    pub(crate) fn withdraw(&mut self, source: i64) -> rusqlite::Result<()> {
+        let mut find = self.conn.prepare_cached("SELECT DISTINCT task, fact FROM entry WHERE source = ?1")?;
+        let facts: Vec<(i64, i64)> = find
+            .query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        let gone = self.conn.prepare_cached("DELETE FROM entry WHERE source = ?1")?.execute([source])?;
+        self.entries -= i64::try_from(gone).unwrap_or(0);
+        for key in facts {
+            self.touched.entry(key).or_default().reload = true;
+        }
+        Ok(())
+    }
+}
