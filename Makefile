@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-shell bench-scan hook-static floor-static test-rust test-web test-e2e test-prometheus test-fuzz test-gate prices
+.PHONY: bench-hook bench-shell bench-scan bench-store hook-static floor-static test-rust test-web test-e2e test-prometheus test-fuzz test-gate prices
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,7 +79,7 @@ test-gate: build
 test-real: build ## Drive the real Claude Code and the real Codex, offline
 	tests/real-clients/check --dist $(DIST)
 
-bench: bench-hook bench-shell bench-scan ## Measure what it costs, as ratios in one run each
+bench: bench-hook bench-shell bench-scan bench-store ## Measure what it costs, as ratios in one run each
 
 bench-hook: build floor-static ## What the hook costs
 	$(CARGO) run --quiet --release -p agent-tracer-bench-hook --bin bench-hook -- \
@@ -90,6 +90,14 @@ bench-shell: ## What reading a shell command costs
 
 bench-scan: ## How fast transcripts are read
 	$(CARGO) run --quiet --release -p agent-tracer-bench-scan
+
+# Ten million events take their time and some 20 GB: `make bench-store STORE_EVENTS=10000000 STORE_KEEP=/some/folder`.
+STORE_EVENTS ?= 1000000
+STORE_KEEP ?=
+
+bench-store: build ## What keeping and asking costs
+	$(CARGO) run --quiet --release -p agent-tracer-bench-store -- --events $(STORE_EVENTS) \
+	  --server $(DIST)/agent-tracer $(if $(STORE_KEEP),--keep $(STORE_KEEP)) --json target/bench-store.json
 
 prices: ## Take prices from the pinned releases of their public source
 	scripts/refresh-prices

@@ -18,14 +18,20 @@ const AT_ONCE: usize = 2_000;
 pub(crate) struct Loaded {
     pub(crate) ledger: Ledger,
     pub(crate) events: u64,
-    /// How fast the last tenth was written against the first, in processor time.
-    pub(crate) fading: f64,
+    /// How fast the last tenth was written against the first, in processor time; unknown if it was there already.
+    pub(crate) fading: Option<f64>,
 }
 
 /// Brings a history to a new ledger.
 pub(crate) fn load(path: &Path, events: u64, seed: u64, report: &mut Report) -> Result<Loaded, String> {
     let fail = |error: &dyn std::fmt::Display| format!("cannot write `{}`: {error}", path.display());
+    let is_there = path.exists();
     let ledger = Ledger::open(path, Options::default()).map_err(|error| fail(&error))?;
+    if is_there {
+        ledger.finish_search().map_err(|error| fail(&error))?;
+        report.title(&format!("`{}` is there already: nothing is imported", path.display()));
+        return Ok(Loaded { ledger, events, fading: None });
+    }
     let mut history = History::new(events, seed);
     let mut appending = Duration::ZERO;
     let writer = || Busy::of(std::process::id(), "ledger-writer");
@@ -68,8 +74,8 @@ pub(crate) fn load(path: &Path, events: u64, seed: u64, report: &mut Report) -> 
     let rate = |(count, busy): &(u64, f64)| *count as f64 / busy * 1e3;
     let full: Vec<f64> = tenths.iter().filter(|(count, _)| *count > events / 20).map(rate).collect();
     let fading = match (full.first(), full.last()) {
-        (Some(first), Some(last)) => last / first,
-        _ => f64::NAN,
+        (Some(first), Some(last)) => Some(last / first),
+        _ => None,
     };
     let per = |took: Duration| took.as_secs_f64() * 1e6 / brought.max(1) as f64;
     let spent = history.spent;
@@ -104,7 +110,7 @@ pub(crate) fn load(path: &Path, events: u64, seed: u64, report: &mut Report) -> 
         commits.p50(),
         commits.p95(),
         commits.max(),
-        fading
+        fading.unwrap_or(f64::NAN)
     ));
     report.line(&format!(
         "  bytes per event: {:.0} ({:.0} without search; {:.0} as sent); this process {now:.0} MB, at its peak {peak:.0} MB; wall {:.1} s",
