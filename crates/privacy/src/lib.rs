@@ -13,6 +13,7 @@ mod config;
 mod fault;
 mod glob;
 mod keep;
+mod lanes;
 mod mask;
 mod nest;
 mod pieces;

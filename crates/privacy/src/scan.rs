@@ -6,6 +6,7 @@
 //! bits, never the call stack.
 
 use crate::fault::{Fault, FaultKind};
+use crate::lanes::{BLOCK, Lanes};
 use crate::nest::Nest;
 use crate::pieces::Pieces;
 use crate::swar;
@@ -29,6 +30,62 @@ impl<'a> Visitor<'a> for Nobody {
         true
     }
     fn text(&mut self, _: Text<'a>) {}
+}
+
+/// What has been found of a string's escapes.
+#[derive(Default)]
+struct Found {
+    /// By how many bytes the text is shorter than its spelling.
+    shrink: usize,
+    escapes: Escapes,
+}
+
+/// How many bits of a byte are set: the processors that this is built for may not count them themselves.
+static ONES: [u8; 256] = ones();
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, where a bad index is an error of the build"
+)]
+const fn ones() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).count_ones() as u8;
+        byte += 1;
+    }
+    table
+}
+
+/// Which bytes of a block stand behind the backslash of an escape, with one more bit for the first byte of the next
+/// block, and how many escapes begin here; `None` if there is anything but simple escapes.
+///
+/// `specials` are the quotes, backslashes and control characters of the block; its first byte is escaped if that is
+/// `carried` here from the last one.
+#[inline(always)]
+fn simple_escapes(block: &[u8; BLOCK], specials: u32, carried: u32) -> Option<(u32, usize)> {
+    let bytes = Lanes::of(block);
+    let backslashes = bytes.is(b'\\').bits();
+    let mut left = backslashes & !carried;
+    let mut escaped = carried | (left << 1);
+    let ones = |byte: u32| ONES.get(byte as usize).copied().unwrap_or_default();
+    let mut count = usize::from(ones(left & 0xff) + ones(left >> 8));
+    // Backslashes in a row: every second one is a letter.
+    if left & (left << 1) != 0 {
+        (escaped, count) = (carried, 0);
+        while left != 0 {
+            let letter = (left & left.wrapping_neg()) << 1;
+            escaped |= letter;
+            left &= (left - 1) & !letter;
+            count += 1;
+        }
+    }
+    if specials & !backslashes & !escaped != 0 {
+        return None;
+    }
+    let letters = bytes.is(b'n').or(bytes.is(b't')).or(bytes.is(b'r'));
+    let simple = bytes.is(b'"').or(letters).bits() | backslashes;
+    (escaped & !simple & 0xffff == 0).then_some((escaped, count))
 }
 
 /// A place in the document.
@@ -97,34 +154,88 @@ impl<'a> Cursor<'a> {
     pub(crate) fn string(&mut self) -> Result<Text<'a>, Fault> {
         self.expect(b'"')?;
         let start = self.at;
-        let mut shrink = 0;
-        let mut escapes = Escapes::Simple;
-        let mut at = start;
-        loop {
-            at = swar::special(self.bytes, at);
-            match self.bytes.get(at) {
-                Some(b'"') => break,
-                Some(b'\\') => match self.bytes.get(at + 1) {
-                    Some(b'"' | b'\\' | b'n' | b'r' | b't') => {
-                        shrink += 1;
-                        at += 2;
-                    }
-                    _ => {
-                        self.at = at;
-                        self.escape(&mut shrink, &mut escapes)?;
-                        at = self.at;
-                    }
-                },
-                _ => {
-                    self.at = at;
-                    return Err(self.fault(FaultKind::ControlCharacter));
+        let mut found = Found::default();
+        let mut block = start;
+        // Where the last escape ended that was read by itself: what it holds is not looked at again.
+        let mut next = start;
+        // One if the last block ended in a backslash whose letter is the first byte of the next.
+        let mut carried = 0;
+        let end = 'end: loop {
+            let Some(bytes) = self.bytes.get(block..).and_then(|rest| rest.first_chunk()) else {
+                let next = if carried == 1 { block - 1 } else { block.max(next) };
+                found.shrink -= carried as usize;
+                break self.last_bytes(next, &mut found)?;
+            };
+            let specials = swar::special_bits(bytes);
+            if specials | carried == 0 {
+                block += BLOCK;
+                continue;
+            }
+            if next <= block
+                && let Some((escaped, count)) = simple_escapes(bytes, specials, carried)
+            {
+                found.shrink += count;
+                carried = escaped >> BLOCK;
+                block += BLOCK;
+                continue;
+            }
+            // The end of the string, or an escape that takes a closer look: one by one.
+            if carried == 1 {
+                found.shrink -= 1;
+                next = self.special(block - 1, &mut found)?;
+                carried = 0;
+            }
+            let mut specials = specials;
+            while specials != 0 {
+                let place = block + specials.trailing_zeros() as usize;
+                specials &= specials - 1;
+                if place < next {
+                    continue;
+                }
+                match self.bytes.get(place) {
+                    Some(b'"') => break 'end place,
+                    _ => next = self.special(place, &mut found)?,
                 }
             }
-        }
-        self.at = at;
+            block += BLOCK;
+        };
+        self.at = end;
         let raw = self.since(start);
         self.at += 1;
-        Ok(Text::new(raw, start, shrink, escapes))
+        Ok(Text::new(raw, start, found.shrink, found.escapes))
+    }
+
+    /// Reads what is left of a string in the last bytes of the document; says where its quote is.
+    #[inline(never)]
+    fn last_bytes(&mut self, from: usize, found: &mut Found) -> Result<usize, Fault> {
+        let mut at = from;
+        loop {
+            at = swar::special(self.bytes, at);
+            if self.bytes.get(at) == Some(&b'"') {
+                return Ok(at);
+            }
+            at = self.special(at, found)?;
+        }
+    }
+
+    /// Reads the escape at `place`; says where it ends.
+    #[inline(always)]
+    fn special(&mut self, place: usize, found: &mut Found) -> Result<usize, Fault> {
+        match (self.bytes.get(place), self.bytes.get(place + 1)) {
+            (Some(b'\\'), Some(b'"' | b'\\' | b'n' | b'r' | b't')) => {
+                found.shrink += 1;
+                Ok(place + 2)
+            }
+            (Some(b'\\'), _) => {
+                self.at = place;
+                self.escape(&mut found.shrink, &mut found.escapes)?;
+                Ok(self.at)
+            }
+            _ => {
+                self.at = place;
+                Err(self.fault(FaultKind::ControlCharacter))
+            }
+        }
     }
 
     /// Reads a string and hands its text to `sink` in pieces, in one go: for strings that are only hashed.

@@ -1,9 +1,9 @@
 //! Eight bytes at a time: the loops that must run at the speed of memory.
 //!
-//! Sixteen at a time where only a yes or no is needed: that loop compiles to vector compares.
-//!
 //! Each test of a word marks the high bit of every byte that matches. A borrow can mark bytes above a true match as
 //! well, never below one, so only the lowest mark is used.
+
+use crate::lanes::{BLOCK, Lanes};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
@@ -18,16 +18,6 @@ pub(crate) fn specials(word: u64) -> u64 {
     (low | backslash) & !word & HIGHS
 }
 
-/// Whether a block holds a quote, a backslash or a control character.
-#[inline(always)]
-fn holds_special(block: &[u8; 16]) -> bool {
-    let mut any = false;
-    for byte in block {
-        any |= ((byte ^ 0x02) < 0x21) | (*byte == b'\\');
-    }
-    any
-}
-
 /// How many bytes of a block lie before its first special byte: word by word, for texts where it is near.
 #[inline(always)]
 pub(crate) fn special_near(block: &[u8; 32]) -> usize {
@@ -40,19 +30,6 @@ pub(crate) fn special_near(block: &[u8; 32]) -> usize {
         at += 8;
     }
     at
-}
-
-/// How many bytes of a block lie before its first special byte: all at once, for texts where it is far.
-#[inline(always)]
-fn special_in(block: &[u8; 16]) -> usize {
-    if !holds_special(block) {
-        return 16;
-    }
-    let (Some(first), Some(second)) = (block.first_chunk::<8>(), block.last_chunk::<8>()) else { return 0 };
-    match specials(u64::from_le_bytes(*first)) {
-        0 => 8 + before(specials(u64::from_le_bytes(*second))),
-        marks => before(marks),
-    }
 }
 
 /// Marks what cannot be inside a word of letters, digits, `_` and `-`: everything below `0` but the hyphen and, as the
@@ -83,10 +60,10 @@ pub(crate) fn colon_to_equals(word: u64) -> u64 {
     from_colon & !behind_equals & !word & HIGHS
 }
 
-/// Marks two bytes, and perhaps what stands behind them and differs from them in its last bit.
+/// Marks blanks and control characters.
 #[inline(always)]
-pub(crate) fn either(word: u64, one: u8, other: u8) -> u64 {
-    equals(word, one) | equals(word, other)
+pub(crate) fn blanks(word: u64) -> u64 {
+    word.wrapping_sub(ONES * 0x21) & !word & HIGHS
 }
 
 /// Marks backslashes.
@@ -128,32 +105,39 @@ fn find(bytes: &[u8], from: usize, mark: impl Fn(u64) -> u64) -> usize {
     if within < tail.len() { at + within } else { bytes.len() }
 }
 
+/// Which bytes of a block are quotes, backslashes or control characters, one bit for each.
+#[inline(always)]
+pub(crate) fn special_bits(block: &[u8; BLOCK]) -> u32 {
+    let bytes = Lanes::of(block);
+    bytes.flip(0x02).at_most(0x20).or(bytes.is(b'\\')).bits()
+}
+
 /// The place of the next special byte.
 #[inline(always)]
 pub(crate) fn special(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
-    // Names and ids end here, and text with line breaks and quotes is interrupted here: no vectors yet.
-    if let Some(near) = bytes.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
-        let clean = special_near(near);
-        at += clean;
-        if clean < 32 {
-            return at;
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let bits = special_bits(block);
+        if bits != 0 {
+            return at + bits.trailing_zeros() as usize;
         }
-    }
-    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
-        let clean = special_in(block);
-        at += clean;
-        if clean < 16 {
-            return at;
-        }
+        at += BLOCK;
     }
     find(bytes, at, specials)
 }
 
-/// The place of the next `byte`.
+/// The place of the next `byte`, or the length of `bytes`.
 #[inline]
 pub(crate) fn position(bytes: &[u8], from: usize, byte: u8) -> usize {
-    find(bytes, from, |word| equals(word, byte))
+    let mut at = from;
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
+        let bits = Lanes::of(block).is(byte).bits();
+        if bits != 0 {
+            return at + bits.trailing_zeros() as usize;
+        }
+        at += BLOCK;
+    }
+    find(bytes, at, |word| equals(word, byte))
 }
 
 /// The value of four hexadecimal digits.

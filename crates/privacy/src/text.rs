@@ -3,6 +3,7 @@
 //! Most strings have no escape and are used where they lie. A lone surrogate cannot be written as UTF-8;
 //! it becomes U+FFFD.
 
+use crate::lanes::{BLOCK, Lanes};
 use crate::swar;
 
 /// A string, between its quotes, as spelled in the document. Its escapes are known to be well formed.
@@ -58,22 +59,6 @@ impl<'a> Text<'a> {
         self.raw.len().saturating_sub(self.shrink >> 2)
     }
 
-    /// Where in the text the byte is that is at `place` in its spelling, which has only simple escapes.
-    pub(crate) fn place(&self, place: usize) -> usize {
-        if self.plain() {
-            return place;
-        }
-        let (mut escapes, mut at) = (0, 0);
-        loop {
-            at = swar::position(self.raw, at, b'\\');
-            if at >= place {
-                return place - escapes;
-            }
-            escapes += 1;
-            at += 2;
-        }
-    }
-
     /// Whether the spelling is the text.
     pub(crate) fn plain(&self) -> bool {
         self.shrink == 0
@@ -118,71 +103,64 @@ impl<'a> Text<'a> {
 
 /// Writes the text of a spelling over `out`.
 fn decode_whole(raw: &[u8], out: &mut Vec<u8>) {
-    // No escape stands for more bytes than it is spelled with.
+    // No escape stands for more bytes than it is spelled with; and blocks are copied whole, and cut.
     out.clear();
-    out.resize(raw.len(), 0);
-    let (mut from, mut to) = (0, 0);
-    loop {
-        // Copied first and looked at then: what stands behind an escape is written over.
-        while let (Some(word), Some(room)) = (chunk(raw, from), chunk_mut(out, to)) {
-            *room = *word;
-            let escapes = swar::backslashes(u64::from_le_bytes(*word));
-            if escapes != 0 {
-                from += swar::before(escapes);
-                to += swar::before(escapes);
-                break;
-            }
-            from += 8;
-            to += 8;
+    out.reserve(raw.len() + BLOCK);
+    let mut from = 0;
+    while let Some(block) = block_at(raw, from) {
+        let length = out.len();
+        out.extend_from_slice(block);
+        let escapes = Lanes::of(block).is(b'\\').bits();
+        if escapes == 0 {
+            from += BLOCK;
+            continue;
         }
-        let (Some(byte), Some(slot)) = (raw.get(from), out.get_mut(to)) else { break };
-        match (byte, raw.get(from + 1)) {
-            (b'\\', Some(b'u')) => {
-                let (character, taken) = unit(raw.get(from..).unwrap_or_default());
-                let mut spelled = [0; 4];
-                let spelled = character.encode_utf8(&mut spelled).as_bytes();
-                if let Some(room) = out.get_mut(to..to + spelled.len()) {
-                    room.copy_from_slice(spelled);
-                }
-                from += taken;
-                to += spelled.len();
-            }
-            (b'\\', Some(letter)) => {
-                *slot = escaped(*letter);
+        let plain = escapes.trailing_zeros() as usize;
+        out.truncate(length + plain);
+        from += plain;
+        match raw.get(from + 1) {
+            Some(letter) if *letter != b'u' => {
+                out.push(escaped(*letter));
                 from += 2;
-                to += 1;
             }
-            _ => {
-                *slot = *byte;
-                from += 1;
-                to += 1;
-            }
+            _ => from += decode_escape(raw.get(from..).unwrap_or_default(), out),
         }
     }
-    out.truncate(to);
+    decode_into(raw.get(from..).unwrap_or_default(), usize::MAX, out);
 }
 
 #[inline(always)]
-fn chunk(bytes: &[u8], from: usize) -> Option<&[u8; 8]> {
+fn block_at(bytes: &[u8], from: usize) -> Option<&[u8; BLOCK]> {
     bytes.get(from..)?.first_chunk()
-}
-
-#[inline(always)]
-fn chunk_mut(bytes: &mut [u8], from: usize) -> Option<&mut [u8; 8]> {
-    bytes.get_mut(from..)?.first_chunk_mut()
 }
 
 /// The byte that a backslash and `letter` stand for.
 #[inline(always)]
 fn escaped(letter: u8) -> u8 {
-    match letter {
-        b'n' => b'\n',
-        b't' => b'\t',
-        b'r' => b'\r',
-        b'b' => 8,
-        b'f' => 12,
-        other => other,
+    ESCAPED.get(letter as usize).copied().unwrap_or(letter)
+}
+
+static ESCAPED: [u8; 256] = escaped_bytes();
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, where a bad index is an error of the build"
+)]
+const fn escaped_bytes() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'n' => b'\n',
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => 8,
+            b'f' => 12,
+            other => other,
+        };
+        byte += 1;
     }
+    table
 }
 
 /// How far the next escape is looked for byte by byte.

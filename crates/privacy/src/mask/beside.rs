@@ -20,16 +20,6 @@ pub(crate) fn is_name(name: &[u8]) -> bool {
             .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Whether the neighbours of the value whose mark is at `at` may say something about it. Also right for the spelling of a
-/// JSON string, in which tabs are not what they are.
-pub(super) fn may_tell(text: &[u8], at: usize) -> bool {
-    if is_empty(text, at) {
-        return false;
-    }
-    let around = part(text, at.saturating_sub(REACH), at + REACH);
-    telling(text, at).is_some() || around.windows(2).any(|pair| pair == b"\\t")
-}
-
 /// Whether nothing stands between the quotes behind the mark at `at`.
 fn is_empty(text: &[u8], at: usize) -> bool {
     matches!(
@@ -40,6 +30,9 @@ fn is_empty(text: &[u8], at: usize) -> bool {
 
 /// What is said about the value whose mark is at `at` by its neighbours in the same element.
 pub(super) fn telling(text: &[u8], at: usize) -> Option<(Name, &'static str)> {
+    if is_empty(text, at) {
+        return None;
+    }
     let before = part(text, at.saturating_sub(REACH), at);
     let start = at - before.len() + begin(before);
     let behind = part(text, at + 1, at + 1 + REACH);

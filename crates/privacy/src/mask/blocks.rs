@@ -68,11 +68,6 @@ fn find(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
 /// Longest part of an address that is searched for its `@`.
 const AUTHORITY: usize = 2048;
 
-/// Whether an address with a user begins around the colon at `at`.
-pub(super) fn url_at(text: &[u8], at: usize) -> bool {
-    part(text, at, at + 3) == b"://" && user(text, at).is_some()
-}
-
 /// What stands between `://` and the last `@` before the path.
 fn user(text: &[u8], at: usize) -> Option<&[u8]> {
     let rest = part(text, at + 3, at + 3 + AUTHORITY);
@@ -97,7 +92,7 @@ fn user(text: &[u8], at: usize) -> Option<&[u8]> {
 
 /// The password of the address whose colon is at `at`; without one, a user that is itself a key.
 pub(super) fn url(text: &[u8], at: usize) -> Option<Span> {
-    if !url_at(text, at) {
+    if part(text, at, at + 3) != b"://" {
         return None;
     }
     let user = user(text, at)?;

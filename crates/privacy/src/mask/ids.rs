@@ -18,6 +18,17 @@ pub(super) fn is_uuid_like(text: &[u8]) -> bool {
         && [8, 13, 18, 23].iter().all(|place| text.get(*place) == Some(&b'-'))
 }
 
+/// Whether a text of 8 to 16 bytes, too short for a key, holds nothing around which a password could be spelled.
+#[inline]
+pub(super) fn is_short_word(text: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>()) else { return false };
+    let breaks = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word);
+        swar::marks(word) | swar::blanks(word)
+    };
+    text.len() <= 16 && breaks(first) | breaks(last) == 0
+}
+
 /// Whether a text of at least eight bytes holds no blank, no quote, no mark and, being a spelling, no line break.
 fn is_one_word(text: &[u8]) -> bool {
     let (words, _) = text.as_chunks::<8>();

@@ -1,126 +1,63 @@
-//! Where passwords are spelled: the places of `=`, `:`, `<`, `--` and ` -`; and two hints in letters, the `w` of `sw` and
-//! the `f` of `nf`, which are rare, and in `password` and `config`.
-//!
-//! Sixteen bytes are tested at once by a loop that compiles to vector compares; only a block with a mark in
-//! it is looked at more closely.
+//! Where secrets are spelled without a telling name before them: the places of `<`, of the last hyphen of `--` and ` -`,
+//! and of the colon of `:/` and `:_`.
 
-use crate::swar;
+use crate::lanes::{BLOCK, Lanes};
 
-/// Bytes per test.
-const BLOCK: usize = 16;
-
-/// Whether a text of 8 to 16 bytes has no mark in it; `None` for one of another length.
+/// Calls `on` with the place of each mark, in order.
 #[inline(always)]
-pub(super) fn none_in_short(text: &[u8]) -> Option<bool> {
-    if text.len() > BLOCK {
-        return None;
-    }
-    let (first, last) = (text.first_chunk::<8>()?, text.last_chunk::<8>()?);
-    let marks = swar::marks(u64::from_le_bytes(*first)) | swar::marks(u64::from_le_bytes(*last));
-    Some(marks == 0)
-}
-
-/// Calls `on` with the place of each mark from `from` on, in order, until it answers true.
-#[inline(always)]
-pub(super) fn any(text: &[u8], from: usize, mut on: impl FnMut(usize) -> bool) -> bool {
-    if from == 0 && text.first().is_some_and(|first| is_mark(b' ', *first)) && on(0) {
-        return true;
-    }
-    // A mark depends on the byte before it, so blocks start at the second byte.
-    let mut at = from.max(1);
-    while let Some(window) = text.get(at - 1..).and_then(|rest| rest.first_chunk::<{ BLOCK + 1 }>()) {
-        if may_hold_mark(window) && each(window, at, &mut on) {
-            return true;
-        }
-        at += BLOCK;
-    }
-    // What is left is shorter than a block: test the last block of the text, and look only at the new part.
-    if text.last_chunk::<{ BLOCK + 1 }>().is_some_and(|last| !may_hold_mark(last)) {
-        return false;
-    }
-    let rest = text.get(at - 1..).unwrap_or_default();
-    rest.windows(2).enumerate().any(|(within, pair)| match pair {
-        // Most bytes are letters, which are above all marks.
-        [before, here] => *here <= b'=' && is_mark(*before, *here) && on(at + within),
-        _ => false,
-    })
-}
-
-/// Calls `on` for each mark of a block that begins at `at`, one byte behind the start of `window`.
-#[inline(never)]
-fn each(window: &[u8; BLOCK + 1], at: usize, on: &mut impl FnMut(usize) -> bool) -> bool {
-    let (words, _) = window.get(1..).unwrap_or_default().as_chunks::<8>();
-    for (first, word) in [0, 8].into_iter().zip(words) {
-        let mut marks = swar::marks(u64::from_le_bytes(*word));
-        while marks != 0 {
-            let within = first + swar::before(marks);
-            marks &= marks - 1;
-            if let Some([before, here]) = window.get(within..within + 2)
-                && is_mark(*before, *here)
-                && on(at + within)
-            {
-                return true;
-            }
-        }
-    }
-    false
-}
-
-/// Calls `on` with the place of each hint, in order, until it answers true.
-#[inline(always)]
-pub(super) fn hints(text: &[u8], mut on: impl FnMut(usize) -> bool) -> bool {
-    let mut look = |at: usize| {
-        let pair = text.get(at.wrapping_sub(1)..).and_then(|rest| rest.first_chunk::<2>());
-        pair.is_some_and(|[before, here]| is_hint(*before, *here)) && on(at)
-    };
-    let (words, tail) = text.as_chunks::<8>();
+pub(super) fn each(text: &[u8], mut on: impl FnMut(usize)) {
     let mut at = 0;
-    let mut last = 0;
-    for word in words {
-        let word = u64::from_le_bytes(*word);
-        if swar::either(word, b'w', b'f') != 0 {
-            // The byte before each.
-            let before = (word << 8) | last;
-            let hints = swar::either(word, b'w', b'f') & swar::either(before, b's', b'n');
-            if hints != 0 && (at..at + 8).any(&mut look) {
-                return true;
+    while let Some((before, here)) = window(text, at) {
+        let (block, at_block) = (Lanes::of(&here), at);
+        at += BLOCK;
+        // Most blocks of a text hold none of the signs.
+        let (hyphens, opened, slashes) = (block.is(b'-'), block.is(b'<'), block.is(b'/').or(block.is(b'_')));
+        let mut marks = hyphens.or(opened).or(slashes).bits();
+        if marks == 0 {
+            continue;
+        }
+        let before = Lanes::of(&before);
+        let options = hyphens.and(before.is(b'-').or(before.is(b' ')));
+        // The colon itself is the byte before.
+        let addresses = slashes.and(before.is(b':'));
+        marks = opened.or(options).or(addresses).bits();
+        while marks != 0 {
+            let place = at_block + marks.trailing_zeros() as usize;
+            marks &= marks - 1;
+            match text.get(place) {
+                Some(b'/' | b'_') => on(place - 1),
+                // Of a row of hyphens only the last one counts.
+                Some(b'-') if text.get(place + 1) == Some(&b'-') => {}
+                _ => on(place),
             }
         }
-        last = word >> 56;
-        at += 8;
     }
-    (at..at + tail.len()).any(look)
 }
 
+/// The block of the text at `at`, behind the one that begins one byte before it. Before the first byte of a text there
+/// is a blank, and behind its last one what is no mark.
 #[inline(always)]
-fn is_hint(before: u8, here: u8) -> bool {
-    ((before == b's') & (here == b'w')) | ((before == b'n') & (here == b'f'))
+fn window(text: &[u8], at: usize) -> Option<([u8; BLOCK], [u8; BLOCK])> {
+    if let Some(window) =
+        at.checked_sub(1).and_then(|start| text.get(start..)?.first_chunk::<{ BLOCK + 1 }>())
+    {
+        return Some((*window.first_chunk()?, *window.last_chunk()?));
+    }
+    (at < text.len()).then(|| edge(text, at))
 }
 
-#[inline(always)]
-fn is_mark(before: u8, here: u8) -> bool {
-    (here == b'=')
-        | (here == b':')
-        | (here == b'<')
-        | ((here == b'-') & ((before == b'-') | (before == b' ')))
-}
-
-/// Whether the block behind the first byte of `window` holds a mark, or a `;`, which costs nothing to test with them.
-#[inline(always)]
-fn may_hold_mark(window: &[u8; BLOCK + 1]) -> bool {
-    let (Some(before), Some(here)) = (window.first_chunk::<BLOCK>(), window.last_chunk::<BLOCK>()) else {
-        return false;
-    };
-    // One loop per test: the compiler makes vectors of each, but not of both together.
-    let mut pairs = false;
-    for byte in here {
-        pairs |= byte.wrapping_sub(b':') < 4;
+/// The first block of a text, or the last one if that is not a whole one.
+#[inline(never)]
+fn edge(text: &[u8], at: usize) -> ([u8; BLOCK], [u8; BLOCK]) {
+    let mut bytes = [0u8; BLOCK + 1];
+    let [first, ..] = &mut bytes;
+    *first = b' ';
+    let start = at.saturating_sub(1);
+    for (slot, byte) in bytes.iter_mut().skip(usize::from(at == 0)).zip(text.get(start..).unwrap_or_default())
+    {
+        *slot = *byte;
     }
-    let mut options = false;
-    for (before, here) in before.iter().zip(here) {
-        options |= (*here == b'-') & ((*before == b'-') | (*before == b' '));
-    }
-    pairs | options
+    (*bytes.first_chunk().unwrap_or(&[0; BLOCK]), *bytes.last_chunk().unwrap_or(&[0; BLOCK]))
 }
 
 #[cfg(test)]
@@ -129,14 +66,7 @@ mod tests {
 
     fn all(text: &[u8]) -> Vec<usize> {
         let mut places = Vec::new();
-        any(text, 0, |at| {
-            places.push(at);
-            false
-        });
-        hints(text, |at| {
-            places.push(at);
-            false
-        });
+        each(text, |at| places.push(at));
         places
     }
 
@@ -144,9 +74,7 @@ mod tests {
     fn marks_are_found_at_every_distance_from_a_block() {
         for before in 0..50 {
             for after in 0..50 {
-                for (mark, expected) in
-                    [("=", 0), (":", 0), ("<", 0), (" -", 1), ("--", 1), ("sw", 1), ("nf", 1)]
-                {
+                for (mark, expected) in [(":/", 0), (":_", 0), ("<", 0), (" -", 1), ("--", 1), ("-----", 4)] {
                     let text = format!("x{}{mark}{}", "a".repeat(before), "b".repeat(after));
                     assert_eq!(all(text.as_bytes()), [1 + before + expected], "{text}");
                 }
@@ -158,15 +86,7 @@ mod tests {
     fn a_hyphen_inside_a_word_is_no_mark() {
         assert_eq!(all(b"well-known kebab-case-name-of-something-long"), [0usize; 0]);
         assert_eq!(all(b"-p first"), [0]);
-    }
-
-    #[test]
-    fn a_true_answer_stops_the_search() {
-        let mut seen = 0;
-        assert!(any(b"a=1 b=2", 0, |_| {
-            seen += 1;
-            true
-        }));
-        assert_eq!(seen, 1);
+        assert_eq!(all(b"--x"), [1]);
+        assert_eq!(all(b""), [0usize; 0]);
     }
 }

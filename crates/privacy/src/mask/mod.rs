@@ -31,6 +31,8 @@ mod words;
 
 use std::borrow::Cow;
 
+use stems::Found;
+
 pub(crate) use argv::Argv;
 pub(crate) use beside::is_name;
 pub(crate) use named::Telling;
@@ -67,89 +69,105 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// What a quick look at a text says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Look {
-    /// There is no secret in it, and no task notification.
-    Clean,
-    /// There may be something in it; nothing begins before the mark at this place, and there is no key and no phrase.
-    From(usize),
-    /// There may be anything in it.
-    Anything,
-}
-
-/// Whether `text` needs a closer look. Never says so little that [`find`] would find more.
-///
-/// Also right for the spelling of a JSON string, as long as it has no escapes but those of quote, backslash
-/// and white space: so most strings are copied without being decoded.
-pub(crate) fn look(text: &[u8]) -> Look {
-    if text.len() < SHORTEST || ids::is_id(text) {
-        return Look::Clean;
-    }
-    // Too short for a key: only a pair could be in it, and a pair has a mark.
-    if let Some(no_marks) = marks::none_in_short(text)
-        && no_marks
-    {
-        return Look::Clean;
-    }
-    if runs::suspicious(text) || marks::hints(text, |at| phrases::may_be(text, at)) {
-        return Look::Anything;
-    }
-    let mut from = 0;
-    let suspect = |at| {
-        from = at;
-        may_matter(text, at) && suspect(text, at)
-    };
-    if marks::any(text, 0, suspect) { Look::From(from) } else { Look::Clean }
-}
-
-/// Whether there may be a secret in `text`.
+/// Whether there may be a secret in `text`. Never says no where [`find`] finds one.
 pub(crate) fn suspicious(text: &[u8]) -> bool {
-    look(text) != Look::Clean
+    if is_clean(text) {
+        return false;
+    }
+    let mut spans = Vec::new();
+    find(text, &mut spans);
+    !spans.is_empty() || runs::suspicious(text)
+}
+
+/// Whether one look is enough to see that there is no secret in `text`.
+#[inline]
+fn is_clean(text: &[u8]) -> bool {
+    text.len() < SHORTEST || ids::is_id(text) || ids::is_short_word(text)
 }
 
 /// Collects the secrets of `text`, in order and apart from each other.
 pub(crate) fn find(text: &[u8], spans: &mut Vec<Span>) {
-    find_after(text, Look::Anything, spans);
-}
-
-/// Collects the secrets of `text` that are left after a look at it.
-pub(crate) fn find_after(text: &[u8], look: Look, spans: &mut Vec<Span>) {
     spans.clear();
-    let from = match look {
-        Look::Clean => return,
-        Look::From(place) => place,
-        Look::Anything if text.len() < SHORTEST || ids::is_id(text) => return,
-        Look::Anything => {
-            runs::find(text, spans);
-            marks::hints(text, |at| {
-                spans.extend(phrases::secret(text, at));
-                false
-            });
-            0
-        }
-    };
-    let mut done = 0;
-    let mut keys_done = 0;
-    marks::any(text, from, |at| {
-        // What is masked already is not looked at again; but a private key in it may reach further.
-        let block = at >= keys_done && blocks::block_at(text, at);
-        let found = match (block, at >= done) {
-            (true, _) => blocks::block(text, at),
-            (false, true) if may_matter(text, at) && suspect(text, at) => secret(text, at),
-            (false, _) => None,
-        };
-        if let Some(span) = found {
-            done = done.max(span.end);
-            if block {
-                keys_done = span.end;
+    if is_clean(text) {
+        return;
+    }
+    runs::find(text, spans);
+    let mut names = Vec::new();
+    let named = stems::marks(text, |found| match found {
+        Found::Mark(at) => {
+            if names.is_empty() {
+                names.reserve(64);
             }
-            spans.push(span);
+            names.push(at);
         }
-        false
+        Found::Hint(at) => spans.extend(phrases::secret(text, at)),
     });
+    let mut search = Search { text, spans, done: 0, keys_done: 0 };
+    let mut names = names.as_slice();
+    marks::each(text, |at| {
+        while let [name, rest @ ..] = names
+            && *name <= at
+        {
+            search.look(*name, secret);
+            names = rest;
+        }
+        search.unnamed(at, named);
+    });
+    names.iter().for_each(|name| search.look(*name, secret));
     if spans.len() > 1 {
         settle(spans);
+    }
+}
+
+/// The search around marks, which are looked at in their order.
+struct Search<'s> {
+    text: &'s [u8],
+    spans: &'s mut Vec<Span>,
+    /// Where the last secret ends.
+    done: usize,
+    /// Where the last private key ends.
+    keys_done: usize,
+}
+
+impl Search<'_> {
+    /// Looks at a mark without the name of a secret before it; `named` if there are any in the text.
+    #[inline(always)]
+    fn unnamed(&mut self, at: usize, named: bool) {
+        let text = self.text;
+        let next = text.get(at + 1).copied().unwrap_or_default();
+        match text.get(at) {
+            // Elements are named too.
+            Some(b'<') if named && next.is_ascii_alphabetic() => self.look(at, tags::secret),
+            Some(b'-') if matches!(next, b'B' | b'E') && blocks::block_at(text, at) => self.block(at),
+            Some(b'-') if options::may_follow(text, at, next) => self.look(at, options::secret),
+            Some(b':') => {
+                self.look(at, |text, at| blocks::url(text, at).or_else(|| phrases::registry(text, at)))
+            }
+            _ => {}
+        }
+    }
+
+    /// Looks with `secret` at the mark at `at`. What is masked already is not looked at again.
+    #[inline(always)]
+    fn look(&mut self, at: usize, secret: impl Fn(&[u8], usize) -> Option<Span>) {
+        if at >= self.done
+            && let Some(span) = secret(self.text, at)
+        {
+            self.done = span.end;
+            self.spans.push(span);
+        }
+    }
+
+    /// Looks for a private key at `at`, which may reach further than what is masked already.
+    #[inline(never)]
+    fn block(&mut self, at: usize) {
+        if at >= self.keys_done
+            && let Some(span) = blocks::block(self.text, at)
+        {
+            self.done = self.done.max(span.end);
+            self.keys_done = span.end;
+            self.spans.push(span);
+        }
     }
 }
 
@@ -208,46 +226,14 @@ fn settle(spans: &mut Vec<Span>) {
     });
 }
 
-/// Whether the mark at `at` is worth a call: most are done with here, after a few instructions per byte of their name.
-#[inline(always)]
-fn may_matter(text: &[u8], at: usize) -> bool {
-    match text.get(at) {
-        Some(b'=') => stems::before(text, at),
-        Some(b':') => matches!(text.get(at + 1), Some(b'/' | b'_')) || stems::before(text, at),
-        Some(b'<') => text.get(at + 1).is_some_and(u8::is_ascii_alphabetic),
-        _ => true,
-    }
-}
-
-/// Whether something secret may be spelled around the mark at `at`.
+/// The secret behind the `=` or `:` at `at`, which the name of one may stand before.
 #[inline(never)]
-fn suspect(text: &[u8], at: usize) -> bool {
-    match text.get(at) {
-        Some(b':') => {
-            blocks::url_at(text, at) || pairs::named(text, at) || phrases::registry_name(text, at).is_some()
-        }
-        Some(b'=') => pairs::named(text, at),
-        Some(b'-') => blocks::block_at(text, at) || options::named(text, at),
-        Some(b'<') => notifies(text, at) || tags::may_open(text, at),
-        _ => false,
-    }
-}
-
-/// Whether a task notification begins at `at`.
-fn notifies(text: &[u8], at: usize) -> bool {
-    text.get(at..).is_some_and(|rest| rest.starts_with(NOTIFICATION))
-}
-
-/// The secret that is spelled around the mark at `at`.
 fn secret(text: &[u8], at: usize) -> Option<Span> {
     match text.get(at) {
         Some(b':') => {
             blocks::url(text, at).or_else(|| pairs::secret(text, at)).or_else(|| phrases::registry(text, at))
         }
-        Some(b'=') => pairs::secret(text, at),
-        Some(b'-') => options::secret(text, at),
-        Some(b'<') => tags::secret(text, at),
-        _ => None,
+        _ => pairs::secret(text, at),
     }
 }
 

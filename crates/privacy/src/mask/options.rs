@@ -1,18 +1,19 @@
 //! Options of commands: `--password value`, `"--token", "value"`, and the short ones that a few programs have.
 
 use super::names::{self, Name};
-use super::{Span, part, values};
+use super::{Span, part, stems, values};
+use crate::table::Table;
 
-/// Whether an option at `at` (the last of its leading hyphens) may be followed by a secret.
-pub(super) fn named(text: &[u8], at: usize) -> bool {
-    match part(text, at.saturating_sub(1), at) {
-        b"-" => {
-            let name = long_name(text, at);
-            matches!(names::judge(name), Name::Key | Name::Password | Name::Bare | Name::Weak)
-                || special(text, at, name).is_some()
-        }
-        _ => short_option(text, at).is_some(),
+/// Whether the option at `at` (the last of its leading hyphens), whose first letter is `letter`, may be followed by a
+/// secret: most are told apart here.
+#[inline(always)]
+pub(super) fn may_follow(text: &[u8], at: usize, letter: u8) -> bool {
+    let long = at > 0 && text.get(at - 1) == Some(&b'-');
+    if long {
+        return letter.is_ascii_alphanumeric() || letter == b'_';
     }
+    matches!(letter, b'p' | b'P' | b'a' | b'u' | b'w' | b'b')
+        || (letter.is_ascii_alphabetic() && text.get(at + 2).is_some_and(u8::is_ascii_alphabetic))
 }
 
 /// How a long option takes a secret that its name does not tell of.
@@ -34,6 +35,7 @@ fn long_name(text: &[u8], at: usize) -> &[u8] {
 }
 
 /// The secret that follows the option at `at`.
+#[inline(never)]
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     match part(text, at.saturating_sub(1), at) {
         b"-" => long(text, at),
@@ -43,12 +45,14 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
 
 fn long(text: &[u8], at: usize) -> Option<Span> {
     let name = long_name(text, at);
-    let judged = names::judge(name);
     let after = at + 1 + name.len();
     if let Some(how) = special(text, at, name) {
         let joined = text.get(after) == Some(&b'=');
         let start = if joined { after + 1 } else { after + separator(text.get(after..)?)? };
         return behind(text, start, how);
+    }
+    if !stems::within(name) {
+        return None;
     }
     // With `=` or `:` the pair has been seen already.
     let start = after + separator(text.get(after..)?)?;
@@ -57,7 +61,7 @@ fn long(text: &[u8], at: usize) -> Option<Span> {
     if value.starts_with(b"-") || values::refers(value, found.quoted) {
         return None;
     }
-    let secret = match judged {
+    let secret = match names::judge(name) {
         Name::Password | Name::Bare | Name::Key => {
             // `--secret id=npm,src=.npmrc` of docker build names a file.
             !values::is_path(value) && !value.starts_with(b"id=") && !value.starts_with(b"type=")
@@ -99,44 +103,95 @@ pub(super) enum Short {
     Cookie,
 }
 
-const PROGRAMS: &[(&[u8], u8, Short)] = &[
-    (b"mysql", b'p', Short::Attached),
-    (b"mysqldump", b'p', Short::Attached),
-    (b"mysqladmin", b'p', Short::Attached),
-    (b"mysqlimport", b'p', Short::Attached),
-    (b"mysqlsh", b'p', Short::Attached),
-    (b"mariadb", b'p', Short::Attached),
-    (b"mariadb-dump", b'p', Short::Attached),
-    (b"mariadb-admin", b'p', Short::Attached),
-    (b"sshpass", b'p', Short::Either),
-    (b"mongo", b'p', Short::Either),
-    (b"mongosh", b'p', Short::Either),
-    (b"mongodump", b'p', Short::Either),
-    (b"redis-cli", b'a', Short::Either),
-    (b"sqlcmd", b'P', Short::Either),
-    (b"zip", b'P', Short::Either),
-    (b"unzip", b'P', Short::Either),
-    (b"7z", b'p', Short::Attached),
-    (b"ldapsearch", b'w', Short::Either),
-    (b"ldapmodify", b'w', Short::Either),
-    (b"curl", b'u', Short::Pair),
-    (b"curl", b'b', Short::Cookie),
-    (b"http", b'a', Short::Pair),
-    (b"https", b'a', Short::Pair),
-];
+/// What is known of a program's options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Program {
+    /// The short options behind which it takes a password.
+    shorts: &'static [(u8, Short)],
+    /// Whether it has a `login` that takes `-p SECRET`.
+    logs_in: bool,
+    /// Whether its `-u` and `--user` take a user, a user and a group, or nothing.
+    takes_user: bool,
+}
 
-/// Programs whose `login` takes `-p SECRET`.
-const LOGINS: &[&[u8]] =
-    &[b"docker", b"podman", b"nerdctl", b"oc", b"helm", b"az", b"buildah", b"skopeo", b"cf"];
+const fn takes(shorts: &'static [(u8, Short)]) -> Program {
+    Program { shorts, logs_in: false, takes_user: false }
+}
+
+const ATTACHED: Program = takes(&[(b'p', Short::Attached)]);
+const EITHER: Program = takes(&[(b'p', Short::Either)]);
+const LOGIN: Program = Program { shorts: &[], logs_in: true, takes_user: false };
+const USER: Program = Program { shorts: &[], logs_in: false, takes_user: true };
+const LOGIN_AND_USER: Program = Program { shorts: &[], logs_in: true, takes_user: true };
+
+static PROGRAMS: Table<Program, 57> = Table::new([
+    (b"mysql", ATTACHED),
+    (b"mysqldump", ATTACHED),
+    (b"mysqladmin", ATTACHED),
+    (b"mysqlimport", ATTACHED),
+    (b"mysqlsh", ATTACHED),
+    (b"mariadb", ATTACHED),
+    (b"mariadb-dump", ATTACHED),
+    (b"mariadb-admin", ATTACHED),
+    (b"7z", ATTACHED),
+    (b"sshpass", EITHER),
+    (b"mongo", EITHER),
+    (b"mongosh", EITHER),
+    (b"mongodump", EITHER),
+    (b"redis-cli", takes(&[(b'a', Short::Either)])),
+    (b"sqlcmd", takes(&[(b'P', Short::Either)])),
+    (b"zip", takes(&[(b'P', Short::Either)])),
+    (b"unzip", takes(&[(b'P', Short::Either)])),
+    (b"ldapsearch", takes(&[(b'w', Short::Either)])),
+    (b"ldapmodify", takes(&[(b'w', Short::Either)])),
+    (b"curl", takes(&[(b'u', Short::Pair), (b'b', Short::Cookie)])),
+    (b"http", takes(&[(b'a', Short::Pair)])),
+    (b"https", takes(&[(b'a', Short::Pair)])),
+    (b"docker", LOGIN_AND_USER),
+    (b"podman", LOGIN_AND_USER),
+    (b"nerdctl", LOGIN_AND_USER),
+    (b"buildah", LOGIN_AND_USER),
+    (b"oc", LOGIN_AND_USER),
+    (b"helm", LOGIN),
+    (b"az", LOGIN),
+    (b"skopeo", LOGIN),
+    (b"cf", LOGIN),
+    (b"kubectl", USER),
+    (b"chroot", USER),
+    (b"sudo", USER),
+    (b"setpriv", USER),
+    (b"su", USER),
+    (b"runuser", USER),
+    (b"ps", USER),
+    (b"rsync", USER),
+    (b"scp", USER),
+    (b"cp", USER),
+    (b"mv", USER),
+    (b"git", USER),
+    (b"date", USER),
+    (b"diff", USER),
+    (b"sort", USER),
+    (b"touch", USER),
+    (b"install", USER),
+    (b"docker-compose", USER),
+    (b"systemd-run", USER),
+    (b"systemctl", USER),
+    (b"pip", USER),
+    (b"pip3", USER),
+    (b"python", USER),
+    (b"python3", USER),
+    (b"grep", USER),
+    (b"tar", USER),
+]);
 
 /// The short option behind which a program takes a password.
 pub(super) fn short_of(program: &[u8]) -> Option<(u8, Short)> {
-    PROGRAMS.iter().find(|(name, _, _)| *name == program).map(|(_, letter, how)| (*letter, *how))
+    PROGRAMS.get(program)?.shorts.first().copied()
 }
 
 /// Whether a program has a `login` that takes a password.
 pub(super) fn logs_in(program: &[u8]) -> bool {
-    LOGINS.contains(&program)
+    PROGRAMS.get(program).is_some_and(|program| program.logs_in)
 }
 
 /// Where the password of `name:password` begins; not of two numbers, an address or a folder.
@@ -198,55 +253,20 @@ fn behind(text: &[u8], at: usize, how: Short) -> Option<Span> {
     Some(Span { start: found.start + within, end: values::value(text, at)?.end, kind: "option" })
 }
 
-/// Programs whose `-u` and `--user` take a user, a user and a group, or nothing.
-const USERS: &[&[u8]] = &[
-    b"docker",
-    b"podman",
-    b"nerdctl",
-    b"buildah",
-    b"kubectl",
-    b"oc",
-    b"chroot",
-    b"sudo",
-    b"setpriv",
-    b"su",
-    b"runuser",
-    b"ps",
-    b"rsync",
-    b"scp",
-    b"cp",
-    b"mv",
-    b"git",
-    b"date",
-    b"diff",
-    b"sort",
-    b"touch",
-    b"install",
-    b"docker-compose",
-    b"systemd-run",
-    b"systemctl",
-    b"pip",
-    b"pip3",
-    b"python",
-    b"python3",
-    b"grep",
-    b"tar",
-];
-
 /// Whether the command that the option at `at` belongs to takes users there, and no passwords.
 fn takes_user(text: &[u8], at: usize) -> bool {
-    let command = command(text, at);
-    let mut words = words(command);
-    !words.clone().any(|word| word == b"curl") && words.any(|word| USERS.contains(&word))
+    let (mut curl, mut user) = (false, false);
+    each_word(command(text, at), |name| {
+        curl |= name == b"curl";
+        user |= PROGRAMS.get(name).is_some_and(|program| program.takes_user);
+        false
+    });
+    user && !curl
 }
 
 /// Whether the option at `at` belongs to `gh secret set`.
 fn sets_secret(text: &[u8], at: usize) -> bool {
     command(text, at).windows(12).any(|part| part == b" secret set ")
-}
-
-fn is_program(name: &[u8]) -> bool {
-    LOGINS.contains(&name) || USERS.contains(&name) || PROGRAMS.iter().any(|(program, _, _)| *program == name)
 }
 
 /// How far back the program of an option is looked for.
@@ -255,85 +275,59 @@ const REACH: usize = 256;
 /// The command that the option at `at` belongs to, up to it.
 fn command(text: &[u8], at: usize) -> &[u8] {
     let before = part(text, at.saturating_sub(REACH), at);
-    let ends = |place: &usize| match part(before, *place, *place + 2) {
-        [b'\n' | b';' | b'|' | b'&' | b'(' | b'`', ..] => true,
-        // A line break may be spelled.
-        pair => pair == b"\\n",
-    };
-    let begin = (0..before.len()).rev().find(ends);
-    // Behind a spelled line break its letter is left out by [`words`], which sees the backslash.
-    part(
-        before,
-        begin.map_or(0, |place| place + usize::from(before.get(place) != Some(&b'\\'))),
-        before.len(),
-    )
-}
-
-/// The words of a command, without folders and quotes.
-fn words(command: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
-    let words = command.split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\'));
-    let mut start: usize = 0;
-    words.map(move |word| {
-        let before = start.checked_sub(1).and_then(|place| command.get(place));
-        start += word.len() + 1;
-        // Behind the backslash of white space that is spelled `\n`, `\r` or `\t` the word begins one letter later.
-        let escaped = before == Some(&b'\\') && matches!(word.first(), Some(b'n' | b'r' | b't'));
-        let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-        if escaped && !is_program(name) && is_program(part(name, 1, name.len())) {
-            part(name, 1, name.len())
-        } else {
-            name
+    let mut rest = before;
+    while let [head @ .., last] = rest {
+        match last {
+            b'\n' | b';' | b'|' | b'&' | b'(' | b'`' => break,
+            // A line break may be spelled. Its letter is left out by [`each_word`], which sees the backslash.
+            b'n' if head.ends_with(b"\\") => {
+                return part(before, head.len() - 1, before.len());
+            }
+            _ => rest = head,
         }
-    })
+    }
+    part(before, rest.len(), before.len())
 }
 
-/// Whether three letters are in the name of a program that takes a password, or in `login`: the quick look before its
-/// words are compared.
-fn is_trace(three: &[u8]) -> bool {
-    match three {
-        [b'7', b'z', _] => true,
-        _ => [&b"sql"[..], b"mar", b"ssh", b"mon", b"red", b"zip", b"lda", b"cur", b"htt", b"log"]
-            .contains(&three),
+/// Calls `on` with the words of a command, without folders and quotes, until it answers true; says whether it did.
+fn each_word(command: &[u8], mut on: impl FnMut(&[u8]) -> bool) -> bool {
+    // Where the word begins, and its last part behind a folder.
+    let (mut word, mut name) = (0, 0);
+    for (at, byte) in command.iter().chain(b" ").enumerate() {
+        match byte {
+            b'/' => name = at + 1,
+            b' ' | b'\t' | b'\n' | b'\r' | b'\x0c' | b'"' | b'\'' | b'\\' => {
+                if name < at && on(unescaped(command, word, part(command, name, at))) {
+                    return true;
+                }
+                (word, name) = (at + 1, at + 1);
+            }
+            _ => {}
+        }
     }
+    false
+}
+
+/// The name at the end of the word that begins at `start`: behind the backslash of white space that is spelled `\n`,
+/// `\r` or `\t` it begins one letter later.
+#[inline(always)]
+fn unescaped<'t>(command: &[u8], start: usize, name: &'t [u8]) -> &'t [u8] {
+    let escaped = matches!(part(command, start.saturating_sub(1), start + 1), [b'\\', b'n' | b'r' | b't']);
+    let rest = part(name, 1, name.len());
+    if escaped && PROGRAMS.get(name).is_none() && PROGRAMS.get(rest).is_some() { rest } else { name }
 }
 
 /// How the program that the option at `at` belongs to takes its password.
+#[inline(never)]
 fn program(text: &[u8], at: usize, letter: u8) -> Option<Short> {
     let command = command(text, at);
-    if !command.windows(3).any(is_trace) {
-        return None;
-    }
-    let mut words = words(command);
-    let mut login = false;
-    let how = words.find_map(|name| {
-        if LOGINS.contains(&name) {
-            login = true;
-        }
-        PROGRAMS
-            .iter()
-            .find(|(program, option, _)| *program == name && *option == letter)
-            .map(|(_, _, how)| *how)
+    let (mut login, mut how) = (false, None);
+    each_word(command, |name| {
+        let Some(program) = PROGRAMS.get(name) else { return false };
+        login |= program.logs_in;
+        how = program.shorts.iter().find(|(option, _)| *option == letter).map(|(_, how)| *how);
+        how.is_some()
     });
-    match how {
-        Some(how) => Some(how),
-        None if login && letter == b'p' && command.windows(7).any(|part| part == b" login ") => {
-            Some(Short::Either)
-        }
-        None => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_program_leaves_a_trace() {
-        // The blank is the one before its option.
-        for (name, _, _) in PROGRAMS {
-            let command = [name, &b" "[..]].concat();
-            assert!(command.windows(3).any(is_trace), "{}", String::from_utf8_lossy(name));
-        }
-        assert!(b" login ".windows(3).any(is_trace));
-    }
+    let logs_in = || login && letter == b'p' && command.windows(7).any(|part| part == b" login ");
+    how.or_else(|| logs_in().then_some(Short::Either))
 }

@@ -8,21 +8,11 @@ use super::{MARKER, Span, beside, named, part};
 /// Blanks between a name and its mark that are looked over.
 const MOST_BLANKS: usize = 24;
 
-/// Whether the mark at `at` has the name of a secret before it, and behind it what may be one.
-pub(super) fn named(text: &[u8], at: usize) -> bool {
-    name(text, at).is_some_and(|(name, _)| match names::judge(name) {
-        Name::Plain => beside::is_value(name) && beside::may_tell(text, at),
-        Name::Weak => is_long(text, after_mark(text, at)),
-        Name::Bare | Name::Key | Name::Password | Name::Header | Name::Cookie => true,
-    })
-}
-
-/// Whether the value at `start` may be long enough for a name that says little. Also right for the spelling of a
-/// JSON string, which is never shorter than its text.
+/// Whether the value at `start` may be long enough for a name that says little.
 fn is_long(text: &[u8], start: usize) -> bool {
     let value = part(text, start, start + MOST_BLANKS + names::LONG).trim_ascii_start();
     let quoted = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b'\\');
-    let ends = |byte: &u8| byte.is_ascii_whitespace() || quoted(byte);
+    let ends = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r') || quoted(byte);
     part(value, 0, 2).iter().any(quoted)
         || value.len() < names::LONG
         || !part(value, 0, names::LONG).iter().any(ends)
@@ -75,22 +65,26 @@ fn without_blanks(text: &[u8]) -> &[u8] {
 /// The secret whose mark is at `at`.
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     let (name, before) = name(text, at)?;
-    let mut judged = names::judge(name);
-    let mut kind = kind(name, judged);
-    if judged == Name::Plain && beside::is_value(name) {
-        (judged, kind) = beside::telling(text, at)?;
-    }
     // `arn:aws:secretsmanager:…:secret:app` is a list of words, not a pair.
-    if before == Some(b':') && text.get(at) == Some(&b':') {
+    if text.get(at) == Some(&b':') && (before == Some(b':') || text.get(at + 1) == Some(&b':')) {
         return None;
     }
-    if judged == Name::Plain
-        || part(text, at, at + 2) == b"::"
-        || part(text, at.saturating_sub(1), at) == b":"
-    {
+    if part(text, at.saturating_sub(1), at) == b":" {
         return None;
     }
     let start = after_mark(text, at);
+    if values::is_hopeless(text, start, name) {
+        return None;
+    }
+    let (judged, kind) = if beside::is_value(name) {
+        beside::telling(text, at)?
+    } else {
+        let judged = names::judge(name);
+        (judged, kind(name, judged))
+    };
+    if judged == Name::Weak && !is_long(text, start) {
+        return None;
+    }
     match judged {
         Name::Plain => None,
         Name::Header => header(text, start),

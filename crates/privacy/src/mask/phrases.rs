@@ -10,24 +10,6 @@ const REACH: usize = 200;
 /// Words behind `config` that are looked over.
 const MOST_WORDS: usize = 6;
 
-/// Whether there may be a secret around the hint at `at`. Also right for the spelling of a JSON string.
-#[inline(never)]
-pub(super) fn may_be(text: &[u8], at: usize) -> bool {
-    match text.get(at) {
-        // The letters of spelled line breaks are words too.
-        Some(b'w') => netrc_word(text, at, 6).is_some(),
-        Some(b'f') => is_config(text, at) && (config(text, at).is_some() || holds_tab(text, at)),
-        _ => false,
-    }
-}
-
-/// Whether a spelled tab follows on the line, which may stand between words.
-fn holds_tab(text: &[u8], at: usize) -> bool {
-    let line = part(text, at, at + REACH);
-    let line = part(line, 0, line.windows(2).position(|pair| pair == b"\\n").unwrap_or(line.len()));
-    line.windows(2).any(|pair| pair == b"\\t")
-}
-
 /// The secret around the hint at `at`: the `w` of `password` or the `f` of `config`.
 #[inline(never)]
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {

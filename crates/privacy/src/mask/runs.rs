@@ -6,6 +6,7 @@ use super::ids::is_uuid_like;
 use super::random;
 use super::shapes;
 use super::{Span, part};
+use crate::lanes::{BLOCK, Lanes};
 use crate::swar;
 
 /// Shortest stretch that is looked at.
@@ -49,22 +50,22 @@ fn any(text: &[u8], mut on: impl FnMut(usize, usize) -> bool) -> bool {
             end - start >= LEAST && on(start, end)
         }
     };
-    let clean = |word: Option<&[u8; 8]>| match word {
-        Some(word) => {
-            let word = u64::from_le_bytes(*word);
-            swar::separators(word) == 0 && swar::backslashes(word) == 0
-        }
-        None => false,
-    };
-    let (blocks, rest) = text.as_chunks::<16>();
+    let (blocks, rest) = text.as_chunks();
     let mut at = 0;
     for block in blocks {
-        if clean(block.first_chunk()) && look(at) || clean(block.last_chunk()) && look(at + 8) {
+        let bytes = Lanes::of(block);
+        // As in [`swar::separators`], with the backslash.
+        let separators = bytes.flip(0x02).at_most(0x2d).or(bytes.is(b'\\')).bits();
+        if separators & 0xff == 0 && look(at) || separators >> 8 == 0 && look(at + 8) {
             return true;
         }
-        at += 16;
+        at += BLOCK;
     }
-    clean(rest.first_chunk()) && look(at)
+    let clean = |word: &[u8; 8]| {
+        let word = u64::from_le_bytes(*word);
+        swar::separators(word) | swar::backslashes(word) == 0
+    };
+    rest.first_chunk().is_some_and(clean) && look(at)
 }
 
 /// The stretch of word characters around the eight bytes at `at`, if it can be a long one that begins not before `from`.

@@ -1,17 +1,18 @@
-//! A quick look at names: does any stem of a telling name occur in it at all?
+//! Stems of telling names, wherever they occur in a text.
 //!
-//! Programs and data are full of `=` and `:`, so this is asked about a hundred times in a page of either. All stems are
-//! looked for at once, one bit per letter of each: a name is read from its end, and every byte leaves those bits
-//! whose letter it is.
+//! Programs and data are full of `=` and `:`, and hardly any of them stands behind the name of a secret; so not the marks
+//! are looked for but the stems, all at once, one bit per letter of each: every byte leaves those bits whose letter it
+//! is. From a stem the way leads on to the end of its name, and over blanks and quotes to its mark.
 
-use super::part;
-
-/// The stems, spelled from their end. `#` is what is no letter, and the end of the name: `pat`, `sig` and `pw` count only
-/// where they end a word, because there are too many paths, patterns and signals. A `value` is named beside it.
-const STEMS: [&[u8]; 13] = [
-    b"ssap", b"ekot", b"rces", b"htua", b"derc", b"kooc", b"ngis", b"dwp", b"yek", b"#tap", b"#gis", b"#wp",
-    b"#eulav",
+/// The stems. `#` is what is no letter, and the end of the text: `pat`, `sig` and `pw` count only where they end a word,
+/// because there are too many paths, patterns and signals. A `value` is named beside it.
+const STEMS: [&[u8]; 14] = [
+    b"pass", b"toke", b"secr", b"auth", b"cred", b"cook", b"sign", b"pwd", b"key", b"pat#", b"sig#", b"pw#",
+    b"value#", CONFIG,
 ];
+
+/// Names nothing itself, but what may name a secret follows.
+const CONFIG: &[u8] = b"confi";
 
 /// Set for bytes that belong to a name.
 const NAME: u64 = 1 << 63;
@@ -22,9 +23,9 @@ struct Bits {
     /// For each byte the places of the stems where it may stand.
     of: [u64; 256],
     first: u64,
+    /// The last letters of the stems, but for that of [`CONFIG`].
     last: u64,
-    /// What has been read before anything is: the end of the name.
-    start: u64,
+    config: u64,
 }
 
 static BITS: Bits = bits();
@@ -34,7 +35,7 @@ static BITS: Bits = bits();
     reason = "evaluated by the compiler, where a bad index is an error of the build"
 )]
 const fn bits() -> Bits {
-    let mut bits = Bits { of: [0; 256], first: NAME, last: 0, start: 0 };
+    let mut bits = Bits { of: [0; 256], first: 0, last: 0, config: 0 };
     let mut byte = 0;
     while byte < 256 {
         bits.of[byte] = match byte as u8 {
@@ -51,10 +52,9 @@ const fn bits() -> Bits {
         while at < STEMS[stem].len() {
             let letter = STEMS[stem][at];
             if letter == b'#' {
-                bits.start |= 1 << place;
                 let mut other = 0;
                 while other < 256 {
-                    if bits.of[other] & NAME != 0 && !(other as u8).is_ascii_alphabetic() {
+                    if !(other as u8).is_ascii_alphabetic() {
                         bits.of[other] |= 1 << place;
                     }
                     other += 1;
@@ -66,7 +66,11 @@ const fn bits() -> Bits {
             at += 1;
             place += 1;
         }
-        bits.last |= 1 << (place - 1);
+        if stem + 1 == STEMS.len() {
+            bits.config = 1 << (place - 1);
+        } else {
+            bits.last |= 1 << (place - 1);
+        }
         stem += 1;
     }
     assert!(place < 62, "one bit per letter, and two are taken");
@@ -78,50 +82,198 @@ fn bits_of(byte: u8) -> u64 {
     BITS.of.get(byte as usize).copied().unwrap_or(0)
 }
 
-/// How far back a name is looked for.
-const REACH: usize = 128;
+#[inline(always)]
+fn is_name(byte: u8) -> bool {
+    bits_of(byte) & NAME != 0
+}
 
-/// Whether a stem occurs in what may be the name before the mark at `at`. Never false where there is one.
-#[inline]
-pub(super) fn before(text: &[u8], at: usize) -> bool {
-    let mut before = part(text, at.saturating_sub(REACH), at);
-    while let [rest @ .., last] = before
-        && bits_of(*last) & SKIP != 0
-    {
-        before = rest;
-        // A tab that is spelled `\t` stands before the mark, not a name.
-        while let [rest @ .., b'\\', b't'] = before {
-            before = rest;
+#[inline(always)]
+fn step(state: u64, byte: u8) -> u64 {
+    ((state << 1) | BITS.first) & bits_of(byte)
+}
+
+/// The place at or after `from` where a stem has been read to its last sign, which may be the end of the text; and what
+/// has been read.
+#[inline(always)]
+fn stem(text: &[u8], from: usize) -> Option<(usize, u64)> {
+    const LAST: u64 = BITS.last | BITS.config;
+    let (words, tail) = text.get(from..)?.as_chunks::<8>();
+    let mut state = 0;
+    let mut at = from;
+    for word in words {
+        let before = state;
+        let mut seen = 0;
+        for byte in word {
+            state = step(state, *byte);
+            seen |= state;
+        }
+        if seen & LAST != 0 {
+            state = before;
+            for byte in word {
+                state = step(state, *byte);
+                if state & LAST != 0 {
+                    return Some((at, state));
+                }
+                at += 1;
+            }
+        }
+        at += 8;
+    }
+    for byte in tail {
+        state = step(state, *byte);
+        if state & LAST != 0 {
+            return Some((at, state));
+        }
+        at += 1;
+    }
+    (step(state, b'\0') & BITS.last != 0).then_some((at, BITS.last))
+}
+
+/// What [`marks`] finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// An `=` or `:` that what may be the name of a secret stands before.
+    Mark(usize),
+    /// The `w` of `password` or the `f` of `config`, before a blank.
+    Hint(usize),
+}
+
+/// Calls `on` with each mark behind what may be the name of a secret, and with each hint, in order; says whether there is
+/// any stem at all.
+#[inline(never)]
+pub(super) fn marks(text: &[u8], mut on: impl FnMut(Found)) -> bool {
+    let mut from = 0;
+    let mut any = false;
+    while let Some((at, read)) = stem(text, from) {
+        let mut end = at;
+        while text.get(end).is_some_and(|byte| is_name(*byte)) {
+            end += 1;
+        }
+        if matches!(text.get(end), Some(b' ' | b'\t' | b'\\')) {
+            hint(text.get(..end).unwrap_or_default(), &mut on);
+        }
+        // A name that begins with `config` may go on with a stem.
+        let named = read & BITS.last != 0 || within(text.get(at..end).unwrap_or_default());
+        if named {
+            any = true;
+            end = behind_blanks(text, end);
+            if matches!(text.get(end), Some(b'=' | b':')) {
+                on(Found::Mark(end));
+            }
+        }
+        // What ends the search is no part of a stem, or begins one; but it is never the end of one that was begun.
+        from = end.max(at + 1);
+    }
+    any
+}
+
+/// The place behind what may stand between a name that ends at `from` and its mark.
+#[inline(always)]
+fn behind_blanks(text: &[u8], from: usize) -> usize {
+    let mut at = from;
+    loop {
+        match text.get(at) {
+            // A tab that is spelled `\t` stands before the mark, not a name.
+            Some(b'\\') if text.get(at + 1) == Some(&b't') => at += 2,
+            Some(byte) if bits_of(*byte) & SKIP != 0 => at += 1,
+            _ => return at,
         }
     }
-    while let [rest @ .., b'\\', b't'] = before {
-        before = rest;
+}
+
+/// Tells of the hint that `text` ends in.
+#[inline(always)]
+fn hint(text: &[u8], on: &mut impl FnMut(Found)) {
+    match text.last_chunk::<6>() {
+        Some(b"ssword") if text.ends_with(b"password") => on(Found::Hint(text.len() - 4)),
+        Some(b"config") => on(Found::Hint(text.len() - 3)),
+        Some(b"figure") if text.ends_with(b"configure") => on(Found::Hint(text.len() - 6)),
+        _ => {}
     }
-    within(before)
+}
+
+/// The name of the tag whose inside `text` begins with, without its namespace, and whether a stem occurs in it.
+#[inline]
+pub(super) fn tag(text: &[u8]) -> (&[u8], bool) {
+    let (mut start, mut end) = (0, 0);
+    let (mut state, mut seen) = (0, 0);
+    for byte in text {
+        match byte {
+            b':' => {
+                start = end + 1;
+                (state, seen) = (0, 0);
+            }
+            _ if is_name(*byte) => {
+                state = step(state, *byte);
+                seen |= state;
+            }
+            _ => break,
+        }
+        end += 1;
+    }
+    let stem = (seen | step(state, b'\0')) & BITS.last != 0;
+    (text.get(start..end).unwrap_or_default(), stem)
 }
 
 /// Whether a stem occurs in the name that `text` ends in.
 #[inline]
 pub(super) fn within(text: &[u8]) -> bool {
-    let mut state = BITS.start;
-    for byte in text.iter().rev() {
-        state = ((state << 1) | BITS.first) & bits_of(*byte);
-        if state & BITS.last != 0 {
-            return true;
-        }
-        if state & NAME == 0 {
-            return false;
-        }
+    let length = text.iter().rev().take_while(|byte| is_name(**byte)).count();
+    let mut state = 0;
+    let mut seen = 0;
+    for byte in text.get(text.len() - length..).unwrap_or_default() {
+        state = step(state, *byte);
+        seen |= state;
     }
-    false
+    (seen | step(state, b'\0')) & BITS.last != 0
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn found(text: &str) -> Vec<usize> {
+        let mut places = Vec::new();
+        marks(text.as_bytes(), |found| match found {
+            Found::Mark(at) => places.push(at),
+            Found::Hint(_) => {}
+        });
+        places
+    }
+
     #[test]
-    fn a_stem_is_seen_before_its_mark_in_every_spelling() {
+    fn hints_are_found_before_blanks_and_only_there() {
+        for (text, expected) in [
+            ("my password x", 7),
+            ("x.password\tx", 6),
+            ("password\\tx", 4),
+            ("git config x", 7),
+            ("configure x", 3),
+            ("pass_config x", 8),
+        ] {
+            let mut hints = Vec::new();
+            marks(text.as_bytes(), |found| match found {
+                Found::Hint(at) => hints.push(at),
+                Found::Mark(_) => {}
+            });
+            assert_eq!(hints, [expected], "{text}");
+            assert!(matches!(text.as_bytes()[expected], b'w' | b'f'));
+        }
+        for text in
+            ["password", "config", "password=x", "config.x y", "passwords x", "configured x", "xfigure x"]
+        {
+            marks(text.as_bytes(), |found| assert!(matches!(found, Found::Mark(_)), "{text}"));
+        }
+    }
+
+    #[test]
+    fn a_name_that_begins_with_config_may_hold_a_stem() {
+        assert_eq!(found("config_token=x config=x"), [12]);
+        assert!(!marks(b"config=x configure x", |_| {}));
+    }
+
+    #[test]
+    fn a_mark_is_found_behind_a_stem_in_every_spelling() {
         for text in [
             "password=",
             "DB_PASS=",
@@ -131,16 +283,23 @@ mod tests {
             "my-auth\t:",
             "key\\t=",
             "key \\t\\t =",
+            "key\\\\t=",
             "a\\npw=",
+            "\\token=",
             "Cookie  :",
             "credentials!:",
             "MYSQL_PWD=",
             "sig?:",
             "pat_1=",
             "MY_PW=",
+            "value=",
+            "signal=",
         ] {
-            let at = text.rfind(['=', ':']).expect("a mark");
-            assert!(before(text.as_bytes(), at), "{text}");
+            let mark = text.rfind(['=', ':']).expect("a mark");
+            for before in 0..20 {
+                let text = format!("{}{text} and more of it", " ".repeat(before));
+                assert_eq!(found(&text), [mark + before], "{text}");
+            }
         }
         for text in [
             "=",
@@ -148,16 +307,35 @@ mod tests {
             "version = ",
             "password(x)=",
             "password, x=",
+            "password x=",
             "std:",
             "\"edition\":",
             "opwx=",
             "path=",
-            "signal=",
+            "pass",
+            "pat",
             "   :",
             "\\t=",
+            "key\\tx=",
         ] {
-            let at = text.rfind(['=', ':']).expect("a mark");
-            assert_eq!(before(text.as_bytes(), at), text == "signal=", "{text}");
+            assert_eq!(found(text), [0usize; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn each_of_many_marks_is_found_and_each_once() {
+        assert_eq!(found("key=pass:token token = pw"), [3, 8, 21]);
+        assert_eq!(found("passpasskeytoken=key"), [16]);
+        assert_eq!(found("pat=sig=pw=value="), [3, 7, 10, 16]);
+    }
+
+    #[test]
+    fn a_stem_counts_at_the_end_of_a_name_and_only_in_the_last_one() {
+        for name in ["pat", "x_pw", "sig2", "apikey", "token_count"] {
+            assert!(within(name.as_bytes()), "{name}");
+        }
+        for name in ["", "path", "pwx", "token (x", "key x"] {
+            assert!(!within(name.as_bytes()), "{name}");
         }
     }
 }

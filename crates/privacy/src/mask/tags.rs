@@ -20,30 +20,14 @@ const GENERAL: &[&[u8]] = &[
     b"element",
 ];
 
-/// Whether the tag that begins at `at` may open an element with a secret in it.
-#[inline]
-pub(super) fn may_open(text: &[u8], at: usize) -> bool {
-    let name = name(text, at);
-    !name.is_empty() && (stems::within(name) || GENERAL.contains(&name))
-}
-
-/// The name of the tag that begins at `at`, without its namespace.
-fn name(text: &[u8], at: usize) -> &[u8] {
-    let rest = part(text, at + 1, at + 1 + names::MOST);
-    if !rest.first().is_some_and(u8::is_ascii_alphabetic) {
-        return b"";
-    }
-    let length = rest
-        .iter()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b':'))
-        .count();
-    part(rest, 0, length).rsplit(|byte| *byte == b':').next().unwrap_or_default()
-}
-
 /// The secret between the tag that begins at `at` and the one that closes it.
 #[inline(never)]
 pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
-    let name = name(text, at);
+    let (name, stem) = stems::tag(part(text, at + 1, at + 1 + names::MOST));
+    let general = matches!(name.len(), 4..=8) && GENERAL.contains(&name);
+    if !general && !stem {
+        return None;
+    }
     let tag = part(text, at + 1, at + MOST);
     let close = tag.iter().position(|byte| matches!(byte, b'>' | b'<'))?;
     if tag.get(close) != Some(&b'>') || part(tag, 0, close).ends_with(b"/") {
@@ -57,7 +41,7 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     if value.is_empty() || part(text, start + length, start + length + 2) != b"</" {
         return None;
     }
-    let (judged, kind) = if GENERAL.contains(&name) {
+    let (judged, kind) = if general {
         beside::attribute(text, at + 1, start - 1).or_else(|| key_before(text, at))?
     } else {
         let judged = names::judge(name);

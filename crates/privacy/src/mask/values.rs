@@ -14,6 +14,36 @@ pub(super) struct Value {
     pub(super) quoted: bool,
 }
 
+/// Whether what starts at or after `at` can be no secret under this name: nothing at all, the sign of a program, a number
+/// of few digits.
+pub(super) fn is_hopeless(text: &[u8], at: usize, name: &[u8]) -> bool {
+    // A cookie goes on to the end of its line and an authorization to a blank, so they begin with anything. A `value` may
+    // be either. One letter tells them from most other names.
+    let (cookie, header) =
+        (matches!(name.last(), Some(b'e' | b'E')), matches!(name.last(), Some(b'n' | b'N')));
+    let mut start = at;
+    while matches!(text.get(start), Some(b' ' | b'\t')) {
+        start += 1;
+    }
+    match text.get(start) {
+        None | Some(b'<' | b'>' | b'&' | b'|' | b')' | b']' | b'}' | b';' | b'\n' | b'\r') => true,
+        Some(b'(' | b'[' | b'{' | b'*' | b'!') => !cookie,
+        Some(b'0'..=b'9') if !cookie => {
+            let digits = part(text, start, start + 4).iter().take_while(|byte| byte.is_ascii_digit()).count();
+            match text.get(start + digits) {
+                _ if digits > 3 => false,
+                Some(b',') => {
+                    matches!(text.get(start + digits + 1), Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\''))
+                }
+                None | Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\'' | b';') => true,
+                Some(b')' | b']' | b'}') => !header,
+                _ => false,
+            }
+        }
+        _ => false,
+    }
+}
+
 /// Finds the value that starts at or after `at`, or as much of it as is needed to judge it.
 ///
 /// A text can hold thousands of marks before one value without end; each of them may cost only so much.
@@ -102,13 +132,18 @@ fn ends_at_comma(text: &[u8], after: usize) -> bool {
 
 /// Whether `value` only stands for a secret, or says that there is none.
 pub(super) fn refers(value: &[u8], quoted: bool) -> bool {
+    let judged = part(value, 0, JUDGED);
+    // A call or an index is told by one sign, so this comes first.
+    if !quoted
+        && (judged.iter().any(|byte| matches!(byte, b'(' | b'['))
+            || matches!(judged.first(), Some(b'&' | b'!' | b'@')))
+    {
+        return true;
+    }
     if stands_for(value) {
         return true;
     }
-    let value = part(value, 0, JUDGED);
-    if !quoted && matches!(value.first(), Some(b'(' | b'[' | b'&' | b'!' | b'@')) {
-        return true;
-    }
+    let value = judged;
     if words::listed_in_any_case(words::PLACEHOLDERS, value) {
         return true;
     }
@@ -145,14 +180,16 @@ pub(super) fn stands_for(value: &[u8]) -> bool {
     if end.windows(4).any(elided) || value.ends_with(b"...") || value.ends_with("…".as_bytes()) {
         return true;
     }
-    if value.windows(3).any(|part| part == b"***")
-        || value.windows(2).any(|part| part == b"${" || part == b"{{")
+    if value.iter().any(|byte| matches!(byte, b'*' | b'{'))
+        && (value.windows(3).any(|part| part == b"***")
+            || value.windows(2).any(|part| part == b"${" || part == b"{{"))
     {
         return true;
     }
     let schemes =
         [&b"op://"[..], b"vault:", b"env:", b"env.", b"secret://", b"ssm://", b"file:", b"arn:aws:"];
-    schemes.iter().any(|scheme| value.starts_with(scheme))
+    value.iter().any(|byte| matches!(byte, b':' | b'.'))
+        && schemes.iter().any(|scheme| value.starts_with(scheme))
 }
 
 /// Whether a value that begins with `$` or `%` names a variable: `$NAME`, `$NAME/x`, `${…}`, `$(…)`, `%s`, `%NAME%`.
@@ -191,11 +228,8 @@ fn starts_ignoring_case(value: &[u8], start: &[u8]) -> bool {
     value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
-/// Whether an unquoted value is a piece of a program: a call, an index, a path of names, the name of a variable.
+/// Whether an unquoted value is a piece of a program: a path of names, the name of a variable.
 fn is_code(value: &[u8]) -> bool {
-    if value.iter().any(|byte| matches!(byte, b'(' | b'[')) {
-        return true;
-    }
     // `token::Kind::Ident`, `input.parse::`
     if value.windows(2).any(|pair| pair == b"::") {
         return value

@@ -1,7 +1,6 @@
 //! The word lists of masking, each one text of words between blanks: they are read more often than run.
 //!
-//! The compiler makes numbers of them, so that a word is compared with a whole list in about as many instructions as the
-//! list has words.
+//! The compiler makes numbers of them and sorts them, so that a word is compared with a few of a list.
 
 /// A word of up to sixteen bytes as a number; a longer one is none.
 #[inline]
@@ -13,7 +12,7 @@ fn number(word: &[u8]) -> Option<u128> {
 
 /// Whether `word` is in `list`.
 pub(super) fn listed(list: &[u128], word: &[u8]) -> bool {
-    number(word).is_some_and(|word| list.contains(&word))
+    number(word).is_some_and(|word| list.binary_search(&word).is_ok())
 }
 
 /// Whether `word` is in `list`, whose words are in lower case, in any letter case.
@@ -21,7 +20,7 @@ pub(super) fn listed_in_any_case(list: &[u128], word: &[u8]) -> bool {
     let Some(word) = number(word) else { return false };
     let mut bytes = word.to_le_bytes();
     bytes.make_ascii_lowercase();
-    list.contains(&u128::from_le_bytes(bytes))
+    list.binary_search(&u128::from_le_bytes(bytes)).is_ok()
 }
 
 /// Whether `word` ends in a word of `list`.
@@ -55,7 +54,7 @@ const fn count(text: &str) -> usize {
     count
 }
 
-/// The words of `text` as numbers.
+/// The words of `text` as numbers, in their order.
 #[expect(
     clippy::indexing_slicing,
     reason = "evaluated by the compiler, where a bad index is an error of the build"
@@ -74,6 +73,15 @@ const fn numbers<const N: usize>(text: &str) -> [u128; N] {
             length += 1;
         }
         at += 1;
+    }
+    let mut sorted = 1;
+    while sorted < N {
+        let mut place = sorted;
+        while place > 0 && numbers[place - 1] > numbers[place] {
+            (numbers[place - 1], numbers[place]) = (numbers[place], numbers[place - 1]);
+            place -= 1;
+        }
+        sorted += 1;
     }
     numbers
 }

@@ -3,12 +3,12 @@
 use super::contents::{is_encoded_file, is_patch, lines};
 use super::tally::Tally;
 use super::walk::{Run, Zone};
-use super::write::{self, Writer};
+use super::write;
 use crate::classify::Tool;
 use crate::config::Level;
 use crate::fault::Fault;
 use crate::keep::{self, Key};
-use crate::mask::{self, Look, NOTIFICATION};
+use crate::mask::{self, NOTIFICATION};
 use crate::swar;
 use crate::text::Text;
 
@@ -129,16 +129,11 @@ impl<'a> Run<'a, '_> {
     /// A prompt; in a task notification what the task gave back is replaced by its length.
     fn prompt(&mut self, text: &Text<'_>) -> Result<(), Fault> {
         write::check(text)?;
-        let look = Writer::look(text);
-        if text.raw.len() <= LONG && look == Look::Clean {
-            self.writer.spelled(text);
-            return Ok(());
-        }
         let mut scratch = std::mem::take(&mut self.writer.decoded);
         let decoded = text.decode(&mut scratch);
         let written = match notified(decoded) {
             None if text.len() <= LONG => {
-                self.writer.searched(text, decoded, look);
+                self.writer.searched(text, decoded);
                 true
             }
             None => false,

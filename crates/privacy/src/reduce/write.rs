@@ -1,7 +1,7 @@
 //! Writing JSON: numbers, names, texts with their secrets masked.
 
 use crate::fault::{Fault, FaultKind};
-use crate::mask::{self, Look, Span};
+use crate::mask::{self, Span};
 use crate::swar;
 use crate::text::Text;
 
@@ -58,31 +58,15 @@ impl<'o> Writer<'o> {
     /// Writes a text whose secrets are masked. The spelling is copied where nothing has to change.
     pub(super) fn text(&mut self, text: &Text<'_>) -> Result<(), Fault> {
         check(text)?;
-        let look = Self::look(text);
-        if look == Look::Clean {
-            self.spelled(text);
-            return Ok(());
-        }
         let mut scratch = std::mem::take(&mut self.decoded);
-        self.searched(text, text.decode(&mut scratch), look);
+        self.searched(text, text.decode(&mut scratch));
         self.decoded = scratch;
         Ok(())
     }
 
-    /// What a quick look at a text says of it; places are those of the text, not of its spelling.
-    pub(super) fn look(text: &Text<'_>) -> Look {
-        if text.odd() {
-            return Look::Anything;
-        }
-        match mask::look(text.raw) {
-            Look::From(place) => Look::From(text.place(place)),
-            look => look,
-        }
-    }
-
     /// Writes a text that has been decoded, masked where it holds secrets.
-    pub(super) fn searched(&mut self, text: &Text<'_>, decoded: &[u8], look: Look) {
-        mask::find_after(decoded, look, &mut self.spans);
+    pub(super) fn searched(&mut self, text: &Text<'_>, decoded: &[u8]) {
+        mask::find(decoded, &mut self.spans);
         if self.spans.is_empty() && !text.lone() {
             self.spelled(text);
         } else {
