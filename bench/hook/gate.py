@@ -43,6 +43,71 @@ PAYLOADS = {
     "a prompt of 2 KB": payload("UserPromptSubmit", prompt=TEXT),
 }
 
+# What people paste: full of the signs around which secrets are spelled, and without any.
+PASTED = {
+    "Rust": """    fn telling(&mut self, key: &Text<'_>, known: Option<Key>) -> Telling {
+        let own = match known { Some(_) => Telling::NOTHING, None => Telling::of(key.raw) };
+        let Some(frame) = self.frames.last_mut() else { return own };
+        frame.names = key.len() == 5 && is_value(key);
+        self.count += u64::from(frame.names); // one more
+    }
+""",
+    "TypeScript": """export const handler = async (event: Event, context: Context): Promise<Result> => {
+  const { userId, items = [] } = JSON.parse(event.body ?? "{}");
+  logger.info("order", { userId, key: `orders/${userId}`, at: new Date().toISOString() });
+  return { statusCode: items.length === 0 ? 400 : 200, body: JSON.stringify({ userId }) };
+};
+""",
+    "TOML": """[dependencies]
+serde = { version = "1.0", default-features = false, features = ["derive"] }
+key-value = { path = "../key-value" }
+[profile.release]
+lto = "thin"
+codegen-units = 1
+""",
+    "a shell script": """set -euo pipefail
+for f in $(git ls-files -- '*.rs' | grep -v -- target); do n=$(wc -l < "$f"); done
+docker run --rm -it -p 8080:80 -v "$PWD":/src app:latest
+curl -sSf -X POST -H "Content-Type: application/json" -d '{"a":1}' "http://localhost:$PORT/api"
+""",
+    "JSON": """{
+  "name": "app", "version": "1.2.3", "private": true,
+  "scripts": { "build": "tsc -p .", "test": "vitest run --coverage" },
+  "dependencies": { "left": "^1.2.3", "right": "~4.5.6" }, "keywords": ["x", "y"]
+},
+""",
+    "a log": """2026-11-15T21:14:05.123Z INFO [worker-3] request_id=9e3779b1 method=GET path=/api/v1/items/42 status=200 ms=17
+""",
+    "a log in JSON": """{"ts":"2026-11-15T21:14:05.123Z","level":"info","msg":"done","status":200,"ms":17,"token_count":42}
+""",
+    "a diff": """diff --git a/src/lib.rs b/src/lib.rs
+index 3f2a9c1..8b7d6e5 100644
+--- a/src/lib.rs
++++ b/src/lib.rs
+@@ -12,7 +12,7 @@ impl Reader {
+-    let token = self.tokens.next();
++    let token = self.tokens.peek().copied();
+     match token { None => return Ok(()), Some(kind) => self.read(kind)? }
+""",
+    "a lock file": """[[package]]
+name = "serde_json"
+version = "1.0.145"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+checksum = "402a6f66d8c709116cf22f558eab210f5a50187f702eb4d7e5ef38d9a7f1c79c"
+dependencies = [
+ "itoa",
+]
+
+""",
+    "an ini file": """option_12 = value 12 ; comment
+key12: "some text"
+""",
+    "markup": """<form action="/login"><input type="text" name="user" value=""><input type="password" name="pw" value=""></form>
+""",
+}
+for name, text in PASTED.items():
+    PAYLOADS["2 KB of %s in a prompt" % name] = payload("UserPromptSubmit", prompt=(text * 64)[:2048])
+
 
 def run(hook, home, body, *tool):
     environment = {

@@ -16,6 +16,9 @@ use crate::{environment, hash_key, process};
 /// The longest payload that is looked at. Agents send a few kilobytes; results of 50 MB have been seen.
 const INPUT_CAP: usize = 64 << 20;
 
+/// Room for a payload of the usual length, so that it is not moved about while it grows.
+const USUAL: usize = 8 << 10;
+
 /// Reads the payload and records it. Returns it for the status line, which has to show it.
 pub(crate) fn run(caller: Caller, home: Option<&Home>) -> Vec<u8> {
     let input = match Input::read() {
@@ -68,7 +71,7 @@ struct Input {
 
 impl Input {
     fn read() -> io::Result<Self> {
-        let mut payload = Vec::new();
+        let mut payload = Vec::with_capacity(USUAL);
         let mut stdin = io::stdin().lock();
         (&mut stdin).take(INPUT_CAP as u64).read_to_end(&mut payload)?;
         let mut bytes = payload.len() as u64;
@@ -106,7 +109,7 @@ fn record(caller: Caller, home: &Home, input: &Input) {
     header.writer = Some(Cow::Borrowed(env!("CARGO_PKG_VERSION")));
     header.level = Some(Cow::Borrowed(config.level.name()));
     header.received_bytes = Some(input.bytes);
-    let mut body = Vec::new();
+    let mut body = Vec::with_capacity(input.payload.len().min(USUAL));
     if input.is_cut() {
         header.fault = Some(Fault { what: Cow::Borrowed("oversize"), at: INPUT_CAP as u64 });
     } else {

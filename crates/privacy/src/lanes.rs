@@ -20,7 +20,7 @@ pub(crate) use portable::Lanes;
 mod native {
     use std::arch::x86_64::{
         __m128i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_min_epu8, _mm_movemask_epi8,
-        _mm_or_si128, _mm_set1_epi8, _mm_xor_si128,
+        _mm_or_si128, _mm_set1_epi8, _mm_sub_epi8, _mm_xor_si128,
     };
 
     use super::BLOCK;
@@ -56,6 +56,20 @@ mod native {
         pub(crate) fn at_most(self, byte: u8) -> Self {
             // SAFETY: see above.
             Self(unsafe { _mm_cmpeq_epi8(_mm_min_epu8(self.0, Self::all(byte)), self.0) })
+        }
+
+        /// Which bytes are one of the `count` from `first` on.
+        #[inline(always)]
+        pub(crate) fn among(self, first: u8, count: u8) -> Self {
+            // SAFETY: see above.
+            Self(unsafe { _mm_sub_epi8(self.0, Self::all(first)) }).at_most(count - 1)
+        }
+
+        /// The bytes with some of their bits set: capital letters become small ones.
+        #[inline(always)]
+        pub(crate) fn with(self, bits: u8) -> Self {
+            // SAFETY: see above.
+            Self(unsafe { _mm_or_si128(self.0, Self::all(bits)) })
         }
 
         /// The bytes with some of their bits turned over.
@@ -126,6 +140,18 @@ mod portable {
             self.each(|lane| lane <= byte)
         }
 
+        /// Which bytes are one of the `count` from `first` on.
+        #[inline(always)]
+        pub(crate) fn among(self, first: u8, count: u8) -> Self {
+            self.each(|lane| lane.wrapping_sub(first) < count)
+        }
+
+        /// The bytes with some of their bits set: capital letters become small ones.
+        #[inline(always)]
+        pub(crate) fn with(self, bits: u8) -> Self {
+            Self(self.0.map(|byte| byte | bits))
+        }
+
         /// The bytes with some of their bits turned over.
         #[inline(always)]
         pub(crate) fn flip(self, bits: u8) -> Self {
@@ -177,6 +203,9 @@ mod tests {
                         (native.is(other).or(native.is(b'x')), portable.is(other).or(portable.is(b'x')));
                     assert_eq!(both.0.bits(), both.1.bits());
                     assert_eq!(one.and(both.0).bits(), two.and(both.1).bits());
+                    assert_eq!(native.with(other).is(b'x').bits(), portable.with(other).is(b'x').bits());
+                    let (one, two) = (native.among(other, 26), portable.among(other, 26));
+                    assert_eq!(one.bits(), two.bits(), "{byte} among 26 from {other}");
                     assert_eq!(native.flip(other).is(b'x').bits(), portable.flip(other).is(b'x').bits());
                 }
             }

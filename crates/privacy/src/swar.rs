@@ -140,6 +140,23 @@ pub(crate) fn position(bytes: &[u8], from: usize, byte: u8) -> usize {
     find(bytes, at, |word| equals(word, byte))
 }
 
+/// The place of the next `pair` of bytes, or the length of `bytes`.
+#[inline]
+pub(crate) fn position_of_pair(bytes: &[u8], from: usize, pair: [u8; 2]) -> usize {
+    let [first, second] = pair;
+    let mut at = from;
+    while let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk::<{ BLOCK + 1 }>()) {
+        let (Some(one), Some(other)) = (window.first_chunk(), window.last_chunk()) else { break };
+        let bits = Lanes::of(one).is(first).and(Lanes::of(other).is(second)).bits();
+        if bits != 0 {
+            return at + bits.trailing_zeros() as usize;
+        }
+        at += BLOCK;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.windows(2).position(|two| two == pair).map_or(bytes.len(), |place| at + place)
+}
+
 /// The value of four hexadecimal digits.
 pub(crate) fn hex4(digits: &[u8]) -> Option<u16> {
     let four = digits.first_chunk::<4>()?;
@@ -170,6 +187,18 @@ mod tests {
                     let wanted = if byte == b'a' { 0 } else { place };
                     assert_eq!(position(&text, 0, byte), wanted, "byte {byte} at {place} of {length}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pair_is_found_at_every_place_and_only_as_a_pair() {
+        for length in 2..60 {
+            for place in 0..length - 1 {
+                let mut text = vec![b'<'; length];
+                text[place + 1] = b't';
+                assert_eq!(position_of_pair(&text, 0, *b"<t"), place, "{place} of {length}");
+                assert_eq!(position_of_pair(&text, place + 1, *b"<t"), length);
             }
         }
     }

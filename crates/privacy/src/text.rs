@@ -103,29 +103,42 @@ impl<'a> Text<'a> {
 
 /// Writes the text of a spelling over `out`.
 fn decode_whole(raw: &[u8], out: &mut Vec<u8>) {
-    // No escape stands for more bytes than it is spelled with; and blocks are copied whole, and cut.
     out.clear();
-    out.reserve(raw.len() + BLOCK);
-    let mut from = 0;
+    out.reserve(raw.len());
+    // Blocks are copied whole, with what is no part of the text, and written over from there.
+    let mut buffer = [0; 512];
+    let (mut from, mut used) = (0, 0);
     while let Some(block) = block_at(raw, from) {
-        let length = out.len();
-        out.extend_from_slice(block);
+        if used > buffer.len() - BLOCK {
+            out.extend_from_slice(buffer.get(..used).unwrap_or_default());
+            used = 0;
+        }
+        let Some(room) = buffer.get_mut(used..).and_then(|rest| rest.first_chunk_mut::<BLOCK>()) else {
+            break;
+        };
+        *room = *block;
         let escapes = Lanes::of(block).is(b'\\').bits();
         if escapes == 0 {
             from += BLOCK;
+            used += BLOCK;
             continue;
         }
         let plain = escapes.trailing_zeros() as usize;
-        out.truncate(length + plain);
         from += plain;
-        match raw.get(from + 1) {
-            Some(letter) if *letter != b'u' => {
-                out.push(escaped(*letter));
+        match (raw.get(from + 1), room.get_mut(plain)) {
+            (Some(letter), Some(slot)) if *letter != b'u' => {
+                *slot = escaped(*letter);
                 from += 2;
+                used += plain + 1;
             }
-            _ => from += decode_escape(raw.get(from..).unwrap_or_default(), out),
+            _ => {
+                out.extend_from_slice(buffer.get(..used + plain).unwrap_or_default());
+                used = 0;
+                from += decode_escape(raw.get(from..).unwrap_or_default(), out);
+            }
         }
     }
+    out.extend_from_slice(buffer.get(..used).unwrap_or_default());
     decode_into(raw.get(from..).unwrap_or_default(), usize::MAX, out);
 }
 

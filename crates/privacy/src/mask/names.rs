@@ -33,67 +33,82 @@ pub(super) const MOST: usize = 64;
 /// Judges `name`.
 pub(super) fn judge(name: &[u8]) -> Name {
     let trimmed = trim(name);
-    if trimmed.is_empty() || trimmed.len() > MOST || !stems::within(trimmed) {
+    if !stems::within(trimmed) { Name::Plain } else { judge_stem(name, trimmed) }
+}
+
+/// Judges a name that a stem occurs in.
+pub(super) fn judge_named(name: &[u8]) -> Name {
+    judge_stem(name, trim(name))
+}
+
+#[inline(never)]
+fn judge_stem(name: &[u8], trimmed: &[u8]) -> Name {
+    if trimmed.is_empty() || trimmed.len() > MOST {
         return Name::Plain;
     }
     let mut joined = [0u8; MOST];
     let mut length = 0;
-    // Where the last word and the one before it begin, in `joined`.
-    let (mut last, mut before) = (0, 0);
-    let mut previous = b'_';
-    let mut following = trimmed.iter().skip(1).copied();
-    for byte in trimmed.iter().copied() {
-        let next = following.next().unwrap_or(b'_');
-        if byte.is_ascii_alphanumeric() {
-            let hump = byte.is_ascii_uppercase()
-                && (previous.is_ascii_lowercase()
-                    || (previous.is_ascii_uppercase() && next.is_ascii_lowercase()));
-            if (hump || !previous.is_ascii_alphanumeric()) && length > last {
-                before = last;
-                last = length;
-            }
-            if let Some(slot) = joined.get_mut(length) {
-                *slot = byte.to_ascii_lowercase();
-            }
-            length += 1;
+    for byte in trimmed {
+        if let Some(slot) = joined.get_mut(length) {
+            *slot = byte.to_ascii_lowercase();
         }
-        previous = byte;
+        length += usize::from(byte.is_ascii_alphanumeric());
     }
+    let (last, before) = last_words(trimmed, length);
     let all = joined.get(..length).unwrap_or_default();
     let last_word = joined.get(last..length).unwrap_or_default();
     let word_before = joined.get(before..last).unwrap_or_default();
-    let shouted = trimmed.iter().all(|byte| !byte.is_ascii_lowercase());
-    ending(name, all, word_before, last_word, shouted)
+    ending(name, all, word_before, last_word, || trimmed.iter().all(|byte| !byte.is_ascii_lowercase()))
 }
 
-fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted: bool) -> Name {
+/// Where the last word of a name and the one before it begin, counted in letters and digits, of which it has `length`.
+fn last_words(name: &[u8], length: usize) -> (usize, usize) {
+    let mut last = None;
+    let mut start = length;
+    let mut next = b'_';
+    for (at, byte) in name.iter().copied().enumerate().rev() {
+        if byte.is_ascii_alphanumeric() {
+            start -= 1;
+            let previous = at.checked_sub(1).and_then(|at| name.get(at)).copied().unwrap_or(b'_');
+            let hump = byte.is_ascii_uppercase()
+                && (previous.is_ascii_lowercase()
+                    || (previous.is_ascii_uppercase() && next.is_ascii_lowercase()));
+            if hump || !previous.is_ascii_alphanumeric() {
+                match last {
+                    None => last = Some(start),
+                    Some(last) => return (last, start),
+                }
+            }
+        }
+        next = byte;
+    }
+    (last.unwrap_or(0), 0)
+}
+
+fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted: impl Fn() -> bool) -> Name {
     let alone = all.len() == last_word.len();
     let ends = |ending: &[u8]| all.ends_with(ending);
-    if ends(b"authorization") {
-        return Name::Header;
-    }
-    if matches!(all, b"cookie" | b"setcookie" | b"documentcookie") {
-        return Name::Cookie;
-    }
-    if ends(b"password") || ends(b"passwd") || ends(b"passphrase") {
-        return Name::Password;
-    }
-    if ends(b"secret") {
-        return Name::Password;
-    }
-    if ends(b"key")
-        && words::ends_in(words::KEY_ENDINGS, all)
-        && !words::listed(words::KEY_OF_A_TABLE, word_before)
-    {
-        return Name::Key;
-    }
-    if ends(b"token") {
-        let of_a_text = words::listed(words::TOKEN_OF_A_TEXT, word_before);
-        return if of_a_text || (alone && !shouted) { Name::Bare } else { Name::Key };
+    match all {
+        [.., b'n'] if ends(b"authorization") => return Name::Header,
+        b"cookie" | b"setcookie" | b"documentcookie" => return Name::Cookie,
+        [.., b'd'] if ends(b"password") || ends(b"passwd") => return Name::Password,
+        [.., b'e'] if ends(b"passphrase") => return Name::Password,
+        [.., b't'] if ends(b"secret") => return Name::Password,
+        [_, .., b'k', b'e', b'y']
+            if words::ends_in(words::KEY_ENDINGS, all)
+                && !words::listed(words::KEY_OF_A_TABLE, word_before) =>
+        {
+            return Name::Key;
+        }
+        [.., b'n'] if ends(b"token") => {
+            let of_a_text = words::listed(words::TOKEN_OF_A_TEXT, word_before);
+            return if of_a_text || (alone && !shouted()) { Name::Bare } else { Name::Key };
+        }
+        _ => {}
     }
     match last_word {
         b"pwd" | b"pass" | b"pw" => {
-            let folder = last_word == b"pwd" && shouted && (alone || word_before == b"old");
+            let folder = last_word == b"pwd" && (alone || word_before == b"old") && shouted();
             if folder {
                 Name::Plain
             } else if alone {

@@ -3,7 +3,7 @@
 
 use super::names::{self, Name};
 use super::values::{self, Value};
-use super::{MARKER, Span, beside, named, part};
+use super::{MARKER, Span, beside, named, part, stems};
 
 /// Blanks between a name and its mark that are looked over.
 const MOST_BLANKS: usize = 24;
@@ -16,10 +16,6 @@ fn is_long(text: &[u8], start: usize) -> bool {
     part(value, 0, 2).iter().any(quoted)
         || value.len() < names::LONG
         || !part(value, 0, names::LONG).iter().any(ends)
-}
-
-fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
 }
 
 /// The name before the mark at `at`, and what stands before it.
@@ -35,7 +31,7 @@ pub(super) fn name(text: &[u8], at: usize) -> Option<(&[u8], Option<u8>)> {
         .count();
     let before = part(before, 0, before.len() - closers);
     // Counting one further than can be judged tells a name that is too long from one that just fits.
-    let length = before.iter().rev().take(names::MOST + 1).take_while(|byte| is_name(**byte)).count();
+    let length = before.iter().rev().take(names::MOST + 1).take_while(|byte| stems::is_name(**byte)).count();
     let (rest, mut name) = before.split_at(before.len() - length);
     if rest.ends_with(MARKER) {
         return None;
@@ -73,13 +69,14 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
         return None;
     }
     let start = after_mark(text, at);
-    if values::is_hopeless(text, start, name) {
+    let stems = stems::seen(name);
+    if !stems.any() || values::is_hopeless(text, start, name, stems) {
         return None;
     }
     let (judged, kind) = if beside::is_value(name) {
         beside::telling(text, at)?
     } else {
-        let judged = names::judge(name);
+        let judged = names::judge_named(name);
         (judged, kind(name, judged))
     };
     if judged == Name::Weak && !is_long(text, start) {

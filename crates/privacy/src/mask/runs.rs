@@ -1,13 +1,13 @@
 //! Stretches of at least twenty word characters (`A-Z a-z 0-9 _ -`): what every provider's key contains.
 //!
-//! A stretch of fifteen covers eight aligned bytes wherever it lies, and most eight bytes of a text hold a blank.
+//! Sixteen bytes are told from the rest at once. No stretch within them is long enough, so only the first byte and the
+//! last one that do not belong to a word matter.
 
 use super::ids::is_uuid_like;
 use super::random;
 use super::shapes;
 use super::{Span, part};
 use crate::lanes::{BLOCK, Lanes};
-use crate::swar;
 
 /// Shortest stretch that is looked at.
 const LEAST: usize = 20;
@@ -35,63 +35,39 @@ pub(super) fn is_word(byte: u8) -> bool {
     WORD.get(byte as usize).is_some_and(|word| *word)
 }
 
+/// Which bytes of a block belong to a word, one bit for each.
+#[inline(always)]
+fn word_bits(block: &[u8; BLOCK]) -> u32 {
+    let bytes = Lanes::of(block);
+    let letters = bytes.with(0x20).among(b'a', 26);
+    letters.or(bytes.among(b'0', 10)).or(bytes.is(b'_')).or(bytes.is(b'-')).bits()
+}
+
 /// Calls `on` with start and end of each long stretch, in order, until it answers true.
 #[inline(always)]
 fn any(text: &[u8], mut on: impl FnMut(usize, usize) -> bool) -> bool {
     if text.len() < LEAST {
         return false;
     }
-    // Everything before `from` has been seen.
-    let mut from = 0;
-    let mut look = |at: usize| match stretch(text, from, at) {
-        None => false,
-        Some((start, end)) => {
-            from = end;
-            end - start >= LEAST && on(start, end)
-        }
-    };
     let (blocks, rest) = text.as_chunks();
+    // Where the stretch began that is going on.
+    let mut start = 0;
     let mut at = 0;
     for block in blocks {
-        let bytes = Lanes::of(block);
-        // As in [`swar::separators`], with the backslash.
-        let separators = bytes.flip(0x02).at_most(0x2d).or(bytes.is(b'\\')).bits();
-        if separators & 0xff == 0 && look(at) || separators >> 8 == 0 && look(at + 8) {
-            return true;
+        // One bit for each byte that ends a stretch.
+        let ends = word_bits(block) ^ 0xffff;
+        if ends != 0 {
+            let end = at + ends.trailing_zeros() as usize;
+            if end - start >= LEAST && on(start, end) {
+                return true;
+            }
+            start = at + 32 - ends.leading_zeros() as usize;
         }
         at += BLOCK;
     }
-    let clean = |word: &[u8; 8]| {
-        let word = u64::from_le_bytes(*word);
-        swar::separators(word) | swar::backslashes(word) == 0
-    };
-    rest.first_chunk().is_some_and(clean) && look(at)
-}
-
-/// The stretch of word characters around the eight bytes at `at`, if it can be a long one that begins not before `from`.
-#[inline(never)]
-fn stretch(text: &[u8], from: usize, at: usize) -> Option<(usize, usize)> {
-    // In programs and data most stretches without blanks hold a mark.
-    let here = text.get(at..).and_then(|rest| rest.first_chunk::<8>())?;
-    if swar::colon_to_equals(u64::from_le_bytes(*here)) != 0 {
-        return None;
-    }
-    // Twenty bytes around eight go on for six to the left or for six to the right.
-    let six = |from: usize| match text.get(from..).and_then(|rest| rest.first_chunk::<8>()) {
-        Some(word) => {
-            (swar::separators(u64::from_le_bytes(*word)) | swar::backslashes(u64::from_le_bytes(*word))) << 16
-                == 0
-        }
-        // Near the end there are no eight bytes to look at; the closer look is as good.
-        None => true,
-    };
-    if at < from || !(at < 6 || six(at + 8) || six(at - 6)) {
-        return None;
-    }
-    let back = part(text, from, at).iter().rev().take_while(|byte| is_word(**byte)).count();
-    let ahead = text.get(at..).unwrap_or_default();
-    let end = at + ahead.iter().take_while(|byte| is_word(**byte)).count();
-    Some((at - back, end))
+    // What is left is shorter than a block, so only what goes on and what ends it can be long.
+    let end = at + rest.iter().take_while(|byte| is_word(**byte)).count();
+    end.saturating_sub(start) >= LEAST && on(start, end)
 }
 
 /// Whether some stretch begins like a key.
@@ -99,7 +75,7 @@ pub(super) fn suspicious(text: &[u8]) -> bool {
     any(text, |start, end| {
         !is_uuid_like(part(text, start, end))
             && (context(text, start).is_some()
-                || starts(text, start, end).any(|at| shapes::suspect(part(text, at, end)))
+                || any_start(text, start, end, |at| shapes::suspect(part(text, at, end)))
                 || random::assigned(text, start, end).is_some())
     })
 }
@@ -108,40 +84,56 @@ pub(super) fn suspicious(text: &[u8]) -> bool {
 pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
     let mut done = 0;
     any(text, |start, end| {
-        if end <= done || is_uuid_like(part(text, start, end)) {
-            return false;
-        }
-        if start >= done
-            && let Some(span) = in_context(text, start, end)
-        {
-            done = span.end;
-            spans.push(span);
-        }
-        for at in starts(text, start, end) {
-            if at >= done
-                && let Some((length, kind)) = shapes::matches(text.get(at..).unwrap_or_default(), end - at)
-            {
-                done = at + length;
-                spans.push(Span { start: at, end: done, kind });
-            }
-        }
-        if end > done
-            && let Some(span) = random::assigned(text, start, end)
-        {
-            done = span.end;
-            spans.push(span);
+        if end > done && !is_uuid_like(part(text, start, end)) {
+            done = find_in(text, start, end, done, spans);
         }
         false
     });
 }
 
-/// Places in a stretch where a key may begin: where no letter or digit stands before.
-fn starts(text: &[u8], start: usize, end: usize) -> impl Iterator<Item = usize> + '_ {
-    // Inside a stretch that is behind a `_` or `-`; at its beginning also behind the letters of an escape.
-    let inside =
-        part(text, start, end).iter().zip(start + 1..).filter(|(byte, _)| matches!(byte, b'_' | b'-'));
-    let first = (start..end.min(start + 3)).filter(|at| opens(text, *at));
-    first.chain(inside.map(|(_, at)| at).filter(move |at| *at >= start + 3))
+/// Collects the keys in a stretch behind `done`; says where the last one ends.
+#[inline(never)]
+fn find_in(text: &[u8], start: usize, end: usize, done: usize, spans: &mut Vec<Span>) -> usize {
+    let mut done = done;
+    if start >= done
+        && let Some(span) = in_context(text, start, end)
+    {
+        done = span.end;
+        spans.push(span);
+    }
+    any_start(text, start, end, |at| {
+        if at >= done
+            && let Some((length, kind)) = shapes::matches(text.get(at..).unwrap_or_default(), end - at)
+        {
+            done = at + length;
+            spans.push(Span { start: at, end: done, kind });
+        }
+        false
+    });
+    if end > done
+        && let Some(span) = random::assigned(text, start, end)
+    {
+        done = span.end;
+        spans.push(span);
+    }
+    done
+}
+
+/// Calls `on` with the places in a stretch where a key may begin, until it answers true: where no letter or digit stands
+/// before.
+#[inline(always)]
+fn any_start(text: &[u8], start: usize, end: usize, mut on: impl FnMut(usize) -> bool) -> bool {
+    // At the beginning of a stretch also behind the letters of an escape; inside that is behind a `_` or `-`.
+    if (start..end.min(start + 3)).any(|at| opens(text, at) && on(at)) {
+        return true;
+    }
+    let inside = part(text, start + 2, end).iter().zip(start + 3..);
+    for (byte, at) in inside {
+        if matches!(byte, b'_' | b'-') && on(at) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a word may begin at `at`: nothing word-like before it, or only the letter of an escape that stands in

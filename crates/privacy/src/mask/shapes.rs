@@ -208,14 +208,22 @@ fn candidates(first: u8) -> &'static [Shape] {
 /// Whether `run` begins like a key.
 pub(super) fn suspect(run: &[u8]) -> bool {
     let Some(first) = run.first() else { return false };
-    candidates(*first).iter().any(|shape| run.starts_with(shape.prefix))
+    candidates(*first).iter().any(|shape| shape.body_of(run).is_some())
+}
+
+impl Shape {
+    /// What follows the prefix. Every prefix has two letters, and most runs differ in the second.
+    #[inline(always)]
+    fn body_of<'r>(&self, run: &'r [u8]) -> Option<&'r [u8]> {
+        if self.prefix.get(1) == run.get(1) { run.strip_prefix(self.prefix) } else { None }
+    }
 }
 
 /// The length and kind of the key at the start of `text`, whose first `run` bytes are word characters.
 pub(super) fn matches(text: &[u8], run: usize) -> Option<(usize, &'static str)> {
     let first = text.first()?;
     candidates(*first).iter().find_map(|shape| {
-        let body = text.get(..run)?.strip_prefix(shape.prefix)?;
+        let body = shape.body_of(text.get(..run)?)?;
         let length = match shape.body {
             Body::Word => body.len(),
             Body::Random if values::random(body) => body.len(),

@@ -7,9 +7,12 @@
 /// The stems. `#` is what is no letter, and the end of the text: `pat`, `sig` and `pw` count only where they end a word,
 /// because there are too many paths, patterns and signals. A `value` is named beside it.
 const STEMS: [&[u8]; 14] = [
-    b"pass", b"toke", b"secr", b"auth", b"cred", b"cook", b"sign", b"pwd", b"key", b"pat#", b"sig#", b"pw#",
-    b"value#", CONFIG,
+    b"pass", b"secr", b"auth", b"cook", b"pwd", b"pw#", b"value#", b"toke", b"cred", b"sign", b"key",
+    b"pat#", b"sig#", CONFIG,
 ];
+
+/// How many of them, the first ones, may name a secret of digits, or something beside them that does.
+const STRONG: usize = 7;
 
 /// Names nothing itself, but what may name a secret follows.
 const CONFIG: &[u8] = b"confi";
@@ -26,6 +29,8 @@ struct Bits {
     /// The last letters of the stems, but for that of [`CONFIG`].
     last: u64,
     config: u64,
+    /// The last letters of [`STRONG`].
+    strong: u64,
 }
 
 static BITS: Bits = bits();
@@ -35,7 +40,7 @@ static BITS: Bits = bits();
     reason = "evaluated by the compiler, where a bad index is an error of the build"
 )]
 const fn bits() -> Bits {
-    let mut bits = Bits { of: [0; 256], first: 0, last: 0, config: 0 };
+    let mut bits = Bits { of: [0; 256], first: 0, last: 0, config: 0, strong: 0 };
     let mut byte = 0;
     while byte < 256 {
         bits.of[byte] = match byte as u8 {
@@ -71,6 +76,9 @@ const fn bits() -> Bits {
         } else {
             bits.last |= 1 << (place - 1);
         }
+        if stem < STRONG {
+            bits.strong |= 1 << (place - 1);
+        }
         stem += 1;
     }
     assert!(place < 62, "one bit per letter, and two are taken");
@@ -82,8 +90,9 @@ fn bits_of(byte: u8) -> u64 {
     BITS.of.get(byte as usize).copied().unwrap_or(0)
 }
 
+/// Whether a byte may belong to a name.
 #[inline(always)]
-fn is_name(byte: u8) -> bool {
+pub(super) fn is_name(byte: u8) -> bool {
     bits_of(byte) & NAME != 0
 }
 
@@ -219,13 +228,36 @@ pub(super) fn tag(text: &[u8]) -> (&[u8], bool) {
 #[inline]
 pub(super) fn within(text: &[u8]) -> bool {
     let length = text.iter().rev().take_while(|byte| is_name(**byte)).count();
+    seen(text.get(text.len() - length..).unwrap_or_default()).any()
+}
+
+/// The stems of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stems(u64);
+
+impl Stems {
+    /// Whether there are any.
+    pub(super) fn any(self) -> bool {
+        self.0 & BITS.last != 0
+    }
+
+    /// Whether the name may be that of a password, a header or a cookie, or of what is named beside it: not only of keys
+    /// and tokens.
+    pub(super) fn strong(self) -> bool {
+        self.0 & BITS.strong != 0
+    }
+}
+
+/// The stems of `name`.
+#[inline(always)]
+pub(super) fn seen(name: &[u8]) -> Stems {
     let mut state = 0;
     let mut seen = 0;
-    for byte in text.get(text.len() - length..).unwrap_or_default() {
+    for byte in name {
         state = step(state, *byte);
         seen |= state;
     }
-    (seen | step(state, b'\0')) & BITS.last != 0
+    Stems(seen | step(state, b'\0'))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What stands behind a name: where it ends, whether it only refers to a secret, whether it looks random.
 
 use super::names::{self, Name};
+use super::stems::Stems;
 use super::{MARKER, part, words};
 
 /// How much of a value is looked at when it is judged.
@@ -16,7 +17,7 @@ pub(super) struct Value {
 
 /// Whether what starts at or after `at` can be no secret under this name: nothing at all, the sign of a program, a number
 /// of few digits.
-pub(super) fn is_hopeless(text: &[u8], at: usize, name: &[u8]) -> bool {
+pub(super) fn is_hopeless(text: &[u8], at: usize, name: &[u8], stems: Stems) -> bool {
     // A cookie goes on to the end of its line and an authorization to a blank, so they begin with anything. A `value` may
     // be either. One letter tells them from most other names.
     let (cookie, header) =
@@ -29,9 +30,12 @@ pub(super) fn is_hopeless(text: &[u8], at: usize, name: &[u8]) -> bool {
         None | Some(b'<' | b'>' | b'&' | b'|' | b')' | b']' | b'}' | b';' | b'\n' | b'\r') => true,
         Some(b'(' | b'[' | b'{' | b'*' | b'!') => !cookie,
         Some(b'0'..=b'9') if !cookie => {
-            let digits = part(text, start, start + 4).iter().take_while(|byte| byte.is_ascii_digit()).count();
+            // A password may be a number of some digits, but a key or token has more.
+            let most = if stems.strong() { 3 } else { 9 };
+            let digits =
+                part(text, start, start + most + 1).iter().take_while(|byte| byte.is_ascii_digit()).count();
             match text.get(start + digits) {
-                _ if digits > 3 => false,
+                _ if digits > most => false,
                 Some(b',') => {
                     matches!(text.get(start + digits + 1), Some(b' ' | b'\t' | b'\n' | b'\r' | b'"' | b'\''))
                 }

@@ -300,28 +300,33 @@ impl<'a> Run<'a, '_> {
 /// Start and end of what a task gave back, in the text of a notification: from the first tag that opens such a part
 /// to the last that closes one, because the text between may itself hold tags. To the end where none closes.
 fn notified(text: &[u8]) -> Option<(usize, usize)> {
+    let rest = |at: usize| text.get(at..).unwrap_or_default();
+    let mut at = notification(text)?;
     let mut start = None;
     let mut end = None;
-    let mut at = 0;
-    let mut inside = false;
     loop {
-        at = swar::position(text, at, b'<');
-        let rest = match text.get(at..) {
-            None | Some([]) => break,
-            Some(rest) => rest,
-        };
+        at = swar::position(text, at + 1, b'<');
+        match rest(at) {
+            [] => break,
+            tagged if start.is_none() => start = tag(tagged, b"<").map(|length| at + length),
+            tagged => end = tag(tagged, b"</").map(|_| at).or(end),
+        }
+    }
+    start.map(|start| (start, end.unwrap_or(text.len()).max(start)))
+}
+
+/// Where a notification begins in `text`.
+fn notification(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        // In markup there are many `<`, and few before a `t`.
+        at = swar::position_of_pair(text, at, *b"<t");
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
         if rest.starts_with(NOTIFICATION) {
-            inside = true;
-        } else if inside && start.is_none() {
-            if let Some(length) = tag(rest, b"<") {
-                start = Some(at + length);
-            }
-        } else if start.is_some() && tag(rest, b"</").is_some() {
-            end = Some(at);
+            return Some(at);
         }
         at += 1;
     }
-    start.map(|start| (start, end.unwrap_or(text.len()).max(start)))
 }
 
 /// Length of the tag that `text` starts with, if it opens (or closes) a part that holds results.

@@ -117,10 +117,14 @@ impl<'o> Writer<'o> {
     /// Writes bytes of UTF-8 as a string; what is not UTF-8 becomes U+FFFD.
     pub(super) fn quoted(&mut self, text: &[u8]) {
         self.out.push(b'"');
-        for chunk in text.utf8_chunks() {
-            self.escaped(chunk.valid().as_bytes());
-            if !chunk.invalid().is_empty() {
-                self.out.extend_from_slice("\u{fffd}".as_bytes());
+        if std::str::from_utf8(text).is_ok() {
+            self.escaped(text);
+        } else {
+            for chunk in text.utf8_chunks() {
+                self.escaped(chunk.valid().as_bytes());
+                if !chunk.invalid().is_empty() {
+                    self.out.extend_from_slice("\u{fffd}".as_bytes());
+                }
             }
         }
         self.out.push(b'"');
