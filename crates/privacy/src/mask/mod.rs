@@ -1,12 +1,15 @@
 //! Masking: secrets in a text become `[masked:<kind>]`, the rest stays as it is.
 //!
-//! There is no list of secrets to compare with, so this is pattern work with two kinds of trigger, chosen so
-//! that ordinary text costs about three instructions per byte:
+//! There is no list of secrets to compare with, so this is pattern work with three kinds of trigger, chosen so that the
+//! densest text, a program or data without one blank, costs about twenty instructions per byte:
 //!
-//! - [`runs`]: stretches of at least twenty word characters, found eight bytes at a time. Every provider's key has
-//!   one ([`shapes`]).
-//! - [`marks`]: `=`, `:`, `<`, `--` and ` -`, around which passwords, headers, URLs, options and elements are spelled
-//!   ([`pairs`], [`options`], [`blocks`], [`tags`]), and two hints in letters ([`phrases`]).
+//! - [`runs`]: stretches of at least twenty word characters. Every provider's key has one ([`shapes`]).
+//! - [`stems`]: parts of the names that passwords and tokens have, with the `=` or `:` behind them ([`pairs`]), or words
+//!   that say what follows ([`phrases`]).
+//! - [`marks`]: `<`, `--`, ` -` and `:/`, around which elements, options, private keys and addresses are spelled ([`tags`],
+//!   [`options`], [`blocks`]).
+//!
+//! Only a text is searched, never its spelling in JSON: what an escape hides is seen.
 //!
 //! The laws: masking is idempotent; a value that only refers to a secret (`$TOKEN`, `process.env.KEY`,
 //! `<your-token>`) is not one; text is never made longer by more than its markers; time is linear.

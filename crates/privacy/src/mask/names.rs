@@ -129,15 +129,20 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
             let stem = all.get(..all.len() - word.len()).unwrap_or_default();
             variant_of(stem)
         }
-        word if words::listed(words::HARMLESS_SUFFIXES, word) => Name::Plain,
-        _ if hints(all) => Name::Weak,
+        word if hints(all) && !words::listed(words::HARMLESS_SUFFIXES, word) => Name::Weak,
         _ => Name::Plain,
     }
 }
 
 /// Whether a last word only tells one of several secrets from the others.
 fn is_variant(word: &[u8]) -> bool {
-    word.iter().all(u8::is_ascii_digit) || words::listed(words::VARIANTS, word)
+    match word.first() {
+        Some(b'0'..=b'9') => word.iter().all(u8::is_ascii_digit),
+        Some(b'p' | b'd' | b's' | b't' | b'l' | b'o' | b'n' | b'b' | b'm') => {
+            words::listed(words::VARIANTS, word)
+        }
+        _ => false,
+    }
 }
 
 /// What a name says whose last word only tells it from others.

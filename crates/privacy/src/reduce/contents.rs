@@ -6,6 +6,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::keep;
 use crate::scan::{Cursor, Visitor};
 use crate::siphash::Hasher;
+use crate::swar;
 use crate::text::Text;
 
 /// Longest header line of a patch that is kept.
@@ -140,15 +141,27 @@ impl Digest {
     }
 }
 
-/// Whether the spelling of a string may be that of a patch: there are stars near its head.
-fn may_be_patch(spelling: &[u8]) -> bool {
-    spelling.get(..1024).unwrap_or(spelling).windows(3).any(|stars| stars == b"***")
+/// How much of a text is searched for the first line of a patch.
+pub(super) const PATCH_HEAD: usize = 1024;
+
+/// Whether the spelling of a string may be that of a patch: there are stars near its head, or what may hide them.
+pub(super) fn may_be_patch(spelling: &[u8]) -> bool {
+    // No character is spelled with more than six bytes for each of its own.
+    let head = spelling.get(..6 * PATCH_HEAD).unwrap_or(spelling);
+    let mut at = swar::position(head, 0, b'*');
+    while let Some(rest) = head.get(at..).filter(|rest| !rest.is_empty()) {
+        if rest.starts_with(b"***") {
+            return true;
+        }
+        at = swar::position(head, at + 1, b'*');
+    }
+    swar::position_of_pair(head, 0, *b"\\u") < head.len()
 }
 
 /// Whether a text is a patch of Codex.
 pub(super) fn is_patch(text: &[u8]) -> bool {
     // A here-document, a mark of byte order or anything else may stand in the lines before.
-    let head = text.get(..1024).unwrap_or(text);
+    let head = text.get(..PATCH_HEAD).unwrap_or(text);
     head.split(|byte| *byte == b'\n').any(|line| {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         line.trim_ascii_start().starts_with(PATCH)

@@ -1,6 +1,6 @@
 //! Strings that are no result and no file: prompts, commands, messages, names, and whatever else there is.
 
-use super::contents::{is_encoded_file, is_patch, lines};
+use super::contents::{PATCH_HEAD, is_encoded_file, is_patch, lines, may_be_patch};
 use super::tally::Tally;
 use super::walk::{Run, Zone};
 use super::write;
@@ -20,9 +20,6 @@ const LONG: usize = 256 * 1024;
 
 /// A file in disguise is reduced from this length on.
 const ENCODED: usize = 256;
-
-/// How much of a text is searched for the first line of a patch.
-const PATCH_HEAD: usize = 1024;
 
 /// Characters of a compaction summary that are kept.
 const SUMMARY: usize = 1000;
@@ -83,9 +80,7 @@ impl<'a> Run<'a, '_> {
 
     fn holds_patch(&mut self, text: &Text<'_>) -> bool {
         // A star near the head is rare, so look for one first.
-        let head = text.raw.get(..PATCH_HEAD).unwrap_or(text.raw);
-        (text.odd() || head.windows(3).any(|stars| stars == b"***"))
-            && is_patch(text.head(PATCH_HEAD, &mut self.writer.decoded))
+        may_be_patch(text.raw) && is_patch(text.head(PATCH_HEAD, &mut self.writer.decoded))
     }
 
     /// Whether a text is the argument of the patch tool, however it begins.

@@ -22,9 +22,6 @@ const KEPT_BYTES: usize = 1024 * 1024;
 /// Longest name of a member that is written whole.
 const KEY_BYTES: usize = 256;
 
-/// Names at least this long are searched for secrets; no provider's key is shorter.
-const KEY_SEARCHED: usize = 20;
-
 /// Longest spelling of a number that is kept.
 const NUMBER_BYTES: usize = 40;
 
@@ -375,10 +372,8 @@ impl<'a, 'o> Run<'a, 'o> {
     /// Writes a member's name and its colon.
     fn name(&mut self, key: &Text<'_>) -> Result<(), Fault> {
         write::check(key)?;
-        let short = key.raw.len() < KEY_SEARCHED;
-        let spelled =
-            short || (key.plain() && key.raw.len() <= KEY_BYTES && !crate::mask::suspicious(key.raw));
-        if spelled && !key.odd() && (self.level != Level::Metadata || keep::is_member_name(key.raw)) {
+        let spelled = key.plain() && key.raw.len() <= KEY_BYTES && !crate::mask::suspicious(key.raw);
+        if spelled && (self.level != Level::Metadata || keep::is_member_name(key.raw)) {
             self.spelled(key.raw);
             return Ok(());
         }

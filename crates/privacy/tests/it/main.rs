@@ -18,6 +18,7 @@ mod masked_payloads;
 mod named;
 mod outcomes;
 mod properties;
+mod spellings;
 
 /// A file that is not named above would be compiled by nobody.
 #[test]

@@ -1,4 +1,4 @@
-//! Masking inside payloads: the pass over the spelling finds what a search of the text finds.
+//! Masking inside payloads: what is kept of a string is what masking leaves of its text.
 
 use agent_tracer_privacy::{Level, Source, mask};
 use serde_json::{Value, json};

@@ -174,3 +174,17 @@ fn a_random_value_is_masked_under_any_name_but_that_of_an_id_or_of_data() {
     });
     assert_eq!(input(plain.clone()), plain);
 }
+
+#[test]
+fn the_name_of_a_member_may_itself_hold_a_secret_however_short_it_is() {
+    for (name, kept) in [
+        ("password=hunter2", "password=[masked:password]"),
+        ("pw=hunter22", "pw=[masked:password]"),
+        ("a\nDB_PASS=hunter2", "a\nDB_PASS=[masked:password]"),
+        ("Content-Type", "Content-Type"),
+    ] {
+        let payload = json!({"tool_input": {name: 1}}).to_string();
+        let reduced = reduced(&payload, Source::ClaudeHook, Level::Actions);
+        assert_eq!(reduced, json!({"tool_input": {kept: 1}}));
+    }
+}

@@ -10,15 +10,15 @@ use crate::corpus::secrets;
 use crate::fixtures::{Case, reduced, run, variants};
 
 /// How often each law is tried: `PROPTEST_CASES` for a longer look.
-fn cases() -> u32 {
+pub(crate) fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
 }
 
-fn level() -> impl Strategy<Value = Level> {
+pub(crate) fn level() -> impl Strategy<Value = Level> {
     prop_oneof![Just(Level::Metadata), Just(Level::Actions), Just(Level::Full)]
 }
 
-fn source() -> impl Strategy<Value = Source> {
+pub(crate) fn source() -> impl Strategy<Value = Source> {
     prop_oneof![Just(Source::ClaudeHook), Just(Source::CodexHook), Just(Source::StatusLine)]
 }
 
@@ -36,7 +36,7 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 /// Words around which secrets are spelled, in any order.
-fn soup() -> impl Strategy<Value = String> {
+pub(crate) fn soup() -> impl Strategy<Value = String> {
     let words = vec![
         "password",
         "PASSWORD",
@@ -136,7 +136,7 @@ fn tree() -> impl Strategy<Value = Value> {
     })
 }
 
-fn payload() -> impl Strategy<Value = Value> {
+pub(crate) fn payload() -> impl Strategy<Value = Value> {
     prop::collection::vec((name(), tree()), 0..10)
         .prop_map(|members| Value::Object(members.into_iter().collect::<Map<_, _>>()))
 }
