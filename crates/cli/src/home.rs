@@ -13,6 +13,7 @@ use agent_tracer_spool::{Home, Spool};
 
 use crate::failure::{Failure, plain};
 use crate::files;
+use crate::record::Record;
 
 /// The configuration that a new home gets: all of it comments, so that it says what can be said and changes nothing.
 const PRIVACY_CONF: &str = "\
@@ -54,10 +55,45 @@ pub(crate) fn back_up(home: &Home, now: Millis, label: &str, bytes: &[u8]) -> Re
         match create(&path, bytes) {
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
             Err(cause) => return Err(Failure::file("write", &path, &cause).hint("nothing was changed")),
-            Ok(()) => return Ok(path),
+            Ok(()) => {
+                prune(home, &folder, label, &path);
+                return Ok(path);
+            }
         }
     }
     Err(Failure::new(format!("cannot keep a backup in `{}`: every name is taken", folder.display())))
+}
+
+/// Newest backups of one file that are kept.
+const BACKUPS: usize = 10;
+
+/// Removes backups of one file between its first, which is what the user had before us, and the newest; never one that
+/// `uninstall` would bring back. What cannot be removed is no reason to fail.
+fn prune(home: &Home, folder: &Path, label: &str, newest: &Path) {
+    let needed = Record::load(home).0.bases();
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut backups: Vec<(String, u32, PathBuf)> = entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let (stamp, number) = parse_backup(entry.file_name().to_str()?, label)?;
+            Some((stamp, number, entry.path()))
+        })
+        .collect();
+    backups.sort();
+    let last = backups.len().saturating_sub(BACKUPS);
+    for (_, _, path) in backups.into_iter().take(last).skip(1) {
+        if path != newest && !needed.contains(&path) {
+            drop(fs::remove_file(path));
+        }
+    }
+}
+
+/// When the backup `name` was made and which one of that moment it is, if it is one of `label`.
+fn parse_backup(name: &str, label: &str) -> Option<(String, u32)> {
+    let (stamp, rest) = name.split_once('-')?;
+    let suffix = rest.strip_prefix(label)?;
+    let number = if suffix.is_empty() { 1 } else { suffix.strip_prefix('-')?.parse().ok()? };
+    stamp.ends_with('Z').then(|| (stamp.to_owned(), number))
 }
 
 fn close(folder: &Path) -> Result<(), Failure> {
@@ -70,20 +106,41 @@ fn make_once(path: &Path, content: impl FnOnce() -> io::Result<Vec<u8>>) -> Resu
     if path.exists() {
         return Ok(());
     }
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}", std::process::id()));
-    let temporary = Path::new(&temporary);
-    let made = content().and_then(|bytes| create(temporary, &bytes)).and_then(|()| {
-        match fs::hard_link(temporary, path) {
+    let made = content().and_then(|bytes| create_beside(path, &bytes)).and_then(|temporary| {
+        let linked = match fs::hard_link(&temporary, path) {
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             other => other,
-        }
+        };
+        drop(fs::remove_file(&temporary));
+        linked
     });
-    drop(fs::remove_file(temporary));
     made.map_err(|cause| {
         Failure::new(format!("cannot write `{}`: {}", path.display(), plain(&cause)))
             .hint("check that you may write there")
     })
+}
+
+/// Names tried for one temporary file.
+const NAMES_TRIED: u32 = 1000;
+
+/// Makes a private file beside `path` under a name that is free. In a container the number of a process that was killed
+/// comes back, and what it left must not be in the way.
+fn create_beside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+    for number in 0..NAMES_TRIED {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{}.{number}", std::process::id()));
+        let temporary = PathBuf::from(name);
+        match create(&temporary, bytes) {
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(cause) => {
+                // Half of it may be there.
+                drop(fs::remove_file(&temporary));
+                return Err(cause);
+            }
+            Ok(()) => return Ok(temporary),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -160,5 +217,63 @@ mod tests {
         assert_eq!(one.file_name().expect("a name"), "19700101T000000000Z-claude-settings.json");
         assert_eq!(two.file_name().expect("a name"), "19700101T000000000Z-claude-settings.json-2");
         assert_eq!(fs::read(one).expect("read"), b"one");
+    }
+
+    #[test]
+    fn what_a_killed_process_of_the_same_number_left_is_not_in_the_way() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        for number in 0..3 {
+            let mut left = home.hash_key().into_os_string();
+            left.push(format!(".{}.{number}", std::process::id()));
+            create(Path::new(&left), b"half").expect("left");
+        }
+        let mut left = home.hash_key().into_os_string();
+        left.push(format!(".{}", std::process::id()));
+        create(Path::new(&left), b"half").expect("left");
+        prepare(&home, false).expect("prepared");
+        assert_eq!(fs::read(home.hash_key()).expect("a key").len(), 16);
+    }
+
+    #[test]
+    fn of_many_backups_the_first_the_newest_and_the_needed_stay() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        let label = "claude-user-settings.json";
+        back_up(&home, Millis(0), "codex-user-hooks.json", b"other").expect("kept");
+        back_up(&home, Millis(0), &format!("{label}-found"), b"found").expect("kept");
+        let made: Vec<PathBuf> = (0..30)
+            .map(|number| {
+                back_up(&home, Millis(number / 2), label, number.to_string().as_bytes()).expect("kept")
+            })
+            .collect();
+        let there: Vec<usize> = (0..made.len()).filter(|number| made[*number].exists()).collect();
+        let newest: Vec<usize> = (20..30).collect();
+        assert_eq!(there[0], 0, "what was there before us stays");
+        assert_eq!(there[1..], newest);
+        assert_eq!(
+            fs::read_dir(home.backups()).expect("a folder").count(),
+            1 + 10 + 2,
+            "others are not touched"
+        );
+    }
+
+    #[test]
+    fn a_backup_that_uninstall_would_bring_back_is_never_removed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        let label = "claude-user-settings.json";
+        back_up(&home, Millis(0), label, b"first").expect("kept");
+        let base = back_up(&home, Millis(1), label, b"base").expect("kept");
+        let record = serde_json::json!({"version": 1, "installations": [{
+            "agent": "claude", "file": "/x/settings.json", "base": base, "written": "sha256:0",
+            "hook": "/x/hook", "installedAt": "2026-01-01T00:00:00.000Z", "undo": {},
+        }]});
+        files::write_private(&home.install_record(), record.to_string().as_bytes()).expect("written");
+        assert_eq!(Record::load(&home).0.bases(), std::slice::from_ref(&base));
+        for number in 2..40 {
+            back_up(&home, Millis(number), label, b"later").expect("kept");
+        }
+        assert!(base.exists());
     }
 }

@@ -65,6 +65,11 @@ pub(crate) struct Installation {
 }
 
 impl Record {
+    /// The backups that `uninstall` would bring back.
+    pub(crate) fn bases(&self) -> Vec<PathBuf> {
+        self.installations.iter().filter_map(|installation| installation.base.clone()).collect()
+    }
+
     fn empty() -> Record {
         Record { version: VERSION, installations: Vec::new() }
     }

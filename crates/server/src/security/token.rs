@@ -40,14 +40,35 @@ pub fn owner_token(path: &Path) -> Result<String, TokenError> {
         Err(TokenError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
         other => return other,
     }
-    let temporary = path.with_extension(format!("{}.new", std::process::id()));
-    let made = make(&temporary).and_then(|()| match fs::hard_link(&temporary, path) {
+    let temporary = make_beside(path).map_err(io)?;
+    let linked = match fs::hard_link(&temporary, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
-    });
+    };
     drop(fs::remove_file(&temporary));
-    made.map_err(io)?;
+    linked.map_err(io)?;
     read(path)
+}
+
+/// Names tried for one temporary file.
+const NAMES_TRIED: u32 = 1000;
+
+/// Makes a token beside `path` under a name that is free. In a container the number of a process that was killed comes
+/// back, and what it left must not be in the way.
+fn make_beside(path: &Path) -> io::Result<PathBuf> {
+    for number in 0..NAMES_TRIED {
+        let temporary = path.with_extension(format!("{}.{number}.new", std::process::id()));
+        match make(&temporary) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                // Half of it may be there.
+                drop(fs::remove_file(&temporary));
+                return Err(error);
+            }
+            Ok(()) => return Ok(temporary),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 fn make(path: &Path) -> io::Result<()> {
@@ -91,6 +112,16 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         assert!(matches!(owner_token(&path), Err(TokenError::Open(_))));
+    }
+
+    #[test]
+    fn what_a_killed_process_of_the_same_number_left_is_not_in_the_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        for left in ["new", "0.new", "1.new"] {
+            make(&path.with_extension(format!("{}.{left}", std::process::id()))).unwrap();
+        }
+        assert_eq!(owner_token(&path).unwrap().len(), 64);
     }
 
     #[test]
