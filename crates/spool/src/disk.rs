@@ -99,6 +99,8 @@ pub(crate) struct Facts {
     pub(crate) bytes: u64,
     /// Device and inode: the file itself, whatever its name.
     pub(crate) identity: (u64, u64),
+    /// When the content was written last: seconds since the epoch, and nanoseconds.
+    pub(crate) written: (i64, i64),
 }
 
 impl Facts {
@@ -117,6 +119,7 @@ impl From<Metadata> for Facts {
             mode: metadata.mode() & 0o7777,
             bytes: metadata.len(),
             identity: (metadata.dev(), metadata.ino()),
+            written: (metadata.mtime(), metadata.mtime_nsec()),
         }
     }
 }

@@ -29,11 +29,13 @@ pub enum Reason {
     Panic,
     /// A hook died while writing; its half envelope was swept from `tmp/`.
     Torn,
+    /// A file that had been put aside was removed, because more were than are kept.
+    Quarantine,
 }
 
 impl Reason {
     /// Every reason, in the order in which they are shown.
-    pub const ALL: [Reason; 8] = [
+    pub const ALL: [Reason; 9] = [
         Reason::Full,
         Reason::TooLarge,
         Reason::DiskFull,
@@ -42,6 +44,7 @@ impl Reason {
         Reason::UnreadableInput,
         Reason::Panic,
         Reason::Torn,
+        Reason::Quarantine,
     ];
 
     /// Returns the reason's file name in `lost/`, which is also its name everywhere else.
@@ -55,6 +58,7 @@ impl Reason {
             Reason::UnreadableInput => "unreadable_input",
             Reason::Panic => "panic",
             Reason::Torn => "torn",
+            Reason::Quarantine => "quarantine",
         }
     }
 

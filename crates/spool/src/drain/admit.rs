@@ -176,8 +176,15 @@ fn refused_by_system(error: io::Error) -> io::Result<Admission> {
 mod tests {
     use super::*;
 
-    const OURS: Facts =
-        Facts { is_file: true, is_folder: false, owner: 1000, mode: 0o600, bytes: 10, identity: (1, 2) };
+    const OURS: Facts = Facts {
+        is_file: true,
+        is_folder: false,
+        owner: 1000,
+        mode: 0o600,
+        bytes: 10,
+        identity: (1, 2),
+        written: (0, 0),
+    };
 
     #[test]
     fn only_a_private_file_of_ours_within_the_limit_is_read() {

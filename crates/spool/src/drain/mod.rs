@@ -55,6 +55,8 @@ pub struct Drain {
     left_strangers: HashSet<OsString>,
     /// Failed reads by name, for files that may be readable the next time.
     attempts: HashMap<EnvelopeName, u8>,
+    /// Files put aside since the quarantine was looked over.
+    aside: u32,
     /// Held, not used: its lock keeps other drains out.
     _lock: File,
 }
@@ -126,6 +128,8 @@ impl Drain {
             left: HashSet::new(),
             left_strangers: HashSet::new(),
             attempts: HashMap::new(),
+            // The first one finds what others left.
+            aside: quarantine::TIDIED_EVERY,
             _lock: lock,
         };
         drain.recount()?;
@@ -279,7 +283,17 @@ impl Drain {
         if matches!(refused.fate, Fate::LeftInPlace(_)) {
             self.left.insert(*name);
         }
+        self.tidy();
         refused
+    }
+
+    /// Counts a file that was put aside, and looks now and then whether there are too many.
+    fn tidy(&mut self) {
+        self.aside += 1;
+        if self.aside >= quarantine::TIDIED_EVERY {
+            self.aside = 0;
+            quarantine::tidy(&self.spool);
+        }
     }
 
     fn refuse_strangers(&mut self, from: Folder, names: Vec<OsString>) -> Vec<RefusedFile> {
@@ -290,6 +304,7 @@ impl Drain {
                 if matches!(refused.fate, Fate::LeftInPlace(_)) {
                     self.left_strangers.insert(name);
                 }
+                self.tidy();
                 refused
             })
             .collect()

@@ -3,18 +3,29 @@
 //! An envelope keeps its name; a stranger's name may be anything, so it becomes
 //! `stranger-<hash of the name>` and the reason's file tells the name, escaped. Only the drain writes
 //! here, under its lock, so a free name stays free between the look and the move.
+//!
+//! What is put aside is kept for a person to look at, so not for ever: beyond a number of files and bytes the oldest
+//! are removed, and each is counted as lost.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 
-use super::Refusal;
+use super::{Refusal, scan};
 use crate::checksum::xxh64;
+use crate::lost::{self, Reason};
 use crate::spool::{Folder, Spool};
 use crate::{EnvelopeName, disk};
 
 /// How a reason's file is called after the file it speaks of.
 pub(crate) const REASON_SUFFIX: &str = ".reason";
+
+/// Most files that are kept.
+const FILES_MAX: usize = 1000;
+/// Most bytes that are kept.
+const BYTES_MAX: u64 = 64 << 20;
+/// After how many files the folder is looked over again.
+pub(super) const TIDIED_EVERY: u32 = 64;
 
 /// How many names to try for one file.
 const NAMES_TRIED: u32 = 100;
@@ -90,4 +101,39 @@ fn explain(spool: &Spool, name: &str, shown: &str, refusal: &Refusal) -> io::Res
     let path = spool.folder(Folder::Quarantine).join(format!("{name}{REASON_SUFFIX}"));
     let text = format!("cannot read envelope `{shown}`: {refusal}\n");
     disk::write(&disk::create_new(&path)?, text.as_bytes())
+}
+
+/// Removes the oldest files beyond what is kept. What cannot be counted as lost is not removed, and a folder that was put
+/// there stays: a failure here must not keep the drain from its work.
+pub(super) fn tidy(spool: &Spool) {
+    let folder = spool.folder(Folder::Quarantine);
+    let mut files = Vec::new();
+    let listed = scan::each(&folder, |name, facts| {
+        if !facts.is_folder && !disk::name_bytes(name).ends_with(REASON_SUFFIX.as_bytes()) {
+            files.push((facts.written, name.to_owned(), facts.bytes));
+        }
+    });
+    if listed.is_err() {
+        return;
+    }
+    files.sort_unstable();
+    let mut count = files.len();
+    let mut bytes: u64 = files.iter().map(|(_, _, bytes)| bytes).sum();
+    for (_, name, length) in files {
+        // The newest stays however long it is: it tells of what is wrong now.
+        if count <= 1 || (count <= FILES_MAX && bytes <= BYTES_MAX) {
+            return;
+        }
+        // Counted first: dying in between counts it twice, the other order not at all.
+        if lost::count(&spool.folder(Folder::Lost), Reason::Quarantine).is_err()
+            || disk::remove(&folder.join(&name)).is_err()
+        {
+            return;
+        }
+        let mut reason = name;
+        reason.push(REASON_SUFFIX);
+        disk::try_remove(&folder.join(reason));
+        count -= 1;
+        bytes -= length;
+    }
 }

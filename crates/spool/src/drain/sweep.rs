@@ -75,6 +75,7 @@ impl Drain {
             }
             Admission::Refused(refusal) => {
                 swept.refused.push(quarantine::envelope(&self.spool, Folder::Tmp, name, refusal));
+                self.tidy();
             }
             Admission::Gone | Admission::NoRoom => {}
         }

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 
-use agent_tracer_spool::Limits;
 use agent_tracer_spool::drain::{Drain, DrainError, Fate, Refusal};
 use agent_tracer_spool::envelope::EnvelopeError;
+use agent_tracer_spool::{Limits, Reason};
 
 use crate::world::{T0, World, bodies, envelope, list, name, write};
 
@@ -217,4 +217,54 @@ fn files_and_spools_of_other_users_are_refused() {
         format!("the spool `{}` belongs to another user", world.spool.root().display())
     );
     assert_eq!(list(world.spool.root()), before, "nothing of ours is left in a foreign spool");
+}
+
+/// A file in the quarantine that was written so many seconds after the epoch.
+fn aside(world: &World, name: &str, bytes: usize, second: u64) {
+    let path = world.put(&format!("quarantine/{name}"), &vec![b'x'; bytes], 0o600);
+    let time = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(second);
+    fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+    world.put(&format!("quarantine/{name}.reason"), b"why", 0o600);
+}
+
+#[test]
+fn beyond_a_thousand_files_the_oldest_are_removed_with_their_reasons_and_counted() {
+    let world = World::prepared();
+    for number in 0..1005 {
+        // The names say nothing of the age.
+        aside(&world, &format!("file-{:04}", 2000 - number), 1, 1000 + number);
+    }
+    world.put("new/stranger", b"x", 0o600);
+    let mut drain = world.open();
+    drop(drain.next_batch(10, u64::MAX).unwrap());
+    let left = world.list("quarantine");
+    assert_eq!(world.spool.stats().unwrap().quarantined, 1000);
+    assert_eq!(left.len(), 2000, "no reason is left without its file");
+    for number in 0..1005u64 {
+        let there = left.iter().any(|name| *name == format!("file-{:04}", 2000 - number));
+        assert_eq!(there, number >= 6, "{number}");
+    }
+    assert_eq!(world.lost(Reason::Quarantine), 6);
+}
+
+#[test]
+fn beyond_sixty_four_megabytes_the_oldest_are_removed_but_never_the_newest() {
+    let world = World::prepared();
+    for number in 0..5 {
+        aside(&world, &format!("file-{number}"), 20 << 20, 1000 + number);
+    }
+    fs::create_dir(world.path("quarantine/a folder that somebody put there")).unwrap();
+    world.put("new/stranger", b"x", 0o600);
+    let mut drain = world.open();
+    drop(drain.next_batch(10, u64::MAX).unwrap());
+    let left = world.list("quarantine");
+    assert!(!left.iter().any(|name| name == "file-0" || name == "file-1"), "{left:?}");
+    assert!(left.iter().any(|name| name == "file-2") && left.iter().any(|name| name == "file-4"), "{left:?}");
+    assert_eq!(world.lost(Reason::Quarantine), 2);
+    // One that is longer than all that is kept stays, as long as it is the newest.
+    let world = World::prepared();
+    let path = world.put("new/stranger", b"x", 0o600);
+    fs::File::options().write(true).open(path).unwrap().set_len(100 << 20).unwrap();
+    drop(world.open().next_batch(10, u64::MAX).unwrap());
+    assert_eq!((world.spool.stats().unwrap().quarantined, world.lost(Reason::Quarantine)), (1, 0));
 }

@@ -201,6 +201,9 @@ fn lost(stats: &Stats) -> Check {
         Some(Reason::TooLarge | Reason::OversizeInput) => {
             "single events were over the limit; nothing to do unless the number grows"
         }
+        Some(Reason::Quarantine) => {
+            "files that could not be read were too many to keep: see the reasons of the rest"
+        }
         Some(Reason::Panic) => "this is a bug of the hook: please report it",
         _ => "check the permissions of the spool, and the disk",
     };
