@@ -25,8 +25,9 @@ const MOST_ENDINGS: usize = 64;
 /// So many terms with one beginning are compared by how frequent they are.
 const MOST_COMPARED: i64 = 20_000;
 
-/// So many documents are looked at for one page. A page that is not full then has a cursor to go on from.
-const MOST_LOOKED_AT: usize = 4_000;
+/// So many documents are looked at for one page: some ten milliseconds. A page that is not full then has a cursor to go
+/// on from.
+const MOST_LOOKED_AT: usize = 2_000;
 
 /// A question longer than this is cut.
 const LONGEST_QUESTION: usize = 1_000;
@@ -235,7 +236,7 @@ fn collect(
     // Every step opens the lists of all terms anew: where many documents will not do, it looks at many at once.
     let is_sparse =
         narrow.project.is_some() || filter.range.agent.is_some() || filter.longer_than_ms.is_some();
-    let mut step = if is_sparse { 1_000 } else { limit.saturating_add(limit / 4).clamp(64, 640) };
+    let mut step = if is_sparse { MOST_LOOKED_AT } else { limit.saturating_add(limit / 4).clamp(64, 640) };
     let mut builder = RowBuilder::new(conn);
     let mut looked_at = 0;
     let mut hits = Vec::new();
@@ -271,7 +272,7 @@ fn collect(
                 next_cursor: Some(cursor::write(cursor::List::Search, &[before])),
             });
         }
-        step = step.saturating_mul(2).min(MOST_LOOKED_AT - MOST_LOOKED_AT / 4);
+        step = step.saturating_mul(2).min(MOST_LOOKED_AT - looked_at);
     }
 }
 
