@@ -28,7 +28,10 @@ pub(super) fn is_hopeless(text: &[u8], at: usize, name: &[u8], stems: Stems) -> 
     }
     match text.get(start) {
         None | Some(b'<' | b'>' | b'&' | b'|' | b')' | b']' | b'}' | b';' | b'\n' | b'\r') => true,
-        Some(b'(' | b'[' | b'{' | b'*' | b'!') => !cookie,
+        // Where a quote follows at once, as in data, there is no pair of a cookie either.
+        Some(b'(' | b'[' | b'{' | b'*' | b'!') => {
+            !cookie || matches!(part(text, start + 1, start + 3), [b'"' | b'\'', ..] | b"\\\"")
+        }
         Some(b'0'..=b'9') if !cookie => {
             // A password may be a number of some digits, but a key or token has more.
             let most = if stems.strong() { 3 } else { 9 };
