@@ -10,11 +10,38 @@ use crate::touch::{Access, each_step};
 
 impl Rule {
     /// Whether the rule is about this call, as far as the call itself tells.
+    ///
+    /// `match` looks for one file, host or step that fits; `unless` excuses only what fits altogether. Otherwise one
+    /// harmless step would excuse the harmful one beside it.
     #[must_use]
     pub fn is_about(&self, call: &Call) -> bool {
         self.events.contains(&call.event)
-            && self.matches.holds(call)
-            && !self.unless.as_ref().is_some_and(|unless| unless.holds(call))
+            && self.matches.holds(call, Reach::One)
+            && self.matches.command.as_ref().is_none_or(|command| command.holds(call))
+            && !self.unless.as_ref().is_some_and(|unless| {
+                unless.holds(call, Reach::Every)
+                    && unless
+                        .command
+                        .as_ref()
+                        .is_none_or(|excused| excused.excuses(self.matches.command.as_ref(), call))
+            })
+    }
+}
+
+/// How much of a call has to fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    One,
+    Every,
+}
+
+impl Reach {
+    /// Whether enough of some things fit; of nothing, nothing does.
+    fn fits<T>(self, mut things: impl Iterator<Item = T>, mut fits: impl FnMut(T) -> bool) -> bool {
+        match self {
+            Self::One => things.any(fits),
+            Self::Every => things.next().is_some_and(|first| fits(first) && things.all(fits)),
+        }
     }
 }
 
@@ -23,9 +50,8 @@ fn any(globs: &[Glob], text: Option<&str>) -> bool {
 }
 
 impl Matcher {
-    /// Whether all of it is so.
-    #[must_use]
-    pub fn holds(&self, call: &Call) -> bool {
+    /// Whether all of it is so, but for the command.
+    fn holds(&self, call: &Call, reach: Reach) -> bool {
         (self.agent.is_empty() || self.agent.contains(&call.agent))
             && self.thread.is_none_or(|thread| thread == call.thread())
             && any(&self.agent_type, call.agent_type.as_deref())
@@ -35,11 +61,11 @@ impl Matcher {
             && any(&self.mcp_server, call.mcp.as_ref().map(|(server, _)| server.as_str()))
             && any(&self.mcp_tool, call.mcp.as_ref().map(|(_, tool)| tool.as_str()))
             && any(&self.prompt, call.prompt.as_deref())
-            && self.host_matches(call)
-            && self.paths_match(call)
+            && (self.host.is_empty()
+                || reach.fits(call.hosts.iter(), |host| self.host.iter().any(|glob| glob.matches(host))))
+            && self.paths_match(call, reach)
             && (self.project.is_empty()
                 || call.project().is_some_and(|project| covers(&self.project, project, call)))
-            && self.command.as_ref().is_none_or(|command| command.holds(call))
             && self.time.as_ref().is_none_or(|time| call.around.now.is_some_and(|now| time.holds(now)))
     }
 
@@ -48,17 +74,13 @@ impl Matcher {
             || call.tool_names().iter().any(|name| self.tool.iter().any(|glob| glob.matches(name)))
     }
 
-    fn host_matches(&self, call: &Call) -> bool {
-        self.host.is_empty() || call.hosts.iter().any(|host| self.host.iter().any(|glob| glob.matches(host)))
-    }
-
-    fn paths_match(&self, call: &Call) -> bool {
+    fn paths_match(&self, call: &Call, reach: Reach) -> bool {
         let touched = |globs: &[PathGlob], counts: fn(Access) -> bool| {
+            let near = |path: &str| globs.iter().any(|glob| glob.may_lie_below(path, call.roots()));
             globs.is_empty()
-                || call.touches.iter().filter(|touch| counts(touch.access)).any(|touch| {
+                || reach.fits(call.touches.iter().filter(|touch| counts(touch.access)), |touch| {
                     covers(globs, &touch.path, call)
-                        || (touch.access == Access::Delete
-                            && globs.iter().any(|glob| glob.may_lie_below(&touch.path, call.roots())))
+                        || (reach == Reach::One && touch.access == Access::Delete && near(&touch.path))
                 })
         };
         touched(&self.path, |_| true)
@@ -85,6 +107,19 @@ impl CommandMatcher {
         each_step(&shell.analysis, &mut |step| found = found || self.holds_of(step, call));
         // A command whose steps are beyond counting still has the effect of all of them.
         found || (shell.analysis.omitted_steps > 0 && self.holds_of_whole(shell.analysis.overall_effect))
+    }
+
+    /// Whether every step that a rule is about is of this kind.
+    fn excuses(&self, about: Option<&Self>, call: &Call) -> bool {
+        let Some(shell) = &call.command else { return false };
+        let understood = shell.analysis.confidence > Confidence::Low;
+        if self.understood.is_some_and(|wanted| wanted != understood) || shell.analysis.omitted_steps > 0 {
+            return false;
+        }
+        let mut steps = Vec::new();
+        each_step(&shell.analysis, &mut |step| steps.push(step));
+        steps.retain(|step| about.is_none_or(|about| about.holds_of(step, call)));
+        Reach::Every.fits(steps.into_iter(), |step| self.holds_of(step, call))
     }
 
     fn holds_of_whole(&self, effect: Effect) -> bool {

@@ -8,6 +8,9 @@ use crate::path;
 /// Most paths of one call that rules look at.
 const MOST: usize = 400;
 
+/// Stands for a file that the command does not name: a variable, or code.
+const UNNAMED: &str = "?";
+
 /// What is done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
@@ -129,7 +132,14 @@ pub(crate) fn of_command(analysis: &CommandAnalysis, files: &Files, from: From<'
     }
     each_step(analysis, &mut |step| {
         let access = access_of_step(step);
+        if step.targets.is_empty() && access == Access::Delete {
+            add(Touch { path: UNNAMED.to_owned(), access });
+        }
         for target in &step.targets {
+            // What nobody can name still counts as touched: no exception covers it.
+            if target.kind == TargetType::Unknown {
+                add(Touch { path: UNNAMED.to_owned(), access });
+            }
             let is_path = matches!(target.kind, TargetType::File | TargetType::Directory | TargetType::Path);
             if !is_path {
                 continue;
@@ -234,5 +244,6 @@ mod tests {
         assert_eq!(of("sudo rm -rf src/*"), ["Delete /work/app/src"]);
         assert_eq!(of("cat a | tee b"), ["Read /work/app/a", "Write /work/app/b"]);
         assert_eq!(of("rm -rf /*"), ["Delete /"]);
+        assert_eq!(of("rm -rf $X"), ["Delete ?"]);
     }
 }

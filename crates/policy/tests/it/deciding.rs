@@ -106,6 +106,53 @@ fn each_matcher_finds_its_own_and_nothing_else() {
         ("match.command = { program = \"rm\" }", write("rm"), false),
         ("match.tool = \"Write\"\nunless.agent_type = \"writer\"", as_subagent("writer"), false),
         ("match.tool = \"Write\"\nunless.agent_type = \"writer\"", as_subagent("other"), true),
+        // An exception excuses what fits altogether, and nothing beside it.
+        (
+            "match.command = { effect = \"delete\" }\nunless.deletes = \"target/\"",
+            bash("rm -rf target"),
+            false,
+        ),
+        (
+            "match.command = { effect = \"delete\" }\nunless.deletes = \"target/\"",
+            bash("rm -rf target src"),
+            true,
+        ),
+        (
+            "match.command = { effect = \"delete\" }\nunless.deletes = \"target/\"",
+            bash("rm -rf target; rm -rf $X"),
+            true,
+        ),
+        ("match.command = { effect = \"delete\" }\nunless.deletes = \"target/\"", bash("rm -rf ."), true),
+        (
+            "match.command = { program = \"git\" }\nunless.command = { text = \"*--dry-run*\" }",
+            bash("git push --dry-run"),
+            false,
+        ),
+        (
+            "match.command = { program = \"git\" }\nunless.command = { text = \"*--dry-run*\" }",
+            bash("git push; git push --dry-run"),
+            true,
+        ),
+        (
+            "match.command = { program = \"git\" }\nunless.command = { text = \"*--dry-run*\" }",
+            bash("ls; git push --dry-run"),
+            false,
+        ),
+        (
+            "match.tool = \"Bash\"\nunless.command = { effect = [\"read_only\", \"neutral\"] }",
+            bash("ls; cat x"),
+            false,
+        ),
+        (
+            "match.tool = \"Bash\"\nunless.command = { effect = [\"read_only\", \"neutral\"] }",
+            bash("ls; rm x"),
+            true,
+        ),
+        (
+            "match.tool = \"Bash\"\nunless.host = \"good.example\"",
+            bash("curl https://good.example https://evil.example"),
+            true,
+        ),
     ] {
         assert_eq!(denied(lines, &call), expected, "{lines} {:?}", call.input);
     }
