@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-shell bench-scan bench-store hook-static floor-static test-rust test-web test-e2e test-prometheus test-fuzz test-gate prices
+.PHONY: bench-hook bench-shell bench-scan bench-store hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-fuzz test-gate prices
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,7 +52,7 @@ check: ## The fast loop: format, lints with warnings denied, docs, unit tests
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace --lib --bins --quiet
 
-test: build test-rust test-web test-e2e test-prometheus test-fuzz test-gate ## Every test there is
+test: build test-rust test-web test-e2e test-prometheus test-api test-fuzz test-gate ## Every test there is
 	@echo "all tests passed"
 
 test-rust:
@@ -68,6 +68,10 @@ test-e2e: build ## The dashboard in a real browser, on the real server
 test-prometheus: build ## A real Prometheus scrapes the real server
 	@scripts/fetch-prometheus target/tools/prometheus
 	tests/real-server/prometheus --tracer $(DIST)/agent-tracer --tools target/tools/prometheus
+
+test-api: build ## Schemathesis asks the real server what its OpenAPI document allows, and what not
+	@scripts/need-schemathesis target/tools/schemathesis tests/real-server/requirements.txt
+	tests/real-server/api --tracer $(DIST)/agent-tracer --schemathesis target/tools/schemathesis/bin/schemathesis
 
 test-fuzz:
 	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures

@@ -10,7 +10,7 @@ use super::row::RowBuilder;
 use super::spent::count;
 use super::text::Texts;
 use super::{cursor, task};
-use crate::project::tally::ALL_PROJECTS;
+use crate::project::tally::{ALL_PROJECTS, Dim};
 use crate::project::time::{Level, pieces};
 use crate::store::{Answer, Paging, Range};
 use crate::view::{FileStat, FileUse, FileUser, Page};
@@ -139,13 +139,21 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
     cursor::place::<2>(cursor::List::Ranked, &range.paging)?;
     let Some(scope) = Scope::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
     let Some((from, to)) = rollup::clipped(conn, range)? else { return Ok(Page::whole(Vec::new())) };
-    let stretches: Vec<(i64, i64)> =
-        pieces(from, to, Level::Day).iter().flat_map(rollup::stretches).collect();
     let actors = scope.actors(conn)?;
     let project = scope.project.unwrap_or(ALL_PROJECTS);
-    let mut best = Vec::with_capacity(stretches.len());
-    for stretch in stretches {
-        best.push(Best::of(conn, stretch, project)?);
+    let mut best = Vec::new();
+    for piece in pieces(from, to, Level::Day) {
+        let level = piece.level.code();
+        rollup::visit_stretches(
+            &piece,
+            |at| {
+                let found = Best::of(conn, (level, at), project)?;
+                let any = !found.used.is_empty();
+                best.extend(any.then_some(found));
+                Ok(any)
+            },
+            |at| rollup::next(conn, Dim::File, piece.level, at),
+        )?;
     }
     let mut ranked = candidates(&best, &actors);
     for stretch in &best {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bucket::{Bucket, Models};
 use super::cursor::{self, List};
@@ -11,7 +11,7 @@ use super::spent::{Spent, count};
 use super::text::Texts;
 use crate::project::latency;
 use crate::project::tally::{ALL_PROJECTS, Dim, SEPARATOR};
-use crate::project::time::{Level, pieces};
+use crate::project::time::{Level, Piece, pieces};
 use crate::store::{Answer, Range};
 use crate::view::{AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat};
 
@@ -126,32 +126,34 @@ fn durations(
     let mut find = conn
         .prepare_cached("SELECT tool, buckets FROM latency WHERE level = ?1 AND at = ?2 AND project = ?3")?;
     let mut durations: HashMap<i64, Buckets> = HashMap::new();
+    let mut next =
+        conn.prepare_cached("SELECT at FROM latency WHERE level = ?1 AND at >= ?2 ORDER BY at LIMIT 1")?;
     // Months are kept for all projects together.
-    let stretches: Vec<(i64, i64)> = match project {
-        None => pieces(from, to, Level::Day).iter().flat_map(rollup::stretches).collect(),
-        Some(_) => days(from, to),
+    let pieces = match project {
+        None => pieces(from, to, Level::Day),
+        Some(_) => vec![Piece { level: Level::Day, from: Level::Day.start(from), to }],
     };
-    for (level, at) in stretches {
-        let mut rows = find.query(params![level, at, project.unwrap_or(ALL_PROJECTS)])?;
-        while let Some(row) = rows.next()? {
-            let buckets = durations.entry(row.get(0)?).or_default();
-            for (bucket, n) in latency::unpack(row.get_ref(1)?.as_blob()?) {
-                let sum = buckets.entry(bucket).or_default();
-                *sum = sum.saturating_add(n);
-            }
-        }
+    for piece in pieces {
+        let level = piece.level.code();
+        rollup::visit_stretches(
+            &piece,
+            |at| {
+                let mut rows = find.query(params![level, at, project.unwrap_or(ALL_PROJECTS)])?;
+                let mut any = false;
+                while let Some(row) = rows.next()? {
+                    any = true;
+                    let buckets = durations.entry(row.get(0)?).or_default();
+                    for (bucket, n) in latency::unpack(row.get_ref(1)?.as_blob()?) {
+                        let sum = buckets.entry(bucket).or_default();
+                        *sum = sum.saturating_add(n);
+                    }
+                }
+                Ok(any)
+            },
+            |at| next.query_row(params![level, at], |row| row.get(0)).optional(),
+        )?;
     }
     Ok(durations)
-}
-
-fn days(from: i64, to: i64) -> Vec<(i64, i64)> {
-    let mut days = Vec::new();
-    let mut at = Level::Day.start(from);
-    while at < to {
-        days.push((Level::Day.code(), at));
-        at = Level::Day.end(at);
-    }
-    days
 }
 
 /// Failures by class and tool.

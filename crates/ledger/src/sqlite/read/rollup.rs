@@ -162,15 +162,32 @@ pub(crate) fn projects(conn: &Connection) -> rusqlite::Result<BTreeSet<i64>> {
     rows.collect()
 }
 
-/// The stretches of a piece: level and beginning.
-pub(crate) fn stretches(piece: &Piece) -> Vec<(i64, i64)> {
-    let mut stretches = Vec::new();
+/// Visits the stretches of a piece in order. Where there is nothing in one, it goes on with the next that has anything:
+/// a clock that is wrong by centuries must not make a question look into every month of them.
+pub(crate) fn visit_stretches(
+    piece: &Piece,
+    mut visit: impl FnMut(i64) -> rusqlite::Result<bool>,
+    mut next: impl FnMut(i64) -> rusqlite::Result<Option<i64>>,
+) -> rusqlite::Result<()> {
     let mut at = piece.from;
     while at < piece.to {
-        stretches.push((piece.level.code(), at));
+        let is_empty = !visit(at)?;
         at = piece.level.end(at);
+        if is_empty && at < piece.to {
+            let Some(there) = next(at)? else { return Ok(()) };
+            at = there;
+        }
     }
-    stretches
+    Ok(())
+}
+
+/// The first stretch from a moment on in which there is anything of a dimension, of whichever project.
+pub(crate) fn next(conn: &Connection, dim: Dim, level: Level, at: i64) -> rusqlite::Result<Option<i64>> {
+    conn.prepare_cached(
+        "SELECT at FROM rollup WHERE dim = ?1 AND level = ?2 AND at >= ?3 ORDER BY at LIMIT 1",
+    )?
+    .query_row(params![dim.code(), level.code(), at], |row| row.get(0))
+    .optional()
 }
 
 const COLUMNS: &str = "at, project, actor, key, n, failures, ms, wait_ms, input, output, cache_read, cache_write, \
@@ -237,31 +254,26 @@ pub(crate) fn visit_piece(
     of: Of,
     seen: &mut impl FnMut(&Rolled) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    match of {
-        Of::One(project) => {
-            let mut find = conn.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND project = ?4"
-            ))?;
-            for (level, at) in stretches(piece) {
-                let mut rows = find.query(params![dim.code(), level, at, project])?;
-                while let Some(row) = rows.next()? {
-                    seen(&read(row)?)?;
-                }
+    let (project, word) = match of {
+        Of::One(project) => ("project = ?4", project),
+        Of::Each => ("project > ?4", ALL_PROJECTS),
+    };
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND {project}"
+    ))?;
+    visit_stretches(
+        piece,
+        |at| {
+            let mut rows = find.query(params![dim.code(), piece.level.code(), at, word])?;
+            let mut any = false;
+            while let Some(row) = rows.next()? {
+                any = true;
+                seen(&read(row)?)?;
             }
-        }
-        Of::Each => {
-            let mut find = conn.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND project > ?4"
-            ))?;
-            for (level, at) in stretches(piece) {
-                let mut rows = find.query(params![dim.code(), level, at, ALL_PROJECTS])?;
-                while let Some(row) = rows.next()? {
-                    seen(&read(row)?)?;
-                }
-            }
-        }
-    }
-    Ok(())
+            Ok(any)
+        },
+        |at| next(conn, dim, piece.level, at),
+    )
 }
 
 /// Remembers who is in a scope.
@@ -306,4 +318,29 @@ pub(crate) fn by_key(
         Ok(())
     })?;
     Ok(sums)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_centuries_are_jumped_over() {
+        let millis = |text: &str| agent_tracer_event::Millis::parse(text).unwrap().0;
+        let (from, to) = (millis("0001-01-01T00:00:00Z"), millis("9999-12-01T00:00:00Z"));
+        let there = [from, millis("2026-11-01T00:00:00Z"), millis("2026-12-01T00:00:00Z"), to - 86_400_000];
+        let there = there.map(|at| Level::Month.start(at));
+        let (mut looked, mut seen) = (0, Vec::new());
+        visit_stretches(
+            &Piece { level: Level::Month, from, to },
+            |at| {
+                looked += 1;
+                seen.extend(there.contains(&at).then_some(at));
+                Ok(there.contains(&at))
+            },
+            |at| Ok(there.iter().copied().find(|next| *next >= at)),
+        )
+        .unwrap();
+        assert_eq!((seen.as_slice(), looked), (there.as_slice(), 6));
+    }
 }
