@@ -76,7 +76,7 @@ export class Mock {
       case 'attention': return { items: this.attention() };
       case 'policies': return { items: [] };
       case 'health': return this.health(now);
-      case 'settings': return { version: '0.1.0', address: '127.0.0.1:4747', timeZone: 'Europe/Berlin', privacyLevel: 'actions', excluded: 2, mayWrite: false };
+      case 'settings': return { version: '0.1.0', address: '127.0.0.1:4747', timeZone: 'Europe/Berlin', privacyLevel: 'actions', excluded: 2, retentionDays: 90, ownPrices: 1, mayWrite: false };
       default: throw new Missing();
     }
   }
@@ -170,6 +170,7 @@ export class Mock {
       outcomes: full ? { received: 600_000, recorded: 512_331, duplicate: 87_001, unrecognised: 640, malformed: 21, refused: 7 } : { received: 0, recorded: 0, duplicate: 0, unrecognised: 0, malformed: 0, refused: 0 },
       sources: full ? [{ name: 'hook', lastAt: new Date(now - 800).toISOString(), observations: 401_222, files: 0, bytes: 0 }, { name: '~/.claude/projects', lastAt: new Date(now - 2100).toISOString(), observations: 180_301, files: 2210, bytes: 1.9e9 }, { name: '~/.codex/sessions', observations: 18_477, files: 210, bytes: 2.1e8, problem: 'cannot read `rollout-2026-11-02.jsonl`: permission denied' }, { name: 'otlp', observations: 0, files: 0, bytes: 0 }] : [],
       unrecognised: full ? [{ agent: 'claude_code', clientVersion: '2.1.325', what: 'field', name: 'tool_input.dry_run', count: 512 }, { agent: 'codex', clientVersion: '0.142.1', what: 'row', name: 'event_msg.preview', count: 128 }] : [],
+      import: { running: full, files: 310, filesTotal: 2420, bytes: 4e8, bytesTotal: 2.1e9, rows: 61_000 }, retention: full ? { days: 90, lastAt: new Date(now - 3_600_000).toISOString(), tasks: 12, events: 8411 } : { tasks: 0, events: 0 },
       problems: full ? ['1 envelope could not be read and is in quarantine', '3 events were lost because the disk was full'] : [],
     };
   }

@@ -14,7 +14,7 @@ pub(crate) use asking::{
 };
 pub(crate) use demo::Demo;
 pub(crate) use spending::{ByName, PeriodName, Usage};
-pub(crate) use tending::{Purge, Rebuild, Reread};
+pub(crate) use tending::{Purge, Rebuild, Reread, Retain};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -66,6 +66,7 @@ pub(crate) enum Command {
     Export(Export),
     Rebuild(Rebuild),
     Reread(Reread),
+    Retain(Retain),
     Purge(Purge),
     /// Prints the status line for what Claude Code sends on standard input
     ///

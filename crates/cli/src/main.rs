@@ -22,6 +22,7 @@ mod reading;
 mod record;
 #[cfg(test)]
 mod reference;
+mod retention;
 mod signals;
 mod sources;
 mod statusline_conf;

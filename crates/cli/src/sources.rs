@@ -18,32 +18,54 @@ use agent_tracer_spool::Home;
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 
+/// The most bytes of `prices.toml`.
+const PRICES_BYTES: u64 = 1 << 20;
+
 /// Opens the ledger of a home. Whoever does holds the [`crate::instance::Instance`].
+///
+/// Costs are counted with the user's own prices. If those are not the ones they were counted with before, they are
+/// counted anew; that takes as long as `rebuild`.
 pub(crate) fn ledger(home: &Home) -> Result<Ledger, Failure> {
     let path = home.data().join("ledger.db");
-    let options = Options { machine_id: machine(), pricer: Arc::new(prices(home)?) };
-    Ledger::open(&path, options).map_err(|error| {
+    let (prices_toml, prices) = own_prices(home)?;
+    let options = Options { machine_id: machine(), pricer: Arc::new(prices) };
+    let ledger = Ledger::open(&path, options).map_err(|error| {
         let told = error.to_string();
         let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, ""));
         let failure = Failure::new(format!("cannot open `{}`: {text}", path.display()));
         if hint.is_empty() { failure } else { failure.hint(hint) }
-    })
+    })?;
+    ledger.reprice(&prices_toml).map_err(|error| {
+        Failure::new(format!("cannot count costs with the prices of `prices.toml`: {error}"))
+            .hint("nothing was changed; the next start tries again")
+    })?;
+    Ok(ledger)
+}
+
+/// The user's `prices.toml` as it is written, and the prices with it before those that are built in.
+pub(crate) fn own_prices(home: &Home) -> Result<(String, Prices), Failure> {
+    let path = home.config().join("prices.toml");
+    let mut text = String::new();
+    match File::open(&path).and_then(|file| file.take(PRICES_BYTES).read_to_string(&mut text)) {
+        Ok(_) => {}
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
+        Err(cause) => {
+            return Err(Failure::new(format!("cannot read `{}`: {}", path.display(), plain(&cause))));
+        }
+    }
+    let prices = Prices::with_overrides(&text).map_err(|error| {
+        let told = error.to_string();
+        let (what, hint) = told.split_once("\nhint: ").unwrap_or((&told, ""));
+        let failure = Failure::new(format!("cannot understand `{}`: {what}", path.display()));
+        let way_out = "mend the line, or move the file away to go by the prices that are built in";
+        failure.hint(if hint.is_empty() { way_out } else { hint })
+    })?;
+    Ok((text, prices))
 }
 
 /// What responses cost: the prices that are built in, and before them those of `prices.toml`.
 pub(crate) fn prices(home: &Home) -> Result<Prices, Failure> {
-    let path = home.config().join("prices.toml");
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Prices::embedded()),
-        Err(error) => {
-            return Err(Failure::new(format!("cannot read `{}`: {}", path.display(), plain(&error))));
-        }
-    };
-    Prices::with_overrides(&text).map_err(|error| {
-        Failure::new(format!("cannot understand `{}`: {error}", path.display()))
-            .hint("mend the line, or move the file away to go by the prices that are built in")
-    })
+    own_prices(home).map(|(_, prices)| prices)
 }
 
 /// The name of this machine.

@@ -65,6 +65,30 @@ pub struct Batch {
     pub reread: bool,
 }
 
+/// The last moment that anything can be told of: the beginning of 2100.
+const LATEST: Millis = Millis(4_102_444_800_000);
+
+impl Batch {
+    /// The same batch, with everything in a time that can be: from 1970 to 2100.
+    ///
+    /// Some clocks are wrong, and some who tell are hostile. One event in the year 1 would make every list of days begin
+    /// there; so what cannot be is taken to have happened when it reached us.
+    #[must_use]
+    pub(crate) fn in_time(mut self) -> Self {
+        for observed in &mut self.observed {
+            let arrived = observed.arrived.clamp(Millis(0), LATEST);
+            let Verdict::Read(reading) = &mut observed.verdict else { continue };
+            for entry in &mut reading.entries {
+                if !(Millis(0)..=LATEST).contains(&entry.occurred_at) {
+                    entry.occurred_at = arrived;
+                }
+                entry.ended_at = entry.ended_at.filter(|at| (Millis(0)..=LATEST).contains(at));
+            }
+        }
+        self
+    }
+}
+
 /// What became of a batch. It is on disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
@@ -74,4 +98,42 @@ pub struct Receipt {
     pub created: Vec<TaskId>,
     /// The newest place in the order of delivery.
     pub seq: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_tracer_event::{Entry, Evidence, Kind, Phase, Subject, TaskKey};
+
+    use super::*;
+
+    #[test]
+    fn what_happened_in_a_time_that_cannot_be_happened_when_it_reached_us() {
+        let told = |at: i64, ended: i64, arrived: i64| {
+            let task = TaskKey::new(Agent::Codex, "s");
+            let subject = Subject::Event(Kind::UserMessage);
+            let mut entry =
+                Entry::new(subject, Phase::Open, task, "e", Millis(at), Evidence::measured("test"));
+            entry.ended_at = Some(Millis(ended));
+            let observed = Observed {
+                name: "o".to_owned(),
+                source: None,
+                agent: Agent::Codex,
+                channel: Channel::Http,
+                arrived: Millis(arrived),
+                verdict: Verdict::Read(Reading { entries: vec![entry], ..Reading::default() }),
+                payload: None,
+                kept: None,
+            };
+            let batch = Batch { observed: vec![observed], ..Batch::default() }.in_time();
+            match &batch.observed[0].verdict {
+                Verdict::Read(reading) => (reading.entries[0].occurred_at.0, reading.entries[0].ended_at),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(told(7, 8, 9), (7, Some(Millis(8))));
+        assert_eq!(told(-1, -1, 9), (9, None));
+        assert_eq!(told(LATEST.0 + 1, i64::MAX, 9), (9, None));
+        assert_eq!(told(i64::MIN, 8, -5), (0, Some(Millis(8))));
+        assert_eq!(told(i64::MAX, 8, i64::MAX), (LATEST.0, Some(Millis(8))));
+    }
 }

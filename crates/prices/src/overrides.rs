@@ -17,10 +17,12 @@ use crate::table::{Model, Origin, RateSet, Rates, Table, per_thousand};
 
 /// What is wrong with the user's prices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
+#[error("line {line}, column {column}: {what}")]
 pub struct OverrideError {
     /// The line, counted from one.
     pub line: usize,
+    /// The character in it, counted from one.
+    pub column: usize,
     /// What is wrong there, with a hint where there is one.
     pub what: String,
 }
@@ -124,7 +126,10 @@ impl Visitor<'_> for AmountVisitor {
 
 /// Reads the user's prices. What they leave open comes from `base`.
 pub(crate) fn read(text: &str, base: &Table) -> Result<Table, OverrideError> {
-    let at = |offset: usize, what: String| OverrideError { line: line_of(text, offset), what };
+    let at = |offset: usize, what: String| {
+        let (line, column) = place_of(text, offset);
+        OverrideError { line, column, what }
+    };
     let file: File = toml::from_str(text).map_err(|error| {
         let mut error = at(error.span().map_or(0, |span| span.start), error.message().trim_end().to_owned());
         let line = text.lines().nth(error.line - 1).unwrap_or_default();
@@ -228,8 +233,11 @@ fn put(sets: &mut Vec<RateSet>, tier: Tier, above: Option<u64>, prices: &Tiered)
     }
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
-    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+/// The line and the character in it, both counted from one.
+fn place_of(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (1 + before.matches('\n').count(), 1 + line.chars().count())
 }
 
 #[cfg(test)]
@@ -328,10 +336,21 @@ mod tests {
             let error = Prices::with_overrides(text).unwrap_err();
             assert_eq!(error.line, line, "{text}\n{error}");
             assert!(
-                error.to_string().starts_with(&format!("line {line}: ")) && error.what.contains(what),
+                error.to_string().starts_with(&format!("line {line}, column ")) && error.what.contains(what),
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn the_column_is_counted_in_characters() {
+        let error = Prices::with_overrides("[models.x]\ninput = 1\n'ö' = 2\n").unwrap_err();
+        assert_eq!((error.line, error.column), (3, 1));
+        let error = Prices::with_overrides("[models.\"ö\"]\nsame_as = 'ä'\n").unwrap_err();
+        assert_eq!(
+            error.to_string().lines().next(),
+            Some("line 2, column 11: `same_as` names an unknown model: `ä`")
+        );
     }
 
     #[test]

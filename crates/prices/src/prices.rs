@@ -132,6 +132,12 @@ impl Prices {
         self.find(model).map(|price| price.about())
     }
 
+    /// How many models have a price of the user's own.
+    #[must_use]
+    pub fn overridden(&self) -> usize {
+        self.overrides.models().len()
+    }
+
     /// The names of all rows, the user's first.
     pub fn models(&self) -> impl Iterator<Item = &str> {
         self.overrides.models().iter().chain(self.table.models()).map(|model| &*model.name)

@@ -52,7 +52,7 @@ impl App {
             streams: Arc::new(Semaphore::new(config.limits.streams)),
             workers: Arc::new(Semaphore::new(WORKERS)),
             metrics: Mutex::new(Cache::default()),
-            excluded: Excluded::default(),
+            excluded: Excluded::new(&doors.excluded),
             config,
             doors,
             address,

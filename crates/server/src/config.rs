@@ -93,6 +93,8 @@ pub struct Config {
     pub tokens: Vec<Token>,
     /// Whose days are meant where a question does not say: an IANA name or an offset. UTC if there is none.
     pub time_zone: Option<String>,
+    /// How many models have a price of the user's own.
+    pub own_prices: u64,
     /// The most of everything.
     pub limits: Limits,
     /// Tells users of this machine apart.
@@ -112,6 +114,7 @@ impl Config {
             owner_token: owner_token.into(),
             tokens: Vec::new(),
             time_zone: None,
+            own_prices: 0,
             limits: Limits::default(),
             peer_owner: crate::security::peer_owner,
         }

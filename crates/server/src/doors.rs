@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use agent_tracer_event::Millis;
-use agent_tracer_ledger::view::SpoolHealth;
+use agent_tracer_event::{Millis, TaskId};
+use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
 use agent_tracer_ledger::{Batch, Receipt, Store};
 use agent_tracer_privacy::Config as PrivacyConfig;
 
@@ -47,6 +47,10 @@ pub struct SpoolView {
     pub health: SpoolHealth,
     /// The age of the oldest envelope that waits.
     pub lag_ms: u64,
+    /// How far the history of the agents is read.
+    pub import: Option<ImportHealth>,
+    /// How long events are kept.
+    pub retention: RetentionHealth,
     /// What is wrong, and what to do about it.
     pub problems: Vec<String>,
 }
@@ -68,6 +72,22 @@ pub struct Privacy {
     pub hash_key: [u8; 16],
     /// The user's home, for patterns that begin with `~/`.
     pub home_dir: Option<Vec<u8>>,
+}
+
+/// Sessions of which nothing may be recorded, as far as they were known before the server started.
+#[derive(Clone)]
+pub struct Remembered {
+    /// Their tasks, the oldest first.
+    pub tasks: Vec<TaskId>,
+    /// Keeps one more. Called where waiting is allowed.
+    pub keep: Arc<dyn Fn(&TaskId) + Send + Sync>,
+}
+
+impl Default for Remembered {
+    /// None, and no place to keep any.
+    fn default() -> Self {
+        Self { tasks: Vec::new(), keep: Arc::new(|_| {}) }
+    }
 }
 
 /// A file of the dashboard.
@@ -134,6 +154,8 @@ pub struct Doors {
     pub dead_letters: DeadLetters,
     /// What may be kept, as it is now: the user may edit it at any time. Asked where waiting is allowed.
     pub privacy: Ask<Arc<Privacy>>,
+    /// Sessions that were excluded before.
+    pub excluded: Remembered,
     /// A file of the dashboard by its path without the first slash; `index.html` is the page itself.
     pub assets: FindAsset,
 }

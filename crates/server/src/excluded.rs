@@ -1,26 +1,47 @@
 //! Sessions of which nothing may be recorded, because somebody said where they work and that place is excluded.
 //!
-//! Telemetry and most posted events do not say where they come from. They are refused by their session, as long as the
-//! server remembers it.
+//! Telemetry and most posted events do not say where they come from. They are refused by their session, which is
+//! remembered over a restart by whoever started the server.
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::TaskId;
+
+use crate::doors::Remembered;
 
 /// The most sessions that are remembered; the oldest gives way.
 const REMEMBERED: usize = 10_000;
 
 /// The sessions.
-#[derive(Default)]
-pub(crate) struct Excluded(Mutex<(HashSet<TaskId>, VecDeque<TaskId>)>);
+pub(crate) struct Excluded {
+    known: Mutex<(HashSet<TaskId>, VecDeque<TaskId>)>,
+    keep: Arc<dyn Fn(&TaskId) + Send + Sync>,
+}
 
 impl Excluded {
-    /// Remembers one.
+    /// Those that were known before.
+    pub(crate) fn new(before: &Remembered) -> Self {
+        let excluded = Self { known: Mutex::default(), keep: Arc::clone(&before.keep) };
+        for task in &before.tasks {
+            excluded.put(task.clone());
+        }
+        excluded
+    }
+
+    /// Remembers one. Waits for the disk if it is new.
     pub(crate) fn add(&self, task: TaskId) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.put(task.clone()) {
+            (self.keep)(&task);
+        }
+    }
+
+    /// Whether it was not known yet.
+    fn put(&self, task: TaskId) -> bool {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let (set, order) = &mut *known;
-        if set.insert(task.clone()) {
+        let is_new = set.insert(task.clone());
+        if is_new {
             order.push_back(task);
         }
         if order.len() > REMEMBERED
@@ -28,11 +49,12 @@ impl Excluded {
         {
             set.remove(&oldest);
         }
+        is_new
     }
 
     /// Whether nothing of this task may be recorded.
     pub(crate) fn holds(&self, task: &TaskId) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).0.contains(task)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).0.contains(task)
     }
 }
 
@@ -43,8 +65,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn those_of_before_are_known_and_only_new_ones_are_kept() {
+        let task = |name: &str| TaskKey::new(Agent::Codex, name).task_id();
+        let kept: Arc<Mutex<Vec<TaskId>>> = Arc::default();
+        let keep = Arc::clone(&kept);
+        let keep = Arc::new(move |task: &TaskId| keep.lock().unwrap().push(task.clone()));
+        let excluded = Excluded::new(&Remembered { tasks: vec![task("old")], keep });
+        assert!(excluded.holds(&task("old")) && !excluded.holds(&task("new")));
+        for name in ["old", "new", "new"] {
+            excluded.add(task(name));
+        }
+        assert_eq!(*kept.lock().unwrap(), [task("new")]);
+    }
+
+    #[test]
     fn only_so_many_are_remembered() {
-        let excluded = Excluded::default();
+        let excluded = Excluded::new(&Remembered::default());
         let task = |number: usize| TaskKey::new(Agent::Codex, number.to_string()).task_id();
         for number in 0..=REMEMBERED {
             excluded.add(task(number));

@@ -1,48 +1,71 @@
-//! Rows as they are committed, for everybody who follows.
+//! What is committed, for everybody who follows.
 //!
-//! The writer puts rows in and never waits: who is too slow misses some, is told so, and asks the store.
+//! The writer puts changes in and never waits: who is too slow misses some, is told so, and asks the store.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use agent_tracer_ledger::view::Row;
+use serde_json::json;
 use tokio::sync::broadcast;
 
-/// Rows that are kept for the slowest follower. A row is some two kilobytes.
-const ROWS: usize = 4096;
+/// Changes that are kept for the slowest follower. A row is some two kilobytes.
+const CHANGES: usize = 4096;
 
-/// A row that was committed.
-pub(crate) struct LiveRow {
-    /// The row.
-    pub(crate) row: Row,
-    /// The row as it is sent: written once for all followers.
+/// Ids that are told as gone at once.
+const IDS: usize = 500;
+
+/// What was committed.
+#[expect(clippy::large_enum_variant, reason = "nearly all are rows, and each is behind one pointer already")]
+pub(crate) enum What {
+    /// A row is new or changed.
+    Row(Row),
+    /// Rows of these ids are no more.
+    Removed(Vec<String>),
+}
+
+/// A change that was committed.
+pub(crate) struct Change {
+    /// Its place in the order of delivery.
+    pub(crate) seq: u64,
+    /// What changed.
+    pub(crate) what: What,
+    /// The change as it is sent: written once for all followers.
     text: OnceLock<Arc<str>>,
 }
 
-impl LiveRow {
-    pub(crate) fn new(row: Row) -> Self {
-        Self { row, text: OnceLock::new() }
+impl Change {
+    pub(crate) fn row(row: Row) -> Self {
+        Self { seq: row.seq, what: What::Row(row), text: OnceLock::new() }
     }
 
-    /// The row as one event of a stream.
+    fn removed(seq: u64, ids: &[String]) -> Self {
+        Self { seq, what: What::Removed(ids.to_vec()), text: OnceLock::new() }
+    }
+
+    /// The change as one event of a stream.
     pub(crate) fn text(&self) -> Arc<str> {
-        let write = || {
-            let data = serde_json::to_string(&self.row).unwrap_or_default();
-            Arc::from(format!("id: {}\ndata: {data}\n\n", self.row.seq))
+        let write = || match &self.what {
+            What::Row(row) => {
+                let data = serde_json::to_string(row).unwrap_or_default();
+                Arc::from(format!("id: {}\ndata: {data}\n\n", self.seq))
+            }
+            // Without an id: it is no place from which rows could be read again.
+            What::Removed(ids) => Arc::from(format!("event: removed\ndata: {}\n\n", json!({ "ids": ids }))),
         };
         Arc::clone(self.text.get_or_init(write))
     }
 }
 
-/// Where committed rows are put in.
+/// Where committed changes are put in.
 #[derive(Clone)]
-pub struct Live(broadcast::Sender<Arc<LiveRow>>);
+pub struct Live(broadcast::Sender<Arc<Change>>);
 
 impl Live {
     /// Nobody follows yet.
     #[must_use]
     pub fn new() -> Self {
-        Self(broadcast::Sender::new(ROWS))
+        Self(broadcast::Sender::new(CHANGES))
     }
 
     /// Whether anybody follows.
@@ -59,12 +82,25 @@ impl Live {
         let mut rows: Vec<&Row> = rows.iter().collect();
         rows.sort_by_key(|row| row.seq);
         for row in rows {
-            // An error says that the last follower has just left.
-            drop(self.0.send(Arc::new(LiveRow::new(row.clone()))));
+            self.put(Change::row(row.clone()));
         }
     }
 
-    pub(crate) fn follow(&self) -> broadcast::Receiver<Arc<LiveRow>> {
+    /// Puts in the ids of rows that a commit removed, with the commit's place in the order of delivery. Never waits.
+    pub fn publish_removed(&self, seq: u64, ids: &[String]) {
+        if self.0.receiver_count() > 0 {
+            for ids in ids.chunks(IDS) {
+                self.put(Change::removed(seq, ids));
+            }
+        }
+    }
+
+    fn put(&self, change: Change) {
+        // An error says that the last follower has just left.
+        drop(self.0.send(Arc::new(change)));
+    }
+
+    pub(crate) fn follow(&self) -> broadcast::Receiver<Arc<Change>> {
         self.0.subscribe()
     }
 }

@@ -82,7 +82,10 @@ const OWN_CALLS: &[Call] = &[
         tag: "stream",
         summary: "Rows as they change, as server-sent events. `id` is the row's `seq`, `data` the row, and there is no \
                   `event` field; clients put rows in by their id. Begins behind `Last-Event-ID` (or `after`), else \
-                  now. An event `missed` with `{from, to}` says that rows in between were left out: load again.",
+                  now. An event `missed` with `{from, to}` says that rows in between were left out: load again. An event \
+                  `removed` with `{ids}` names rows that are no more, because they turned out to be part of another \
+                  or were purged: drop them. It is told to whoever is there, whatever they follow; who comes back \
+                  after a break loads again.",
         params: &[stream::PARAMS],
         body: None,
         answer: ("200", "Rows, until somebody hangs up.", Some(("text/event-stream", Some(one::<Row>)))),

@@ -10,12 +10,12 @@ class FakeSource implements Source {
   onerror: Source['onerror'] = null;
   onmessage: Source['onmessage'] = null;
   closed = false;
-  named = new Map<string, () => void>();
+  named = new Map<string, (event: { data: string }) => void>();
   readonly url: string;
   constructor(url: string) {
     this.url = url;
   }
-  addEventListener(name: string, listener: () => void) {
+  addEventListener(name: string, listener: (event: { data: string }) => void) {
     this.named.set(name, listener);
   }
   close() {
@@ -81,6 +81,24 @@ describe('the stream', () => {
     expect(timers[2]!.ms).toBe(500);
   });
 
+  it('drops rows that are no more, also those that still wait for their frame', () => {
+    const { around, sources, frames } = surroundings();
+    const stream = new Stream(around);
+    const seen: unknown[] = [];
+    stream.listen({ rows: (rows) => seen.push(rows.map((row) => row.id)), removed: (ids) => seen.push([...ids]), reload: () => seen.push('reload') });
+    stream.connect();
+    const source = sources[0]!;
+    source.row(1);
+    source.row(2);
+    source.named.get('removed')!({ data: '{"ids":["r1","other"]}' });
+    frames[0]!();
+    source.row(3);
+    source.named.get('removed')!({ data: '{"ids":["r3"]}' });
+    frames[1]!();
+    source.named.get('removed')!({ data: '{half' });
+    expect(seen).toEqual([['r1', 'other'], ['r2'], ['r3'], 'reload']);
+  });
+
   it('asks for a reload after a break, when rows were missed and when one cannot be read', () => {
     const { around, sources, timers } = surroundings();
     const stream = new Stream(around);
@@ -92,7 +110,7 @@ describe('the stream', () => {
     timers[0]!.run();
     sources[1]!.onopen?.();
     expect(reloads).toBe(1);
-    sources[1]!.named.get('missed')!();
+    sources[1]!.named.get('missed')!({ data: '' });
     sources[1]!.onmessage?.({ data: '{half', lastEventId: '9' });
     expect(reloads).toBe(3);
   });

@@ -13,7 +13,7 @@ export interface Source {
   onopen: (() => void) | null;
   onerror: (() => void) | null;
   onmessage: ((event: { data: string; lastEventId: string }) => void) | null;
-  addEventListener(name: string, listener: () => void): void;
+  addEventListener(name: string, listener: (event: { data: string }) => void): void;
   close(): void;
 }
 
@@ -27,6 +27,8 @@ export interface Surroundings {
 
 export interface Listener {
   rows?: (rows: Row[]) => void;
+  /** Rows of these ids are no more. */
+  removed?: (ids: ReadonlySet<string>) => void;
   /** Rows may have been missed: load again. */
   reload?: () => void;
 }
@@ -87,6 +89,18 @@ export class Stream {
       if (this.batch.push(row) === 1) this.around.frame(() => this.flush());
     };
     source.addEventListener('missed', () => this.reload());
+    source.addEventListener('removed', ({ data }) => {
+      let ids: Set<string>;
+      try {
+        ids = new Set((JSON.parse(data) as { ids: string[] }).ids);
+      } catch {
+        this.reload();
+        return;
+      }
+      // What waits for the next frame must not come back after it was dropped.
+      this.batch = this.batch.filter((row) => !ids.has(row.id));
+      for (const listener of this.listeners) listener.removed?.(ids);
+    });
   }
 
   close(): void {
@@ -104,6 +118,7 @@ export class Stream {
   private flush(): void {
     const rows = this.batch;
     this.batch = [];
+    if (rows.length === 0) return;
     for (const listener of this.listeners) listener.rows?.(rows);
   }
 

@@ -170,6 +170,23 @@ export class TimelineSource {
     return stranger;
   }
 
+  /** Rows that are no more. Returns whether any of them was drawn by itself; bins are only right after the next load. */
+  drop(ids: ReadonlySet<string>): boolean {
+    const isGone = ({ id }: Bar) => id !== undefined && ids.has(id);
+    let changed = false;
+    for (const id of ids) changed = this.fresh.delete(id) || changed;
+    if (this.part?.bars.some(isGone)) {
+      this.part.bars = this.part.bars.filter((bar) => !isGone(bar));
+      changed = true;
+    }
+    if (this.base.some(isGone)) {
+      this.base = this.base.filter((bar) => !isGone(bar));
+      changed = true;
+    }
+    if (changed) this.version += 1;
+    return changed;
+  }
+
   /** Every bar there is to draw. */
   bars(): Bar[] {
     if (this.merged?.version === this.version) return this.merged.bars;

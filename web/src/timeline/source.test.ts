@@ -68,6 +68,18 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     expect(source.bars()).toHaveLength(before);
     expect(source.take([{ ...ended, id: 'new', taskId: 'unknown child', isSubagent: true }])).toBe(true);
   });
+
+  it('draws no row that the stream says is no more', async () => {
+    const source = new TimelineSource('task-run3');
+    await source.load();
+    const before = source.bars().length;
+    const [loaded, told] = source.bars().filter((bar) => bar.id !== undefined);
+    source.take([{ id: told!.id, seq: 1e9, taskId: told!.taskId, kind: told!.kind, lane: told!.lane, title: 'told', occurredAt: new Date(told!.start).toISOString(), metadata: {}, certainty: 'measured' } as Row]);
+    expect(source.drop(new Set([loaded!.id!, told!.id!, 'never seen']))).toBe(true);
+    expect(source.bars()).toHaveLength(before - 2);
+    expect(source.bars().some((bar) => bar.id === loaded!.id || bar.id === told!.id)).toBe(false);
+    expect(source.drop(new Set(['never seen']))).toBe(false);
+  });
 });
 
 describe('the stage', () => {

@@ -44,6 +44,29 @@ pub(crate) struct Reread {
     pub(crate) json: bool,
 }
 
+/// Drops events of tasks that were not heard of for a long time; their totals stay
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer retain --days 90 --dry-run    what would go
+  agent-tracer retain                        as `retention.conf` says
+
+Off unless you want it: with a line `days 90` in `retention.conf` beside `privacy.conf` the server does
+this once a day. Numbers over time, costs and the list of tasks stay; timelines and search forget. The
+agents' own transcripts stay where they are, and what was dropped is not read from them again. Stop the
+server first.")]
+pub(crate) struct Retain {
+    /// For so many days, whatever `retention.conf` says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::retention::MOST_DAYS)))]
+    pub(crate) days: Option<u32>,
+    /// Say what would be dropped, and drop nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print what was done as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Deletes tasks with everything that was recorded of them, for good
 #[derive(Debug, Args)]
 #[command(after_help = "\

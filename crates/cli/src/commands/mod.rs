@@ -9,6 +9,7 @@ mod install;
 mod purge;
 mod rebuild;
 mod reread;
+mod retain;
 mod search;
 mod serve;
 mod show;
@@ -50,6 +51,7 @@ pub(crate) fn run(
         Command::Export(arguments) => export::run(arguments, options, environment, output),
         Command::Rebuild(arguments) => rebuild::run(arguments, options, environment, output),
         Command::Reread(arguments) => reread::run(arguments, options, environment, output),
+        Command::Retain(arguments) => retain::run(arguments, options, environment, output),
         Command::Purge(arguments) => purge::run(arguments, options, environment, output),
         Command::Statusline => statusline::run(options, environment),
         Command::Demo(arguments) => demo::run(arguments, options, environment, output),

@@ -33,8 +33,14 @@ pub(super) fn run(
     };
     let now = environment.now();
     let reading = Reading::over(tended.ledger.store(), tended.home.clone(), now);
-    let chosen = choose(arguments, &reading, environment, now)?;
-    if chosen.nodes.is_empty() {
+    let mut chosen = choose(arguments, &reading, environment, now)?;
+    if arguments.all {
+        let known: BTreeSet<&str> = chosen.nodes.iter().map(|node| node.task.id.as_str()).collect();
+        let mut every = tended.ledger.every_task().map_err(|error| tend::refused(&error))?;
+        every.retain(|task| !known.contains(task.as_str()));
+        chosen.bare = every;
+    }
+    if chosen.nodes.is_empty() && chosen.bare.is_empty() {
         output.say("nothing to delete: no task matches")?;
         return report(arguments, &chosen, 0, output);
     }
@@ -50,7 +56,7 @@ pub(super) fn run(
         output.say(preview(&chosen, now, &Output::plain()).trim_end())?;
         ask(&chosen)?;
     }
-    let ids: Vec<TaskId> = chosen.nodes.iter().filter_map(|node| TaskId::parse(&node.task.id)).collect();
+    let mut ids: Vec<TaskId> = chosen.nodes.iter().filter_map(|node| TaskId::parse(&node.task.id)).collect();
     if let Some(path) = &arguments.export {
         let path = environment.absolute(path);
         let form = export::Form { format: FormatName::Jsonl, tasks_only: false };
@@ -62,6 +68,7 @@ pub(super) fn run(
             path.display()
         ))?;
     }
+    ids.extend(chosen.bare.iter().cloned());
     let done = tended.ledger.purge(ids, now).map_err(|error| tend::refused(&error))?;
     tended.ledger.close();
     say_what_stays(environment, output)?;
@@ -73,6 +80,8 @@ pub(super) fn run(
 struct Chosen {
     nodes: Vec<TreeNode>,
     events: u64,
+    /// Tasks of which no event is known: nobody sees them, and they are data all the same.
+    bare: Vec<TaskId>,
 }
 
 impl Chosen {
@@ -81,7 +90,11 @@ impl Chosen {
             if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
         };
         let events = usize::try_from(self.events).unwrap_or(usize::MAX);
-        format!("{} with {}", plural(self.nodes.len(), "task"), plural(events, "event"))
+        let shown = format!("{} with {}", plural(self.nodes.len(), "task"), plural(events, "event"));
+        match self.bare.len() {
+            0 => shown,
+            bare => format!("{shown}, and {} without any", plural(bare, "task")),
+        }
     }
 }
 
@@ -176,7 +189,8 @@ fn report(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let text = if arguments.json {
-        let ids: Vec<&str> = chosen.nodes.iter().map(|node| node.task.id.as_str()).collect();
+        let bare = chosen.bare.iter().map(TaskId::as_str);
+        let ids: Vec<&str> = chosen.nodes.iter().map(|node| node.task.id.as_str()).chain(bare).collect();
         json_of(&json!({
             "dryRun": arguments.dry_run,
             "tasks": ids,

@@ -4,13 +4,15 @@
 //! comes in any more, then everything that came is written, then the file is closed.
 
 mod doors;
+mod excluded;
 mod greeting;
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::Agent;
-use agent_tracer_intake::{Intake, Note, Setup, Sink, StartError};
+use agent_tracer_intake::liveness::Process;
+use agent_tracer_intake::{Intake, Note, Running, Setup, Sink, StartError, Stop};
 use agent_tracer_ledger::Ledger;
 use agent_tracer_server::{Config, Live, ServeError, Server, owner_token};
 
@@ -19,7 +21,7 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::instance::Instance;
 use crate::output::Output;
-use crate::{home, log, signals, sources};
+use crate::{home, log, retention, signals, sources};
 
 pub(super) fn run(
     arguments: &Serve,
@@ -40,11 +42,18 @@ pub(super) fn run(
     let notes = log::to_stderr(Arc::clone(&clock));
     let privacy = Arc::new(sources::privacy(&tracer, environment)?);
     let ledger = Arc::new(sources::ledger(&tracer)?);
+    let stop_upkeep = Stop::new();
+    let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
     let live = Live::new();
     {
         let (followed, live) = (live.clone(), live.clone());
-        ledger
-            .on_commit_while(move || followed.is_followed(), move |committed| live.publish(&committed.rows));
+        ledger.on_commit_while(
+            move || followed.is_followed(),
+            move |committed| {
+                live.publish(&committed.rows);
+                live.publish_removed(committed.seq, &committed.removed);
+            },
+        );
     }
     let shared = doors::Shared {
         ledger: Arc::clone(&ledger),
@@ -53,14 +62,16 @@ pub(super) fn run(
         clock: Arc::clone(&clock),
         privacy: Arc::clone(&privacy),
         intake: Arc::default(),
+        kept,
     };
     let mut config = Config::new(token);
     config.listen = arguments.listen;
     config.time_zone = environment.time_zone();
+    config.own_prices = sources::own_prices(&tracer)?.1.overridden() as u64;
     let server = start(config, &shared)?;
     instance.tell(server.address());
-    let setup =
-        Setup { home: tracer.clone(), roots, privacy, clock, notes: Arc::clone(&notes), running: None };
+    let running = running(&ledger)?;
+    let setup = Setup { home: tracer.clone(), roots, privacy, clock, notes: Arc::clone(&notes), running };
     let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&ledger);
     let intake = Intake::start(setup, sink).map_err(|error| not_started(&error))?;
     *shared.intake.lock().unwrap_or_else(PoisonError::into_inner) = Some(intake);
@@ -72,10 +83,28 @@ pub(super) fn run(
     let signal = signals::wait()?;
     signals::release();
     notes(Note::info(format!("{signal}: stopping")));
+    stop_upkeep.request();
+    // A thread that panicked has said so already.
+    drop(upkeep.join());
     stop(&shared.intake, server, &ledger);
     drop(instance);
     notes(Note::info("stopped; what happens from now on waits in the spool"));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Who ran when the last server ended: their hooks named their processes, and may never be heard again.
+fn running(ledger: &Ledger) -> Result<Option<Running>, Failure> {
+    let found = ledger.running().map_err(|error| explained(&error))?;
+    let list: Vec<Process> = found
+        .into_iter()
+        .map(|found| Process {
+            task: found.task,
+            pid: found.pid,
+            start: found.start,
+            namespace: found.namespace,
+        })
+        .collect();
+    Ok(Some(Arc::new(move || list.clone())))
 }
 
 /// Starts the server; a time zone of the system that it does not know is no reason not to.

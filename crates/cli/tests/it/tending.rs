@@ -111,6 +111,44 @@ fn tasks_are_purged_by_project_by_age_and_all_of_them() {
 }
 
 #[test]
+fn what_is_old_is_dropped_by_hand_and_stays_in_the_totals() {
+    let world = full();
+    let before = tasks(&world);
+    let unsaid = world.run(&["retain"]).ended_with(2).stderr;
+    assert!(unsaid.contains("retention.conf") && unsaid.contains("hint: add `--days 90`"), "{unsaid}");
+    world.write("home/.config/agent-tracer/retention.conf", "months 3\n");
+    let wrong = world.run(&["retain"]).ended_with(1).stderr;
+    assert!(wrong.contains("line 1: `months` is no setting") && wrong.contains("hint: "), "{wrong}");
+    // Everything was captured before this test was written, and nothing will ever be a hundred years old.
+    world.write("home/.config/agent-tracer/retention.conf", "days 36500\n");
+    assert_eq!(json(&world, &["retain"])["events"], 0);
+    assert_eq!(json(&world, &["retain", "--days", "36500", "--dry-run"])["tasks"], 0);
+    assert_eq!(tasks(&world), before);
+    world.run(&["retain", "--days", "0"]).ended_with(2);
+}
+
+#[test]
+fn own_prices_count_from_the_next_start_and_mistakes_are_named() {
+    let world = full();
+    let cost = |world: &World| -> f64 { tasks(world).iter().map(|task| task.usage.cost_usd).sum() };
+    let built_in = cost(&world);
+    assert!(built_in > 0.0);
+    let models = "['gpt-5.5']\ninput = 1000\noutput = 1000\n".replace("['", "[models.'");
+    world.write("home/.config/agent-tracer/prices.toml", &models);
+    world.run(&["import"]).ended_with(0);
+    assert!(cost(&world) > built_in, "costs are counted anew");
+    world.write("home/.config/agent-tracer/prices.toml", "[models.x]\ninput = 1\noutput = 'two'\n");
+    for arguments in [&["import"][..], &["rebuild"], &["serve", "--listen", "127.0.0.1:0"]] {
+        let wrong = world.run(arguments).ended_with(1).stderr;
+        assert!(wrong.contains("prices.toml`: line 3, column 10: "), "{wrong}");
+        assert!(wrong.contains("hint: "), "{wrong}");
+    }
+    world.write("home/.config/agent-tracer/prices.toml", "");
+    world.run(&["rebuild"]).ended_with(0);
+    assert!((cost(&world) - built_in).abs() < 1e-9);
+}
+
+#[test]
 fn beside_a_server_one_may_ask_and_follow_but_not_change() {
     let world = full();
     let server = Server::start(&world);

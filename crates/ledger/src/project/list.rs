@@ -72,6 +72,10 @@ impl List {
             Kind::UserMessage => Self::Prompt,
             Kind::AssistantResponse => Self::Stop,
             Kind::SessionStarted => Self::SessionStart,
+            // Somebody who says so means the end of a turn: the task waits for its next prompt.
+            Kind::SessionEnded if fact.metadata.get("completeTask") == Some(&Value::Bool(false)) => {
+                Self::Stop
+            }
             Kind::SessionEnded => Self::SessionEnd,
             Kind::PermissionRequest => Self::Permission,
             Kind::RuleLogged if text("ruleStatus") == Some("requested") => Self::Permission,

@@ -12,6 +12,7 @@ mod pack;
 pub(crate) mod read;
 mod refold;
 mod residual;
+mod running;
 mod settle;
 mod sources;
 mod standing;
@@ -31,6 +32,7 @@ use agent_tracer_prices::Prices;
 use rusqlite::OptionalExtension;
 
 pub use open::OpenError;
+pub use running::RunningProcess;
 pub use upkeep::{Kept, Retention, Upkeep};
 
 use crate::observed::{Batch, Cursor, Receipt};
@@ -173,7 +175,7 @@ impl Ledger {
         let done: Done = Box::new(move |answer| {
             tell.send(answer).ok();
         });
-        self.jobs.send(Job::Append(batch, done)).map_err(|_| AppendError::Closed)?;
+        self.jobs.send(Job::Append(batch.in_time(), done)).map_err(|_| AppendError::Closed)?;
         told.recv().unwrap_or(Err(AppendError::Closed))
     }
 
@@ -186,7 +188,7 @@ impl Ledger {
         batch: Batch,
         done: impl FnOnce(Result<Receipt, AppendError>) + Send + 'static,
     ) -> Result<(), Full> {
-        match self.jobs.try_send(Job::Append(batch, Box::new(done))) {
+        match self.jobs.try_send(Job::Append(batch.in_time(), Box::new(done))) {
             Ok(()) => Ok(()),
             Err(
                 TrySendError::Full(Job::Append(batch, _)) | TrySendError::Disconnected(Job::Append(batch, _)),

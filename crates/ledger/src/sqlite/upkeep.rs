@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use agent_tracer_event::{Agent, Channel, Millis, TaskId};
 use rusqlite::{OptionalExtension, params};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::append::Apply;
 use super::owners::response_of;
@@ -70,12 +71,49 @@ impl Ledger {
         self.on_writer(move |writer| writer.purge(&tasks, now))?
     }
 
+    /// Every task there is, also those of which no event is known.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn every_task(&self) -> Result<Vec<TaskId>, AppendError> {
+        self.on_writer(|writer| {
+            let mut find = writer.conn.prepare_cached("SELECT uid FROM task ORDER BY id")?;
+            let ids = find.query_map([], |row| row.get::<_, String>(0))?;
+            ids.map(|id| Ok(TaskId::parse(&id?)))
+                .filter_map(Result::transpose)
+                .collect::<rusqlite::Result<Vec<_>>>()
+        })?
+        .map_err(AppendError::from)
+    }
+
     /// Drops what is old. Totals of what is dropped stay.
     ///
     /// # Errors
     /// If it could not be written; then nothing changed.
     pub fn retain(&self, retention: Retention) -> Result<Upkeep, AppendError> {
         self.on_writer(move |writer| writer.retain(retention))?
+    }
+
+    /// What [`Ledger::retain`] would drop.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn would_retain(&self, retention: Retention) -> Result<Upkeep, AppendError> {
+        self.on_writer(move |writer| writer.would_retain(retention))?.map_err(AppendError::from)
+    }
+
+    /// Folds everything anew if the user's own prices are not those that costs were counted with. Totals of what was
+    /// dropped keep the prices they were sealed with.
+    ///
+    /// # Errors
+    /// If it could not be written; then nothing changed, and the next try does it.
+    pub fn reprice(&self, prices_toml: &str) -> Result<Option<Upkeep>, AppendError> {
+        let mark = match prices_toml.trim() {
+            "" => 0,
+            // Any number but the one for no file. Only compared for being the same.
+            text => (xxh3_64(text.as_bytes()) as i64) | 1,
+        };
+        self.on_writer(move |writer| writer.reprice(mark))?
     }
 
     /// Lets the file grow to so many pages and no further.
@@ -115,6 +153,40 @@ impl Writer {
         let done = self.change(|apply| apply.retain(retention));
         self.memory.tasks.forget();
         done
+    }
+
+    fn would_retain(&self, retention: Retention) -> rusqlite::Result<Upkeep> {
+        let before = |moment: Option<Millis>| moment.map_or(i64::MIN, |moment| moment.0);
+        let count = |number: i64| u64::try_from(number).unwrap_or(0);
+        let (tasks, events) = self.conn.query_row(
+            "SELECT count(DISTINCT f.task), count(*) FROM task t JOIN fact f ON f.task = t.id \
+             WHERE t.last < ?1 AND t.last > 0 AND t.events > 0",
+            [before(retention.events_before)],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let observations = self.conn.query_row(
+            "SELECT count(*) FROM source WHERE kept IS NOT NULL AND (arrived < ?1 OR task IN \
+             (SELECT id FROM task WHERE last < ?2 AND last > 0 AND events > 0))",
+            [before(retention.kept_before), before(retention.events_before)],
+            |row| row.get(0),
+        )?;
+        Ok(Upkeep { tasks: count(tasks), events: count(events), observations: count(observations) })
+    }
+
+    fn reprice(&mut self, mark: i64) -> Result<Option<Upkeep>, AppendError> {
+        let known: Option<i64> = self
+            .conn
+            .query_row("SELECT value FROM meta WHERE key = 'prices'", [], |row| row.get(0))
+            .optional()?;
+        if known.unwrap_or(0) == mark {
+            return Ok(None);
+        }
+        let done = self.change(|apply| {
+            let done = apply.rebuild()?;
+            apply.conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('prices', ?1)", [mark])?;
+            Ok(done)
+        })?;
+        Ok(Some(done))
     }
 
     fn kept(&self, after: i64, limit: u32) -> rusqlite::Result<Vec<Kept>> {

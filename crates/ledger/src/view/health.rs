@@ -26,8 +26,48 @@ pub struct Health {
     pub sources: Vec<SourceHealth>,
     /// What was not understood, most frequent first.
     pub unrecognised: Vec<UnrecognisedName>,
+    /// How far the history of the agents is read. Absent where nobody reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub import: Option<ImportHealth>,
+    /// How long events are kept.
+    pub retention: RetentionHealth,
     /// What is wrong, and what to do about it.
     pub problems: Vec<String>,
+}
+
+/// How far the history of the agents is read: once, when the server starts. Numbers grow until it is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportHealth {
+    /// Whether it is still being read.
+    pub running: bool,
+    /// Files that are read.
+    pub files: u64,
+    /// Files that were to be read.
+    pub files_total: u64,
+    /// Bytes that are read.
+    pub bytes: u64,
+    /// Bytes that were to be read, by what was known at the beginning.
+    pub bytes_total: u64,
+    /// Rows that they brought.
+    pub rows: u64,
+}
+
+/// How long events are kept, and what the server dropped since it started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RetentionHealth {
+    /// Events of tasks that were not heard of for so many days are dropped; absent if they are kept for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub days: Option<u32>,
+    /// When it was last looked for them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub last_at: Option<Millis>,
+    /// Tasks whose events were dropped.
+    pub tasks: u64,
+    /// Their events.
+    pub events: u64,
 }
 
 /// The store.

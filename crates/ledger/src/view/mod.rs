@@ -11,7 +11,10 @@ mod row;
 mod task;
 
 pub use activity::{ActivityBucket, LaneBin, LaneBins, LaneStrip};
-pub use health::{Health, OutcomeCounts, SourceHealth, SpoolHealth, StoreHealth, UnrecognisedName};
+pub use health::{
+    Health, ImportHealth, OutcomeCounts, RetentionHealth, SourceHealth, SpoolHealth, StoreHealth,
+    UnrecognisedName,
+};
 pub use insight::{
     AgentStat, Attention, BlockForecast, CommandStat, FailureStat, FileStat, Hit, Loop, McpStat, SkillStat,
     ToolDurations, ToolStat, UsageBlock, UsageBucket,

@@ -6,6 +6,7 @@
     reason = "a test's helpers fail by panicking, and a missing element fails the test"
 )]
 
+mod channels;
 mod commits;
 mod lives;
 mod orders;

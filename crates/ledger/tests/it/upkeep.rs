@@ -1,7 +1,12 @@
 //! Folding anew, deleting on purpose, dropping what is old, reading again.
 
-use agent_tracer_event::{Millis, Outcome, TaskId};
-use agent_tracer_ledger::{Batch, Observed, Options, Retention, Verdict};
+use std::sync::Arc;
+
+use agent_tracer_event::{
+    Agent, Channel, Entry, Evidence, Kind, Millis, Outcome, Phase, Reading, Subject, TaskId, TaskKey,
+};
+use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Retention, RunningProcess, Upkeep, Verdict};
+use agent_tracer_prices::Prices;
 use agent_tracer_testkit::{scenario, scenarios};
 
 use crate::world::World;
@@ -40,12 +45,7 @@ fn what_was_deleted_on_purpose_is_gone_from_the_file_and_does_not_come_back() {
     let all = scenario("2.1.325/agent_nested").observed(None);
     let world = World::with(&all, 10);
     let root = TaskId::parse(
-        agent_tracer_event::TaskKey::new(
-            agent_tracer_event::Agent::ClaudeCode,
-            "2ebc5ab6-4a16-4d07-8e32-a49967836261",
-        )
-        .task_id()
-        .as_str(),
+        TaskKey::new(Agent::ClaudeCode, "2ebc5ab6-4a16-4d07-8e32-a49967836261").task_id().as_str(),
     )
     .unwrap();
     world.ledger.finish_search().unwrap();
@@ -117,6 +117,110 @@ fn what_is_dropped_with_age_stays_in_every_sum() {
 }
 
 #[test]
+fn what_would_be_dropped_is_told_and_stays() {
+    let world = World::with(&everything(), 100);
+    let before = world.rows();
+    let all = Retention { events_before: Some(FOREVER), kept_before: Some(FOREVER) };
+    let would = world.ledger.would_retain(all).unwrap();
+    assert!(would.tasks > 20 && would.events > 200 && would.observations > 0, "{would:?}");
+    assert_eq!(world.rows(), before);
+    assert_eq!(world.ledger.would_retain(Retention::default()).unwrap(), Upkeep::default());
+    let done = world.ledger.retain(all).unwrap();
+    assert_eq!(done, would);
+    assert_eq!(world.ledger.would_retain(all).unwrap(), Upkeep::default(), "nothing is left to drop");
+}
+
+#[test]
+fn other_prices_count_every_cost_anew_and_the_same_ones_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("ledger.db");
+    let cost = |path: &std::path::Path| -> i64 {
+        let conn = rusqlite::Connection::open(path).unwrap();
+        conn.query_row("SELECT sum(cost) FROM task", [], |row| row.get(0)).unwrap()
+    };
+    let open = |text: &str| {
+        let pricer = Arc::new(Prices::with_overrides(text).unwrap());
+        Ledger::open(&path, Options { pricer, ..Options::default() }).unwrap()
+    };
+    let ledger = open("");
+    ledger.append(Batch { observed: everything(), ..Batch::default() }).unwrap();
+    assert_eq!(ledger.reprice("").unwrap(), None);
+    assert_eq!(ledger.reprice(" \n").unwrap(), None, "an empty file says nothing");
+    ledger.close();
+    let built_in = cost(&path);
+    assert!(built_in > 0);
+    let free: String = Prices::embedded()
+        .models()
+        .map(|model| format!("[models.{model:?}]\ninput = 0\noutput = 0\ncache_read = 0\ncache_write_5m = 0\ncache_write_1h = 0\nweb_search = 0\n"))
+        .collect();
+    let ledger = open(&free);
+    assert!(ledger.reprice(&free).unwrap().is_some());
+    assert_eq!(ledger.reprice(&free).unwrap(), None, "once is enough");
+    ledger.close();
+    assert_eq!(cost(&path), 0);
+    let ledger = open("");
+    assert!(ledger.reprice("").unwrap().is_some());
+    ledger.close();
+    assert_eq!(cost(&path), built_in);
+}
+
+#[test]
+fn every_task_is_named_also_one_without_events() {
+    let world = World::with(&scenario("2.1.325/bash_ok").observed(None), 10);
+    let named = task_ids(&world);
+    bring_about(&world, "bare", &[]);
+    assert_eq!(world.ledger.every_task().unwrap().len(), named.len() + 1);
+    let bare = TaskKey::new(Agent::ClaudeCode, "bare").task_id();
+    assert!(world.ledger.every_task().unwrap().contains(&bare));
+    assert_eq!(world.ledger.purge(vec![bare], FOREVER).unwrap().tasks, 1);
+    assert_eq!(world.ledger.every_task().unwrap(), named);
+}
+
+/// Tells only of a task itself.
+fn bring_about(world: &World, session: &str, numbers: &[(&str, u64)]) {
+    let task = TaskKey::new(Agent::ClaudeCode, session);
+    let evidence = Evidence::measured("test");
+    let mut about = Entry::new(
+        Subject::Task,
+        Phase::Update,
+        task.clone(),
+        "task",
+        Millis(1_794_777_004_001),
+        evidence.clone(),
+    );
+    for (name, number) in numbers {
+        about.metadata.insert((*name).to_owned(), (*number).into());
+    }
+    let mut entries = vec![about];
+    if !numbers.is_empty() {
+        let kind = Subject::Event(Kind::UserMessage);
+        entries.push(Entry::new(kind, Phase::Open, task, "prompt", Millis(1_794_777_004_002), evidence));
+    }
+    let observed = Observed {
+        name: format!("about {session}"),
+        source: None,
+        agent: Agent::ClaudeCode,
+        channel: Channel::Hook,
+        arrived: Millis(1_794_777_004_001),
+        verdict: Verdict::Read(Reading { entries, ..Reading::default() }),
+        payload: None,
+        kept: None,
+    };
+    world.ledger.append(Batch { observed: vec![observed], ..Batch::default() }).unwrap();
+}
+
+#[test]
+fn processes_of_tasks_that_run_are_known_after_a_restart() {
+    let world = World::with(&scenario("2.1.325/bash_ok").observed(None), 10);
+    assert_eq!(world.ledger.running().unwrap(), [], "it has ended, and named no process");
+    bring_about(&world, "runs", &[("pid", 812), ("pidStart", 99), ("pidNamespace", 4_026_531_836)]);
+    bring_about(&world, "half", &[("pid", 813)]);
+    let task = TaskKey::new(Agent::ClaudeCode, "runs");
+    let expected = RunningProcess { task, pid: 812, start: 99, namespace: 4_026_531_836 };
+    assert_eq!(world.ledger.running().unwrap(), [expected]);
+}
+
+#[test]
 fn a_better_reading_replaces_the_old_one_and_the_same_one_changes_nothing() {
     let all = scenario("2.1.325/bash_fail").observed(None);
     let world = World::with(&all, 10);
@@ -140,7 +244,7 @@ fn a_better_reading_replaces_the_old_one_and_the_same_one_changes_nothing() {
 
 #[test]
 fn kept_bytes_come_back_with_their_name() {
-    let all = scenario("2.1.325/bash_ok").observed(Some(agent_tracer_event::Channel::Hook));
+    let all = scenario("2.1.325/bash_ok").observed(Some(Channel::Hook));
     let world = World::with(&all, 10);
     let kept = world.ledger.kept(0, 1000).unwrap();
     assert_eq!(kept.len(), all.len());
@@ -175,5 +279,5 @@ fn a_full_disk_or_a_read_only_file_is_said_and_loses_nothing() {
 fn a_file_that_cannot_be_written_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("missing/ledger.db");
-    assert!(agent_tracer_ledger::Ledger::open(&path, Options::default()).is_err());
+    assert!(Ledger::open(&path, Options::default()).is_err());
 }

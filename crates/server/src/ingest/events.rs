@@ -28,6 +28,9 @@ const MOST: usize = 1000;
 /// The most characters of an id that a sender draws.
 const ID_CHARS: usize = 300;
 
+/// When anything can have happened: from 1970 to 2100.
+const TIMES: std::ops::RangeInclusive<Millis> = Millis(0)..=Millis(4_102_444_800_000);
+
 /// The most files of one event.
 const FILES: usize = 1000;
 
@@ -172,7 +175,8 @@ impl<'a> Batcher<'a> {
         let occurred_at = match text(members, "occurredAt")? {
             None => None,
             Some(time) => match Millis::parse(&time) {
-                Some(time) => Some(time),
+                Some(time) if TIMES.contains(&time) => Some(time),
+                Some(_) => return bad("`occurredAt` is not between 1970 and 2100"),
                 None => return bad("`occurredAt` is not an RFC 3339 time"),
             },
         };

@@ -182,7 +182,8 @@ fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result
     let task = key.task_id();
     let said = serde_json::to_string(&asked).unwrap_or_default();
     // A session that is going on again after its end may end again, but one end is told once.
-    let stay = app.doors.store.summary(now, &task).ok().map_or(0, |summary| summary.sessions.len());
+    let known = app.doors.store.summary(now, &task).ok();
+    let stay = known.as_ref().map_or(0, |summary| summary.sessions.len());
     let passed = pass(app, Kind::AssistantResponse, None, None)?;
     let excluded = passed.excluded || app.excluded.holds(&task);
     let summary = match asked.summary {
@@ -191,10 +192,18 @@ fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result
     };
     let default = if asked.complete_task == Some(false) { "idle" } else { "explicit_exit" };
     let reason = asked.completion_reason.as_deref().unwrap_or(default);
-    let mut entries = vec![end_entry(key.clone(), stay, now, reason, asked.complete_task, summary)];
+    // What is only idle, or has only ended its turn, goes on with the next prompt, unless it is said that it does not.
+    let goes_on = matches!(reason, "idle" | "assistant_turn_complete");
+    let complete = asked.complete_task.or(goes_on.then_some(false));
+    // Every turn may end, and a session that only paused may end for good later: each is an end of its own.
+    let which = match complete {
+        Some(false) => format!("{stay}:turn:{}", known.map_or(0, |summary| summary.turns)),
+        _ => stay.to_string(),
+    };
+    let mut entries = vec![end_entry(key.clone(), &which, now, reason, complete, summary)];
     for id in asked.background_completions.unwrap_or_default() {
         let Some(child) = child(app, key, &id, now) else { continue };
-        entries.push(end_entry(child, 0, now, "assistant_turn_complete", Some(true), None));
+        entries.push(end_entry(child, "0", now, "assistant_turn_complete", Some(true), None));
     }
     let verdict = if excluded {
         Verdict::Refused("excluded by privacy.conf".to_owned())
@@ -202,7 +211,7 @@ fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result
         Verdict::Read(Reading { entries, ..Reading::default() })
     };
     let observed = Observed {
-        name: format!("http:end:{task}:{stay}:{:032x}", xxh3_128(said.as_bytes())),
+        name: format!("http:end:{task}:{which}:{:032x}", xxh3_128(said.as_bytes())),
         source: None,
         agent: key.agent,
         channel: Channel::Http,
@@ -216,14 +225,14 @@ fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result
 
 fn end_entry(
     task: TaskKey,
-    stay: usize,
+    which: &str,
     now: Millis,
     reason: &str,
     complete: Option<bool>,
     summary: Option<String>,
 ) -> Entry {
     let evidence = Evidence::reported("http, sessions/end");
-    let name = format!("session:ended:http:{stay}");
+    let name = format!("session:ended:http:{which}");
     let mut entry = Entry::new(Subject::Event(Kind::SessionEnded), Phase::Close, task, name, now, evidence);
     entry.ended_at = Some(now);
     entry.title = Some("Session ended".to_owned());

@@ -23,6 +23,11 @@ pub(crate) struct Settings {
     pub(crate) privacy_level: String,
     /// How many patterns of folders are excluded from recording. The patterns themselves are nobody's business.
     pub(crate) excluded: u64,
+    /// Events of tasks that were not heard of for so many days are dropped; absent if they are kept for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) retention_days: Option<u32>,
+    /// How many models have a price of the user's own, from `prices.toml`.
+    pub(crate) own_prices: u64,
     /// Whether the asker may change things: with the token, or in a browser that opened the one-time link.
     pub(crate) may_write: bool,
 }
@@ -64,6 +69,8 @@ fn health(app: &App) -> Result<Health, Problem> {
         lag_ms: spool.lag_ms,
         sources: store.sources()?,
         unrecognised: store.unrecognised()?,
+        import: spool.import,
+        retention: spool.retention,
         problems,
     })
 }
@@ -102,6 +109,8 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                 time_zone: app.config.time_zone.clone().unwrap_or_else(|| "UTC".to_owned()),
                 privacy_level: privacy.config.level.name().to_owned(),
                 excluded: privacy.config.excludes.len() as u64,
+                retention_days: (app.doors.spool)().retention.days,
+                own_prices: app.config.own_prices,
                 may_write: asked.may_write,
             })
         },

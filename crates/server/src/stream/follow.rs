@@ -11,7 +11,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::wanted::Wanted;
 use crate::app::App;
-use crate::live::LiveRow;
+use crate::live::{Change, What};
 
 /// Rows that are asked of the store at once, and put into one piece.
 const PART: usize = 256;
@@ -52,7 +52,7 @@ impl Follower {
     async fn follow(
         &mut self,
         after: Option<u64>,
-        mut live: Receiver<Arc<LiveRow>>,
+        mut live: Receiver<Arc<Change>>,
         sender: &mpsc::Sender<Bytes>,
     ) -> Result<(), Over> {
         send(sender, "retry: 2000\n: agent-tracer\n\n").await?;
@@ -70,7 +70,7 @@ impl Follower {
                 received = live.recv() => received,
             };
             let first = match first {
-                Ok(row) => row,
+                Ok(change) => change,
                 // The next row is the oldest that is still there, unless more are lost until then.
                 Err(RecvError::Lagged(_)) => {
                     missed = true;
@@ -78,15 +78,15 @@ impl Follower {
                 }
                 Err(RecvError::Closed) => return Ok(()),
             };
-            // Told before the row behind the gap, or the follower would take it for the next one.
-            let before = first.row.seq.saturating_sub(1);
+            // Told before what is behind the gap, or the follower would take it for the next one.
+            let before = first.seq.saturating_sub(1);
             if std::mem::take(&mut missed) && before > self.at {
                 self.say_missed(self.at, before, sender).await?;
             }
-            let mut rows = vec![first];
-            while rows.len() < PART {
+            let mut changes = vec![first];
+            while changes.len() < PART {
                 match live.try_recv() {
-                    Ok(row) => rows.push(row),
+                    Ok(change) => changes.push(change),
                     Err(TryRecvError::Lagged(_)) => {
                         missed = true;
                         break;
@@ -94,8 +94,9 @@ impl Follower {
                     Err(TryRecvError::Empty | TryRecvError::Closed) => break,
                 }
             }
-            rows.retain(|row| row.row.seq > self.caught);
-            self.pass_on(rows, sender).await?;
+            // What is gone was never in the reading: it is told in any case.
+            changes.retain(|change| change.seq > self.caught || matches!(change.what, What::Removed(_)));
+            self.pass_on(changes, sender).await?;
         }
     }
 
@@ -121,33 +122,40 @@ impl Follower {
             // Only an empty part is the end: what is no row is left out of a part and makes it short.
             let Some(last) = rows.last().map(|row| row.seq) else { return Ok(()) };
             self.caught = last;
-            let rows = rows.into_iter().map(|row| Arc::new(LiveRow::new(row))).collect();
+            let rows = rows.into_iter().map(|row| Arc::new(Change::row(row))).collect();
             self.pass_on(rows, sender).await?;
         }
     }
 
-    /// Sends those of these rows that are wanted, in one piece.
+    /// Sends those of these changes that are wanted, in one piece. Who follows anything is told of every row that is
+    /// gone: nobody can say any more whose it was.
     async fn pass_on(
         &mut self,
-        mut rows: Vec<Arc<LiveRow>>,
+        mut changes: Vec<Arc<Change>>,
         sender: &mpsc::Sender<Bytes>,
     ) -> Result<(), Over> {
-        let Some(last) = rows.last().map(|row| row.row.seq) else { return Ok(()) };
-        rows.retain(|row| self.wanted.by_itself(&row.row));
-        if !rows.is_empty() && self.wanted.asks_the_store() {
+        let Some(last) = changes.iter().map(|change| change.seq).max() else { return Ok(()) };
+        changes.retain(|change| match &change.what {
+            What::Row(row) => self.wanted.by_itself(row),
+            What::Removed(_) => true,
+        });
+        if !changes.is_empty() && self.wanted.asks_the_store() {
             let (app, mut wanted) = (Arc::clone(&self.app), std::mem::take(&mut self.wanted));
             let sorted = self
                 .app
                 .blocking(move || {
-                    rows.retain(|row| wanted.by_task(&app, &row.row));
-                    (rows, wanted)
+                    changes.retain(|change| match &change.what {
+                        What::Row(row) => wanted.by_task(&app, row),
+                        What::Removed(_) => true,
+                    });
+                    (changes, wanted)
                 })
                 .await;
             let Ok(sorted) = sorted else { return Err(Over) };
-            (rows, self.wanted) = sorted;
+            (changes, self.wanted) = sorted;
         }
-        if !rows.is_empty() {
-            let text: String = rows.iter().map(|row| row.text()).collect::<Vec<_>>().concat();
+        if !changes.is_empty() {
+            let text: String = changes.iter().map(|change| change.text()).collect::<Vec<_>>().concat();
             send(sender, text).await?;
         }
         self.at = self.at.max(last);

@@ -2,7 +2,8 @@
 //!
 //! A follower begins behind a place in the order of delivery. It subscribes first, then reads what changed up to now
 //! from the store, then passes on what is committed and was not in that reading: no gap, and never backwards. Who is too
-//! slow, or too far behind, gets `event: missed` with `{from, to}` and loads again. Every buffer has an end.
+//! slow, or too far behind, gets `event: missed` with `{from, to}` and loads again. Rows that turned out to be part of
+//! another, or that were purged, are told by `event: removed` with `{ids}`. Every buffer has an end.
 
 mod body;
 mod follow;

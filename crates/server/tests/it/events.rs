@@ -38,6 +38,8 @@ fn a_bad_record_never_sinks_its_batch() {
         event(json!({"runtimeSource": "cursor"})),
         event(json!({"runtimeSessionId": null})),
         event(json!({"occurredAt": "yesterday"})),
+        event(json!({"occurredAt": "0001-01-01T00:00:00Z"})),
+        event(json!({"occurredAt": "9999-12-31T23:59:59Z"})),
         event(json!({"lane": "left"})),
         event(json!({"metadata": []})),
         event(json!({"filePaths": [1]})),

@@ -37,7 +37,10 @@ impl Real {
         let (followed, publish) = (live.clone(), live.clone());
         ledger.on_commit_while(
             move || followed.is_followed(),
-            move |committed| publish.publish(&committed.rows),
+            move |committed| {
+                publish.publish(&committed.rows);
+                publish.publish_removed(committed.seq, &committed.removed);
+            },
         );
         let config = Config { peer_owner: |_, _| Some(PeerIs::Same), ..config() };
         let doors = Doors {
@@ -48,6 +51,7 @@ impl Real {
             spool: Arc::new(SpoolView::default),
             dead_letters: DeadLetters::none(),
             privacy: Arc::new(|| Arc::new(Privacy::default())),
+            excluded: agent_tracer_server::Remembered::default(),
             assets: Arc::new(|_| None),
         };
         Self { server: serve(config, doors).unwrap(), ledger, _folder: folder }
@@ -137,6 +141,27 @@ fn an_end_completes_the_task_and_may_be_told_again() {
     let task = first["taskId"].as_str().unwrap();
     let ends = real.get(&format!("/api/v1/tasks/{task}/timeline?kind=session.ended"));
     assert_eq!(ends["items"].as_array().unwrap().len(), 1, "{ends}");
+}
+
+#[test]
+fn an_end_that_does_not_complete_the_task_leaves_it_waiting() {
+    for end in [
+        json!({"completeTask": false}),
+        json!({"completeTask": false, "completionReason": "explicit_exit"}),
+        json!({"completionReason": "idle"}),
+        json!({"completionReason": "assistant_turn_complete"}),
+    ] {
+        let real = Real::new();
+        let task = ensure(&real)["taskId"].as_str().unwrap().to_owned();
+        let prompt = json!({"events": [{"id": "p", "kind": "user.message", "taskId": task, "body": "go",
+            "occurredAt": "2026-11-15T21:00:00Z"}]});
+        real.post("/ingest/v1/events", &prompt);
+        let mut body = json!({"runtimeSource": "claude_code", "runtimeSessionId": "s"});
+        body.as_object_mut().unwrap().extend(end.as_object().unwrap().clone());
+        assert_eq!(real.post("/ingest/v1/sessions/end", &body).json()["taskStatus"], "waiting", "{end}");
+        body["completeTask"] = json!(true);
+        assert_eq!(real.post("/ingest/v1/sessions/end", &body).json()["taskStatus"], "completed", "{end}");
+    }
 }
 
 #[test]

@@ -185,6 +185,27 @@ fn only_what_is_wanted_is_sent() {
 }
 
 #[test]
+fn rows_that_are_gone_are_told_to_everybody_and_are_no_place_to_begin_at() {
+    let world = World::new();
+    // One whose task is another: nobody can say any more whose row it was.
+    let mut others = follow(&world, &format!("after=0&task={}", TaskKey::new(Agent::Codex, "o").task_id()));
+    let mut events = follow(&world, "after=0");
+    commit(&world, "a", 1);
+    assert_eq!(events.seqs(1), [1]);
+    let ids: Vec<String> = (0..501).map(|number| format!("row {number}")).collect();
+    // The place was read from the store already; what is gone is told all the same.
+    world.live.publish_removed(1, &ids);
+    for follower in [&mut events, &mut others] {
+        let (first, rest) = (follower.event(), follower.event());
+        assert_eq!((first.name.as_deref(), first.id.as_deref()), (Some("removed"), None));
+        assert_eq!(first.json(), json!({"ids": ids[..500]}));
+        assert_eq!(rest.json(), json!({"ids": ids[500..]}));
+    }
+    commit(&world, "b", 2);
+    assert_eq!(events.seqs(1), [2]);
+}
+
+#[test]
 fn a_silent_stream_says_that_it_is_alive() {
     let mut lively = config();
     lively.limits.heartbeat = Duration::from_millis(20);

@@ -57,6 +57,7 @@ impl World {
                 let privacy = privacy.clone();
                 Arc::new(move || privacy.lock().unwrap().clone())
             },
+            excluded: agent_tracer_server::Remembered::default(),
             assets: Arc::new(asset),
         };
         let server = serve(config, doors)?;

@@ -5,12 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, History, Intake, PrivacyFile, State};
-use agent_tracer_ledger::view::SpoolHealth;
+use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
 use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
 use agent_tracer_server::{
     Append, AppendError, DeadLetter, DeadLetters, Done, Doors, Live, Privacy, Requeued, SpoolView,
 };
 use agent_tracer_spool::{Home, Spool, doorbell};
+
+use super::excluded;
+use crate::retention::Kept;
 
 /// What the rooms of this process share.
 pub(super) struct Shared {
@@ -21,6 +24,7 @@ pub(super) struct Shared {
     pub(super) privacy: Arc<PrivacyFile>,
     /// Started after the server, stopped before it.
     pub(super) intake: Arc<Mutex<Option<Intake>>>,
+    pub(super) kept: Kept,
 }
 
 impl Shared {
@@ -28,6 +32,7 @@ impl Shared {
         let privacy = Arc::clone(&self.privacy);
         let (spool, clock, intake) =
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
+        let kept = self.kept.clone();
         Doors {
             store: self.ledger.store(),
             append: Arc::new(Queue(Arc::clone(&self.ledger))),
@@ -35,7 +40,11 @@ impl Shared {
             clock: Arc::clone(&self.clock),
             spool: Arc::new(move || {
                 let state = intake.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Intake::state);
-                look(&spool, clock(), state)
+                let mut view = look(&spool, clock(), state);
+                let (retention, problem) = kept.look();
+                view.retention = retention;
+                view.problems.extend(problem);
+                view
             }),
             dead_letters: dead_letters(&self.home),
             privacy: Arc::new(move || {
@@ -46,6 +55,7 @@ impl Shared {
                     home_dir: now.home_dir.clone(),
                 })
             }),
+            excluded: excluded::remembered(excluded::path(&self.home), &self.privacy.current().config),
             assets: Arc::new(crate::dashboard::file),
         }
     }
@@ -106,6 +116,7 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
             None
         }
     };
+    let import = state.map(|state| progress(state.history));
     if let Some(state) = state {
         if let History::Reading(progress) = state.history
             && progress.files_total > 0
@@ -121,7 +132,7 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
         }
     }
     let Some(stats) = stats else {
-        return SpoolView { problems, ..SpoolView::default() };
+        return SpoolView { problems, import, ..SpoolView::default() };
     };
     let lost: BTreeMap<String, u64> = stats
         .lost
@@ -134,7 +145,25 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
     SpoolView {
         health: SpoolHealth { waiting: stats.waiting, quarantined: stats.quarantined, lost },
         lag_ms: u64::try_from(lag).unwrap_or(0),
+        import,
+        retention: RetentionHealth::default(),
         problems,
+    }
+}
+
+/// How far the history is, as it is told.
+fn progress(history: History) -> ImportHealth {
+    let (running, progress) = match history {
+        History::Reading(progress) => (true, progress),
+        History::Done(progress) => (false, progress),
+    };
+    ImportHealth {
+        running,
+        files: progress.files as u64,
+        files_total: progress.files_total as u64,
+        bytes: progress.bytes,
+        bytes_total: progress.bytes_total,
+        rows: progress.rows,
     }
 }
 
@@ -171,6 +200,10 @@ mod tests {
         let told = problems(History::Reading(progress));
         assert!(told[0].contains("2 of 9 files"), "{told:?}");
         assert_eq!(problems(History::Reading(Progress::default())), Vec::<String>::new());
+        let import = |history| look(&spool, Millis(0), Some(state(history))).import.expect("told");
+        let half = ImportHealth { running: true, files: 2, files_total: 9, ..ImportHealth::default() };
+        assert_eq!(import(History::Reading(progress)), half);
+        assert_eq!(import(History::Done(progress)), ImportHealth { running: false, ..half });
         assert_eq!(problems(History::Done(progress)), Vec::<String>::new());
     }
 }

@@ -1,0 +1,56 @@
+//! `agent-tracer retain`: drops events that are too old, now. The server does the same once a day.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use crate::arguments::{Options, Retain};
+use crate::commands::tend;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::reading::json as json_of;
+use crate::retention;
+
+pub(super) fn run(
+    arguments: &Retain,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let (home, _) = environment.home(options.home.as_deref())?;
+    let path = retention::path(&home);
+    let days = match arguments.days {
+        Some(days) => Some(days),
+        None => retention::read(&path)?,
+    };
+    let Some(days) = days else {
+        let failure =
+            Failure::usage(format!("`{}` does not say for how long events are kept", path.display()));
+        return Err(failure.hint("add `--days 90`, or write `days 90` into that file"));
+    };
+    let Some(tended) = tend::open(options, environment, output)? else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let older = retention::older_than(days, environment.now());
+    let done =
+        if arguments.dry_run { tended.ledger.would_retain(older) } else { tended.ledger.retain(older) };
+    let done = done.map_err(|error| tend::refused(&error))?;
+    tended.ledger.close();
+    output.data(&if arguments.json {
+        json_of(&json!({
+            "dryRun": arguments.dry_run,
+            "days": days,
+            "tasks": done.tasks,
+            "events": done.events,
+            "observations": done.observations,
+        }))?
+    } else {
+        let verb = if arguments.dry_run { "would drop" } else { "dropped" };
+        format!(
+            "{verb} {} events of {} tasks that were last heard of more than {days} days ago; their totals stay\n",
+            done.events, done.tasks
+        )
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,113 @@
+//! Sessions of which nothing may be recorded, kept over a restart: one id of a task to a line, behind a line that says
+//! which exclusions they were found by. Ids are hashes and tell nobody where anybody works.
+//!
+//! Law: once the exclusions are others, nothing of this is believed any more.
+
+use std::fs::{File, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agent_tracer_event::TaskId;
+use agent_tracer_privacy::Config;
+use agent_tracer_server::Remembered;
+use agent_tracer_spool::Home;
+
+use crate::files;
+
+/// The most bytes that are read: some forty thousand sessions.
+const FILE_BYTES: u64 = 1 << 20;
+/// So many are kept; the oldest give way.
+const KEPT: usize = 10_000;
+
+/// Where they are.
+pub(super) fn path(home: &Home) -> PathBuf {
+    home.data().join("excluded")
+}
+
+/// Those of before, and where new ones go.
+pub(super) fn remembered(path: PathBuf, config: &Config) -> Remembered {
+    let title = title(config);
+    let tasks = read(&path, &title);
+    // Written anew at every start, so that it stays small. If that fails, it is as if nothing had been kept.
+    let mut text = title + "\n";
+    tasks.iter().for_each(|task| text.extend([task.as_str(), "\n"]));
+    let is_there = !tasks.is_empty() || path.exists();
+    let written = !is_there || files::write_private(&path, text.as_bytes()).is_ok();
+    let first = Mutex::new((!is_there).then_some(text));
+    let keep = move |task: &TaskId| {
+        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+        if written {
+            let line = format!("{}{task}\n", first.take().unwrap_or_default());
+            let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+            // What could not be kept is still known until the server ends.
+            drop(file.and_then(|mut file| file.write_all(line.as_bytes())));
+        }
+    };
+    Remembered { tasks, keep: Arc::new(keep) }
+}
+
+fn title(config: &Config) -> String {
+    let mut hasher = DefaultHasher::new();
+    format!("{:?}", config.excludes).hash(&mut hasher);
+    format!("exclusions {:016x}", hasher.finish())
+}
+
+fn read(path: &Path, title: &str) -> Vec<TaskId> {
+    let mut text = Vec::new();
+    if File::open(path).and_then(|file| file.take(FILE_BYTES).read_to_end(&mut text)).is_err() {
+        return Vec::new();
+    }
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let mut lines = text.lines();
+    if lines.next() != Some(title) {
+        return Vec::new();
+    }
+    // A last line without an end was torn; it is no id, or the beginning of one that parses to nothing we know.
+    let mut tasks: Vec<TaskId> = lines.filter_map(TaskId::parse).collect();
+    tasks.drain(..tasks.len().saturating_sub(KEPT));
+    tasks
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_tracer_event::{Agent, TaskKey};
+
+    use super::*;
+
+    fn task(name: &str) -> TaskId {
+        TaskKey::new(Agent::Codex, name).task_id()
+    }
+
+    fn config(text: &str) -> Config {
+        Config::parse(text.as_bytes()).0
+    }
+
+    #[test]
+    fn they_are_there_again_until_the_exclusions_are_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("excluded");
+        let secret = config("exclude /secret/**\n");
+        let first = remembered(path.clone(), &secret);
+        assert!(first.tasks.is_empty() && !path.exists(), "nothing is written before there is anything");
+        (first.keep)(&task("a"));
+        (first.keep)(&task("b"));
+        let second = remembered(path.clone(), &secret);
+        assert_eq!(second.tasks, [task("a"), task("b")]);
+        (second.keep)(&task("c"));
+        assert_eq!(remembered(path.clone(), &secret).tasks, [task("a"), task("b"), task("c")]);
+        assert_eq!(remembered(path.clone(), &config("")).tasks, []);
+        assert_eq!(remembered(path, &secret).tasks, [], "what was forgotten does not come back");
+    }
+
+    #[test]
+    fn a_damaged_file_is_no_failure() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("excluded");
+        let text = format!("{}\n\u{0}\n{}\nhalf", title(&config("")), task("a"));
+        files::write_private(&path, text.as_bytes()).expect("written");
+        assert_eq!(remembered(path, &config("")).tasks, [task("a")]);
+    }
+}

@@ -1,0 +1,46 @@
+//! Who runs, as far as hooks told: what a server that starts again must look after.
+
+use agent_tracer_event::{Agent, TaskKey};
+
+use super::{AppendError, Ledger, codec, facts};
+use crate::project::told::Told;
+
+/// The process of a task that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunningProcess {
+    /// The task.
+    pub task: TaskKey,
+    /// Its process.
+    pub pid: u32,
+    /// When that started, in the kernel's own unit.
+    pub start: u64,
+    /// The namespace of the id.
+    pub namespace: u64,
+}
+
+impl Ledger {
+    /// The processes of all tasks that have not ended.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn running(&self) -> Result<Vec<RunningProcess>, AppendError> {
+        self.on_writer(|writer| {
+            let mut find = writer.conn.prepare_cached(
+                "SELECT agent, session, told FROM task WHERE status IN (0, 1) AND pid IS NOT NULL",
+            )?;
+            let rows = find.query_map([], |row| {
+                let agent = facts::word_at(Agent::ALL, row.get(0)?).unwrap_or(Agent::ClaudeCode);
+                let told: Told = codec::decode_json(row.get_ref(2)?.as_blob()?).unwrap_or_default();
+                let number = |name: &str| told.number(name).and_then(|number| u64::try_from(number).ok());
+                Ok(number("pid").and_then(|pid| u32::try_from(pid).ok()).zip(number("pidStart")).and_then(
+                    |(pid, start)| {
+                        let task = TaskKey::new(agent, row.get::<_, String>(1).ok()?);
+                        Some(RunningProcess { task, pid, start, namespace: number("pidNamespace")? })
+                    },
+                ))
+            })?;
+            rows.filter_map(Result::transpose).collect::<rusqlite::Result<Vec<_>>>()
+        })?
+        .map_err(AppendError::from)
+    }
+}

@@ -1,0 +1,108 @@
+//! One channel alone ends in a part of the whole.
+//!
+//! The law, for every captured scenario and each of its channels: no row is invented, so every row that one channel
+//! makes is a row of the whole, or became part of one; and a field that the channel names has the same value in the
+//! whole, or the whole's value was said by somebody who beats it: surer, or as sure on a channel that is believed more.
+
+use std::collections::BTreeSet;
+
+use agent_tracer_event::{Certainty, Channel, FactId};
+use agent_tracer_ledger::Store;
+use agent_tracer_ledger::view::{EventDetail, Row, ToldEntry};
+use agent_tracer_testkit::scenarios;
+use serde_json::Value;
+
+use crate::world::World;
+
+fn rows(store: &dyn Store) -> Vec<Row> {
+    let (mut all, mut after) = (Vec::new(), 0);
+    loop {
+        let part = store.changes(after, 500).unwrap();
+        let Some(last) = part.last().map(|row| row.seq) else { return all };
+        after = last;
+        all.extend(part);
+    }
+}
+
+/// What an entry says in a field, by the field's name in a row.
+fn said<'e>(entry: &'e ToldEntry, field: &str) -> Option<&'e Value> {
+    match field.strip_prefix("metadata.") {
+        Some(key) => entry.fields.get("metadata")?.get(key),
+        None if field == "turnId" => entry.fields.get("turn"),
+        None => entry.fields.get(field),
+    }
+}
+
+/// What is shown in a field.
+fn shown(row: &Row, field: &str) -> Value {
+    let row = serde_json::to_value(row).unwrap();
+    match field.strip_prefix("metadata.") {
+        Some(key) => row["metadata"][key].clone(),
+        None => row[field].clone(),
+    }
+}
+
+fn rank(entry: &ToldEntry) -> (Certainty, Channel) {
+    (entry.certainty, entry.channel)
+}
+
+/// What is wrong with a field of the whole, compared with the same field of one channel.
+fn contradiction(alone: &EventDetail, whole: &EventDetail, field: &str) -> Option<String> {
+    let (one, all) = (shown(&alone.row, field), shown(&whole.row, field));
+    if one == all || one.is_null() {
+        return None;
+    }
+    // Files are gathered from everybody who names any.
+    if let (Value::Array(one), Value::Array(all)) = (&one, &all)
+        && field == "filePaths"
+        && one.iter().all(|path| all.contains(path))
+    {
+        return None;
+    }
+    let best = alone.entries.iter().filter(|entry| said(entry, field).is_some()).map(rank).max();
+    let stronger = whole.entries.iter().any(|entry| said(entry, field).is_some() && Some(rank(entry)) > best);
+    (!stronger).then(|| format!("`{field}` is {one} alone and {all} in the whole"))
+}
+
+#[test]
+fn one_channel_alone_ends_in_a_part_of_the_whole() {
+    let mut compared = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for scenario in scenarios() {
+        let channels: BTreeSet<Channel> = scenario.parts.iter().map(|part| part.channel).collect();
+        if channels.len() < 2 {
+            continue;
+        }
+        let whole = World::with(&scenario.observed(None), usize::MAX).ledger;
+        for channel in channels {
+            let alone = World::with(&scenario.observed(Some(channel)), usize::MAX).ledger;
+            for row in rows(&*alone.store()) {
+                let about = format!("{} {channel:?} {} {:?}", scenario.name, row.id, row.title);
+                let id = FactId::parse(&row.id).unwrap();
+                let Ok(together) = whole.store().event(&id) else {
+                    wrong.push(format!("{about}: no row of the whole"));
+                    continue;
+                };
+                let alone = alone.store().event(&id).unwrap();
+                let known: BTreeSet<&str> =
+                    together.entries.iter().map(|entry| entry.entry_id.as_str()).collect();
+                if !alone.entries.iter().all(|entry| known.contains(entry.entry_id.as_str())) {
+                    wrong.push(format!("{about}: said by entries that the whole does not have"));
+                }
+                for (field, from) in &alone.field_channels {
+                    assert_eq!(*from, channel, "{about}: `{field}`");
+                    // How a call ended may be told by what came after it; that it ended is never taken back.
+                    let is_settled = field == "state";
+                    wrong.extend(
+                        contradiction(&alone, &together, field)
+                            .filter(|_| !is_settled)
+                            .map(|what| format!("{about}: {what}")),
+                    );
+                    compared.insert((channel, field.clone()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} contradictions\n{}", wrong.len(), wrong.join("\n"));
+    assert!(compared.len() > 50, "{compared:?}");
+}
