@@ -99,10 +99,13 @@ fn tasks_are_purged_by_project_by_age_and_all_of_them() {
     assert!(dry["tasks"].as_array().expect("tasks").len() >= meant, "{dry}");
     assert_eq!(tasks(&world).len(), all.len());
     let gone = json(&world, &["purge", "--all", "--yes"]);
-    assert_eq!(gone["tasks"].as_array().expect("tasks").len(), all.len());
+    // One captured session has a task and no event of its own: nobody lists it, and it goes all the same.
+    let named = gone["tasks"].as_array().expect("tasks").len();
+    assert!(named > all.len(), "{named} and {}", all.len());
+    assert_eq!(gone["deleted"], named);
+    assert_eq!(json(&world, &["purge", "--all", "--yes"])["deleted"], 0, "nothing is left");
     let events: u64 = all.iter().map(|task| task.event_count).sum();
     assert_eq!(gone["events"], events);
-    assert!(gone["deleted"].as_u64().expect("a number") as usize >= all.len(), "{gone}");
     let empty = world.run(&["tasks"]).ended_with(0);
     assert!(empty.stdout.is_empty() && empty.stderr.contains("nothing is recorded"), "{}", empty.stderr);
     for arguments in [&["purge"][..], &["purge", "--all", "--project", "x"], &["purge", "t", "--all"]] {

@@ -538,6 +538,7 @@ export interface components {
         };
         /** @description The state of the whole. */
         Health: {
+            import?: null | components["schemas"]["ImportHealth"];
             /**
              * Format: int64
              * @description The age of the oldest envelope that waits.
@@ -547,6 +548,8 @@ export interface components {
             outcomes: components["schemas"]["OutcomeCounts"];
             /** @description What is wrong, and what to do about it. */
             problems: string[];
+            /** @description How long events are kept. */
+            retention: components["schemas"]["RetentionHealth"];
             /**
              * Format: int64
              * @description The newest place in the order of delivery.
@@ -580,6 +583,36 @@ export interface components {
             items: components["schemas"]["Hit"][];
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
+        };
+        /** @description How far the history of the agents is read: once, when the server starts. Numbers grow until it is done. */
+        ImportHealth: {
+            /**
+             * Format: int64
+             * @description Bytes that are read.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Bytes that were to be read, by what was known at the beginning.
+             */
+            bytesTotal: number;
+            /**
+             * Format: int64
+             * @description Files that are read.
+             */
+            files: number;
+            /**
+             * Format: int64
+             * @description Files that were to be read.
+             */
+            filesTotal: number;
+            /**
+             * Format: int64
+             * @description Rows that they brought.
+             */
+            rows: number;
+            /** @description Whether it is still being read. */
+            running: boolean;
         };
         /** @description One or more columns of a lane: one row, or several too close to be told apart. */
         LaneBin: {
@@ -986,6 +1019,29 @@ export interface components {
             /** @description Why they are known only as a difference. */
             reason: string;
         };
+        /** @description How long events are kept, and what the server dropped since it started. */
+        RetentionHealth: {
+            /**
+             * Format: int32
+             * @description Events of tasks that were not heard of for so many days are dropped; absent if they are kept for ever.
+             */
+            days?: number | null;
+            /**
+             * Format: int64
+             * @description Their events.
+             */
+            events: number;
+            /**
+             * Format: date-time
+             * @description When it was last looked for them.
+             */
+            lastAt?: string | null;
+            /**
+             * Format: int64
+             * @description Tasks whose events were dropped.
+             */
+            tasks: number;
+        };
         /** @description One row of the timeline. */
         Row: {
             /** @description The agent's id of the subagent. */
@@ -1093,8 +1149,18 @@ export interface components {
             excluded: number;
             /** @description Whether the asker may change things: with the token, or in a browser that opened the one-time link. */
             mayWrite: boolean;
+            /**
+             * Format: int64
+             * @description How many models have a price of the user's own, from `prices.toml`.
+             */
+            ownPrices: number;
             /** @description How much is kept: `metadata`, `actions` or `full`. */
             privacyLevel: string;
+            /**
+             * Format: int32
+             * @description Events of tasks that were not heard of for so many days are dropped; absent if they are kept for ever.
+             */
+            retentionDays?: number | null;
             /** @description Whose days are meant where a question does not say. */
             timeZone: string;
             /** @description The version of the server. */
