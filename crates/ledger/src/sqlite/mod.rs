@@ -156,6 +156,7 @@ impl Ledger {
             listeners: Arc::clone(&listeners),
             log: PathBuf::from(log),
             follower: read::Follower::default(),
+            commits: 0,
         };
         let store = Arc::new(read::SqliteStore::open(path)?);
         let (jobs, waiting) = sync_channel(QUEUE);

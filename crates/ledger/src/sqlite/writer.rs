@@ -27,8 +27,9 @@ const LEAST_FOLLOWED: usize = 125;
 /// up to this many, because whoever comes then waits for them.
 const MOST_FOLLOWED: usize = 1_000;
 
-/// A write-ahead log longer than this is moved into the file when nobody waits.
-const WORTH_TIDYING: u64 = 4 << 20;
+/// After so many commits the write-ahead log is moved into the file when nobody waits. Not after each: that waits for the
+/// disk twice.
+const WORTH_TIDYING: u32 = 64;
 
 /// A write-ahead log longer than this is cut, even if that means waiting for readers.
 const LONGEST_LOG: u64 = 256 << 20;
@@ -83,6 +84,8 @@ pub(super) struct Writer {
     pub(super) listeners: Arc<RwLock<Vec<Listener>>>,
     pub(super) log: std::path::PathBuf,
     pub(super) follower: super::read::Follower,
+    /// Commits since the log was last moved into the file.
+    pub(super) commits: u32,
 }
 
 impl Writer {
@@ -139,6 +142,7 @@ impl Writer {
         let transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let more = self.follower.catch_up(&transaction, part)?;
         transaction.commit()?;
+        self.commits = self.commits.saturating_add(1);
         Ok(more)
     }
 
@@ -197,6 +201,7 @@ impl Writer {
         match result {
             Ok((answer, changed)) => {
                 self.memory.tasks.trim();
+                self.commits = self.commits.saturating_add(1);
                 self.tell(changed);
                 Ok(answer)
             }
@@ -226,8 +231,9 @@ impl Writer {
     }
 
     /// Moves what the log holds into the file while nobody waits, so that nobody has to wait for it later.
-    fn tidy_log(&self) {
-        if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > WORTH_TIDYING) {
+    fn tidy_log(&mut self) {
+        if self.commits >= WORTH_TIDYING {
+            self.commits = 0;
             self.conn.pragma_update(None, "wal_checkpoint", "PASSIVE").ok();
         }
     }
@@ -262,5 +268,70 @@ impl From<rusqlite::Error> for AppendError {
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly,
             _ => Self::Store(error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ledger, Options};
+
+    fn follow(behind: &mut Behind, times: usize) -> Vec<usize> {
+        let mut parts = Vec::new();
+        for _ in 0..times {
+            parts.push(behind.part);
+            behind.followed(true);
+        }
+        parts
+    }
+
+    #[test]
+    fn search_waits_for_a_pause_and_then_takes_more_each_time() {
+        let mut behind = Behind::default();
+        behind.work_came();
+        assert_eq!(behind.patience(), Some(QUIET));
+        let parts = follow(&mut behind, 6);
+        assert_eq!((parts.first(), parts.last()), (Some(&LEAST_FOLLOWED), Some(&MOST_FOLLOWED)));
+        assert_eq!(behind.patience(), Some(Duration::ZERO), "nothing came: it goes on at once");
+        behind.work_came();
+        assert_eq!((behind.part, behind.patience()), (LEAST_FOLLOWED, Some(QUIET)));
+        behind.followed(false);
+        assert_eq!(behind.patience(), None, "it knows everything");
+    }
+
+    #[test]
+    fn search_goes_on_now_and_then_where_work_never_pauses() {
+        let mut behind = Behind::default();
+        let starved = (0..STARVED * 3).filter(|_| {
+            behind.work_came();
+            let is_starved = behind.is_starved();
+            if is_starved {
+                behind.followed(true);
+            }
+            is_starved
+        });
+        assert_eq!(starved.count(), 3);
+    }
+
+    #[test]
+    fn the_log_is_moved_into_the_file_after_many_commits_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let ledger = Ledger::open(&path, Options::default()).unwrap();
+        let size = || std::fs::metadata(&path).unwrap().len();
+        let tidy = |commits: u32| {
+            ledger
+                .on_writer(move |writer| {
+                    writer.commits = commits;
+                    writer.tidy_log();
+                    writer.commits
+                })
+                .unwrap()
+        };
+        let before = size();
+        assert_eq!(tidy(WORTH_TIDYING - 1), WORTH_TIDYING - 1);
+        assert_eq!(size(), before, "the tables are still in the log alone");
+        assert_eq!(tidy(WORTH_TIDYING), 0);
+        assert!(size() > before);
     }
 }
