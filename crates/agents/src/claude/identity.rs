@@ -36,6 +36,13 @@ pub fn said_length_key(turn: &str, message_bytes: u64) -> String {
     format!("said:{turn}:{}", text::length_key(message_bytes))
 }
 
+/// Returns the key of a final message that came after a hook had sent the model on in the same turn: its words may be
+/// those of the message before.
+#[must_use]
+pub fn again_key(said_key: &str) -> String {
+    format!("{said_key}:again")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -98,7 +98,12 @@ fn key(hook: &Hook<'_>, said: Option<Said<'_>>) -> String {
         _ => None,
     };
     let key = hook.turn().and_then(|turn| key_in(&turn));
+    let key = key.map(|key| if is_again(hook) { identity::again_key(&key) } else { key });
     key.unwrap_or_else(|| format!("stop:{}", hook.observation.name))
+}
+
+fn is_again(hook: &Hook<'_>) -> bool {
+    hook.payload.get(&["stop_hook_active"]).and_then(Value::as_bool) == Some(true)
 }
 
 /// The text of a message, as title, body and size.

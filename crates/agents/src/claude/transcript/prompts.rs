@@ -88,12 +88,14 @@ fn spoken(told: &mut Telling<'_, '_>, text: &str, images: usize) {
     if head.starts_with("[Request interrupted by user") {
         interruption(told, head);
     } else if head.starts_with("<command-name>") || head.starts_with("<command-message>") {
+        told.lane().sent_on = false;
         command(told, head);
     } else if head.starts_with("<bash-input>") {
         shell(told, head);
     } else if head.starts_with(SUMMARY) {
         compaction::summary(told, text);
     } else if !OUTPUTS.iter().any(|tag| head.starts_with(tag)) {
+        told.lane().sent_on = false;
         prompt(told, text, images);
     }
 }
@@ -271,7 +273,11 @@ fn meta(told: &mut Telling<'_, '_>, text: &str) {
         told.lane().caveat = true;
         return;
     }
-    if head.starts_with("<system-reminder>") || head.starts_with("Stop hook feedback:") {
+    if head.starts_with("Stop hook feedback:") {
+        told.lane().sent_on = true;
+        return;
+    }
+    if head.starts_with("<system-reminder>") {
         return;
     }
     let tool = told.word(told.row.source_tool_use);

@@ -81,6 +81,9 @@ fn last_words(told: &mut Telling<'_, '_>, kept: Value, reason: Option<String>, m
     if let Some(reason) = reason {
         members.push(("stop_reason", Value::from(reason)));
     }
+    if told.lane().sent_on {
+        members.push(("stop_hook_active", Value::Bool(true)));
+    }
     let mut entries = told.as_hook("Stop", members);
     for entry in &mut entries {
         if entry.subject == Subject::Event(Kind::AssistantResponse) {

@@ -106,6 +106,8 @@ pub struct Lane {
     pub(super) refused: Vec<String>,
     /// A last text of which the row did not say whether it ends the turn.
     pub(super) unsettled: Option<Unsettled>,
+    /// A hook sent the model on after an answer to the last prompt.
+    pub(super) sent_on: bool,
     /// The last row of the conversation was a copy.
     pub(super) copied: bool,
 }

@@ -1,5 +1,6 @@
 //! Subagents: a task of their own, a row on the session, and who called whom.
 
+use agent_tracer_agents::claude::identity;
 use agent_tracer_event::{Certainty, Kind, Phase};
 use serde_json::json;
 
@@ -167,7 +168,7 @@ fn an_api_error_fails_the_child_and_its_row_on_the_session() {
     assert_eq!(said.metadata["stopReason"], "error:unknown");
     let words = payload["last_assistant_message"].as_str().unwrap();
     // The transcript holds the same words, and a failure told twice is one failure.
-    assert_eq!(said.key, agent_tracer_agents::claude::identity::said_key(agent, words));
+    assert_eq!(said.key, identity::said_key(agent, words));
     assert_eq!(turn(&reading).state, Some(CallState::Failed));
     let told = only(&reading, Kind::ActionLogged);
     assert_eq!((told.phase, told.task.runtime_session.as_str()), (Phase::Close, session));
@@ -224,8 +225,11 @@ fn the_last_words_of_a_stop_have_the_key_of_their_row_in_the_transcript() {
                     continue;
                 }
                 let prompt = captured.payload["prompt_id"].as_str().unwrap();
-                let keys =
-                    texts.iter().map(|text| agent_tracer_agents::claude::identity::said_key(prompt, text));
+                let is_again = captured.payload["stop_hook_active"] == true;
+                let keys = texts.iter().map(|text| {
+                    let key = identity::said_key(prompt, text);
+                    if is_again { identity::again_key(&key) } else { key }
+                });
                 assert!(keys.into_iter().any(|one| one == *key), "{}", captured.place);
                 agreed += 1;
             }

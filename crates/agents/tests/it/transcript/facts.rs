@@ -42,6 +42,42 @@ fn calls_that_were_not_allowed_to_run_say_who_did_not_allow_it() {
 }
 
 #[test]
+fn an_answer_after_a_hook_sent_the_model_on_is_another_one_even_in_the_same_words() {
+    let row = |kind: &str, uuid: &str, prompt: &str, more: Value| {
+        let mut row = json!({"type": kind, "uuid": uuid, "sessionId": "s-1", "promptId": prompt,
+            "timestamp": "2026-11-15T19:56:50Z"});
+        row.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        row.to_string()
+    };
+    let user = |uuid: &str, prompt: &str, text: &str, is_meta: bool| {
+        row("user", uuid, prompt, json!({"isMeta": is_meta, "message": {"role": "user", "content": text}}))
+    };
+    let answer = |uuid: &str, prompt: &str| {
+        let content = json!([{"type": "text", "text": "Done."}]);
+        let message = json!({"id": format!("msg_{uuid}"), "model": "m", "role": "assistant",
+            "stop_reason": "end_turn", "content": content, "usage": {"input_tokens": 1, "output_tokens": 1}});
+        row("assistant", uuid, prompt, json!({"message": message}))
+    };
+    let rows = [
+        user("1", "p", "Go", false),
+        answer("2", "p"),
+        user("3", "p", "Stop hook feedback:\nkeep going", true),
+        answer("4", "p"),
+        user("5", "q", "Go", false),
+        answer("6", "q"),
+    ];
+    let lines: Vec<&str> = rows.iter().map(String::as_str).collect();
+    for level in [Level::Metadata, Level::Actions, Level::Full] {
+        let told = read_lines(&lines, level).entries();
+        let keys: Vec<bool> = of_kind(&told, Kind::AssistantResponse)
+            .iter()
+            .map(|answer| answer.key.ends_with(":again"))
+            .collect();
+        assert_eq!(keys, [false, true, false], "{level:?}");
+    }
+}
+
+#[test]
 fn escape_cuts_a_call_off_and_no_in_the_dialog_denies_it() {
     let ends: Vec<(CallState, Value)> =
         ends("2.1.325/interrupt").into_iter().map(|(_, (state, class, _))| (state, class)).collect();
