@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-shell bench-scan bench-store hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-fuzz test-gate prices
+.PHONY: bench-hook bench-shell bench-scan bench-store bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-fuzz test-gate prices
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,7 +83,7 @@ test-gate: build
 test-real: build ## Drive the real Claude Code and the real Codex, offline
 	tests/real-clients/check --dist $(DIST)
 
-bench: bench-hook bench-shell bench-scan bench-store ## Measure what it costs, as ratios in one run each
+bench: bench-hook bench-shell bench-scan bench-store bench-usage ## Measure what it costs, as ratios in one run each
 
 bench-hook: build floor-static ## What the hook costs
 	$(CARGO) run --quiet --release -p agent-tracer-bench-hook --bin bench-hook -- \
@@ -102,6 +102,12 @@ STORE_KEEP ?=
 bench-store: build ## What keeping and asking costs
 	$(CARGO) run --quiet --release -p agent-tracer-bench-store -- --events $(STORE_EVENTS) \
 	  --server $(DIST)/agent-tracer $(if $(STORE_KEEP),--keep $(STORE_KEEP)) --json target/bench-store.json
+
+bench-usage: ## Tokens against the truth, and the time of it, side by side with ccusage
+	$(CARGO) build --quiet --release -p agent-tracer-cli
+	$(CARGO) run --quiet --release -p agent-tracer-bench-scan -- \
+	  --size 1000 --corpus target/bench-usage --only-corpus
+	python3 bench/usage/run.py --corpus target/bench-usage --json target/bench-usage.json
 
 prices: ## Take prices from the pinned releases of their public source
 	scripts/refresh-prices

@@ -35,6 +35,8 @@ struct Options {
     /// Where the peer is installed.
     cache: PathBuf,
     peer: bool,
+    /// Write the corpus and measure nothing: another bench reads it.
+    only_corpus: bool,
 }
 
 fn options(arguments: &[String]) -> Result<Options, String> {
@@ -47,6 +49,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
         corpus: None,
         cache: PathBuf::from("target/bench-scan"),
         peer: true,
+        only_corpus: false,
     };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
@@ -61,8 +64,9 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             "--corpus" => options.corpus = Some(value()?.into()),
             "--cache" => options.cache = value()?.into(),
             "--no-ccusage" => options.peer = false,
+            "--only-corpus" => options.only_corpus = true,
             other => {
-                let known = "--size MB, --seed N, --rounds N, --threads N, --json FILE, --corpus DIR, --cache DIR, --no-ccusage";
+                let known = "--size MB, --seed N, --rounds N, --threads N, --json FILE, --corpus DIR, --cache DIR, --no-ccusage, --only-corpus";
                 return Err(format!("unknown argument `{other}`\nhint: {known}"));
             }
         }
@@ -75,6 +79,9 @@ fn measure(arguments: &[String]) -> Result<bool, String> {
     let temporary = tempfile::tempdir().map_err(|error| format!("cannot make a directory: {error}"))?;
     let home = options.corpus.clone().unwrap_or_else(|| temporary.path().to_owned());
     let facts = corpus::ensure(&home, options.size_mb, options.seed)?;
+    if options.only_corpus {
+        return Ok(true);
+    }
     let peer = match options.peer.then(|| ccusage::install(&options.cache)) {
         Some(Ok(peer)) => Some(peer),
         Some(Err(reason)) => {

@@ -10,9 +10,9 @@ use agent_tracer_event::{Agent, FactId, Kind, Lane, Millis, TaskId};
 
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
-    FailureStat, FileStat, FileUse, Hit, LaneBins, Loop, McpStat, OutcomeCounts, Page, Permission, Question,
-    Row, SkillStat, SourceHealth, StoreHealth, Task, TaskKind, TaskStatus, TaskSummary, Todo, ToolCall,
-    ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
+    FailureStat, FileStat, FileUse, Hit, LaneBins, Limit, Loop, McpStat, OutcomeCounts, Page, Permission,
+    Question, Row, SkillStat, SourceHealth, StoreHealth, Task, TaskKind, TaskStatus, TaskSummary, Todo,
+    ToolCall, ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
 };
 
 /// The most items of one page.
@@ -203,6 +203,8 @@ pub trait Store: Send + Sync {
     fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>>;
     /// Windows of five hours, newest first; the one that is open says what it comes to.
     fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>>;
+    /// How much of each agent's rate limits is used, and when they will be reached.
+    fn limits(&self, now: Millis) -> Answer<Page<Limit>>;
     /// What a task and all below it spent, by model.
     fn task_usage(&self, id: &TaskId) -> Answer<Page<UsageBucket>>;
     fn files(&self, range: &Range) -> Answer<Page<FileStat>>;

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::Zone;
-use agent_tracer_ledger::view::{BlockForecast, UsageView};
+use agent_tracer_ledger::view::{BlockForecast, Limit, UsageView};
 use serde::Serialize;
 
 use crate::arguments::{Options, PeriodName, Usage};
@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::local_time::LocalTime;
 use crate::moment;
 use crate::output::Output;
-use crate::reading::{Reading, check_order, json};
+use crate::reading::{Reading, check_order, json, refused};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -68,6 +68,9 @@ struct Window {
 struct Report {
     items: Vec<Item>,
     total: UsageView,
+    /// Of windows: what the agents said of their rate limits.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<Limit>,
 }
 
 /// What was asked, understood.
@@ -106,7 +109,11 @@ pub(super) fn run(
         sum::add(&mut total, &item.usage);
     }
     let is_empty = items.is_empty();
-    let report = Report { items, total };
+    let limits = match reading.as_ref().and_then(|reading| reading.store()) {
+        Some(store) if arguments.period == PeriodName::Blocks => store.limits(now).map_err(refused)?.items,
+        _ => Vec::new(),
+    };
+    let report = Report { items, total, limits };
     if arguments.json {
         output.data(&json(&report)?)?;
     } else if arguments.csv {

@@ -105,6 +105,48 @@ pub struct BlockForecast {
     pub cost_usd: f64,
 }
 
+/// How much of a rate limit of an agent's account is used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Limit {
+    /// The agent.
+    #[schema(value_type = String)]
+    pub agent: Agent,
+    /// `five_hour` or `seven_day`.
+    pub window: String,
+    /// How much of it is used, in percent.
+    pub used_pct: f64,
+    /// When that was seen.
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Millis,
+    /// When it begins anew, where the client says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub resets_at: Option<Millis>,
+    /// Where it goes, if it goes on like lately.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forecast: Option<LimitForecast>,
+}
+
+/// A straight line through what was seen of a limit lately.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LimitForecast {
+    /// Percent in an hour.
+    pub pct_per_hour: f64,
+    /// When all is used; none if it begins anew before that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub full_at: Option<Millis>,
+    /// How much is used when it begins anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pct_at_reset: Option<f64>,
+    /// How far it may be believed: `low`, `medium` or `high`.
+    pub certainty: String,
+    /// The points that the line was drawn through.
+    pub points: u64,
+}
+
 /// A file over many tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

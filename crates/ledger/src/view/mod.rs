@@ -16,8 +16,8 @@ pub use health::{
     UnrecognisedName,
 };
 pub use insight::{
-    AgentStat, Attention, BlockForecast, CommandStat, FailureStat, FileStat, Hit, Loop, McpStat, SkillStat,
-    ToolDurations, ToolStat, UsageBlock, UsageBucket,
+    AgentStat, Attention, BlockForecast, CommandStat, FailureStat, FileStat, Hit, Limit, LimitForecast, Loop,
+    McpStat, SkillStat, ToolDurations, ToolStat, UsageBlock, UsageBucket,
 };
 pub use lists::{
     CommandRun, ContextPoint, ContextPointKind, Exploration, FileUse, FileUser, Permission, Question, Todo,

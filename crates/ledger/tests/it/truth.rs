@@ -191,3 +191,23 @@ fn whatever_it_is_asked_by_the_sum_is_the_same_and_what_is_left_is_told_apart() 
         }
     }
 }
+
+#[test]
+fn rate_limits_are_those_that_the_newest_sessions_told() {
+    let mut found = 0;
+    for scenario in scenarios().iter().filter(|scenario| scenario.name.starts_with("codex/")) {
+        let world = World::with(&scenario.observed(None), usize::MAX);
+        let store = world.ledger.store();
+        let last = tasks(&world).values().map(|task| task.last_event_at).max().unwrap_or(Millis(0));
+        for limit in store.limits(last).unwrap().items {
+            assert!((0.0..=100.0).contains(&limit.used_pct), "{} {limit:?}", scenario.name);
+            assert!(limit.resets_at.is_none_or(|resets| resets > limit.at), "{} {limit:?}", scenario.name);
+            found += 1;
+        }
+        // Long after, every window has begun anew.
+        for limit in store.limits(Millis(i64::MAX / 2)).unwrap().items {
+            assert_eq!((limit.resets_at, limit.forecast), (None, None), "{}", scenario.name);
+        }
+    }
+    assert!(found > 0, "{found}");
+}

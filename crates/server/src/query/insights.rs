@@ -2,8 +2,8 @@
 
 use agent_tracer_event::{CallState, Kind};
 use agent_tracer_ledger::view::{
-    ActivityBucket, AgentStat, Attention, CommandStat, FailureStat, FileStat, Hit, Loop, McpStat, SkillStat,
-    ToolStat, UsageBlock, UsageBucket,
+    ActivityBucket, AgentStat, Attention, CommandStat, FailureStat, FileStat, Hit, Limit, Loop, McpStat,
+    SkillStat, ToolStat, UsageBlock, UsageBucket,
 };
 use agent_tracer_ledger::{SearchFilter, UsageBy, Utc, Zone};
 
@@ -95,6 +95,15 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         shape: page::<UsageBlock>,
         ages: Ages::Always,
         ask: |app, asked| json(app.doors.store.blocks(asked.now, &asked.range())),
+    },
+    Endpoint {
+        path: "/limits",
+        operation: "listLimits",
+        summary: "How much of each agent's rate limits is used, and when they will be reached.",
+        params: &[],
+        shape: page::<Limit>,
+        ages: Ages::Always,
+        ask: |app, asked| json(app.doors.store.limits(asked.now)),
     },
     Endpoint {
         path: "/files",

@@ -295,6 +295,9 @@ impl Store for Memory {
     fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
         self.empty(&format!("blocks {now:?} {range:?}"))
     }
+    fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
+        self.empty(&format!("limits {now:?}"))
+    }
     fn task_usage(&self, id: &TaskId) -> Answer<Page<UsageBucket>> {
         self.empty(&format!("task_usage {id:?}"))
     }

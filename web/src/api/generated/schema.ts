@@ -685,6 +685,61 @@ export interface components {
             /** @description The task. */
             taskId: string;
         };
+        /** @description How much of a rate limit of an agent's account is used. */
+        Limit: {
+            /** @description The agent. */
+            agent: string;
+            /**
+             * Format: date-time
+             * @description When that was seen.
+             */
+            at: string;
+            forecast?: null | components["schemas"]["LimitForecast"];
+            /**
+             * Format: date-time
+             * @description When it begins anew, where the client says so.
+             */
+            resetsAt?: string | null;
+            /**
+             * Format: double
+             * @description How much of it is used, in percent.
+             */
+            usedPct: number;
+            /** @description `five_hour` or `seven_day`. */
+            window: string;
+        };
+        /** @description A straight line through what was seen of a limit lately. */
+        LimitForecast: {
+            /** @description How far it may be believed: `low`, `medium` or `high`. */
+            certainty: string;
+            /**
+             * Format: date-time
+             * @description When all is used; none if it begins anew before that.
+             */
+            fullAt?: string | null;
+            /**
+             * Format: double
+             * @description How much is used when it begins anew.
+             */
+            pctAtReset?: number | null;
+            /**
+             * Format: double
+             * @description Percent in an hour.
+             */
+            pctPerHour: number;
+            /**
+             * Format: int64
+             * @description The points that the line was drawn through.
+             */
+            points: number;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        LimitPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Limit"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
         /** @description The server answers. */
         Liveness: {
             /** @description `ok`. */

@@ -1,7 +1,7 @@
 //! A report as a table for people and as one for spreadsheets.
 
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::view::UsageView;
+use agent_tracer_ledger::view::{Limit, UsageView};
 
 use super::{Item, Question, Report};
 use crate::arguments::PeriodName;
@@ -69,6 +69,9 @@ pub(super) fn text(report: &Report, question: &Question<'_>, output: &Output) ->
             left.reason
         ));
     }
+    for limit in &report.limits {
+        text.push_str(&format!("\n{}\n", limit_line(limit, question)));
+    }
     if report.total.provenance.unpriced > 0 {
         text.push_str(&format!(
             "\n{} without a price: their tokens count, their cost does not (`+`, `?`)\n",
@@ -76,6 +79,24 @@ pub(super) fn text(report: &Report, question: &Question<'_>, output: &Output) ->
         ));
     }
     text
+}
+
+/// What is known of a rate limit.
+fn limit_line(limit: &Limit, question: &Question<'_>) -> String {
+    let window = if limit.window == "five_hour" { "5 h" } else { "7 d" };
+    let mut line = format!("{} {window} limit: {:.0}% used", limit.agent, limit.used_pct);
+    if let Some(resets) = limit.resets_at {
+        line.push_str(&format!(", begins anew {}", question.zone.minute(resets)));
+    }
+    if let Some(forecast) = &limit.forecast {
+        line.push_str(&format!("; {:+.1}% an hour", forecast.pct_per_hour));
+        match forecast.full_at {
+            Some(full) => line.push_str(&format!(", full {}", question.zone.minute(full))),
+            None => line.push_str(", not full before that"),
+        }
+        line.push_str(&format!(" ({} certainty)", forecast.certainty));
+    }
+    line
 }
 
 fn plural(count: u64, thing: &str) -> String {

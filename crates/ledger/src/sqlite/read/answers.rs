@@ -3,15 +3,15 @@
 use agent_tracer_event::{FactId, Millis, TaskId};
 
 use super::{
-    SqliteStore, activity, attention, blocks, context, detail, files, health, insights, lanes, lists, loops,
-    search, summary, task, tasks, turns, usage,
+    SqliteStore, activity, attention, blocks, context, detail, files, health, insights, lanes, limits, lists,
+    loops, search, summary, task, tasks, turns, usage,
 };
 use crate::store::{Answer, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone};
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
-    FailureStat, FileStat, FileUse, Hit, LaneBins, Loop, McpStat, OutcomeCounts, Page, Permission, Question,
-    Row, SkillStat, SourceHealth, StoreHealth, Task, TaskSummary, Todo, ToolCall, ToolDurations, ToolStat,
-    TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
+    FailureStat, FileStat, FileUse, Hit, LaneBins, Limit, Loop, McpStat, OutcomeCounts, Page, Permission,
+    Question, Row, SkillStat, SourceHealth, StoreHealth, Task, TaskSummary, Todo, ToolCall, ToolDurations,
+    ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
 };
 
 impl Store for SqliteStore {
@@ -101,6 +101,10 @@ impl Store for SqliteStore {
 
     fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
         self.ask(|conn| blocks::blocks(conn, now, range))
+    }
+
+    fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
+        self.ask(|conn| limits::limits(conn, now))
     }
 
     fn task_usage(&self, id: &TaskId) -> Answer<Page<UsageBucket>> {

@@ -17,6 +17,7 @@ mod follower;
 mod health;
 mod insights;
 mod lanes;
+mod limits;
 mod lists;
 mod loops;
 #[cfg(test)]

@@ -1,0 +1,114 @@
+//! When a limit will be reached, if it goes on like that.
+//!
+//! A straight line through what was seen lately in the window that is open now. A line through few or scattered points
+//! says little, so it says how sure it is; through a single one there is none.
+
+/// How far a forecast may be believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Few points, or far from a line.
+    Low,
+    /// Some points near a line.
+    Medium,
+    /// Many points on a line.
+    High,
+}
+
+impl Trust {
+    /// In a word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// A straight line through what was seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Forecast {
+    /// Percent in an hour.
+    pub per_hour: f64,
+    /// When all is used; none if it does not grow.
+    pub full_at: Option<i64>,
+    /// How far it may be believed.
+    pub trust: Trust,
+}
+
+/// Shorter stretches say nothing about a slope.
+const LEAST_MS: i64 = 5 * 60_000;
+
+const HOUR_MS: f64 = 3_600_000.0;
+
+/// Draws the line through points of time and percent, oldest first.
+#[must_use]
+pub fn forecast(points: &[(i64, f64)]) -> Option<Forecast> {
+    let (first, last) = (points.first()?, points.last()?);
+    if last.0 - first.0 < LEAST_MS {
+        return None;
+    }
+    let n = points.len() as f64;
+    let hours = |at: i64| (at - first.0) as f64 / HOUR_MS;
+    let mean_x = points.iter().map(|(at, _)| hours(*at)).sum::<f64>() / n;
+    let mean_y = points.iter().map(|(_, used)| used).sum::<f64>() / n;
+    let (mut xx, mut xy, mut yy) = (0.0, 0.0, 0.0);
+    for (at, used) in points {
+        let (x, y) = (hours(*at) - mean_x, used - mean_y);
+        xx += x * x;
+        xy += x * y;
+        yy += y * y;
+    }
+    let slope = xy / xx;
+    if !slope.is_finite() {
+        return None;
+    }
+    // How much of the scatter the line explains.
+    let fit = if yy > 0.0 { xy * xy / (xx * yy) } else { 1.0 };
+    let trust = match points.len() {
+        10.. if fit >= 0.9 => Trust::High,
+        4.. if fit >= 0.7 => Trust::Medium,
+        _ => Trust::Low,
+    };
+    let left = (100.0 - last.1).max(0.0);
+    let full_at = (slope > 1e-6).then(|| left / slope * HOUR_MS).filter(|wait| *wait < 1e13);
+    Some(Forecast { per_hour: slope, full_at: full_at.map(|wait| last.0 + wait as i64), trust })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: i64 = 60_000;
+
+    #[test]
+    fn a_line_reaches_the_limit_where_it_points() {
+        let points: Vec<(i64, f64)> = (0..=12).map(|at| (at * 5 * MINUTE, 10.0 + at as f64)).collect();
+        let line = forecast(&points).unwrap();
+        assert!((line.per_hour - 12.0).abs() < 1e-9);
+        assert_eq!(line.trust, Trust::High);
+        // 78 percent are left at twelve an hour.
+        assert!((line.full_at.unwrap() - (60 + 390) * MINUTE).abs() < MINUTE, "{line:?}");
+    }
+
+    #[test]
+    fn few_points_and_scattered_ones_are_believed_less() {
+        let two = forecast(&[(0, 10.0), (60 * MINUTE, 20.0)]).unwrap();
+        assert_eq!(two.trust, Trust::Low);
+        let scattered: Vec<(i64, f64)> =
+            (0..20).map(|at| (at * 10 * MINUTE, if at % 2 == 0 { 5.0 } else { 60.0 })).collect();
+        assert_eq!(forecast(&scattered).unwrap().trust, Trust::Low);
+    }
+
+    #[test]
+    fn what_does_not_grow_is_never_full_and_a_moment_says_nothing() {
+        let flat = forecast(&[(0, 40.0), (30 * MINUTE, 40.0)]).unwrap();
+        assert_eq!((flat.per_hour, flat.full_at), (0.0, None));
+        assert_eq!(forecast(&[(0, 1.0)]), None);
+        assert_eq!(forecast(&[(0, 1.0), (1_000, 50.0)]), None);
+        assert_eq!(forecast(&[]), None);
+        let over = forecast(&[(0, 90.0), (30 * MINUTE, 104.0)]).unwrap();
+        assert_eq!(over.full_at, Some(30 * MINUTE), "it is full already");
+    }
+}
