@@ -39,6 +39,18 @@ pub struct Evidence {
     pub reason: String,
 }
 
+impl Reading {
+    /// Writes on every event which channel and field said so. Where several did, the surest is shown.
+    pub fn say_why(&mut self) {
+        for entry in &mut self.entries {
+            if matches!(entry.subject, Subject::Event(_)) {
+                let reason = entry.evidence.reason.as_str();
+                entry.metadata.insert("evidenceReason".to_owned(), reason.into());
+            }
+        }
+    }
+}
+
 impl Evidence {
     /// Seen happening.
     #[must_use]

@@ -124,6 +124,19 @@ pub(super) fn write_message(entry: &mut Entry, message: Kept<'_>) {
     write_words(entry, message, "messageBytes");
 }
 
+/// The most characters of a text that metadata repeats.
+const METADATA_CHARS: usize = 10_000;
+
+/// Carries words, or where the level drops them their size.
+pub(super) fn carry(metadata: &mut Metadata, name: &str, words: Kept<'_>) {
+    let value = match words {
+        Kept::Text("") => return,
+        Kept::Text(words) => Value::from(text::cut(words, METADATA_CHARS).as_ref()),
+        Kept::Bytes(bytes) => serde_json::json!({ "bytes": bytes }),
+    };
+    metadata.insert(name.to_owned(), value);
+}
+
 fn write_words(entry: &mut Entry, words: Kept<'_>, size: &str) {
     let bytes = match words {
         Kept::Text(words) => {

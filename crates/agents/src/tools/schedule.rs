@@ -20,7 +20,7 @@ pub(super) const TABLE: &[Row] = &[
             text(SCHEDULE, "cron", 200),
             flag(&["recurring"], "recurring"),
             flag(&["durable"], "durable"),
-            id(&["id"], "cronId"),
+            id(&["id"], "id"),
         ],
         body: &["prompt"],
         title: |input| match (input.text(SCHEDULE), input.text(&["prompt"])) {
@@ -37,7 +37,7 @@ pub(super) const TABLE: &[Row] = &[
         label: Some("Cron delete"),
         operation: "delete",
         entity: Some((EntityType::Cron, &["id"])),
-        keep: &[id(&["id"], "cronId")],
+        keep: &[id(&["id"], "id")],
         title: |input| match input.id(&["id"]) {
             Some(id) => format!("Delete schedule {id}"),
             None => "Delete a schedule".to_owned(),

@@ -124,6 +124,10 @@ impl FactRow {
         let error = text("errorClass").and_then(ErrorClass::parse);
         let signature = text("callSignature").and_then(|hex| u64::from_str_radix(hex, 16).ok());
         let is_signed = is_call || list == List::Permission;
+        let title = fact
+            .title
+            .filter(|title| !title.is_empty())
+            .unwrap_or_else(|| fact.tool_name.clone().or_else(|| kind.map(plain_words)).unwrap_or_default());
         let is_record = list == List::Response && text("usageSource") == Some("record");
         Self {
             fact: number_of_fact,
@@ -144,7 +148,7 @@ impl FactRow {
             channels: channel_bits(&fact.channels),
             data: FactData {
                 key: fact.key,
-                title: fact.title.unwrap_or_default(),
+                title,
                 body: fact.body,
                 tool_use_id: fact.tool_use_id,
                 agent_id: fact.agent_id,
@@ -190,4 +194,11 @@ impl FactRow {
         }
         Usage::read(&self.data.metadata)
     }
+}
+
+/// A title for an event that nobody gave one, such as the end of something whose beginning was not seen.
+fn plain_words(kind: Kind) -> String {
+    let words = kind.as_str().replace(['.', '_'], " ");
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -275,7 +275,7 @@ impl<'c> Apply<'c> {
             is_news |= self.enter(observed, u32::try_from(index).unwrap_or(u32::MAX), entry, source)?;
         }
         if is_news || reading.entries.is_empty() {
-            self.count_unrecognised(observed, reading);
+            self.count_unrecognised(observed, reading)?;
         }
         Ok(match (is_news, is_refused) {
             (true, _) if reading.unrecognised.iter().any(|what| matches!(what, Unrecognised::Event(_))) => {
@@ -378,8 +378,18 @@ impl<'c> Apply<'c> {
         Ok(heard == Heard::News)
     }
 
-    fn count_unrecognised(&mut self, observed: &Observed, reading: &Reading) {
-        let version = reading.client_version.clone().unwrap_or_default();
+    /// Counts what nobody knows by its name and the client's version: its own, else the one its task told of.
+    fn count_unrecognised(&mut self, observed: &Observed, reading: &Reading) -> rusqlite::Result<()> {
+        if reading.unrecognised.is_empty() {
+            return Ok(());
+        }
+        let mut version = reading.client_version.clone();
+        if let (None, Some(entry)) = (&version, reading.entries.first()) {
+            let task = self.task(&entry.task)?;
+            let known = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?;
+            version = known.and_then(|known| known.told.text("clientVersion").map(str::to_owned));
+        }
+        let version = version.unwrap_or_default();
         for unrecognised in &reading.unrecognised {
             let (what, name) = match unrecognised {
                 Unrecognised::Event(name) => ("event", name),
@@ -393,6 +403,7 @@ impl<'c> Apply<'c> {
             let key = (observed.agent as i64, version.clone(), what.to_owned(), name);
             *self.unrecognised.entry(key).or_default() += 1;
         }
+        Ok(())
     }
 
     /// The number of a task.

@@ -150,3 +150,61 @@ fn silence_changes_what_is_shown_and_what_is_found() {
         assert!(found.iter().all(|task| task.status == status));
     }
 }
+
+#[test]
+fn no_row_is_without_a_title_even_if_nothing_else_was_ever_seen() {
+    let folder = agent_tracer_testkit::fixtures().join("claude-code/2.1.325-payloads");
+    let (mut payloads, mut rows) = (0, 0);
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let payload = std::fs::read(&path).unwrap();
+        let observed = agent_tracer_testkit::hook(
+            Agent::ClaudeCode,
+            "alone",
+            Millis(1_790_000_000_000),
+            false,
+            &payload,
+        );
+        let world = World::with(&[observed], 1);
+        for row in world.ledger.store().changes(0, 100).unwrap() {
+            assert!(!row.title.trim().is_empty(), "{}: {row:?}", path.display());
+            let why = row.metadata.get("evidenceReason").and_then(|why| why.as_str()).unwrap_or_default();
+            assert!(why.starts_with("hook "), "{}: {why:?} in {row:?}", path.display());
+            rows += 1;
+        }
+        payloads += 1;
+    }
+    assert!(payloads > 30 && rows > payloads, "{payloads} payloads, {rows} rows");
+}
+
+#[test]
+fn what_nobody_knows_is_counted_with_the_version_that_its_task_told_of() {
+    let say = |name: &str, is_status_line: bool, payload: &str| {
+        let at = Millis(BEGIN);
+        agent_tracer_testkit::hook(Agent::ClaudeCode, name, at, is_status_line, payload.as_bytes())
+    };
+    let unknown = r#"{"session_id":"5a133364","hook_event_name":"Teleported","cwd":"/nowhere"}"#;
+    let line = r#"{"session_id":"5a133364","version":"2.1.999","cwd":"/nowhere","model":{"id":"m"},
+        "context_window":{"used_percentage":3},"cost":{"total_cost_usd":0.1}}"#;
+    let world = World::with(&[say("a", true, line), say("b", false, unknown)], 1);
+    let counted = world.ledger.store().unrecognised().unwrap();
+    let named: Vec<_> = counted.iter().map(|it| (it.client_version.as_str(), it.name.as_str())).collect();
+    assert_eq!(named, [("2.1.999", "Teleported")]);
+}
+
+#[test]
+fn what_codex_was_told_and_said_last_is_named_as_with_every_agent() {
+    let say = |name: &str, payload: &str| {
+        agent_tracer_testkit::hook(Agent::Codex, name, Millis(BEGIN), false, payload.as_bytes())
+    };
+    let base = r#""session_id":"01a1e271-efbf","turn_id":"t1","cwd":"/nowhere","model":"gpt-5""#;
+    let prompt = format!(r#"{{{base},"hook_event_name":"UserPromptSubmit","prompt":"List the files"}}"#);
+    let stop = format!(
+        r#"{{{base},"hook_event_name":"Stop","stop_hook_active":false,"last_assistant_message":"There are two"}}"#
+    );
+    let world = World::with(&[say("a", &prompt), say("b", &stop)], 1);
+    let rows = world.ledger.store().changes(0, 100).unwrap();
+    let said = |key: &str| rows.iter().find_map(|row| row.metadata.get(key)?.as_str());
+    assert_eq!(said("prompt"), Some("List the files"));
+    assert_eq!(said("lastAssistantMessage"), Some("There are two"));
+}

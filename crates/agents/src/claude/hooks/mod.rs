@@ -75,12 +75,14 @@ pub(in crate::claude) fn read_payload(observation: &Observation<'_>, payload: &V
     let mut reading = Reading::default();
     let Some(event) = find(hook.event) else {
         unrecognised(&hook, payload, &mut reading);
+        reading.say_why();
         return reading;
     };
     (event.read)(&hook, &mut reading);
     add_parent(&hook, &mut reading);
     hook.check_permission_mode(&mut reading);
     other_members(&hook, event, &mut reading);
+    reading.say_why();
     reading
 }
 

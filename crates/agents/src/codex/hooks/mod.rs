@@ -61,12 +61,14 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
     let mut reading = Reading::default();
     let Some(event) = find(hook.event) else {
         unrecognised(&hook, &payload, &mut reading);
+        reading.say_why();
         return reading;
     };
     (event.read)(&hook, &mut reading);
     reading.entries.extend(hook.parent());
     hook.check(&mut reading);
     other_members(&hook, event, &mut reading);
+    reading.say_why();
     reading
 }
 

@@ -5,7 +5,7 @@ use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading, Subject};
 use super::Event;
 use super::hook::Hook;
 use crate::codex::facts::{
-    interrupted_key, prompt_key, put, said_key, write_message, write_prompt, write_title,
+    carry, interrupted_key, prompt_key, put, said_key, write_message, write_prompt, write_title,
 };
 
 pub(super) const EVENTS: &[Event] = &[
@@ -25,6 +25,7 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     message.title = Some("Prompt".to_owned());
     if let Some(said) = said {
         write_prompt(&mut message, said);
+        carry(&mut message.metadata, "prompt", said);
     }
     put(&mut message.metadata, "delegated", hook.is_child().then_some(true));
     reading.entries.push(message);
@@ -69,6 +70,7 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     entry.ended_at = Some(hook.observation.arrived);
     if let Some(said) = said {
         write_message(&mut entry, said);
+        carry(&mut entry.metadata, "lastAssistantMessage", said);
     }
     put(&mut entry.metadata, "stopHookActive", is_again);
     entry
