@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-shell bench-scan bench-store bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-fuzz test-gate prices
+.PHONY: bench-hook bench-shell bench-scan bench-ui bench-store bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-fuzz test-gate prices
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,10 @@ bench-hook: build floor-static ## What the hook costs
 
 bench-shell: ## What reading a shell command costs
 	$(CARGO) run --quiet --release -p agent-tracer-bench-shell
+
+bench-ui: build ## What the dashboard costs in a real browser
+	@scripts/install-missing chromium chromium
+	node bench/ui/run.mjs --tracer $(DIST)/agent-tracer --json target/bench-ui.json
 
 bench-scan: ## How fast transcripts are read
 	$(CARGO) run --quiet --release -p agent-tracer-bench-scan
