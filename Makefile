@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-shell bench-scan bench-ui bench-store bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-fuzz test-gate prices
+.PHONY: bench-hook bench-shell bench-scan bench-ui bench-store bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-fuzz test-gate prices
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,11 +48,11 @@ floor-static:
 
 check: ## The fast loop: format, lints with warnings denied, docs, unit tests
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace --lib --bins --quiet
 
-test: build test-rust test-web test-e2e test-prometheus test-api test-fuzz test-gate ## Every test there is
+test: build test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-fuzz test-gate ## Every test there is
 	@echo "all tests passed"
 
 test-rust:
@@ -72,6 +72,11 @@ test-prometheus: build ## A real Prometheus scrapes the real server
 test-api: build ## Schemathesis asks the real server what its OpenAPI document allows, and what not
 	@scripts/need-schemathesis target/tools/schemathesis tests/real-server/requirements.txt
 	tests/real-server/api --tracer $(DIST)/agent-tracer --schemathesis target/tools/schemathesis/bin/schemathesis
+
+test-clickhouse: ## Both stores answer alike, on the real engine of ClickHouse
+	@scripts/fetch-clickhouse target/tools/clickhouse
+	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse \
+	  $(CARGO) test -p agent-tracer-clickhouse --features engine
 
 test-fuzz:
 	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures

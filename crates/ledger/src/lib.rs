@@ -12,15 +12,21 @@ extern crate self as agent_tracer_ledger;
 mod fold;
 mod observed;
 pub mod project;
-mod search;
+pub mod record;
+pub mod search;
 mod sqlite;
 mod store;
 pub mod view;
 
+/// What every engine does alike: places in lists, what silence means, what sums show, which texts are searched.
+pub mod engine {
+    pub use crate::sqlite::read::{Grid, Local, cursor, is_indexed, local_stretches, silence, spent, texts};
+}
+
 pub use fold::{Fact, Told, fold};
 pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};
 pub use sqlite::{
-    AppendError, Committed, Full, Kept, Ledger, OpenError, Options, Retention, RunningProcess, Upkeep,
+    AppendError, Committed, Full, Kept, Ledger, OpenError, Options, Outbox, Retention, RunningProcess, Upkeep,
     open_read_only, unpack,
 };
 pub use store::{

@@ -39,6 +39,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("policy", &["event", "shell", "policy-table"]),
         ("prices", &["event"]),
         ("ledger", &["event", "prices"]),
+        ("clickhouse", &["event", "ledger"]),
         ("intake", &["spool", "privacy", "agents", "ledger", "event"]),
         ("server", &["spool", "privacy", "agents", "policy", "ledger", "event", "shell"]),
     ];

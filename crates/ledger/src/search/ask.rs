@@ -7,23 +7,23 @@ const MOST_WORDS: usize = 16;
 
 /// Something that must be in a document: one of several ways, each a set of terms that must all be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Need {
+pub struct Need {
     /// The ways. Of the last term of each, the beginning is enough if `is_open`.
-    pub(crate) ways: Vec<Vec<String>>,
+    pub ways: Vec<Vec<String>>,
     /// The word may go on.
-    pub(crate) is_open: bool,
+    pub is_open: bool,
 }
 
 /// All that must be in a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ask {
+pub struct Ask {
     /// One for each word.
-    pub(crate) needs: Vec<Need>,
+    pub needs: Vec<Need>,
 }
 
 impl Ask {
     /// Reads the words of a question. The last may be the beginning of a word, unless something follows it.
-    pub(crate) fn of(question: &str) -> Self {
+    pub fn of(question: &str) -> Self {
         let found: Vec<Piece<'_>> = pieces(question).take(MOST_WORDS).collect();
         let goes_on = question.chars().next_back().is_some_and(|letter| !letter.is_whitespace());
         let last = found.len().saturating_sub(1);
@@ -41,7 +41,7 @@ impl Ask {
     }
 
     /// Whether nothing is asked for.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.needs.is_empty()
     }
 

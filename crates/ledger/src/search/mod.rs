@@ -9,6 +9,6 @@ mod ask;
 mod snippet;
 mod terms;
 
-pub(crate) use ask::{Ask, Need};
-pub(crate) use snippet::snippet;
-pub(crate) use terms::{Terms, mark, term_of_word};
+pub use ask::{Ask, Need};
+pub use snippet::snippet;
+pub use terms::{Terms, mark, term_of_word};

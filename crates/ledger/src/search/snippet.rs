@@ -9,7 +9,7 @@ const AFTER: usize = 120;
 
 /// The part of the first of these texts in which a word matches, with every matching word between `⟦` and `⟧`; the
 /// beginning of the first text if none does.
-pub(crate) fn snippet<'text>(ask: &Ask, texts: impl IntoIterator<Item = &'text str>) -> String {
+pub fn snippet<'text>(ask: &Ask, texts: impl IntoIterator<Item = &'text str>) -> String {
     let mut first = None;
     for text in texts {
         if let Some(found) = marked(ask, text) {

@@ -13,13 +13,13 @@ const MOST_BYTES: usize = 48 * 1024;
 
 /// The terms of a document, each once.
 #[derive(Debug, Default)]
-pub(crate) struct Terms {
+pub struct Terms {
     terms: BTreeSet<String>,
 }
 
 impl Terms {
     /// Adds the terms of a text.
-    pub(crate) fn add(&mut self, text: &str) {
+    pub fn add(&mut self, text: &str) {
         let text = text.get(..text.floor_char_boundary(MOST_BYTES)).unwrap_or(text);
         for piece in pieces(text) {
             match piece {
@@ -39,7 +39,7 @@ impl Terms {
     }
 
     /// Adds a mark.
-    pub(crate) fn add_mark(&mut self, mark: String) {
+    pub fn add_mark(&mut self, mark: String) {
         self.terms.insert(mark);
     }
 
@@ -50,17 +50,17 @@ impl Terms {
     }
 
     /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
     /// All terms that are made of text.
-    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+    pub fn words(&self) -> impl Iterator<Item = &str> {
         self.terms.iter().map(String::as_str).filter(|term| !term.starts_with("__"))
     }
 
     /// All of them, as a store takes them.
-    pub(crate) fn document(&self) -> String {
+    pub fn document(&self) -> String {
         let mut document = String::with_capacity(self.terms.iter().map(|term| term.len() + 1).sum());
         for term in &self.terms {
             document.push_str(term);
@@ -71,7 +71,7 @@ impl Terms {
 }
 
 /// A term that is not made of text: a letter that says what it is about, and a value.
-pub(crate) fn mark(about: char, value: impl std::fmt::Display) -> String {
+pub fn mark(about: char, value: impl std::fmt::Display) -> String {
     format!("__{about}{}", term_of_word(&value.to_string()))
 }
 
@@ -137,7 +137,7 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 }
 
 /// The term of a whole word.
-pub(crate) fn term_of_word(word: &str) -> String {
+pub fn term_of_word(word: &str) -> String {
     let mut term = String::with_capacity(word.len());
     for letter in word.chars().flat_map(char::to_lowercase) {
         if term.len() >= LONGEST {

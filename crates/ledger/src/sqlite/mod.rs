@@ -32,6 +32,7 @@ use agent_tracer_prices::Prices;
 use rusqlite::OptionalExtension;
 
 pub use open::OpenError;
+pub use read::Outbox;
 pub use running::RunningProcess;
 pub use upkeep::{Kept, Retention, Upkeep};
 

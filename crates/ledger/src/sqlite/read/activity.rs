@@ -74,15 +74,21 @@ fn newest(conn: &Connection) -> rusqlite::Result<Option<i64>> {
 
 /// Columns of equal width over a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Grid {
-    level: Level,
-    from: i64,
-    width: i64,
-    columns: usize,
+pub struct Grid {
+    /// The stretches that its columns are made of.
+    pub level: Level,
+    /// Where the first column begins.
+    pub from: i64,
+    /// How long a column is.
+    pub width: i64,
+    /// How many there are.
+    pub columns: usize,
 }
 
 impl Grid {
-    fn of(from: i64, to: i64, buckets: u32) -> Option<Self> {
+    /// At most so many columns over a range; none over an empty one.
+    #[must_use]
+    pub fn of(from: i64, to: i64, buckets: u32) -> Option<Self> {
         if from >= to {
             return None;
         }
@@ -105,15 +111,21 @@ impl Grid {
         Some(Self { level, from, width, columns: usize::try_from(columns(width)).ok()? })
     }
 
-    fn to(&self) -> i64 {
+    /// Where the last column ends.
+    #[must_use]
+    pub fn to(&self) -> i64 {
         self.at(self.columns)
     }
 
-    fn at(&self, column: usize) -> i64 {
+    /// Where a column begins.
+    #[must_use]
+    pub fn at(&self, column: usize) -> i64 {
         self.from.saturating_add(self.width.saturating_mul(i64::try_from(column).unwrap_or(i64::MAX)))
     }
 
-    fn column(&self, at: i64) -> Option<usize> {
+    /// The column that holds a moment.
+    #[must_use]
+    pub fn column(&self, at: i64) -> Option<usize> {
         let column = at.checked_sub(self.from)?.div_euclid(self.width);
         usize::try_from(column).ok().filter(|column| *column < self.columns)
     }

@@ -16,27 +16,37 @@ const USUAL_LIMIT: u32 = 100;
 
 /// The lists that have pages. The numbers are in cursors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum List {
+pub enum List {
+    /// Tasks.
     Tasks = 1,
+    /// Rows of timelines, oldest first.
     Rows = 2,
+    /// Rows of timelines, newest first.
     RowsNewestFirst = 3,
+    /// Turns.
     Turns = 4,
+    /// The context chart.
     Context = 5,
+    /// Files of a task.
     TaskFiles = 6,
+    /// Names by how often.
     Ranked = 7,
+    /// Loops.
     Loops = 8,
+    /// Usage.
     Usage = 9,
+    /// Hits.
     Search = 10,
 }
 
 /// How many items a page may have.
-pub(crate) fn limit(paging: &Paging) -> usize {
+pub fn limit(paging: &Paging) -> usize {
     let limit = if paging.limit == 0 { USUAL_LIMIT } else { paging.limit.min(MAX_LIMIT) };
     limit as usize
 }
 
 /// The word for a place.
-pub(crate) fn write(list: List, key: &[i64]) -> String {
+pub fn write(list: List, key: &[i64]) -> String {
     let mut bytes = vec![list as u8];
     for part in key {
         bytes.extend_from_slice(&part.to_le_bytes());
@@ -56,7 +66,7 @@ pub(crate) fn write(list: List, key: &[i64]) -> String {
 }
 
 /// The place that a word names.
-pub(crate) fn read<const N: usize>(list: List, word: &str) -> Answer<[i64; N]> {
+pub fn read<const N: usize>(list: List, word: &str) -> Answer<[i64; N]> {
     decode(list, word).ok_or_else(|| {
         QueryError::Bad(
             "`cursor` is not one of this list\nhint: use `nextCursor` of an earlier answer as it is"
@@ -66,7 +76,7 @@ pub(crate) fn read<const N: usize>(list: List, word: &str) -> Answer<[i64; N]> {
 }
 
 /// The place at which a page begins, if it is not the first.
-pub(crate) fn place<const N: usize>(list: List, paging: &Paging) -> Answer<Option<[i64; N]>> {
+pub fn place<const N: usize>(list: List, paging: &Paging) -> Answer<Option<[i64; N]>> {
     paging.cursor.as_deref().map(|word| read(list, word)).transpose()
 }
 
@@ -100,7 +110,7 @@ fn decode<const N: usize>(list: List, word: &str) -> Option<[i64; N]> {
 }
 
 /// A page of a list that is known as a whole: sorted by its key, which no two items share.
-pub(crate) fn page<T, const N: usize>(
+pub fn page<T, const N: usize>(
     list: List,
     paging: &Paging,
     mut items: Vec<T>,
@@ -113,7 +123,7 @@ pub(crate) fn page<T, const N: usize>(
 }
 
 /// A page out of items that are in order, of which one more than the page holds may have been fetched.
-pub(crate) fn cut<T, const N: usize>(
+pub fn cut<T, const N: usize>(
     list: List,
     limit: usize,
     mut items: Vec<T>,
@@ -127,7 +137,7 @@ pub(crate) fn cut<T, const N: usize>(
 
 impl<T> Page<T> {
     /// The same page with other items.
-    pub(crate) fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
+    pub fn map<U>(self, change: impl FnMut(T) -> U) -> Page<U> {
         Page { items: self.items.into_iter().map(change).collect(), next_cursor: self.next_cursor }
     }
 }

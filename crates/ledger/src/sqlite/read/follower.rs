@@ -160,7 +160,7 @@ pub(crate) fn lag(conn: &Connection) -> rusqlite::Result<i64> {
 }
 
 /// Whether rows of this kind can be found.
-pub(crate) fn is_indexed(row: &FactRow) -> bool {
+pub fn is_indexed(row: &FactRow) -> bool {
     row.kind.is_some_and(|kind| kind != Kind::ContextSnapshot) && row.list != List::Response
 }
 
@@ -214,7 +214,7 @@ const KEYS: [&str; 14] = [
 ];
 
 /// The texts of a row that are searched, the most telling first.
-pub(crate) fn texts(row: &FactRow) -> Vec<&str> {
+pub fn texts(row: &FactRow) -> Vec<&str> {
     let data = &row.data;
     let mut texts = vec![data.title.as_str()];
     texts.extend(data.body.as_deref());

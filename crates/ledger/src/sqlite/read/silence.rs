@@ -9,16 +9,16 @@ use crate::view::{TaskStatus, WaitingReason};
 const MINUTE_MS: i64 = 60_000;
 
 /// A running task without an open call that says nothing for this long is stale.
-pub(crate) const STALE_MS: i64 = 15 * MINUTE_MS;
+pub const STALE_MS: i64 = 15 * MINUTE_MS;
 
 /// Any task that is not over and says nothing for this long is stale: even a long call ends sooner.
-pub(crate) const SILENT_MS: i64 = 6 * 60 * MINUTE_MS;
+pub const SILENT_MS: i64 = 6 * 60 * MINUTE_MS;
 
 /// A task that is not over and says nothing for this long will hardly come back.
-pub(crate) const OVER_MS: i64 = 24 * 60 * MINUTE_MS;
+pub const OVER_MS: i64 = 24 * 60 * MINUTE_MS;
 
 /// Every status, in the order of their stored numbers.
-pub(crate) const STATUSES: [TaskStatus; 5] = [
+pub const STATUSES: [TaskStatus; 5] = [
     TaskStatus::Running,
     TaskStatus::Waiting,
     TaskStatus::Completed,
@@ -38,19 +38,19 @@ fn is_idle(waiting: Option<WaitingReason>) -> bool {
 
 /// A task as the store keeps it, as far as silence matters.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Kept {
+pub struct Kept {
     /// Where it stands by what was told.
-    pub(crate) status: TaskStatus,
+    pub status: TaskStatus,
     /// What it waits for.
-    pub(crate) waiting: Option<WaitingReason>,
+    pub waiting: Option<WaitingReason>,
     /// When it was last heard of.
-    pub(crate) last: i64,
+    pub last: i64,
     /// It has a call that nobody ended.
-    pub(crate) has_open_call: bool,
+    pub has_open_call: bool,
 }
 
 /// What is shown of a task: its status, and whether it is stale.
-pub(crate) fn shown(kept: Kept, now: i64) -> (TaskStatus, bool) {
+pub fn shown(kept: Kept, now: i64) -> (TaskStatus, bool) {
     let Kept { status, waiting, last, has_open_call } = kept;
     let silent = now.saturating_sub(last);
     if !is_alive(status) {
@@ -67,19 +67,19 @@ pub(crate) fn shown(kept: Kept, now: i64) -> (TaskStatus, bool) {
 
 /// The tasks of one stored status that were last heard of in a stretch of time: `from <= last < to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub struct Stretch {
     /// The stored status.
-    pub(crate) status: TaskStatus,
+    pub status: TaskStatus,
     /// Only those that wait for the next prompt, or only those that do not.
-    pub(crate) idle: Option<bool>,
+    pub idle: Option<bool>,
     /// From this moment on.
-    pub(crate) from: i64,
+    pub from: i64,
     /// Before this moment.
-    pub(crate) to: i64,
+    pub to: i64,
 }
 
 /// The stored tasks that are shown with one of these statuses. No two stretches share a task.
-pub(crate) fn stretches(shown: &[TaskStatus], now: i64) -> Vec<Stretch> {
+pub fn stretches(shown: &[TaskStatus], now: i64) -> Vec<Stretch> {
     // The last moment of which it is over by now, plus one.
     let edge = now.saturating_sub(OVER_MS).saturating_add(1);
     let is_wanted = |status: TaskStatus| shown.contains(&status);

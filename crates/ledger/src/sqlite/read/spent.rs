@@ -10,27 +10,38 @@ use crate::view::{Residual, ResidualModel, UsageProvenance, UsageView};
 
 /// What something spent, as the tables count it. Cost is in pico-dollars.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Spent {
-    pub(crate) input: i64,
-    pub(crate) output: i64,
-    pub(crate) cache_read: i64,
-    pub(crate) cache_write: i64,
-    pub(crate) reasoning: i64,
-    pub(crate) cost: i64,
-    pub(crate) responses: i64,
-    pub(crate) unpriced: i64,
-    pub(crate) copies: i64,
-    pub(crate) client_cost: Option<i64>,
-    pub(crate) residual: Option<Residual>,
+pub struct Spent {
+    /// Input tokens.
+    pub input: i64,
+    /// Output tokens.
+    pub output: i64,
+    /// Tokens read from caches.
+    pub cache_read: i64,
+    /// Tokens written to caches.
+    pub cache_write: i64,
+    /// Reasoning tokens.
+    pub reasoning: i64,
+    /// Pico-dollars.
+    pub cost: i64,
+    /// Responses.
+    pub responses: i64,
+    /// Responses without a price.
+    pub unpriced: i64,
+    /// Responses that count elsewhere.
+    pub copies: i64,
+    /// What the client says that it cost.
+    pub client_cost: Option<i64>,
+    /// What only the client's account knows.
+    pub residual: Option<Residual>,
 }
 
 /// Pico-dollars as dollars.
-pub(crate) fn dollars(pico: i64) -> f64 {
+pub fn dollars(pico: i64) -> f64 {
     pico as f64 / DOLLAR as f64
 }
 
 /// A stored count; a negative one would be a slip of the writer and shows as nothing.
-pub(crate) fn count(number: i64) -> u64 {
+pub fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
@@ -72,7 +83,7 @@ impl Spent {
     }
 
     /// As it is shown. What only the client's account knows is in the sums.
-    pub(crate) fn view(&self) -> UsageView {
+    pub fn view(&self) -> UsageView {
         let residual = self.residual.clone().unwrap_or_default();
         UsageView {
             input_tokens: count(self.input).saturating_add(residual.input_tokens),

@@ -199,13 +199,15 @@ fn by_time(conn: &Connection, range: &Range, by: UsageBy, zone: &dyn Zone) -> An
 
 /// A day, week or month of the asker, as far as it is in the range.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Local {
+pub struct Local {
     /// The first day of it, as days since 1970 by the asker's calendar.
-    at: i64,
-    name: String,
+    pub at: i64,
+    /// What it is called: `2026-11-16`, or `2026-11` for a month.
+    pub name: String,
     /// The moments between which it is, in UTC.
-    from: i64,
-    to: i64,
+    pub from: i64,
+    /// The end of it.
+    pub to: i64,
 }
 
 /// The beginning of an asker's day as a moment.
@@ -237,7 +239,8 @@ fn stretch_of(day: i64, by: UsageBy) -> (i64, i64) {
     }
 }
 
-fn local_stretches(from: i64, to: i64, by: UsageBy, zone: &dyn Zone) -> Vec<Local> {
+/// The stretches of the asker between two moments, oldest first.
+pub fn local_stretches(from: i64, to: i64, by: UsageBy, zone: &dyn Zone) -> Vec<Local> {
     let from = Level::Quarter.start(from);
     let to = if Level::Quarter.start(to) == to { to } else { Level::Quarter.end(to) };
     let mut stretches = Vec::new();

@@ -1,0 +1,244 @@
+//! The database: where it is, how it is reached, how it is brought up to date.
+//!
+//! The client speaks HTTP on a small runtime of its own, so that whoever asks may be a plain thread. Nothing here keeps
+//! anything between two calls: any number of processes may use one database.
+
+use std::fmt;
+use std::future::Future;
+
+use clickhouse::Client;
+use clickhouse::error::Error;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::schema::{self, Layout};
+
+/// Where a database is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The address of the server's HTTP interface.
+    pub url: String,
+    /// The database.
+    pub database: String,
+    /// Who asks.
+    pub user: Option<String>,
+    /// How they prove it.
+    pub password: Option<String>,
+    /// One server or a cluster.
+    pub layout: Layout,
+}
+
+impl Place {
+    /// Reads `clickhouse://user:password@host:8123/database`. User, password and port may be left out.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let rest = text.strip_prefix("clickhouse://")?;
+        let (authority, database) = rest.split_once('/')?;
+        let (who, host) = match authority.rsplit_once('@') {
+            Some((who, host)) => (Some(who), host),
+            None => (None, authority),
+        };
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+        if host.is_empty() || database.is_empty() || !database.chars().all(is_name) {
+            return None;
+        }
+        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let (user, password) = match who.map(|who| who.split_once(':').unwrap_or((who, ""))) {
+            Some((user, password)) => (Some(user.to_owned()), Some(password.to_owned())),
+            None => (None, None),
+        };
+        Some(Self {
+            url: format!("http://{host}{}", if has_port { "" } else { ":8123" }),
+            database: database.to_owned(),
+            user,
+            password: password.filter(|password| !password.is_empty()),
+            layout: Layout::Single,
+        })
+    }
+}
+
+/// Why something could not be done.
+#[derive(Debug)]
+pub enum FleetError {
+    /// A newer version of Agent Tracer made the tables.
+    Newer {
+        /// Their version.
+        found: u32,
+        /// The newest version that this program knows.
+        known: u32,
+    },
+    /// The server cannot be reached, or stopped answering. The same may succeed later.
+    Unreachable(String),
+    /// The server refused; what it says.
+    Refused(String),
+    /// What was sent cannot be taken; why.
+    Bad(String),
+}
+
+impl fmt::Display for FleetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Newer { found, known } => write!(
+                f,
+                "the database was made by a newer version (schema {found}, this one knows {known})\n\
+                 hint: bring this server up to date"
+            ),
+            Self::Unreachable(what) => write!(f, "the database cannot be reached: {what}"),
+            Self::Refused(what) => write!(f, "the database refused: {what}"),
+            Self::Bad(what) => f.write_str(what),
+        }
+    }
+}
+
+impl std::error::Error for FleetError {}
+
+impl From<Error> for FleetError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Network(what) => Self::Unreachable(what.to_string()),
+            Error::TimedOut => Self::Unreachable("it did not answer in time".to_owned()),
+            Error::BadResponse(what) => Self::Refused(what),
+            other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
+/// A database that many machines ship to.
+pub struct Fleet {
+    place: Place,
+    client: Client,
+    /// Gone only while it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl Fleet {
+    /// A client of the database there. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// If no thread can be started.
+    pub fn new(place: Place) -> Result<Self, FleetError> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("clickhouse")
+            .enable_all()
+            .build()
+            .map_err(|error| FleetError::Unreachable(error.to_string()))?;
+        let mut client = Client::default().with_url(&place.url);
+        if let Some(user) = &place.user {
+            client = client.with_user(user);
+        }
+        if let Some(password) = &place.password {
+            client = client.with_password(password);
+        }
+        if let Layout::Cluster { .. } = place.layout {
+            // Owners are not split between shards: what is joined on a shard is joined completely.
+            client = client.with_setting("distributed_product_mode", "local");
+        }
+        Ok(Self { place, client, runtime: Some(runtime) })
+    }
+
+    /// Waits for an answer.
+    pub(crate) fn wait<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, FleetError> {
+        match &self.runtime {
+            Some(runtime) => runtime.block_on(work).map_err(FleetError::from),
+            None => Err(FleetError::Unreachable("the client is closed".to_owned())),
+        }
+    }
+
+    /// The client, with the database chosen.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone().with_database(&self.place.database)
+    }
+
+    pub(crate) fn run(&self, statement: &str) -> Result<(), FleetError> {
+        let query = self.client().query(&as_it_is(statement));
+        self.wait(query.execute())
+    }
+
+    /// Makes the database and brings its tables up to date. Any number of processes may do so at once, and one that
+    /// was interrupted is simply repeated.
+    ///
+    /// # Errors
+    /// If a newer version made the tables, or the server cannot be reached or refuses.
+    pub fn migrate(&self) -> Result<(), FleetError> {
+        let database = format!("CREATE DATABASE IF NOT EXISTS `{}`", self.place.database);
+        self.wait(self.client.query(&as_it_is(&database)).execute())?;
+        let found = self.version()?;
+        if found > schema::VERSION {
+            return Err(FleetError::Newer { found, known: schema::VERSION });
+        }
+        for version in found + 1..=schema::VERSION {
+            for statement in schema::step(version, &self.place.layout) {
+                self.run(&statement)?;
+            }
+            self.run(&format!("INSERT INTO schema_step (version) VALUES ({version})"))?;
+        }
+        Ok(())
+    }
+
+    /// The version of the tables that are there; zero if there are none.
+    ///
+    /// # Errors
+    /// If the server cannot be reached or refuses.
+    pub fn version(&self) -> Result<u32, FleetError> {
+        let has_steps =
+            "SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'schema_step'";
+        let found: u64 = self.wait(self.client().query(has_steps).fetch_one())?;
+        if found == 0 {
+            return Ok(0);
+        }
+        self.wait(self.client().query("SELECT max(version) FROM schema_step").fetch_one())
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Whoever drops it may itself run on a runtime, where waiting is not allowed.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// A statement in which no question mark stands for a value.
+pub(crate) fn as_it_is(statement: &str) -> String {
+    statement.replace('?', "??")
+}
+
+/// A text as a part of a statement, whatever is in it.
+pub(crate) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_names_who_where_and_which() {
+        let place = Place::parse("clickhouse://ann:se:cret@db.example:9000/team").unwrap();
+        assert_eq!(place.url, "http://db.example:9000");
+        assert_eq!((place.user.as_deref(), place.password.as_deref()), (Some("ann"), Some("se:cret")));
+        assert_eq!(place.database, "team");
+        let short = Place::parse("clickhouse://db.example/team").unwrap();
+        assert_eq!((short.url.as_str(), short.user), ("http://db.example:8123", None));
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for text in [
+            "http://db/team",
+            "clickhouse://",
+            "clickhouse:///team",
+            "clickhouse://db/",
+            "clickhouse://db/a`b",
+        ] {
+            assert_eq!(Place::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_cannot_end_a_statement_early() {
+        assert_eq!(literal("a'; DROP TABLE fact; --\\"), "'a\\'; DROP TABLE fact; --\\\\'");
+        assert_eq!(as_it_is("SELECT '?'"), "SELECT '??'");
+    }
+}

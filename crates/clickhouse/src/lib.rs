@@ -1,0 +1,16 @@
+//! What many machines recorded, in ClickHouse.
+//!
+//! Every machine derives its tasks and facts itself; here they arrive as versioned records, under the owner that the
+//! sender's token names, and the newest version of each counts. So nothing is folded here, nothing has an order in which
+//! it must arrive, and the same shipment twice is the same shipment once. Servers keep no state of their own.
+//!
+//! Doors: [`Fleet`] is the database, [`Fleet::migrate`] brings it up to date, [`Fleet::write`] takes shipments,
+//! [`Reader`] answers questions about what some owners recorded.
+
+mod fleet;
+mod read;
+pub mod schema;
+mod write;
+
+pub use fleet::{Fleet, FleetError, Place};
+pub use read::Reader;

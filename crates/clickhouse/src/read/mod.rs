@@ -1,0 +1,81 @@
+//! Questions, answered from the newest version of every row.
+//!
+//! A reader is about some owners: no statement here reads a row of anybody else. Questions about one task read the rows
+//! of that task, which are neighbours; sums over time are made of deduplicated rows when they are asked for.
+
+mod fact;
+mod lists;
+mod task;
+mod turns;
+
+use std::sync::Arc;
+
+use agent_tracer_ledger::{Answer, QueryError};
+use clickhouse::{RowOwned, RowRead};
+
+use crate::fleet::{Fleet, FleetError, as_it_is, literal};
+
+impl From<FleetError> for QueryError {
+    fn from(error: FleetError) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+/// Answers questions about what some owners recorded.
+#[derive(Clone)]
+pub struct Reader {
+    fleet: Arc<Fleet>,
+    owners: Vec<String>,
+}
+
+/// A task and whose it is: the same id may come from two owners, and they are two tasks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key {
+    pub(crate) owner: String,
+    pub(crate) task: String,
+}
+
+impl Reader {
+    /// A reader of what these owners recorded. Without owners there is nothing to read.
+    #[must_use]
+    pub fn new(fleet: Arc<Fleet>, mut owners: Vec<String>) -> Self {
+        owners.sort();
+        owners.dedup();
+        Self { fleet, owners }
+    }
+
+    fn rows<T: RowOwned + RowRead>(&self, statement: &str) -> Answer<Vec<T>> {
+        let query = self.fleet.client().query(&as_it_is(statement));
+        Ok(self.fleet.wait(query.fetch_all::<T>())?)
+    }
+
+    /// The condition that a row is of an owner who is asked about.
+    fn mine(&self) -> String {
+        if self.owners.is_empty() {
+            return "0".to_owned();
+        }
+        format!("owner IN {}", texts_in(&self.owners))
+    }
+}
+
+/// A list of texts behind `IN`.
+fn texts_in<T: AsRef<str>>(texts: &[T]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| literal(text.as_ref())).collect();
+    format!("({})", texts.join(", "))
+}
+
+/// A list of tasks behind `(owner, task) IN`; never empty.
+fn keys_in<'key>(keys: impl IntoIterator<Item = &'key Key>) -> String {
+    let pairs: Vec<String> =
+        keys.into_iter().map(|key| format!("({}, {})", literal(&key.owner), literal(&key.task))).collect();
+    match pairs.is_empty() {
+        true => "(('', ''))".to_owned(),
+        false => format!("({})", pairs.join(", ")),
+    }
+}
+
+/// The columns of a row, as a statement names them.
+fn columns<T: clickhouse::Row>() -> String {
+    let names: Vec<String> = T::COLUMN_NAMES.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}

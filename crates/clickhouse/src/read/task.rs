@@ -1,0 +1,426 @@
+//! Tasks: the list, one, a tree of them, and those that wait for somebody.
+
+use std::collections::{HashMap, HashSet};
+
+use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
+use agent_tracer_ledger::engine::cursor::{self, List};
+use agent_tracer_ledger::engine::silence::{self, Stretch};
+use agent_tracer_ledger::engine::spent::{Spent, count};
+use agent_tracer_ledger::search::Ask;
+use agent_tracer_ledger::view::{
+    Attention, Page, Task, TaskKind, TaskStatus, TreeNode, UsageView, WaitingReason,
+};
+use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter};
+use clickhouse::Row;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::fact::task_id;
+use super::{Key, Reader, columns, keys_in};
+use crate::fleet::literal;
+use crate::write::{TaskLine, word};
+
+/// More descendants than this are not shown.
+const MOST_DESCENDANTS: usize = 5_000;
+
+/// Deeper than this no tree is followed.
+const DEEPEST: u32 = 64;
+
+/// A question longer than this is cut.
+const LONGEST_QUESTION: usize = 1_000;
+
+/// A task's place among those that were last heard of at the same moment.
+pub(crate) const PLACE: &str = "reinterpretAsInt64(cityHash64(owner, task))";
+
+/// Reads the words of a question.
+pub(crate) fn ask(question: &str) -> Ask {
+    Ask::of(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
+}
+
+/// The condition that `terms` hold all words of a question.
+pub(crate) fn holds(ask: &Ask) -> String {
+    let needs = ask.needs.iter().map(|need| {
+        let ways: Vec<String> = need
+            .ways
+            .iter()
+            .map(|way| {
+                let mut parts: Vec<String> =
+                    way.iter().map(|term| format!("has(terms, {})", literal(term))).collect();
+                // One letter begins a large part of all terms: it is taken as a word of its own.
+                if let (true, Some(last)) = (need.is_open, way.last().filter(|last| last.len() > 1)) {
+                    parts.pop();
+                    parts.push(format!("arrayExists(term -> startsWith(term, {}), terms)", literal(last)));
+                }
+                format!("({})", parts.join(" AND "))
+            })
+            .collect();
+        format!("({})", ways.join(" OR "))
+    });
+    needs.collect::<Vec<_>>().join(" AND ")
+}
+
+/// A word of a closed set from its text.
+pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_value(Value::from(text)).ok()
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+impl TaskLine {
+    pub(crate) fn key(&self) -> Key {
+        Key { owner: self.owner.clone(), task: self.task.clone() }
+    }
+
+    fn parent_key(&self) -> Option<Key> {
+        some(&self.parent).map(|task| Key { owner: self.owner.clone(), task })
+    }
+
+    pub(crate) fn agent(&self) -> Agent {
+        parsed(&self.agent).unwrap_or(Agent::ClaudeCode)
+    }
+
+    fn status(&self) -> TaskStatus {
+        parsed(&self.status).unwrap_or(TaskStatus::Completed)
+    }
+
+    fn waiting(&self) -> Option<WaitingReason> {
+        parsed(&self.waiting)
+    }
+
+    pub(crate) fn kept(&self, has_open_call: bool) -> silence::Kept {
+        silence::Kept { status: self.status(), waiting: self.waiting(), last: self.last, has_open_call }
+    }
+
+    pub(crate) fn spent(&self) -> Spent {
+        Spent {
+            input: self.input,
+            output: self.output,
+            cache_read: self.cache_read,
+            cache_write: self.cache_write,
+            reasoning: self.reasoning,
+            cost: self.cost,
+            responses: self.responses,
+            unpriced: self.unpriced,
+            copies: self.copies,
+            client_cost: self.client_cost,
+            residual: serde_json::from_str(&self.residual).ok(),
+        }
+    }
+
+    fn view(&self, now: Millis, has_open_call: bool, children: u64, tree_usage: UsageView) -> Task {
+        let (status, stale) = silence::shown(self.kept(has_open_call), now.0);
+        let is_waiting = status == TaskStatus::Waiting;
+        let parent = some(&self.parent);
+        Task {
+            id: self.task.clone(),
+            title: self.title.clone(),
+            kind: if self.background == 1 { TaskKind::Background } else { TaskKind::Primary },
+            status,
+            waiting_reason: self.waiting().filter(|_| is_waiting),
+            waiting_since: self.waiting_since.filter(|_| is_waiting).map(Millis),
+            stale,
+            parent_certainty: Certainty::parse(&self.parent_certainty).filter(|_| parent.is_some()),
+            parent_task_id: parent,
+            parent_tool_use_id: some(&self.parent_tool_use_id),
+            agent: self.agent(),
+            agent_type: self.agent_type.clone(),
+            agent_id: some(&self.agent_id),
+            runtime_session_id: self.session.clone(),
+            workspace_path: self.cwd.clone(),
+            model: some(&self.model),
+            started_at: Millis(self.started),
+            last_event_at: Millis(self.last),
+            ended_at: self.ended.map(Millis),
+            event_count: count(self.events),
+            tool_call_count: count(self.calls),
+            failure_count: count(self.failures),
+            turn_count: count(self.turns),
+            child_count: children,
+            current: self.current.clone(),
+            context_used_pct: self.context_pct,
+            usage: self.spent().view(),
+            tree_usage,
+            continues_task_id: some(&self.continues),
+            forked_from_task_id: some(&self.forked),
+            git_branch: some(&self.git_branch),
+            client_version: some(&self.client_version),
+            machine_id: self.machine.clone(),
+            project: self.project.clone(),
+        }
+    }
+}
+
+/// The conditions of a list of tasks, beside status and words.
+pub(crate) fn narrowed(filter: &TaskFilter) -> Vec<String> {
+    let mut all = vec!["events > 0".to_owned()];
+    all.extend(filter.since.map(|since| format!("last >= {}", since.0)));
+    all.extend(filter.until.map(|until| format!("started < {}", until.0)));
+    all.extend(filter.agent.map(|agent| format!("agent = {}", literal(&word(agent)))));
+    all.extend(filter.kind.map(|kind| format!("background = {}", u8::from(kind == TaskKind::Background))));
+    if filter.failed_calls {
+        all.push("failures > 0".to_owned());
+    }
+    for (column, wanted) in
+        [("agent_type", &filter.agent_type), ("project", &filter.project), ("model", &filter.model)]
+    {
+        all.extend(wanted.as_ref().map(|wanted| format!("{column} = {}", literal(wanted))));
+    }
+    all
+}
+
+/// The condition that a task is in one of the stretches.
+fn within(stretches: &[Stretch]) -> String {
+    let ways: Vec<String> = stretches
+        .iter()
+        .map(|stretch| {
+            let mut all = vec![format!("status = {}", literal(&word(stretch.status)))];
+            all.push(format!("last >= {} AND last < {}", stretch.from, stretch.to));
+            if let Some(idle) = stretch.idle {
+                let is_idle = format!("waiting IN ('', {})", literal(&word(WaitingReason::Idle)));
+                all.push(if idle { is_idle } else { format!("NOT {is_idle}") });
+            }
+            format!("({})", all.join(" AND "))
+        })
+        .collect();
+    format!("({})", ways.join(" OR "))
+}
+
+/// A task by its place in the list.
+#[derive(Row, Deserialize)]
+struct Listed {
+    owner: String,
+    task: String,
+    last: i64,
+    place: i64,
+}
+
+/// A task of which one of these is asked.
+#[derive(Row, Deserialize)]
+struct Named {
+    owner: String,
+    task: String,
+}
+
+impl Reader {
+    /// Tasks; `rest` begins behind the table.
+    pub(crate) fn task_lines(&self, rest: &str) -> Answer<Vec<TaskLine>> {
+        self.rows(&format!("SELECT {} FROM task FINAL {rest}", columns::<TaskLine>()))
+    }
+
+    /// The task with this id. If two owners have one, it is the first owner's.
+    pub(crate) fn line(&self, id: &TaskId) -> Answer<TaskLine> {
+        let rest =
+            format!("WHERE {} AND task = {} ORDER BY owner LIMIT 1", self.mine(), literal(id.as_str()));
+        self.task_lines(&rest)?.pop().ok_or(QueryError::NotFound)
+    }
+
+    /// These tasks and all their descendants, parents before children.
+    pub(crate) fn families(&self, roots: Vec<TaskLine>) -> Answer<Vec<TaskLine>> {
+        let mut seen: HashSet<Key> = roots.iter().map(TaskLine::key).collect();
+        let mut next: Vec<Key> = roots.iter().map(TaskLine::key).collect();
+        let mut all = roots;
+        for _ in 0..DEEPEST {
+            if next.is_empty() || all.len() >= MOST_DESCENDANTS {
+                break;
+            }
+            let children = self.task_lines(&format!(
+                "WHERE (owner, parent) IN {} ORDER BY owner, started, task",
+                keys_in(&next)
+            ))?;
+            // A ring of parents, which only wrong guesses could make, is walked once.
+            let children: Vec<TaskLine> =
+                children.into_iter().filter(|child| seen.insert(child.key())).collect();
+            next = children.iter().map(TaskLine::key).collect();
+            all.extend(children);
+        }
+        Ok(all)
+    }
+
+    /// A task and all its descendants, if they are wanted.
+    pub(crate) fn family(&self, id: &TaskId, with_subagents: bool) -> Answer<Vec<TaskLine>> {
+        let root = self.line(id)?;
+        if with_subagents { self.families(vec![root]) } else { Ok(vec![root]) }
+    }
+
+    /// Which of these tasks have a call that nobody ended, as far as that matters at a moment.
+    fn with_open_calls(&self, now: Millis, lines: &[TaskLine]) -> Answer<HashSet<Key>> {
+        let may_be_stale: Vec<Key> = lines
+            .iter()
+            .filter(|line| {
+                line.status() == TaskStatus::Running && now.0.saturating_sub(line.last) >= silence::STALE_MS
+            })
+            .map(TaskLine::key)
+            .collect();
+        if may_be_stale.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let open = self.rows::<Named>(&format!(
+            "SELECT DISTINCT owner, task FROM fact FINAL WHERE (owner, task) IN {} AND open = 1",
+            keys_in(&may_be_stale)
+        ))?;
+        Ok(open.into_iter().map(|named| Key { owner: named.owner, task: named.task }).collect())
+    }
+
+    /// These tasks as they are shown at a moment, in the same order.
+    fn show(&self, now: Millis, lines: Vec<TaskLine>) -> Answer<Vec<Task>> {
+        let shown = lines.len();
+        let open = self.with_open_calls(now, &lines)?;
+        let all = self.families(lines)?;
+        let mut below: HashMap<Key, Vec<usize>> = HashMap::new();
+        for (place, line) in all.iter().enumerate() {
+            if let Some(parent) = line.parent_key() {
+                below.entry(parent).or_default().push(place);
+            }
+        }
+        let tree_spent = |root: &TaskLine| {
+            let mut sum = Spent::default();
+            let mut seen = HashSet::new();
+            let mut next = vec![root];
+            while let Some(line) = next.pop() {
+                if !seen.insert(line.key()) {
+                    continue;
+                }
+                sum += &line.spent();
+                let children = below.get(&line.key()).into_iter().flatten();
+                next.extend(children.filter_map(|place| all.get(*place)));
+            }
+            sum.client_cost = root.client_cost;
+            sum
+        };
+        let tasks = all.iter().take(shown).map(|line| {
+            let children = below.get(&line.key()).into_iter().flatten();
+            let children = children.filter(|place| all.get(**place).is_some_and(|child| child.events > 0));
+            line.view(now, open.contains(&line.key()), children.count() as u64, tree_spent(line).view())
+        });
+        Ok(tasks.collect())
+    }
+
+    /// A page of tasks, newest first.
+    ///
+    /// # Errors
+    /// If the cursor is none of this list, the parent is unknown, or the database cannot answer.
+    pub fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
+        let limit = cursor::limit(&filter.paging);
+        let before = cursor::place::<2>(List::Tasks, &filter.paging)?;
+        let mut all = vec![self.mine()];
+        all.extend(narrowed(filter));
+        if let Some(parent) = &filter.parent {
+            let parent = self.line(parent)?;
+            all.push(format!("(owner, parent) IN {}", keys_in(&[parent.key()])));
+        }
+        if !filter.status.is_empty() {
+            let stretches = silence::stretches(&filter.status, now.0);
+            all.push(if stretches.is_empty() { "0".to_owned() } else { within(&stretches) });
+        }
+        if let Some(ask) = filter.q.as_deref().map(ask).filter(|ask| !ask.is_empty()) {
+            all.push(holds(&ask));
+        }
+        if let Some([last, place]) = before {
+            all.push(format!("(last, {PLACE}) < ({last}, {place})"));
+        }
+        let listed = self.rows::<Listed>(&format!(
+            "SELECT owner, task, last, {PLACE} AS place FROM task FINAL WHERE {} ORDER BY last DESC, place DESC LIMIT {}",
+            all.join(" AND "),
+            limit + 1
+        ))?;
+        let page = cursor::cut(List::Tasks, limit, listed, |listed| [listed.last, listed.place]);
+        let keys: Vec<Key> =
+            page.items.into_iter().map(|listed| Key { owner: listed.owner, task: listed.task }).collect();
+        let mut lines: HashMap<Key, TaskLine> = HashMap::new();
+        if !keys.is_empty() {
+            let found = self.task_lines(&format!("WHERE (owner, task) IN {}", keys_in(&keys)))?;
+            lines.extend(found.into_iter().map(|line| (line.key(), line)));
+        }
+        let lines = keys.iter().filter_map(|key| lines.remove(key)).collect();
+        Ok(Page { items: self.show(now, lines)?, next_cursor: page.next_cursor })
+    }
+
+    /// One task.
+    ///
+    /// # Errors
+    /// If there is no such task, or the database cannot answer.
+    pub fn task(&self, now: Millis, id: &TaskId) -> Answer<Task> {
+        let line = self.line(id)?;
+        self.show(now, vec![line])?.pop().ok_or(QueryError::NotFound)
+    }
+
+    /// A task and its descendants, each below its parent.
+    ///
+    /// # Errors
+    /// If there is no such task, or the database cannot answer.
+    pub fn tree(&self, now: Millis, id: &TaskId) -> Answer<Page<TreeNode>> {
+        let family = self.family(id, true)?;
+        let Some(root) = family.first().map(TaskLine::key) else { return Err(QueryError::NotFound) };
+        let mut below: HashMap<String, Vec<(i64, String)>> = HashMap::new();
+        for line in family.iter().skip(1) {
+            below.entry(line.parent.clone()).or_default().push((line.started, line.task.clone()));
+        }
+        let mut shown: HashMap<String, Task> =
+            self.show(now, family)?.into_iter().map(|task| (task.id.clone(), task)).collect();
+        let mut next = vec![(0_u32, root.task)];
+        let mut nodes = Vec::new();
+        while let Some((depth, id)) = next.pop() {
+            let mut children = below.remove(&id).unwrap_or_default();
+            children.sort_by(|one, two| two.cmp(one));
+            next.extend(children.into_iter().map(|(_, child)| (depth + 1, child)));
+            nodes.extend(shown.remove(&id).map(|task| TreeNode { depth, task }));
+        }
+        Ok(Page::whole(nodes))
+    }
+
+    /// Everybody who waits, those whose work is held up first, each group the longest wait first.
+    ///
+    /// # Errors
+    /// If the database cannot answer.
+    pub fn attention(&self, now: Millis) -> Answer<Page<Attention>> {
+        let mut waiting = self.task_lines(&format!(
+            "WHERE {} AND events > 0 AND status = {} AND last > {}",
+            self.mine(),
+            literal(&word(TaskStatus::Waiting)),
+            now.0.saturating_sub(silence::OVER_MS)
+        ))?;
+        let reason = |line: &TaskLine| line.waiting().unwrap_or(WaitingReason::Idle);
+        let since = |line: &TaskLine| line.waiting_since.unwrap_or(line.last);
+        waiting.sort_by(|one, two| {
+            let key = |line: &TaskLine| (reason(line) == WaitingReason::Idle, since(line));
+            key(one).cmp(&key(two)).then_with(|| one.task.cmp(&two.task))
+        });
+        waiting.truncate(MAX_LIMIT as usize);
+        let asking: Vec<String> = waiting
+            .iter()
+            .filter_map(|line| {
+                let fact = line.waiting_fact?;
+                Some(format!("({}, {}, {fact})", literal(&line.owner), literal(&line.task)))
+            })
+            .collect();
+        let mut texts = HashMap::new();
+        if !asking.is_empty() {
+            let facts = self.facts(&format!("WHERE (owner, task, fact) IN ({})", asking.join(", ")))?;
+            for stored in facts {
+                let data = stored.row.data;
+                let text = Some(data.title).filter(|title| !title.is_empty()).or(data.body);
+                texts.insert((stored.key, stored.row.fact), text);
+            }
+        }
+        let items = waiting.iter().map(|line| {
+            let asks = line.waiting_fact.and_then(|fact| Some((fact, texts.get(&(line.key(), fact))?)));
+            Attention {
+                task_id: line.task.clone(),
+                title: line.title.clone(),
+                agent: line.agent(),
+                agent_type: line.agent_type.clone(),
+                project: line.project.clone(),
+                reason: reason(line),
+                since: Millis(since(line)),
+                row_id: asks.map(|(fact, _)| {
+                    agent_tracer_event::FactId::from_number(&task_id(&line.task), fact.cast_unsigned())
+                        .to_string()
+                }),
+                text: asks.and_then(|(_, text)| text.clone()),
+            }
+        });
+        Ok(Page::whole(items.collect()))
+    }
+}

@@ -1,0 +1,26 @@
+//! The tables and views, defined once; statements for one server and for a cluster are made from the same definitions.
+//!
+//! Laws: every key begins with the owner. A row is replaced by one of the same key with a greater version, never added
+//! to. No view is filled by an insert, because what is inserted may be a repetition; sums are made of deduplicated rows.
+//! No table is partitioned by time, because a fact's time may change with its version and rows are only deduplicated
+//! within a partition.
+
+mod statements;
+mod tables;
+mod views;
+
+pub use statements::{Layout, create};
+pub use tables::{Column, TABLES, Table};
+pub use views::{VIEWS, View};
+
+/// The version of the schema that this program asks.
+pub const VERSION: u32 = 1;
+
+/// The steps to each version, the first from nothing to version 1. Every statement may be run again.
+#[must_use]
+pub fn step(version: u32, layout: &Layout) -> Vec<String> {
+    match version {
+        1 => create(layout),
+        _ => Vec::new(),
+    }
+}

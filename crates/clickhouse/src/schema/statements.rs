@@ -1,0 +1,150 @@
+//! Makes statements of the definitions, for one server or for a cluster.
+
+use std::fmt::Write;
+
+use super::{Column, TABLES, Table, VIEWS, View};
+
+/// Where the tables live.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// On one server.
+    #[default]
+    Single,
+    /// On every server of a cluster: replicated within a shard, owners spread over the shards.
+    Cluster {
+        /// The cluster's name in the servers' configuration.
+        name: String,
+    },
+}
+
+impl Layout {
+    fn on_cluster(&self) -> String {
+        match self {
+            Self::Single => String::new(),
+            Self::Cluster { name } => format!(" ON CLUSTER {}", quoted(name)),
+        }
+    }
+}
+
+/// A name as a statement takes it, whatever is in it.
+fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`"))
+}
+
+/// A text as a statement takes it.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+}
+
+/// The statements that make everything, each of which may be run again.
+#[must_use]
+pub fn create(layout: &Layout) -> Vec<String> {
+    let mut statements = vec![steps(layout)];
+    for table in TABLES {
+        statements.extend(tables(table, layout));
+    }
+    statements.extend(VIEWS.iter().map(|view| view_statement(view, layout)));
+    statements
+}
+
+/// The table of the steps that were taken.
+fn steps(layout: &Layout) -> String {
+    let engine = match layout {
+        Layout::Single => "MergeTree".to_owned(),
+        // One for the whole cluster: every server has the same steps behind it.
+        Layout::Cluster { .. } => {
+            "ReplicatedMergeTree('/clickhouse/tables/{database}/schema_step', '{shard}-{replica}')".to_owned()
+        }
+    };
+    format!(
+        "CREATE TABLE IF NOT EXISTS schema_step{}\n(\n    `version` UInt32 COMMENT 'the version that the step led to',\n    \
+         `at` DateTime DEFAULT now() COMMENT 'when'\n)\nENGINE = {engine}\nORDER BY version",
+        layout.on_cluster()
+    )
+}
+
+fn tables(table: &Table, layout: &Layout) -> Vec<String> {
+    match layout {
+        Layout::Single => vec![local(table, table.name, "ReplacingMergeTree(version, gone)", layout)],
+        Layout::Cluster { name } => {
+            let own = format!("{}_local", table.name);
+            let engine = format!(
+                "ReplicatedReplacingMergeTree('/clickhouse/tables/{{shard}}/{{database}}/{own}', '{{replica}}', version, gone)"
+            );
+            vec![
+                local(table, &own, &engine, layout),
+                // All versions of a row, and all tasks of a family, are on one shard: what is deduplicated and joined
+                // there is deduplicated and joined.
+                format!(
+                    "CREATE TABLE IF NOT EXISTS {}{} AS {}\nENGINE = Distributed({}, currentDatabase(), {}, cityHash64(owner))\nCOMMENT {}",
+                    quoted(table.name),
+                    layout.on_cluster(),
+                    quoted(&own),
+                    quoted(name),
+                    quoted(&own),
+                    literal(table.about)
+                ),
+            ]
+        }
+    }
+}
+
+fn local(table: &Table, name: &str, engine: &str, layout: &Layout) -> String {
+    let mut lines: Vec<String> = table.columns.iter().map(column_line).collect();
+    lines.extend(
+        table.indexes.iter().map(|(name, expression, kind)| {
+            format!("    INDEX {name} {expression} TYPE {kind} GRANULARITY 1")
+        }),
+    );
+    format!(
+        "CREATE TABLE IF NOT EXISTS {}{}\n(\n{}\n)\nENGINE = {engine}\nORDER BY ({})\nCOMMENT {}",
+        quoted(name),
+        layout.on_cluster(),
+        lines.join(",\n"),
+        table.key.join(", "),
+        literal(table.about)
+    )
+}
+
+fn column_line(column: &Column) -> String {
+    let mut line = format!("    `{}` {} COMMENT {}", column.name, column.kind, literal(column.about));
+    if !column.codec.is_empty() {
+        write!(line, " CODEC({})", column.codec).ok();
+    }
+    line
+}
+
+fn view_statement(view: &View, layout: &Layout) -> String {
+    let columns: Vec<String> =
+        view.columns.iter().map(|column| format!("    {} AS `{}`", column.kind, column.name)).collect();
+    let from = TABLES.iter().fold(view.from.to_owned(), |from, table| {
+        from.replace(&format!("{{{}}}", table.name), &quoted(table.name))
+    });
+    format!(
+        "CREATE OR REPLACE VIEW {}{} AS\nSELECT\n{}\nFROM {from}",
+        quoted(view.name),
+        layout.on_cluster(),
+        columns.join(",\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_under_the_owner_and_every_row_has_a_version() {
+        for table in TABLES {
+            assert_eq!(table.key.first(), Some(&"owner"), "{}", table.name);
+            for name in table.key.iter().chain(&["version", "gone"]) {
+                assert!(table.columns.iter().any(|column| column.name == *name), "{}.{name}", table.name);
+            }
+        }
+    }
+
+    #[test]
+    fn names_and_texts_cannot_end_early() {
+        assert_eq!(quoted("a`b\\"), "`a\\`b\\\\`");
+        assert_eq!(literal("it's \\"), "'it\\'s \\\\'");
+    }
+}

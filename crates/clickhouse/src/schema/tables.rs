@@ -1,0 +1,182 @@
+//! The tables: which columns, in which order, and why.
+
+/// A column.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: &'static str,
+    /// How it is packed; empty means as the server likes.
+    pub codec: &'static str,
+    /// What it holds.
+    pub about: &'static str,
+}
+
+/// A table of versioned rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub about: &'static str,
+    /// Its columns.
+    pub columns: &'static [Column],
+    /// What its rows are ordered by and told apart by.
+    pub key: &'static [&'static str],
+    /// Indexes over granules: name, expression, type.
+    pub indexes: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const fn column(name: &'static str, kind: &'static str, codec: &'static str, about: &'static str) -> Column {
+    Column { name, kind, codec, about }
+}
+
+// Neighbours are of one task, so that moments are close and counts are small: differences pack best.
+const MOMENT: &str = "Delta, ZSTD(1)";
+const COUNT: &str = "T64, ZSTD(1)";
+const TEXT: &str = "ZSTD(3)";
+
+/// Words of small sets.
+const WORD: &str = "LowCardinality(String)";
+
+/// Tasks: one row each, small, read whole for lists and joined to facts by whoever asks about projects or agents.
+const TASK: Table = Table {
+    name: "task",
+    about: "tasks as the machines that ran them derived them",
+    columns: &[
+        column("owner", "String", TEXT, "whose it is: the name that the sender's token has"),
+        column("task", "String", TEXT, "the id of the task"),
+        column("version", "UInt64", COUNT, "where in its ledger's order of delivery it last changed"),
+        column("gone", "UInt8", "", "1: deleted"),
+        column("agent", WORD, "", "the product"),
+        column("session", "String", TEXT, "the agent's id of the session"),
+        column("background", "UInt8", "", "1: a subagent"),
+        column("parent", "String", TEXT, "the task that started it; empty: none"),
+        column("parent_certainty", WORD, "", "how sure the parent is; empty: nobody said"),
+        column("parent_tool_use_id", "String", TEXT, "the call that started it; empty: unknown"),
+        column(
+            "continues",
+            "String",
+            TEXT,
+            "the task whose context was cleared to begin this one; empty: none",
+        ),
+        column("forked", "String", TEXT, "the task whose history this one began with; empty: none"),
+        column("title", "String", TEXT, "what a person reads"),
+        column("terms", "Array(String)", TEXT, "search terms of title and session"),
+        column("agent_type", WORD, "", "the type of its agent, `main` for the main one"),
+        column("agent_id", "String", TEXT, "the agent's id of the subagent; empty: none"),
+        column("cwd", "String", TEXT, "where it works"),
+        column("project", WORD, "", "the project"),
+        column("model", WORD, "", "the model that answered last; empty: unknown"),
+        column("machine", WORD, "", "the machine it ran on"),
+        column("git_branch", "String", TEXT, "the branch it works on; empty: unknown"),
+        column("client_version", WORD, "", "the version of the client; empty: unknown"),
+        column("started", "Int64", MOMENT, "when it was first seen, in milliseconds since 1970"),
+        column("last", "Int64", MOMENT, "when it was last heard of"),
+        column("ended", "Nullable(Int64)", MOMENT, "when it ended"),
+        column("status", WORD, "", "where it stands by what was told"),
+        column("waiting", WORD, "", "what it waits for; empty: nothing"),
+        column("waiting_since", "Nullable(Int64)", MOMENT, "since when"),
+        column("waiting_fact", "Nullable(Int64)", "ZSTD(1)", "the number of the fact that asks"),
+        column("current", "Nullable(String)", TEXT, "what it did last"),
+        column("context_pct", "Nullable(Float64)", "ZSTD(1)", "how full its context is, in percent"),
+        column("events", "Int64", COUNT, "rows of its timeline"),
+        column("calls", "Int64", COUNT, "tool calls"),
+        column("failures", "Int64", COUNT, "tool calls that failed"),
+        column("turns", "Int64", COUNT, "turns"),
+        column("wait_ms", "Int64", COUNT, "time in which people were waited for"),
+        column("input", "Int64", COUNT, "input tokens"),
+        column("output", "Int64", COUNT, "output tokens"),
+        column("cache_read", "Int64", COUNT, "tokens read from caches"),
+        column("cache_write", "Int64", COUNT, "tokens written to caches"),
+        column("reasoning", "Int64", COUNT, "reasoning tokens, inside the output tokens"),
+        column("cost", "Int64", COUNT, "pico-dollars"),
+        column("responses", "Int64", COUNT, "responses of providers"),
+        column("unpriced", "Int64", COUNT, "responses without a price"),
+        column("copies", "Int64", COUNT, "responses that count elsewhere"),
+        column("client_cost", "Nullable(Int64)", COUNT, "what the client says that it cost, in pico-dollars"),
+        column("residual", "String", TEXT, "what only the client's account knows, as JSON; empty: nothing"),
+    ],
+    key: &["owner", "task"],
+    indexes: &[
+        ("by_last", "last", "minmax"),
+        ("by_parent", "parent", "bloom_filter(0.01)"),
+        ("by_terms", "terms", "bloom_filter(0.01)"),
+    ],
+};
+
+/// Facts: most questions are about one task, whose rows are neighbours; sums over time read few columns of many.
+const FACT: Table = Table {
+    name: "fact",
+    about: "events and turns as the machines that saw them derived them",
+    columns: &[
+        column("owner", "String", TEXT, "whose it is: the name that the sender's token has"),
+        column("task", "String", TEXT, "the id of its task"),
+        column("fact", "Int64", "ZSTD(1)", "its number within the task"),
+        column("version", "UInt64", COUNT, "where in its ledger's order of delivery it last changed"),
+        column("gone", "UInt8", "", "1: deleted, or part of another fact"),
+        column(
+            "arrived",
+            "Int64 DEFAULT toUnixTimestamp64Milli(now64(3))",
+            MOMENT,
+            "when it arrived here: what the stream goes by, because every sender counts its own versions",
+        ),
+        column("kind", WORD, "", "what it is; empty: a turn"),
+        column("list", "UInt8", "", "the list it stands in"),
+        column("lane", WORD, "", "where it is shown"),
+        column("occurred", "Int64", MOMENT, "when it began, in milliseconds since 1970"),
+        column("ord", "Int64", COUNT, "breaks ties between equal times"),
+        column("ended", "Nullable(Int64)", MOMENT, "when it ended"),
+        column("state", WORD, "", "where a call stands; empty: no call"),
+        column("open", "UInt8", "", "1: nobody said how this call ended"),
+        column("tool", "LowCardinality(Nullable(String))", "", "the tool"),
+        column("turn", "Nullable(Int64)", "ZSTD(1)", "the number of the turn's fact"),
+        column("duration", "Nullable(Int64)", COUNT, "how long it took, in milliseconds"),
+        column("bucket", "Nullable(Int16)", COUNT, "the logarithmic bucket of a call's duration"),
+        column("error_class", WORD, "", "the class of its error; empty: none"),
+        column("signature", "Nullable(Int64)", "ZSTD(1)", "the same for calls with the same input"),
+        column("certainty", WORD, "", "how sure it is"),
+        column("channels", "UInt8", "", "every channel that told of it, as bits"),
+        column(
+            "agent_type",
+            "LowCardinality(Nullable(String))",
+            "",
+            "the type of the agent that acted, if it is not the task's",
+        ),
+        column("is_call", "UInt8", "", "1: a tool call"),
+        column("failed", "UInt8", "", "1: a tool call that failed or was denied"),
+        column("input", "Int64", COUNT, "input tokens of a response that counts here"),
+        column("output", "Int64", COUNT, "output tokens"),
+        column("cache_read", "Int64", COUNT, "tokens read from caches"),
+        column("cache_write", "Int64", COUNT, "tokens written to caches"),
+        column("reasoning", "Int64", COUNT, "reasoning tokens"),
+        column("cost", "Int64", COUNT, "pico-dollars"),
+        column("responses", "Int64", COUNT, "1: a response that counts here"),
+        column("unpriced", "Int64", COUNT, "1: a response without a price"),
+        column(
+            "sums.dim",
+            "Array(UInt8)",
+            "ZSTD(1)",
+            "what it counts into: tools, models, failures, files, …",
+        ),
+        column("sums.key", "Array(String)", TEXT, "the key there: the tool, the model, the path, …"),
+        column("sums.n", "Array(Int64)", COUNT, "how many it adds there"),
+        column("sums.failures", "Array(Int64)", COUNT, "how many failures; for files: changes"),
+        column("sums.ms", "Array(Int64)", COUNT, "time in tools"),
+        column("sums.wait_ms", "Array(Int64)", COUNT, "time in which people were waited for"),
+        column("sums.spends", "Array(UInt8)", "ZSTD(1)", "1: its tokens and cost count there"),
+        column("terms", "Array(String)", TEXT, "search terms"),
+        column("data", "String", TEXT, "what is only shown, as JSON"),
+        column("derived", "String", TEXT, "what follows from other facts, as JSON; empty: nothing"),
+    ],
+    key: &["owner", "task", "fact"],
+    indexes: &[
+        ("by_occurred", "occurred", "minmax"),
+        ("by_arrived", "arrived", "minmax"),
+        ("by_terms", "terms", "bloom_filter(0.01)"),
+    ],
+};
+
+/// Every table.
+pub const TABLES: &[Table] = &[TASK, FACT];

@@ -1,0 +1,86 @@
+//! Views for people who ask the database itself: deduplicated, with the names and units of the query API.
+
+use super::Column;
+
+/// A view.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub about: &'static str,
+    /// Its columns.
+    pub columns: &'static [Column],
+    /// Where its rows come from.
+    pub from: &'static str,
+}
+
+/// A column of a view: its type column holds the expression.
+const fn column(name: &'static str, expression: &'static str, about: &'static str) -> Column {
+    Column { name, kind: expression, codec: "", about }
+}
+
+/// Every view.
+pub const VIEWS: &[View] = &[
+    View {
+        name: "session_summaries",
+        about: "one row for each session of an agent, subagents not included",
+        columns: &[
+            column("owner", "owner", "whose it is"),
+            column("task", "task", "the id of the task"),
+            column("agent", "agent", "the product"),
+            column("project", "project", "the project"),
+            column("machine", "machine", "the machine"),
+            column("model", "model", "the model that answered last"),
+            column("title", "title", "what a person reads"),
+            column("status", "status", "where it stands by what was told"),
+            column("started_at", "fromUnixTimestamp64Milli(started)", "when it was first seen"),
+            column("last_event_at", "fromUnixTimestamp64Milli(last)", "when it was last heard of"),
+            column("events", "events", "rows of its timeline"),
+            column("tool_calls", "calls", "tool calls"),
+            column("failures", "failures", "tool calls that failed"),
+            column("turns", "turns", "turns"),
+            column("input_tokens", "input", "input tokens, without caches"),
+            column("output_tokens", "output", "output tokens"),
+            column("cache_read_tokens", "cache_read", "tokens read from caches"),
+            column("cache_creation_tokens", "cache_write", "tokens written to caches"),
+            column("cost_usd", "cost / 1e12", "what it cost by the sender's prices"),
+        ],
+        from: "{task} FINAL WHERE background = 0 AND events > 0",
+    },
+    View {
+        name: "agent_runs",
+        about: "one row for each run of a subagent",
+        columns: &[
+            column("owner", "owner", "whose it is"),
+            column("task", "task", "the id of the run's task"),
+            column("parent", "parent", "the task that started it"),
+            column("agent", "agent", "the product"),
+            column("agent_type", "agent_type", "the type of the agent"),
+            column("project", "project", "the project"),
+            column("status", "status", "where it stands by what was told"),
+            column("started_at", "fromUnixTimestamp64Milli(started)", "when it was first seen"),
+            column("duration_ms", "greatest(last - started, 0)", "from its first to its last event"),
+            column("tool_calls", "calls", "tool calls"),
+            column("failures", "failures", "tool calls that failed"),
+            column("output_tokens", "output", "output tokens"),
+            column("cost_usd", "cost / 1e12", "what it cost by the sender's prices"),
+        ],
+        from: "{task} FINAL WHERE background = 1 AND events > 0",
+    },
+    View {
+        name: "skill_activations",
+        about: "one row for each call that activated a skill",
+        columns: &[
+            column("owner", "owner", "whose it is"),
+            column("task", "task", "the id of the task"),
+            column("fact", "fact", "the number of the row within the task"),
+            column("skill", "skill", "the skill"),
+            column("occurred_at", "fromUnixTimestamp64Milli(occurred)", "when"),
+            column("failed", "failed", "1: the call failed or was denied"),
+            column("duration_ms", "duration", "how long the call took"),
+        ],
+        from: "(SELECT *, skill FROM {fact} FINAL ARRAY JOIN sums.dim AS dim, sums.key AS skill \
+               WHERE dim = 6 AND is_call = 1)",
+    },
+];

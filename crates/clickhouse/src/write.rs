@@ -1,0 +1,344 @@
+//! Writes shipments: a record becomes a row with everything that questions ask of it.
+//!
+//! What a fact counts into, which search terms it has and which bucket its duration falls into follow from the record by
+//! the ledger's own functions, so that both engines sum the same things. A shipment that is written twice, or in part
+//! and then again, leaves the same rows.
+
+use agent_tracer_ledger::engine::{is_indexed, texts};
+use agent_tracer_ledger::project::tally::{Filing, ModelSums, Pricer, Tally};
+use agent_tracer_ledger::project::time::Level;
+use agent_tracer_ledger::record::{FORMAT, FactRecord, Shipment, TaskRecord};
+use agent_tracer_ledger::search::Terms;
+use clickhouse::Row;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::fleet::{Fleet, FleetError};
+
+/// An owner's name is no longer than this.
+const LONGEST_OWNER: usize = 256;
+
+impl Fleet {
+    /// Writes a shipment under its owner. When this returns, it is stored.
+    ///
+    /// # Errors
+    /// If the shipment is of a newer format or the owner has no name: then nothing was written. If the server cannot be
+    /// reached or refuses: then a part may be written, and the same shipment again completes it.
+    pub fn write(&self, owner: &str, shipment: &Shipment) -> Result<(), FleetError> {
+        if owner.is_empty() || owner.len() > LONGEST_OWNER {
+            return Err(FleetError::Bad(format!("an owner has a name of 1 to {LONGEST_OWNER} bytes")));
+        }
+        if shipment.format == 0 || shipment.format > FORMAT {
+            return Err(FleetError::Bad(format!(
+                "the shipment has format {}, this server knows {FORMAT}\nhint: bring the server up to date",
+                shipment.format
+            )));
+        }
+        let client = self.client();
+        self.wait(async {
+            // Facts first: a task that is seen has its facts.
+            if !shipment.facts.is_empty() {
+                let mut insert = client.insert::<FactLine>("fact").await?;
+                for record in &shipment.facts {
+                    insert.write(&FactLine::of(owner, record)).await?;
+                    for part in record.parts.iter().filter(|part| **part != record.fact) {
+                        insert.write(&FactLine::gone(owner, record, *part)).await?;
+                    }
+                }
+                insert.end().await?;
+            }
+            if !shipment.tasks.is_empty() {
+                let mut insert = client.insert::<TaskLine>("task").await?;
+                for record in &shipment.tasks {
+                    insert.write(&TaskLine::of(owner, record)).await?;
+                }
+                insert.end().await?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// What the sender says that a response costs.
+struct Said(Option<i64>);
+
+impl Pricer for Said {
+    fn cost(&self, _: &str, _: &Map<String, Value>) -> Option<i64> {
+        self.0
+    }
+
+    fn cost_of_sum(&self, _: &str, _: &ModelSums) -> Option<i64> {
+        None
+    }
+}
+
+/// A row of `task`.
+#[derive(Clone, Debug, Row, Serialize, Deserialize)]
+pub(crate) struct TaskLine {
+    pub(crate) owner: String,
+    pub(crate) task: String,
+    pub(crate) version: u64,
+    pub(crate) gone: u8,
+    pub(crate) agent: String,
+    pub(crate) session: String,
+    pub(crate) background: u8,
+    pub(crate) parent: String,
+    pub(crate) parent_certainty: String,
+    pub(crate) parent_tool_use_id: String,
+    pub(crate) continues: String,
+    pub(crate) forked: String,
+    pub(crate) title: String,
+    pub(crate) terms: Vec<String>,
+    pub(crate) agent_type: String,
+    pub(crate) agent_id: String,
+    pub(crate) cwd: String,
+    pub(crate) project: String,
+    pub(crate) model: String,
+    pub(crate) machine: String,
+    pub(crate) git_branch: String,
+    pub(crate) client_version: String,
+    pub(crate) started: i64,
+    pub(crate) last: i64,
+    pub(crate) ended: Option<i64>,
+    pub(crate) status: String,
+    pub(crate) waiting: String,
+    pub(crate) waiting_since: Option<i64>,
+    pub(crate) waiting_fact: Option<i64>,
+    pub(crate) current: Option<String>,
+    pub(crate) context_pct: Option<f64>,
+    pub(crate) events: i64,
+    pub(crate) calls: i64,
+    pub(crate) failures: i64,
+    pub(crate) turns: i64,
+    pub(crate) wait_ms: i64,
+    pub(crate) input: i64,
+    pub(crate) output: i64,
+    pub(crate) cache_read: i64,
+    pub(crate) cache_write: i64,
+    pub(crate) reasoning: i64,
+    pub(crate) cost: i64,
+    pub(crate) responses: i64,
+    pub(crate) unpriced: i64,
+    pub(crate) copies: i64,
+    pub(crate) client_cost: Option<i64>,
+    pub(crate) residual: String,
+}
+
+/// A word of a closed set as its text.
+pub(crate) fn word<T: Serialize>(word: T) -> String {
+    match serde_json::to_value(word) {
+        Ok(Value::String(text)) => text,
+        _ => String::new(),
+    }
+}
+
+impl TaskLine {
+    fn of(owner: &str, record: &TaskRecord) -> Self {
+        let mut terms = Terms::default();
+        terms.add(&record.title);
+        terms.add(&record.session);
+        let or_empty = |text: &Option<String>| text.clone().unwrap_or_default();
+        let spent = &record.spent;
+        Self {
+            owner: owner.to_owned(),
+            task: record.task.clone(),
+            version: record.version,
+            gone: 0,
+            agent: word(record.agent),
+            session: record.session.clone(),
+            background: u8::from(record.background),
+            parent: or_empty(&record.parent),
+            parent_certainty: record.parent_certainty.map(word).unwrap_or_default(),
+            parent_tool_use_id: or_empty(&record.parent_tool_use_id),
+            continues: or_empty(&record.continues),
+            forked: or_empty(&record.forked),
+            title: record.title.clone(),
+            terms: terms.words().map(str::to_owned).collect(),
+            agent_type: record.agent_type.clone(),
+            agent_id: or_empty(&record.agent_id),
+            cwd: record.cwd.clone(),
+            project: record.project.clone(),
+            model: or_empty(&record.model),
+            machine: record.machine.clone(),
+            git_branch: or_empty(&record.git_branch),
+            client_version: or_empty(&record.client_version),
+            started: record.started,
+            last: record.last,
+            ended: record.ended,
+            status: word(record.status),
+            waiting: record.waiting.map(word).unwrap_or_default(),
+            waiting_since: record.waiting_since,
+            waiting_fact: record.waiting_fact,
+            current: record.current.clone(),
+            context_pct: record.context_pct,
+            events: record.events,
+            calls: record.calls,
+            failures: record.failures,
+            turns: record.turns,
+            wait_ms: record.wait_ms,
+            input: spent.input,
+            output: spent.output,
+            cache_read: spent.cache_read,
+            cache_write: spent.cache_write,
+            reasoning: spent.reasoning,
+            cost: spent.cost,
+            responses: spent.responses,
+            unpriced: spent.unpriced,
+            copies: spent.copies,
+            client_cost: spent.client_cost,
+            residual: spent
+                .residual
+                .as_ref()
+                .and_then(|residual| serde_json::to_string(residual).ok())
+                .unwrap_or_default(),
+        }
+    }
+}
+
+/// A row of `fact`.
+#[derive(Clone, Debug, Default, Row, Serialize)]
+struct FactLine {
+    owner: String,
+    task: String,
+    fact: i64,
+    version: u64,
+    gone: u8,
+    kind: String,
+    list: u8,
+    lane: String,
+    occurred: i64,
+    ord: i64,
+    ended: Option<i64>,
+    state: String,
+    open: u8,
+    tool: Option<String>,
+    turn: Option<i64>,
+    duration: Option<i64>,
+    bucket: Option<i16>,
+    error_class: String,
+    signature: Option<i64>,
+    certainty: String,
+    channels: u8,
+    agent_type: Option<String>,
+    is_call: u8,
+    failed: u8,
+    input: i64,
+    output: i64,
+    cache_read: i64,
+    cache_write: i64,
+    reasoning: i64,
+    cost: i64,
+    responses: i64,
+    unpriced: i64,
+    #[serde(rename = "sums.dim")]
+    sums_dim: Vec<u8>,
+    #[serde(rename = "sums.key")]
+    sums_key: Vec<String>,
+    #[serde(rename = "sums.n")]
+    sums_n: Vec<i64>,
+    #[serde(rename = "sums.failures")]
+    sums_failures: Vec<i64>,
+    #[serde(rename = "sums.ms")]
+    sums_ms: Vec<i64>,
+    #[serde(rename = "sums.wait_ms")]
+    sums_wait_ms: Vec<i64>,
+    #[serde(rename = "sums.spends")]
+    sums_spends: Vec<u8>,
+    terms: Vec<String>,
+    data: String,
+    derived: String,
+}
+
+impl FactLine {
+    fn of(owner: &str, record: &FactRecord) -> Self {
+        let row = record.row();
+        let mut terms = Terms::default();
+        if is_indexed(&row) {
+            for text in texts(&row) {
+                terms.add(text);
+            }
+        }
+        let mut line = Self {
+            owner: owner.to_owned(),
+            task: record.task.clone(),
+            fact: record.fact,
+            version: record.version,
+            gone: 0,
+            kind: record.kind.map(word).unwrap_or_default(),
+            list: u8::try_from(record.list).unwrap_or(0),
+            lane: word(record.lane),
+            occurred: record.occurred,
+            ord: record.order,
+            ended: record.ended,
+            state: record.state.map(word).unwrap_or_default(),
+            open: u8::from(record.open),
+            tool: record.tool.clone(),
+            turn: record.turn,
+            duration: record.duration,
+            error_class: record.error.map(word).unwrap_or_default(),
+            signature: record.signature,
+            certainty: word(record.certainty),
+            channels: record.channels,
+            agent_type: record.data.agent_type.clone(),
+            is_call: u8::from(row.is_call()),
+            failed: u8::from(row.is_failure()),
+            terms: terms.words().map(str::to_owned).collect(),
+            data: serde_json::to_string(&record.data).unwrap_or_default(),
+            derived: match record.derived.is_empty() {
+                true => String::new(),
+                false => serde_json::to_string(&record.derived).unwrap_or_default(),
+            },
+            ..Self::default()
+        };
+        let mut tally = Tally::default();
+        tally.count(&row, &Filing::default(), &Said(record.cost), 1);
+        line.count(&tally);
+        line
+    }
+
+    /// Takes over what the row alone adds to the sums.
+    fn count(&mut self, tally: &Tally) {
+        // Every sum is kept for days; other stretches and all projects together say the same again.
+        let own = Filing::default().project;
+        let mut sums: Vec<_> = tally
+            .rollups
+            .iter()
+            .filter(|(place, _)| place.level == Level::Day && place.project == own)
+            .collect();
+        sums.sort_by(|(one, _), (two, _)| (one.dim, &one.key).cmp(&(two.dim, &two.key)));
+        for (place, sum) in sums {
+            self.sums_dim.push(place.dim as u8);
+            self.sums_key.push(place.key.clone());
+            self.sums_n.push(sum.n);
+            self.sums_failures.push(sum.failures);
+            self.sums_ms.push(sum.ms);
+            self.sums_wait_ms.push(sum.wait_ms);
+            self.sums_spends.push(u8::from(sum.responses > 0));
+        }
+        if let Some(sums) = tally.tasks.values().next() {
+            let spent = sums.spent;
+            self.input = spent.input;
+            self.output = spent.output;
+            self.cache_read = spent.cache_read;
+            self.cache_write = spent.cache_write;
+            self.reasoning = spent.reasoning;
+            self.cost = spent.cost;
+            self.responses = spent.responses;
+            self.unpriced = spent.unpriced;
+        }
+        let bucket = tally.latencies.values().flat_map(|buckets| buckets.keys()).next();
+        self.bucket = bucket.and_then(|bucket| i16::try_from(*bucket).ok());
+    }
+
+    /// A fact that turned out to be part of another.
+    fn gone(owner: &str, record: &FactRecord, part: i64) -> Self {
+        Self {
+            owner: owner.to_owned(),
+            task: record.task.clone(),
+            fact: part,
+            version: record.version,
+            gone: 1,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Everything that is stored and asked, on the real engine (feature `engine`), and what needs none.
+#![expect(clippy::panic, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that fails says so")]
+
+mod statements;
+
+#[cfg(feature = "engine")]
+mod contract;
+#[cfg(feature = "engine")]
+mod engine;
+#[cfg(feature = "engine")]
+mod writing;

@@ -1,0 +1,31 @@
+//! The statements of both layouts, as they are sent.
+
+use std::path::Path;
+
+use agent_tracer_clickhouse::schema::{Layout, create};
+
+/// Compares with the kept text; `SNAPSHOT=update` keeps the new one.
+fn check(name: &str, statements: &[String]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/statements").join(name);
+    let text = statements.iter().map(|statement| format!("{statement};\n")).collect::<Vec<_>>().join("\n");
+    if std::env::var_os("SNAPSHOT").is_some_and(|value| value == "update") {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, &text).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        kept == text,
+        "`{name}` changed: a database that exists needs a step to it\nhint: `SNAPSHOT=update cargo test -p agent-tracer-clickhouse` keeps the new text\n{}",
+        similar::TextDiff::from_lines(kept.as_str(), text.as_str()).unified_diff()
+    );
+}
+
+#[test]
+fn statements_for_one_server_are_as_kept() {
+    check("single.sql", &create(&Layout::Single));
+}
+
+#[test]
+fn statements_for_a_cluster_are_made_of_the_same_definitions() {
+    check("cluster.sql", &create(&Layout::Cluster { name: "tracer".to_owned() }));
+}

@@ -1,0 +1,235 @@
+//! What leaves for another store: tasks and facts as they were derived here, each with the place at which it changed.
+//!
+//! These types are the format that is sent. A record replaces every record of the same task or fact with a smaller
+//! `version`; the same record twice is the same record. Whose it is says the token of the sender, never the record.
+
+use agent_tracer_event::{Agent, CallState, Certainty, ErrorClass, Kind, Lane, Metadata};
+use serde::{Deserialize, Serialize};
+
+use crate::project::{FactData, FactRow, List};
+use crate::view::{Residual, TaskStatus, WaitingReason};
+
+/// The version of the format that [`Shipment`] is written in.
+pub const FORMAT: u32 = 1;
+
+/// What is sent together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shipment {
+    /// [`FORMAT`] of whoever wrote it.
+    pub format: u32,
+    /// Tasks that changed.
+    pub tasks: Vec<TaskRecord>,
+    /// Facts that changed.
+    pub facts: Vec<FactRecord>,
+    /// Everything up to this place is in this shipment or in one before it.
+    pub until: u64,
+}
+
+/// A task, as its ledger knows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskRecord {
+    /// Its id.
+    pub task: String,
+    /// Where in its ledger's order of delivery it last changed.
+    pub version: u64,
+    /// The agent.
+    pub agent: Agent,
+    /// The agent's id of the session.
+    pub session: String,
+    /// It is a subagent.
+    pub background: bool,
+    /// The task that started it.
+    pub parent: Option<String>,
+    /// How sure the parent is.
+    pub parent_certainty: Option<Certainty>,
+    /// The call that started it.
+    pub parent_tool_use_id: Option<String>,
+    /// The task whose context was cleared to begin this one.
+    pub continues: Option<String>,
+    /// The task whose history this one began with.
+    pub forked: Option<String>,
+    /// What a person reads.
+    pub title: String,
+    /// The type of its agent, `main` for the main one.
+    pub agent_type: String,
+    /// The agent's id of the subagent.
+    pub agent_id: Option<String>,
+    /// Where it works.
+    pub cwd: String,
+    /// The project.
+    pub project: String,
+    /// The model that answered last.
+    pub model: Option<String>,
+    /// The machine.
+    pub machine: String,
+    /// The branch it works on.
+    pub git_branch: Option<String>,
+    /// The version of the client.
+    pub client_version: Option<String>,
+    /// When it was first seen.
+    pub started: i64,
+    /// When it was last heard of.
+    pub last: i64,
+    /// When it ended.
+    pub ended: Option<i64>,
+    /// Where it stands by what was told.
+    pub status: TaskStatus,
+    /// What it waits for.
+    pub waiting: Option<WaitingReason>,
+    /// Since when.
+    pub waiting_since: Option<i64>,
+    /// The number of the fact that asks.
+    pub waiting_fact: Option<i64>,
+    /// What it does just now.
+    pub current: Option<String>,
+    /// How full its context is, in percent.
+    pub context_pct: Option<f64>,
+    /// Rows.
+    pub events: i64,
+    /// Calls.
+    pub calls: i64,
+    /// Calls that failed.
+    pub failures: i64,
+    /// Turns.
+    pub turns: i64,
+    /// Time in which people were waited for.
+    pub wait_ms: i64,
+    /// What it spent.
+    pub spent: SpentRecord,
+}
+
+/// What a task spent, in the units of the ledger's sums.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SpentRecord {
+    /// Input tokens.
+    pub input: i64,
+    /// Output tokens.
+    pub output: i64,
+    /// Tokens read from caches.
+    pub cache_read: i64,
+    /// Tokens written to caches.
+    pub cache_write: i64,
+    /// Reasoning tokens.
+    pub reasoning: i64,
+    /// Pico-dollars.
+    pub cost: i64,
+    /// Responses.
+    pub responses: i64,
+    /// Responses without a price.
+    pub unpriced: i64,
+    /// Responses that count elsewhere.
+    pub copies: i64,
+    /// What the client says that it cost, in pico-dollars.
+    pub client_cost: Option<i64>,
+    /// What only the client's own account knows.
+    pub residual: Option<Residual>,
+}
+
+/// A fact, as its ledger knows it. A turn has no kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FactRecord {
+    /// The id of its task.
+    pub task: String,
+    /// Its number within the task.
+    pub fact: i64,
+    /// Where in its ledger's order of delivery it last changed.
+    pub version: u64,
+    /// Its kind; none is a turn.
+    pub kind: Option<Kind>,
+    /// The number of the list it stands in.
+    pub list: i64,
+    /// Its lane.
+    pub lane: Lane,
+    /// When it began.
+    pub occurred: i64,
+    /// Breaks ties between equal times.
+    pub order: i64,
+    /// When it ended.
+    pub ended: Option<i64>,
+    /// Where a call stands.
+    pub state: Option<CallState>,
+    /// Nobody said how this call ended.
+    pub open: bool,
+    /// The tool.
+    pub tool: Option<String>,
+    /// The number of the turn's fact.
+    pub turn: Option<i64>,
+    /// How long it took.
+    pub duration: Option<i64>,
+    /// The class of its error.
+    pub error: Option<ErrorClass>,
+    /// The same for the same input.
+    pub signature: Option<i64>,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// Every channel that told of it, as bits.
+    pub channels: u8,
+    /// What is only shown.
+    pub data: FactData,
+    /// What follows from other facts.
+    pub derived: Metadata,
+    /// What a response costs by the sender's prices, in pico-dollars.
+    pub cost: Option<i64>,
+    /// Numbers of facts that turned out to be part of this one: they are gone.
+    pub parts: Vec<i64>,
+}
+
+impl FactRecord {
+    /// The record of a row.
+    #[must_use]
+    pub fn of(task: String, version: u64, row: FactRow, cost: Option<i64>, parts: Vec<i64>) -> Self {
+        Self {
+            task,
+            fact: row.fact,
+            version,
+            kind: row.kind,
+            list: row.list.code(),
+            lane: row.lane,
+            occurred: row.occurred,
+            order: row.order,
+            ended: row.ended,
+            state: row.state,
+            open: row.open,
+            tool: row.tool,
+            turn: row.turn,
+            duration: row.duration,
+            error: row.error,
+            signature: row.signature,
+            certainty: row.certainty,
+            channels: row.channels,
+            data: row.data,
+            derived: row.derived,
+            cost,
+            parts,
+        }
+    }
+
+    /// The row of the record.
+    #[must_use]
+    pub fn row(&self) -> FactRow {
+        FactRow {
+            fact: self.fact,
+            kind: self.kind,
+            list: List::from_code(self.list),
+            lane: self.lane,
+            occurred: self.occurred,
+            order: self.order,
+            ended: self.ended,
+            state: self.state,
+            open: self.open,
+            tool: self.tool.clone(),
+            turn: self.turn,
+            duration: self.duration,
+            error: self.error,
+            signature: self.signature,
+            certainty: self.certainty,
+            channels: self.channels,
+            data: self.data.clone(),
+            derived: self.derived.clone(),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! What changed since somebody last took it, as records for another store.
+//!
+//! Tasks and facts are taken from the indexes of their last change, up to one common place, so that whoever goes on from
+//! there misses nothing: a shipment costs what changed, not what the history holds.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::Connection;
+
+use super::SqliteStore;
+use super::row::MAIN;
+use super::task::{self, TaskRow};
+use super::text::Texts;
+use crate::project::List;
+use crate::project::tally::Pricer;
+use crate::record::{FORMAT, FactRecord, Shipment, SpentRecord, TaskRecord};
+use crate::sqlite::facts::{self, Stored};
+use crate::sqlite::open::{self, OpenError};
+use crate::store::Answer;
+
+/// So many tasks, and as many facts, are taken at once, whatever is asked for.
+const MOST: u32 = 50_000;
+
+/// Takes what changed out of a store. It never writes, and another process may write meanwhile.
+pub struct Outbox {
+    store: SqliteStore,
+    pricer: Arc<dyn Pricer>,
+}
+
+impl Outbox {
+    /// Opens the store in this file.
+    ///
+    /// # Errors
+    /// If there is no such file, or it is damaged, of another version, another program's, or cannot be read.
+    pub fn open(path: &Path, pricer: Arc<dyn Pricer>) -> Result<Self, OpenError> {
+        open::look(path)?;
+        Ok(Self { store: SqliteStore::open(path)?, pricer })
+    }
+
+    /// What changed after a place in the order of delivery: about `limit` tasks and as many facts, and always all that
+    /// changed at the last place. Nothing left is an empty shipment whose `until` is `after`.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn after(&self, after: u64, limit: u32) -> Answer<Shipment> {
+        self.store.ask(|conn| shipment(conn, self.pricer.as_ref(), after, limit))
+    }
+}
+
+fn shipment(conn: &Connection, pricer: &dyn Pricer, after: u64, limit: u32) -> Answer<Shipment> {
+    let limit = i64::from(limit.clamp(1, MOST));
+    let from = i64::try_from(after).unwrap_or(i64::MAX);
+    let (last_fact, all_facts) = reach(conn, "fact", from, limit)?;
+    let (last_task, all_tasks) = reach(conn, "task", from, limit)?;
+    let until = match (all_facts, all_tasks) {
+        (true, true) => last_fact.max(last_task),
+        (true, false) => last_task,
+        (false, true) => last_fact,
+        (false, false) => last_fact.min(last_task),
+    };
+    let Some(until) = until else {
+        return Ok(Shipment { format: FORMAT, until: after, ..Shipment::default() });
+    };
+    let mut texts = Texts::new(conn);
+    let mut shipment = Shipment {
+        format: FORMAT,
+        tasks: tasks(conn, &mut texts, from, until)?,
+        facts: Vec::new(),
+        until: u64::try_from(until).unwrap_or(after),
+    };
+    let changed = facts::select(
+        conn,
+        "WHERE f.changed > ?1 AND f.changed <= ?2 ORDER BY f.changed, f.id",
+        [from, until],
+    )?;
+    let mut parts: HashMap<i64, HashMap<i64, Vec<i64>>> = HashMap::new();
+    for Stored { task, changed, row, .. } in changed {
+        let Some(uid) = texts.task(Some(task))? else { continue };
+        let parts = match parts.entry(task) {
+            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::hash_map::Entry::Vacant(new) => new.insert(parts_of(conn, task)?),
+        };
+        let is_priced = row.list == List::Response && row.usage().is_some();
+        let cost = is_priced
+            .then(|| pricer.cost(row.text("model").unwrap_or_default(), &row.data.metadata))
+            .flatten();
+        let parts = parts.get(&row.fact).cloned().unwrap_or_default();
+        shipment.facts.push(FactRecord::of(uid, u64::try_from(changed).unwrap_or(0), row, cost, parts));
+    }
+    Ok(shipment)
+}
+
+/// The place of the last of the next `limit` changes of a table, and whether there are no more behind it.
+fn reach(conn: &Connection, table: &str, from: i64, limit: i64) -> rusqlite::Result<(Option<i64>, bool)> {
+    conn.prepare_cached(&format!(
+        "SELECT max(changed), count(*) FROM (SELECT changed FROM {table} WHERE changed > ?1 ORDER BY changed LIMIT ?2)"
+    ))?
+    .query_row([from, limit], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? < limit)))
+}
+
+/// For every fact of a task the numbers that others knew it by.
+fn parts_of(conn: &Connection, task: i64) -> rusqlite::Result<HashMap<i64, Vec<i64>>> {
+    let mut find = conn.prepare_cached("SELECT fact, key FROM alias WHERE task = ?1 AND key <> fact")?;
+    let mut rows = find.query([task])?;
+    let mut parts: HashMap<i64, Vec<i64>> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        parts.entry(row.get(0)?).or_default().push(row.get(1)?);
+    }
+    Ok(parts)
+}
+
+fn tasks(conn: &Connection, texts: &mut Texts<'_>, from: i64, until: i64) -> Answer<Vec<TaskRecord>> {
+    let mut find = conn
+        .prepare_cached("SELECT id, changed, waiting_fact FROM task WHERE changed > ?1 AND changed <= ?2")?;
+    let rows = find.query_map([from, until], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, Option<i64>>(2)?))
+    })?;
+    let mut tasks = Vec::new();
+    for found in rows.collect::<rusqlite::Result<Vec<_>>>()? {
+        let (id, changed, waiting_fact) = found;
+        if let Some(row) = task::load(conn, id)? {
+            tasks.push(record(texts, row, changed, waiting_fact)?);
+        }
+    }
+    tasks.sort_by(|one, two| (one.version, &one.task).cmp(&(two.version, &two.task)));
+    Ok(tasks)
+}
+
+fn record(
+    texts: &mut Texts<'_>,
+    row: TaskRow,
+    changed: i64,
+    waiting_fact: Option<i64>,
+) -> rusqlite::Result<TaskRecord> {
+    let told = |key: &str| row.told.text(key).map(str::to_owned);
+    let agent_id = told("agentId").or_else(|| row.session.strip_prefix("sub--").map(str::to_owned));
+    let agent_type = texts.word(row.agent_type)?;
+    let spent = &row.spent;
+    Ok(TaskRecord {
+        version: u64::try_from(changed).unwrap_or(0),
+        agent: row.agent,
+        background: row.background,
+        parent: texts.task(row.parent)?,
+        parent_certainty: row.parent_certainty,
+        parent_tool_use_id: told("parentToolUseId"),
+        continues: texts.task(row.continues)?,
+        forked: texts.task(row.forked)?,
+        agent_type: if agent_type.is_empty() { MAIN.to_owned() } else { agent_type },
+        agent_id: agent_id.filter(|_| row.background),
+        project: texts.word(row.project)?,
+        model: row.model.map(|model| texts.word(model)).transpose()?.filter(|model| !model.is_empty()),
+        machine: texts.word(row.machine)?,
+        git_branch: told("gitBranch"),
+        client_version: told("clientVersion"),
+        started: row.started,
+        last: row.last,
+        ended: row.ended,
+        status: row.status,
+        waiting: row.waiting,
+        waiting_since: row.waiting_since,
+        waiting_fact,
+        context_pct: row.context_pct,
+        events: row.events,
+        calls: row.calls,
+        failures: row.failures,
+        turns: row.turns,
+        wait_ms: row.wait_ms,
+        spent: SpentRecord {
+            input: spent.input,
+            output: spent.output,
+            cache_read: spent.cache_read,
+            cache_write: spent.cache_write,
+            reasoning: spent.reasoning,
+            cost: spent.cost,
+            responses: spent.responses,
+            unpriced: spent.unpriced,
+            copies: spent.copies,
+            client_cost: spent.client_cost,
+            residual: spent.residual.clone(),
+        },
+        task: row.uid,
+        session: row.session,
+        title: row.title,
+        cwd: row.cwd,
+        current: row.current,
+    })
+}
