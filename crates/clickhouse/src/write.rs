@@ -5,6 +5,7 @@
 //! and then again, leaves the same rows.
 
 use agent_tracer_ledger::engine::{is_indexed, texts};
+use agent_tracer_ledger::project::residual::Residual;
 use agent_tracer_ledger::project::tally::{Filing, ModelSums, Pricer, Tally};
 use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::record::{FORMAT, FactRecord, Shipment, TaskRecord};
@@ -186,11 +187,7 @@ impl TaskLine {
             unpriced: spent.unpriced,
             copies: spent.copies,
             client_cost: spent.client_cost,
-            residual: spent
-                .residual
-                .as_ref()
-                .and_then(|residual| serde_json::to_string(residual).ok())
-                .unwrap_or_default(),
+            residual: spent.residual.as_ref().and_then(Residual::stored).unwrap_or_default(),
         }
     }
 }

@@ -6,8 +6,9 @@
 use agent_tracer_event::{Agent, CallState, Certainty, ErrorClass, Kind, Lane, Metadata};
 use serde::{Deserialize, Serialize};
 
+use crate::project::residual::Residual;
 use crate::project::{FactData, FactRow, List};
-use crate::view::{Residual, TaskStatus, WaitingReason};
+use crate::view::{TaskStatus, WaitingReason};
 
 /// The version of the format that [`Shipment`] is written in.
 pub const FORMAT: u32 = 1;

@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List};
 use agent_tracer_ledger::engine::silence::{self, Stretch};
-use agent_tracer_ledger::engine::spent::{Spent, count};
+use agent_tracer_ledger::engine::spent::{self, Spent, count};
+use agent_tracer_ledger::project::residual::Residual;
 use agent_tracer_ledger::search::Ask;
 use agent_tracer_ledger::view::{
     Attention, Page, Task, TaskKind, TaskStatus, TreeNode, UsageView, WaitingReason,
@@ -105,7 +106,7 @@ impl TaskLine {
             unpriced: self.unpriced,
             copies: self.copies,
             client_cost: self.client_cost,
-            residual: serde_json::from_str(&self.residual).ok(),
+            residual: Residual::parse(&self.residual).map(|residual| spent::shown(&residual)),
         }
     }
 

@@ -14,15 +14,13 @@ use agent_tracer_clickhouse::{Fleet, Reader};
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
-use agent_tracer_ledger::{
-    Answer, Batch, Ledger, Observed, Options, Outbox, Paging, QueryError, RowFilter, Store, TaskFilter,
-};
-use agent_tracer_prices::Prices;
-use agent_tracer_testkit::{scenario, scenarios};
+use agent_tracer_ledger::{Answer, Observed, Paging, QueryError, RowFilter, Store, TaskFilter};
+use agent_tracer_testkit::scenarios;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::engine;
+use crate::world::World;
 
 /// The questions that are compared.
 const COMPARED: [&str; 17] = [
@@ -45,69 +43,23 @@ const COMPARED: [&str; 17] = [
     "web",
 ];
 
-/// An embedded ledger with a history, and what it ships.
-pub(crate) struct World {
-    name: String,
-    ledger: Ledger,
-    outbox: Outbox,
-    _folder: tempfile::TempDir,
-}
-
-impl World {
-    /// An empty one.
-    pub(crate) fn empty(name: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("ledger.db");
-        let ledger = Ledger::open(&path, Options::default()).unwrap();
-        let outbox = Outbox::open(&path, Arc::new(Prices::embedded())).unwrap();
-        Self { name: name.to_owned(), ledger, outbox, _folder: folder }
-    }
-
-    /// With all that one scenario tells.
-    pub(crate) fn of(name: &str) -> Self {
-        let world = Self::empty(name);
-        world.bring(scenario(name).observed(None));
-        world
-    }
-
-    fn bring(&self, observed: Vec<Observed>) {
-        self.ledger.append(Batch { observed, ..Batch::default() }).unwrap();
-    }
-
-    /// Everything, in parts of about so many facts.
-    pub(crate) fn shipments(&self, limit: u32) -> Vec<Shipment> {
-        let mut shipments = Vec::new();
-        let mut after = 0;
-        loop {
-            let shipment = self.outbox.after(after, limit).unwrap();
-            if shipment.facts.is_empty() && shipment.tasks.is_empty() {
-                assert_eq!(shipment.until, after);
-                return shipments;
-            }
-            assert!(shipment.until > after, "a shipment goes on");
-            after = shipment.until;
-            shipments.push(shipment);
+/// Ships what changed after a place; gives the next place.
+fn ship(world: &World, owner: &str, fleet: &Fleet, mut after: u64) -> u64 {
+    for round in 0.. {
+        let shipment = world.outbox.after(after, 1_000).unwrap();
+        if shipment.until == after {
+            break;
         }
-    }
-
-    /// Ships what changed after a place; gives the next place.
-    fn ship(&self, fleet: &Fleet, mut after: u64) -> u64 {
-        for round in 0.. {
-            let shipment = self.outbox.after(after, 1_000).unwrap();
-            if shipment.until == after {
-                break;
-            }
-            // As it is sent: what is not in the text is not there.
-            let text = serde_json::to_string(&shipment).unwrap();
-            let shipment: Shipment = serde_json::from_str(&text).unwrap();
-            fleet.write(&self.name, &shipment).unwrap();
-            if round % 2 == 0 {
-                fleet.write(&self.name, &shipment).unwrap();
-            }
-            after = shipment.until;
+        // As it is sent: what is not in the text is not there.
+        let text = serde_json::to_string(&shipment).unwrap();
+        let shipment: Shipment = serde_json::from_str(&text).unwrap();
+        fleet.write(owner, &shipment).unwrap();
+        if round % 2 == 0 {
+            fleet.write(owner, &shipment).unwrap();
         }
-        after
+        after = shipment.until;
     }
+    after
 }
 
 /// Both engines, and what was compared.
@@ -240,7 +192,7 @@ fn ask_of_task(both: &Both, now: Millis, id: &TaskId, turn: usize) {
     same!(both, "tree", id, |store| store.tree(now, id));
     same!(both, "context", id, |store| store.context(id, &Paging::default()));
     same!(both, "context", id, |store| every(3, |paging| store.context(id, &paging)));
-    let tree = turn % 4 != 0;
+    let tree = !turn.is_multiple_of(4);
     same!(both, "task_files", (id, tree), |store| evened(
         every(5, |paging| store.task_files(id, tree, &paging)),
         |file| json!(file["reads"].as_u64().unwrap() + file["changes"].as_u64().unwrap())
@@ -292,14 +244,14 @@ fn compare(
     histories: &[Vec<Observed>],
     parts: usize,
 ) -> BTreeSet<&'static str> {
-    let world = World::empty(name);
+    let world = World::empty();
     let mut after = 0;
     for part in 0..parts {
         for history in histories {
             let length = history.len().div_ceil(parts).max(1);
             world.bring(history.iter().skip(part * length).take(length).cloned().collect());
         }
-        after = world.ship(fleet, after);
+        after = ship(&world, name, fleet, after);
     }
     world.ledger.finish_search().unwrap();
     let both = Both {

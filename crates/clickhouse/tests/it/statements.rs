@@ -1,5 +1,6 @@
 //! The statements of both layouts, as they are sent.
 
+use std::io::Write;
 use std::path::Path;
 
 use agent_tracer_clickhouse::schema::{Layout, create};
@@ -10,7 +11,7 @@ fn check(name: &str, statements: &[String]) {
     let text = statements.iter().map(|statement| format!("{statement};\n")).collect::<Vec<_>>().join("\n");
     if std::env::var_os("SNAPSHOT").is_some_and(|value| value == "update") {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, &text).unwrap();
+        std::fs::File::create(&path).unwrap().write_all(text.as_bytes()).unwrap();
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(

@@ -8,8 +8,8 @@ use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::{RowFilter, TaskFilter};
 
-use crate::contract::World;
 use crate::engine::{self, Engine};
+use crate::world::World;
 
 fn shipped() -> Shipment {
     World::of("2.1.325/agent_fg").shipments(100_000).pop().unwrap()

@@ -74,6 +74,7 @@ CREATE TABLE IF NOT EXISTS `fact_local` ON CLUSTER `tracer`
     `fact` Int64 COMMENT 'its number within the task' CODEC(ZSTD(1)),
     `version` UInt64 COMMENT 'where in its ledger\'s order of delivery it last changed' CODEC(T64, ZSTD(1)),
     `gone` UInt8 COMMENT '1: deleted, or part of another fact',
+    `arrived` Int64 DEFAULT toUnixTimestamp64Milli(now64(3)) COMMENT 'when it arrived here: what the stream goes by, because every sender counts its own versions' CODEC(Delta, ZSTD(1)),
     `kind` LowCardinality(String) COMMENT 'what it is; empty: a turn',
     `list` UInt8 COMMENT 'the list it stands in',
     `lane` LowCardinality(String) COMMENT 'where it is shown',
@@ -112,7 +113,7 @@ CREATE TABLE IF NOT EXISTS `fact_local` ON CLUSTER `tracer`
     `data` String COMMENT 'what is only shown, as JSON' CODEC(ZSTD(3)),
     `derived` String COMMENT 'what follows from other facts, as JSON; empty: nothing' CODEC(ZSTD(3)),
     INDEX by_occurred occurred TYPE minmax GRANULARITY 1,
-    INDEX by_version version TYPE minmax GRANULARITY 1,
+    INDEX by_arrived arrived TYPE minmax GRANULARITY 1,
     INDEX by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/fact_local', '{replica}', version, gone)

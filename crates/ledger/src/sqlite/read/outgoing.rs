@@ -14,6 +14,7 @@ use super::row::MAIN;
 use super::task::{self, TaskRow};
 use super::text::Texts;
 use crate::project::List;
+use crate::project::residual::Residual;
 use crate::project::tally::Pricer;
 use crate::record::{FORMAT, FactRecord, Shipment, SpentRecord, TaskRecord};
 use crate::sqlite::facts::{self, Stored};
@@ -112,16 +113,19 @@ fn parts_of(conn: &Connection, task: i64) -> rusqlite::Result<HashMap<i64, Vec<i
 }
 
 fn tasks(conn: &Connection, texts: &mut Texts<'_>, from: i64, until: i64) -> Answer<Vec<TaskRecord>> {
-    let mut find = conn
-        .prepare_cached("SELECT id, changed, waiting_fact FROM task WHERE changed > ?1 AND changed <= ?2")?;
+    let mut find = conn.prepare_cached(
+        "SELECT id, changed, waiting_fact, residual FROM task WHERE changed > ?1 AND changed <= ?2",
+    )?;
     let rows = find.query_map([from, until], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, Option<i64>>(2)?))
+        let residual: Option<String> = row.get(3)?;
+        let residual = residual.and_then(|text| Residual::parse(&text));
+        Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, Option<i64>>(2)?, residual))
     })?;
     let mut tasks = Vec::new();
     for found in rows.collect::<rusqlite::Result<Vec<_>>>()? {
-        let (id, changed, waiting_fact) = found;
+        let (id, changed, waiting_fact, residual) = found;
         if let Some(row) = task::load(conn, id)? {
-            tasks.push(record(texts, row, changed, waiting_fact)?);
+            tasks.push(record(texts, row, changed, waiting_fact, residual)?);
         }
     }
     tasks.sort_by(|one, two| (one.version, &one.task).cmp(&(two.version, &two.task)));
@@ -133,6 +137,7 @@ fn record(
     row: TaskRow,
     changed: i64,
     waiting_fact: Option<i64>,
+    residual: Option<Residual>,
 ) -> rusqlite::Result<TaskRecord> {
     let told = |key: &str| row.told.text(key).map(str::to_owned);
     let agent_id = told("agentId").or_else(|| row.session.strip_prefix("sub--").map(str::to_owned));
@@ -178,7 +183,7 @@ fn record(
             unpriced: spent.unpriced,
             copies: spent.copies,
             client_cost: spent.client_cost,
-            residual: spent.residual.clone(),
+            residual,
         },
         task: row.uid,
         session: row.session,

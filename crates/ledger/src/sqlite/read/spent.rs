@@ -104,7 +104,8 @@ impl Spent {
 }
 
 /// A stored residual as it is shown.
-fn shown(residual: &stored::Residual) -> Residual {
+#[must_use]
+pub fn shown(residual: &stored::Residual) -> Residual {
     let mut whole = stored::ModelSums::default();
     for line in &residual.lines {
         whole.add(&line.sums, 1);

@@ -1,0 +1,110 @@
+//! A ledger of one machine, and what it ships: parts together are everything, each in its newest version.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Outbox};
+use agent_tracer_prices::Prices;
+use agent_tracer_testkit::scenario;
+
+/// An embedded ledger with a history, and what it ships.
+pub(crate) struct World {
+    pub(crate) ledger: Ledger,
+    pub(crate) outbox: Outbox,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    /// An empty one.
+    pub(crate) fn empty() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let ledger = Ledger::open(&path, Options::default()).unwrap();
+        let outbox = Outbox::open(&path, Arc::new(Prices::embedded())).unwrap();
+        Self { ledger, outbox, _folder: folder }
+    }
+
+    /// With all that one scenario tells.
+    pub(crate) fn of(name: &str) -> Self {
+        let world = Self::empty();
+        for part in scenario(name).observed(None).chunks(5) {
+            world.bring(part.to_vec());
+        }
+        world
+    }
+
+    /// Brings observations.
+    pub(crate) fn bring(&self, observed: Vec<Observed>) {
+        self.ledger.append(Batch { observed, ..Batch::default() }).unwrap();
+    }
+
+    /// Everything, in parts of about so many facts.
+    pub(crate) fn shipments(&self, limit: u32) -> Vec<Shipment> {
+        let mut shipments = Vec::new();
+        let mut after = 0;
+        loop {
+            let shipment = self.outbox.after(after, limit).unwrap();
+            if shipment.facts.is_empty() && shipment.tasks.is_empty() {
+                assert_eq!(shipment.until, after);
+                return shipments;
+            }
+            assert!(shipment.until > after, "a shipment goes on");
+            after = shipment.until;
+            shipments.push(shipment);
+        }
+    }
+}
+
+/// The newest version of every task and fact, as text.
+fn newest(shipments: &[Shipment]) -> BTreeMap<(String, Option<i64>), String> {
+    let mut newest = BTreeMap::new();
+    for shipment in shipments {
+        for task in &shipment.tasks {
+            newest.insert((task.task.clone(), None), serde_json::to_string(task).unwrap());
+        }
+        for fact in &shipment.facts {
+            newest.insert((fact.task.clone(), Some(fact.fact)), serde_json::to_string(fact).unwrap());
+        }
+    }
+    newest
+}
+
+#[test]
+fn small_shipments_together_are_one_large_shipment() {
+    let world = World::of("2.1.325/agent_nested");
+    let whole = world.shipments(100_000);
+    assert_eq!(whole.len(), 1);
+    assert!(whole[0].tasks.len() > 2 && whole[0].facts.len() > 20);
+    let parts = world.shipments(7);
+    assert!(parts.len() > 3, "{}", parts.len());
+    assert_eq!(newest(&parts), newest(&whole));
+}
+
+#[test]
+fn what_changed_since_is_shipped_and_nothing_else() {
+    let world = World::empty();
+    let observed = scenario("2.1.325/agent_nested").observed(None);
+    let (first, second) = observed.split_at(observed.len() / 2);
+    world.bring(first.to_vec());
+    let mut shipments = world.shipments(100_000);
+    let after = shipments[0].until;
+    world.bring(first.to_vec());
+    let again = world.outbox.after(after, 100).unwrap();
+    assert_eq!(
+        (again.tasks.len(), again.facts.len(), again.until),
+        (0, 0, after),
+        "a repetition changes nothing"
+    );
+    world.bring(second.to_vec());
+    let more = world.outbox.after(after, 100_000).unwrap();
+    assert!(more.facts.iter().all(|fact| fact.version > after));
+    shipments.push(more);
+    let all = newest(&world.shipments(100_000));
+    let gone =
+        |shipped: &Shipment| shipped.facts.iter().flat_map(|fact| fact.parts.clone()).collect::<Vec<_>>();
+    let gone: Vec<i64> = shipments.iter().flat_map(gone).collect();
+    let mut kept = newest(&shipments);
+    kept.retain(|(_, fact), _| fact.is_none_or(|fact| !gone.contains(&fact)));
+    assert_eq!(kept, all);
+}
