@@ -4,6 +4,7 @@
 
 mod asking;
 mod demo;
+mod policy;
 mod spending;
 mod tending;
 
@@ -13,6 +14,9 @@ pub(crate) use asking::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
 pub(crate) use demo::Demo;
+pub(crate) use policy::{
+    Guard, Policy, PolicyCheck, PolicyCommand, PolicyInit, PolicyList, PolicyTest, PolicyTrust,
+};
 pub(crate) use spending::{ByName, PeriodName, Usage};
 pub(crate) use tending::{Purge, Rebuild, Reread, Retain};
 
@@ -64,6 +68,8 @@ pub(crate) enum Command {
     Tools(Tools),
     Usage(Usage),
     Export(Export),
+    Policy(Policy),
+    Guard(Guard),
     Rebuild(Rebuild),
     Reread(Reread),
     Retain(Retain),

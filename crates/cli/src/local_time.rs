@@ -62,6 +62,15 @@ impl LocalTime {
         self.show(at, "%H:%M:%S")
     }
 
+    /// The day of the week and the minute of the day, as rules know them.
+    pub(crate) fn of_week(&self, at: Millis) -> Option<agent_tracer_policy::LocalTime> {
+        let moment = Timestamp::from_millisecond(at.0).ok()?.to_zoned(self.0.clone());
+        let days = agent_tracer_policy::Weekday::ALL;
+        let day = usize::try_from(moment.weekday().to_monday_zero_offset()).ok()?;
+        let minute = i32::from(moment.hour()) * 60 + i32::from(moment.minute());
+        Some(agent_tracer_policy::LocalTime { weekday: *days.get(day)?, minute: u16::try_from(minute).ok()? })
+    }
+
     fn show(&self, at: Millis, form: &str) -> String {
         match Timestamp::from_millisecond(at.0) {
             Ok(moment) => moment.to_zoned(self.0.clone()).strftime(form).to_string(),
@@ -88,5 +97,8 @@ mod tests {
         assert_eq!(LocalTime::named(Some("Nowhere/Shop")).time(at), "21:10:04");
         assert_eq!(LocalTime::named(None).full(at), "2026-11-15 21:10:04");
         assert!(!LocalTime::named(None).full(Millis(i64::MAX)).is_empty());
+        let week = LocalTime::named(Some("Europe/Berlin")).of_week(at).expect("a time");
+        assert_eq!((week.weekday, week.minute), (agent_tracer_policy::Weekday::Sunday, 22 * 60 + 10));
+        assert!(LocalTime::named(None).of_week(Millis(i64::MAX)).is_none());
     }
 }

@@ -18,6 +18,7 @@ mod local_time;
 mod log;
 mod moment;
 mod output;
+mod policy_files;
 mod reading;
 mod record;
 #[cfg(test)]

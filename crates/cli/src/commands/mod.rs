@@ -4,8 +4,10 @@ mod completions;
 mod demo;
 mod doctor;
 mod export;
+mod guard;
 mod import;
 mod install;
+mod policy;
 mod purge;
 mod rebuild;
 mod reread;
@@ -49,6 +51,8 @@ pub(crate) fn run(
         Command::Tools(arguments) => tools::run(arguments, options, environment, output),
         Command::Usage(arguments) => usage::run(arguments, options, environment, output),
         Command::Export(arguments) => export::run(arguments, options, environment, output),
+        Command::Policy(arguments) => policy::run(arguments, options, environment, output),
+        Command::Guard(arguments) => guard::run(arguments, options, environment, output),
         Command::Rebuild(arguments) => rebuild::run(arguments, options, environment, output),
         Command::Reread(arguments) => reread::run(arguments, options, environment, output),
         Command::Retain(arguments) => retain::run(arguments, options, environment, output),

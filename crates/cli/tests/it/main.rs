@@ -8,6 +8,7 @@ mod history;
 mod import;
 mod install_claude;
 mod install_codex;
+mod policy;
 mod serve;
 mod tending;
 mod uninstall;

@@ -11,7 +11,9 @@ fn the_version_is_one_line() {
 #[test]
 fn help_has_examples_and_no_colour() {
     let world = World::without_hook();
-    for command in ["serve", "import", "install", "uninstall", "doctor", "completions", "statusline"] {
+    for command in
+        ["serve", "import", "install", "uninstall", "doctor", "completions", "statusline", "policy", "guard"]
+    {
         let answer = world.run(&[command, "--help"]).ended_with(0);
         assert!(answer.stdout.contains("Examples:\n"), "{}", answer.stdout);
         assert!(!answer.stdout.contains('\x1b'));

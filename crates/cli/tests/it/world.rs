@@ -126,9 +126,14 @@ impl World {
 
     /// Runs `agent-tracer` in a folder of the world.
     pub(crate) fn run_in(&self, folder: &str, arguments: &[&str]) -> Answer {
+        self.run_with(folder, arguments, "")
+    }
+
+    /// Runs `agent-tracer` in a folder of the world, with this on its standard input.
+    pub(crate) fn run_with(&self, folder: &str, arguments: &[&str], input: &str) -> Answer {
         let arguments: Vec<String> =
             arguments.iter().map(|argument| argument.replace("[W]", &self.root())).collect();
-        let output = Command::new(self.path("bin/agent-tracer"))
+        let mut child = Command::new(self.path("bin/agent-tracer"))
             .args(arguments)
             .current_dir(self.path(folder))
             .env_clear()
@@ -136,9 +141,14 @@ impl World {
             .env("PATH", self.path("empty"))
             .env("TMPDIR", self.folder.path())
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .output()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
             .expect("the program starts");
+        // A command that does not read its input may be gone before it is written.
+        drop(child.stdin.take().expect("an input").write_all(input.replace("[W]", &self.root()).as_bytes()));
+        let output = child.wait_with_output().expect("the program ends");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text").replace(&self.root(), "[W]");
         Answer {
             code: output.status.code().expect("no signal"),

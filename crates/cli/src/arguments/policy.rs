@@ -1,0 +1,135 @@
+//! The words of `policy` and `guard`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::AgentName;
+
+/// Reads, tries and trusts the rules that act on what agents do
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer policy init             a file with ready rules, all commented out
+  agent-tracer policy check            what is wrong with your rules and this project's
+  agent-tracer policy test             do the rules do what the examples beside them say
+  agent-tracer policy list             which rules are in force here
+  agent-tracer policy trust .          let this project's rules also allow, rewrite and stop
+
+Your rules are in `policy.toml` in the configuration folder, a project's in
+`.agent-tracer/policy.toml` in its root. All keys: docs/policy.md.")]
+pub(crate) struct Policy {
+    #[command(subcommand)]
+    pub(crate) command: PolicyCommand,
+}
+
+/// What to do with rules.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    Check(PolicyCheck),
+    Test(PolicyTest),
+    List(PolicyList),
+    Trust(PolicyTrust),
+    Init(PolicyInit),
+}
+
+/// Reads rules and tells everything that is wrong, with line and column
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer policy check                  your rules and those of this project
+  agent-tracer policy check draft.toml       a file that is not in force
+  agent-tracer policy check --json | jq '.files[].faults'
+
+Ends with 1 if anything is wrong. A rule that only one agent can carry out is noted, not refused.")]
+pub(crate) struct PolicyCheck {
+    /// A file, or the folder of a project
+    pub(crate) path: Option<PathBuf>,
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Tries the examples that stand beside the rules
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer policy test
+  agent-tracer policy test draft.toml
+  agent-tracer policy test --json | jq '.trials[] | select(.holds | not)'
+
+Each `[[rule.example]]` is tried with all rules of its file and without a past. Ends with 1 if one
+does not come out as it says, or if there is none.")]
+pub(crate) struct PolicyTest {
+    /// A file, or the folder of a project
+    pub(crate) path: Option<PathBuf>,
+    /// Print every trial as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Lists the rules that are in force here
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer policy list
+  agent-tracer policy list --json | jq '.rules[] | select(.mode == \"dry_run\")'
+
+A project's rule that allows, rewrites or stops is held back until the file is trusted.")]
+pub(crate) struct PolicyList {
+    /// Print the rules as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Trusts a project's rules as they are now, so that they may also allow, rewrite and stop
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer policy trust .                             the rules of this project
+  agent-tracer policy trust work/.agent-tracer/policy.toml
+  agent-tracer policy trust . --undo                      take it back
+
+The hash of the file is remembered: after any change it is not trusted any more. Trusted or not,
+a project never weakens what your own rules decide.")]
+pub(crate) struct PolicyTrust {
+    /// A project's file of rules, or its folder
+    pub(crate) path: PathBuf,
+    /// Trust it no longer
+    #[arg(long)]
+    pub(crate) undo: bool,
+}
+
+/// Writes a file with ready rules, all commented out
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer policy init               your own file
+  agent-tracer policy init --project     this project's, shared with everybody who works on it
+  agent-tracer policy init --print       only show it
+
+Write only for named subagents, no raw echo into logs, a completion log, tests before the turn
+ends, no recursive deletes, a budget. A file that is there is never touched.")]
+pub(crate) struct PolicyInit {
+    /// Write the project's file instead of yours
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Print it and write nothing
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) print: bool,
+}
+
+/// Answers one hook by the rules, without looking at the past
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  echo '{\"hook_event_name\": \"PreToolUse\", \"tool_name\": \"Bash\", \"tool_input\": {\"command\": \"rm -rf x\"}}' |
+    agent-tracer guard claude
+
+Reads the event as the agent sends it on standard input and prints what the agent understands, or
+nothing. This is what stands in when no server answers; a rule that looks at the past then does
+what its `on_outage` says.")]
+pub(crate) struct Guard {
+    /// The agent that asks
+    pub(crate) agent: AgentName,
+}

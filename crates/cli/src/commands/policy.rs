@@ -1,0 +1,64 @@
+//! `policy`: reads, tries, lists and trusts rules.
+
+mod check;
+mod init;
+mod list;
+mod test;
+mod trust;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use agent_tracer_spool::Home;
+
+use crate::arguments::{Options, Policy, PolicyCommand};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::policy_files::{self, PROJECT_FILE, Rules};
+
+pub(super) fn run(
+    arguments: &Policy,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let (home, _) = environment.home(options.home.as_deref())?;
+    match &arguments.command {
+        PolicyCommand::Check(arguments) => check::run(arguments, &home, environment, output),
+        PolicyCommand::Test(arguments) => test::run(arguments, &home, environment, output),
+        PolicyCommand::List(arguments) => list::run(arguments, &home, environment, output),
+        PolicyCommand::Trust(arguments) => trust::run(arguments, &home, environment, output),
+        PolicyCommand::Init(arguments) => init::run(arguments, &home, environment, output),
+    }
+}
+
+/// The file that was named, or the user's and the project's, as far as they are there.
+fn meant(path: Option<&Path>, home: &Home, environment: &Environment) -> Result<Vec<Rules>, Failure> {
+    if let Some(path) = path {
+        let path = policy_files::named(path, environment);
+        return Ok(vec![existing(&path)?]);
+    }
+    let paths = [policy_files::of_user(home), root(environment).join(PROJECT_FILE)];
+    let mut found = Vec::new();
+    for path in &paths {
+        found.extend(Rules::find(path)?);
+    }
+    if found.is_empty() {
+        let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+        return Err(Failure::new(format!("there are no rules: neither {}", names.join(" nor ")))
+            .hint("run `agent-tracer policy init`"));
+    }
+    Ok(found)
+}
+
+fn existing(path: &Path) -> Result<Rules, Failure> {
+    Rules::find(path)?.ok_or_else(|| {
+        Failure::new(format!("there is no file `{}`", path.display()))
+            .hint("name a file of rules, or the folder of a project that has one")
+    })
+}
+
+fn root(environment: &Environment) -> PathBuf {
+    policy_files::project_root(&environment.directory)
+}

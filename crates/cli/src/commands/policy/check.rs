@@ -1,0 +1,64 @@
+//! `policy check`: everything that is wrong with rules, with line and column.
+
+use std::process::ExitCode;
+
+use agent_tracer_policy::Fault;
+use agent_tracer_spool::Home;
+use serde_json::{Value, json};
+
+use crate::arguments::PolicyCheck;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::policy_files::Rules;
+
+pub(super) fn run(
+    arguments: &PolicyCheck,
+    home: &Home,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let files = super::meant(arguments.path.as_deref(), home, environment)?;
+    if arguments.json {
+        let files: Vec<Value> = files.iter().map(as_json).collect();
+        output.data(&format!("{:#}\n", json!({ "files": files })))?;
+    } else {
+        for rules in &files {
+            let path = rules.path.display();
+            let told = match &rules.content {
+                Ok(file) => &file.notes,
+                Err(faults) => faults,
+            };
+            let kind = if rules.content.is_ok() { "note" } else { "error" };
+            for fault in told {
+                output.say(&format!("{kind}: {path}:{fault}"))?;
+            }
+            if let Ok(file) = &rules.content {
+                output.data(&format!("{path}: {}\n", counted(file.rules.len(), "rule")))?;
+            }
+        }
+    }
+    let broken = files.iter().any(|rules| rules.content.is_err());
+    Ok(if broken { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+fn as_json(rules: &Rules) -> Value {
+    let told = |faults: &[Fault]| -> Vec<Value> {
+        faults
+            .iter()
+            .map(|it| json!({"line": it.line, "column": it.column, "what": it.what, "hint": it.hint}))
+            .collect()
+    };
+    match &rules.content {
+        Ok(file) => json!({"path": rules.path, "sha256": rules.hash, "rules": file.rules.len(), "faults": [],
+            "notes": told(&file.notes)}),
+        Err(faults) => {
+            json!({"path": rules.path, "sha256": rules.hash, "rules": 0, "faults": told(faults), "notes": []})
+        }
+    }
+}
+
+/// `1 rule`, `2 rules`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,43 @@
+//! `policy init`: a file with ready rules, all commented out.
+
+use std::process::ExitCode;
+
+use agent_tracer_policy::template;
+use agent_tracer_spool::Home;
+
+use crate::arguments::PolicyInit;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::files;
+use crate::output::Output;
+use crate::policy_files::{self, PROJECT_FILE};
+
+pub(super) fn run(
+    arguments: &PolicyInit,
+    home: &Home,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    if arguments.print {
+        output.data(&template())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let path = if arguments.project {
+        super::root(environment).join(PROJECT_FILE)
+    } else {
+        policy_files::of_user(home)
+    };
+    let found = files::find(&path)?;
+    if found.exists() {
+        return Err(Failure::new(format!("`{}` is there already", path.display()))
+            .hint("edit it, or see the examples with `agent-tracer policy init --print`"));
+    }
+    if arguments.project {
+        files::replace(&found, template().as_bytes())?;
+    } else {
+        files::write_private(&path, template().as_bytes())?;
+    }
+    output.say(&format!("wrote `{}`: nothing in it is in force yet", path.display()))?;
+    output.say("take the `#` away from the rules that you want, then run `agent-tracer policy check`")?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,53 @@
+//! `policy trust`: lets a project's rules, as they are now, also allow, rewrite and stop.
+
+use std::process::ExitCode;
+
+use agent_tracer_policy::{Origin, Trust};
+use agent_tracer_spool::Home;
+
+use super::check::counted;
+use crate::arguments::PolicyTrust;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::policy_files::{self, Trusted};
+
+pub(super) fn run(
+    arguments: &PolicyTrust,
+    home: &Home,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let path = policy_files::named(&arguments.path, environment);
+    let mut trusted = Trusted::load(home)?;
+    if arguments.undo {
+        if !trusted.remove(&path) {
+            return Err(Failure::new(format!("`{}` is not trusted", path.display())));
+        }
+        trusted.save(home)?;
+        output.say(&format!("`{}` is not trusted any more", path.display()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if path == policy_files::of_user(home) {
+        return Err(Failure::usage(format!("`{}` is your own file and needs no trust", path.display())));
+    }
+    let rules = super::existing(&path)?;
+    let hash = rules.hash.clone();
+    let file = rules.sound()?;
+    if trusted.trust(&path, &hash) == Trust::Trusted {
+        output.say(&format!("`{}` is trusted already", path.display()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    trusted.add(&path, &hash);
+    trusted.save(home)?;
+    output.say(&format!(
+        "trusted `{}` as it is now ({}, sha256 {})",
+        path.display(),
+        counted(file.rules.len(), "rule"),
+        hash.get(..12).unwrap_or(&hash)
+    ))?;
+    for rule in file.rules.iter().filter(|rule| !Origin::Project.may(rule.decision)) {
+        output.say(&format!("in force from now on: `{}` may {}", rule.name, rule.decision))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

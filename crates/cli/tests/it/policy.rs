@@ -1,0 +1,208 @@
+//! Rules from the command line: written, checked, tried, listed, trusted, and obeyed.
+
+use serde_json::Value;
+
+use crate::world::World;
+
+const USER: &str = "home/.config/agent-tracer/policy.toml";
+const PROJECT: &str = "project/.agent-tracer/policy.toml";
+
+const DENY: &str = "version = 1
+[[rule]]
+name = \"no-delete\"
+on = \"PreToolUse\"
+decision = \"deny\"
+reason = \"keep it\"
+match.command = { effect = \"delete\" }
+[[rule.example]]
+tool = \"Bash\"
+input = { command = \"sudo rm -rf x\" }
+expect = \"deny\"
+";
+
+const ALLOW: &str = "version = 1
+[[rule]]
+name = \"reading\"
+on = \"PreToolUse\"
+decision = \"allow\"
+match.tool = \"Read\"
+";
+
+fn payload(tool: &str, input: &str) -> String {
+    format!(
+        "{{\"session_id\": \"s\", \"cwd\": \"[W]/project\", \"hook_event_name\": \"PreToolUse\", \"tool_name\": \"{tool}\", \"tool_input\": {input}}}"
+    )
+}
+
+fn deletes() -> String {
+    payload("Bash", "{\"command\": \"sudo rm -rf build\"}")
+}
+
+#[test]
+fn a_new_file_is_sound_and_does_nothing() {
+    let world = World::new();
+    let answer = world.run(&["policy", "init"]).ended_with(0);
+    assert_eq!(answer.stdout, "");
+    assert!(answer.stderr.contains("nothing in it is in force yet"), "{}", answer.stderr);
+    assert_eq!(world.mode(USER), 0o600);
+    let answer = world.run(&["policy", "check"]).ended_with(0);
+    assert_eq!(answer.stdout, format!("[W]/{USER}: 0 rules\n"));
+    let again = world.run(&["policy", "init"]).ended_with(1);
+    assert!(again.stderr.contains("is there already"), "{}", again.stderr);
+    world.run(&["policy", "init", "--project"]).ended_with(0);
+    assert!(world.exists(PROJECT));
+    let printed = world.run(&["policy", "init", "--print"]).ended_with(0);
+    assert_eq!(printed.stdout, world.read(USER));
+    let answer = world.run_with("project", &["guard", "claude"], &deletes()).ended_with(0);
+    assert_eq!((answer.stdout.as_str(), answer.stderr.as_str()), ("", ""));
+}
+
+#[test]
+fn faults_are_told_with_file_line_and_column() {
+    let world = World::new();
+    let none = world.run(&["policy", "check"]).ended_with(1);
+    assert!(
+        none.stderr.contains("there are no rules") && none.stderr.contains("policy init"),
+        "{}",
+        none.stderr
+    );
+    world.write(USER, &DENY.replace("decision", "desicion"));
+    let answer = world.run(&["policy", "check"]).ended_with(1);
+    assert_eq!(
+        answer.stderr,
+        format!(
+            "error: [W]/{USER}:2:1: `decision` is missing\nerror: [W]/{USER}:5:1: a rule has no key `desicion`\n  hint: did you mean `decision`?\n"
+        )
+    );
+    let json: Value =
+        serde_json::from_str(&world.run(&["policy", "check", "--json"]).ended_with(1).stdout).unwrap();
+    assert_eq!(json["files"][0]["faults"][1]["column"], 1);
+    let missing = world.run(&["policy", "check", "nowhere.toml"]).ended_with(1);
+    assert!(missing.stderr.contains("there is no file `[W]/project/nowhere.toml`"), "{}", missing.stderr);
+    // Rules that are broken are not silently not in force.
+    let answer = world.run_with("project", &["guard", "claude"], &deletes()).ended_with(1);
+    assert_eq!(answer.stdout, "");
+    assert!(answer.stderr.contains("are not in force: 2:1: `decision` is missing"), "{}", answer.stderr);
+}
+
+#[test]
+fn examples_are_tried() {
+    let world = World::new();
+    world.write(USER, DENY);
+    let answer = world.run(&["policy", "test"]).ended_with(0);
+    assert_eq!(answer.stdout, "1 example, 0 failed\n");
+    world.write("project/draft.toml", &DENY.replace("expect = \"deny\"", "expect = \"ask\""));
+    let answer = world.run(&["policy", "test", "draft.toml"]).ended_with(1);
+    assert_eq!(answer.stdout, "1 example, 1 failed\n");
+    assert_eq!(
+        answer.stderr,
+        "error: [W]/project/draft.toml:8: example of `no-delete` should be `ask` and is `deny` by `no-delete`\n"
+    );
+    world.write("project/draft.toml", ALLOW);
+    let answer = world.run(&["policy", "test", "draft.toml"]).ended_with(1);
+    assert!(answer.stderr.contains("there is no example to try"), "{}", answer.stderr);
+}
+
+#[test]
+fn a_projects_rules_are_trusted_as_they_are_and_no_longer_when_they_change() {
+    let world = World::new();
+    world.write(PROJECT, ALLOW);
+    let reads = payload("Read", "{\"file_path\": \"a\"}");
+    let state = |world: &World| {
+        let listed = world.run(&["policy", "list", "--json"]).ended_with(0).stdout;
+        let json: Value = serde_json::from_str(&listed).unwrap();
+        format!(
+            "{} {}",
+            json["rules"][0]["origin"].as_str().unwrap(),
+            json["rules"][0]["state"].as_str().unwrap()
+        )
+    };
+    let said = |world: &World| world.run_with("project", &["guard", "claude"], &reads).ended_with(0).stdout;
+    assert_eq!(state(&world), "project not_trusted");
+    assert_eq!(said(&world), "");
+    let answer = world.run(&["policy", "trust", "."]).ended_with(0);
+    assert!(answer.stderr.contains("in force from now on: `reading` may allow"), "{}", answer.stderr);
+    assert_eq!(state(&world), "trusted_project enforce");
+    assert!(said(&world).contains("\"permissionDecision\":\"allow\""));
+    assert_eq!(world.mode("home/.local/share/agent-tracer/policy-trust.json"), 0o600);
+    world.write(PROJECT, &format!("{ALLOW}\n"));
+    assert_eq!(state(&world), "project not_trusted");
+    world.write(PROJECT, ALLOW);
+    assert_eq!(state(&world), "trusted_project enforce");
+    world.run(&["policy", "trust", ".", "--undo"]).ended_with(0);
+    assert_eq!(state(&world), "project not_trusted");
+    world.run(&["policy", "trust", ".", "--undo"]).ended_with(1);
+    world.write(PROJECT, "version = 3");
+    let broken = world.run(&["policy", "trust", "."]).ended_with(1);
+    assert!(broken.stderr.contains("`version` is 3"), "{}", broken.stderr);
+}
+
+#[test]
+fn lists_say_what_is_in_force() {
+    let world = World::new();
+    let none = world.run(&["policy", "list"]).ended_with(0);
+    assert!(none.stderr.contains("no rules"), "{}", none.stderr);
+    world.write(USER, DENY);
+    let answer = world.run(&["policy", "list"]).ended_with(0);
+    assert_eq!(
+        answer.stdout,
+        "RULE       FROM  STATE    DECISION  SEVERITY  ON\nno-delete  user  enforce  deny      medium    PreToolUse\n"
+    );
+}
+
+#[test]
+fn the_guard_answers_each_agent_in_its_words_and_nothing_else() {
+    let world = World::new();
+    world.write(USER, DENY);
+    for agent in ["claude", "codex"] {
+        let answer = world.run_with("project", &["guard", agent], &deletes()).ended_with(0);
+        assert_eq!(
+            answer.stdout,
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"keep it [policy rule `no-delete`]\"}}\n"
+        );
+        assert_eq!(answer.stderr, "");
+    }
+    let harmless = payload("Bash", "{\"command\": \"ls\"}");
+    let unknown = "{\"hook_event_name\": \"SomethingNew\"}".to_owned();
+    for input in [harmless, unknown] {
+        let answer = world.run_with("project", &["guard", "claude"], &input).ended_with(0);
+        assert_eq!((answer.stdout.as_str(), answer.stderr.as_str()), ("", ""));
+    }
+    for input in ["", "not json", "[]"] {
+        let answer = world.run_with("project", &["guard", "claude"], input).ended_with(1);
+        assert_eq!(answer.stdout, "");
+        assert!(answer.stderr.starts_with("error: cannot read the event: "), "{}", answer.stderr);
+    }
+}
+
+#[test]
+fn a_project_cannot_take_the_users_rules_away_and_walking_away_does_not_help() {
+    let mut world = World::new();
+    world.write(USER, DENY);
+    world.write(PROJECT, "version = \"broken\"");
+    let answer = world.run_with("project", &["guard", "claude"], &deletes()).ended_with(0);
+    assert!(answer.stdout.contains("\"deny\""), "{}", answer.stdout);
+    assert!(answer.stderr.contains("are not in force"), "{}", answer.stderr);
+    world.write(USER, "version = 1\n");
+    world.write(PROJECT, DENY);
+    world.write("elsewhere/.git/HEAD", "");
+    let away = deletes().replace("[W]/project", "[W]/elsewhere");
+    let answer = world.run_with("elsewhere", &["guard", "claude"], &away).ended_with(0);
+    assert_eq!(answer.stdout, "");
+    world.set("CLAUDE_PROJECT_DIR", "[W]/project");
+    let answer = world.run_with("elsewhere", &["guard", "claude"], &away).ended_with(0);
+    assert!(answer.stdout.contains("\"deny\""), "{}", answer.stdout);
+}
+
+#[test]
+fn an_exit_code_is_the_answer_where_that_is_how_the_agent_is_told() {
+    // Without anybody who counts nothing is put off at `TaskCompleted`; the human is told.
+    let world = World::new();
+    world.write(
+        USER,
+        "version = 1\n[[rule]]\nname = \"r\"\non = \"TaskCompleted\"\ndecision = \"deny\"\nreason = \"no\"\n",
+    );
+    let input = "{\"hook_event_name\": \"TaskCompleted\", \"cwd\": \"[W]/project\", \"task_id\": \"1\"}";
+    let answer = world.run_with("project", &["guard", "claude"], input).ended_with(0);
+    assert_eq!(answer.stdout, "{\"systemMessage\":\"not put off any longer: no [policy rule `r`]\"}\n");
+}
