@@ -22,6 +22,7 @@
 mod arguments;
 mod context;
 mod decide;
+mod decode;
 mod draft;
 mod effect;
 mod exit;

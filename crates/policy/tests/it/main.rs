@@ -12,6 +12,7 @@ mod captured;
 mod criteria;
 mod deciding;
 mod document;
+mod evasions;
 mod examples;
 mod laws;
 mod reading;

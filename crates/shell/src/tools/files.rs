@@ -170,9 +170,11 @@ fn dd(call: &mut Call<'_, '_, '_>) {
 
 /// `tar xzf`, `tar -czf`, `tar --list`: the letter decides.
 fn tar(call: &mut Call<'_, '_, '_>) {
+    let dashed = call.arguments.has("-c -x -t -r -u --create --extract --get --list --append --update");
     let old_style = call
         .arguments
         .operand(0)
+        .filter(|_| !dashed)
         .filter(|first| first.len() <= 6 && first.bytes().all(|byte| byte.is_ascii_alphabetic()))
         .unwrap_or_default()
         .to_owned();
@@ -198,8 +200,13 @@ fn tar(call: &mut Call<'_, '_, '_>) {
         call.becomes("list", Effects::READ);
     } else if creates {
         call.becomes("pack", Effects::WRITE);
+        let removes = call.arguments.has("--remove-files");
+        if removes {
+            call.also(Effects::DESTROY);
+            call.draft.recursive = true;
+        }
         for field in fields {
-            call.aim(field, TargetType::Path, Access::Read);
+            call.aim(field, TargetType::Path, if removes { Access::Delete } else { Access::Read });
         }
     } else if let Some(directory) = directory {
         call.aim_text(&directory, TargetType::Directory, Access::Write);

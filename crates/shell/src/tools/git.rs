@@ -340,7 +340,7 @@ fn stash(call: &mut Call<'_, '_, '_>) {
 
 fn clean(call: &mut Call<'_, '_, '_>) {
     let dry = call.arguments.has("-n --dry-run");
-    if !dry && call.arguments.has("-f --force -i --interactive") {
+    if !dry && (call.arguments.has("-f --force -i --interactive") || call.arguments.has("-d -x -X")) {
         call.becomes("clean_worktree", Effects::DESTROY);
         call.draft.recursive = call.arguments.has("-d");
     }

@@ -2,6 +2,7 @@
 
 use super::Call;
 use super::table::{Operands, Tool, reads, runs, tool};
+use crate::decode;
 use crate::draft::Access;
 use crate::effect::Effects;
 use crate::walk::Input;
@@ -37,8 +38,8 @@ fn print(call: &mut Call<'_, '_, '_>) {
         let words: Vec<&str> = call.arguments.operands.iter().map(|field| &*field.text).collect();
         let format = words.first().copied().unwrap_or_default();
         let printed = match call.draft.name.as_str() {
-            "printf" if format == "%s" || format == "%s\\n" => words.get(1..).unwrap_or_default().join(" "),
-            "printf" => format.replace("\\n", "\n"),
+            "printf" => decode::formatted(format, words.get(1..).unwrap_or_default()),
+            _ if call.arguments.has("-e") => decode::escapes(&words.join(" ")),
             _ => words.join(" "),
         };
         call.draft.detail = Some(printed.chars().take(120).collect());

@@ -1,6 +1,7 @@
 //! Builtins that change the shell itself.
 
 use super::Walker;
+use crate::decode;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
 use crate::exit::{Ends, Leaves, Options};
@@ -32,6 +33,22 @@ pub(super) fn read(
         "set" | "shopt" | "setopt" | "unsetopt" => {
             draft.operation = "set_option";
             ends = Ends::Options(options(rest));
+            if let Some(place) = rest.iter().position(|field| field.text == "--").filter(|_| name == "set") {
+                walker.positional(rest.get(place + 1..).unwrap_or_default());
+            }
+        }
+        "printf" if rest.first().is_some_and(|field| field.text == "-v") => {
+            draft.operation = "assign";
+            let words: Vec<&str> = rest.iter().skip(2).map(|field| &*field.text).collect();
+            if let (Some(variable), Some((format, arguments))) = (rest.get(1), words.split_first()) {
+                let known = rest.iter().all(|field| !field.dynamic);
+                let value = decode::formatted(format, arguments);
+                walker
+                    .state
+                    .variables
+                    .set(&variable.text, if known { Value::Text(value) } else { Value::Unknown });
+            }
+            ends = Ends::Well;
         }
         "export" | "declare" | "typeset" | "local" | "readonly" => {
             draft.operation = "assign";
@@ -67,6 +84,21 @@ pub(super) fn read(
     }
     draft.effects = draft.effects.and(Effects::NEUTRAL);
     Some(ends)
+}
+
+impl Walker {
+    /// Remembers the arguments of a script: `$1`, `$2`, and all of them.
+    pub(super) fn positional(&mut self, fields: &[Field<'_>]) {
+        let known = fields.iter().all(|field| !field.dynamic);
+        let value = |text: String| if known { Value::Text(text) } else { Value::Unknown };
+        for (place, field) in fields.iter().take(9).enumerate() {
+            self.state.variables.set(&(place + 1).to_string(), value(field.text.clone().into_owned()));
+        }
+        let all: Vec<&str> = fields.iter().map(|field| &*field.text).collect();
+        for name in ["@", "*"] {
+            self.state.variables.set(name, value(all.join(" ")));
+        }
+    }
 }
 
 fn change_directory(walker: &mut Walker, operand: Option<&Field<'_>>, draft: &mut Draft) {

@@ -1,9 +1,11 @@
 //! Interpreters: a script in a file, code in an argument, or code on standard input.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::Input;
 use crate::arguments::{Arguments, Style};
+use crate::decode;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
 use crate::index::Index;
@@ -33,6 +35,7 @@ const INTERPRETERS: &[Interpreter] = &[
     Interpreter { names: "julia", code: "-e -E --eval", values: "-e -E --eval -t --project" },
     Interpreter { names: "elixir", code: "-e --eval", values: "-e --eval -r -S" },
     Interpreter { names: "Rscript", code: "-e", values: "-e" },
+    Interpreter { names: "tclsh wish expect", code: "-c", values: "-c" },
     Interpreter { names: "osascript", code: "-e", values: "-e -l" },
     Interpreter { names: "groovy", code: "-e", values: "-e" },
     Interpreter {
@@ -46,9 +49,12 @@ const INTERPRETERS: &[Interpreter] = &[
 /// Words in inline code that give away what it does. Code is not parsed; a word that is not there proves nothing.
 const HINTS: &[(&str, Effects)] = &[
     ("rm -r", Effects::DESTROY),
-    ("unlink ", Effects::DESTROY),
-    ("unlink(", Effects::DESTROY),
-    ("rmtree(", Effects::DESTROY),
+    ("rm -f", Effects::DESTROY),
+    ("unlink", Effects::DESTROY),
+    ("rmtree", Effects::DESTROY),
+    ("remove_tree", Effects::DESTROY),
+    ("file delete", Effects::DESTROY),
+    (").rm(", Effects::DESTROY),
     ("os.remove(", Effects::DESTROY),
     ("os.rmdir(", Effects::DESTROY),
     ("fs.rm(", Effects::DESTROY),
@@ -87,7 +93,17 @@ const HINTS: &[(&str, Effects)] = &[
 ];
 
 /// Those of them that take a whole tree.
-const RECURSIVE: &[&str] = &["rm -r", "rmtree(", "fs.rm(", "rmSync(", "FileUtils.rm_r"];
+const RECURSIVE: &[&str] = &[
+    "rm -r",
+    "rm -f",
+    "rmtree",
+    "remove_tree",
+    "fs.rm(",
+    ").rm(",
+    "rmSync(",
+    "FileUtils.rm_r",
+    "file delete",
+];
 
 /// Endings of files that are run by naming them.
 const ENDINGS: [&str; 12] =
@@ -185,13 +201,37 @@ pub(super) fn read(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Dr
 fn inline(code: &str, draft: &mut Draft) {
     draft.operation = "execute_code";
     draft.effects = draft.effects.and(Effects::UNKNOWN);
-    for (word, effects) in HINTS {
-        if code.contains(word) {
-            draft.effects = draft.effects.and(*effects);
+    for form in forms(code) {
+        for (word, effects) in HINTS {
+            if form.contains(word) {
+                draft.effects = draft.effects.and(*effects);
+            }
         }
+        draft.recursive |= RECURSIVE.iter().any(|word| form.contains(word));
     }
-    draft.recursive |= RECURSIVE.iter().any(|word| code.contains(word));
     draft.at_most(Confidence::Low);
+}
+
+/// Code as it stands, and as it reads once its texts are put together: a list of words as a command, and what is added
+/// up or picked by name as one word.
+fn forms(code: &str) -> Vec<Cow<'_, str>> {
+    let is_quote = |character: &char| matches!(character, '"' | '\'' | '`');
+    let mut forms = vec![Cow::Borrowed(code)];
+    if code.contains(|character| is_quote(&character)) {
+        let spaced: String = code
+            .chars()
+            .filter(|c| !is_quote(c))
+            .map(|c| if matches!(c, ',' | '[' | ']' | '(' | ')') { ' ' } else { c })
+            .collect();
+        forms.push(Cow::Owned(spaced.split_whitespace().collect::<Vec<_>>().join(" ")));
+        let is_glue = |c: &char| c.is_whitespace() || matches!(c, '+' | '[' | ']');
+        forms.push(Cow::Owned(code.chars().filter(|c| !is_quote(c) && !is_glue(c)).collect()));
+    }
+    if code.contains("b64") || code.contains("atob") || code.contains("base64") {
+        let texts = code.split(['"', '\'']).filter(|text| text.len() >= 8);
+        forms.extend(texts.filter_map(decode::base64).map(Cow::Owned));
+    }
+    forms
 }
 
 /// `perl -pi -e`, `perl -i.bak -pe`: an edit of the files named.

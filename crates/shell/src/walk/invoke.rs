@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Input, Walker, builtins, code, wrappers};
+use crate::decode;
 use crate::draft::{Access, Draft, Shown};
 use crate::effect::{Effect, Effects};
 use crate::exit::Node;
@@ -14,6 +15,9 @@ use crate::words::{Field, Frame};
 
 /// Most wrappers around one command.
 const MAX_UNWRAPPED: usize = 16;
+
+/// Longest list on standard input that is taken for arguments, in bytes.
+const MAX_LISTED_INPUT: usize = 1024;
 
 /// What became of a command.
 pub(super) enum Outcome {
@@ -61,7 +65,7 @@ impl Walker {
                     let mut rest: Vec<Field<'t>> = all.into_owned();
                     rest.drain(..unwrapped.skip.min(rest.len()));
                     if unwrapped.more_input {
-                        with_input(&mut rest);
+                        with_input(&mut rest, input);
                     }
                     Cow::Owned(rest)
                 }
@@ -72,6 +76,7 @@ impl Walker {
             draft.shown = Shown::of(frame, Span::new(first.span.start, last.span.end.max(first.span.end)));
         }
         let node = self.read_program(frame, &fields, draft, input);
+        self.follow(&fields, draft, input);
         draft.recursive |= listed && draft.effects.has(Effect::Destructive);
         if elsewhere {
             for aim in &mut draft.aims {
@@ -79,6 +84,20 @@ impl Walker {
             }
         }
         Outcome::Step(node)
+    }
+
+    /// What a program hands on, and what it runs besides.
+    fn follow(&mut self, fields: &[Field<'_>], draft: &mut Draft, input: &Input) {
+        let Some((first, rest)) = fields.split_first().filter(|(first, _)| !first.dynamic) else { return };
+        let name = program(&first.text);
+        if let Input::Text(text) = input
+            && draft.output.is_none()
+            && rest.iter().all(|field| !field.dynamic)
+        {
+            let words: Vec<&str> = rest.iter().map(|field| &*field.text).collect();
+            draft.output = decode::through(name, &words, text);
+        }
+        self.add_hidden(name, rest, draft, input);
     }
 
     fn read_program<'t>(
@@ -133,14 +152,26 @@ impl Walker {
 }
 
 /// Arguments that come from standard input take the place of `{}`, or stand at the end.
-fn with_input(fields: &mut Vec<Field<'_>>) {
+fn with_input(fields: &mut Vec<Field<'_>>, input: &Input) {
+    let known = match input {
+        Input::Text(text) if text.len() <= MAX_LISTED_INPUT => Some(text),
+        Input::Text(_) | Input::Inherited | Input::Stream { .. } => None,
+    };
     let mut placed = false;
     for field in fields.iter_mut().filter(|field| field.text.contains("{}")) {
-        field.dynamic = true;
+        match known {
+            Some(text) => {
+                *field = Field::literal(field.text.replace("{}", text.trim_end()));
+            }
+            None => field.dynamic = true,
+        }
         placed = true;
     }
     if !placed {
-        fields.push(Field::unknown());
+        match known {
+            Some(text) => fields.extend(text.split_whitespace().map(|word| Field::literal(word.to_owned()))),
+            None => fields.push(Field::unknown()),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod builtins;
 mod code;
 mod commands;
 mod find;
+mod hidden;
 mod invoke;
 mod lists;
 mod redirects;
@@ -100,6 +101,10 @@ struct State {
     functions: Vec<(String, Rc<Node>)>,
     /// Files that came from another machine, as seen from the start.
     downloads: Vec<String>,
+    /// Files that the command line itself wrote, and what it wrote into them.
+    written: Vec<(String, String)>,
+    /// Names that stand for the beginning of a command.
+    aliases: Vec<(String, String)>,
 }
 
 /// What a subshell has to give back.

@@ -4,12 +4,15 @@ use super::{Input, Walker};
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
 use crate::model::{self, Target, TargetType};
+use crate::path::tidy;
 use crate::syntax::ast::{Redirect, RedirectKind};
 use crate::tools::paths;
 use crate::words::{Field, Frame, expand};
 
 /// Longest here-document that is looked into, in bytes.
 const MAX_DOCUMENT: usize = 16 * 1024;
+/// Most files whose content is remembered.
+const MAX_WRITTEN: usize = 16;
 
 impl Walker {
     /// Adds redirections to a step: its record, its targets and its effects.
@@ -50,6 +53,9 @@ impl Walker {
         let access = if redirect.kind == RedirectKind::Read { Access::Read } else { Access::Write };
         draft.aim(kind, value.clone(), access);
         if access == Access::Write {
+            if let Some(text) = &draft.output {
+                self.note_written(&value, text, redirect.kind);
+            }
             // What only printed now writes: `cat a > b`, `echo x > f`, `curl … > f`.
             if draft.operation == "fetch_url" {
                 draft.operation = "download";
@@ -60,6 +66,27 @@ impl Walker {
             draft.effects = draft.effects.without(Effects::NEUTRAL).and(Effects::WRITE);
         }
         Target { kind, value }
+    }
+
+    /// Remembers what the command line writes into a file: it may be run later on.
+    fn note_written(&mut self, path: &str, text: &str, kind: RedirectKind) {
+        let (path, written) = (tidy(path), &mut self.state.written);
+        if kind == RedirectKind::Append
+            && let Some((_, content)) = written.iter_mut().rev().find(|(known, _)| *known == path)
+        {
+            if content.len() + text.len() < MAX_DOCUMENT {
+                content.push('\n');
+                content.push_str(text);
+            }
+        } else if written.len() < MAX_WRITTEN && text.len() <= MAX_DOCUMENT {
+            written.push((path, text.to_owned()));
+        }
+    }
+
+    /// What the command line wrote into a file.
+    pub(super) fn written(&self, path: &str) -> Option<String> {
+        let path = tidy(&self.state.place.locate(path));
+        self.state.written.iter().rev().find(|(known, _)| *known == path).map(|(_, text)| text.clone())
     }
 
     /// Commands inside an unquoted here-document run.

@@ -11,9 +11,10 @@ use crate::effect::Effects;
 use crate::exit::{Node, Options};
 use crate::index::Index;
 use crate::model::{Confidence, TargetType};
+use crate::syntax::ast::Part;
 use crate::syntax::ast::Span;
 use crate::tools::paths;
-use crate::words::{Field, Frame, Origin};
+use crate::words::{Field, Frame, Origin, Value, literal_output};
 
 /// A program whose option holds a script.
 struct Holder {
@@ -106,6 +107,16 @@ impl Walker {
         input: &Input,
     ) -> Option<Outcome> {
         let rest = fields.get(1..)?;
+        if let Some(script) = self.alias(name, rest) {
+            let text = Text { text: script, origin: Origin::Whole(draft.raw), words: Vec::new() };
+            return Some(self.run_script(draft, text, &Run { same_shell: true, ..Run::plain("alias") }));
+        }
+        if fields.first().is_some_and(|first| first.text.contains('/'))
+            && let Some(script) = self.written(&fields.first()?.text)
+        {
+            let text = Text { text: script, origin: Origin::Whole(draft.raw), words: Vec::new() };
+            return Some(self.run_script(draft, text, &Run::plain("script file")));
+        }
         match name {
             "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "mksh" | "fish" => {
                 self.shell(frame, name, rest, draft, input)
@@ -114,6 +125,28 @@ impl Walker {
             "eval" if !rest.is_empty() => {
                 let text = joined(frame, rest, draft);
                 Some(self.run_script(draft, text, &Run { same_shell: true, ..Run::plain("eval") }))
+            }
+            "source" | "." => {
+                let file = rest.first()?;
+                let printed = match file.word.map(|word| word.parts.as_slice()) {
+                    Some([Part::Process(process)]) => {
+                        literal_output(frame, &process.script).map(|it| it.into_owned())
+                    }
+                    _ => None,
+                };
+                let script = printed.or_else(|| self.file_or_input(file, input))?;
+                let text = Text { text: script, origin: Origin::Whole(draft.raw), words: Vec::new() };
+                Some(self.run_script(draft, text, &Run { same_shell: true, ..Run::plain("source") }))
+            }
+            "alias" => {
+                for field in rest.iter().filter(|field| !field.dynamic) {
+                    if let Some((alias, text)) =
+                        field.text.split_once('=').filter(|_| self.state.aliases.len() < 16)
+                    {
+                        self.state.aliases.push((alias.to_owned(), text.to_owned()));
+                    }
+                }
+                None
             }
             "trap" => {
                 let script =
@@ -215,11 +248,22 @@ impl Walker {
                 return Some(Outcome::Step(Self::leaf(draft)));
             }
             let text = joined(frame, std::slice::from_ref(script), draft);
-            return Some(self.run_script(draft, text, &run));
+            let outside = self.state.variables.mark();
+            if let Some((zero, arguments)) = rest.get(at + 1..).and_then(<[Field<'t>]>::split_first) {
+                let value =
+                    if zero.dynamic { Value::Unknown } else { Value::Text(zero.text.clone().into_owned()) };
+                self.state.variables.set("0", value);
+                self.positional(arguments);
+            }
+            let outcome = self.run_script(draft, text, &run);
+            self.state.variables.cut_back(outside);
+            return Some(outcome);
         }
-        if rest.get(at).is_some() && !reads_input {
-            // A script in a file: what it does is not in the command line.
-            return None;
+        if let Some(file) = rest.get(at).filter(|field| !reads_input && !is_input(&field.text)) {
+            // A script in a file: what it does is not in the command line, unless the command line wrote it.
+            let script = self.file_or_input(file, input)?;
+            let text = Text { text: script, origin: Origin::Whole(draft.raw), words: Vec::new() };
+            return Some(self.run_script(draft, text, &run));
         }
         match input {
             Input::Text(text) => {
@@ -228,6 +272,26 @@ impl Walker {
             }
             Input::Inherited | Input::Stream { .. } => None,
         }
+    }
+
+    /// A script that the command line wrote, or that comes in.
+    fn file_or_input(&self, file: &Field<'_>, input: &Input) -> Option<String> {
+        match input {
+            Input::Text(text) if is_input(&file.text) => Some(text.clone()),
+            _ if file.dynamic => None,
+            _ => self.written(&file.text),
+        }
+    }
+
+    /// What a name stands for, with the words behind it.
+    fn alias(&self, name: &str, rest: &[Field<'_>]) -> Option<String> {
+        let (_, text) = self.state.aliases.iter().rev().find(|(known, _)| known == name)?;
+        // An alias of itself is the program.
+        if text.split_whitespace().next() == Some(name) {
+            return None;
+        }
+        let words = rest.iter().map(|field| &*field.text);
+        Some(std::iter::once(text.as_str()).chain(words).collect::<Vec<_>>().join(" "))
     }
 
     fn powershell<'t>(
@@ -301,7 +365,15 @@ impl Walker {
             let at = options_end(rest, holder.values);
             rest.get(at)?
         } else {
-            let at = rest.iter().position(|field| listed(holder.script, &field.text))?;
+            let at = rest.iter().position(|field| {
+                // `-qec` is `-q -e -c`.
+                let joined =
+                    field.text.len() > 2 && field.text.starts_with('-') && !field.text.starts_with("--");
+                listed(holder.script, &field.text)
+                    || (joined
+                        && field.text.chars().all(|c| c == '-' || c.is_ascii_alphabetic())
+                        && field.text.chars().last().is_some_and(|c| listed(holder.script, &format!("-{c}"))))
+            })?;
             rest.get(at + 1)?
         };
         let text = joined(frame, std::slice::from_ref(script), draft);
@@ -403,4 +475,9 @@ fn shell_label(name: &str, script: bool) -> &'static str {
         ("zsh", false) => "zsh",
         (_, false) => "bash",
     }
+}
+
+/// Names of standard input.
+fn is_input(path: &str) -> bool {
+    matches!(path, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }

@@ -32,7 +32,17 @@ impl Walker {
         let input = own_input.as_ref().unwrap_or(input);
         let mut draft = self.draft(frame.origin.root(command.span));
         let before = self.steps.len();
+        // `X=… command`: the command's own words are expanded already; what it runs sees the variable.
+        let outside = self.state.variables.mark();
+        let first = simple.words.first().map_or(0, |word| word.span.start);
+        for assignment in simple.assignments.iter().filter(|assignment| assignment.name.start < first) {
+            self.assign(frame, assignment);
+        }
+        let assigned = self.state.variables.mark() > outside;
         let outcome = self.invoke(frame, &fields, &mut draft, input);
+        if assigned {
+            self.state.variables.cut_back(outside);
+        }
         if !simple.assignments.is_empty() {
             self.note_arrays(frame, &simple.assignments, &simple.words);
         }
@@ -129,7 +139,12 @@ impl Walker {
         if let [value] = assignment.values.as_slice() {
             expand(frame, value, &self.state.variables, &mut fields);
         }
+        let appended = frame.text.get(assignment.name.end..).is_some_and(|rest| rest.starts_with("+="));
         let value = match fields.as_slice() {
+            [field] if appended && !field.dynamic => match self.state.variables.get(name) {
+                Value::Text(before) => Value::Text(format!("{before}{}", field.text)),
+                Value::OneOf(_) | Value::Unknown => Value::Unknown,
+            },
             [field] if assignment.whole && !field.dynamic => Value::Text(field.text.clone().into_owned()),
             [] if assignment.whole => Value::Text(String::new()),
             _ => Value::Unknown,

@@ -140,6 +140,8 @@ const WRAPPERS: &[Wrapper] = &[
     after("chroot", "--userspec --groups", 1),
     after("flock", "-w --timeout -E --conflict-exit-code", 1),
     after("script", "-c -E -I -O -B -T -m -o -t", 1),
+    plain("ld-linux-x86-64.so.2", "--library-path --argv0 --preload"),
+    plain("ld-linux-aarch64.so.1", "--library-path --argv0 --preload"),
     plain("busybox", ""),
     plain("toybox", ""),
     Wrapper { begins: Begins::FirstOption("-m --module"), ..plain("uv run", UV) },

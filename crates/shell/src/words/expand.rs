@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::brace::{self, Mark};
+use super::operate::operate;
 use super::{Field, Frame, Value, Variables, literal_output};
 use crate::syntax::ast::{Part, Script, Span, Word};
 
@@ -23,7 +24,10 @@ pub(crate) fn expand<'t>(
             let text = span.of(frame.text);
             fields.push(Field { glob: is_glob(text), ..simple(word, text) });
         }
-        [Part::Parameter(parameter)] if parameter.plain && !parameter.quoted => {
+        // `"$@"` falls apart although it is quoted.
+        [Part::Parameter(parameter)]
+            if parameter.plain && (!parameter.quoted || parameter.name.of(frame.text) == "@") =>
+        {
             match variables.get(parameter.name.of(frame.text)) {
                 // Unquoted, a value falls apart at blanks.
                 Value::Text(value) => {
@@ -137,6 +141,15 @@ fn add(frame: &Frame<'_>, part: &Part, variables: &Variables, build: &mut Build)
             Some(text) => build.push_value(&text, command.quoted),
             None => unknown(command.span, build),
         },
+        // Nobody set it to anything else: what falls apart there falls apart at blanks.
+        Part::Parameter(parameter)
+            if parameter.plain
+                && !parameter.quoted
+                && parameter.name.of(frame.text) == "IFS"
+                && variables.get("IFS") == &Value::Unknown =>
+        {
+            build.push_value(" ", false);
+        }
         Part::Parameter(parameter) if parameter.plain => match variables.get(parameter.name.of(frame.text)) {
             // Past this length a word is not a path or a name, and repeating a variable must not make it grow.
             Value::Text(text) if build.text.len() < MAX_GROWN => build.push_value(text, parameter.quoted),
@@ -148,7 +161,13 @@ fn add(frame: &Frame<'_>, part: &Part, variables: &Variables, build: &mut Build)
             }
             Value::Text(_) | Value::OneOf(_) | Value::Unknown => unknown(parameter.span, build),
         },
-        Part::Parameter(parameter) => unknown(parameter.span, build),
+        Part::Parameter(parameter) => {
+            let inside = parameter.span.of(frame.text).strip_prefix("${").and_then(|it| it.strip_suffix('}'));
+            match inside.and_then(|inside| operate(inside, variables)) {
+                Some(text) if build.text.len() < MAX_GROWN => build.push_value(&text, parameter.quoted),
+                _ => unknown(parameter.span, build),
+            }
+        }
     }
 }
 

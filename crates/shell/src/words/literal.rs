@@ -3,32 +3,77 @@
 use std::borrow::Cow;
 
 use super::Frame;
+use crate::decode;
 use crate::syntax::ast::{Command, Part, RedirectKind, Script, Shape, Span, Word};
 
-/// Longest output that is worked out, in bytes.
+/// Longest output that is worked out, in bytes, and how deep one may stand in another.
 const MAX_OUTPUT: usize = 16 * 1024;
+const MAX_DEPTH: usize = 4;
 
-/// What a script prints, if the text of it is in the script: `cat` of a here-document, `echo` of plain text.
-/// Agents write commit messages and patches this way.
+/// What a script prints, if the text of it is in the script: `cat` of a here-document, `echo` of plain text, and what
+/// filters such as `base64 -d` make of it. Agents write commit messages and patches this way.
 pub(crate) fn literal_output<'t>(frame: &Frame<'t>, script: &Script) -> Option<Cow<'t, str>> {
+    output(frame, script, 0)
+}
+
+fn output<'t>(frame: &Frame<'t>, script: &Script, depth: usize) -> Option<Cow<'t, str>> {
     let [item] = script.items.as_slice() else { return None };
-    let [command] = item.chain.first.commands.as_slice() else { return None };
-    if !item.chain.rest.is_empty() || item.background || item.chain.first.negated {
+    if !item.chain.rest.is_empty() || item.background || item.chain.first.negated || depth > MAX_DEPTH {
         return None;
     }
+    let mut printed: Option<Cow<'t, str>> = None;
+    for command in item.chain.first.commands.as_slice() {
+        printed = Some(run(frame, command, printed, depth)?);
+    }
+    printed.filter(|printed| printed.len() <= MAX_OUTPUT)
+}
+
+/// What one command prints, given what comes in.
+fn run<'t>(
+    frame: &Frame<'t>,
+    command: &Command,
+    input: Option<Cow<'t, str>>,
+    depth: usize,
+) -> Option<Cow<'t, str>> {
     let Shape::Simple(simple) = &command.shape else { return None };
     let (name, rest) = simple.words.split_first()?;
-    let output = match name.span.of(frame.text) {
-        "cat" if rest.is_empty() => Cow::Borrowed(document(frame, command)?.trim_end_matches('\n')),
-        "echo" if command.redirects.is_empty() => match rest {
-            [word] => Cow::Borrowed(single_text(frame, word)?),
-            words => Cow::Owned(
-                words.iter().map(|word| single_text(frame, word)).collect::<Option<Vec<_>>>()?.join(" "),
-            ),
+    let name = name.span.of(frame.text);
+    match (name, input) {
+        ("cat", None) if rest.is_empty() => {
+            Some(Cow::Borrowed(document(frame, command)?.trim_end_matches('\n')))
+        }
+        ("echo", None) if command.redirects.is_empty() => match rest {
+            [word] => text_of(frame, word, depth),
+            words => {
+                let words: Vec<Cow<'_, str>> =
+                    words.iter().map(|word| text_of(frame, word, depth)).collect::<Option<_>>()?;
+                match words.split_first() {
+                    Some((first, rest)) if first == "-e" => {
+                        Some(Cow::Owned(decode::escapes(&rest.join(" "))))
+                    }
+                    _ => Some(Cow::Owned(words.join(" "))),
+                }
+            }
         },
-        _ => return None,
-    };
-    (output.len() <= MAX_OUTPUT).then_some(output)
+        ("printf", None) if command.redirects.is_empty() => {
+            let words: Vec<Cow<'_, str>> =
+                rest.iter().map(|word| text_of(frame, word, depth)).collect::<Option<_>>()?;
+            let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+            let (format, arguments) = words.split_first()?;
+            (!format.starts_with('-')).then(|| Cow::Owned(decode::formatted(format, arguments)))
+        }
+        (_, input) => {
+            let words: Vec<Cow<'_, str>> =
+                rest.iter().map(|word| text_of(frame, word, depth)).collect::<Option<_>>()?;
+            let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+            let input = match input {
+                Some(input) if command.redirects.is_empty() => input,
+                None => here_string(frame, command, depth)?,
+                Some(_) => return None,
+            };
+            decode::through(name, &words, &input).map(Cow::Owned)
+        }
+    }
 }
 
 /// The here-document that a command reads, if nothing in it is expanded.
@@ -41,10 +86,16 @@ fn document<'t>(frame: &Frame<'t>, command: &Command) -> Option<&'t str> {
     heredoc.parts.is_empty().then(|| heredoc.body.of(frame.text))
 }
 
-/// A word that is one piece of text.
-fn single_text<'t>(frame: &Frame<'t>, word: &Word) -> Option<&'t str> {
+fn here_string<'t>(frame: &Frame<'t>, command: &Command, depth: usize) -> Option<Cow<'t, str>> {
+    let [redirect] = command.redirects.as_slice() else { return None };
+    (redirect.kind == RedirectKind::HereString).then(|| text_of(frame, &redirect.target, depth))?
+}
+
+/// A word that is one piece of text, or the output of such a script.
+fn text_of<'t>(frame: &Frame<'t>, word: &Word, depth: usize) -> Option<Cow<'t, str>> {
     match word.parts.as_slice() {
-        [Part::Plain(span) | Part::Quoted(span)] => Some(Span::of(*span, frame.text)),
+        [Part::Plain(span) | Part::Quoted(span)] => Some(Cow::Borrowed(Span::of(*span, frame.text))),
+        [Part::Command(inner)] => output(frame, &inner.script, depth + 1),
         _ => None,
     }
 }

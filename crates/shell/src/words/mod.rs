@@ -7,6 +7,7 @@ mod brace;
 mod expand;
 mod frame;
 mod literal;
+mod operate;
 mod variables;
 
 pub(crate) use expand::{Inner, expand, scripts_in};
