@@ -4,6 +4,7 @@ mod claude_hooks;
 mod claude_transcript;
 mod codex_hooks;
 mod codex_rollout;
+mod codex_trust;
 mod envelope;
 mod envelope_roundtrip;
 mod otlp;
@@ -12,6 +13,7 @@ mod policy_table;
 mod privacy_config;
 mod privacy_mask;
 mod privacy_reduce;
+mod settings;
 mod shell;
 
 /// A law about one reader: `run` panics if the bytes break it.
@@ -33,6 +35,7 @@ pub const ALL: &[Target] = &[
     claude_transcript::TARGET,
     codex_hooks::TARGET,
     codex_rollout::TARGET,
+    codex_trust::TARGET,
     envelope::TARGET,
     envelope_roundtrip::TARGET,
     otlp::TARGET,
@@ -41,6 +44,7 @@ pub const ALL: &[Target] = &[
     privacy_config::TARGET,
     privacy_mask::TARGET,
     privacy_reduce::TARGET,
+    settings::TARGET,
     shell::TARGET,
 ];
 
