@@ -155,6 +155,7 @@ fn phrase(draft: &Draft, root: &str) -> String {
         },
         "change_directory" => with("Go to", list(draft, &[Access::Mention])),
         "print" => with("Print", detail.map(|text| format!("“{}”", cut(&one_line(&text), 60)))),
+        "wait" if draft.name == "sleep" => with("Wait", detail.map(seconds)),
         "wait" => with("Wait", detail),
         "execute_program"
             if draft.aims.iter().any(|aim| aim.access == Access::Run && aim.kind == TargetType::File) =>
@@ -177,6 +178,11 @@ fn phrase(draft: &Draft, root: &str) -> String {
         "inspect_version" => format!("Ask {} about itself", draft.name),
         _ => git_phrase(draft, detail, root).unwrap_or_else(|| format!("Run {}", words())),
     }
+}
+
+/// How long `sleep` is told to: a bare number means seconds.
+fn seconds(word: String) -> String {
+    if word.parse::<f64>().is_ok() { format!("{word} s") } else { word }
 }
 
 fn git_phrase(draft: &Draft, detail: Option<String>, root: &str) -> Option<String> {
