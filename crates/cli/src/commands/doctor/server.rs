@@ -39,8 +39,10 @@ fn health(address: SocketAddr) -> Option<Value> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    write!(stream, "GET /api/v1/health HTTP/1.0\r\nHost: {address}\r\nAccept: application/json\r\n\r\n")
-        .ok()?;
+    // In one piece: a server may answer and hang up as soon as it has read the first line.
+    let request =
+        format!("GET /api/v1/health HTTP/1.0\r\nHost: {address}\r\nAccept: application/json\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
     let mut answer = String::new();
     stream.take(ANSWER_BYTES).read_to_string(&mut answer).ok()?;
     let (_, body) = answer.split_once("\r\n\r\n")?;
