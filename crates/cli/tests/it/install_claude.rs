@@ -37,7 +37,7 @@ fn a_first_installation_connects_every_event_and_makes_the_home() {
     assert!(world.read("home/.config/agent-tracer/privacy.conf").lines().all(|line| line.starts_with('#')));
     assert_eq!(
         world.names(&format!("{data}/spool/lost")).len(),
-        8,
+        agent_tracer_spool::Reason::ALL.len(),
         "every counter is there before it is needed"
     );
     assert_eq!(world.names(&format!("{data}/backups")), [""; 0], "there was nothing to keep");
