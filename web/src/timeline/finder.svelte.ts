@@ -17,6 +17,8 @@ export class Finder {
   partly = $state(false);
   readonly ids = $derived(new Set(this.matches.map(({ id }) => id)));
   active = $state(false);
+  /** What the matches answer. */
+  looked = '';
   private asked: AbortController | undefined;
   private readonly source: TimelineSource;
 
@@ -36,6 +38,7 @@ export class Finder {
       this.matches = found(this.source.bars(), test);
       this.partly = false;
     } else await this.ask(text);
+    this.looked = text;
   }
 
   private async ask(text: string): Promise<void> {
