@@ -9,8 +9,10 @@ CLAUDE_USAGE = {"inputTokens": "input_tokens", "outputTokens": "output_tokens", 
                 "cacheCreationTokens": "cache_creation_input_tokens"}
 OPEN = {"running", "waiting"}
 ENDS = {"PostToolUse": {"succeeded", "failed"}, "PostToolUseFailure": {"failed", "interrupted", "denied"}}
-# Written by the client itself into a row of its own: what each answer of the model used.
+# What a client writes down of the requests it makes: in a row of their own, or in its account, which Claude Code
+# writes at the end of a session.
 SEEN_KINDS = {"claude-code": {"turn"}, "codex": {"turn", "compaction"}}
+SEEN_AT_THE_END = {"claude-code": {"compaction", "side"}, "codex": set()}
 
 
 def load(out):
@@ -109,8 +111,10 @@ def ended_sessions_are_closed(run, name):
 def tokens_to_the_last(run, name):
     """Per session or subagent, the sum of what the model API answered."""
     true, tasks = collections.defaultdict(collections.Counter), by_actor(run)
+    ended = {p["session_id"] for p in run.recorded(name, "hook") if p["hook_event_name"] == "SessionEnd"}
     for r in api_log(run.out):
-        if r["scenario"] == name and r["kind"] in SEEN_KINDS[run.client] and r["status"] == 200 and r["complete"]:
+        seen = SEEN_KINDS[run.client] | (SEEN_AT_THE_END[run.client] if r["session_id"] in ended else set())
+        if r["scenario"] == name and r["kind"] in seen and r["status"] == 200 and r["complete"]:
             true[r.get("agent_id") or r.get("thread_id") or r["session_id"]].update(usage(run.client, r["usage"]))
     for who, sums in true.items():
         kept = collections.Counter()

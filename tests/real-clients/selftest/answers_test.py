@@ -1,5 +1,5 @@
 """The server's answers are not complained about if they are what the client did, and are for each thing that is not."""
-import copy, json, os, shutil, tempfile, unittest
+import copy, glob, json, os, shutil, tempfile, unittest
 
 import answers, canary, verdict
 from samples import SESSION, Out, hook
@@ -7,7 +7,7 @@ from samples import SESSION, Out, hook
 CALL = {"tool_name": "Bash", "tool_use_id": "toolu_1"}
 USED = {"input_tokens": 4, "output_tokens": 93, "cache_read_input_tokens": 10101, "cache_creation_input_tokens": 207}
 TASK = {"id": "t1", "runtimeSessionId": SESSION, "status": "completed", "permissions": [], "turns": [],
-        "usage": {"inputTokens": 4, "outputTokens": 93, "cacheReadTokens": 10101, "cacheCreationTokens": 207},
+        "usage": {"inputTokens": 8, "outputTokens": 186, "cacheReadTokens": 20202, "cacheCreationTokens": 414},
         "tool-calls": [{"toolUseId": "toolu_1", "state": "succeeded"}], "timeline": [{"kind": "user.message"}]}
 CHILD = {"id": "t2", "runtimeSessionId": "sub--a1", "agentId": "a1", "parentTaskId": "t1", "status": "completed", "permissions": [],
          "turns": [], "usage": {}, "tool-calls": [], "timeline": []}
@@ -74,6 +74,12 @@ class Answers(unittest.TestCase):
     def test_a_token_too_many(self):
         self.task["usage"]["outputTokens"] += 1
         self.assert_complaint("its task says")
+
+    def test_a_side_request_of_a_session_without_an_end_is_not_asked_for(self):
+        path = next(p for p in sorted(glob.glob(self.out.folder + "/home/cap/rows/*.json")) if "SessionEnd" in open(p).read())
+        os.remove(path)
+        self.task["usage"] = {"inputTokens": 4, "outputTokens": 93, "cacheReadTokens": 10101, "cacheCreationTokens": 207}
+        self.assertEqual(self.complaints(), [])
 
     def test_something_that_was_not_understood(self):
         self.said["health"]["outcomes"]["unrecognised"] = 2
