@@ -165,9 +165,11 @@ impl Worker {
     fn shrink(&self, run: u64, mut input: Vec<u8>, mut message: String) -> (Vec<u8>, String) {
         let mut size = input.len() / 2;
         let mut tries = 20_000;
+        // A fault that is found must be told, however long it takes to make it small.
+        let begun = Instant::now();
         while size > 0 {
             let mut start = 0;
-            while start < input.len() && tries > 0 {
+            while start < input.len() && tries > 0 && begun.elapsed() < self.plan.patience / 3 {
                 tries -= 1;
                 let mut smaller = input.clone();
                 smaller.drain(start..(start + size).min(input.len()));

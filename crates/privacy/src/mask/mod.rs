@@ -183,10 +183,9 @@ pub(crate) fn replace(text: &[u8], spans: &mut Vec<Span>, out: &mut Vec<u8>) -> 
     let mut count = spans.len();
     out.clear();
     write(text, spans, out);
-    for _ in 0..PASSES {
-        if spans.is_empty() {
-            break;
-        }
+    let mut searched = 0;
+    while !spans.is_empty() && searched <= PASSES * text.len() + SEARCHED_ANYWAY {
+        searched += out.len();
         find(out, spans);
         if !spans.is_empty() {
             count += spans.len();
@@ -197,8 +196,10 @@ pub(crate) fn replace(text: &[u8], spans: &mut Vec<Span>, out: &mut Vec<u8>) -> 
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// How often a text is searched again. Two is the most that was ever seen.
+/// How often a text is searched again at most. Two is the most that was ever seen where nobody meant harm.
 const PASSES: usize = 8;
+/// What is searched again whatever the length: addresses one inside another come off two kilobytes at a time.
+const SEARCHED_ANYWAY: usize = 4 << 20;
 
 /// Appends `text` with its `spans` replaced.
 fn write(text: &[u8], spans: &[Span], out: &mut Vec<u8>) {

@@ -352,3 +352,13 @@ fn no_text_makes_masking_slow() {
         assert!(kept["prompt"].is_string(), "{part}");
     }
 }
+
+#[test]
+fn addresses_one_inside_another_are_masked_to_the_first_however_many_they_are() {
+    for count in [1, 100, 2_000] {
+        let text = format!("{}s://u:p@host", "https://user:".repeat(count));
+        let once = agent_tracer_privacy::mask(&text).into_owned();
+        assert_eq!(agent_tracer_privacy::mask(&once), once, "{count}");
+        assert_eq!(once, "https://user:[masked:url-password]@host", "{count}");
+    }
+}
