@@ -265,7 +265,7 @@ fn enter(tokens: &[Token], places: &mut [bool], mut place: usize) {
 mod tests {
     use super::*;
 
-    const ROOTS: Roots<'_> = Roots { project: Some("/work/app"), home: Some("/home/dev") };
+    const ROOTS: Roots<'_> = Roots { project: Some("/code/app"), home: Some("/home/dev") };
 
     #[test]
     fn names_match_whole() {
@@ -292,24 +292,24 @@ mod tests {
     #[test]
     fn paths_are_covered_from_their_anchor() {
         for (pattern, path, expected) in [
-            ("src/**", "/work/app/src/main.rs", true),
-            ("src/**", "/work/app/src", true),
-            ("src/**", "/work/app/srcs/main.rs", false),
-            ("src/**", "/work/other/src/main.rs", false),
-            ("src/*.rs", "/work/app/src/main.rs", true),
-            ("src/*.rs", "/work/app/src/deep/main.rs", false),
-            ("src/**/*.rs", "/work/app/src/deep/er/main.rs", true),
-            ("src/**/*.rs", "/work/app/src/main.rs", true),
-            ("./src/x", "/work/app/src/x", true),
-            ("*.log", "/work/app/a/b.log", true),
+            ("src/**", "/code/app/src/main.rs", true),
+            ("src/**", "/code/app/src", true),
+            ("src/**", "/code/app/srcs/main.rs", false),
+            ("src/**", "/code/other/src/main.rs", false),
+            ("src/*.rs", "/code/app/src/main.rs", true),
+            ("src/*.rs", "/code/app/src/deep/main.rs", false),
+            ("src/**/*.rs", "/code/app/src/deep/er/main.rs", true),
+            ("src/**/*.rs", "/code/app/src/main.rs", true),
+            ("./src/x", "/code/app/src/x", true),
+            ("*.log", "/code/app/a/b.log", true),
             ("*.log", "/elsewhere/b.log", true),
             ("*.log", "/elsewhere/b.logs", false),
-            (".env", "/work/app/.env", true),
-            (".env", "/work/app/.environment", false),
-            (".env", "/work/app/.env/inside", true),
-            ("**/.env", "/work/app/.env", true),
-            ("**/.env", "/work/app/x/.env", true),
-            ("secrets/", "/work/app/deep/secrets/key", true),
+            (".env", "/code/app/.env", true),
+            (".env", "/code/app/.environment", false),
+            (".env", "/code/app/.env/inside", true),
+            ("**/.env", "/code/app/.env", true),
+            ("**/.env", "/code/app/x/.env", true),
+            ("secrets/", "/code/app/deep/secrets/key", true),
             ("/etc/**", "/etc/passwd", true),
             ("/etc", "/etc/ssh/x", true),
             ("/etc", "/etcetera", false),
@@ -318,8 +318,8 @@ mod tests {
             ("/**", "/anything", true),
             ("**", "/anything", true),
             ("~", "/home/dev/x", true),
-            ("a/b/c", "/work/app/a/b/c", true),
-            ("a?c/d", "/work/app/a/c/d", false),
+            ("a/b/c", "/code/app/a/b/c", true),
+            ("a?c/d", "/code/app/a/c/d", false),
         ] {
             assert_eq!(PathGlob::new(pattern).covers(path, ROOTS), expected, "{pattern} {path}");
         }
@@ -328,14 +328,14 @@ mod tests {
     #[test]
     fn what_lies_below_a_folder_goes_with_it() {
         for (pattern, path, expected) in [
-            ("src/secret/*.key", "/work/app/src", true),
-            ("src/secret/*.key", "/work", true),
-            ("src/secret/*.key", "/work/app/docs", false),
+            ("src/secret/*.key", "/code/app/src", true),
+            ("src/secret/*.key", "/code", true),
+            ("src/secret/*.key", "/code/app/docs", false),
             ("/etc/ssh", "/", true),
             ("/etc/ssh", "/etc/ssh/x", false),
             ("~/.ssh", "/home/dev", true),
-            (".env", "/work/app", true),
-            (".env", "/work/app/build", false),
+            (".env", "/code/app", true),
+            (".env", "/code/app/build", false),
         ] {
             assert_eq!(PathGlob::new(pattern).may_lie_below(path, ROOTS), expected, "{pattern} {path}");
         }
@@ -346,6 +346,6 @@ mod tests {
         let pattern = "*a".repeat(200);
         assert!(!Glob::new(&pattern).matches(&"ab".repeat(2000)));
         let deep = "x/".repeat(300);
-        assert!(!PathGlob::new(&"**/a/".repeat(50)).covers(&format!("/work/app/{deep}"), ROOTS));
+        assert!(!PathGlob::new(&"**/a/".repeat(50)).covers(&format!("/code/app/{deep}"), ROOTS));
     }
 }

@@ -59,17 +59,17 @@ mod tests {
     #[test]
     fn paths_become_absolute_and_tidy() {
         for (path, expected) in [
-            ("src/main.rs", "/work/app/src/main.rs"),
-            ("./src//../Cargo.toml", "/work/app/Cargo.toml"),
+            ("src/main.rs", "/code/app/src/main.rs"),
+            ("./src//../Cargo.toml", "/code/app/Cargo.toml"),
             ("../../../../etc/passwd", "/etc/passwd"),
             ("/a/./b/..", "/a"),
             ("/", "/"),
-            ("", "/work/app"),
+            ("", "/code/app"),
             ("~", "/home/dev"),
             ("~/x", "/home/dev/x"),
-            ("~other/x", "/work/app/~other/x"),
+            ("~other/x", "/code/app/~other/x"),
         ] {
-            assert_eq!(absolute(path, Some("/work/app"), Some("/home/dev")), expected, "{path}");
+            assert_eq!(absolute(path, Some("/code/app"), Some("/home/dev")), expected, "{path}");
         }
         assert_eq!(absolute("a/../..", None, None), "..");
         assert_eq!(absolute("../../a", None, None), "../../a");

@@ -206,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    const FROM: From<'_> = From { cwd: Some("/work/app"), home: Some("/home/dev") };
+    const FROM: From<'_> = From { cwd: Some("/code/app"), home: Some("/home/dev") };
 
     fn shown(touches: &[Touch]) -> Vec<String> {
         touches.iter().map(|touch| format!("{:?} {}", touch.access, touch.path)).collect()
@@ -215,10 +215,10 @@ mod tests {
     #[test]
     fn inputs_name_their_paths() {
         let touches = of_input("Write", &json!({"file_path": "a/../b.txt"}), FROM);
-        assert_eq!(shown(&touches), ["Write /work/app/b.txt"]);
+        assert_eq!(shown(&touches), ["Write /code/app/b.txt"]);
         let touches = of_input("mcp__fs__move", &json!({"source": "/x", "destination": "~/y", "n": 3}), FROM);
         assert_eq!(shown(&touches), ["Any /x", "Any /home/dev/y"]);
-        assert_eq!(shown(&of_input("Grep", &json!({"pattern": "x"}), FROM)), ["Read /work/app"]);
+        assert_eq!(shown(&of_input("Grep", &json!({"pattern": "x"}), FROM)), ["Read /code/app"]);
         assert!(of_input("Write", &json!([1, 2]), FROM).is_empty());
         assert!(of_input("Write", &json!({"file_path": 3}), FROM).is_empty());
     }
@@ -229,7 +229,7 @@ mod tests {
                      Delete File: c.txt\n*** End Patch\n";
         assert_eq!(
             shown(&of_patch(patch, FROM)),
-            ["Delete /work/app/a.txt", "Write /work/app/b.txt", "Delete /work/app/c.txt"]
+            ["Delete /code/app/a.txt", "Write /code/app/b.txt", "Delete /code/app/c.txt"]
         );
     }
 
@@ -240,9 +240,9 @@ mod tests {
             let call = describe(command, &context);
             shown(&of_command(&call.analysis, &call.files, FROM))
         };
-        assert_eq!(of("echo hi >> logs/app.log"), ["Write /work/app/logs/app.log"]);
-        assert_eq!(of("sudo rm -rf src/*"), ["Delete /work/app/src"]);
-        assert_eq!(of("cat a | tee b"), ["Read /work/app/a", "Write /work/app/b"]);
+        assert_eq!(of("echo hi >> logs/app.log"), ["Write /code/app/logs/app.log"]);
+        assert_eq!(of("sudo rm -rf src/*"), ["Delete /code/app/src"]);
+        assert_eq!(of("cat a | tee b"), ["Read /code/app/a", "Write /code/app/b"]);
         assert_eq!(of("rm -rf /*"), ["Delete /"]);
         assert_eq!(of("rm -rf $X"), ["Delete ?"]);
     }

@@ -51,7 +51,7 @@ fn rows_answer_for_their_event_tool_and_project() {
         DENY,
         Row { tool: b"mcp__*", outage: Outage::Ask, ..DENY },
         Row { event: b"Stop", tool: b"*", outage: Outage::Allow, ..DENY },
-        Row { tool: b"Write", project: b"/work/app", ..DENY },
+        Row { tool: b"Write", project: b"/code/app", ..DENY },
     ];
     let bytes = build(0, &rows).expect("small");
     let table = Table::open(&bytes).expect("sound");
@@ -61,10 +61,10 @@ fn rows_answer_for_their_event_tool_and_project() {
         ("PreToolUse", "mcp__a__b", "/x", Some(Outage::Ask)),
         ("PreToolUse", "", "/x", None),
         ("Stop", "", "/x", Some(Outage::Allow)),
-        ("PreToolUse", "Write", "/work/app", Some(Outage::Deny)),
-        ("PreToolUse", "Write", "/work/app/src", Some(Outage::Deny)),
-        ("PreToolUse", "Write", "/work/apples", None),
-        ("PreToolUse", "Write", "/work", None),
+        ("PreToolUse", "Write", "/code/app", Some(Outage::Deny)),
+        ("PreToolUse", "Write", "/code/app/src", Some(Outage::Deny)),
+        ("PreToolUse", "Write", "/code/apples", None),
+        ("PreToolUse", "Write", "/code", None),
         ("SessionStart", "", "/x", None),
     ] {
         let answer = table.ask(&question(event, tool, directory)).map(|row| row.outage);

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::world::{Past, call_of, rules};
 
 fn ran(command: &str, exit: Option<i32>) -> Deed {
-    ran_in(command, "/work/app", exit)
+    ran_in(command, "/code/app", exit)
 }
 
 fn ran_in(command: &str, directory: &str, exit: Option<i32>) -> Deed {
@@ -40,11 +40,11 @@ fn missing(require: &str, work: Work) -> Option<String> {
 
 #[test]
 fn tests_count_only_as_proof() {
-    let edit = || changed("/work/app/src/a.rs");
+    let edit = || changed("/code/app/src/a.rs");
     let none = "no tests ran after the last change (`src/a.rs`)";
     for (deeds, expected) in [
         (vec![], None),
-        (vec![Deed::Read("/work/app/a".to_owned())], None),
+        (vec![Deed::Read("/code/app/a".to_owned())], None),
         (vec![changed("/tmp/notes")], None),
         (vec![edit()], Some(none)),
         (vec![edit(), ran("cargo test", Some(0))], None),
@@ -114,27 +114,27 @@ fn todos_mentions_and_logs_are_looked_up() {
     assert_eq!(missing("todos_closed = true", todos(None)), None);
     let mentions = |deeds: Vec<Deed>| Work {
         deeds,
-        mentioned: vec!["/work/app/docs".to_owned(), "/work/app/a.md".to_owned()],
+        mentioned: vec!["/code/app/docs".to_owned(), "/code/app/a.md".to_owned()],
         ..Work::default()
     };
     assert_eq!(
         missing("mentioned_opened = true", mentions(vec![])).as_deref(),
         Some("not opened: `docs`, `a.md`")
     );
-    let read = vec![Deed::Read("/work/app/docs/x.md".to_owned()), ran("cat a.md", Some(0))];
+    let read = vec![Deed::Read("/code/app/docs/x.md".to_owned()), ran("cat a.md", Some(0))];
     assert_eq!(missing("mentioned_opened = true", mentions(read)), None);
     let log = |deeds| Work { deeds, ..Work::default() };
     assert_eq!(
         missing("wrote = \"log/*.md\"", log(vec![])).as_deref(),
         Some("nothing was written to `log/*.md`")
     );
-    assert_eq!(missing("wrote = \"log/*.md\"", log(vec![changed("/work/app/log/today.md")])), None);
+    assert_eq!(missing("wrote = \"log/*.md\"", log(vec![changed("/code/app/log/today.md")])), None);
     assert_eq!(missing("wrote = \"log/*.md\"", log(vec![ran("echo done >> log/today.md", Some(0))])), None);
 }
 
 #[test]
 fn everything_that_is_missing_is_said_at_once_and_an_outage_keeps_nobody() {
-    let work = Work { deeds: vec![changed("/work/app/a")], open_todos: Some(1), ..Work::default() };
+    let work = Work { deeds: vec![changed("/code/app/a")], open_todos: Some(1), ..Work::default() };
     assert_eq!(
         missing("tests_passed = true\nrequire.todos_closed = true", work).as_deref(),
         Some("no tests ran after the last change (`a`); one work item is open")

@@ -175,14 +175,14 @@ proptest! {
         };
         let policy = Policy::of_user(user.clone()).with_project(project.clone(), trust);
         let placed = user.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule)).chain(
-            project.rules.iter().map(|rule| (Place { origin, project: Some("/work/app") }, rule)));
+            project.rules.iter().map(|rule| (Place { origin, project: Some("/code/app") }, rule)));
         let bytes = compile(placed, 50).unwrap();
         let table = Table::open(&bytes).unwrap();
         let question = Question {
             agent: call.agent.as_str().as_bytes(),
             event: call.event.as_str().as_bytes(),
             tool: call.tool.as_deref().unwrap_or_default().as_bytes(),
-            directory: b"/work/app/src",
+            directory: b"/code/app/src",
         };
         let row = table.ask(&question);
         let said = answer(&call, &decide(&policy, &call, &past));

@@ -76,10 +76,10 @@ fn rules_that_do_nothing_have_no_row() {
     let file =
         rules("[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"allow\"\nmatch.tool = \"Read\"\n");
     for (origin, expected) in [(Origin::Project, 0), (Origin::TrustedProject, 2)] {
-        let placed = file.rules.iter().map(|rule| (Place { origin, project: Some("/work/app") }, rule));
+        let placed = file.rules.iter().map(|rule| (Place { origin, project: Some("/code/app") }, rule));
         let bytes = compile(placed, 50).expect("small");
         let table = Table::open(&bytes).expect("sound");
         assert_eq!(table.rows().count(), expected);
-        assert!(table.rows().all(|row| row.project == b"/work/app" && row.outage == Outage::Allow));
+        assert!(table.rows().all(|row| row.project == b"/code/app" && row.outage == Outage::Allow));
     }
 }

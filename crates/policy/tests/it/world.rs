@@ -24,7 +24,7 @@ pub(crate) fn rules(text: &str) -> RuleFile {
 
 pub(crate) fn around() -> Surroundings {
     Surroundings {
-        project: Some("/work/app".to_owned()),
+        project: Some("/code/app".to_owned()),
         home: Some("/home/dev".to_owned()),
         now: Some(LocalTime { weekday: Weekday::Wednesday, minute: 10 * 60 }),
     }
@@ -33,7 +33,7 @@ pub(crate) fn around() -> Surroundings {
 /// A call with these fields on top of those that every payload has.
 #[track_caller]
 pub(crate) fn call_of(agent: Agent, fields: Value) -> Call {
-    let mut payload = json!({"session_id": "s", "cwd": "/work/app", "transcript_path": "/t.jsonl"});
+    let mut payload = json!({"session_id": "s", "cwd": "/code/app", "transcript_path": "/t.jsonl"});
     payload.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     Call::read(agent, payload.to_string().as_bytes(), around()).unwrap().unwrap()
 }
