@@ -140,12 +140,12 @@ async function bigTask(address, blank) {
   for (const [what, kind] of [['zoom', 'zoom'], ['pan', 'pan']]) {
     const numbers = await traced(page, () => move(page, kind));
     const ratio = numbers.medianFps / blank.medianFps;
-    note(`${what}, frames per second`, numbers.medianFps, 'fps', '>= 55', numbers.medianFps >= 55 || ratio >= 55 / 60);
+    note(`${what}, frames per second`, numbers.medianFps, 'fps', '>= 55', numbers.medianFps >= 55);
     note(`${what}, of what a blank page reaches`, ratio * 100, '%');
     note(`${what}, frames missed`, numbers.droppedPct, '%');
     note(`${what}, main thread per frame`, numbers.mainMs, 'ms', '< 16.7', numbers.mainMs < 16.7);
   }
-  note('task page jumps (CLS)', await page.evaluate(() => globalThis.shifts), '', '0 (< 0.01)', (await page.evaluate(() => globalThis.shifts)) < 0.01);
+  note('task page jumps (CLS)', await page.evaluate(() => globalThis.shifts), '', '0', (await page.evaluate(() => globalThis.shifts)) === 0);
   await page.close();
 }
 
@@ -217,12 +217,11 @@ async function busyLive(address, blank) {
   }), moveMs * 2));
   busy = false;
   await feed;
-  const extra = Math.max(numbers.droppedPct - blank.droppedPct, 0);
   note('events sent a second', (sent / (Date.now() - begin)) * 1000, '/s');
-  note('50 agents live, frames missed', numbers.droppedPct, '%', '<= 5 beyond blank', extra <= 5);
+  note('50 agents live, frames missed', numbers.droppedPct, '%', '<= 5', numbers.droppedPct <= 5);
   note('50 agents live, frames per second', numbers.medianFps, 'fps');
   note('50 agents live, main thread per frame', numbers.mainMs, 'ms', '< 16.7', numbers.mainMs < 16.7);
-  note('live page jumps (CLS)', await page.evaluate(() => globalThis.shifts), '', '< 0.1', (await page.evaluate(() => globalThis.shifts)) < 0.1);
+  note('live page jumps (CLS)', await page.evaluate(() => globalThis.shifts), '', '0', (await page.evaluate(() => globalThis.shifts)) === 0);
   await page.close();
 }
 
