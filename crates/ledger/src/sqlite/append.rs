@@ -64,6 +64,10 @@ pub(crate) struct Apply<'c> {
     pub(super) files: HashMap<String, i64>,
     /// Tasks whose account may have to do with what changed.
     pub(super) unsettled: BTreeSet<i64>,
+    /// Tasks whose numbers or standing may have changed, and whether they have begun or ceased to be over.
+    pub(super) counted: BTreeMap<i64, bool>,
+    /// Tasks that were above others and may not be any more: above, below.
+    pub(super) parted: BTreeSet<(i64, i64)>,
     /// How many more entries there are.
     pub(super) entries: i64,
     /// Ids of rows that were deleted together with their task.
@@ -134,6 +138,8 @@ impl<'c> Apply<'c> {
             unrecognised: HashMap::new(),
             files: HashMap::new(),
             unsettled: BTreeSet::new(),
+            counted: BTreeMap::new(),
+            parted: BTreeSet::new(),
             entries: 0,
             gone: Vec::new(),
             is_rebuild: false,

@@ -14,6 +14,7 @@ impl Apply<'_> {
         for (task, more) in tally.tasks.drain() {
             let sums = self.sums.entry(task).or_default();
             *sums += more;
+            self.counted.entry(task).or_default();
         }
         self.add_rollups("rollup", &tally)?;
         self.add_latencies("latency", &tally)?;

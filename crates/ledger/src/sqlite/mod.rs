@@ -3,6 +3,7 @@
 mod aliases;
 mod append;
 pub(crate) mod codec;
+mod endings;
 pub(crate) mod facts;
 mod flush;
 mod life;

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// The version of the schema.
-pub(crate) const SCHEMA: i32 = 1;
+pub(crate) const SCHEMA: i32 = 2;
 
 /// Marks the file as ours: the letters `AgTr`.
 const APPLICATION: i32 = 0x4167_5472;
@@ -18,7 +18,14 @@ const CHECKED_BYTES: u64 = 64 << 20;
 const CREATE: &str = include_str!("schema.sql");
 
 /// Steps from one version of the schema to the next; the first leads from version 1 to 2.
-const MIGRATIONS: &[&str] = &[];
+const MIGRATIONS: &[&str] = &[
+    // 2: what a task came to outlives its events.
+    "ALTER TABLE sealed_task ADD COLUMN active_ms INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE sealed_task ADD COLUMN files_read INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE sealed_task ADD COLUMN files_changed INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE sealed_task ADD COLUMN permissions INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE sealed_task ADD COLUMN compactions INTEGER NOT NULL DEFAULT 0;",
+];
 
 /// Why a store cannot be opened.
 #[derive(Debug)]
@@ -304,7 +311,35 @@ mod tests {
         assert!(migrate_with(&mut conn, &path, 1, &["CREATE TABLE later (x)", "no sql"]).is_err());
         assert!(conn.prepare("SELECT * FROM later").is_err());
         let version: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-        assert_eq!(version, 1);
+        assert_eq!(version, SCHEMA);
+    }
+
+    /// The tables and their columns, whatever their order.
+    fn shape(conn: &Connection) -> Vec<(String, String)> {
+        let mut find = conn
+            .prepare(
+                "SELECT t.name, c.name || ' ' || c.type FROM sqlite_schema t JOIN pragma_table_info(t.name) c \
+                 WHERE t.type = 'table' ORDER BY 1, 2",
+            )
+            .unwrap();
+        find.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_file_of_the_first_schema_ends_in_the_shape_of_a_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let conn = open(&path).unwrap();
+        let expected = shape(&conn);
+        for column in ["active_ms", "files_read", "files_changed", "permissions", "compactions"] {
+            conn.execute_batch(&format!("ALTER TABLE sealed_task DROP COLUMN {column}")).unwrap();
+        }
+        conn.pragma_update(None, "user_version", 1).unwrap();
+        drop(conn);
+        let conn = open(&path).unwrap();
+        assert_eq!(shape(&conn), expected);
+        look(&path).unwrap();
+        assert!(backup_path(&path, 1).exists());
     }
 
     #[cfg(unix)]

@@ -29,6 +29,7 @@ impl Apply<'_> {
         for ((task, fact), touch) in touched {
             tasks.insert(task);
             if let Some(change) = self.refold(task, fact, touch)? {
+                self.note_ending(&change)?;
                 settle.push(change);
             }
         }
@@ -36,7 +37,8 @@ impl Apply<'_> {
         self.rows.clear();
         self.flush()?;
         self.settle_tasks(tasks)?;
-        self.settle_residuals()
+        self.settle_residuals()?;
+        self.settle_endings()
     }
 
     /// All entries of a fact.
@@ -75,6 +77,9 @@ impl Apply<'_> {
         if let (Some(new), Some(old)) = (&mut new, &old) {
             // What follows from neighbours stays until it is settled anew.
             new.derived.clone_from(&old.row.derived);
+            if new.list != old.row.list {
+                new.derived.shift_remove(super::endings::SUMMARY);
+            }
             if new.open && old.row.open {
                 new.state = old.row.state;
                 new.ended = old.row.ended;

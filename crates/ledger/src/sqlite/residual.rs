@@ -89,6 +89,7 @@ impl Apply<'_> {
             self.tally.count_residual(old, &filing, -1);
         }
         self.tally.count_residual(&new, &filing, 1);
+        self.counted.entry(task).or_default();
         self.conn
             .prepare_cached("UPDATE task SET residual = ?2, changed = ?3 WHERE id = ?1")?
             .execute(params![task, new.stored(), self.memory.seq])?;

@@ -312,7 +312,10 @@ CREATE TABLE sealed_task (
   events    INTEGER NOT NULL, calls INTEGER NOT NULL, failures INTEGER NOT NULL, turns INTEGER NOT NULL,
   input     INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
   reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, responses INTEGER NOT NULL, unpriced INTEGER NOT NULL,
-  copies    INTEGER NOT NULL, wait_ms INTEGER NOT NULL
+  copies    INTEGER NOT NULL, wait_ms INTEGER NOT NULL,
+  active_ms INTEGER NOT NULL DEFAULT 0,  -- from here on what no other table keeps: the summary is made of it
+  files_read INTEGER NOT NULL DEFAULT 0, files_changed INTEGER NOT NULL DEFAULT 0,
+  permissions INTEGER NOT NULL DEFAULT 0, compactions INTEGER NOT NULL DEFAULT 0
 );
 
 -- Search: filled by a follower, which remembers how far it came in meta `indexed`.

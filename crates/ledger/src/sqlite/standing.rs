@@ -121,7 +121,11 @@ impl Apply<'_> {
         if left == parent {
             return Ok(());
         }
-        let near = descendants(self.conn, task)?.into_iter().filter(|below| *below != task).chain(left);
+        let below = descendants(self.conn, task)?;
+        for above in self.above(task)? {
+            self.parted.extend(below.iter().map(|below| (above, *below)));
+        }
+        let near = below.into_iter().filter(|below| *below != task).chain(left);
         for near in near.collect::<Vec<_>>() {
             self.told.insert(near, Heard::News);
             self.unsettled.insert(near);
@@ -311,7 +315,9 @@ impl Apply<'_> {
             spent.unpriced
         ])?;
         let status = Some(standing.status as i64);
-        Ok(std::mem::replace(&mut known.status, status) != status)
+        let has_turned = std::mem::replace(&mut known.status, status) != status;
+        *self.counted.entry(task).or_default() |= has_turned;
+        Ok(has_turned)
     }
 
     /// Writes what is left for tasks whose standing nothing touched.

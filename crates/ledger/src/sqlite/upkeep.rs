@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::append::Apply;
 use super::owners::response_of;
+use super::read::summary::OfFacts;
 use super::settle::descendants;
 use super::writer::Writer;
 use super::{AppendError, Ledger, codec, facts};
@@ -303,8 +304,10 @@ impl Apply<'_> {
             if let Some(residual) = self.stored_residual(*task)? {
                 self.tally.count_residual(&residual, &filing, -1);
             }
-            let above = self.above(*task)?;
-            self.unsettled.extend(above);
+            for above in self.above(*task)? {
+                self.unsettled.insert(above);
+                self.counted.entry(above).or_default();
+            }
             let mut forks = self.conn.prepare_cached("SELECT id FROM task WHERE forked = ?1")?;
             for fork in forks.query_map([task], |row| row.get::<_, i64>(0))? {
                 self.unsettled.insert(fork?);
@@ -353,6 +356,9 @@ impl Apply<'_> {
         self.flush()?;
         self.unsettled.retain(|task| !all.contains(task));
         self.settle_residuals()?;
+        self.counted.retain(|task, _| !all.contains(task));
+        self.parted.clear();
+        self.settle_endings()?;
         if done.tasks > 0 {
             self.sweep_words()?;
         }
@@ -435,12 +441,22 @@ impl Apply<'_> {
                 sums.count_residual(&residual, &filing, 1);
             }
             self.seal(&sums)?;
+            let of_facts = OfFacts::read(self.conn, task)?;
             self.conn.execute(
                 &format!(
-                    "INSERT OR REPLACE INTO sealed_task (task, until, started, last, status, ended, {SUMS}) \
-                     SELECT id, ?2, started, last, status, ended, {SUMS} FROM task WHERE id = ?1"
+                    "INSERT OR REPLACE INTO sealed_task (task, until, started, last, status, ended, active_ms, \
+                     files_read, files_changed, permissions, compactions, {SUMS}) \
+                     SELECT id, ?2, started, last, status, ended, ?3, ?4, ?5, ?6, ?7, {SUMS} FROM task WHERE id = ?1"
                 ),
-                [task, self.newest_told(task)?],
+                params![
+                    task,
+                    self.newest_told(task)?,
+                    of_facts.active_ms,
+                    of_facts.files_read,
+                    of_facts.files_changed,
+                    of_facts.permissions,
+                    of_facts.compactions
+                ],
             )?;
             self.drop_events(task)?;
             self.conn.execute("UPDATE source SET kept = NULL WHERE task = ?1", [task])?;

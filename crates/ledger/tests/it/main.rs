@@ -8,6 +8,7 @@
 
 mod channels;
 mod commits;
+mod endings;
 mod lives;
 mod orders;
 mod owners;

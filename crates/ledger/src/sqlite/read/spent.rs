@@ -40,6 +40,11 @@ pub fn dollars(pico: i64) -> f64 {
     pico as f64 / DOLLAR as f64
 }
 
+/// Dollars as pico-dollars.
+fn pico(dollars: f64) -> i64 {
+    (dollars * DOLLAR as f64).round() as i64
+}
+
 /// A stored count; a negative one would be a slip of the writer and shows as nothing.
 pub fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
@@ -91,7 +96,8 @@ impl Spent {
             cache_read_tokens: count(self.cache_read).saturating_add(residual.cache_read_tokens),
             cache_creation_tokens: count(self.cache_write).saturating_add(residual.cache_creation_tokens),
             reasoning_tokens: (self.reasoning > 0).then(|| count(self.reasoning)),
-            cost_usd: dollars(self.cost) + residual.cost_usd,
+            // Added as whole pico-dollars: two fractions would leave dust behind the last digit.
+            cost_usd: dollars(self.cost.saturating_add(pico(residual.cost_usd))),
             client_cost_usd: self.client_cost.map(dollars),
             residual: self.residual.clone(),
             provenance: UsageProvenance {

@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 
 use agent_tracer_event::{Channel, Kind, Millis, TaskId};
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::Value;
 
 use super::row::{About, RowBuilder};
 use super::spent::{Spent, count};
+use super::task::TaskRow;
 use super::{files, silence, task};
 use crate::project::List;
 use crate::project::row::channels_of;
@@ -23,10 +25,86 @@ const MOST_TODOS: i64 = 1_500;
 /// The numbers of a task with its subagents.
 pub(crate) fn summary(conn: &Connection, now: Millis, id: &TaskId) -> Answer<TaskSummary> {
     let root = task::number(conn, id)?;
-    let family: Vec<i64> = task::family(conn, root)?.into_iter().map(|(id, _)| id).collect();
     let own = task::load(conn, root)?.ok_or(QueryError::NotFound)?;
+    let kept =
+        silence::Kept { status: own.status, waiting: own.waiting, last: own.last, has_open_call: false };
+    let is_running = silence::shown(kept, now.0).0 == TaskStatus::Running;
+    let about = RowBuilder::new(conn).about(root)?;
+    let sessions = sessions(conn, root, &about, own.started)?;
+    Ok(TaskSummary { sessions, ..numbers(conn, &own, is_running)? })
+}
+
+/// The numbers of a task that is over, as the row of its end carries them.
+pub(crate) fn at_end(conn: &Connection, root: i64) -> rusqlite::Result<Option<Value>> {
+    let Some(own) = task::load(conn, root)? else { return Ok(None) };
+    let mut told = serde_json::to_value(numbers(conn, &own, false)?).unwrap_or_default();
+    if let Value::Object(told) = &mut told {
+        told.shift_remove("sessions");
+    }
+    Ok(Some(told))
+}
+
+/// What follows from the facts of one task alone, and is lost with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OfFacts {
+    /// Time in which a turn ran.
+    pub(crate) active_ms: i64,
+    /// Different files that it read.
+    pub(crate) files_read: i64,
+    /// Different files that it changed.
+    pub(crate) files_changed: i64,
+    /// Permissions that it asked for.
+    pub(crate) permissions: i64,
+    /// Compactions of its context.
+    pub(crate) compactions: i64,
+}
+
+impl OfFacts {
+    /// What the facts of a task say, and what was kept of those that retention dropped.
+    pub(crate) fn read(conn: &Connection, task: i64) -> rusqlite::Result<Self> {
+        let sealed = Self::sealed(conn, task)?;
+        let (files_read, files_changed) = files::distinct(conn, &[task])?;
+        let stored = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        Ok(Self {
+            active_ms: sealed.active_ms + stored(active(conn, task, i64::MIN)?),
+            files_read: sealed.files_read + stored(files_read),
+            files_changed: sealed.files_changed + stored(files_changed),
+            permissions: sealed.permissions + permissions(conn, task)?,
+            compactions: sealed.compactions + stored(compactions(conn, task)?),
+        })
+    }
+
+    /// What was kept of facts that retention dropped.
+    fn sealed(conn: &Connection, task: i64) -> rusqlite::Result<Self> {
+        let kept = conn
+            .prepare_cached(
+                "SELECT active_ms, files_read, files_changed, permissions, compactions FROM sealed_task WHERE task = ?1",
+            )?
+            .query_row([task], |row| {
+                Ok(Self {
+                    active_ms: row.get(0)?,
+                    files_read: row.get(1)?,
+                    files_changed: row.get(2)?,
+                    permissions: row.get(3)?,
+                    compactions: row.get(4)?,
+                })
+            });
+        Ok(kept.optional()?.unwrap_or_default())
+    }
+}
+
+fn permissions(conn: &Connection, task: i64) -> rusqlite::Result<i64> {
+    conn.prepare_cached("SELECT count(*) FROM fact WHERE task = ?1 AND list = ?2")?
+        .query_row([task, List::Permission.code()], |row| row.get(0))
+}
+
+/// Everything but the stays. Files of which only sums are left may be counted once for each task that used them.
+fn numbers(conn: &Connection, own: &TaskRow, is_running: bool) -> rusqlite::Result<TaskSummary> {
+    let root = own.id;
+    let family: Vec<i64> = task::family(conn, root)?.into_iter().map(|(id, _)| id).collect();
     let mut spent = Spent { client_cost: own.spent.client_cost, ..Spent::default() };
-    let (mut last, mut waiting, mut calls, mut failures, mut permissions) = (own.last, 0_i64, 0, 0, 0);
+    let (mut last, mut waiting, mut calls, mut failures, mut asked) = (own.last, 0_i64, 0, 0, 0);
+    let (mut files_read, mut files_changed) = files::distinct(conn, &family)?;
     for member in &family {
         let Some(row) = task::load(conn, *member)? else { continue };
         spent += &row.spent;
@@ -34,30 +112,27 @@ pub(crate) fn summary(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Tas
         waiting = waiting.saturating_add(row.wait_ms);
         calls += row.calls;
         failures += row.failures;
-        permissions += conn
-            .prepare_cached("SELECT count(*) FROM fact WHERE task = ?1 AND list = ?2")?
-            .query_row([*member, List::Permission.code()], |row| row.get::<_, i64>(0))?;
+        let sealed = OfFacts::sealed(conn, *member)?;
+        asked += sealed.permissions + permissions(conn, *member)?;
+        files_read += count(sealed.files_read);
+        files_changed += count(sealed.files_changed);
     }
-    let kept =
-        silence::Kept { status: own.status, waiting: own.waiting, last: own.last, has_open_call: false };
-    let is_running = silence::shown(kept, now.0).0 == TaskStatus::Running;
-    let (files_read, files_changed) = files::distinct(conn, &family)?;
-    let about = RowBuilder::new(conn).about(root)?;
+    let sealed = OfFacts::sealed(conn, root)?;
     Ok(TaskSummary {
         task_id: own.uid.clone(),
         duration_ms: count(last.saturating_sub(own.started)),
-        active_ms: active(conn, root, if is_running { last } else { i64::MIN })?,
+        active_ms: count(sealed.active_ms) + active(conn, root, if is_running { last } else { i64::MIN })?,
         waiting_ms: count(waiting),
         turns: count(own.turns),
         tool_calls: count(calls),
         failures: count(failures),
         files_read,
         files_changed,
-        permissions: count(permissions),
-        compactions: compactions(conn, root)?,
+        permissions: count(asked),
+        compactions: count(sealed.compactions) + compactions(conn, root)?,
         agents: family.len().saturating_sub(1) as u64,
         usage: spent.view(),
-        sessions: sessions(conn, root, &about, own.started)?,
+        sessions: Vec::new(),
     })
 }
 
