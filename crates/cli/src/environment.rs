@@ -88,9 +88,14 @@ impl Environment {
         self.program_folder.join(HOOK_PROGRAM)
     }
 
+    /// Returns this program's own file, by which hooks call it where no server answers.
+    pub(crate) fn main_program(&self) -> PathBuf {
+        self.program_folder.join("agent-tracer")
+    }
+
     /// Returns how a person calls this program: by its name if it is on the path, else by where it is.
     pub(crate) fn program(&self) -> String {
-        let here = self.program_folder.join("agent-tracer");
+        let here = self.main_program();
         let known = self.on_path("agent-tracer").and_then(|file| file.canonicalize().ok());
         if known.is_some_and(|known| known == here) {
             return "agent-tracer".to_owned();

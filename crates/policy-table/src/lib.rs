@@ -10,16 +10,18 @@
 //!
 //! | offset | bytes | |
 //! |---|---|---|
-//! | 0 | 8 | `ATPOLTB` and the version, the byte `1` |
+//! | 0 | 8 | `ATPOLTB` and the version, the byte `2` |
 //! | 8 | 4 | length of the whole file in bytes |
 //! | 12 | 8 | FNV-1a, 64 bits, of everything from offset 20 on |
 //! | 20 | 4 | how long the hook waits for an answer, in milliseconds |
 //! | 24 | 4 | number of rows |
-//! | 28 | 48 × rows | the rows |
+//! | 28 | 7 | a text: the program that answers where no server does, as an absolute path; empty if there is none |
+//! | 35 | 1 | zero |
+//! | 36 | 52 × rows | the rows |
 //! | … | … | the texts, one after the other |
 //!
-//! A row holds six texts, each as offset from the beginning of the file (4 bytes) and length (3 bytes), then two
-//! numbers of one byte, then four bytes that are zero:
+//! A text is told by its offset from the beginning of the file (4 bytes) and its length (3 bytes). A row holds seven
+//! texts, then three numbers of one byte:
 //!
 //! | offset in the row | |
 //! |---|---|
@@ -29,13 +31,19 @@
 //! | 21 | project: its root, for rules that hold only below it; empty for all |
 //! | 28 | what to print on standard output in an outage |
 //! | 35 | what to print on standard error in an outage |
-//! | 42 | strictness of the outage: 0 allow, 1 ask, 2 deny |
-//! | 43 | exit code in an outage |
-//! | 44 | four zeros |
+//! | 42 | the rule that is behind what holds in an outage, as `<origin>/<name>` |
+//! | 49 | strictness of the outage: 0 allow, 1 ask, 2 deny |
+//! | 50 | exit code in an outage |
+//! | 51 | who must answer: 0 whoever can, 1 only the server, because nobody else would have anything to say |
 //!
 //! Rows stand in no order. All that fit an event count: somebody must answer, and in an outage the strictest of them
 //! holds; among equals the first.
+//!
+//! [`wire`] is the other half of the door: how a hook asks the server, and how that answers.
 
+pub mod wire;
+
+use std::collections::HashMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -48,9 +56,9 @@ pub const BYTES_MAX: usize = 8 << 20;
 /// The most rows.
 pub const ROWS_MAX: usize = 65_536;
 
-const MAGIC: &[u8; 8] = b"ATPOLTB1";
-const HEADER: usize = 28;
-const ROW: usize = 48;
+const MAGIC: &[u8; 8] = b"ATPOLTB2";
+const HEADER: usize = 36;
+const ROW: usize = 52;
 const CHECKED: usize = 20;
 
 /// What holds in an outage, least strict first.
@@ -84,6 +92,19 @@ pub struct Row<'b> {
     pub stderr: &'b [u8],
     /// How the hook ends then.
     pub exit: u8,
+    /// The rule behind it, as `<origin>/<name>`.
+    pub rule: &'b [u8],
+    /// Only the server has anything to say: without one nobody needs to be asked.
+    pub server_only: bool,
+}
+
+/// What the rows that fit an event say together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked<'b> {
+    /// The strictest row: what holds in an outage.
+    pub row: Row<'b>,
+    /// Only the server has anything to say.
+    pub server_only: bool,
 }
 
 /// What is wrong with the bytes of a table.
@@ -117,6 +138,7 @@ impl std::error::Error for Damage {}
 pub struct Table<'b> {
     bytes: &'b [u8],
     deadline_ms: u32,
+    guard: &'b [u8],
     rows: usize,
 }
 
@@ -129,8 +151,8 @@ pub struct Question<'q> {
     pub event: &'q [u8],
     /// The tool; empty if there is none.
     pub tool: &'q [u8],
-    /// Where the agent works.
-    pub directory: &'q [u8],
+    /// Where the agent works: its project and its working directory, as far as they are known.
+    pub directories: [&'q [u8]; 2],
 }
 
 /// Reads the file. `None` if there is none, which costs one failed open.
@@ -168,7 +190,11 @@ impl<'b> Table<'b> {
         }
         let deadline = number(bytes, 20, 4).and_then(|it| u32::try_from(it).ok()).ok_or(Damage::Torn)?;
         let rows = number(bytes, 24, 4).ok_or(Damage::Torn)?;
-        let table = Self { bytes, deadline_ms: deadline, rows };
+        let guard = text_at(bytes, 28).ok_or(Damage::Broken)?;
+        if bytes.get(35) != Some(&0) {
+            return Err(Damage::Broken);
+        }
+        let table = Self { bytes, deadline_ms: deadline, guard, rows };
         if rows > ROWS_MAX || (0..rows).any(|index| table.row(index).is_none()) {
             return Err(Damage::Broken);
         }
@@ -181,6 +207,12 @@ impl<'b> Table<'b> {
         self.deadline_ms
     }
 
+    /// The program that answers where no server does; empty if there is none.
+    #[must_use]
+    pub const fn guard(&self) -> &'b [u8] {
+        self.guard
+    }
+
     /// Every row.
     pub fn rows(&self) -> impl Iterator<Item = Row<'b>> + '_ {
         (0..self.rows).filter_map(|index| self.row(index))
@@ -188,34 +220,31 @@ impl<'b> Table<'b> {
 
     /// Whether anybody must answer, and what holds if nobody can. `None`: nobody needs to.
     #[must_use]
-    pub fn ask(&self, question: &Question<'_>) -> Option<Row<'b>> {
-        let mut found: Option<Row<'b>> = None;
+    pub fn ask(&self, question: &Question<'_>) -> Option<Asked<'b>> {
+        let mut found: Option<Asked<'b>> = None;
         for row in self.rows().filter(|row| row.fits(question)) {
-            if found.is_none_or(|best| row.outage > best.outage) {
-                found = Some(row);
-            }
+            let server_only = row.server_only && found.is_none_or(|known| known.server_only);
+            let row = found.map(|known| known.row).filter(|known| known.outage >= row.outage).unwrap_or(row);
+            found = Some(Asked { row, server_only });
         }
         found
     }
 
     fn row(&self, index: usize) -> Option<Row<'b>> {
         let start = HEADER.checked_add(index.checked_mul(ROW)?)?;
-        let text = |field: usize| {
-            let at = start + field * 7;
-            let offset = number(self.bytes, at, 4)?;
-            let length = number(self.bytes, at + 4, 3)?;
-            self.bytes.get(offset..offset.checked_add(length)?)
-        };
+        let text = |field: usize| text_at(self.bytes, start + field * 7);
         let byte = |at: usize| self.bytes.get(start + at).copied();
-        let outage = match byte(42)? {
+        let outage = match byte(49)? {
             0 => Outage::Allow,
             1 => Outage::Ask,
             2 => Outage::Deny,
             _ => return None,
         };
-        if self.bytes.get(start + 44..start + ROW)? != [0; 4] {
-            return None;
-        }
+        let server_only = match byte(51)? {
+            0 => false,
+            1 => true,
+            _ => return None,
+        };
         Some(Row {
             agent: text(0)?,
             event: text(1)?,
@@ -223,8 +252,10 @@ impl<'b> Table<'b> {
             project: text(3)?,
             stdout: text(4)?,
             stderr: text(5)?,
+            rule: text(6)?,
             outage,
-            exit: byte(43)?,
+            exit: byte(50)?,
+            server_only,
         })
     }
 }
@@ -234,7 +265,7 @@ impl Row<'_> {
         self.agent == question.agent
             && self.event == question.event
             && matches(self.tool, question.tool)
-            && is_below(question.directory, self.project)
+            && question.directories.iter().any(|directory| is_below(directory, self.project))
     }
 }
 
@@ -278,6 +309,13 @@ fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
     Some(part.iter().rev().fold(0, |sum, byte| (sum << 8) | usize::from(*byte)))
 }
 
+/// A text by its place and length.
+fn text_at(bytes: &[u8], at: usize) -> Option<&[u8]> {
+    let offset = number(bytes, at, 4)?;
+    let length = number(bytes, at + 4, 3)?;
+    bytes.get(offset..offset.checked_add(length)?)
+}
+
 fn checksum(bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -297,45 +335,62 @@ impl fmt::Display for TooLarge {
 impl std::error::Error for TooLarge {}
 
 /// Makes the bytes of a table. Equal texts are kept once.
-pub fn build(deadline_ms: u32, rows: &[Row<'_>]) -> Result<Vec<u8>, TooLarge> {
+pub fn build(deadline_ms: u32, guard: &[u8], rows: &[Row<'_>]) -> Result<Vec<u8>, TooLarge> {
     if rows.len() > ROWS_MAX {
         return Err(TooLarge);
     }
-    let mut texts: Vec<u8> = Vec::new();
-    let mut known: std::collections::HashMap<&[u8], usize> = std::collections::HashMap::new();
-    let first = HEADER + rows.len() * ROW;
-    let mut body = Vec::with_capacity(rows.len() * ROW);
+    let mut texts = Texts { first: HEADER + rows.len() * ROW, bytes: Vec::new(), known: HashMap::new() };
+    let mut checked = deadline_ms.to_le_bytes().to_vec();
+    checked.extend(put(rows.len(), 4)?);
+    checked.extend(texts.place(guard)?);
+    checked.push(0);
     for row in rows {
-        for text in [row.agent, row.event, row.tool, row.project, row.stdout, row.stderr] {
-            let offset = *known.entry(text).or_insert_with(|| {
-                let offset = first + texts.len();
-                texts.extend_from_slice(text);
-                offset
-            });
-            let (offset, length) = (put(offset, 4)?, put(text.len(), 3)?);
-            body.extend(offset);
-            body.extend(length);
+        for text in [row.agent, row.event, row.tool, row.project, row.stdout, row.stderr, row.rule] {
+            checked.extend(texts.place(text)?);
         }
         let outage = match row.outage {
             Outage::Allow => 0,
             Outage::Ask => 1,
             Outage::Deny => 2,
         };
-        body.extend([outage, row.exit, 0, 0, 0, 0]);
+        checked.extend([outage, row.exit, u8::from(row.server_only)]);
     }
-    let length = first + texts.len();
+    let length = texts.first + texts.bytes.len();
     if length > BYTES_MAX {
         return Err(TooLarge);
     }
-    let mut checked = deadline_ms.to_le_bytes().to_vec();
-    checked.extend(put(rows.len(), 4)?);
-    checked.extend(body);
-    checked.extend(texts);
+    checked.extend(texts.bytes);
     let mut bytes = MAGIC.to_vec();
     bytes.extend(put(length, 4)?);
     bytes.extend(checksum(&checked).to_le_bytes());
     bytes.extend(checked);
     Ok(bytes)
+}
+
+/// The texts of a table that is being made.
+struct Texts<'r> {
+    /// Where the first of them will be.
+    first: usize,
+    bytes: Vec<u8>,
+    known: HashMap<&'r [u8], usize>,
+}
+
+impl<'r> Texts<'r> {
+    /// Where a text is, as a row tells it.
+    fn place(&mut self, text: &'r [u8]) -> Result<Vec<u8>, TooLarge> {
+        let offset = match self.known.get(text) {
+            Some(offset) => *offset,
+            None => {
+                let offset = self.first + self.bytes.len();
+                self.bytes.extend_from_slice(text);
+                self.known.insert(text, offset);
+                offset
+            }
+        };
+        let mut told = put(offset, 4)?;
+        told.extend(put(text.len(), 3)?);
+        Ok(told)
+    }
 }
 
 fn put(value: usize, bytes: usize) -> Result<Vec<u8>, TooLarge> {

@@ -1,8 +1,9 @@
 //! Compiles rules into `policy.tbl`: which hooks must be answered at all, and what holds if nobody can.
 //!
 //! The law: a row too many costs a question, a row too few would let a call pass unseen. So the table knows of a rule
-//! only whose event it is about and which tools it could match, and asks for more rather than less. A rule that does
-//! nothing (in `dry_run`, or of a project that may not) has no row.
+//! only whose event it is about and which tools it could match, and asks for more rather than less. A rule of a project
+//! that may not decide so has no row. One that only the server can judge (in `dry_run`, where nobody but the record is
+//! told, or about the past, where an outage means silence) is not worth a second process where there is no server.
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy_table::{Outage, Row, TooLarge, build};
@@ -31,18 +32,22 @@ struct Owned {
     project: String,
     outage: Outage,
     answer: Answer,
+    rule: String,
+    server_only: bool,
 }
 
-/// Makes the bytes of the table.
+/// Makes the bytes of the table. `kept` are rows of rules that cannot be read just now; `guard` is the program that
+/// answers where no server does.
 pub fn compile<'r>(
     rules: impl IntoIterator<Item = (Place<'r>, &'r Rule)>,
+    kept: &[Row<'_>],
     deadline_ms: u32,
+    guard: &[u8],
 ) -> Result<Vec<u8>, TooLarge> {
     let mut rows: Vec<Owned> = Vec::new();
     for (place, rule) in rules {
-        let acts = rule.mode == Mode::Enforce
-            && (place.origin.may(rule.decision)
-                || (!rule.when.is_empty() && rule.on_outage != OnOutage::Allow));
+        let acts =
+            place.origin.may(rule.decision) || (!rule.when.is_empty() && rule.on_outage != OnOutage::Allow);
         if !acts {
             continue;
         }
@@ -52,8 +57,8 @@ pub fn compile<'r>(
             }
         }
     }
-    let rows: Vec<Row<'_>> = rows.iter().map(Owned::as_row).collect();
-    build(deadline_ms, &rows)
+    let rows: Vec<Row<'_>> = rows.iter().map(Owned::as_row).chain(kept.iter().copied()).collect();
+    build(deadline_ms, guard, &rows)
 }
 
 fn concerns(rule: &Rule, agent: Agent, event: Event) -> bool {
@@ -62,7 +67,8 @@ fn concerns(rule: &Rule, agent: Agent, event: Event) -> bool {
 }
 
 fn add(rows: &mut Vec<Owned>, place: Place<'_>, rule: &Rule, agent: Agent, event: Event) {
-    let outage = in_outage(rule).filter(|_| !event.is_an_end());
+    let is_dry = rule.mode == Mode::DryRun;
+    let outage = in_outage(rule).filter(|_| !event.is_an_end() && !is_dry);
     let answer = outage.as_ref().map(|verdict| answer_to(agent, event, verdict)).unwrap_or_default();
     let strictness = match rule.on_outage {
         // Where the agent has no words for it, there is nothing to be strict with.
@@ -71,6 +77,8 @@ fn add(rows: &mut Vec<Owned>, place: Place<'_>, rule: &Rule, agent: Agent, event
         OnOutage::Ask => Outage::Ask,
         OnOutage::Deny => Outage::Deny,
     };
+    let looks_back = !rule.when.is_empty() || !rule.require.is_empty();
+    let server_only = is_dry || (looks_back && strictness == Outage::Allow);
     for tool in tools(rule, agent, event) {
         let row = Owned {
             agent: agent.as_str(),
@@ -79,12 +87,15 @@ fn add(rows: &mut Vec<Owned>, place: Place<'_>, rule: &Rule, agent: Agent, event
             project: place.project.unwrap_or_default().to_owned(),
             outage: strictness,
             answer: answer.clone(),
+            rule: format!("{}/{}", place.origin.as_str(), rule.name),
+            server_only,
         };
         // A row that says no more than one that is there is not needed.
         let known = rows.iter().any(|other| {
             (other.agent, other.event, &other.tool, &other.project)
                 == (row.agent, row.event, &row.tool, &row.project)
                 && other.outage >= row.outage
+                && other.server_only <= row.server_only
         });
         if !known {
             rows.push(row);
@@ -130,6 +141,8 @@ impl Owned {
             stdout: self.answer.stdout.as_bytes(),
             stderr: self.answer.stderr.as_bytes(),
             exit: self.answer.exit,
+            rule: self.rule.as_bytes(),
+            server_only: self.server_only,
         }
     }
 }

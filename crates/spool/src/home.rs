@@ -106,6 +106,21 @@ impl Home {
         self.data.join("policy.tbl")
     }
 
+    /// Returns the rules that the user edits.
+    pub fn policy_file(&self) -> PathBuf {
+        self.config.join("policy.toml")
+    }
+
+    /// Returns what the user trusts of the rules of projects (0600).
+    pub fn policy_trust(&self) -> PathBuf {
+        self.data.join("policy-trust.json")
+    }
+
+    /// Returns the socket on which the server answers hooks; see [`crate::socket`] for long paths.
+    pub fn answers(&self) -> PathBuf {
+        self.data.join("answers.sock")
+    }
+
     /// Returns the list of sessions that ran while recording was switched off; see [`crate::unrecorded`].
     pub fn unrecorded(&self) -> PathBuf {
         self.data.join("unrecorded")
@@ -126,7 +141,7 @@ impl Home {
         self.data.join("token")
     }
 
-    /// Returns the socket that wakes the server; see [`crate::doorbell`] for long paths.
+    /// Returns the socket that wakes the server; see [`crate::socket`] for long paths.
     pub fn doorbell(&self) -> PathBuf {
         self.data.join("doorbell.sock")
     }
@@ -219,6 +234,8 @@ mod tests {
             (home.lost(), "spool/lost"),
             (home.hash_key(), "key"),
             (home.policy_table(), "policy.tbl"),
+            (home.policy_trust(), "policy-trust.json"),
+            (home.answers(), "answers.sock"),
             (home.install_record(), "install.json"),
             (home.backups(), "backups"),
             (home.token(), "token"),
@@ -228,6 +245,7 @@ mod tests {
             assert_eq!(path, Path::new("/h/.local/share/agent-tracer").join(name));
         }
         assert_eq!(home.privacy_conf(), Path::new("/h/.config/agent-tracer/privacy.conf"));
+        assert_eq!(home.policy_file(), Path::new("/h/.config/agent-tracer/policy.toml"));
         assert_eq!(home.statusline_conf(), Path::new("/h/.config/agent-tracer/statusline.conf"));
     }
 }

@@ -23,6 +23,7 @@ pub mod lost;
 #[cfg(test)]
 mod model;
 mod name;
+pub mod socket;
 mod spool;
 mod stats;
 mod switch;

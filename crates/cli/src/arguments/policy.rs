@@ -13,6 +13,7 @@ Examples:
   agent-tracer policy init             a file with ready rules, all commented out
   agent-tracer policy check            what is wrong with your rules and this project's
   agent-tracer policy test             do the rules do what the examples beside them say
+  agent-tracer policy apply            put them in force where no server runs
   agent-tracer policy list             which rules are in force here
   agent-tracer policy trust .          let this project's rules also allow, rewrite and stop
 
@@ -26,6 +27,8 @@ pub(crate) struct Policy {
 /// What to do with rules.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
+    /// Puts your rules and this project's in force now; a running server does it by itself within seconds
+    Apply,
     Check(PolicyCheck),
     Test(PolicyTest),
     List(PolicyList),

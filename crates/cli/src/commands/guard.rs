@@ -7,6 +7,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use agent_tracer_answers::{InForce, in_force, project_root};
 use agent_tracer_policy::{Call, NoHistory, Surroundings, answer};
 
 use crate::arguments::{Guard, Options};
@@ -14,7 +15,6 @@ use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::local_time::LocalTime;
 use crate::output::Output;
-use crate::policy_files::{self, InForce};
 use crate::reading::agent_of;
 
 /// The longest payload that is read. The largest that was ever seen has a few hundred kilobytes.
@@ -49,12 +49,12 @@ pub(super) fn run(
         .map_or(environment.directory.clone(), |cwd| environment.absolute(Path::new(cwd)));
     // The variable does not follow `cd`, so an agent does not leave its project's rules by walking away.
     let root = match environment.path_variable("CLAUDE_PROJECT_DIR") {
-        Some(root) => root,
-        None => policy_files::project_root(&directory),
+        Some(root) => project_root(&root),
+        None => project_root(&directory),
     };
-    let InForce { policy, broken } = policy_files::in_force(&home, &root)?;
+    let InForce { policy, broken } = in_force(&home, &root)?;
     if let Some(broken) = broken {
-        output.failure(&broken);
+        output.failure(&Failure::from(broken));
     }
     let around = Surroundings {
         project: root.to_str().map(str::to_owned),

@@ -1,5 +1,6 @@
 //! `policy`: reads, tries, lists and trusts rules.
 
+mod apply;
 mod check;
 mod init;
 mod list;
@@ -9,13 +10,14 @@ mod trust;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use agent_tracer_answers::{PROJECT_FILE, Rules, project_root};
 use agent_tracer_spool::Home;
 
 use crate::arguments::{Options, Policy, PolicyCommand};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::policy_files::{self, PROJECT_FILE, Rules};
+use crate::policy_files;
 
 pub(super) fn run(
     arguments: &Policy,
@@ -25,6 +27,7 @@ pub(super) fn run(
 ) -> Result<ExitCode, Failure> {
     let (home, _) = environment.home(options.home.as_deref())?;
     match &arguments.command {
+        PolicyCommand::Apply => apply::run(&home, environment, output),
         PolicyCommand::Check(arguments) => check::run(arguments, &home, environment, output),
         PolicyCommand::Test(arguments) => test::run(arguments, &home, environment, output),
         PolicyCommand::List(arguments) => list::run(arguments, &home, environment, output),
@@ -39,7 +42,7 @@ fn meant(path: Option<&Path>, home: &Home, environment: &Environment) -> Result<
         let path = policy_files::named(path, environment);
         return Ok(vec![existing(&path)?]);
     }
-    let paths = [policy_files::of_user(home), root(environment).join(PROJECT_FILE)];
+    let paths = [home.policy_file(), root(environment).join(PROJECT_FILE)];
     let mut found = Vec::new();
     for path in &paths {
         found.extend(Rules::find(path)?);
@@ -60,5 +63,5 @@ fn existing(path: &Path) -> Result<Rules, Failure> {
 }
 
 fn root(environment: &Environment) -> PathBuf {
-    policy_files::project_root(&environment.directory)
+    project_root(&environment.directory)
 }

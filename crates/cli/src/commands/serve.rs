@@ -6,10 +6,12 @@
 mod doors;
 mod excluded;
 mod greeting;
+mod rules;
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use agent_tracer_answers::Book;
 use agent_tracer_event::Agent;
 use agent_tracer_intake::liveness::Process;
 use agent_tracer_intake::{Intake, Note, Running, Setup, Sink, StartError, Stop};
@@ -44,6 +46,8 @@ pub(super) fn run(
     let ledger = Arc::new(sources::ledger(&tracer)?);
     let stop_upkeep = Stop::new();
     let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
+    let book = Arc::new(Book::new(tracer.clone(), environment.main_program()));
+    let watching = rules::start(&book, ledger.store(), &clock, &notes, &stop_upkeep)?;
     let live = Live::new();
     {
         let (followed, live) = (live.clone(), live.clone());
@@ -63,6 +67,7 @@ pub(super) fn run(
         privacy: Arc::clone(&privacy),
         intake: Arc::default(),
         kept,
+        book,
     };
     let mut config = Config::new(token);
     config.listen = arguments.listen;
@@ -86,6 +91,7 @@ pub(super) fn run(
     stop_upkeep.request();
     // A thread that panicked has said so already.
     drop(upkeep.join());
+    drop(watching.join());
     stop(&shared.intake, server, &ledger);
     drop(instance);
     notes(Note::info("stopped; what happens from now on waits in the spool"));

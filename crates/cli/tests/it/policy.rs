@@ -137,6 +137,62 @@ fn a_projects_rules_are_trusted_as_they_are_and_no_longer_when_they_change() {
     assert!(broken.stderr.contains("`version` is 3"), "{}", broken.stderr);
 }
 
+/// The rows of the table that hooks read: project, tool, rule. Empty if there is none.
+fn table(world: &World) -> Vec<String> {
+    let path = world.path("home/.local/share/agent-tracer/policy.tbl");
+    let Some(bytes) = agent_tracer_policy_table::load(&path).expect("readable") else { return Vec::new() };
+    let table = agent_tracer_policy_table::Table::open(&bytes).expect("sound");
+    assert_eq!(table.guard(), world.path("bin/agent-tracer").as_os_str().as_encoded_bytes());
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    let rows =
+        table.rows().filter(|row| row.agent == b"claude_code" && matches!(row.tool, b"Bash" | b"Read"));
+    rows.map(|row| format!("{} {} {}", text(row.project), text(row.tool), text(row.rule))).collect()
+}
+
+#[test]
+fn applying_puts_rules_in_force_for_hooks_and_trusting_does_too() {
+    let world = World::new();
+    world.run(&["policy", "apply"]).ended_with(0);
+    assert_eq!(table(&world), Vec::<String>::new());
+    world.write(USER, DENY);
+    world.write(PROJECT, ALLOW);
+    let answer = world.run(&["policy", "apply"]).ended_with(0);
+    assert!(answer.stderr.contains("in force: 2 rules here"), "{}", answer.stderr);
+    assert_eq!(table(&world), [" Bash user/no-delete"]);
+    world.run(&["policy", "trust", "."]).ended_with(0);
+    let project = world.path("project");
+    let trusted = format!("{} Read trusted_project/reading", project.display());
+    assert_eq!(table(&world), [" Bash user/no-delete".to_owned(), trusted]);
+    world.run(&["policy", "trust", ".", "--undo"]).ended_with(0);
+    assert_eq!(table(&world), [" Bash user/no-delete"]);
+    world.write(USER, "version = 3");
+    let broken = world.run(&["policy", "apply"]).ended_with(1);
+    assert!(
+        broken.stderr.contains("`version` is 3") && broken.stderr.contains("hint: "),
+        "{}",
+        broken.stderr
+    );
+    assert_eq!(table(&world), [" Bash user/no-delete"], "what was in force still is");
+}
+
+#[test]
+fn a_server_puts_an_edit_in_force_by_itself_and_says_what_is_wrong() {
+    let world = World::without_hook();
+    world.write(USER, DENY);
+    let mut server = crate::serve::Server::start(&world);
+    assert_eq!(table(&world), [" Bash user/no-delete"], "before anybody is told that it runs");
+    world.write(USER, "version = 1\n");
+    server.read_until("rules in force: 0");
+    assert_eq!(table(&world), Vec::<String>::new());
+    world.write(USER, &DENY.replace("deny", "denny"));
+    server.read_until("are not in force");
+    assert!(server.get("/api/v1/health").contains("are not in force"));
+    world.write(USER, &DENY.replace("no-delete", "other"));
+    server.read_until("rules in force: 1");
+    assert_eq!(table(&world), [" Bash user/other"]);
+    server.end(nix::sys::signal::Signal::SIGTERM);
+}
+
 #[test]
 fn lists_say_what_is_in_force() {
     let world = World::new();

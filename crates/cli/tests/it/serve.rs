@@ -34,7 +34,7 @@ impl Server {
     }
 
     /// Reads what it says up to a line that holds this.
-    fn read_until(&mut self, part: &str) {
+    pub(crate) fn read_until(&mut self, part: &str) {
         loop {
             let mut line = String::new();
             let read = self.stderr.read_line(&mut line).expect("text");
@@ -51,7 +51,7 @@ impl Server {
         link.split('/').next().expect("an address").to_owned()
     }
 
-    fn get(&self, path: &str) -> String {
+    pub(crate) fn get(&self, path: &str) -> String {
         let address = self.address();
         let mut stream = TcpStream::connect(&address).expect("it listens");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").expect("sent");

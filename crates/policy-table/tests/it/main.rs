@@ -1,6 +1,6 @@
 //! The table from outside: what goes in comes out, damage is seen, and no bytes do harm.
 
-use agent_tracer_policy_table::{Damage, Outage, Question, Row, Table, TooLarge, build, load};
+use agent_tracer_policy_table::{Damage, Outage, Question, Row, Table, TooLarge, load};
 use proptest::prelude::*;
 
 const DENY: Row<'_> = Row {
@@ -12,30 +12,45 @@ const DENY: Row<'_> = Row {
     stdout: b"{\"x\":1}\n",
     stderr: b"",
     exit: 0,
+    rule: b"user/no",
+    server_only: false,
 };
+
+fn build(deadline_ms: u32, rows: &[Row<'_>]) -> Result<Vec<u8>, TooLarge> {
+    agent_tracer_policy_table::build(deadline_ms, b"/bin/guard", rows)
+}
 
 fn question<'q>(event: &'q str, tool: &'q str, directory: &'q str) -> Question<'q> {
     Question {
         agent: b"claude_code",
         event: event.as_bytes(),
         tool: tool.as_bytes(),
-        directory: directory.as_bytes(),
+        directories: [directory.as_bytes(), b""],
     }
 }
 
 #[test]
 fn the_bytes_are_the_specified_ones() {
     let bytes = build(50, &[DENY]).expect("small");
-    let mut expected = b"ATPOLTB1".to_vec();
-    let texts = b"claude_codePreToolUseBash{\"x\":1}\n";
-    expected.extend((28 + 48 + texts.len() as u32).to_le_bytes());
+    let mut expected = b"ATPOLTB2".to_vec();
+    let texts = b"/bin/guardclaude_codePreToolUseBash{\"x\":1}\nuser/no";
+    expected.extend((36 + 52 + texts.len() as u32).to_le_bytes());
     let mut checked = 50_u32.to_le_bytes().to_vec();
     checked.extend(1_u32.to_le_bytes());
-    for (offset, length) in [(76, 11), (87, 10), (97, 4), (101, 0), (101, 8), (101, 0)] {
-        checked.extend((offset as u32).to_le_bytes());
-        checked.extend([length as u8, 0, 0]);
+    let mut text = |offset: u32, length: u8| {
+        checked.extend(offset.to_le_bytes());
+        checked.extend([length, 0, 0]);
+    };
+    text(88, 10);
+    checked.push(0);
+    let mut text = |offset: u32, length: u8| {
+        checked.extend(offset.to_le_bytes());
+        checked.extend([length, 0, 0]);
+    };
+    for (offset, length) in [(98, 11), (109, 10), (119, 4), (123, 0), (123, 8), (123, 0), (131, 7)] {
+        text(offset, length);
     }
-    checked.extend([2, 0, 0, 0, 0, 0]);
+    checked.extend([2, 0, 0]);
     checked.extend(texts);
     let sum = checked
         .iter()
@@ -67,7 +82,7 @@ fn rows_answer_for_their_event_tool_and_project() {
         ("PreToolUse", "Write", "/code", None),
         ("SessionStart", "", "/x", None),
     ] {
-        let answer = table.ask(&question(event, tool, directory)).map(|row| row.outage);
+        let answer = table.ask(&question(event, tool, directory)).map(|asked| asked.row.outage);
         assert_eq!(answer, expected, "{event} {tool} {directory}");
     }
     let codex = Question { agent: b"codex", ..question("PreToolUse", "Bash", "/") };
@@ -83,8 +98,41 @@ fn the_strictest_row_holds_in_an_outage() {
     ];
     let bytes = build(7, &rows).expect("small");
     let table = Table::open(&bytes).expect("sound");
-    assert_eq!(table.ask(&question("PreToolUse", "Bash", "/")).map(|row| row.stdout), Some(&b"deny"[..]));
+    let asked = table.ask(&question("PreToolUse", "Bash", "/"));
+    assert_eq!(asked.map(|asked| asked.row.stdout), Some(&b"deny"[..]));
+    assert_eq!(table.guard(), b"/bin/guard");
     assert_eq!(table.deadline_ms(), 7);
+}
+
+#[test]
+fn only_where_nobody_but_the_server_has_anything_to_say_is_it_asked_alone() {
+    let quiet = Row { outage: Outage::Allow, server_only: true, ..DENY };
+    for (rows, expected) in [
+        (vec![quiet, quiet], true),
+        (vec![quiet, DENY], false),
+        (vec![DENY, quiet], false),
+        (vec![DENY], false),
+    ] {
+        let bytes = build(0, &rows).expect("small");
+        let table = Table::open(&bytes).expect("sound");
+        let asked = table.ask(&question("PreToolUse", "Bash", "/")).expect("somebody");
+        assert_eq!(asked.server_only, expected, "{rows:?}");
+    }
+}
+
+#[test]
+fn a_project_is_left_neither_by_walking_away_nor_by_starting_elsewhere() {
+    let bytes = build(0, &[Row { project: b"/code/app", ..DENY }]).expect("small");
+    let table = Table::open(&bytes).expect("sound");
+    for (directories, expected) in [
+        ([&b"/code/app"[..], b"/tmp"], true),
+        ([b"", b"/code/app/src"], true),
+        ([b"/code", b"/tmp"], false),
+        ([b"", b""], false),
+    ] {
+        let asked = table.ask(&Question { directories, ..question("PreToolUse", "Bash", "") });
+        assert_eq!(asked.is_some(), expected, "{directories:?}");
+    }
 }
 
 #[test]
@@ -94,7 +142,7 @@ fn damage_is_told_from_absence() {
     assert!(load(folder.path()).is_err());
     let bytes = build(50, &[DENY, DENY]).expect("small");
     assert_eq!(Table::open(b"").unwrap_err(), Damage::NotATable);
-    assert_eq!(Table::open(b"ATPOLTB2 and more").unwrap_err(), Damage::NotATable);
+    assert_eq!(Table::open(b"ATPOLTB1 and more").unwrap_err(), Damage::NotATable);
     assert_eq!(Table::open(&bytes[..bytes.len() - 1]).unwrap_err(), Damage::Torn);
     for at in 20..bytes.len() {
         let mut changed = bytes.clone();
@@ -112,7 +160,7 @@ fn more_than_the_limits_is_refused() {
     // Equal texts are kept once.
     let text = vec![b'y'; 1000];
     let bytes = build(0, &vec![Row { stdout: &text, ..DENY }; 1000]).expect("small");
-    assert!(bytes.len() < 1000 * 48 + 2000);
+    assert!(bytes.len() < 1000 * 52 + 2000);
 }
 
 fn text() -> impl Strategy<Value = Vec<u8>> {
@@ -120,8 +168,10 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 prop_compose! {
-    fn row()(texts in prop::array::uniform6(text()), outage in 0..3_u8, exit in any::<u8>()) -> ([Vec<u8>; 6], u8, u8) {
-        (texts, outage, exit)
+    fn row()(
+        texts in prop::array::uniform7(text()), outage in 0..3_u8, exit in any::<u8>(), alone in any::<bool>(),
+    ) -> ([Vec<u8>; 7], u8, u8, bool) {
+        (texts, outage, exit, alone)
     }
 }
 
@@ -141,9 +191,9 @@ proptest! {
     #[test]
     fn what_goes_in_comes_out(all in prop::collection::vec(row(), 0..20), deadline in any::<u32>()) {
         let outage = |code: u8| [Outage::Allow, Outage::Ask, Outage::Deny][usize::from(code)];
-        let rows: Vec<Row<'_>> = all.iter().map(|(texts, code, exit)| Row {
+        let rows: Vec<Row<'_>> = all.iter().map(|(texts, code, exit, alone)| Row {
             agent: &texts[0], event: &texts[1], tool: &texts[2], project: &texts[3], stdout: &texts[4],
-            stderr: &texts[5], outage: outage(*code), exit: *exit,
+            stderr: &texts[5], rule: &texts[6], outage: outage(*code), exit: *exit, server_only: *alone,
         }).collect();
         let bytes = build(deadline, &rows).unwrap();
         let table = Table::open(&bytes).unwrap();

@@ -25,7 +25,10 @@ pub const BYTES_MAX: usize = 1 << 20;
 pub const RULES_MAX: usize = 1000;
 
 /// The keys of the file itself.
-pub const FILE_KEYS: &[&str] = &["version", "rule"];
+pub const FILE_KEYS: &[&str] = &["version", "deadline_ms", "rule"];
+
+/// The longest time that a hook may wait for an answer, in milliseconds.
+pub const DEADLINE_MS_MAX: u32 = 10_000;
 
 /// Something that is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,6 +58,8 @@ impl fmt::Display for Fault {
 pub struct RuleFile {
     /// In the order in which they stand.
     pub rules: Vec<Rule>,
+    /// How long a hook waits for an answer, in milliseconds, if the file says so. Only the user's counts.
+    pub deadline_ms: Option<u32>,
     /// What is allowed and probably not what was meant.
     pub notes: Vec<Fault>,
 }
@@ -62,9 +67,9 @@ pub struct RuleFile {
 /// Reads a file, or tells everything that is wrong with it.
 pub fn read(text: &str) -> Result<RuleFile, Vec<Fault>> {
     let mut reader = Reader { text, faults: Vec::new(), notes: Vec::new() };
-    let rules = reader.file();
+    let (rules, deadline_ms) = reader.file();
     if reader.faults.is_empty() {
-        Ok(RuleFile { rules, notes: reader.notes })
+        Ok(RuleFile { rules, deadline_ms, notes: reader.notes })
     } else {
         reader.faults.sort();
         Err(reader.faults)
@@ -78,10 +83,10 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn file(&mut self) -> Vec<Rule> {
+    fn file(&mut self) -> (Vec<Rule>, Option<u32>) {
         if self.text.len() > BYTES_MAX {
             self.fault(0, format!("the file is over {BYTES_MAX} bytes"), None);
-            return Vec::new();
+            return (Vec::new(), None);
         }
         let table = match DeTable::parse(self.text) {
             Ok(table) => table.into_inner(),
@@ -89,7 +94,7 @@ impl Reader<'_> {
                 let start = error.span().map_or(0, |span| span.start);
                 let message = error.message().lines().collect::<Vec<_>>().join("; ");
                 self.fault(start, message, None);
-                return Vec::new();
+                return (Vec::new(), None);
             }
         };
         self.known(&table, FILE_KEYS, "the file");
@@ -108,6 +113,17 @@ impl Reader<'_> {
                 }
             }
         }
+        let deadline_ms = self.integer(&table, "deadline_ms").and_then(|(number, at)| {
+            let found = u32::try_from(number).ok().filter(|number| (1..=DEADLINE_MS_MAX).contains(number));
+            if found.is_none() {
+                self.fault(
+                    at,
+                    format!("`deadline_ms` is {number}, and has to be from 1 to {DEADLINE_MS_MAX}"),
+                    None,
+                );
+            }
+            found
+        });
         let mut rules: Vec<Rule> = Vec::new();
         for (position, (table, at)) in self.tables(&table, "rule").into_iter().enumerate() {
             if position >= RULES_MAX {
@@ -121,7 +137,7 @@ impl Reader<'_> {
                 rules.push(rule);
             }
         }
-        rules
+        (rules, deadline_ms)
     }
 
     fn fault(&mut self, offset: usize, what: String, hint: Option<String>) {

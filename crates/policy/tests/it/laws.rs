@@ -176,13 +176,13 @@ proptest! {
         let policy = Policy::of_user(user.clone()).with_project(project.clone(), trust);
         let placed = user.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule)).chain(
             project.rules.iter().map(|rule| (Place { origin, project: Some("/code/app") }, rule)));
-        let bytes = compile(placed, 50).unwrap();
+        let bytes = compile(placed, &[], 50, b"/bin/guard").unwrap();
         let table = Table::open(&bytes).unwrap();
         let question = Question {
             agent: call.agent.as_str().as_bytes(),
             event: call.event.as_str().as_bytes(),
             tool: call.tool.as_deref().unwrap_or_default().as_bytes(),
-            directory: b"/code/app/src",
+            directories: [b"/code/app/src", b""],
         };
         let row = table.ask(&question);
         let said = answer(&call, &decide(&policy, &call, &past));
@@ -192,7 +192,7 @@ proptest! {
         for fired in verdict.fired.iter().filter(|fired| fired.counted && fired.basis == Basis::Outage) {
             let least = if fired.decision.as_str() == "ask" { Outage::Ask } else { Outage::Deny };
             if legality::means(call.agent, call.event, fired.decision).is_some() {
-                prop_assert!(row.is_some_and(|row| row.outage >= least), "{fired:?}");
+                prop_assert!(row.is_some_and(|asked| asked.row.outage >= least), "{fired:?}");
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::world::rules;
 fn rows(text: &str) -> Vec<String> {
     let file = rules(text);
     let placed = file.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule));
-    let bytes = compile(placed, 50).expect("small");
+    let bytes = compile(placed, &[], 50, b"/bin/guard").expect("small");
     let table = Table::open(&bytes).expect("sound");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
     table
@@ -71,13 +71,36 @@ fn an_outage_is_ready_to_be_printed() {
 }
 
 #[test]
-fn rules_that_do_nothing_have_no_row() {
-    assert!(rows("[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\nmode = \"dry_run\"\n").is_empty());
+fn only_the_server_is_asked_about_what_nobody_else_could_say() {
+    let head = "[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\n";
+    let end = "[[rule]]\nname = \"e\"\non = \"Stop\"\ndecision = \"deny\"\nreason = \"no\"\n";
+    for (text, server_only, outage) in [
+        (head.to_owned(), false, Outage::Allow),
+        (format!("{head}mode = \"dry_run\"\non_outage = \"deny\"\n"), true, Outage::Allow),
+        (format!("{head}when.repeated = 3\n"), true, Outage::Allow),
+        (format!("{head}when.repeated = 3\non_outage = \"deny\"\n"), false, Outage::Deny),
+        (format!("{end}require.todos_closed = true\n"), true, Outage::Allow),
+    ] {
+        let file = rules(&text);
+        let placed = file.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule));
+        let bytes = compile(placed, &[], 50, b"/bin/guard").expect("small");
+        let table = Table::open(&bytes).expect("sound");
+        assert!(table.rows().count() > 0);
+        for row in table.rows() {
+            assert_eq!((row.server_only, row.outage), (server_only, outage), "{text}");
+            assert!(row.rule.starts_with(b"user/"), "{text}");
+        }
+        assert_eq!(table.guard(), b"/bin/guard");
+    }
+}
+
+#[test]
+fn rules_that_may_do_nothing_have_no_row() {
     let file =
         rules("[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"allow\"\nmatch.tool = \"Read\"\n");
     for (origin, expected) in [(Origin::Project, 0), (Origin::TrustedProject, 2)] {
         let placed = file.rules.iter().map(|rule| (Place { origin, project: Some("/code/app") }, rule));
-        let bytes = compile(placed, 50).expect("small");
+        let bytes = compile(placed, &[], 50, b"/bin/guard").expect("small");
         let table = Table::open(&bytes).expect("sound");
         assert_eq!(table.rows().count(), expected);
         assert!(table.rows().all(|row| row.project == b"/code/app" && row.outage == Outage::Allow));

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use agent_tracer_answers::Rules;
 use agent_tracer_policy::Fault;
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};
@@ -10,7 +11,6 @@ use crate::arguments::PolicyCheck;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::policy_files::Rules;
 
 pub(super) fn run(
     arguments: &PolicyCheck,

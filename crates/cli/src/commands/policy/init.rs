@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use agent_tracer_answers::PROJECT_FILE;
 use agent_tracer_policy::template;
 use agent_tracer_spool::Home;
 
@@ -10,7 +11,6 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
-use crate::policy_files::{self, PROJECT_FILE};
 
 pub(super) fn run(
     arguments: &PolicyInit,
@@ -22,11 +22,8 @@ pub(super) fn run(
         output.data(&template())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let path = if arguments.project {
-        super::root(environment).join(PROJECT_FILE)
-    } else {
-        policy_files::of_user(home)
-    };
+    let path =
+        if arguments.project { super::root(environment).join(PROJECT_FILE) } else { home.policy_file() };
     let found = files::find(&path)?;
     if found.exists() {
         return Err(Failure::new(format!("`{}` is there already", path.display()))
@@ -38,6 +35,6 @@ pub(super) fn run(
         files::write_private(&path, template().as_bytes())?;
     }
     output.say(&format!("wrote `{}`: nothing in it is in force yet", path.display()))?;
-    output.say("take the `#` away from the rules that you want, then run `agent-tracer policy check`")?;
+    output.say("take the `#` away from the rules that you want, then run `agent-tracer policy apply`")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use agent_tracer_answers::{PROJECT_FILE, in_force};
 use agent_tracer_policy::{Mode, Origin, Rule};
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};
@@ -10,7 +11,6 @@ use crate::arguments::PolicyList;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::{Output, Paint};
-use crate::policy_files::{self, PROJECT_FILE};
 use crate::table::{Cell, Side, Table};
 
 pub(super) fn run(
@@ -20,9 +20,9 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let root = super::root(environment);
-    let in_force = policy_files::in_force(home, &root)?;
+    let in_force = in_force(home, &root)?;
     let rules: Vec<(Origin, &Rule)> = in_force.policy.rules().collect();
-    let (user, project) = (policy_files::of_user(home), root.join(PROJECT_FILE));
+    let (user, project) = (home.policy_file(), root.join(PROJECT_FILE));
     if arguments.json {
         let rules: Vec<Value> = rules.iter().map(|(origin, rule)| as_json(*origin, rule)).collect();
         let files = json!({"user": user, "project": project});
@@ -34,7 +34,7 @@ pub(super) fn run(
         output.data(&table(&rules).render(output))?;
     }
     match in_force.broken {
-        Some(failure) => Err(failure),
+        Some(broken) => Err(broken.into()),
         None => Ok(ExitCode::SUCCESS),
     }
 }

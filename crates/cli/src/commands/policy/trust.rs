@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use agent_tracer_answers::{Trusted, project_root};
 use agent_tracer_policy::{Origin, Trust};
 use agent_tracer_spool::Home;
 
@@ -10,7 +11,7 @@ use crate::arguments::PolicyTrust;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::policy_files::{self, Trusted};
+use crate::policy_files;
 
 pub(super) fn run(
     arguments: &PolicyTrust,
@@ -25,10 +26,11 @@ pub(super) fn run(
             return Err(Failure::new(format!("`{}` is not trusted", path.display())));
         }
         trusted.save(home)?;
+        policy_files::put_in_force(home, environment, project_root(&path), output)?;
         output.say(&format!("`{}` is not trusted any more", path.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    if path == policy_files::of_user(home) {
+    if path == home.policy_file() {
         return Err(Failure::usage(format!("`{}` is your own file and needs no trust", path.display())));
     }
     let rules = super::existing(&path)?;
@@ -40,6 +42,7 @@ pub(super) fn run(
     }
     trusted.add(&path, &hash);
     trusted.save(home)?;
+    policy_files::put_in_force(home, environment, project_root(&path), output)?;
     output.say(&format!(
         "trusted `{}` as it is now ({}, sha256 {})",
         path.display(),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use agent_tracer_answers::Book;
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, History, Intake, PrivacyFile, State};
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
@@ -25,6 +26,8 @@ pub(super) struct Shared {
     /// Started after the server, stopped before it.
     pub(super) intake: Arc<Mutex<Option<Intake>>>,
     pub(super) kept: Kept,
+    /// The rules in force.
+    pub(super) book: Arc<Book>,
 }
 
 impl Shared {
@@ -32,7 +35,7 @@ impl Shared {
         let privacy = Arc::clone(&self.privacy);
         let (spool, clock, intake) =
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
-        let kept = self.kept.clone();
+        let (kept, book) = (self.kept.clone(), Arc::clone(&self.book));
         Doors {
             store: self.ledger.store(),
             append: Arc::new(Queue(Arc::clone(&self.ledger))),
@@ -44,6 +47,7 @@ impl Shared {
                 let (retention, problem) = kept.look();
                 view.retention = retention;
                 view.problems.extend(problem);
+                view.problems.extend(book.problems());
                 view
             }),
             dead_letters: dead_letters(&self.home),

@@ -1,0 +1,5 @@
+//! The rooms of `answers` from outside.
+
+mod book;
+mod table;
+mod world;

@@ -1,0 +1,92 @@
+//! Keeps the rules in force while the server runs: looks every second whether a file of rules changed, and learns of
+//! projects from where agents work.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use agent_tracer_answers::{Book, project_root};
+use agent_tracer_event::Millis;
+use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_ledger::{Paging, Store, TaskFilter};
+
+use crate::failure::{Failure, plain};
+
+/// How often to look.
+const EVERY: Duration = Duration::from_secs(1);
+/// Whoever worked within this time tells where there may be rules.
+const RECENT_MS: i64 = 24 * 60 * 60 * 1000;
+/// How many of them are asked.
+const RECENT_TASKS: u32 = 200;
+
+/// Looks until somebody asks to stop. The first look is over when this returns: nobody is answered by older rules.
+pub(super) fn start(
+    book: &Arc<Book>,
+    store: Arc<dyn Store>,
+    clock: &Clock,
+    notes: &Notes,
+    stop: &Stop,
+) -> Result<JoinHandle<()>, Failure> {
+    let mut watch = Watch { book: Arc::clone(book), store, seen: None, roots: Vec::new(), told: Vec::new() };
+    let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
+    watch.look(clock(), &notes);
+    let work = move || {
+        while !stop.wait(EVERY) {
+            watch.look(clock(), &notes);
+        }
+    };
+    let thread = std::thread::Builder::new().name("rules".to_owned()).spawn(work);
+    thread.map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))
+}
+
+struct Watch {
+    book: Arc<Book>,
+    store: Arc<dyn Store>,
+    /// The place in the order of delivery up to which `roots` is what it should be.
+    seen: Option<u64>,
+    roots: Vec<PathBuf>,
+    /// Problems that were told.
+    told: Vec<String>,
+}
+
+impl Watch {
+    fn look(&mut self, now: Millis, notes: &Notes) {
+        // A store that cannot answer says so elsewhere; the rules that are known stay.
+        if let Ok(seq) = self.store.seq()
+            && self.seen != Some(seq)
+        {
+            self.seen = Some(seq);
+            self.roots = self.recent(now);
+        }
+        let looked = self.book.look(&self.roots);
+        if looked.changed {
+            notes(Note::info(format!("rules in force: {}", self.book.rules().len())));
+        }
+        for problem in looked.problems.iter().filter(|problem| !self.told.contains(problem)) {
+            notes(Note::warning(problem.clone()));
+        }
+        self.told = looked.problems;
+    }
+
+    /// The roots of the projects in which somebody worked lately.
+    fn recent(&self, now: Millis) -> Vec<PathBuf> {
+        let filter = TaskFilter {
+            since: Some(Millis(now.0.saturating_sub(RECENT_MS))),
+            paging: Paging { cursor: None, limit: RECENT_TASKS },
+            ..TaskFilter::default()
+        };
+        let Ok(page) = self.store.tasks(now, &filter) else { return Vec::new() };
+        let mut roots: Vec<PathBuf> = page
+            .items
+            .iter()
+            .flat_map(|task| [&task.workspace_path, &task.project])
+            .map(|folder| Path::new(folder.as_str()))
+            .filter(|folder| folder.is_absolute())
+            .map(project_root)
+            .collect();
+        roots.sort();
+        roots.dedup();
+        roots
+    }
+}

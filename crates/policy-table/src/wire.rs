@@ -1,0 +1,178 @@
+//! How a hook asks the server, and how that answers: one question and one answer over a stream socket.
+//!
+//! All numbers are unsigned and little-endian. A question:
+//!
+//! | bytes | |
+//! |---|---|
+//! | 4 | `ATQ1` |
+//! | 1 | agent: 0 Claude Code, 1 Codex |
+//! | 1 | length of the envelope's name; zero if the event was not recorded, and the decision must not be either |
+//! | 2 | length of the project's folder, as the agent names it |
+//! | 4 | length of the payload |
+//! | … | the name, the folder, the payload |
+//!
+//! An answer:
+//!
+//! | bytes | |
+//! |---|---|
+//! | 4 | `ATA1` |
+//! | 1 | exit code |
+//! | 3 | zero |
+//! | 4 | length of what goes to standard output |
+//! | 4 | length of what goes to standard error |
+//! | … | both, one after the other |
+//!
+//! Both sides know how long everything is before they read it, and refuse what is longer than anybody may say.
+
+/// The longest payload that is asked about, in bytes. A hook with a longer one does what holds in an outage.
+pub const PAYLOAD_MAX: usize = 16 << 20;
+/// The longest folder.
+pub const FOLDER_MAX: usize = 4096;
+/// The longest name of an envelope.
+pub const NAME_MAX: usize = 64;
+/// The longest part of an answer.
+pub const ANSWER_MAX: usize = 4 << 20;
+/// Bytes before the texts of a question.
+pub const QUESTION_HEAD: usize = 12;
+/// Bytes before the texts of an answer.
+pub const ANSWER_HEAD: usize = 16;
+
+const QUESTION: &[u8; 4] = b"ATQ1";
+const ANSWER: &[u8; 4] = b"ATA1";
+
+/// Who asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asker {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+}
+
+/// What stands before the texts of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuestionHead {
+    /// Who asks.
+    pub asker: Asker,
+    /// Length of the envelope's name.
+    pub name: usize,
+    /// Length of the project's folder.
+    pub folder: usize,
+    /// Length of the payload.
+    pub payload: usize,
+}
+
+impl QuestionHead {
+    /// Its bytes; `None` if anything is longer than it may be.
+    #[must_use]
+    pub fn bytes(&self) -> Option<[u8; QUESTION_HEAD]> {
+        if self.name > NAME_MAX || self.folder > FOLDER_MAX || self.payload > PAYLOAD_MAX {
+            return None;
+        }
+        let asker = match self.asker {
+            Asker::ClaudeCode => 0,
+            Asker::Codex => 1,
+        };
+        let [f0, f1] = u16::try_from(self.folder).ok()?.to_le_bytes();
+        let [p0, p1, p2, p3] = u32::try_from(self.payload).ok()?.to_le_bytes();
+        let [a, b, c, d] = *QUESTION;
+        Some([a, b, c, d, asker, u8::try_from(self.name).ok()?, f0, f1, p0, p1, p2, p3])
+    }
+
+    /// Reads it; `None` if it is no question, or one of more than anybody may say.
+    #[must_use]
+    pub fn read(bytes: &[u8; QUESTION_HEAD]) -> Option<Self> {
+        let [a, b, c, d, asker, name, f0, f1, p0, p1, p2, p3] = *bytes;
+        let head = Self {
+            asker: match asker {
+                0 => Asker::ClaudeCode,
+                1 => Asker::Codex,
+                _ => return None,
+            },
+            name: usize::from(name),
+            folder: usize::from(u16::from_le_bytes([f0, f1])),
+            payload: usize::try_from(u32::from_le_bytes([p0, p1, p2, p3])).ok()?,
+        };
+        let fits = head.name <= NAME_MAX && head.folder <= FOLDER_MAX && head.payload <= PAYLOAD_MAX;
+        (fits && [a, b, c, d] == *QUESTION).then_some(head)
+    }
+}
+
+/// What stands before the texts of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AnswerHead {
+    /// How the hook ends.
+    pub exit: u8,
+    /// Length of what goes to standard output.
+    pub stdout: usize,
+    /// Length of what goes to standard error.
+    pub stderr: usize,
+}
+
+impl AnswerHead {
+    /// Its bytes; `None` if anything is longer than it may be.
+    #[must_use]
+    pub fn bytes(&self) -> Option<[u8; ANSWER_HEAD]> {
+        if self.stdout > ANSWER_MAX || self.stderr > ANSWER_MAX {
+            return None;
+        }
+        let [o0, o1, o2, o3] = u32::try_from(self.stdout).ok()?.to_le_bytes();
+        let [e0, e1, e2, e3] = u32::try_from(self.stderr).ok()?.to_le_bytes();
+        let [a, b, c, d] = *ANSWER;
+        Some([a, b, c, d, self.exit, 0, 0, 0, o0, o1, o2, o3, e0, e1, e2, e3])
+    }
+
+    /// Reads it; `None` if it is no answer, or one of more than anybody may say.
+    #[must_use]
+    pub fn read(bytes: &[u8; ANSWER_HEAD]) -> Option<Self> {
+        let [a, b, c, d, exit, z0, z1, z2, o0, o1, o2, o3, e0, e1, e2, e3] = *bytes;
+        let head = Self {
+            exit,
+            stdout: usize::try_from(u32::from_le_bytes([o0, o1, o2, o3])).ok()?,
+            stderr: usize::try_from(u32::from_le_bytes([e0, e1, e2, e3])).ok()?,
+        };
+        let fits = head.stdout <= ANSWER_MAX && head.stderr <= ANSWER_MAX;
+        (fits && [a, b, c, d] == *ANSWER && [z0, z1, z2] == [0; 3]).then_some(head)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_reads_back_and_nothing_longer_than_allowed_is_said_or_heard() {
+        let question = QuestionHead { asker: Asker::Codex, name: 42, folder: 4096, payload: PAYLOAD_MAX };
+        assert_eq!(QuestionHead::read(&question.bytes().unwrap()), Some(question));
+        let answer = AnswerHead { exit: 2, stdout: ANSWER_MAX, stderr: 1 };
+        assert_eq!(AnswerHead::read(&answer.bytes().unwrap()), Some(answer));
+        for long in [
+            QuestionHead { payload: PAYLOAD_MAX + 1, ..question },
+            QuestionHead { folder: 4097, ..question },
+            QuestionHead { name: 65, ..question },
+        ] {
+            assert_eq!(long.bytes(), None);
+        }
+        assert_eq!(AnswerHead { stdout: ANSWER_MAX + 1, ..answer }.bytes(), None);
+        let mut said = question.bytes().unwrap();
+        said[11] = 0xff;
+        assert_eq!(QuestionHead::read(&said), None);
+    }
+
+    #[test]
+    fn what_is_no_question_or_answer_is_not_read() {
+        let question =
+            QuestionHead { asker: Asker::ClaudeCode, name: 0, folder: 0, payload: 2 }.bytes().unwrap();
+        let answer = AnswerHead { exit: 0, stdout: 0, stderr: 0 }.bytes().unwrap();
+        for at in 0..5 {
+            let mut other = question;
+            other[at] ^= 0x80;
+            assert_eq!(QuestionHead::read(&other), None, "byte {at}");
+        }
+        for at in [0, 1, 2, 3, 5, 6, 7] {
+            let mut other = answer;
+            other[at] ^= 0x80;
+            assert_eq!(AnswerHead::read(&other), None, "byte {at}");
+        }
+    }
+}

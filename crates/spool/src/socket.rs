@@ -1,0 +1,90 @@
+//! Where the sockets of a home are.
+//!
+//! Beside the other data, unless that is too deep: a socket's path has room for about a hundred bytes. Then both sides
+//! use `agent-tracer-<hash of the socket's path>.sock` in `$XDG_RUNTIME_DIR`, else in `/tmp/agent-tracer-<uid>/`. That
+//! last folder is in a place where anyone may create it first, so it must be a real folder, ours and 0700, or there is
+//! no socket.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::Home;
+use crate::checksum::xxh64;
+
+/// Longest path used for a socket: the kernels take 104 to 108 bytes with the closing zero.
+const PATH_MAX: usize = 100;
+
+/// Returns where to find a socket whose place is `near`, if its folder may be trusted.
+pub fn existing(home: &Home, near: &Path) -> io::Result<PathBuf> {
+    if fits(near) { Ok(near.to_owned()) } else { Far::of(home, near)?.existing() }
+}
+
+/// Returns where to make a socket whose place is `near`, after making its folder if that is not the home's.
+pub fn made(home: &Home, near: &Path) -> io::Result<PathBuf> {
+    if fits(near) { Ok(near.to_owned()) } else { Far::of(home, near)?.made() }
+}
+
+fn fits(path: &Path) -> bool {
+    path.as_os_str().len() <= PATH_MAX
+}
+
+/// The socket's place for a data folder that is too deep.
+struct Far {
+    folder: PathBuf,
+    name: String,
+    /// The owner of the data folder: who we are, as far as files tell.
+    owner: u32,
+}
+
+impl Far {
+    fn of(home: &Home, near: &Path) -> io::Result<Far> {
+        let owner = fs::metadata(home.data())?.uid();
+        let folder = match home.runtime() {
+            Some(runtime) => runtime.to_owned(),
+            None => PathBuf::from(format!("/tmp/agent-tracer-{owner}")),
+        };
+        let hash = xxh64(near.as_os_str().as_bytes());
+        Ok(Far { folder, name: format!("agent-tracer-{hash:016x}.sock"), owner })
+    }
+
+    /// Returns the path if its folder may be trusted.
+    fn existing(&self) -> io::Result<PathBuf> {
+        let metadata = fs::symlink_metadata(&self.folder)?;
+        let private = metadata.is_dir() && metadata.uid() == self.owner && metadata.mode() & 0o077 == 0;
+        if !private {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "the folder of the sockets is not a folder of ours alone",
+            ));
+        }
+        Ok(self.folder.join(&self.name))
+    }
+
+    /// Returns the path after making its folder.
+    fn made(&self) -> io::Result<PathBuf> {
+        match fs::DirBuilder::new().mode(0o700).create(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => self.existing(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_runtime_directory_the_sockets_of_a_deep_home_are_in_a_folder_named_after_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::in_folder(folder.path());
+        let owner = fs::metadata(folder.path()).unwrap().uid();
+        let far = Far::of(&home, &home.doorbell()).unwrap();
+        assert_eq!(far.folder, Path::new(&format!("/tmp/agent-tracer-{owner}")));
+        assert!(fits(&far.folder.join(&far.name)));
+        assert_eq!(far.owner, owner);
+        assert_ne!(far.name, Far::of(&home, &home.answers()).unwrap().name);
+    }
+}
