@@ -43,7 +43,7 @@ fn run(bytes: &[u8]) {
         }
         Ok(file) => {
             let placed = file.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule));
-            assert!(compile(placed, 50).is_ok(), "rules become a table");
+            assert!(compile(placed, &[], 50, b"/bin/guard").is_ok(), "rules become a table");
             let policy = Policy::of_user(file);
             for (payload, agent) in CALLS.iter().zip([Agent::ClaudeCode, Agent::Codex, Agent::ClaudeCode]) {
                 decide(&policy, agent, payload.as_bytes());

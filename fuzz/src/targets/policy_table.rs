@@ -9,7 +9,7 @@ pub(super) const TARGET: Target = Target {
     run,
     seeds,
     dictionary: &[
-        b"ATPOLTB1",
+        b"ATPOLTB2",
         b"claude_code",
         b"codex",
         b"PreToolUse",
@@ -28,7 +28,7 @@ fn run(bytes: &[u8]) {
     let sum = sealed.iter().skip(20).fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
         (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
-    let head = b"ATPOLTB1".iter().copied().chain(length).chain(sum.to_le_bytes());
+    let head = b"ATPOLTB2".iter().copied().chain(length).chain(sum.to_le_bytes());
     for (byte, right) in sealed.iter_mut().zip(head) {
         *byte = right;
     }
@@ -40,14 +40,14 @@ fn look(bytes: &[u8]) {
     let rows: Vec<Row<'_>> = table.rows().collect();
     for row in &rows {
         let question =
-            Question { agent: row.agent, event: row.event, tool: row.tool, directory: row.project };
+            Question { agent: row.agent, event: row.event, tool: row.tool, directories: [row.project, b""] };
         let found = table.ask(&question);
         // A name that is its own pattern is found by it, unless it holds a wildcard.
         if !row.tool.iter().any(|byte| matches!(byte, b'*' | b'?')) {
-            assert!(found.is_some_and(|found| found.outage >= row.outage), "a row answers for itself");
+            assert!(found.is_some_and(|found| found.row.outage >= row.outage), "a row answers for itself");
         }
     }
-    if let Ok(again) = build(table.deadline_ms(), &rows) {
+    if let Ok(again) = build(table.deadline_ms(), table.guard(), &rows) {
         let table = Table::open(&again).expect("what was built is sound");
         assert!(table.rows().eq(rows), "what goes in comes out");
     }
@@ -63,7 +63,9 @@ fn seeds() -> Vec<Vec<u8>> {
         stdout: b"{}\n",
         stderr: b"no\n",
         exit: 2,
+        rule: b"user/no",
+        server_only: false,
     };
     let rows = [row, Row { tool: b"Bash", outage: Outage::Ask, ..row }, Row { agent: b"codex", ..row }];
-    [build(50, &[]), build(50, &rows)].into_iter().flatten().collect()
+    [build(50, b"", &[]), build(50, b"/bin/guard", &rows)].into_iter().flatten().collect()
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use agent_tracer_answers::{Book, Trusted};
 use agent_tracer_policy::Origin;
 
-use crate::world::{World, rule};
+use crate::world::{World, rule, write};
 
 fn book(world: &World) -> Book {
     Book::new(world.home.clone(), PathBuf::from("/opt/agent-tracer"))
@@ -24,7 +24,7 @@ fn an_edit_of_any_file_is_in_force_after_the_next_look() {
     assert_eq!(world.rows(), None);
     world.user(&rule("mine", "deny", "Bash"));
     let app = world.project("app", &rule("theirs", "deny", "Write"));
-    assert!(book.look(&[app.clone()]).changed);
+    assert!(book.look(std::slice::from_ref(&app)).changed);
     assert_eq!(names(&book, &app), ["user/mine", "project/theirs"]);
     assert_eq!(world.rows().unwrap().len(), 2);
     assert!(!book.look(&[]).changed, "nothing changed");
@@ -73,7 +73,7 @@ fn trust_that_is_given_while_the_server_runs_counts() {
     let world = World::new();
     let book = book(&world);
     let app = world.project("app", &rule("theirs", "allow", "Read"));
-    book.look(&[app.clone()]);
+    book.look(std::slice::from_ref(&app));
     assert_eq!(book.rules()[0].origin, Origin::Project);
     let file = app.join(".agent-tracer/policy.toml");
     let mut trusted = Trusted::default();
@@ -81,7 +81,7 @@ fn trust_that_is_given_while_the_server_runs_counts() {
     trusted.save(&world.home).unwrap();
     assert!(book.look(&[]).changed);
     assert_eq!(names(&book, &app), ["trusted_project/theirs"]);
-    fs::write(world.home.policy_trust(), "{").unwrap();
+    write(&world.home.policy_trust(), b"{");
     assert!(book.look(&[]).problems[0].contains("policy-trust.json"));
     assert_eq!(names(&book, &app), ["project/theirs"], "what nobody can read, nobody can rely on");
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use agent_tracer_answers::{RulesError, Trusted, table};
 use agent_tracer_policy_table::{Table, load};
 
-use crate::world::{World, rule};
+use crate::world::{World, rule, write};
 
 const GUARD: &str = "/opt/agent-tracer";
 
@@ -109,7 +109,7 @@ fn a_table_that_is_as_it_should_be_is_not_written_again() {
     let before = fs::metadata(world.home.policy_table()).unwrap().modified().unwrap();
     refresh(&world, &[]);
     assert_eq!(fs::metadata(world.home.policy_table()).unwrap().modified().unwrap(), before);
-    fs::write(world.home.policy_table(), b"damaged").unwrap();
+    write(&world.home.policy_table(), b"damaged");
     refresh(&world, &[]);
     assert_eq!(world.rows().unwrap().len(), 1);
 }

@@ -1,6 +1,7 @@
 //! A home, a few projects, and rules to write into them.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use agent_tracer_policy_table::{Table, load};
@@ -27,12 +28,12 @@ impl World {
     pub(crate) fn project(&self, name: &str, text: &str) -> PathBuf {
         let root = self.path(name);
         fs::create_dir_all(root.join(".agent-tracer")).expect("folders");
-        fs::write(root.join(".agent-tracer/policy.toml"), text).expect("written");
+        write(&root.join(".agent-tracer/policy.toml"), text.as_bytes());
         root
     }
 
     pub(crate) fn user(&self, text: &str) {
-        fs::write(self.home.policy_file(), text).expect("written");
+        write(&self.home.policy_file(), text.as_bytes());
     }
 
     /// The rows of the table: project, event, tool and rule. `None` if there is no table.
@@ -58,6 +59,11 @@ impl World {
         rows.sort();
         Some(rows)
     }
+}
+
+/// Writes a file as an editor does that does not care.
+pub(crate) fn write(path: &Path, bytes: &[u8]) {
+    fs::File::create(path).and_then(|mut file| file.write_all(bytes)).expect("written");
 }
 
 /// A file with one rule that decides so about a tool.

@@ -82,13 +82,23 @@ reason = "no"
 #[test]
 fn columns_count_characters() {
     let said = faults("version = 1\n'näme' = 1");
-    assert_eq!(said, ["2:1: the file has no key `näme`\n  hint: it has `version` and `rule`"]);
+    assert_eq!(said, ["2:1: the file has no key `näme`\n  hint: it has `version`, `deadline_ms` and `rule`"]);
     let said = faults("version = 1\n'ä' = 1\nrule = [{ \"ö\" = 1, x = 1 }]");
     assert!(
         said.contains(&"3:20: a rule has no key `x`".to_owned())
             || said.iter().any(|it| it.starts_with("3:20: ")),
         "{said:?}"
     );
+}
+
+#[test]
+fn the_deadline_is_a_time_that_somebody_would_wait() {
+    let deadline = |text: &str| read(text).map(|file| file.deadline_ms);
+    assert_eq!(deadline("version = 1\n"), Ok(None));
+    assert_eq!(deadline("version = 1\ndeadline_ms = 10000\n"), Ok(Some(10_000)));
+    for wrong in ["0", "-1", "10001", "\"50\""] {
+        assert_eq!(faults(&format!("version = 1\ndeadline_ms = {wrong}\n")).len(), 1, "{wrong}");
+    }
 }
 
 #[test]
