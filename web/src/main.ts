@@ -5,4 +5,7 @@ import App from './App.svelte';
 import { live } from './app/live.svelte';
 
 live.start();
-mount(App, { target: document.getElementById('app')! });
+const target = document.getElementById('app')!;
+// What stood there until now was only to be seen while the program was read.
+target.replaceChildren();
+mount(App, { target });

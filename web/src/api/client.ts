@@ -4,8 +4,8 @@
  */
 import type {
   ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, DeadLetter, EventDetail, Exploration, FailureStat, FileStat, FileUse,
-  Health, Hit, LaneBins, Loop, McpStat, Page, Permission, Question, Row, Settings, SkillStat, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
-  UsageBucket, WebLookup,
+  Health, Hit, LaneBins, Limit, Loop, McpStat, Page, Permission, Question, Row, Settings, SkillStat, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
+  UsageBlock, UsageBucket, WebLookup,
 } from './types';
 
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
@@ -48,11 +48,20 @@ async function problemOf(response: Response): Promise<Problem> {
   }
 }
 
+/** An answer that was asked for before the program was read (see `public/first.js`); each is taken once. */
+function askedFirst(url: string): Promise<Response> | undefined {
+  const asked = (globalThis as { askedFirst?: Map<string, Promise<Response>> }).askedFirst;
+  const answer = asked?.get(url);
+  asked?.delete(url);
+  return answer;
+}
+
 /** Asks for a path below `/api/v1/`. */
 export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  const url = `/api/v1/${path}${search(query)}`;
   let response: Response;
   try {
-    response = await fetch(`/api/v1/${path}${search(query)}`, { signal, headers: { accept: 'application/json' } });
+    response = await (askedFirst(url) ?? fetch(url, { signal, headers: { accept: 'application/json' } }));
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new Problem(0, 'the server does not answer', 'Start it with `agent-tracer serve`.');
@@ -102,7 +111,7 @@ export const api = {
   timelinePage: ofTask<Page<Row>>('timeline'),
   turns: allOfTask<Turn>('turns'),
   toolCalls: allOfTask<ToolCall>('tool-calls'),
-  context: allOfTask<ContextPoint>('context'),
+  contextPage: ofTask<Page<ContextPoint>>('context'),
   files: allOfTask<FileUse>('files'),
   commands: allOfTask<CommandRun>('commands'),
   exploration: allOfTask<Exploration>('exploration'),
@@ -127,6 +136,8 @@ export const api = {
   allCommands: list<CommandStat>('commands'),
   loops: list<Loop>('loops'),
   activity: list<ActivityBucket>('activity'),
+  limits: list<Limit>('limits'),
+  blocks: list<UsageBlock>('usage/blocks'),
 };
 
 function list0<T>(path: string): Ask<T> {

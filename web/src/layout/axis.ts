@@ -64,7 +64,7 @@ export class Axis {
 
   /** Real to drawn. Extends straight beyond both ends. */
   toU(t: number): number {
-    const fold = this.lastFold((f) => f.start <= t);
+    const fold = this.folds.length > 0 ? this.foldBefore(t, 'start') : undefined;
     if (!fold) return t - this.start;
     if (t >= fold.end) return fold.u1 + (t - fold.end);
     return fold.u0 + ((t - fold.start) / (fold.end - fold.start)) * (fold.u1 - fold.u0);
@@ -72,7 +72,7 @@ export class Axis {
 
   /** Drawn to real. */
   toT(u: number): number {
-    const fold = this.lastFold((f) => f.u0 <= u);
+    const fold = this.folds.length > 0 ? this.foldBefore(u, 'u0') : undefined;
     if (!fold) return this.start + u;
     if (u >= fold.u1) return fold.end + (u - fold.u1);
     return fold.start + ((u - fold.u0) / (fold.u1 - fold.u0)) * (fold.end - fold.start);
@@ -92,12 +92,13 @@ export class Axis {
     return out;
   }
 
-  private lastFold(before: (fold: Fold) => boolean): Fold | undefined {
+  /** The last fold that begins at or before a place. Asked for every bar of every frame: it makes nothing new. */
+  private foldBefore(at: number, side: 'start' | 'u0'): Fold | undefined {
     let low = 0;
     let high = this.folds.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (before(this.folds[middle]!)) low = middle + 1;
+      if (this.folds[middle]![side] <= at) low = middle + 1;
       else high = middle;
     }
     return this.folds[low - 1];

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { Task } from '../api/types';
 import { parse, questionOf, without } from '../api/chips';
-import { before, bucketCount, everyDay, readRange } from './insights/range';
+import { before, bucketCount, dayName, everyDay, lengthOf, midnight, readRange } from './insights/range';
+import { openTab } from './task/tabs';
 import { askFor, isFiltered, mergeFirstPage, readFilter } from './taskFilter';
 
 describe('the search box', () => {
@@ -52,9 +53,19 @@ describe('ranges', () => {
 
   it('have every day, also those on which nothing was spent', () => {
     const span = { since: new Date(2026, 1, 27, 18).getTime(), until: new Date(2026, 2, 2, 9).getTime() };
-    const { times, costs } = everyDay(span, [{ key: '2026-03-01', usage: { costUsd: 3 } }]);
+    const { times, values } = everyDay(span, [{ key: '2026-03-01', cost: 3 }], (day) => day.cost);
     expect(times.map((t) => new Date(t).getDate())).toEqual([27, 28, 1, 2]);
-    expect(costs).toEqual([0, 0, 3, 0]);
+    expect(values).toEqual([0, 0, 3, 0]);
+  });
+
+  it('are chosen by whole days of the reader, across months and in any order', () => {
+    expect([midnight('2026-02-28', 1), midnight('2026-03-01')]).toEqual([new Date(2026, 2, 1).toISOString(), new Date(2026, 2, 1).toISOString()]);
+    expect(dayName(new Date(2026, 0, 5, 23, 59).getTime())).toBe('2026-01-05');
+    expect([midnight(''), midnight('yesterday')]).toEqual([undefined, undefined]);
+  });
+
+  it('say how long they are', () => {
+    expect([lengthOf({ since: 0, until: 86_400_000 }), lengthOf({ since: 0, until: 7 * 86_400_000 })]).toEqual(['24 hours', '7 days']);
   });
 
   it('have as many stretches as can be read', () => {
@@ -73,6 +84,11 @@ describe('the task filter', () => {
     expect(isFiltered(readFilter(new URLSearchParams()))).toBe(false);
   });
 
+  it('keeps both ends of a range', () => {
+    const filter = readFilter(new URLSearchParams('since=2026-03-01T00:00:00Z&until=2026-03-02T00:00:00Z'));
+    expect([askFor(filter)['since'], askFor(filter)['until'], isFiltered(filter)]).toEqual(['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', true]);
+  });
+
   it('asks for main agents unless subagents are wanted', () => {
     expect(askFor(readFilter(new URLSearchParams()))['kind']).toBe('primary');
     expect(askFor(readFilter(new URLSearchParams('subagents=1')))['kind']).toBeUndefined();
@@ -81,5 +97,11 @@ describe('the task filter', () => {
   it('puts a fresh first page over what was loaded, each task once', () => {
     const task = (id: string, title = '') => ({ id, title }) as Task;
     expect(mergeFirstPage([task('a'), task('b'), task('c')], [task('n'), task('b', 'new')])).toEqual([task('n'), task('b', 'new'), task('a'), task('c')]);
+  });
+});
+
+describe('the panels of a task', () => {
+  it('are the one that the address names, on a tall page the waterfall, and none where nobody wants one', () => {
+    expect([openTab('errors', 700), openTab('', 700), openTab('', 1080), openTab('none', 1080), openTab('nonsense', 1080)]).toEqual(['errors', undefined, 'waterfall', undefined, undefined]);
   });
 });

@@ -12,6 +12,7 @@ export interface TaskFilter {
   project: string;
   model: string;
   since: string;
+  until: string;
   failed: boolean;
   subagents: boolean;
 }
@@ -26,6 +27,7 @@ export function readFilter(query: URLSearchParams): TaskFilter {
     project: query.get('project') ?? '',
     model: query.get('model') ?? '',
     since: query.get('since') ?? '',
+    until: query.get('until') ?? '',
     failed: query.get('failed') === '1',
     subagents: query.get('subagents') === '1',
   };
@@ -40,13 +42,14 @@ export function askFor(filter: TaskFilter): Query {
     project: filter.project || undefined,
     model: filter.model || undefined,
     since: filter.since || undefined,
+    until: filter.until || undefined,
     failedCalls: filter.failed,
     kind: filter.subagents ? undefined : 'primary',
   };
 }
 
 export const isFiltered = (filter: TaskFilter): boolean =>
-  Boolean(filter.q || filter.status.length || filter.agent || filter.project || filter.model || filter.since || filter.failed);
+  Boolean(filter.q || filter.status.length || filter.agent || filter.project || filter.model || filter.since || filter.until || filter.failed);
 
 /** A fresh first page over what was loaded: new and changed tasks come first, nothing is there twice. */
 export function mergeFirstPage(loaded: readonly Task[], first: readonly Task[]): Task[] {

@@ -109,6 +109,20 @@ export function ago(time: string | number, now: number): string {
   return `${Math.floor(ms / 86_400_000)} d`;
 }
 
+/** `4 min`, `2h 05m`, `3 d`: how long until then; never less than nothing. */
+export function until(time: string | number, now: number): string {
+  const ms = Math.max(new Date(time).getTime() - now, 0);
+  if (!Number.isFinite(ms)) return NONE;
+  if (ms < 3_600_000) return `${Math.ceil(ms / 60_000)} min`;
+  return ms < 86_400_000 ? duration(ms) : `${Math.round(ms / 86_400_000)} d`;
+}
+
+/** `15 min`, `3 h`, `1 d`: the length of a step that is always the same. */
+export function step(ms: number): string {
+  if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
+  return ms < 86_400_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} d`;
+}
+
 /** The last folder of a path: what people call a project. */
 export function folder(path: string): string {
   const parts = path.split(/[\\/]+/).filter(Boolean);
@@ -137,6 +151,22 @@ export function change(now: number, before: number): string {
   if (Math.abs(part) < 0.5) return '±0 %';
   if (part >= 1000) return `×${count(Math.round(now / before))}`;
   return `${part > 0 ? '+' : '−'}${Math.round(Math.abs(part))} %`;
+}
+
+/** `+1.7 points`: how two percentages differ; a percentage of a percentage tells nobody anything. */
+export function points(now: number, before: number): string {
+  const by = now - before;
+  if (Math.abs(by) < 0.05) return '±0 points';
+  return `${by > 0 ? '+' : '−'}${Math.abs(by).toFixed(1)} points`;
+}
+
+/** `0`, `500 ms`, `30 s`, `2 min`, `1.5 h`: for the marks of an axis. */
+export function roughly(ms: number): string {
+  const round = (n: number) => String(Math.round(n * 10) / 10);
+  if (ms <= 0) return '0';
+  if (ms < 1000) return `${round(ms)} ms`;
+  if (ms < 60_000) return `${round(ms / 1000)} s`;
+  return ms < 3_600_000 ? `${round(ms / 60_000)} min` : `${round(ms / 3_600_000)} h`;
 }
 
 export const AGENTS: Record<string, string> = { claude_code: 'Claude Code', codex: 'Codex' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { ago, bytes, change, count, duration, folder, modelName, moment, money, percent, shortPath, titleOf } from './format';
+import { ago, bytes, change, count, duration, folder, modelName, moment, money, percent, points, roughly, shortPath, step, titleOf, until } from './format';
 import { inertBlock, inertLine, snippetPieces } from './inert';
 
 describe('foreign text', () => {
@@ -77,6 +77,19 @@ describe('numbers', () => {
 
   it('compare with the range before', () => {
     expect([change(112, 100), change(50, 100), change(5, 0), change(100, 100), change(40, 1)]).toEqual(['+12 %', '−50 %', '', '±0 %', '×40']);
+  });
+
+  it('say how two percentages differ in points', () => {
+    expect([points(9, 7.3), points(1, 4), points(2, 2.01)]).toEqual(['+1.7 points', '−3.0 points', '±0 points']);
+  });
+
+  it('say how long it is until then, and how long a step is', () => {
+    expect([30_000, 1_500_000, 7_500_000, 200_000_000, -5].map((ms) => until(ms, 0))).toEqual(['1 min', '25 min', '2h 05m', '2 d', '0 min']);
+    expect([900_000, 10_800_000, 86_400_000].map(step)).toEqual(['15 min', '3 h', '1 d']);
+  });
+
+  it('are short at the marks of an axis', () => {
+    expect([0, 500, 30_000, 120_000, 5_400_000].map(roughly)).toEqual(['0', '500 ms', '30 s', '2 min', '1.5 h']);
   });
 
   it('name a task that has no title by its session', () => {

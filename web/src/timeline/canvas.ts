@@ -3,7 +3,7 @@ export class Surface {
   width = 0;
   height = 0;
   readonly pen: CanvasRenderingContext2D;
-  private readonly canvas: HTMLCanvasElement;
+  readonly canvas: HTMLCanvasElement;
   private readonly paint: () => void;
   private readonly observer: ResizeObserver;
   private frame = 0;

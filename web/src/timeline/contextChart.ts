@@ -1,44 +1,10 @@
 /** Drawing of the context chart: how full the window was, by which model, and where it was emptied. */
-import type { ContextPoint } from '../api/types';
+import { usedAt, walk, type Curve } from './contextCurve';
 import type { Palette } from './palette';
-
-export interface Band {
-  from: number;
-  to: number;
-  model: string;
-}
-
-/** Stretches in which one model answered. */
-export function modelBands(points: readonly ContextPoint[], end: number): Band[] {
-  const out: Band[] = [];
-  for (const point of points) {
-    const at = Date.parse(point.at);
-    if (!point.model) continue;
-    const last = out.at(-1);
-    if (last?.model === point.model) last.to = at;
-    else {
-      if (last) last.to = at;
-      out.push({ from: at, to: at, model: point.model });
-    }
-  }
-  const last = out.at(-1);
-  if (last) last.to = Math.max(last.to, end);
-  return out;
-}
-
-/** The last known use at a moment. */
-export function usedAt(points: readonly ContextPoint[], t: number): ContextPoint | undefined {
-  let found: ContextPoint | undefined;
-  for (const point of points) {
-    if (Date.parse(point.at) > t) break;
-    if (point.kind === 'snapshot') found = point;
-  }
-  return found;
-}
 
 const BANDS = ['exploration', 'planning', 'implementation', 'coordination', 'questions'];
 
-export function drawContext(pen: CanvasRenderingContext2D, width: number, height: number, points: readonly ContextPoint[], end: number, toX: (t: number) => number, palette: Palette, cursor: number | undefined): void {
+export function drawContext(pen: CanvasRenderingContext2D, width: number, height: number, curve: Curve, seen: { from: number; to: number }, end: number, toX: (t: number) => number, palette: Palette, cursor: number | undefined): void {
   pen.fillStyle = palette.panel;
   pen.fillRect(0, 0, width, height);
   pen.font = palette.font;
@@ -51,41 +17,16 @@ export function drawContext(pen: CanvasRenderingContext2D, width: number, height
   pen.globalAlpha = 0.35;
   pen.fillRect(0, Math.round(toY(80)), width, 1);
   pen.globalAlpha = 1;
-  const models = [...new Set(points.map((point) => point.model).filter((model) => model !== undefined))];
-  for (const band of modelBands(points, end)) {
-    pen.fillStyle = palette.lanes[BANDS[models.indexOf(band.model) % BANDS.length]!]!;
+  for (const band of curve.bands) {
     const x0 = toX(band.from);
-    pen.fillRect(x0, 0, Math.max(toX(band.to) - x0, 2), bandPx);
+    const x1 = toX(Math.min(band.to, end));
+    if (x1 < 0 || x0 > width) continue;
+    pen.fillStyle = palette.lanes[BANDS[curve.models.indexOf(band.model) % BANDS.length]!]!;
+    pen.fillRect(x0, 0, Math.max(x1 - x0, 2), bandPx);
   }
-  const line = points.filter((point) => point.kind === 'snapshot' && point.usedPct !== undefined);
-  if (line.length > 0) {
-    const path = new Path2D();
-    const first = line[0]!;
-    let y = toY(first.usedPct!);
-    path.moveTo(toX(Date.parse(first.at)), y);
-    for (const point of line.slice(1)) {
-      const x = toX(Date.parse(point.at));
-      path.lineTo(x, y);
-      y = toY(point.usedPct!);
-      path.lineTo(x, y);
-    }
-    const x = Math.min(toX(end), width + 4);
-    path.lineTo(x, y);
-    const area = new Path2D(path);
-    area.lineTo(x, height);
-    area.lineTo(toX(Date.parse(first.at)), height);
-    pen.fillStyle = palette.accent;
-    pen.globalAlpha = 0.14;
-    pen.fill(area);
-    pen.globalAlpha = 1;
-    pen.strokeStyle = palette.accent;
-    pen.lineWidth = 1.4;
-    pen.stroke(path);
-    pen.lineWidth = 1;
-  }
-  for (const point of points) {
-    if (point.kind === 'snapshot') continue;
-    const x = Math.round(toX(Date.parse(point.at)));
+  if (curve.at.length > 0) drawCurve();
+  for (const { at, point } of curve.marks) {
+    const x = Math.round(toX(at));
     if (x < -10 || x > width + 10) continue;
     pen.fillStyle = point.kind === 'compaction' ? palette.warn : palette.lanes['planning']!;
     pen.fillRect(x, bandPx, 1, height);
@@ -102,16 +43,40 @@ export function drawContext(pen: CanvasRenderingContext2D, width: number, height
     }
     pen.fill();
   }
-  pen.fillStyle = palette.faint;
   if (cursor !== undefined) {
     pen.fillStyle = palette.dim;
     pen.fillRect(Math.round(toX(cursor)), 0, 1, height);
-    const found = usedAt(points, cursor);
+    const found = usedAt(curve, cursor);
     if (found?.usedPct !== undefined) {
       pen.fillStyle = palette.text;
       pen.beginPath();
       pen.arc(toX(cursor), toY(found.usedPct), 3, 0, Math.PI * 2);
       pen.fill();
     }
+  }
+
+  function drawCurve(): void {
+    const path = new Path2D();
+    let begin = Number.NaN;
+    let y = 0;
+    walk(curve, seen.from, seen.to, toX, (x, used) => {
+      y = toY(used);
+      if (Number.isNaN(begin)) path.moveTo((begin = Math.max(x, -4)), y);
+      else path.lineTo(x, y);
+    });
+    if (Number.isNaN(begin)) return;
+    const x = Math.min(toX(end), width + 4);
+    path.lineTo(x, y);
+    const area = new Path2D(path);
+    area.lineTo(x, height);
+    area.lineTo(begin, height);
+    pen.fillStyle = palette.accent;
+    pen.globalAlpha = 0.14;
+    pen.fill(area);
+    pen.globalAlpha = 1;
+    pen.strokeStyle = palette.accent;
+    pen.lineWidth = 1.4;
+    pen.stroke(path);
+    pen.lineWidth = 1;
   }
 }

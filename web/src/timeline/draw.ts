@@ -50,12 +50,13 @@ export function trackTop(row: LaneRow, track: number, scrollTop: number): number
   return RULER_PX + row.top - scrollTop + 3 + track * row.trackPx;
 }
 
+const inSight = (row: LaneRow, { scrollTop, height }: Scene) => row.top + row.height > scrollTop && row.top < scrollTop + height;
+
 const barPx = (row: LaneRow) => Math.max(row.trackPx - 3, 4);
 
 export function draw(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette): void {
   const { width, height } = scene;
   const toX = scaleOf(scene);
-  pen.clearRect(0, 0, width, height);
   pen.fillStyle = palette.panel;
   pen.fillRect(0, 0, width, height);
   pen.font = palette.font;
@@ -63,9 +64,8 @@ export function draw(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
   const marks = ticks(scene.axis, scene.view, width, scene.offsetMs);
 
   drawGround(pen, scene, palette, toX, marks);
-  const visible = scene.rows.filter((row) => row.top + row.height > scene.scrollTop && row.top < scene.scrollTop + height);
-  for (const row of visible) if (row.kind === 'agent') drawAgentSpan(pen, scene, palette, row, toX);
-  drawBars(pen, scene, palette, visible, toX);
+  for (const row of scene.rows) if (row.kind === 'agent' && inSight(row, scene)) drawAgentSpan(pen, scene, palette, row, toX);
+  drawBars(pen, scene, palette, toX);
   drawBatches(pen, scene, palette, toX);
   drawFlows(pen, scene, palette, toX);
   drawLive(pen, scene, palette, toX);
@@ -142,18 +142,36 @@ interface Placed {
   run: Run<Bar>;
 }
 
-function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, rows: readonly LaneRow[], toX: (t: number) => number): void {
+/** Plain bars of one colour: four numbers each, in a list that is kept from frame to frame. */
+interface Heap {
+  rects: number[];
+  used: number;
+}
+const plainBars = new Map<string, Heap>();
+const dimBars = new Map<string, Heap>();
+const specialBars: Placed[] = [];
+
+function put(heaps: Map<string, Heap>, colour: string, x: number, y: number, w: number, h: number): void {
+  let heap = heaps.get(colour);
+  if (!heap) heaps.set(colour, (heap = { rects: [], used: 0 }));
+  heap.rects[heap.used] = x;
+  heap.rects[heap.used + 1] = y;
+  heap.rects[heap.used + 2] = w;
+  heap.rects[heap.used + 3] = h;
+  heap.used += 4;
+}
+
+function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, toX: (t: number) => number): void {
   const t0 = scene.axis.toT(scene.view.u0);
-  const byColour = new Map<string, number[]>();
-  const dim = new Map<string, number[]>();
-  const special: Placed[] = [];
-  const toEnd = (t: number) => toX(t);
-  for (const row of rows) {
+  specialBars.length = 0;
+  for (const row of scene.rows) {
+    if (!inSight(row, scene)) continue;
     const h = barPx(row);
-    for (const [n, track] of row.tracks.entries()) {
+    for (let n = 0; n < row.tracks.length; n += 1) {
+      const track = row.tracks[n]!;
       const y = trackTop(row, n, scene.scrollTop);
       if (y > scene.height || y + h < RULER_PX) continue;
-      eachRun(track, firstEndingAfter(track, t0), scene.width, toEnd, RUN_OPTIONS, (run) => {
+      eachRun(track, firstEndingAfter(track, t0), scene.width, toX, RUN_OPTIONS, (run) => {
         const bar = run.first;
         const x = Math.max(run.x0, -4);
         const end = run.last.running ? Math.max(toX(scene.now), run.x1) : run.x1;
@@ -162,27 +180,24 @@ function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette,
         const sure = run.certainty !== 'inferred' && run.certainty !== 'guessed';
         const plain = sure && run.failures === 0 && !run.last.running && w < 24 && bar.id !== scene.selected && bar !== scene.hovered;
         const dimmed = scene.matches !== undefined && bar.id !== scene.selected && !(bar.id !== undefined && scene.matches.has(bar.id));
-        if (plain || dimmed) {
-          const colour = palette.lanes[bar.lane] ?? palette.dim;
-          const lists = dimmed ? dim : byColour;
-          let list = lists.get(colour);
-          if (!list) lists.set(colour, (list = []));
-          list.push(x, y, w, h);
-        } else special.push({ x, y, w, h, run: { ...run } });
+        if (plain || dimmed) put(dimmed ? dimBars : plainBars, palette.lanes[bar.lane] ?? palette.dim, x, y, w, h);
+        else specialBars.push({ x, y, w, h, run: { ...run } });
       });
     }
   }
   pen.globalAlpha = 0.22;
-  fillAll(pen, dim);
+  fillAll(pen, dimBars);
   pen.globalAlpha = 1;
-  fillAll(pen, byColour);
-  for (const placed of special) drawSpecial(pen, scene, palette, placed, toX);
+  fillAll(pen, plainBars);
+  for (const placed of specialBars) drawSpecial(pen, scene, palette, placed, toX);
 }
 
-function fillAll(pen: CanvasRenderingContext2D, byColour: ReadonlyMap<string, number[]>): void {
-  for (const [colour, rects] of byColour) {
+function fillAll(pen: CanvasRenderingContext2D, heaps: ReadonlyMap<string, Heap>): void {
+  for (const [colour, heap] of heaps) {
     pen.fillStyle = colour;
-    for (let i = 0; i < rects.length; i += 4) pen.fillRect(rects[i]!, rects[i + 1]!, Math.max(rects[i + 2]! - 0.5, 1.5), rects[i + 3]!);
+    const { rects, used } = heap;
+    for (let i = 0; i < used; i += 4) pen.fillRect(rects[i]!, rects[i + 1]!, Math.max(rects[i + 2]! - 0.5, 1.5), rects[i + 3]!);
+    heap.used = 0;
   }
 }
 
@@ -273,8 +288,13 @@ export function fitText(text: string, room: number): string {
 }
 const textWidth = (text: string) => text.length * 6.3;
 
+// Rows are made anew when they change, so the way to find one by its name is as good as the rows themselves.
+const rowsByKey = new WeakMap<readonly LaneRow[], Map<string, LaneRow>>();
+
 function rowFor(rows: readonly LaneRow[], taskId: string, lane: string): LaneRow | undefined {
-  return rows.find((row) => row.key === `${taskId}/${lane}`) ?? rows.find((row) => row.key === taskId);
+  let byKey = rowsByKey.get(rows);
+  if (!byKey) rowsByKey.set(rows, (byKey = new Map(rows.map((row) => [row.key, row]))));
+  return byKey.get(`${taskId}/${lane}`) ?? byKey.get(taskId);
 }
 
 const BATCHES_AT_MOST = 160;

@@ -11,7 +11,8 @@ import { barOfRow, barsOfBins, overlay, type Bar } from './bars';
 
 /** As many rows as we load one by one. */
 const ROWS_AT_MOST = 2000;
-const BASE_COLUMNS = 1600;
+/** Fewer than most screens have pixels: it has to come soon, and what is in sight is refined at once. `first.js` asks for as many. */
+const BASE_COLUMNS = 800;
 const SEGMENTS_AT_MOST = 8;
 
 interface Part {

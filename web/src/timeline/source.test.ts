@@ -4,7 +4,7 @@ import { Mock } from '../../mock/plugin.ts';
 import { HUGE } from '../../mock/world.ts';
 import type { ContextPoint, Row } from '../api/types';
 import { Axis } from '../layout/axis';
-import { modelBands, usedAt } from './contextChart';
+import { curveOf, usedAt, walk } from './contextCurve';
 import { TimelineSource } from './source.svelte';
 import { Stage } from './stage.svelte';
 
@@ -129,11 +129,31 @@ describe('the context chart', () => {
   ];
 
   it('has one band for each stay of a model, without holes', () => {
-    expect(modelBands(points, 99)).toEqual([{ from: 10, to: 30, model: 'a' }, { from: 30, to: 99, model: 'b' }]);
-    expect(modelBands([], 99)).toEqual([]);
+    expect(curveOf(points).bands).toEqual([{ from: 10, to: 30, model: 'a' }, { from: 30, to: Number.POSITIVE_INFINITY, model: 'b' }]);
+    expect(curveOf([]).bands).toEqual([]);
   });
 
-  it('tells the last known use, never a later one', () => {
-    expect([usedAt(points, 5), usedAt(points, 29)?.usedPct, usedAt(points, 99)?.usedPct]).toEqual([undefined, 9, 2]);
+  it('tells the last known use, never a later one, in whatever order the points came', () => {
+    const curve = curveOf([...points].reverse());
+    expect([usedAt(curve, 5), usedAt(curve, 29)?.usedPct, usedAt(curve, 99)?.usedPct]).toEqual([undefined, 9, 2]);
+  });
+
+  const steps = (used: number[], from: number, until: number, pixelMs: number) => {
+    const out: [number, number][] = [];
+    walk(curveOf(used.map((usedPct, i) => ({ id: String(i), kind: 'snapshot', at: at(i * 10), usedPct }))), from, until, (t) => t / pixelMs, (x, y) => out.push([x, y]));
+    return out;
+  };
+
+  it('goes in steps from the last point before the window to the last one in it', () => {
+    expect(steps([1, 2, 3, 4, 5], 15, 35, 1)).toEqual([[10, 2], [20, 2], [20, 3], [30, 3], [30, 4]]);
+    expect(steps([], 0, 99, 1)).toEqual([]);
+    expect(steps([7], -50, -10, 1)).toEqual([]);
+  });
+
+  it('keeps the peak and the dip of a pixel, however many points share it', () => {
+    const many = Array.from({ length: 10_000 }, (_, i) => (i === 5000 ? 99 : i === 5001 ? 1 : 50));
+    const found = steps(many, 0, 100_000, 10_000);
+    expect(found.length).toBeLessThan(60);
+    expect([Math.max(...found.map(([, y]) => y)), Math.min(...found.map(([, y]) => y))]).toEqual([99, 1]);
   });
 });

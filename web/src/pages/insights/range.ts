@@ -24,22 +24,43 @@ export function before({ since, until }: Span): Span {
 
 export const ask = ({ since, until }: Span) => ({ since: new Date(since).toISOString(), until: new Date(until).toISOString() });
 
+const two = (n: number) => String(n).padStart(2, '0');
+
+/** `2026-03-09`: a local day, as calendars and the server name it. */
+export function dayName(time: number): string {
+  const date = new Date(time);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** The local midnight with which a named day begins, `days` later; nothing if it is no day. */
+export function midnight(day: string, days = 0): string | undefined {
+  const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day);
+  if (!found) return undefined;
+  const date = new Date(Number(found[1]), Number(found[2]) - 1, Number(found[3]) + days);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
 /** Every local day of the range, those on which nothing was spent too: a chart without them would join far days. */
-export function everyDay({ since, until }: Span, spent: readonly { key: string; usage: { costUsd: number } }[]): { times: number[]; costs: number[] } {
-  const byDay = new Map(spent.map((day) => [day.key, day.usage.costUsd]));
+export function everyDay<T extends { key: string }>({ since, until }: Span, spent: readonly T[], of: (day: T) => number): { times: number[]; values: number[] } {
+  const byDay = new Map(spent.map((day) => [day.key, of(day)]));
   const times: number[] = [];
-  const costs: number[] = [];
+  const values: number[] = [];
   const day = new Date(since);
   day.setHours(12, 0, 0, 0);
-  const two = (n: number) => String(n).padStart(2, '0');
   const last = new Date(until - 1);
   last.setHours(12, 0, 0, 0);
   while (day <= last) {
     times.push(day.getTime());
-    costs.push(byDay.get(`${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`) ?? 0);
+    values.push(byDay.get(dayName(day.getTime())) ?? 0);
     day.setDate(day.getDate() + 1);
   }
-  return { times, costs };
+  return { times, values };
+}
+
+/** How long a range is, in words: what it is compared with has the same length. */
+export function lengthOf({ since, until }: Span): string {
+  const hours = Math.round((until - since) / 3_600_000);
+  return hours <= 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
 }
 
 /** As many stretches as can be read, of a length that people know. */

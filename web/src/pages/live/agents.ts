@@ -53,21 +53,10 @@ export function doing(before: Doing | undefined, row: Row): Doing | undefined {
   return { title: row.title, tool: row.toolName, since: Date.parse(running ? row.occurredAt : (row.endedAt ?? row.occurredAt)), running, seq: row.seq };
 }
 
-export interface Limit {
-  agent: string;
-  name: string;
-  usedPct: number;
-  resetsAt?: string;
-  at: string;
-}
+const WINDOWS: Record<string, string> = { five_hour: '5 hours', seven_day: '7 days' };
 
-/** The windows that a snapshot tells of. */
-export function limits(row: Row, agent: string): Limit[] {
-  const out: Limit[] = [];
-  for (const [name, key] of [['5 hours', 'rateLimitFiveHour'], ['7 days', 'rateLimitSevenDay']] as const) {
-    const used = row.metadata[`${key}UsedPct`];
-    const resets = row.metadata[`${key}ResetsAt`];
-    if (typeof used === 'number') out.push({ agent, name, usedPct: used, resetsAt: typeof resets === 'string' ? resets : undefined, at: row.occurredAt });
-  }
-  return out;
-}
+/** What people call the window of a limit. */
+export const limitName = (window: string): string => WINDOWS[window] ?? window.replaceAll('_', ' ');
+
+/** Whether a row may have changed how much of a limit is used. */
+export const tellsLimits = (row: Row): boolean => row.kind === 'context.snapshot' && Object.keys(row.metadata).some((key) => key.startsWith('rateLimit'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Row, Task } from '../../api/types';
-import { cards, doing, limits } from './agents';
+import { cards, doing, limitName, tellsLimits } from './agents';
 
 const task = (id: string, more: Partial<Task> = {}) => ({ id, status: 'running', startedAt: '2026-01-01T00:00:00.000Z', ...more }) as Task;
 const row = (more: Partial<Row>) => ({ title: 'x', seq: 1, lane: 'exploration', occurredAt: '2026-01-01T00:00:00.000Z', metadata: {}, ...more }) as Row;
@@ -41,10 +41,13 @@ describe('what a task does now', () => {
 });
 
 describe('limits', () => {
-  it('are read from a snapshot as far as it tells', () => {
-    expect(limits(row({ metadata: { rateLimitFiveHourUsedPct: 41, rateLimitFiveHourResetsAt: 'later' } }), 'claude_code')).toEqual([
-      { agent: 'claude_code', name: '5 hours', usedPct: 41, resetsAt: 'later', at: '2026-01-01T00:00:00.000Z' },
-    ]);
-    expect(limits(row({}), 'codex')).toEqual([]);
+  it('are asked for again after a snapshot that tells of them, and only then', () => {
+    expect(tellsLimits(row({ kind: 'context.snapshot', metadata: { rateLimitFiveHourUsedPct: 41 } }))).toBe(true);
+    expect(tellsLimits(row({ kind: 'context.snapshot', metadata: { usedPct: 41 } }))).toBe(false);
+    expect(tellsLimits(row({ kind: 'tool.used', metadata: { rateLimitFiveHourUsedPct: 41 } }))).toBe(false);
+  });
+
+  it('have names that people use, also those of tomorrow', () => {
+    expect([limitName('five_hour'), limitName('seven_day'), limitName('thirty_day')]).toEqual(['5 hours', '7 days', 'thirty day']);
   });
 });

@@ -14,3 +14,15 @@ export const TABS = [
 ] as const;
 
 export type TabName = (typeof TABS)[number]['name'];
+
+/** What the address says when nobody wants a panel. */
+export const NO_TAB = 'none';
+
+/** Below this height the timeline needs all of the page; above it the calls have room below it. */
+const TALL_PX = 900;
+
+/** The open panel: the one that the address names, else on a tall page the waterfall. */
+export function openTab(named: string, pagePx: number): TabName | undefined {
+  const found = TABS.find(({ name }) => name === named)?.name;
+  return found ?? (named === '' && pagePx >= TALL_PX ? 'waterfall' : undefined);
+}

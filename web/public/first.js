@@ -1,0 +1,25 @@
+/**
+ * Runs before the page is painted and before its program is read: the colours that the reader chose, and on the page of a
+ * task the two answers that its picture waits for. They travel while the program is still being read.
+ */
+(() => {
+  let theme;
+  try {
+    theme = JSON.parse(localStorage.getItem('agent-tracer') ?? '{}').theme;
+  } catch {
+    // Storage may be forbidden or hold something else; then the system decides.
+  }
+  if (theme !== 'dark' && theme !== 'light') theme = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+  document.documentElement.dataset.theme = theme;
+
+  const task = /^\/tasks\/([^/]+)$/.exec(location.pathname)?.[1];
+  const asked = new Map();
+  for (const what of task ? ['tree', 'lanes?width=800'] : []) {
+    const url = `/api/v1/tasks/${task}/${what}`;
+    const answer = fetch(url, { headers: { accept: 'application/json' } });
+    // Whoever takes it up hears of a failure; if nobody does, nobody has to.
+    answer.catch(() => undefined);
+    asked.set(url, answer);
+  }
+  globalThis.askedFirst = asked;
+})();

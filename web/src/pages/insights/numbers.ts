@@ -1,0 +1,42 @@
+/** All numbers of one range: asked at once, so that they belong together. */
+import { api, type Query } from '../../api/client';
+import type { ActivityBucket, AgentStat, CommandStat, FailureStat, FileStat, Loop, McpStat, SkillStat, ToolStat, UsageBucket, UsageView } from '../../api/types';
+import { ask, bucketCount, type Span } from './range';
+
+export interface Numbers {
+  tools: ToolStat[];
+  failures: FailureStat[];
+  days: UsageBucket[];
+  models: UsageBucket[];
+  projects: UsageBucket[];
+  agents: UsageBucket[];
+  types: AgentStat[];
+  commands: CommandStat[];
+  files: FileStat[];
+  loops: Loop[];
+  skills: SkillStat[];
+  mcp: McpStat[];
+  activity: ActivityBucket[];
+}
+
+const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export async function gather(span: Span, scope: Query, signal: AbortSignal): Promise<Numbers> {
+  const plain = { ...ask(span), ...scope };
+  const of = { ...plain, limit: 200 };
+  const items = async <T>(page: Promise<{ items: T[] }>) => (await page).items;
+  const [tools, failures, days, models, projects, agents, types, commands, files, loops, skills, mcp, activity] = await Promise.all([
+    items(api.tools(of, signal)), items(api.failures(of, signal)), items(api.usage({ ...of, by: 'day', tz, limit: 400 }, signal)), items(api.usage({ ...of, by: 'model' }, signal)), items(api.usage({ ...of, by: 'project' }, signal)),
+    items(api.usage({ ...of, by: 'agent' }, signal)), items(api.agents(of, signal)), items(api.allCommands(of, signal)), items(api.allFiles(of, signal)), items(api.loops({ ...of, limit: 50 }, signal)), items(api.skills(of, signal)), items(api.mcp(of, signal)),
+    items(api.activity({ ...plain, buckets: bucketCount(span) }, signal)),
+  ]);
+  return { tools, failures, days, models, projects, agents, types, commands, files, loops, skills, mcp, activity };
+}
+
+export const sum = <T>(rows: readonly T[], of: (row: T) => number): number => rows.reduce((total, row) => total + of(row), 0);
+
+/** All tokens that a provider counted. */
+export const tokens = (usage: UsageView): number => usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheCreationTokens;
+
+/** How many of a hundred calls failed. */
+export const failedPart = (rows: readonly ToolStat[]): number => (sum(rows, (row) => row.failures) / Math.max(sum(rows, (row) => row.count), 1)) * 100;
