@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Task } from '../api/types';
 import { parse, questionOf, without } from '../api/chips';
 import { before, bucketCount, dayName, everyDay, lengthOf, midnight, readRange } from './insights/range';
+import { readAnalysis } from './task/analysis';
 import { openTab } from './task/tabs';
 import { askFor, isFiltered, mergeFirstPage, readFilter } from './taskFilter';
 
@@ -103,5 +104,17 @@ describe('the task filter', () => {
 describe('the panels of a task', () => {
   it('are the one that the address names, on a tall page the waterfall, and none where nobody wants one', () => {
     expect([openTab('errors', 700), openTab('', 700), openTab('', 1080), openTab('none', 1080), openTab('nonsense', 1080)]).toEqual(['errors', undefined, 'waterfall', undefined, undefined]);
+  });
+});
+
+describe('what a command does', () => {
+  it('is read from what the server found', () => {
+    const found = readAnalysis({ overallEffect: 'network', confidence: 'high', failureMasked: true, steps: [{ raw: 'curl x', operation: 'fetch', effect: 'network', targets: ['x', { value: 'y' }] }] });
+    expect(found).toEqual({ effect: 'network', confidence: 'high', failureMasked: true, steps: [{ raw: 'curl x', operation: 'fetch', effect: 'network', targets: ['x', 'y'] }] });
+  });
+
+  it('is unknown where it looks like nothing we know, and never fails', () => {
+    expect([undefined, null, 'text', [], { steps: 'no' }].map(readAnalysis)).toEqual([undefined, undefined, undefined, undefined, undefined]);
+    expect(readAnalysis({ steps: [null, 3, { targets: [null, 4, {}] }] })).toEqual({ effect: '', confidence: '', failureMasked: false, steps: [{ raw: '', operation: '', effect: '', targets: [] }] });
   });
 });

@@ -1,0 +1,152 @@
+/** One task in the hand: zoom, pan, brush, lanes that open and close, panels, the drawer and what can be copied from it. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { World } from './world.mjs';
+
+/** @type {World} */
+let world;
+let checkout;
+let release;
+before(async () => {
+  world = await World.demo();
+  const find = (words) => (tasks) => tasks.find((task) => task.title.startsWith(words) && task.status === 'completed');
+  checkout = await world.until('/api/v1/tasks?kind=primary', find('Checkout'));
+  release = await world.until('/api/v1/tasks?kind=primary', find('Prepare release'));
+  await world.until(`/api/v1/tasks/${checkout.id}/tree`, (nodes) => nodes.length === 5);
+});
+after(async () => {
+  await world?.stop();
+});
+
+async function open(path = '', options = {}) {
+  const page = await world.page(`/tasks/${checkout.id}${path}`, options);
+  await page.waitForFunction(() => performance.getEntriesByName('timeline drawn').length > 0);
+  return page;
+}
+
+/** The part of time that the address says is in view. */
+const shown = (page) => {
+  const query = new URL(page.url()).searchParams;
+  return [Number(query.get('from')), Number(query.get('to'))];
+};
+
+test('the wheel zooms at the cursor, a drag pans, and one key shows the whole again', async () => {
+  const page = await open();
+  const box = await page.getByRole('application').boundingBox();
+  const [x, y] = [box.x + box.width * 0.25, box.y + box.height / 2];
+  await page.mouse.move(x, y);
+  for (let i = 0; i < 4; i += 1) await page.mouse.wheel(0, -200);
+  await page.waitForURL(/from=\d+&to=\d+/);
+  const [from, to] = shown(page);
+  const start = Date.parse(checkout.startedAt);
+  const length = Date.parse(checkout.endedAt) - start;
+  assert.ok(to - from < length * 0.6, `${to - from} of ${length} is zoomed in`);
+  // What lay under the cursor lies there still.
+  assert.ok(Math.abs(from + (to - from) * 0.25 - (start + length * 0.25)) < length * 0.05, 'the moment under the cursor stays');
+  await page.mouse.down();
+  await page.mouse.move(x - 200, y, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL((url) => Number(url.searchParams.get('from')) > from);
+  assert.ok(Math.abs(shown(page)[1] - shown(page)[0] - (to - from)) < 5, 'a pan does not zoom');
+  await page.keyboard.press('0');
+  await page.waitForURL((url) => !url.searchParams.has('from'));
+  assert.deepEqual(page.wrongs, []);
+  await page.close();
+});
+
+test('a stretch of the overview becomes the window, and a double click gives the whole back', async () => {
+  const page = await open();
+  const strip = page.getByRole('img', { name: /Overview of the whole task/ });
+  const box = await strip.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + 20, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForURL(/from=\d+&to=\d+/);
+  const [from, to] = shown(page);
+  const length = Date.parse(checkout.endedAt) - Date.parse(checkout.startedAt);
+  assert.ok(Math.abs((to - from) / length - 0.2) < 0.03, `a fifth, not ${(to - from) / length}`);
+  await strip.dblclick({ position: { x: 10, y: 20 } });
+  await page.waitForURL((url) => !url.searchParams.has('from'));
+  await page.close();
+});
+
+test('agents open and close one by one and together, by mouse and by key', async () => {
+  const page = await open();
+  const explore = page.getByRole('treeitem').filter({ hasText: 'Explore' }).first();
+  assert.equal(await explore.getAttribute('aria-expanded'), 'false');
+  await page.getByRole('button', { name: 'Open Explore' }).click();
+  await page.getByRole('button', { name: 'Close Explore' }).waitFor();
+  const lanes = async () => page.getByRole('treeitem').count();
+  await page.getByRole('application').focus();
+  await page.keyboard.press('[');
+  await page.getByRole('button', { name: 'Open Explore' }).waitFor();
+  const closed = await lanes();
+  await page.keyboard.press(']');
+  await page.getByRole('button', { name: 'Close Explore' }).waitFor();
+  assert.ok((await lanes()) > closed);
+  await page.close();
+});
+
+test('every panel opens by its keys, says what is in it, and fits', async () => {
+  const page = await open();
+  const panels = { w: /npm run bench/, a: /Count queries of one checkout/, t: /Checkout takes seconds/, x: /src\/cart\/total\.ts/, f: /main ×\d/, c: /npm test -- total/, p: /Nobody was asked/, d: /Prove it/, q: /No question was asked/, e: /not found/, o: /Together/ };
+  for (const [key, text] of Object.entries(panels)) {
+    await page.getByRole('application').focus();
+    await page.keyboard.press('t');
+    await page.keyboard.press(key);
+    await page.getByRole('tabpanel').getByText(text).first().waitFor();
+  }
+  await page.keyboard.press('Escape');
+  await page.getByRole('tabpanel').waitFor({ state: 'hidden' });
+  assert.deepEqual(page.wrongs, []);
+  await page.close();
+});
+
+test('permissions say what was asked, what was answered and after how long', async () => {
+  const page = await world.page(`/tasks/${release.id}?tab=permissions`);
+  const panel = page.getByRole('tabpanel');
+  await panel.getByRole('row', { name: /allowed.*Tag v2\.4\.0/ }).waitFor();
+  await panel.getByRole('row', { name: /denied.*Push origin/ }).waitFor();
+  // Its context was emptied on the way: the chart says so in words too.
+  await page.getByRole('img', { name: /context window over time, now \d+ %, [1-9]\d* compaction/ }).waitFor();
+  await page.close();
+});
+
+test('the drawer tells everything of an event, who told it, and gives commands and ids to copy', async () => {
+  const { items } = await world.get(`/api/v1/tasks/${checkout.id}/tool-calls?limit=500`);
+  const failed = items.find((call) => call.state === 'failed' && call.title.includes('npm test'));
+  const page = await open(`?event=${failed.id}`);
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const drawer = page.getByRole('complementary', { name: 'Event' });
+  for (const text of [/^failed$/, /^measured$/, /^non zero exit$/, /^Told by$/, /^What it does$/]) await drawer.getByText(text).first().waitFor();
+  for (const channel of ['hook', 'transcript']) await drawer.getByText(channel, { exact: true }).first().waitFor();
+  await drawer.getByRole('button', { name: 'copy' }).first().click();
+  await page.getByText('Command copied').waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'npm test -- total');
+  await drawer.getByRole('button', { name: failed.toolUseId }).click();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), failed.toolUseId);
+  await drawer.getByRole('button', { name: 'JSON' }).click();
+  assert.equal(JSON.parse(await page.evaluate(() => navigator.clipboard.readText())).row.id, failed.id);
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'hidden' });
+  await page.close();
+});
+
+test('the numbers of the header open the rows behind them', async () => {
+  const page = await open();
+  for (const [name, tab] of [['Failed', 'Errors'], ['Agents', 'Tree'], ['Cost', 'Tokens'], ['Calls', 'Waterfall']]) {
+    await page.getByRole('button', { name: new RegExp(`^${name} .*show the rows`) }).click();
+    await page.getByRole('tab', { name: tab, selected: true }).waitFor();
+  }
+  await page.close();
+});
+
+test('a task that nobody knows is said to be unknown, and so is a page', async () => {
+  const page = await world.page('/tasks/nobody');
+  await page.getByText('There is no such task').waitFor();
+  await page.goto(`${world.address}/nowhere`);
+  await page.getByText('There is no such page').waitFor();
+  await page.close();
+});
