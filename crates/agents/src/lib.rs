@@ -7,6 +7,7 @@
 pub mod claude;
 pub mod codex;
 pub mod command_line;
+mod decisions;
 pub mod files;
 pub mod hooks;
 pub mod observation;

@@ -12,6 +12,8 @@ pub enum Source {
     Hook,
     /// A refresh of the status line.
     StatusLine,
+    /// What rules of the user's decided on an event of the agent: our own record.
+    Decision,
 }
 
 /// What is known of the process that sent an observation.

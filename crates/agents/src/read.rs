@@ -14,6 +14,8 @@ pub fn read(observation: &Observation<'_>) -> Reading {
     match (observation.agent, observation.source) {
         (Agent::ClaudeCode, Source::Hook) => claude::hooks::read(observation),
         (Agent::ClaudeCode, Source::StatusLine) => claude::statusline::read(observation),
+        (Agent::ClaudeCode, Source::Decision) => claude::hooks::read_decision(observation),
+        (Agent::Codex, Source::Decision) => codex::hooks::read_decision(observation),
         (Agent::Codex, Source::Hook) => codex::hooks::read(observation),
         // Codex has no status line: whoever sends one under its name has mixed something up.
         (Agent::Codex, Source::StatusLine) => not_read("status line of codex"),

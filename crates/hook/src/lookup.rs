@@ -1,7 +1,11 @@
-//! Finds a few numbers in a payload without reading the rest of it.
+//! Finds a few members of a payload without reading the rest of it.
 //!
 //! The status line shows three numbers of a payload that the client has just written. Keys are compared as
-//! they stand: the client does not escape them, and a number that is not found is simply not shown.
+//! they stand: the client does not escape them, and a number that is not found is simply not shown. Whoever has to
+//! decide something by a member goes through all of them ([`members`]) and takes escapes into account.
+
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// Returns the number at a path of object keys.
 pub(crate) fn number(json: &[u8], path: &[&str]) -> Option<f64> {
@@ -15,6 +19,82 @@ pub(crate) fn number(json: &[u8], path: &[&str]) -> Option<f64> {
         rest.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'))?;
     let number: f64 = std::str::from_utf8(rest.get(..length)?).ok()?.parse().ok()?;
     number.is_finite().then_some(number)
+}
+
+/// Calls `each` with the unescaped key and the place of the value of every member of the outermost object, in their
+/// order. `None` if the text is no object, or not whole.
+pub(crate) fn members(json: &[u8], each: &mut dyn FnMut(&[u8], Range<usize>)) -> Option<()> {
+    let mut cursor = Cursor { json, at: 0 };
+    cursor.expect(b'{')?;
+    cursor.space();
+    if json.get(cursor.at) == Some(&b'}') {
+        return Some(());
+    }
+    loop {
+        let key = cursor.string()?;
+        cursor.expect(b':')?;
+        cursor.space();
+        let begin = cursor.at;
+        cursor.skip_value()?;
+        each(&unescaped(json.get(key.0..key.1)?)?, begin..cursor.at);
+        cursor.space();
+        match json.get(cursor.at)? {
+            b',' => cursor.at += 1,
+            b'}' => return Some(()),
+            _ => return None,
+        }
+    }
+}
+
+/// The text of a value that is a string.
+pub(crate) fn text(value: &[u8]) -> Option<Cow<'_, [u8]>> {
+    unescaped(value.strip_prefix(b"\"")?.strip_suffix(b"\"")?)
+}
+
+/// The inside of a string with its escapes resolved; `None` if one of them is none.
+fn unescaped(inside: &[u8]) -> Option<Cow<'_, [u8]>> {
+    if !inside.contains(&b'\\') {
+        return Some(Cow::Borrowed(inside));
+    }
+    let mut out = Vec::with_capacity(inside.len());
+    let mut at = 0;
+    while let Some(byte) = inside.get(at) {
+        at += 1;
+        if *byte != b'\\' {
+            out.push(*byte);
+            continue;
+        }
+        let escape = *inside.get(at)?;
+        at += 1;
+        out.push(match escape {
+            b'"' | b'\\' | b'/' => escape,
+            b'b' => 8,
+            b'f' => 12,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'u' => {
+                let mut unit = hex(inside.get(at..at + 4)?)?;
+                at += 4;
+                if (0xd800..0xdc00).contains(&unit) {
+                    let low = hex(inside.get(at..)?.strip_prefix(b"\\u")?.get(..4)?)?;
+                    at += 6;
+                    unit = 0x1_0000
+                        + ((unit - 0xd800) << 10)
+                        + low.checked_sub(0xdc00).filter(|low| *low < 0x400)?;
+                }
+                let mut room = [0; 4];
+                out.extend_from_slice(char::from_u32(unit)?.encode_utf8(&mut room).as_bytes());
+                continue;
+            }
+            _ => return None,
+        });
+    }
+    Some(Cow::Owned(out))
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 /// A place in the text.
@@ -104,7 +184,46 @@ impl Cursor<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::*;
+
+    fn found(json: &[u8]) -> Option<Vec<(String, String)>> {
+        let mut all = Vec::new();
+        let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        members(json, &mut |key, place| all.push((told(key), told(&json[place]))))?;
+        Some(all)
+    }
+
+    #[test]
+    fn every_member_of_the_outermost_object_is_found_whatever_is_inside() {
+        let json = br#" {"a" : {"a":1} ,"b\u005fc":"x\"}","d":[{"e":"]"}] , "f":-1.5e3,"a":null } "#;
+        let pairs = [
+            ("a", r#"{"a":1}"#),
+            ("b_c", r#""x\"}""#),
+            ("d", r#"[{"e":"]"}]"#),
+            ("f", "-1.5e3"),
+            ("a", "null"),
+        ];
+        assert_eq!(found(json).unwrap(), pairs.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        assert_eq!(found(b"{}"), Some(Vec::new()));
+        for end in 1..json.len() - 2 {
+            assert_eq!(found(&json[..end]), None, "cut at {end}");
+        }
+        for other in [&b"[]"[..], b"", b"null", b"\"x\"", br#"{"a":1 2}"#, br#"{"a\q":1}"#, br#"{1:2}"#] {
+            assert_eq!(found(other), None, "{}", String::from_utf8_lossy(other));
+        }
+    }
+
+    #[test]
+    fn escapes_are_resolved_as_everybody_else_does() {
+        for json in [r#""plain""#, r#""a\"b\\c\/d\b\f\n\r\t""#, r#""\u00e4\u20ac\ud83d\ude00""#, r#""""#] {
+            let expected: String = serde_json::from_str(json).unwrap();
+            assert_eq!(text(json.as_bytes()).unwrap(), expected.as_bytes(), "{json}");
+        }
+        for broken in [r#""\ud83d""#, r#""\udc00""#, r#""\u12""#, r#""\u12zz""#, r#""\x""#, "7", r#"{"a":1}"#]
+        {
+            assert_eq!(text(broken.as_bytes()), None, "{broken}");
+        }
+    }
 
     #[test]
     fn a_number_is_found_behind_all_kinds_of_values() {

@@ -1,26 +1,32 @@
 //! `agent-tracer-hook`: takes one event from an agent and puts it where nothing is lost.
 //!
 //! Standard input → privacy → envelope → spool → doorbell, and out. The law of this binary: it waits for
-//! nobody, prints nothing, and ends with 0. What it could not keep is counted, never shown to the agent.
+//! nobody, prints nothing, and ends with 0. What it could not keep is counted, never shown to the agent. Only where a
+//! rule of the user's has to be asked does it wait, until a deadline, and say what the rule says.
 //!
 //! It has no Rust `main`: before one runs, the standard library reads `/proc/self/maps` to find the stack
 //! and prepares a signal stack, a third of all instructions of a start, for a message on stack overflow
 //! that nobody would see. The C entry point does without.
 
-#![no_main]
+#![cfg_attr(not(test), no_main)]
 
 mod arguments;
 mod chain;
+mod decision;
+mod door;
 mod environment;
 mod hash_key;
 mod lookup;
 mod process;
 mod record;
+mod stand_in;
 mod statusline;
+mod talk;
 
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
+use agent_tracer_policy_table::wire::Asker;
 use agent_tracer_spool::{Home, Reason, Spool};
 use nix::sys::signal::{SigSet, Signal};
 
@@ -35,19 +41,27 @@ fn home(argument: Option<&Path>) -> Option<Home> {
 }
 
 /// The entry point that the C library calls; arguments come through `std::env` as always.
+#[cfg(not(test))]
 #[expect(unsafe_code, reason = "an exported symbol; nothing else in the program is called `main`")]
 #[unsafe(no_mangle)]
 extern "C" fn main(_count: i32, _words: *const *const u8) -> i32 {
     hold_back_deadly_signals();
-    answer();
-    0
+    answer()
 }
 
-fn answer() {
+/// Tests of this binary need the entry point of the standard library: with the other none of them would run.
+#[cfg(test)]
+fn main() {
+    hold_back_deadly_signals();
+    answer();
+}
+
+/// Does what the command line asks for. Returns how to end.
+fn answer() -> i32 {
     match arguments::parse(std::env::args_os().skip(1)) {
         Request::Record(arguments) => {
             end_well_on_panic(arguments.home.clone());
-            serve(&arguments);
+            return serve(&arguments);
         }
         Request::Version => {
             tell(&mut std::io::stdout(), concat!("agent-tracer-hook ", env!("CARGO_PKG_VERSION")))
@@ -57,22 +71,33 @@ fn answer() {
         Request::Unknown if std::io::stdin().is_terminal() => tell(&mut std::io::stderr(), USAGE),
         Request::Unknown => record::swallow_input(),
     }
+    0
 }
 
-fn serve(arguments: &Arguments) {
+fn serve(arguments: &Arguments) -> i32 {
     let home = home(arguments.home.as_deref());
-    let payload = record::run(arguments.caller, home.as_ref());
-    if arguments.caller == Caller::StatusLine {
-        let settings =
-            statusline::Settings::load(&home.map(|home| home.statusline_conf()).unwrap_or_default());
-        let chain = settings.chain.filter(|_| !chain::is_chained());
-        let mut out = chain.map_or_else(Vec::new, |chain| chain::run(&chain, &payload, chain::LIMIT));
-        if !out.is_empty() {
-            out.push(b'\n');
+    let recorded = record::run(arguments.caller, home.as_ref());
+    match (arguments.caller, &home) {
+        (Caller::StatusLine, home) => {
+            show(home.as_ref(), &recorded.payload);
+            0
         }
-        out.extend_from_slice(statusline::render(&settings.prefix, &payload).as_bytes());
-        tell(&mut std::io::stdout(), String::from_utf8_lossy(&out).as_ref());
+        (Caller::Claude, Some(home)) => door::answer(arguments, Asker::ClaudeCode, home, &recorded),
+        (Caller::Codex, Some(home)) => door::answer(arguments, Asker::Codex, home, &recorded),
+        (Caller::Claude | Caller::Codex, None) => 0,
     }
+}
+
+/// Prints the status line, the user's own first.
+fn show(home: Option<&Home>, payload: &[u8]) {
+    let settings = statusline::Settings::load(&home.map(Home::statusline_conf).unwrap_or_default());
+    let chain = settings.chain.filter(|_| !chain::is_chained());
+    let mut out = chain.map_or_else(Vec::new, |chain| chain::run(&chain, payload, chain::LIMIT));
+    if !out.is_empty() {
+        out.push(b'\n');
+    }
+    out.extend_from_slice(statusline::render(&settings.prefix, payload).as_bytes());
+    tell(&mut std::io::stdout(), String::from_utf8_lossy(&out).as_ref());
 }
 
 /// A reader that is gone and a limit on file sizes are errors to count, not reasons to die.

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use agent_tracer_privacy::{Config, Level, Source, mask, reduce};
 use agent_tracer_spool::envelope::{Agent, Channel, Fault, Header};
-use agent_tracer_spool::{Home, Reason, Spool, doorbell, unrecorded};
+use agent_tracer_spool::{EnvelopeName, Home, Reason, Spool, doorbell, unrecorded};
 
 use crate::arguments::Caller;
 use crate::{environment, hash_key, process};
@@ -19,23 +19,38 @@ const INPUT_CAP: usize = 64 << 20;
 /// Room for a payload of the usual length, so that it is not moved about while it grows.
 const USUAL: usize = 8 << 10;
 
-/// Reads the payload and records it. Returns it for the status line, which has to show it.
-pub(crate) fn run(caller: Caller, home: Option<&Home>) -> Vec<u8> {
+/// What became of an event.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    /// The payload as it arrived, or as much of it as anybody looks at; empty if it could not be read.
+    pub(crate) payload: Vec<u8>,
+    /// Its envelope; none if the user does not want it recorded, or nobody could.
+    pub(crate) name: Option<EnvelopeName>,
+    /// What privacy left of the payload.
+    pub(crate) body: Vec<u8>,
+}
+
+/// Reads the payload and records it. Returns it for whoever has to show it or to ask about it.
+pub(crate) fn run(caller: Caller, home: Option<&Home>) -> Recorded {
     let input = match Input::read() {
         Ok(input) => input,
         Err(_) => {
             if let Some(home) = home {
                 Spool::at(&home.spool()).count_loss(Reason::UnreadableInput);
             }
-            return Vec::new();
+            return Recorded::default();
         }
     };
-    match home {
-        Some(home) if environment::switched_off() => keep_out(home, &input.payload),
-        Some(home) => record(caller, home, &input),
-        None => {}
-    }
-    input.payload
+    let mut body = Vec::new();
+    let name = match home {
+        Some(home) if environment::switched_off() => {
+            keep_out(home, &input.payload);
+            None
+        }
+        Some(home) => record(caller, home, &input, &mut body),
+        None => None,
+    };
+    Recorded { name, body, payload: input.payload }
 }
 
 /// Sees to it that nobody records this session later, from the agent's own files.
@@ -87,18 +102,18 @@ impl Input {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the hook is where arrival is stamped: payloads carry no time")]
-fn now_nanos() -> u64 {
+pub(crate) fn now_nanos() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |elapsed| u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
 }
 
-fn record(caller: Caller, home: &Home, input: &Input) {
+fn record(caller: Caller, home: &Home, input: &Input, body: &mut Vec<u8>) -> Option<EnvelopeName> {
     let arrived = now_nanos();
     let config = privacy_config(&home.privacy_conf());
     let cwd = std::env::current_dir().ok();
     if is_excluded(&config, cwd.as_deref()) {
-        return;
+        return None;
     }
     let (agent, channel, source) = match caller {
         Caller::Claude => (Agent::ClaudeCode, Channel::Hook, Source::ClaudeHook),
@@ -109,15 +124,15 @@ fn record(caller: Caller, home: &Home, input: &Input) {
     header.writer = Some(Cow::Borrowed(env!("CARGO_PKG_VERSION")));
     header.level = Some(Cow::Borrowed(config.level.name()));
     header.received_bytes = Some(input.bytes);
-    let mut body = Vec::with_capacity(input.payload.len().min(USUAL));
+    body.reserve(input.payload.len().min(USUAL));
     if input.is_cut() {
         header.fault = Some(Fault { what: Cow::Borrowed("oversize"), at: INPUT_CAP as u64 });
     } else {
-        let reduction = reduce(&input.payload, source, &config, &mut || hash_key::of(home), &mut body);
+        let reduction = reduce(&input.payload, source, &config, &mut || hash_key::of(home), body);
         // The payload may name another place than this process stands in.
         if [&reduction.cwd, &reduction.project_dir].into_iter().flatten().any(|path| excludes(&config, path))
         {
-            return;
+            return None;
         }
         if let Some(fault) = reduction.fault {
             body.clear();
@@ -127,9 +142,9 @@ fn record(caller: Caller, home: &Home, input: &Input) {
     header.cwd = cwd.map(|path| Cow::Owned(masked(path.into_os_string().into_vec())));
     describe_process(&mut header);
     // A refusal is counted by the spool itself. There is nobody here to tell.
-    if Spool::at(&home.spool()).accept(&header, &body, arrived, std::process::id()).is_ok() {
-        doorbell::ring(home);
-    }
+    let accepted = Spool::at(&home.spool()).accept(&header, body, arrived, std::process::id()).ok()?;
+    doorbell::ring(home);
+    Some(accepted.name)
 }
 
 /// Adds who started this hook, and the named variables.

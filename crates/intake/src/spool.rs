@@ -251,6 +251,7 @@ pub(crate) fn observe(
     let source = match header.channel {
         envelope::Channel::Hook => Source::Hook,
         envelope::Channel::Statusline => Source::StatusLine,
+        envelope::Channel::Decision => Source::Decision,
     };
     let arrived = Millis::from_nanos(header.arrived_nanos);
     let verdict = match &header.fault {

@@ -21,6 +21,7 @@ mod codex_rollout_facts;
 mod codex_rollouts;
 mod codex_tokens;
 mod codex_trust;
+mod decisions;
 mod files;
 mod golden;
 mod plugin;

@@ -135,4 +135,7 @@ what its `on_outage` says.")]
 pub(crate) struct Guard {
     /// The agent that asks
     pub(crate) agent: AgentName,
+    /// Called by the hook: the envelope of the event, empty if it is not recorded
+    #[arg(long, hide = true, value_name = "ENVELOPE")]
+    pub(crate) for_hook: Option<String>,
 }

@@ -193,6 +193,60 @@ fn a_server_puts_an_edit_in_force_by_itself_and_says_what_is_wrong() {
     server.end(nix::sys::signal::Signal::SIGTERM);
 }
 
+/// The decisions that wait in the spool.
+fn decisions(world: &World) -> Vec<Value> {
+    let folder = "home/.local/share/agent-tracer/spool/new";
+    let mut all = Vec::new();
+    for name in world.names(folder) {
+        let bytes = std::fs::read(world.path(folder).join(name)).expect("an envelope");
+        let parsed = agent_tracer_spool::envelope::parse(&bytes).expect("whole");
+        if parsed.header.channel == agent_tracer_spool::envelope::Channel::Decision {
+            all.push(serde_json::from_slice(parsed.body).expect("JSON"));
+        }
+    }
+    all
+}
+
+#[test]
+fn without_a_server_the_real_hook_is_answered_by_the_guard_and_the_decision_is_kept() {
+    let world = World::with_real_hook();
+    world.write(USER, DENY);
+    let hook = |input: &str| world.hook("project", "claude", input).ended_with(0);
+    assert_eq!(hook(&deletes()).stdout, "", "not applied yet");
+    world.run(&["policy", "apply"]).ended_with(0);
+    let answer = hook(&deletes());
+    assert!(answer.stdout.contains("\"permissionDecision\":\"deny\""), "{answer:?}");
+    assert_eq!(answer.stderr, "");
+    for harmless in [payload("Bash", "{\"command\": \"ls\"}"), payload("Read", "{\"file_path\": \"a\"}")] {
+        let answer = hook(&harmless);
+        assert_eq!((answer.stdout.as_str(), answer.stderr.as_str()), ("", ""));
+    }
+    let decisions = decisions(&world);
+    let [decision] = decisions.as_slice() else { panic!("{decisions:?}") };
+    assert_eq!(decision["decision"]["answered_by"], "guard");
+    assert_eq!(decision["decision"]["rules"][0]["rule"], "no-delete");
+    assert_eq!(decision["session_id"], "s");
+    assert_eq!(decision.get("tool_input"), None, "nothing of what the agent wanted to do");
+}
+
+#[test]
+fn a_person_who_asks_the_guard_leaves_no_record() {
+    let world = World::new();
+    world.write(USER, DENY);
+    world.run_with("project", &["guard", "claude"], &deletes()).ended_with(0);
+    assert_eq!(decisions(&world), Vec::<Value>::new());
+}
+
+#[test]
+fn rules_that_broke_after_they_were_in_force_still_hold_as_an_outage() {
+    let world = World::with_real_hook();
+    world.write(USER, &DENY.replace("match.command", "on_outage = \"deny\"\nmatch.command"));
+    world.run(&["policy", "apply"]).ended_with(0);
+    world.write(USER, "version = ");
+    let answer = world.hook("project", "claude", &deletes()).ended_with(0);
+    assert!(answer.stdout.contains("\"permissionDecision\":\"deny\""), "{answer:?}");
+}
+
 #[test]
 fn lists_say_what_is_in_force() {
     let world = World::new();

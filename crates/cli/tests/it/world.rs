@@ -131,9 +131,18 @@ impl World {
 
     /// Runs `agent-tracer` in a folder of the world, with this on its standard input.
     pub(crate) fn run_with(&self, folder: &str, arguments: &[&str], input: &str) -> Answer {
+        self.run_program("bin/agent-tracer", folder, arguments, input)
+    }
+
+    /// Runs the hook in a folder of the world, as an agent does.
+    pub(crate) fn hook(&self, folder: &str, agent: &str, input: &str) -> Answer {
+        self.run_program("bin/agent-tracer-hook", folder, &[agent], input)
+    }
+
+    fn run_program(&self, program: &str, folder: &str, arguments: &[&str], input: &str) -> Answer {
         let arguments: Vec<String> =
             arguments.iter().map(|argument| argument.replace("[W]", &self.root())).collect();
-        let mut child = Command::new(self.path("bin/agent-tracer"))
+        let mut child = Command::new(self.path(program))
             .args(arguments)
             .current_dir(self.path(folder))
             .env_clear()

@@ -4,6 +4,7 @@
 
 mod behaviour;
 mod canary;
+mod door;
 mod limits;
 mod statusline;
 mod world;

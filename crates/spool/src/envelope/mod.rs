@@ -100,6 +100,8 @@ pub enum Channel {
     Hook,
     /// A refresh of the status line.
     Statusline,
+    /// What a rule of the user's decided on an event: our own words, not the agent's.
+    Decision,
 }
 
 impl Channel {
@@ -108,6 +110,7 @@ impl Channel {
         match self {
             Channel::Hook => "hook",
             Channel::Statusline => "statusline",
+            Channel::Decision => "decision",
         }
     }
 }

@@ -204,7 +204,9 @@ fn read_agent(value: &[u8]) -> Option<Agent> {
 }
 
 fn read_channel(value: &[u8]) -> Option<Channel> {
-    [Channel::Hook, Channel::Statusline].into_iter().find(|channel| channel.as_str().as_bytes() == value)
+    [Channel::Hook, Channel::Statusline, Channel::Decision]
+        .into_iter()
+        .find(|channel| channel.as_str().as_bytes() == value)
 }
 
 fn read_pid(value: &[u8]) -> Option<u32> {

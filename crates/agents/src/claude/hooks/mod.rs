@@ -28,6 +28,7 @@ use agent_tracer_event::{Entry, Kind, Phase, Reading, Subject, Unrecognised};
 use serde_json::Value;
 
 use super::wire::{BASE, Members};
+use crate::decisions;
 use crate::observation::Observation;
 use crate::tools::sanitise;
 use hook::Hook;
@@ -65,6 +66,28 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
             Reading { unrecognised: vec![Unrecognised::Line("not JSON".to_owned())], ..Reading::default() }
         }
     }
+}
+
+/// Reads what rules decided on an event.
+pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
+    let Ok(Value::Object(payload)) = serde_json::from_slice::<Value>(observation.body) else {
+        return Reading {
+            unrecognised: vec![Unrecognised::Line("not JSON".to_owned())],
+            ..Reading::default()
+        };
+    };
+    let hook = Hook::new(observation, Members(&payload));
+    let made = decisions::entries(&payload, |kind, phase, what| {
+        hook.event(kind, phase, format!("{}:{what}", hook.own_key()))
+    });
+    let mut reading = Reading::default();
+    reading.entries.push(hook.task());
+    match made {
+        Ok(entries) => reading.entries.extend(entries),
+        Err(unknown) => reading.unrecognised.push(unknown),
+    }
+    reading.say_why();
+    reading
 }
 
 /// Reads a payload that is parsed already. The body of the observation is not looked at.

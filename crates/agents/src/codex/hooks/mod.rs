@@ -23,6 +23,7 @@ mod tools;
 use agent_tracer_event::{Kind, Phase, Reading, Subject, Unrecognised};
 use serde_json::{Map, Value};
 
+use crate::decisions;
 use crate::observation::Observation;
 use crate::tools::sanitise;
 use hook::{BASE, Hook};
@@ -68,6 +69,29 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
     reading.entries.extend(hook.parent());
     hook.check(&mut reading);
     other_members(&hook, event, &mut reading);
+    reading.say_why();
+    reading
+}
+
+/// Reads what rules decided on an event.
+pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
+    let Ok(Value::Object(payload)) = serde_json::from_slice::<Value>(observation.body) else {
+        return Reading {
+            unrecognised: vec![Unrecognised::Line("not JSON".to_owned())],
+            ..Reading::default()
+        };
+    };
+    let hook = Hook::new(observation, &payload);
+    let made = decisions::entries(&payload, |kind, phase, what| {
+        hook.event(kind, phase, format!("{}:{what}", hook.own_key()))
+    });
+    let mut reading = Reading::default();
+    reading.entries.push(hook.task());
+    match made {
+        Ok(entries) => reading.entries.extend(entries),
+        Err(unknown) => reading.unrecognised.push(unknown),
+    }
+    reading.entries.extend(hook.parent());
     reading.say_why();
     reading
 }

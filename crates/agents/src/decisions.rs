@@ -1,0 +1,101 @@
+//! Reads what rules of the user's decided on an event: our own record, in the agent's frame.
+//!
+//! Whose event it was stands in the members that the agent itself uses; what was decided stands under `decision`, in our
+//! words. Each rule that spoke is an event of its own, those too that did nothing because they only rehearse.
+
+use agent_tracer_event::semantics::Importance;
+use agent_tracer_event::{Entry, Kind, Phase, Unrecognised};
+use serde_json::{Map, Value};
+
+use crate::text;
+
+/// The member under which a decision stands.
+pub(crate) const MEMBER: &str = "decision";
+/// The most rules of one decision that are kept.
+const RULES_MAX: usize = 64;
+const NAME_CHARS: usize = 100;
+/// The events that a rule can put off.
+const ENDS: &[&str] = &["Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"];
+
+/// The events of a record, made by `make` from a kind, a phase and what tells them apart.
+pub(crate) fn entries(
+    payload: &Map<String, Value>,
+    mut make: impl FnMut(Kind, Phase, &str) -> Entry,
+) -> Result<Vec<Entry>, Unrecognised> {
+    let unknown = || Unrecognised::Event("decision".to_owned());
+    let decision = payload.get(MEMBER).and_then(Value::as_object).ok_or_else(unknown)?;
+    let rules = decision.get("rules").and_then(Value::as_array).ok_or_else(unknown)?;
+    let told = |name: &str| payload.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let event = told("hook_event_name").unwrap_or_default();
+    let mut out = Vec::new();
+    for (place, rule) in rules.iter().take(RULES_MAX).enumerate() {
+        let word =
+            |name: &str| text::line(rule.get(name).and_then(Value::as_str).unwrap_or("unknown"), NAME_CHARS);
+        let (name, wish, basis) = (word("rule"), word("decision"), word("basis"));
+        let is_counted = rule.get("counted").and_then(Value::as_bool).unwrap_or(false);
+        let outcome = match wish.as_str() {
+            "stop" => "block_stop",
+            "deny" if ENDS.contains(&event) => "block_stop",
+            "silent" => "allow",
+            other => other,
+        };
+        let status = match (is_counted, word("mode").as_str(), basis.as_str()) {
+            (_, "dry_run", _) => "dry_run",
+            (false, ..) => "held_back",
+            (true, _, "let_go") => "let_go",
+            (true, ..) => "enforced",
+        };
+        let mut entry = make(Kind::RuleLogged, Phase::Open, &format!("rule:{place}"));
+        let subject = told("tool_name").or(told("hook_event_name")).unwrap_or("event");
+        entry.title = Some(text::title(&format!("{} `{name}`: {subject}", title(outcome, status))));
+        entry.tool_name = told("tool_name").map(|tool| text::line(tool, NAME_CHARS));
+        entry.tool_use_id = told("tool_use_id").map(|id| text::cut(id, 300).into_owned());
+        let importance = match (status, outcome) {
+            ("enforced", "deny" | "block_stop") => Importance::Critical,
+            ("enforced" | "let_go", _) => Importance::Normal,
+            _ => Importance::Minor,
+        };
+        let words = [
+            ("ruleId", name.as_str()),
+            ("ruleSource", &word("origin")),
+            ("ruleOutcome", outcome),
+            ("ruleDecision", &wish),
+            ("ruleStatus", status),
+            ("ruleBasis", &basis),
+            ("rulePolicy", "agent_tracer"),
+            ("importance", importance.as_str()),
+        ];
+        for (key, value) in words {
+            entry.metadata.insert(key.to_owned(), Value::from(value));
+        }
+        if rule.get("severity").is_some() {
+            entry.metadata.insert("severity".to_owned(), Value::from(word("severity")));
+        }
+        let by = decision.get("answered_by").and_then(Value::as_str).unwrap_or("unknown");
+        entry.metadata.insert("answeredBy".to_owned(), Value::from(text::line(by, NAME_CHARS)));
+        if let Some(took) = decision.get("took_us").and_then(Value::as_u64) {
+            entry.metadata.insert("decisionUs".to_owned(), Value::from(took));
+        }
+        if let Some(tool) = told("tool_name") {
+            entry.metadata.insert("toolName".to_owned(), Value::from(text::line(tool, NAME_CHARS)));
+        }
+        out.push(entry);
+    }
+    Ok(out)
+}
+
+/// What a person reads before the name of the rule.
+fn title(outcome: &str, status: &str) -> &'static str {
+    match (status, outcome) {
+        ("dry_run", _) => "Would speak: rule",
+        ("held_back", _) => "Held back, not trusted: rule",
+        ("let_go", _) => "Not put off any longer: rule",
+        (_, "deny") => "Denied by rule",
+        (_, "block_stop") => "Blocked by rule",
+        (_, "ask") => "Asked by rule",
+        (_, "allow") => "Let pass by rule",
+        (_, "rewrite") => "Rewritten by rule",
+        (_, "warn") => "Warned by rule",
+        _ => "Rule",
+    }
+}

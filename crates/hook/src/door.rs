@@ -1,0 +1,168 @@
+//! The door at which an event may be answered: `policy.tbl` says whether anybody must, the server does, and where none
+//! runs a second program stands in.
+//!
+//! By now the event is in the spool; whatever happens here, it is not lost. The law: where no rule is, one failed open
+//! and nothing more. Nobody is waited for longer than the table says; then what the table says of an outage holds. The
+//! payload leaves this process only over the server's socket, or as the input of the program that stands in.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use agent_tracer_policy_table::wire::{Asker, PAYLOAD_MAX};
+use agent_tracer_policy_table::{Asked, Outage, Question, Table, load};
+use agent_tracer_spool::Home;
+
+use crate::lookup;
+use crate::record::Recorded;
+use crate::stand_in::{self, StandIn};
+use crate::talk::{self, Said, Unanswered};
+use crate::{arguments::Arguments, decision};
+
+/// What a rule can be asked about, of a payload.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Fields<'p> {
+    event: Cow<'p, [u8]>,
+    tool: Cow<'p, [u8]>,
+    cwd: Cow<'p, [u8]>,
+    /// Results of tools: no rule looks at them, and they can be long.
+    results: Vec<Range<usize>>,
+    /// Whether the payload was read to its end.
+    is_whole: bool,
+}
+
+impl<'p> Fields<'p> {
+    /// Reads a payload; of members that are there twice the last counts, as it does for everybody else.
+    ///
+    /// One that breaks off is asked about as far as it goes: who makes it too long must not get past a rule by that.
+    fn of(payload: &'p [u8]) -> Self {
+        let mut fields = Self::default();
+        let read = lookup::members(payload, &mut |key, place| {
+            let text = || payload.get(place.clone()).and_then(lookup::text).unwrap_or_default();
+            match key {
+                b"hook_event_name" => fields.event = text(),
+                b"tool_name" => fields.tool = text(),
+                b"cwd" => fields.cwd = text(),
+                b"tool_response" => fields.results.push(place),
+                _ => {}
+            }
+        });
+        fields.is_whole = read.is_some();
+        fields
+    }
+
+    /// The payload without results.
+    fn asked(&self, payload: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(payload.len());
+        let mut from = 0;
+        for place in &self.results {
+            out.extend_from_slice(payload.get(from..place.start).unwrap_or_default());
+            out.extend_from_slice(b"null");
+            from = place.end;
+        }
+        out.extend_from_slice(payload.get(from..).unwrap_or_default());
+        out
+    }
+}
+
+/// Answers an event if anybody has anything to say. Returns how to end.
+pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded: &Recorded) -> i32 {
+    // A table that cannot be read says nothing: the server that wrote it tells the user.
+    let Ok(Some(bytes)) = load(&home.policy_table()) else { return 0 };
+    let Ok(table) = Table::open(&bytes) else { return 0 };
+    let began = Instant::now();
+    let fields = Fields::of(&recorded.payload);
+    let project = std::env::var_os("CLAUDE_PROJECT_DIR").unwrap_or_default();
+    let question = Question {
+        agent: match asker {
+            Asker::ClaudeCode => b"claude_code",
+            Asker::Codex => b"codex",
+        },
+        event: &fields.event,
+        tool: &fields.tool,
+        directories: [project.as_bytes(), &fields.cwd],
+    };
+    let Some(asked) = table.ask(&question) else { return 0 };
+    let payload = fields.asked(&recorded.payload);
+    let deadline = began + Duration::from_millis(u64::from(table.deadline_ms()));
+    let name = recorded.name.map(|name| name.to_string()).unwrap_or_default();
+    let said = if !fields.is_whole || payload.len() > PAYLOAD_MAX {
+        Err(Unanswered::Late)
+    } else {
+        let texts = talk::Texts { name: name.as_bytes(), folder: project.as_bytes(), payload: &payload };
+        talk::ask(home, asker, &texts, deadline)
+    };
+    match said {
+        Ok(said) => speak(&said),
+        Err(Unanswered::NobodyThere) if asked.server_only => 0,
+        Err(Unanswered::NobodyThere) => {
+            let stand_in = StandIn {
+                program: Path::new(OsStr::from_bytes(table.guard())),
+                asker,
+                home: arguments.home.as_deref(),
+                envelope: &name,
+            };
+            // Comes back only if it could not be done.
+            stand_in::become_it(&stand_in, &payload);
+            outage(&asked, &fields, asker, home, recorded, began)
+        }
+        Err(Unanswered::Late) => outage(&asked, &fields, asker, home, recorded, began),
+    }
+}
+
+/// Does what the table says of an outage, and writes down that it was one.
+fn outage(
+    asked: &Asked<'_>,
+    fields: &Fields<'_>,
+    asker: Asker,
+    home: &Home,
+    recorded: &Recorded,
+    began: Instant,
+) -> i32 {
+    let row = &asked.row;
+    let outcome = match row.outage {
+        Outage::Allow => "silent",
+        Outage::Ask => "ask",
+        Outage::Deny => "deny",
+    };
+    let decision = decision::Decision { rule: row.rule, outcome, took: began.elapsed() };
+    decision::write_down(&decision, asker, home, recorded);
+    let said = Said { exit: row.exit, stdout: row.stdout.to_vec(), stderr: row.stderr.to_vec() };
+    // Nothing is said at an event that is not the table's: a row answers only for its own.
+    if fields.event.as_ref() == row.event { speak(&said) } else { 0 }
+}
+
+/// Prints an answer. A reader that is gone is no reason to fail.
+fn speak(said: &Said) -> i32 {
+    let mut stdout = io::stdout().lock();
+    drop(stdout.write_all(&said.stdout).and_then(|()| stdout.flush()));
+    drop(io::stderr().lock().write_all(&said.stderr));
+    i32::from(said.exit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_rule_is_asked_about_is_found_and_results_are_left_out() {
+        let payload = br#"{"hook_event_name":"PostToolUse","tool_name":"a","cwd":"/c\u00f6","tool_response":{"x":["y"]},"tool_name":"Bash","n":1}"#;
+        let fields = Fields::of(payload);
+        assert!(fields.is_whole);
+        assert_eq!((fields.event.as_ref(), fields.tool.as_ref()), (&b"PostToolUse"[..], &b"Bash"[..]));
+        assert_eq!(fields.cwd.as_ref(), "/cö".as_bytes());
+        let asked = String::from_utf8(fields.asked(payload)).unwrap();
+        assert!(asked.contains(r#""tool_response":null,"tool_name":"Bash","n":1}"#), "{asked}");
+        assert_eq!(Fields::of(b"not json"), Fields::default());
+        assert_eq!(Fields::of(b"{}"), Fields { is_whole: true, ..Fields::default() });
+        let cut = Fields::of(payload.split_at(payload.len() - 30).0);
+        assert_eq!(
+            (cut.event.as_ref(), cut.tool.as_ref(), cut.is_whole),
+            (&b"PostToolUse"[..], &b"a"[..], false)
+        );
+    }
+}

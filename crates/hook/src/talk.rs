@@ -1,0 +1,113 @@
+//! One question to the server and its answer, within a deadline.
+
+use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use agent_tracer_policy_table::wire::{ANSWER_HEAD, AnswerHead, Asker, QuestionHead};
+use agent_tracer_spool::{Home, socket};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, setsockopt, socket, sockopt};
+use nix::sys::time::{TimeVal, TimeValLike};
+
+/// What a question consists of.
+pub(crate) struct Texts<'t> {
+    /// The name of the envelope; empty if nothing was recorded.
+    pub(crate) name: &'t [u8],
+    /// The project, as the agent names it.
+    pub(crate) folder: &'t [u8],
+    /// The payload.
+    pub(crate) payload: &'t [u8],
+}
+
+/// What is to be said to the agent.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) exit: u8,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// No server listens.
+    NobodyThere,
+    /// It did not answer in time, or not in our words.
+    Late,
+}
+
+/// Asks and waits for the answer.
+pub(crate) fn ask(
+    home: &Home,
+    asker: Asker,
+    texts: &Texts<'_>,
+    deadline: Instant,
+) -> Result<Said, Unanswered> {
+    let mut stream = reach(home, deadline)?;
+    exchange(&mut stream, asker, texts, deadline).map_err(|_| Unanswered::Late)
+}
+
+fn reach(home: &Home, deadline: Instant) -> Result<UnixStream, Unanswered> {
+    let path = socket::existing(home, &home.answers()).map_err(|_| Unanswered::NobodyThere)?;
+    let address = UnixAddr::new(&path).map_err(|_| Unanswered::NobodyThere)?;
+    let left = left(deadline).map_err(|_| Unanswered::Late)?;
+    let late = |_| Unanswered::Late;
+    let end = socket(AddressFamily::Unix, SockType::Stream, SockFlag::empty(), None).map_err(late)?;
+    // Also bounds the time that connecting may wait for a queue that is full.
+    let limit = TimeVal::microseconds(i64::try_from(left.as_micros()).unwrap_or(i64::MAX));
+    setsockopt(&end, sockopt::SendTimeout, &limit).map_err(late)?;
+    match connect(end.as_raw_fd(), &address) {
+        Ok(()) => Ok(UnixStream::from(end)),
+        Err(nix::Error::ENOENT | nix::Error::ECONNREFUSED | nix::Error::ENOTDIR | nix::Error::EACCES) => {
+            Err(Unanswered::NobodyThere)
+        }
+        Err(_) => Err(Unanswered::Late),
+    }
+}
+
+fn exchange(stream: &mut UnixStream, asker: Asker, texts: &Texts<'_>, deadline: Instant) -> io::Result<Said> {
+    let head = QuestionHead {
+        asker,
+        name: texts.name.len(),
+        folder: texts.folder.len(),
+        payload: texts.payload.len(),
+    };
+    let head = head.bytes().ok_or(io::ErrorKind::InvalidInput)?;
+    let mut question =
+        Vec::with_capacity(head.len() + texts.name.len() + texts.folder.len() + texts.payload.len());
+    for part in [&head[..], texts.name, texts.folder, texts.payload] {
+        question.extend_from_slice(part);
+    }
+    let mut rest = question.as_slice();
+    while !rest.is_empty() {
+        stream.set_write_timeout(Some(left(deadline)?))?;
+        let written = stream.write(rest)?;
+        rest = rest.get(written..).unwrap_or_default();
+    }
+    let mut head = [0; ANSWER_HEAD];
+    fill(stream, &mut head, deadline)?;
+    let head = AnswerHead::read(&head).ok_or(io::ErrorKind::InvalidData)?;
+    let (mut stdout, mut stderr) = (vec![0; head.stdout], vec![0; head.stderr]);
+    fill(stream, &mut stdout, deadline)?;
+    fill(stream, &mut stderr, deadline)?;
+    Ok(Said { exit: head.exit, stdout, stderr })
+}
+
+/// Reads exactly so much before the deadline.
+fn fill(stream: &mut UnixStream, mut room: &mut [u8], deadline: Instant) -> io::Result<()> {
+    while !room.is_empty() {
+        stream.set_read_timeout(Some(left(deadline)?))?;
+        match stream.read(room)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            read => room = room.get_mut(read..).unwrap_or_default(),
+        }
+    }
+    Ok(())
+}
+
+/// The time that is left. None is an error, because the system takes zero for ever.
+fn left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left < Duration::from_micros(1) { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+}

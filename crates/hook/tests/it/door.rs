@@ -1,0 +1,308 @@
+//! The door: who is asked, what is said, and what holds if nobody answers.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
+use std::process::Output;
+use std::thread::JoinHandle;
+
+use agent_tracer_policy_table::wire::{ANSWER_MAX, AnswerHead, Asker, QUESTION_HEAD, QuestionHead};
+use agent_tracer_policy_table::{Outage, Row, build};
+use agent_tracer_spool::envelope::Channel;
+use serde_json::{Value, json};
+
+use crate::world::{World, assert_silent, files, run};
+
+const ROW: Row<'_> = Row {
+    agent: b"claude_code",
+    event: b"PreToolUse",
+    tool: b"Bash",
+    project: b"",
+    outage: Outage::Allow,
+    stdout: b"",
+    stderr: b"",
+    exit: 0,
+    rule: b"user/no-delete",
+    server_only: false,
+};
+const DENY: Row<'_> = Row { outage: Outage::Deny, stdout: b"{\"denied\":1}\n", ..ROW };
+/// No test waits for it to pass unless that is what it is about.
+const PATIENT: u32 = 60_000;
+
+fn event(name: &str, tool: &str) -> Value {
+    json!({"session_id": "s-1", "cwd": "/code/app", "hook_event_name": name, "tool_name": tool,
+        "tool_input": {"command": "rm -rf build"}, "tool_use_id": "toolu_1"})
+}
+
+fn payload(name: &str, tool: &str) -> Vec<u8> {
+    event(name, tool).to_string().into_bytes()
+}
+
+impl World {
+    fn table(&self, deadline_ms: u32, guard: &str, rows: &[Row<'_>]) {
+        fs::create_dir_all(self.home()).expect("home");
+        let bytes = build(deadline_ms, guard.as_bytes(), rows).expect("small");
+        let mut file = fs::File::create(self.home().join("policy.tbl")).expect("a file");
+        file.write_all(&bytes).expect("written");
+    }
+
+    /// A program that stands in and tells what it was given.
+    fn guard(&self, exit: u8) -> String {
+        self.write("guard", &format!("#!/bin/sh\necho \"$@\"\ncat\necho told >&2\nexit {exit}\n"));
+        let path = self.home().join("guard");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+        path.to_str().expect("text").to_owned()
+    }
+
+    fn listen(&self) -> UnixListener {
+        fs::create_dir_all(self.home()).expect("home");
+        UnixListener::bind(self.home().join("answers.sock")).expect("a socket")
+    }
+
+    /// The decisions that were written down.
+    fn decisions(&self) -> Vec<Value> {
+        let all = self.envelopes();
+        let decided = all.iter().filter(|(header, _)| header.channel == Channel::Decision);
+        decided.map(|(_, body)| serde_json::from_slice(body).expect("JSON")).collect()
+    }
+}
+
+/// What a server was asked.
+struct Asked {
+    head: QuestionHead,
+    name: String,
+    folder: String,
+    payload: Value,
+    /// Whether the envelope was in the spool when the question came.
+    was_spooled: bool,
+}
+
+/// Answers one question with these bytes and tells what it was.
+fn answering(world: &World, answer: Vec<u8>) -> JoinHandle<Asked> {
+    let listener = world.listen();
+    let new: PathBuf = world.home().join("spool/new");
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("somebody asks");
+        let mut head = [0; QUESTION_HEAD];
+        stream.read_exact(&mut head).expect("a head");
+        let head = QuestionHead::read(&head).expect("a question");
+        let mut text = |length: usize| {
+            let mut bytes = vec![0; length];
+            stream.read_exact(&mut bytes).expect("a text");
+            bytes
+        };
+        let name = String::from_utf8(text(head.name)).expect("text");
+        let folder = String::from_utf8(text(head.folder)).expect("text");
+        let payload = serde_json::from_slice(&text(head.payload)).expect("JSON");
+        let was_spooled = !name.is_empty() && new.join(&name).exists();
+        drop(stream.write_all(&answer));
+        Asked { head, name, folder, payload, was_spooled }
+    })
+}
+
+fn said(exit: u8, stdout: &str, stderr: &str) -> Vec<u8> {
+    let head = AnswerHead { exit, stdout: stdout.len(), stderr: stderr.len() }.bytes().expect("short");
+    [&head[..], stdout.as_bytes(), stderr.as_bytes()].concat()
+}
+
+#[track_caller]
+fn assert_said(output: &Output, exit: i32, stdout: &str, stderr: &str) {
+    assert_eq!(String::from_utf8_lossy(&output.stdout), stdout, "standard output");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), stderr, "standard error");
+    assert_eq!(output.status.code(), Some(exit), "exit code");
+}
+
+#[test]
+fn without_a_table_or_where_it_says_nobody_no_server_is_asked() {
+    let world = World::new();
+    let listener = world.listen();
+    listener.set_nonblocking(true).expect("set");
+    assert_silent(&world.run(&["claude"], &payload("PreToolUse", "Bash")));
+    world.table(PATIENT, "", &[DENY]);
+    for (agent, name, tool) in [
+        ("claude", "PreToolUse", "Read"),
+        ("claude", "PostToolUse", "Bash"),
+        ("claude", "SessionStart", ""),
+        ("codex", "PreToolUse", "Bash"),
+        ("statusline", "PreToolUse", "Bash"),
+    ] {
+        let output = world.run(&[agent], &payload(name, tool));
+        if agent != "statusline" {
+            assert_silent(&output);
+        }
+    }
+    world.write("policy.tbl", "damaged");
+    assert_silent(&world.run(&["claude"], &payload("PreToolUse", "Bash")));
+    assert!(listener.accept().is_err(), "nobody was asked");
+    assert_eq!(world.envelopes().len(), 7, "everything was recorded");
+}
+
+#[test]
+fn the_server_is_asked_after_the_event_is_kept_and_its_answer_is_printed() {
+    let world = World::new();
+    world.table(PATIENT, "", &[DENY]);
+    let server = answering(&world, said(2, "{\"out\":1}\n", "err\n"));
+    let output =
+        run(world.command(&["claude"]).env("CLAUDE_PROJECT_DIR", "/code"), &payload("PreToolUse", "Bash"));
+    assert_said(&output, 2, "{\"out\":1}\n", "err\n");
+    let asked = server.join().expect("an answer");
+    assert!(asked.was_spooled, "{}", asked.name);
+    assert_eq!((asked.head.asker, asked.folder.as_str()), (Asker::ClaudeCode, "/code"));
+    assert_eq!(asked.payload, event("PreToolUse", "Bash"));
+    assert_eq!(world.decisions(), Vec::<Value>::new(), "whoever decides writes it down");
+}
+
+#[test]
+fn silence_of_the_server_is_silence() {
+    let world = World::new();
+    world.table(PATIENT, "", &[Row { agent: b"codex", ..DENY }]);
+    let server = answering(&world, said(0, "", ""));
+    assert_silent(&world.run(&["codex"], &payload("PreToolUse", "Bash")));
+    assert_eq!(server.join().expect("an answer").head.asker, Asker::Codex);
+}
+
+#[test]
+fn results_of_tools_are_not_sent_and_nothing_of_a_payload_reaches_the_disk_unseen() {
+    let world = World::new();
+    world.table(PATIENT, "", &[Row { event: b"PostToolUse", ..DENY }]);
+    let server = answering(&world, said(0, "", ""));
+    let mut told = event("PostToolUse", "Bash");
+    told["tool_response"] = json!({"stdout": "the result body", "stderr": ""});
+    told["tool_input"]["command"] = json!("deploy --token ghp_0123456789abcdefghijABCDEFGHIJ012345");
+    assert_silent(&world.run(&["claude"], told.to_string().as_bytes()));
+    let asked = server.join().expect("an answer").payload;
+    assert_eq!(asked["tool_response"], Value::Null);
+    assert_eq!(asked["tool_input"], told["tool_input"], "rules see the command as it is");
+    for file in files(&world.home()) {
+        let bytes = fs::read(&file).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("the result body") && !text.contains("ghp_0123"), "{}", file.display());
+    }
+}
+
+#[test]
+fn past_the_deadline_what_the_table_says_of_an_outage_holds_and_is_written_down() {
+    for (row, exit, stdout, stderr, outcome) in [
+        (ROW, 0, "", "", "silent"),
+        (DENY, 0, "{\"denied\":1}\n", "", "deny"),
+        (Row { outage: Outage::Ask, stdout: b"{\"ask\":1}\n", ..ROW }, 0, "{\"ask\":1}\n", "", "ask"),
+        (Row { outage: Outage::Deny, stderr: b"no\n", exit: 2, ..ROW }, 2, "", "no\n", "deny"),
+    ] {
+        let world = World::new();
+        world.table(1, "", &[row]);
+        // Listens and never answers.
+        let _listener = world.listen();
+        let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
+        assert_said(&output, exit, stdout, stderr);
+        let decisions = world.decisions();
+        let [decision] = decisions.as_slice() else { panic!("{decisions:?}") };
+        assert_eq!((&decision["session_id"], &decision["tool_use_id"]), (&json!("s-1"), &json!("toolu_1")));
+        assert_eq!(decision.get("tool_input"), None);
+        let told = &decision["decision"];
+        assert_eq!((&told["answered_by"], &told["outcome"]), (&json!("outage"), &json!(outcome)));
+        assert_eq!(told["rules"][0]["rule"], "no-delete");
+        assert!(told["took_us"].is_u64());
+        assert_eq!(world.envelopes().len(), 2, "the event itself is kept too");
+    }
+}
+
+#[test]
+fn an_answer_in_other_words_is_an_outage() {
+    for answer in [
+        b"HTTP/1.1 200 OK\r\n\r\n".to_vec(),
+        Vec::new(),
+        said(0, "{}", "")[..17].to_vec(),
+        [b"ATA1\0\0\0\0".to_vec(), u32::try_from(ANSWER_MAX + 1).unwrap().to_le_bytes().repeat(2)].concat(),
+    ] {
+        let world = World::new();
+        world.table(PATIENT, "", &[DENY]);
+        let server = answering(&world, answer);
+        assert_said(&world.run(&["claude"], &payload("PreToolUse", "Bash")), 0, "{\"denied\":1}\n", "");
+        server.join().expect("it was asked");
+    }
+}
+
+#[test]
+fn where_no_server_listens_another_program_stands_in_with_the_same_payload() {
+    let world = World::new();
+    let guard = world.guard(2);
+    world.table(PATIENT, &guard, &[DENY]);
+    let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
+    let name = fs::read_dir(world.home().join("spool/new")).unwrap().next().unwrap().unwrap().file_name();
+    let expected = format!("guard claude --for-hook {}\n{}", name.display(), event("PreToolUse", "Bash"));
+    assert_said(&output, 2, &expected, "told\n");
+    // A socket that a dead server left is nobody.
+    drop(world.listen());
+    let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("guard claude --for-hook "));
+    // A home that only the command line names goes along.
+    let home = world.home();
+    let mut command = world.command(&["claude", "--home", home.to_str().unwrap()]);
+    let output = run(command.env_remove("AGENT_TRACER_HOME"), &payload("PreToolUse", "Bash"));
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.lines().next().unwrap().ends_with(&format!("--home {}", home.display())), "{told}");
+}
+
+#[test]
+fn a_long_payload_reaches_the_program_that_stands_in_whole() {
+    let world = World::new();
+    let guard = world.guard(0);
+    world.table(PATIENT, &guard, &[DENY]);
+    let mut told = event("PreToolUse", "Bash");
+    told["tool_input"]["command"] = json!("x".repeat(300_000));
+    let output = world.run(&["claude"], told.to_string().as_bytes());
+    assert!(output.stdout.len() > 300_000, "{}", output.stdout.len());
+}
+
+#[test]
+fn nobody_stands_in_where_only_the_server_has_anything_to_say() {
+    let world = World::new();
+    let guard = world.guard(2);
+    world.table(PATIENT, &guard, &[Row { server_only: true, ..ROW }]);
+    assert_silent(&world.run(&["claude"], &payload("PreToolUse", "Bash")));
+    assert_eq!(world.decisions(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_program_that_cannot_stand_in_is_an_outage() {
+    for guard in ["", "relative/guard", "/nowhere/at/all"] {
+        let world = World::new();
+        world.table(PATIENT, guard, &[DENY]);
+        assert_said(&world.run(&["claude"], &payload("PreToolUse", "Bash")), 0, "{\"denied\":1}\n", "");
+        assert_eq!(world.decisions().len(), 1, "{guard}");
+    }
+}
+
+#[test]
+fn what_is_not_recorded_is_answered_and_the_decision_is_not_recorded_either() {
+    let world = World::new();
+    world.table(PATIENT, "", &[DENY]);
+    world.write("privacy.conf", "exclude /code/**\n");
+    let server = answering(&world, said(0, "", ""));
+    assert_silent(&world.run(&["claude"], &payload("PreToolUse", "Bash")));
+    assert_eq!(server.join().expect("an answer").name, "");
+    fs::remove_file(world.home().join("answers.sock")).unwrap();
+    assert_said(&world.run(&["claude"], &payload("PreToolUse", "Bash")), 0, "{\"denied\":1}\n", "");
+    world.write("privacy.conf", "");
+    let output = run(world.command(&["claude"]).env("AGENT_TRACER_OFF", "1"), &payload("PreToolUse", "Bash"));
+    assert_said(&output, 0, "{\"denied\":1}\n", "");
+    assert_eq!(world.envelopes().len(), 0);
+}
+
+#[test]
+fn a_payload_that_is_too_long_to_ask_about_is_an_outage_and_no_way_past_a_rule() {
+    let world = World::new();
+    world.table(PATIENT, "", &[DENY]);
+    let listener = world.listen();
+    listener.set_nonblocking(true).expect("set");
+    let mut told = event("PreToolUse", "Bash");
+    told["tool_input"]["command"] = json!("x".repeat(17 << 20));
+    let whole = told.to_string();
+    assert_said(&world.run(&["claude"], whole.as_bytes()), 0, "{\"denied\":1}\n", "");
+    let (cut, _) = whole.split_at(whole.len() - 5);
+    let sorted = cut.replacen("{", "{\"tool_name\":\"Bash\",\"hook_event_name\":\"PreToolUse\",", 1);
+    assert_said(&world.run(&["claude"], sorted.as_bytes()), 0, "{\"denied\":1}\n", "");
+    assert!(listener.accept().is_err(), "nobody was asked");
+}
