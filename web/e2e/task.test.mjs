@@ -125,7 +125,7 @@ test('the drawer tells everything of an event, who told it, and gives commands a
   await drawer.getByRole('button', { name: 'copy' }).first().click();
   await page.getByText('Command copied').waitFor();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'npm test -- total');
-  await drawer.getByRole('button', { name: failed.toolUseId }).click();
+  await drawer.getByRole('button', { name: failed.toolUseId }).first().click();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), failed.toolUseId);
   await drawer.getByRole('button', { name: 'JSON' }).click();
   assert.equal(JSON.parse(await page.evaluate(() => navigator.clipboard.readText())).row.id, failed.id);

@@ -9,12 +9,14 @@ export class Resource<T> {
   problem = $state.raw<Problem>();
   loading = $state(false);
   private controller: AbortController | undefined;
+  private asked: ((signal: AbortSignal) => Promise<T>) | undefined;
 
   /** Asks; resolves when the answer is shown, when it failed, or when a newer question replaced it. */
   async load(ask: (signal: AbortSignal) => Promise<T>): Promise<void> {
     this.controller?.abort();
     const controller = new AbortController();
     this.controller = controller;
+    this.asked = ask;
     this.loading = true;
     try {
       const data = await ask(controller.signal);
@@ -26,6 +28,11 @@ export class Resource<T> {
       this.problem = error instanceof Problem ? error : new Problem(-1, 'the page could not use the answer', String(error));
     }
     this.loading = false;
+  }
+
+  /** Asks the last question once more. */
+  async again(): Promise<void> {
+    if (this.asked) await this.load(this.asked);
   }
 
   cancel(): void {

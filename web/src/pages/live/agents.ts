@@ -41,6 +41,9 @@ export function cards(tasks: readonly Task[]): Card[] {
 /** It waits for nothing in particular: for the next prompt, as far as anybody knows. */
 export const isIdle = (task: Task): boolean => task.status === 'waiting' && (task.waitingReason ?? 'idle') === 'idle';
 
+/** It and all below it have said nothing for long: nobody knows whether they still are. */
+export const isSilent = ({ task, below }: Card): boolean => task.status === 'running' && task.stale && below.every(({ task: child }) => child.status !== 'running' || child.stale);
+
 const rank = (task: Task) => (isIdle(task) ? 2 : task.status === 'waiting' ? 0 : 1);
 
 /** What a row says about what its task does now; rows of the past say nothing. */

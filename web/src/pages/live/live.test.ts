@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Row, Task } from '../../api/types';
-import { cards, doing, limitName, tellsLimits } from './agents';
+import { cards, doing, isSilent, limitName, tellsLimits } from './agents';
 
 const task = (id: string, more: Partial<Task> = {}) => ({ id, status: 'running', startedAt: '2026-01-01T00:00:00.000Z', ...more }) as Task;
 const row = (more: Partial<Row>) => ({ title: 'x', seq: 1, lane: 'exploration', occurredAt: '2026-01-01T00:00:00.000Z', metadata: {}, ...more }) as Row;
@@ -18,6 +18,14 @@ describe('cards', () => {
 
   it('begin with those who wait for a person and end with the idle', () => {
     expect(cards([task('idle', { status: 'waiting', waitingReason: 'idle' }), task('runs'), task('unsaid', { status: 'waiting' }), task('asks', { status: 'waiting', waitingReason: 'permission' })]).map((card) => card.task.id)).toEqual(['asks', 'runs', 'idle', 'unsaid']);
+  });
+
+  it('are silent only when nobody below says anything either', () => {
+    const stale = { stale: true };
+    expect(cards([task('a', stale)]).map(isSilent)).toEqual([true]);
+    expect(cards([task('a', stale), task('b', { parentTaskId: 'a' })]).map(isSilent)).toEqual([false]);
+    expect(cards([task('a', stale), task('b', { parentTaskId: 'a', stale: true })]).map(isSilent)).toEqual([true]);
+    expect(cards([task('a', { status: 'waiting', waitingReason: 'permission', stale: true })]).map(isSilent)).toEqual([false]);
   });
 
   it('end for parents in a circle', () => {
