@@ -27,6 +27,10 @@ use std::process::ExitCode;
 use report::Report;
 use server::Server;
 
+/// The same as in the program that is measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// What the command line asked for.
 #[derive(Debug)]
 struct Options {

@@ -162,6 +162,13 @@ impl FactRow {
         }
     }
 
+    /// Whether it stands at the same place of the same lists as another row of its fact.
+    #[must_use]
+    pub fn stands_where(&self, other: &Self) -> bool {
+        let place = |row: &Self| (row.kind, row.list, row.occurred, row.order, row.turn, row.signature);
+        self.fact == other.fact && place(self) == place(other)
+    }
+
     /// Whether it is a tool call.
     #[must_use]
     pub fn is_call(&self) -> bool {

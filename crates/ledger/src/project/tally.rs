@@ -49,6 +49,14 @@ impl Dim {
         self as i64
     }
 
+    /// The shortest of them.
+    const fn finest(self) -> Level {
+        match self {
+            Self::Activity | Self::Tool | Self::Model | Self::Error => Level::Quarter,
+            Self::Command | Self::Mcp | Self::Skill | Self::File => Level::Day,
+        }
+    }
+
     /// The stretches that it is kept for.
     #[must_use]
     pub const fn levels(self) -> &'static [Level] {
@@ -136,9 +144,22 @@ pub struct Filing {
     pub actor: i64,
 }
 
+/// The finest stretch that a sum is gathered in, and whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Finest {
+    /// What it is told apart by.
+    pub dim: Dim,
+    /// Where its stretch begins.
+    pub at: i64,
+    /// The project.
+    pub project: i64,
+    /// Who.
+    pub actor: i64,
+}
+
 /// A sum's place.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Place {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place<'a> {
     /// What it is told apart by.
     pub dim: Dim,
     /// How long its stretches are.
@@ -150,8 +171,11 @@ pub struct Place {
     /// Who.
     pub actor: i64,
     /// The key.
-    pub key: String,
+    pub key: &'a str,
 }
+
+/// Durations of a tool: level, beginning, project, tool; how many more in each bucket.
+pub type Durations<'a> = HashMap<(Level, i64, i64, &'a str), BTreeMap<i64, i64>>;
 
 /// Sums of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -255,8 +279,18 @@ impl ModelSums {
     }
 }
 
-/// Reads, changes and failures of a file in a task.
-pub type FileSums = (i64, i64, i64);
+/// What a task did with a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileSums {
+    /// How often it was read.
+    pub reads: i64,
+    /// How often it was changed.
+    pub changes: i64,
+    /// How often that failed.
+    pub failures: i64,
+    /// By moment and fact: added or taken away.
+    pub touches: BTreeMap<(i64, i64), i64>,
+}
 
 /// What a price table says of a response.
 pub trait Pricer: Send + Sync {
@@ -305,24 +339,33 @@ impl Pricer for NoPrices {
 }
 
 /// Changes of sums, gathered before they are written.
+///
+/// Each is gathered once, in its finest stretch and its own project: days, months and all projects together follow from
+/// that when it is written. A row counts into some twenty sums, and most rows of a transaction into the same ones.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// Sums over time.
-    pub rollups: HashMap<Place, Measures>,
-    /// Durations by level, stretch, project and tool: how many more in each bucket.
-    pub latencies: HashMap<(Level, i64, i64, String), BTreeMap<i64, i64>>,
+    /// Sums over time, by key.
+    pub rollups: HashMap<Finest, HashMap<String, Measures>>,
+    /// Durations by day and project, and by tool: how many more in each bucket.
+    pub latencies: HashMap<(i64, i64), HashMap<String, BTreeMap<i64, i64>>>,
     /// Sums of tasks.
     pub tasks: HashMap<i64, TaskSums>,
     /// Sums of turns.
     pub turns: HashMap<(i64, i64), TurnSums>,
     /// Sums of files by task and path.
-    pub files: HashMap<(i64, String), FileSums>,
+    pub files: HashMap<i64, HashMap<String, FileSums>>,
     /// Calls by task and signature: how many, how many failed.
     pub repeats: HashMap<(i64, i64), (i64, i64)>,
     /// Responses by task and model, and whether they are copies that count elsewhere.
     pub models: HashMap<(i64, String, bool), ModelSums>,
-    /// Touches of files: task, path, moment, fact; added or taken away.
-    pub touches: HashMap<(i64, String, i64, i64), i64>,
+}
+
+/// Changes what stands under a key, which need not be owned unless it is new.
+fn change<T: Default>(map: &mut HashMap<String, T>, key: &str, change: impl FnOnce(&mut T)) {
+    match map.get_mut(key) {
+        Some(known) => change(known),
+        None => change(map.entry(key.to_owned()).or_default()),
+    }
 }
 
 /// How a call uses the files it names.
@@ -378,7 +421,7 @@ impl Tally {
         let call_ms = if is_call && row.list != List::Question { row.duration.unwrap_or(0) } else { 0 };
         let spent = self.spent(row, pricer);
         let all = Measures { n: 1, failures: failed, ms: call_ms, wait_ms, ..spent };
-        self.roll(Dim::Activity, row.occurred, filing, String::new(), all.times(sign));
+        self.roll(Dim::Activity, row.occurred, filing, "", all.times(sign));
         let task = self.tasks.entry(filing.task).or_default();
         task.events += sign;
         task.calls += sign * i64::from(is_call);
@@ -394,15 +437,15 @@ impl Tally {
         }
         self.count_model(row, filing, &spent, sign);
         if row.usage().is_some() {
-            let model = row.text("model").unwrap_or("unknown").to_owned();
+            let model = row.text("model").unwrap_or("unknown");
             self.roll(Dim::Model, row.occurred, filing, model, Measures { n: 1, ..spent }.times(sign));
             if let Some(skill) = row.text("attributionSkill") {
-                self.roll(Dim::Skill, row.occurred, filing, skill.to_owned(), spent.times(sign));
+                self.roll(Dim::Skill, row.occurred, filing, skill, spent.times(sign));
             }
         }
         if let Some(skill) = row.text("skillName").filter(|_| is_call) {
             let one = Measures { n: 1, failures: failed, ..Measures::default() };
-            self.roll(Dim::Skill, row.occurred, filing, skill.to_owned(), one.times(sign));
+            self.roll(Dim::Skill, row.occurred, filing, skill, one.times(sign));
         }
         if is_call {
             self.count_call(row, filing, sign);
@@ -453,37 +496,32 @@ impl Tally {
     pub fn count_residual(&mut self, residual: &Residual, filing: &Filing, sign: i64) {
         for line in &residual.lines {
             let measures = line.measures().times(sign);
-            self.roll(Dim::Activity, residual.at, filing, String::new(), measures);
+            self.roll(Dim::Activity, residual.at, filing, "", measures);
             let key = format!("{}{SEPARATOR}{}", line.model, line.reason);
-            self.roll(Dim::Model, residual.at, filing, key, measures);
+            self.roll(Dim::Model, residual.at, filing, &key, measures);
         }
     }
 
     fn count_call(&mut self, row: &FactRow, filing: &Filing, sign: i64) {
-        let tool = row.tool.clone().unwrap_or_default();
+        let tool = row.tool.as_deref().unwrap_or_default();
         let failed = i64::from(row.is_failure());
         let one = Measures { n: 1, failures: failed, ms: row.duration.unwrap_or(0), ..Measures::default() }
             .times(sign);
-        self.roll(Dim::Tool, row.occurred, filing, tool.clone(), one);
+        self.roll(Dim::Tool, row.occurred, filing, tool, one);
         if row.is_failure() {
             let class = row.error.map_or("unknown", agent_tracer_event::ErrorClass::as_str);
-            self.roll(Dim::Error, row.occurred, filing, format!("{class}{SEPARATOR}{tool}"), one);
+            self.roll(Dim::Error, row.occurred, filing, &format!("{class}{SEPARATOR}{tool}"), one);
         }
         if let Some(command) = command_of(row) {
-            self.roll(Dim::Command, row.occurred, filing, command, one);
+            self.roll(Dim::Command, row.occurred, filing, &command, one);
         }
         if let (Some(server), Some(name)) = (row.text("mcpServer"), row.text("mcpTool")) {
-            self.roll(Dim::Mcp, row.occurred, filing, format!("{server}{SEPARATOR}{name}"), one);
+            self.roll(Dim::Mcp, row.occurred, filing, &format!("{server}{SEPARATOR}{name}"), one);
         }
         if let Some(duration) = row.duration.and_then(|duration| u64::try_from(duration).ok()) {
-            let bucket = latency::bucket(duration);
-            for (level, project) in
-                [(Level::Day, filing.project), (Level::Day, ALL_PROJECTS), (Level::Month, ALL_PROJECTS)]
-            {
-                let at = level.start(row.occurred);
-                let buckets = self.latencies.entry((level, at, project, tool.clone())).or_default();
-                *buckets.entry(bucket).or_default() += sign;
-            }
+            let day = Level::Day.start(row.occurred);
+            let tools = self.latencies.entry((day, filing.project)).or_default();
+            change(tools, tool, |buckets| *buckets.entry(latency::bucket(duration)).or_default() += sign);
         }
         if let Some(signature) = row.signature {
             let repeat = self.repeats.entry((filing.task, signature)).or_default();
@@ -491,23 +529,61 @@ impl Tally {
             repeat.1 += sign * failed;
         }
         for (path, reads, changes) in files_of(row) {
-            let sums = self.files.entry((filing.task, path.to_owned())).or_default();
-            sums.0 += sign * reads;
-            sums.1 += sign * changes;
-            sums.2 += sign * failed;
-            *self.touches.entry((filing.task, path.to_owned(), row.occurred, row.fact)).or_default() += sign;
+            change(self.files.entry(filing.task).or_default(), path, |sums| {
+                sums.reads += sign * reads;
+                sums.changes += sign * changes;
+                sums.failures += sign * failed;
+                *sums.touches.entry((row.occurred, row.fact)).or_default() += sign;
+            });
             let used = Measures { n: reads, failures: changes, ..Measures::default() };
-            self.roll(Dim::File, row.occurred, filing, path.to_owned(), used.times(sign));
+            self.roll(Dim::File, row.occurred, filing, path, used.times(sign));
         }
     }
 
-    fn roll(&mut self, dim: Dim, occurred: i64, filing: &Filing, key: String, measures: Measures) {
-        for level in dim.levels() {
-            for project in [filing.project, ALL_PROJECTS] {
-                let at = level.start(occurred);
-                let place = Place { dim, level: *level, at, project, actor: filing.actor, key: key.clone() };
-                *self.rollups.entry(place).or_default() += measures;
+    fn roll(&mut self, dim: Dim, occurred: i64, filing: &Filing, key: &str, measures: Measures) {
+        let at = dim.finest().start(occurred);
+        let finest = Finest { dim, at, project: filing.project, actor: filing.actor };
+        change(self.rollups.entry(finest).or_default(), key, |sums| *sums += measures);
+    }
+
+    /// The sums of every stretch, for each project and for all of them.
+    #[must_use]
+    pub fn rolled(&self) -> HashMap<Place<'_>, Measures> {
+        let mut rolled: HashMap<Place<'_>, Measures> = HashMap::new();
+        for (Finest { dim, at, project, actor }, keys) in &self.rollups {
+            for (key, measures) in keys.iter().filter(|(_, measures)| !measures.is_zero()) {
+                for level in dim.levels() {
+                    for project in [*project, ALL_PROJECTS] {
+                        let (dim, level, at, actor) = (*dim, *level, level.start(*at), *actor);
+                        *rolled.entry(Place { dim, level, at, project, actor, key }).or_default() +=
+                            *measures;
+                    }
+                }
             }
         }
+        rolled
+    }
+
+    /// The durations of every stretch that they are kept for.
+    #[must_use]
+    pub fn durations(&self) -> Durations<'_> {
+        let mut durations = Durations::new();
+        for ((day, project), tools) in &self.latencies {
+            let month = Level::Month.start(*day);
+            for (tool, buckets) in tools {
+                for (level, at, project) in [
+                    (Level::Day, *day, *project),
+                    (Level::Day, *day, ALL_PROJECTS),
+                    (Level::Month, month, ALL_PROJECTS),
+                ] {
+                    let sums = durations.entry((level, at, project, tool.as_str())).or_default();
+                    for (bucket, n) in buckets.iter().filter(|(_, n)| **n != 0) {
+                        *sums.entry(*bucket).or_default() += n;
+                    }
+                }
+            }
+        }
+        durations.retain(|_, buckets| buckets.values().any(|n| *n != 0));
+        durations
     }
 }

@@ -10,11 +10,10 @@ use crate::project::row;
 impl Apply<'_> {
     /// The fact that a key belongs to. Keys that are told to mean the same become one fact, and of their numbers the
     /// smallest names it.
-    pub(super) fn resolve(&mut self, task: i64, key: &str, aliases: &[String]) -> rusqlite::Result<i64> {
+    pub(super) fn resolve(&mut self, task: i64, own: i64, aliases: &[String]) -> rusqlite::Result<i64> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(0);
         };
-        let own = row::number(key);
         if aliases.is_empty() && !known.has_aliases {
             return Ok(own);
         }

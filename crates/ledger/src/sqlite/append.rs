@@ -7,17 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use agent_tracer_event::{Channel, Entry, EntryId, Outcome, Reading, Subject, TaskId, Unrecognised};
+use agent_tracer_event::{Channel, Entry, Outcome, Reading, Subject, TaskId, Unrecognised};
 use rusqlite::{Connection, OptionalExtension, params};
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::facts::Stored;
+use super::prepared::{Prepared, Ready};
 use super::sources::{Arrival, name_of};
 use super::tasks::Tasks;
 use super::words::Words;
-use super::{codec, facts};
+use super::{codec, facts, kept, prepared, tasks};
 use crate::fold::Told;
-use crate::observed::{Batch, Cursor, Observed, Receipt, Verdict};
+use crate::observed::{Cursor, Observed, Receipt, Verdict};
 use crate::project::tally::{Pricer, Tally, TaskSums};
 use crate::project::told::Heard;
 
@@ -114,11 +114,6 @@ impl Changed {
 /// The first part of a reason: reasons are counted, so they must be few.
 const REASON_CHARS: usize = 120;
 
-/// The number of an entry: of the observation and its place in it.
-fn entry_uid(observation: &str, index: u32) -> i64 {
-    xxh3_64(EntryId::derive(observation, index).as_str().as_bytes()).cast_signed()
-}
-
 impl<'c> Apply<'c> {
     pub(crate) fn new(conn: &'c Connection, memory: &'c mut Memory, pricer: &'c dyn Pricer) -> Self {
         Self {
@@ -148,13 +143,14 @@ impl<'c> Apply<'c> {
     }
 
     /// Takes a batch. Sums and standings follow in [`Apply::finish`].
-    pub(crate) fn batch(&mut self, batch: &Batch) -> rusqlite::Result<Receipt> {
+    pub(super) fn batch(&mut self, prepared: &mut Prepared) -> rusqlite::Result<Receipt> {
+        let Prepared { batch, ready } = prepared;
         let mut receipt = Receipt::default();
-        for observed in &batch.observed {
+        for (observed, ready) in batch.observed.iter().zip(ready) {
             receipt.outcomes.push(if batch.reread {
-                self.reread(observed)?
+                self.reread(observed, ready)?
             } else {
-                self.observe(observed)?
+                self.observe(observed, ready)?
             });
         }
         for cursor in &batch.cursors {
@@ -191,8 +187,8 @@ impl<'c> Apply<'c> {
         Ok(())
     }
 
-    fn observe(&mut self, observed: &Observed) -> rusqlite::Result<Outcome> {
-        let (outcome, reason) = self.record(observed)?;
+    fn observe(&mut self, observed: &Observed, ready: &mut [Ready]) -> rusqlite::Result<Outcome> {
+        let (outcome, reason) = self.record(observed, ready)?;
         let reason = reason.chars().take(REASON_CHARS).collect();
         let count = self.outcomes.entry((outcome, observed.channel, reason)).or_default();
         count.0 += 1;
@@ -201,27 +197,32 @@ impl<'c> Apply<'c> {
     }
 
     /// Replaces what a source said when it was read before. Counts as nothing that arrived.
-    fn reread(&mut self, observed: &Observed) -> rusqlite::Result<Outcome> {
+    fn reread(&mut self, observed: &Observed, ready: &mut [Ready]) -> rusqlite::Result<Outcome> {
         let Verdict::Read(reading) = &observed.verdict else { return Ok(Outcome::Malformed) };
         let source = self.known_source(name_of(observed.source.as_deref().unwrap_or(&observed.name)))?;
-        let Some(source) = source else { return self.observe(observed) };
+        let Some(source) = source else { return self.observe(observed, ready) };
         let mut changed = false;
         let mut index = 0_u32;
         loop {
-            let uid = entry_uid(&observed.name, index);
+            let uid = prepared::uid(&observed.name, index);
             let old: Option<(i64, i64, i64, Vec<u8>)> = self
                 .conn
                 .prepare_cached("SELECT seq, task, fact, data FROM entry WHERE source = ?1 AND uid = ?2")?
                 .query_row([source, uid], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
                 .optional()?;
-            let new = usize::try_from(index).ok().and_then(|index| reading.entries.get(index));
+            let place = usize::try_from(index).unwrap_or(usize::MAX);
+            let new = reading.entries.get(place);
             if old.is_none() && new.is_none() {
                 break;
             }
             index += 1;
-            let same = old.as_ref().zip(new).is_some_and(|((.., data), new)| {
-                codec::decode_json::<Entry>(data).is_ok_and(|old| old == *new)
-            });
+            let same = match (&old, new) {
+                (Some((_, task, _, data)), Some(new)) => {
+                    let task = tasks::key(self.conn, *task)?;
+                    task.and_then(|task| kept::read(data, &task)).is_some_and(|old| old == *new)
+                }
+                _ => false,
+            };
             if same {
                 continue;
             }
@@ -232,16 +233,16 @@ impl<'c> Apply<'c> {
                 changed = true;
             }
             // What was deleted on purpose does not come back by a better reading.
-            if let Some(new) = new
+            if let (Some(new), Some(ready)) = (new, ready.get_mut(place))
                 && !self.is_deleted(new)?
             {
-                changed |= self.enter(observed, index - 1, new, source)?;
+                changed |= self.enter(observed.channel, new, ready, source)?;
             }
         }
         Ok(if changed { Outcome::Recorded } else { Outcome::Duplicate })
     }
 
-    fn record(&mut self, observed: &Observed) -> rusqlite::Result<(Outcome, String)> {
+    fn record(&mut self, observed: &Observed, ready: &mut [Ready]) -> rusqlite::Result<(Outcome, String)> {
         let source = match &observed.source {
             Some(file) => self.file(file, observed)?,
             None => match self.source(observed, name_of(&observed.name))? {
@@ -261,7 +262,7 @@ impl<'c> Apply<'c> {
         match &observed.verdict {
             Verdict::Malformed(reason) => Ok((Outcome::Malformed, reason.clone())),
             Verdict::Refused(reason) => Ok((Outcome::Refused, reason.clone())),
-            Verdict::Read(reading) => self.read(observed, reading, source),
+            Verdict::Read(reading) => self.read(observed, reading, ready, source),
         }
     }
 
@@ -269,16 +270,17 @@ impl<'c> Apply<'c> {
         &mut self,
         observed: &Observed,
         reading: &Reading,
+        ready: &mut [Ready],
         source: i64,
     ) -> rusqlite::Result<(Outcome, String)> {
         let mut is_news = false;
         let mut is_refused = false;
-        for (index, entry) in reading.entries.iter().enumerate() {
+        for (entry, ready) in reading.entries.iter().zip(ready) {
             if self.is_deleted(entry)? {
                 is_refused = true;
                 continue;
             }
-            is_news |= self.enter(observed, u32::try_from(index).unwrap_or(u32::MAX), entry, source)?;
+            is_news |= self.enter(observed.channel, entry, ready, source)?;
         }
         if is_news || reading.entries.is_empty() {
             self.count_unrecognised(observed, reading)?;
@@ -299,19 +301,19 @@ impl<'c> Apply<'c> {
     /// Writes one entry. Tells whether it was news.
     fn enter(
         &mut self,
-        observed: &Observed,
-        index: u32,
+        channel: Channel,
         entry: &Entry,
+        ready: &mut Ready,
         source: i64,
     ) -> rusqlite::Result<bool> {
         let task = self.task(&entry.task)?;
         if matches!(entry.subject, Subject::Task | Subject::Account) {
-            return self.hear(entry, observed.channel);
+            return self.hear(entry, channel);
         }
         if self.is_sealed(task, entry)? {
             return Ok(false);
         }
-        let fact = self.resolve(task, &entry.key, &entry.aliases)?;
+        let fact = self.resolve(task, ready.key, &entry.aliases)?;
         let machine = self.memory.words.id(self.conn, &self.memory.machine_id)?;
         let inserted = self
             .conn
@@ -323,18 +325,18 @@ impl<'c> Apply<'c> {
                 self.memory.seq + 1,
                 task,
                 fact,
-                entry_uid(&observed.name, index),
+                ready.uid,
                 source,
-                observed.channel as i64,
+                channel as i64,
                 machine,
-                codec::encode_json(entry)
+                ready.blob
             ])?;
         if inserted == 0 {
             return Ok(false);
         }
         self.memory.seq += 1;
         self.entries += 1;
-        let told = Told { entry: entry.clone(), channel: observed.channel };
+        let told = Told { entry: ready.take(entry), channel };
         let touch = self.touched.entry((task, fact)).or_default();
         touch.fresh.push(told);
         touch.seq = self.memory.seq;

@@ -106,7 +106,6 @@ pub(crate) fn save(
     changed: i64,
 ) -> rusqlite::Result<i64> {
     let tool = row.tool.as_deref().map(|tool| words.id(conn, tool)).transpose()?;
-    let derived = (!row.derived.is_empty()).then(|| serde_json::to_string(&row.derived).unwrap_or_default());
     let mut statement = conn.prepare_cached(match id {
         Some(_) => {
             "UPDATE fact SET task = ?2, changed = ?3, fact = ?4, kind = ?5, list = ?6, lane = ?7, occurred = ?8, \
@@ -140,15 +139,51 @@ pub(crate) fn save(
         row.certainty as i64,
         row.channels,
         codec::encode_json(&row.data),
-        derived,
+        derived(row),
     ])?;
     Ok(id.unwrap_or_else(|| conn.last_insert_rowid()))
 }
 
+/// Writes a fact over the row `id` where that stands at the same place ([`FactRow::stands_where`]): the indexes of
+/// places are left alone, and they are most of what writing a row costs.
+pub(crate) fn save_in_place(
+    conn: &Connection,
+    words: &mut Words,
+    id: i64,
+    row: &FactRow,
+    changed: i64,
+) -> rusqlite::Result<()> {
+    let tool = row.tool.as_deref().map(|tool| words.id(conn, tool)).transpose()?;
+    conn.prepare_cached(
+        "UPDATE fact SET changed = ?2, lane = ?3, ended = ?4, state = ?5, open = ?6, tool = ?7, duration = ?8, \
+         error = ?9, certainty = ?10, channels = ?11, data = ?12, derived = ?13 WHERE id = ?1",
+    )?
+    .execute(params![
+        id,
+        changed,
+        row.lane as i64,
+        row.ended,
+        row.state.map(|state| state as i64),
+        row.open,
+        tool,
+        row.duration,
+        row.error.map(|error| error as i64),
+        row.certainty as i64,
+        row.channels,
+        codec::encode_json(&row.data),
+        derived(row),
+    ])?;
+    Ok(())
+}
+
+/// What follows from other facts, as it is written.
+fn derived(row: &FactRow) -> Option<String> {
+    (!row.derived.is_empty()).then(|| serde_json::to_string(&row.derived).unwrap_or_default())
+}
+
 /// Writes only what follows from other facts.
 pub(crate) fn save_derived(conn: &Connection, id: i64, row: &FactRow, changed: i64) -> rusqlite::Result<()> {
-    let derived = (!row.derived.is_empty()).then(|| serde_json::to_string(&row.derived).unwrap_or_default());
     conn.prepare_cached("UPDATE fact SET changed = ?2, state = ?3, ended = ?4, derived = ?5 WHERE id = ?1")?
-        .execute(params![id, changed, row.state.map(|state| state as i64), row.ended, derived])?;
+        .execute(params![id, changed, row.state.map(|state| state as i64), row.ended, derived(row)])?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::append::Apply;
 use crate::project::latency;
-use crate::project::tally::{ModelSums, Tally, TaskSums};
+use crate::project::tally::{FileSums, ModelSums, Tally, TaskSums};
 
 impl Apply<'_> {
     pub(super) fn flush(&mut self) -> rusqlite::Result<()> {
@@ -38,18 +38,21 @@ impl Apply<'_> {
              AND n = 0 AND failures = 0 AND ms = 0 AND wait_ms = 0 AND input = 0 AND output = 0 AND cache_read = 0 \
              AND cache_write = 0 AND reasoning = 0 AND cost = 0 AND unpriced = 0",
         ))?;
-        for (place, sum) in &tally.rollups {
-            if sum.is_zero() {
-                continue;
-            }
-            let key = self.memory.words.id(self.conn, &place.key)?;
+        let mut rolled = Vec::new();
+        for (place, sum) in tally.rolled().into_iter().filter(|(_, sum)| !sum.is_zero()) {
+            let key = self.memory.words.id(self.conn, place.key)?;
             let (dim, level) = (place.dim.code(), place.level.code());
+            rolled.push(((dim, level, place.at, place.project, place.actor, key), sum));
+        }
+        // In the order of the table: neighbours stand on one page.
+        rolled.sort_unstable_by_key(|(place, _)| *place);
+        for ((dim, level, at, project, actor, key), sum) in rolled {
             add.execute(params![
                 dim,
                 level,
-                place.at,
-                place.project,
-                place.actor,
+                at,
+                project,
+                actor,
                 key,
                 sum.n,
                 sum.failures,
@@ -64,7 +67,7 @@ impl Apply<'_> {
                 sum.unpriced
             ])?;
             if sum.n <= 0 {
-                sweep.execute(params![dim, level, place.at, place.project, place.actor, key])?;
+                sweep.execute(params![dim, level, at, project, actor, key])?;
             }
         }
         Ok(())
@@ -81,7 +84,7 @@ impl Apply<'_> {
         let mut sweep = self.conn.prepare_cached(&format!(
             "DELETE FROM {table} WHERE level = ?1 AND at = ?2 AND project = ?3 AND tool = ?4"
         ))?;
-        for ((level, at, project, tool), more) in &tally.latencies {
+        for ((level, at, project, tool), more) in &tally.durations() {
             let tool = self.memory.words.id(self.conn, tool)?;
             let packed: Option<Vec<u8>> =
                 find.query_row(params![level.code(), at, project, tool], |row| row.get(0)).optional()?;
@@ -217,13 +220,6 @@ impl Apply<'_> {
         let mut untouch = self.conn.prepare_cached(
             "DELETE FROM file_touch WHERE task = ?1 AND path = ?2 AND occurred = ?3 AND fact = ?4",
         )?;
-        for ((task, path, occurred, fact), n) in &tally.touches {
-            if *n != 0 {
-                let path = self.memory.words.id(self.conn, path)?;
-                let statement = if *n > 0 { &mut touch } else { &mut untouch };
-                statement.execute(params![task, path, occurred, fact])?;
-            }
-        }
         let mut add = self.conn.prepare_cached(
             "INSERT INTO file_use (task, path, reads, changes, failures) VALUES (?1, ?2, ?3, ?4, ?5) \
              ON CONFLICT DO UPDATE SET reads = reads + ?3, changes = changes + ?4, failures = failures + ?5",
@@ -231,12 +227,23 @@ impl Apply<'_> {
         let mut sweep = self.conn.prepare_cached(
             "DELETE FROM file_use WHERE task = ?1 AND path = ?2 AND reads = 0 AND changes = 0",
         )?;
-        for ((task, path), (reads, changes, failures)) in &tally.files {
-            if (*reads, *changes, *failures) != (0, 0, 0) {
+        for (task, files) in &tally.files {
+            for (path, sums) in files {
+                let FileSums { reads, changes, failures, touches } = sums;
+                let is_touched = touches.values().any(|n| *n != 0);
+                if !is_touched && (*reads, *changes, *failures) == (0, 0, 0) {
+                    continue;
+                }
                 let path = self.memory.words.id(self.conn, path)?;
-                add.execute(params![task, path, reads, changes, failures])?;
-                if *reads < 0 || *changes < 0 {
-                    sweep.execute(params![task, path])?;
+                for ((occurred, fact), n) in touches.iter().filter(|(_, n)| **n != 0) {
+                    let statement = if *n > 0 { &mut touch } else { &mut untouch };
+                    statement.execute(params![task, path, occurred, fact])?;
+                }
+                if (*reads, *changes, *failures) != (0, 0, 0) {
+                    add.execute(params![task, path, reads, changes, failures])?;
+                    if *reads < 0 || *changes < 0 {
+                        sweep.execute(params![task, path])?;
+                    }
                 }
             }
         }

@@ -6,10 +6,12 @@ pub(crate) mod codec;
 mod endings;
 pub(crate) mod facts;
 mod flush;
+mod kept;
 mod life;
 mod open;
 mod owners;
 mod pack;
+mod prepared;
 pub(crate) mod read;
 mod refold;
 mod residual;
@@ -41,6 +43,7 @@ use crate::observed::{Batch, Cursor, Receipt};
 use crate::project::tally::Pricer;
 use crate::store::{QueryError, Store};
 use crate::view::Row;
+use prepared::Prepared;
 
 /// Batches that wait for the writer; more are refused.
 const QUEUE: usize = 256;
@@ -119,7 +122,7 @@ struct Listener {
 
 /// What the writer is asked to do.
 enum Job {
-    Append(Batch, Done),
+    Append(Prepared, Done),
     Run(Box<dyn FnOnce(&mut writer::Writer) + Send>),
     Close,
 }
@@ -178,7 +181,7 @@ impl Ledger {
         let done: Done = Box::new(move |answer| {
             tell.send(answer).ok();
         });
-        self.jobs.send(Job::Append(batch.in_time(), done)).map_err(|_| AppendError::Closed)?;
+        self.jobs.send(Job::Append(Prepared::of(batch), done)).map_err(|_| AppendError::Closed)?;
         told.recv().unwrap_or(Err(AppendError::Closed))
     }
 
@@ -191,11 +194,11 @@ impl Ledger {
         batch: Batch,
         done: impl FnOnce(Result<Receipt, AppendError>) + Send + 'static,
     ) -> Result<(), Full> {
-        match self.jobs.try_send(Job::Append(batch.in_time(), Box::new(done))) {
+        match self.jobs.try_send(Job::Append(Prepared::of(batch), Box::new(done))) {
             Ok(()) => Ok(()),
             Err(
                 TrySendError::Full(Job::Append(batch, _)) | TrySendError::Disconnected(Job::Append(batch, _)),
-            ) => Err(Full(batch)),
+            ) => Err(Full(batch.batch)),
             Err(_) => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 
 use super::append::{Apply, Touch};
 use super::facts::Stored;
-use super::{codec, facts};
+use super::{facts, kept, tasks};
 use crate::fold::{Told, fold_unnamed};
 use crate::project::told::Heard;
 use crate::project::{FactRow, List};
@@ -43,12 +43,13 @@ impl Apply<'_> {
 
     /// All entries of a fact.
     pub(crate) fn entries(conn: &Connection, task: i64, fact: i64) -> rusqlite::Result<Vec<Told>> {
+        let Some(key) = tasks::key(conn, task)? else { return Ok(Vec::new()) };
         let mut find =
             conn.prepare_cached("SELECT channel, data FROM entry WHERE task = ?1 AND fact = ?2")?;
         let rows = find.query_map([task, fact], |row| {
             let channel = facts::word_at(Channel::ALL, row.get(0)?).unwrap_or(Channel::Hook);
             let blob = row.get_ref(1)?.as_blob()?;
-            Ok(codec::decode_json(blob).ok().map(|entry| Told { entry, channel }))
+            Ok(kept::read(blob, &key).map(|entry| Told { entry, channel }))
         })?;
         rows.filter_map(Result::transpose).collect()
     }
@@ -95,12 +96,21 @@ impl Apply<'_> {
             (Some(row), _) => {
                 self.tally.count(&row, &filing, self.pricer, 1);
                 let id = old.as_ref().map(|old| old.id);
-                let id = facts::save(self.conn, &mut self.memory.words, task, id, &row, seq)?;
+                let is_same_place = old.as_ref().is_some_and(|old| old.row.stands_where(&row));
+                let id = match id {
+                    Some(id) if is_same_place => {
+                        facts::save_in_place(self.conn, &mut self.memory.words, id, &row, seq)?;
+                        id
+                    }
+                    id => facts::save(self.conn, &mut self.memory.words, task, id, &row, seq)?,
+                };
                 self.changed.insert((task, fact));
                 if row.list == List::Permission
+                    && let Some(signature) = row.signature
                     && let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?
+                    && let Some(asked) = &mut known.asked
                 {
-                    known.has_permissions = Some(true);
+                    asked.insert(signature);
                 }
                 Some(Rc::new(Stored { id, task, changed: seq, row }))
             }

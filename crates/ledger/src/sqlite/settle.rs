@@ -56,12 +56,12 @@ impl Apply<'_> {
         let mut permissions: BTreeSet<(i64, i64)> = BTreeSet::new();
         // Turns whose responses changed, and whether one of them did more than appear.
         let mut turns: BTreeMap<(i64, i64), bool> = BTreeMap::new();
-        // Tasks of which a permission changed: the last one may be gone now and still show on a call.
-        let mut asked: BTreeSet<i64> = BTreeSet::new();
+        // What a changed permission asked for: the last one may be gone now and still show on a call.
+        let mut asked: BTreeSet<(i64, i64)> = BTreeSet::new();
         for change in changes {
             for row in change.both() {
                 if row.list == List::Permission {
-                    asked.insert(change.task);
+                    asked.extend(row.signature.map(|signature| (change.task, signature)));
                 }
                 if row.is_call() {
                     calls.insert((change.task, row.fact));
@@ -86,7 +86,7 @@ impl Apply<'_> {
             permissions.extend(self.settle_call(task, fact)?.map(|signature| (task, signature)));
         }
         for (task, signature) in permissions {
-            if asked.contains(&task) || self.has_permissions(task)? {
+            if asked.contains(&(task, signature)) || self.was_asked(task, signature)? {
                 self.settle_permissions(task, signature)?;
             }
         }
@@ -124,12 +124,17 @@ impl Apply<'_> {
         if !stored.row.open && !OURS.iter().any(|key| stored.row.derived.contains_key(*key)) {
             return Ok(None);
         }
+        let closing = if stored.row.open { self.closing(task, &stored.row)? } else { None };
+        let is_settled = stored.row.state == Some(CallState::Running) && stored.row.ended.is_none();
+        if closing.is_none() && stored.row.open && is_settled && stored.row.derived.is_empty() {
+            return Ok(None);
+        }
         let mut new = stored.row.clone();
         for key in OURS {
             new.derived.shift_remove(key);
         }
         if new.open {
-            match self.closing(task, &new)? {
+            match closing {
                 Some(closing) => {
                     new.state = Some(closing.state);
                     new.ended = Some(closing.at);
@@ -201,21 +206,23 @@ impl Apply<'_> {
         Ok(first)
     }
 
-    /// Whether anybody was ever asked in this task. Where nobody was, calls need not be compared with each other.
-    fn has_permissions(&mut self, task: i64) -> rusqlite::Result<bool> {
+    /// Whether anybody was ever asked for such a call in this task. Where nobody was, calls need not be compared with
+    /// each other.
+    fn was_asked(&mut self, task: i64, signature: i64) -> rusqlite::Result<bool> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(false);
         };
-        if let Some(has) = known.has_permissions {
-            return Ok(has);
+        if let Some(asked) = &known.asked {
+            return Ok(asked.contains(&signature));
         }
         let list = facts::in_list(List::Permission);
-        let has = self
-            .conn
-            .prepare_cached(&format!("SELECT 1 FROM fact WHERE task = ?1 AND {list} LIMIT 1"))?
-            .exists([task])?;
-        known.has_permissions = Some(has);
-        Ok(has)
+        let mut find =
+            self.conn.prepare_cached(&format!("SELECT signature FROM fact WHERE task = ?1 AND {list}"))?;
+        let asked = find.query_map([task], |row| row.get::<_, Option<i64>>(0))?;
+        let asked: HashSet<i64> = asked.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?;
+        let was_asked = asked.contains(&signature);
+        known.asked = Some(asked);
+        Ok(was_asked)
     }
 
     /// Whether the provider's own account and somebody else tell of responses of a turn.

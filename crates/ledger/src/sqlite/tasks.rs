@@ -1,7 +1,7 @@
 //! Tasks as the writer knows them while it works.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use agent_tracer_event::{Agent, TaskId, TaskKey};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -39,8 +39,8 @@ pub(crate) struct Known {
     pub(crate) status: Option<i64>,
     /// What its facts say of where it stands, while that is known.
     pub(crate) life: Option<Life>,
-    /// Whether anybody was ever asked in it, once somebody wanted to know.
-    pub(crate) has_permissions: Option<bool>,
+    /// What anybody was ever asked for in it, by the signature of the call, once somebody wanted to know.
+    pub(crate) asked: Option<HashSet<i64>>,
     /// What is told of it up to this moment was dropped by retention; its sums are sealed.
     pub(crate) sealed_until: Option<i64>,
     /// It was made in this transaction.
@@ -127,6 +127,16 @@ impl Tasks {
     }
 }
 
+/// The agent of a task and the agent's name of its session.
+pub(crate) fn key(conn: &Connection, id: i64) -> rusqlite::Result<Option<TaskKey>> {
+    conn.prepare_cached("SELECT agent, session FROM task WHERE id = ?1")?
+        .query_row([id], |row| {
+            let agent = word_at(Agent::ALL, row.get(0)?).unwrap_or(Agent::ClaudeCode);
+            Ok(TaskKey::new(agent, row.get::<_, String>(1)?))
+        })
+        .optional()
+}
+
 /// A task as the table has it.
 fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Option<Known>> {
     let mut find = conn.prepare_cached(&format!("SELECT {COLUMNS} FROM task WHERE id = ?1"))?;
@@ -145,7 +155,7 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
                 has_children: row.get(9)?,
                 status: row.get(8)?,
                 life: None,
-                has_permissions: None,
+                asked: None,
                 sealed_until: None,
                 is_new: false,
                 is_announced: false,

@@ -11,7 +11,7 @@ use super::owners::response_of;
 use super::read::summary::OfFacts;
 use super::settle::descendants;
 use super::writer::Writer;
-use super::{AppendError, Ledger, codec, facts};
+use super::{AppendError, Ledger, codec, facts, kept, tasks};
 use crate::project::tally::Tally;
 use crate::project::told::Heard;
 
@@ -323,8 +323,7 @@ impl Apply<'_> {
             }
             self.tally.tasks.remove(task);
             self.tally.turns.retain(|(of, _), _| of != task);
-            self.tally.files.retain(|(of, _), _| of != task);
-            self.tally.touches.retain(|(of, ..), _| of != task);
+            self.tally.files.remove(task);
             self.tally.repeats.retain(|(of, _), _| of != task);
             self.tally.models.retain(|(of, ..), _| of != task);
             done.tasks += 1;
@@ -468,11 +467,11 @@ impl Apply<'_> {
 
     /// The latest moment that any entry of a task tells of.
     fn newest_told(&self, task: i64) -> rusqlite::Result<i64> {
+        let Some(key) = tasks::key(self.conn, task)? else { return Ok(0) };
         let mut find = self.conn.prepare_cached("SELECT data FROM entry WHERE task = ?1")?;
         let mut newest = 0;
         for blob in find.query_map([task], |row| row.get::<_, Vec<u8>>(0))? {
-            let entry: Option<agent_tracer_event::Entry> = codec::decode_json(&blob?).ok();
-            newest = newest.max(entry.map_or(0, |entry| entry.occurred_at.0));
+            newest = newest.max(kept::read(&blob?, &key).map_or(0, |entry| entry.occurred_at.0));
         }
         Ok(newest)
     }

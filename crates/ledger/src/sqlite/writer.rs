@@ -8,8 +8,9 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::append::{Apply, Changed, Memory};
+use super::prepared::Prepared;
 use super::{AppendError, Done, Job, Listener};
-use crate::observed::{Batch, Receipt};
+use crate::observed::Receipt;
 use crate::project::tally::Pricer;
 
 /// A group is at most this many observations, so that nobody waits long for a commit.
@@ -153,9 +154,9 @@ impl Writer {
     }
 
     /// Writes a group in one transaction. If that fails, each part gets its own, so that one cannot sink the others.
-    fn group(&mut self, group: Vec<(Batch, Done)>) {
-        let batches: Vec<&Batch> = group.iter().map(|(batch, _)| batch).collect();
-        match self.write(&batches) {
+    fn group(&mut self, mut group: Vec<(Prepared, Done)>) {
+        let batches: Vec<&mut Prepared> = group.iter_mut().map(|(batch, _)| batch).collect();
+        match self.write(batches) {
             Ok(receipts) => {
                 for ((_, done), receipt) in group.into_iter().zip(receipts) {
                     done(Ok(receipt));
@@ -167,8 +168,9 @@ impl Writer {
                 }
             }
             Err(_) => {
-                for (batch, done) in group {
-                    let answer = self.write(&[&batch]).map(|mut receipts| receipts.pop().unwrap_or_default());
+                for (mut batch, done) in group {
+                    let answer =
+                        self.write(vec![&mut batch]).map(|mut receipts| receipts.pop().unwrap_or_default());
                     done(answer);
                 }
             }
@@ -176,8 +178,8 @@ impl Writer {
         self.cut_log();
     }
 
-    fn write(&mut self, batches: &[&Batch]) -> Result<Vec<Receipt>, AppendError> {
-        self.change(|apply| batches.iter().map(|batch| apply.batch(batch)).collect())
+    fn write(&mut self, batches: Vec<&mut Prepared>) -> Result<Vec<Receipt>, AppendError> {
+        self.change(|apply| batches.into_iter().map(|batch| apply.batch(batch)).collect())
     }
 
     /// Does something in one transaction, folds what it touched, commits, and tells the listeners.
@@ -246,12 +248,12 @@ impl Writer {
 }
 
 /// Adds what else waits. Gives back the job that does not belong to the group.
-fn gather(jobs: &Receiver<Job>, group: &mut Vec<(Batch, Done)>) -> Option<Job> {
-    let mut size: usize = group.iter().map(|(batch, _)| batch.observed.len().max(1)).sum();
+fn gather(jobs: &Receiver<Job>, group: &mut Vec<(Prepared, Done)>) -> Option<Job> {
+    let mut size: usize = group.iter().map(|(batch, _)| batch.len()).sum();
     while size < GROUP {
         match jobs.try_recv() {
             Ok(Job::Append(batch, done)) => {
-                size += batch.observed.len().max(1);
+                size += batch.len();
                 group.push((batch, done));
             }
             Ok(other) => return Some(other),

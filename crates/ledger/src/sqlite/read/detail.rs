@@ -11,8 +11,8 @@ use super::task;
 use super::text::Texts;
 use crate::fold::{Told, fold};
 use crate::project::List;
-use crate::sqlite::codec;
 use crate::sqlite::facts::{self, Stored, word_at};
+use crate::sqlite::{kept, tasks};
 use crate::store::{Answer, QueryError};
 use crate::view::{EventDetail, Row, ToldEntry};
 
@@ -31,15 +31,14 @@ pub(crate) fn event(conn: &Connection, id: &FactId) -> Answer<EventDetail> {
         "SELECT seq, uid, channel, machine, data FROM entry WHERE task = ?1 AND fact = ?2 LIMIT ?3",
     )?;
     let mut rows = find.query([task, stored.row.fact, MOST_ENTRIES])?;
+    let key = tasks::key(conn, task)?.ok_or(QueryError::NotFound)?;
     let mut texts = Texts::new(conn);
     let mut told = Vec::new();
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
         let channel = word_at(Channel::ALL, row.get(2)?).unwrap_or(Channel::Http);
         // An entry that cannot be read says nothing here; the row still shows what was folded from it.
-        let Ok(entry) = codec::decode_json::<Entry>(row.get_ref(4)?.as_blob().unwrap_or_default()) else {
-            continue;
-        };
+        let Some(entry) = kept::read(row.get_ref(4)?.as_blob().unwrap_or_default(), &key) else { continue };
         entries.push(ToldEntry {
             seq: u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
             entry_id: entry_id(row.get(1)?),
