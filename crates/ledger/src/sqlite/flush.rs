@@ -42,11 +42,11 @@ impl Apply<'_> {
         for (place, sum) in tally.rolled().into_iter().filter(|(_, sum)| !sum.is_zero()) {
             let key = self.memory.words.id(self.conn, place.key)?;
             let (dim, level) = (place.dim.code(), place.level.code());
-            rolled.push(((dim, level, place.at, place.project, place.actor, key), sum));
+            rolled.push(((level, place.at, dim, place.project, place.actor, key), sum));
         }
         // In the order of the table: neighbours stand on one page.
         rolled.sort_unstable_by_key(|(place, _)| *place);
-        for ((dim, level, at, project, actor, key), sum) in rolled {
+        for ((level, at, dim, project, actor, key), sum) in rolled {
             add.execute(params![
                 dim,
                 level,

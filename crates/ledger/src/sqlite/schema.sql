@@ -140,6 +140,10 @@ CREATE INDEX task_newest ON task
 CREATE INDEX task_status ON task (status, last, id, waiting, events) WHERE events > 0;
 CREATE INDEX task_project ON task
   (project, last, id, status, background, agent, agent_type, model, failures, started, waiting, events) WHERE events > 0;
+-- Tasks that went on for more than a day: few, and the only ones that a moment long before their end may have seen.
+CREATE INDEX task_long ON task
+  (last, id, status, background, agent, agent_type, project, model, failures, started, waiting, events)
+  WHERE events > 0 AND last - started > 86400000;
 CREATE INDEX task_changed ON task (changed);
 CREATE INDEX task_parent ON task (parent) WHERE parent IS NOT NULL;
 CREATE INDEX task_forked ON task (forked) WHERE forked IS NOT NULL;
@@ -273,7 +277,8 @@ CREATE TABLE rollup (
   reasoning INTEGER NOT NULL,
   cost      INTEGER NOT NULL,
   unpriced  INTEGER NOT NULL,
-  PRIMARY KEY (dim, level, at, project, actor, key)
+  -- By time first: what one event counts into stands on a few pages, whatever it is told apart by.
+  PRIMARY KEY (level, at, dim, project, actor, key)
 ) WITHOUT ROWID;
 -- The files that were used most in a stretch.
 CREATE INDEX rollup_top ON rollup (level, at, project, n + failures, n) WHERE dim = 7;

@@ -16,6 +16,7 @@ mod queries;
 mod queries_numbers;
 mod queries_odd;
 mod queries_search;
+mod queries_until;
 mod queries_world;
 mod truth;
 mod upkeep;

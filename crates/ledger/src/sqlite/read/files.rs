@@ -10,7 +10,7 @@ use super::row::RowBuilder;
 use super::spent::count;
 use super::text::Texts;
 use super::{cursor, task};
-use crate::project::tally::{ALL_PROJECTS, Dim};
+use crate::project::tally::ALL_PROJECTS;
 use crate::project::time::{Level, pieces};
 use crate::store::{Answer, Paging, Range};
 use crate::view::{FileStat, FileUse, FileUser, Page};
@@ -115,10 +115,13 @@ pub(crate) fn distinct(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<(u6
 }
 
 /// The best of each stretch that may be among the best of all.
-const BEST_OF_STRETCH: usize = 300;
+const BEST_OF_STRETCH: usize = 200;
 
 /// So many files are ranked; a list that goes deeper than that has lost its meaning.
 const BEST_OF_ALL: usize = 150;
+
+/// So many, where each must be looked up in every stretch that it is not among the best of.
+const BEST_OF_MANY: usize = 100;
 
 /// A file that may be among those used most.
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +155,7 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
                 best.extend(any.then_some(found));
                 Ok(any)
             },
-            |at| rollup::next(conn, Dim::File, piece.level, at),
+            |at| rollup::next(conn, piece.level, at),
         )?;
     }
     let mut ranked = candidates(&best, &actors);
@@ -213,13 +216,19 @@ impl Best {
              WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 AND actor = ?4 AND key = ?5",
         )?;
         let (level, at) = self.stretch;
+        for (place, value) in [(1, level), (2, at), (3, project)] {
+            find.raw_bind_parameter(place, value)?;
+        }
         for actor in actors {
+            find.raw_bind_parameter(4, actor)?;
             for file in &mut *files {
                 let (reads, changes) = match self.used.get(&(file.path, *actor)) {
                     Some(used) => *used,
                     None if self.is_all => continue,
                     None => {
-                        let mut rows = find.query(params![level, at, project, actor, file.path])?;
+                        // Thousands of look-ups that differ in one value: the others stay bound.
+                        find.raw_bind_parameter(5, file.path)?;
+                        let mut rows = find.raw_query();
                         let Some(row) = rows.next()? else { continue };
                         (row.get(0)?, row.get(1)?)
                     }
@@ -245,7 +254,7 @@ fn candidates(best: &[Best], actors: &[i64]) -> Vec<Ranked> {
     let mut ranked: Vec<(i64, i64, (i64, i64))> =
         sums.into_iter().map(|(path, (sum, stretch))| (-sum, path, stretch)).collect();
     ranked.sort_unstable();
-    ranked.truncate(BEST_OF_ALL);
+    ranked.truncate(if best.iter().all(|stretch| stretch.is_all) { BEST_OF_ALL } else { BEST_OF_MANY });
     // Neighbours in the table are looked up one after the other.
     ranked.sort_unstable_by_key(|(_, path, _)| *path);
     ranked.into_iter().map(|(_, path, stretch)| Ranked { path, reads: 0, changes: 0, stretch }).collect()

@@ -3,9 +3,9 @@
 use agent_tracer_event::{Channel, Millis, Outcome};
 use rusqlite::{Connection, OptionalExtension};
 
-use super::follower;
 use super::row::agent_at;
 use super::spent::count;
+use super::{follower, rollup};
 use crate::project::tally::ALL_PROJECTS;
 use crate::sqlite::facts::word_at;
 use crate::store::Answer;
@@ -100,11 +100,10 @@ pub(crate) fn sources(conn: &Connection) -> Answer<Vec<SourceHealth>> {
 /// The store.
 pub(crate) fn health(conn: &Connection) -> Answer<StoreHealth> {
     let pragma = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let events: i64 = conn
-        .prepare_cached(
-            "SELECT coalesce(sum(n), 0) FROM rollup WHERE dim = 0 AND level = 2 AND at >= ?1 AND project = ?2",
-        )?
-        .query_row([i64::MIN, ALL_PROJECTS], |row| row.get(0))?;
+    let mut events = 0_i64;
+    rollup::visit_months(conn, rollup::Of::One(ALL_PROJECTS), |rolled| {
+        events = events.saturating_add(rolled.sums.n);
+    })?;
     let tasks: i64 = conn
         .prepare_cached("SELECT count(*) FROM task INDEXED BY task_newest WHERE events > 0")?
         .query_row([], |row| row.get(0))?;

@@ -17,7 +17,7 @@ use crate::view::{Loop, Page};
 const LEAST: i64 = 3;
 
 /// The loops of so many tasks are gathered and sorted; of more, the list of all loops is walked.
-const FEW_TASKS: usize = 2_000;
+const FEW_TASKS: usize = 8_000;
 
 #[derive(Clone, Copy, Debug)]
 struct Repeat {

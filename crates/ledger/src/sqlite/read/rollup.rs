@@ -57,16 +57,13 @@ impl Scope {
     /// The words of everybody who ever acted and is in it.
     pub(crate) fn actors(&self, conn: &Connection) -> rusqlite::Result<Vec<i64>> {
         // Months have a handful of rows each in which everybody stands.
-        let mut find = conn.prepare_cached(
-            "SELECT actor FROM rollup WHERE dim = ?1 AND level = ?2 AND at >= ?3 AND project = ?4",
-        )?;
+        let mut known = BTreeSet::new();
+        visit_months(conn, Of::One(ALL_PROJECTS), |rolled| {
+            known.insert(rolled.actor);
+        })?;
         let mut texts = Texts::new(conn);
-        let rows = find
-            .query_map(params![Dim::Activity.code(), Level::Month.code(), i64::MIN, ALL_PROJECTS], |row| {
-                row.get::<_, i64>(0)
-            })?;
         let mut actors = Vec::new();
-        for actor in rows.collect::<rusqlite::Result<BTreeSet<_>>>()? {
+        for actor in known {
             if self.has(&texts.word(actor)?) {
                 actors.push(actor);
             }
@@ -152,14 +149,21 @@ pub(crate) fn clipped(conn: &Connection, range: &Range) -> rusqlite::Result<Opti
 
 /// Every project that ever had anything, by its word.
 pub(crate) fn projects(conn: &Connection) -> rusqlite::Result<BTreeSet<i64>> {
-    let mut find = conn.prepare_cached(
-        "SELECT project FROM rollup WHERE dim = ?1 AND level = ?2 AND at >= ?3 AND project > ?4",
-    )?;
-    let rows = find
-        .query_map(params![Dim::Activity.code(), Level::Month.code(), i64::MIN, ALL_PROJECTS], |row| {
-            row.get::<_, i64>(0)
-        })?;
-    rows.collect()
+    let mut projects = BTreeSet::new();
+    visit_months(conn, Of::Each, |rolled| {
+        projects.insert(rolled.project);
+    })?;
+    Ok(projects)
+}
+
+/// Visits what happened in every month that had anything.
+pub(crate) fn visit_months(conn: &Connection, of: Of, mut seen: impl FnMut(&Rolled)) -> rusqlite::Result<()> {
+    let Some(first) = next(conn, Level::Month, i64::MIN)? else { return Ok(()) };
+    let piece = Piece { level: Level::Month, from: first, to: i64::MAX };
+    visit_piece(conn, Dim::Activity, &piece, of, &mut |rolled| {
+        seen(rolled);
+        Ok(())
+    })
 }
 
 /// Visits the stretches of a piece in order. Where there is nothing in one, it goes on with the next that has anything:
@@ -181,13 +185,11 @@ pub(crate) fn visit_stretches(
     Ok(())
 }
 
-/// The first stretch from a moment on in which there is anything of a dimension, of whichever project.
-pub(crate) fn next(conn: &Connection, dim: Dim, level: Level, at: i64) -> rusqlite::Result<Option<i64>> {
-    conn.prepare_cached(
-        "SELECT at FROM rollup WHERE dim = ?1 AND level = ?2 AND at >= ?3 ORDER BY at LIMIT 1",
-    )?
-    .query_row(params![dim.code(), level.code(), at], |row| row.get(0))
-    .optional()
+/// The first stretch from a moment on in which there is anything at all.
+pub(crate) fn next(conn: &Connection, level: Level, at: i64) -> rusqlite::Result<Option<i64>> {
+    conn.prepare_cached("SELECT at FROM rollup WHERE level = ?1 AND at >= ?2 ORDER BY at LIMIT 1")?
+        .query_row(params![level.code(), at], |row| row.get(0))
+        .optional()
 }
 
 const COLUMNS: &str = "at, project, actor, key, n, failures, ms, wait_ms, input, output, cache_read, cache_write, \
@@ -272,7 +274,7 @@ pub(crate) fn visit_piece(
             }
             Ok(any)
         },
-        |at| next(conn, dim, piece.level, at),
+        |at| next(conn, piece.level, at),
     )
 }
 

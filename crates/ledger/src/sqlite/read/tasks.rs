@@ -156,7 +156,42 @@ fn find(
         return Ok(places);
     }
     narrow(&mut all, &stretches);
-    walk(conn, if filter.project.is_some() { "task_project" } else { "task_newest" }, all, limit)
+    let index = if filter.project.is_some() { "task_project" } else { "task_newest" };
+    match filter.until {
+        Some(until) => walk_until(conn, index, &all, until.0, limit),
+        None => walk(conn, index, all, limit),
+    }
+}
+
+/// A task that goes on for longer is a long one. The index of those begins there.
+const LONG_MS: i64 = 86_400_000;
+
+/// Walks over tasks that began before a moment without a look at all that came after it: first the long ones that went
+/// on for more than a day from then, then those that ended within that day, then those that had ended.
+fn walk_until(conn: &Connection, index: &str, all: &Conditions, until: i64, limit: usize) -> Answer<Places> {
+    let a_day_later = until.saturating_add(LONG_MS);
+    let mut places = Places::new();
+    for (index, from, to) in [
+        ("task_long", Some(a_day_later), None),
+        (index, Some(until), Some(a_day_later)),
+        (index, None, Some(until)),
+    ] {
+        if places.len() >= limit {
+            break;
+        }
+        let mut own = all.clone();
+        if index == "task_long" {
+            own.add(&format!(" AND last - started > {LONG_MS}"));
+        }
+        if let Some(from) = from {
+            own.and("last >=", from, "");
+        }
+        if let Some(to) = to {
+            own.and("last <", to, "");
+        }
+        places.extend(walk(conn, index, own, limit - places.len())?);
+    }
+    Ok(places)
 }
 
 /// Adds that a task must be in one of the stretches, if there are any.
