@@ -69,6 +69,17 @@ impl PrivacyFile {
 
     /// Whether a file is of a session that ran while recording was switched off.
     pub(crate) fn keeps_out(&self, file: &Path) -> bool {
+        let name = file.to_string_lossy();
+        self.any_unrecorded(|id| name.contains(id))
+    }
+
+    /// Whether a session ran while recording was switched off.
+    #[must_use]
+    pub fn keeps_out_session(&self, session: &str) -> bool {
+        self.any_unrecorded(|id| id == session)
+    }
+
+    fn any_unrecorded(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         let Some(list) = &self.unrecorded else { return false };
         let length = std::fs::metadata(&list.path).map_or(0, |facts| facts.len());
         let mut last = list.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -78,8 +89,7 @@ impl PrivacyFile {
         {
             *last = (length, ids);
         }
-        let name = file.to_string_lossy();
-        last.1.iter().any(|id| name.contains(id.as_str()))
+        last.1.iter().any(|id| is_meant(id))
     }
 
     /// The settings as they are now.
@@ -150,6 +160,7 @@ mod tests {
         let beside = format!("/home/dev/.claude/projects/-shop/{id}/subagents/agent-a1.jsonl");
         assert!(file.keeps_out(Path::new(&beside)));
         assert!(!file.keeps_out(Path::new("/home/dev/.claude/projects/-shop/5a13.jsonl")));
+        assert!(file.keeps_out_session(id) && !file.keeps_out_session("5a13") && !file.keeps_out_session(""));
     }
 
     #[test]

@@ -156,6 +156,9 @@ pub struct Doors {
     pub privacy: Ask<Arc<Privacy>>,
     /// Sessions that were excluded before.
     pub excluded: Remembered,
+    /// Whether a session ran while recording was switched off, by the agent's id of it. Asked for every event that is
+    /// posted, so it must not take long.
+    pub unrecorded: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// A file of the dashboard by its path without the first slash; `index.html` is the page itself.
     pub assets: FindAsset,
 }

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agent_tracer_event::Millis;
-use agent_tracer_ledger::{Batch, Receipt};
+use agent_tracer_event::{Entry, Millis};
+use agent_tracer_ledger::{Batch, Receipt, Verdict};
 use axum::http::StatusCode;
 use tokio::sync::oneshot;
 
@@ -12,10 +12,11 @@ use crate::doors::AppendError;
 use crate::problem::Problem;
 
 /// Brings a batch. The answer comes after the commit.
-pub(crate) async fn bring(app: &App, batch: Batch) -> Result<Receipt, Problem> {
+pub(crate) async fn bring(app: &App, mut batch: Batch) -> Result<Receipt, Problem> {
     if batch.observed.is_empty() && batch.cursors.is_empty() && batch.skipped == 0 {
         return Ok(Receipt::default());
     }
+    keep_out(app, &mut batch);
     let (done, written) = oneshot::channel();
     // Nobody waits any more if the request was given up; the batch is written all the same.
     let submitted = app.doors.append.submit(batch, Box::new(move |receipt| drop(done.send(receipt))));
@@ -27,6 +28,26 @@ pub(crate) async fn bring(app: &App, batch: Batch) -> Result<Receipt, Problem> {
         Ok(Err(error)) => Err(refused(&error)),
         Err(_) => Err(refused(&AppendError::Closed)),
     }
+}
+
+/// Refuses what is told of sessions that ran while recording was switched off: hooks, telemetry and programs may post
+/// without knowing.
+fn keep_out(app: &App, batch: &mut Batch) {
+    for observed in &mut batch.observed {
+        let Verdict::Read(reading) = &observed.verdict else { continue };
+        if reading.entries.iter().flat_map(sessions).any(|session| (app.doors.unrecorded)(session)) {
+            observed.verdict = Verdict::Refused("recording was switched off for this session".to_owned());
+            observed.payload = None;
+            observed.kept = None;
+        }
+    }
+}
+
+/// The sessions that an entry belongs to: its own, and those above it.
+fn sessions(entry: &Entry) -> impl Iterator<Item = &str> {
+    let above =
+        ["rootSession", "parentSession"].into_iter().filter_map(|key| entry.metadata.get(key)?.as_str());
+    std::iter::once(entry.task.runtime_session.as_str()).chain(above)
 }
 
 fn refused(error: &AppendError) -> Problem {

@@ -4,7 +4,7 @@ use agent_tracer_event::{Agent, Channel, Kind, Subject};
 use agent_tracer_ledger::Verdict;
 use serde_json::{Value, json};
 
-use crate::world::{TOKEN, World};
+use crate::world::{TOKEN, UNRECORDED, World};
 
 fn fixtures() -> Vec<(Agent, String)> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
@@ -102,4 +102,39 @@ fn what_is_no_payload_is_told_and_counted() {
     let verdicts = world.memory.verdicts();
     assert_eq!(verdicts.len(), 6);
     assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Malformed(_))));
+}
+
+#[test]
+fn nothing_is_kept_of_a_session_that_ran_while_recording_was_switched_off() {
+    let world = World::new();
+    let hook = json!({"hook_event_name": "UserPromptSubmit", "session_id": UNRECORDED, "prompt": "quiet"});
+    assert_eq!(world.post("/hooks/claude", &hook).status, 200);
+    let child = json!({"hook_event_name": "PreToolUse", "session_id": UNRECORDED, "agent_id": "a1", "agent_type": "Explore",
+        "tool_name": "Read", "tool_use_id": "toolu_1", "tool_input": {"file_path": "/x"}});
+    assert_eq!(world.post("/hooks/claude", &child).status, 200);
+    let event = json!({"events": [{"kind": "user.message", "runtimeSource": "claude_code", "title": "quiet",
+        "runtimeSessionId": UNRECORDED}]});
+    assert_eq!(world.post("/ingest/v1/events", &event).status, 202);
+    let ensure = json!({"runtimeSource": "claude_code", "runtimeSessionId": UNRECORDED, "title": "quiet"});
+    assert_eq!(world.post("/ingest/v1/sessions/ensure", &ensure).status, 200);
+    let of = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+    for agent in [None, Some("a1")] {
+        let mut attributes = vec![
+            of("event.name", "api_request"),
+            of("session.id", UNRECORDED),
+            of("request_id", "req_1"),
+            of("input_tokens", "7"),
+        ];
+        attributes.extend(agent.map(|agent| of("agent_id", agent)));
+        let record = json!({"timeUnixNano": "1794772610184000000", "attributes": attributes});
+        let export = json!({"resourceLogs": [{"resource": {"attributes": [of("service.name", "claude-code")]},
+            "scopeLogs": [{"logRecords": [record]}]}]});
+        assert_eq!(world.post("/v1/logs", &export).status, 200);
+    }
+    let brought = world.memory.brought.lock().unwrap();
+    assert!(brought.len() >= 6, "{}", brought.len());
+    for observed in brought.iter() {
+        assert!(matches!(observed.verdict, Verdict::Refused(_)), "{observed:?}");
+        assert_eq!((&observed.kept, observed.payload), (&None, None));
+    }
 }

@@ -52,6 +52,7 @@ impl Real {
             dead_letters: DeadLetters::none(),
             privacy: Arc::new(|| Arc::new(Privacy::default())),
             excluded: agent_tracer_server::Remembered::default(),
+            unrecorded: Arc::new(|_| false),
             assets: Arc::new(|_| None),
         };
         Self { server: serve(config, doors).unwrap(), ledger, _folder: folder }

@@ -58,6 +58,7 @@ impl World {
                 Arc::new(move || privacy.lock().unwrap().clone())
             },
             excluded: agent_tracer_server::Remembered::default(),
+            unrecorded: Arc::new(|session| session == UNRECORDED),
             assets: Arc::new(asset),
         };
         let server = serve(config, doors)?;
@@ -104,6 +105,9 @@ fn dead_letters() -> DeadLetters {
         }),
     }
 }
+
+/// A session that ran while recording was switched off.
+pub(crate) const UNRECORDED: &str = "0f0e0d0c-1111-4222-8333-444455556666";
 
 pub(crate) fn task(session: &str) -> TaskKey {
     TaskKey::new(Agent::ClaudeCode, session)

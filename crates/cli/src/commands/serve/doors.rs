@@ -59,6 +59,10 @@ impl Shared {
                     home_dir: now.home_dir.clone(),
                 })
             }),
+            unrecorded: {
+                let privacy = Arc::clone(&self.privacy);
+                Arc::new(move |session| privacy.keeps_out_session(session))
+            },
             excluded: excluded::remembered(excluded::path(&self.home), &self.privacy.current().config),
             assets: Arc::new(crate::dashboard::file),
         }
