@@ -205,8 +205,9 @@ pub trait Store: Send + Sync {
     fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>>;
     /// How much of each agent's rate limits is used, and when they will be reached.
     fn limits(&self, now: Millis) -> Answer<Page<Limit>>;
-    /// What a task and all below it spent, by model.
-    fn task_usage(&self, id: &TaskId) -> Answer<Page<UsageBucket>>;
+    /// What a task and all below it spent, by model, skill, project, agent, type of agent or task. The parts by skill are
+    /// not the whole: most responses are given for none.
+    fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>>;
     fn files(&self, range: &Range) -> Answer<Page<FileStat>>;
     fn skills(&self, range: &Range) -> Answer<Page<SkillStat>>;
     fn mcp(&self, range: &Range) -> Answer<Page<McpStat>>;

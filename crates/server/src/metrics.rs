@@ -78,6 +78,7 @@ fn text(app: &App) -> Result<String, Problem> {
     let (mut tokens, mut costs) = (Metric::new(), Metric::new());
     let (mut type_calls, mut type_failed) = (Metric::new(), Metric::new());
     let (mut type_tokens, mut type_costs) = (Metric::new(), Metric::new());
+    let (mut type_tool_time, mut runs, mut run_time) = (Metric::new(), Metric::new(), Metric::new());
     for agent in Agent::ALL.iter().copied() {
         let name = agent.as_str();
         for tool in all(&range(agent), |range| store.tools(range))? {
@@ -97,6 +98,9 @@ fn text(app: &App) -> Result<String, Problem> {
             type_calls.add(labels(&set), kind.tool_calls as f64);
             type_failed.add(labels(&set), kind.failures as f64);
             spent(&set, &kind.usage, &mut type_tokens, &mut type_costs);
+            type_tool_time.add(labels(&set), kind.tool_ms as f64 / 1_000.0);
+            runs.add(labels(&set), kind.tasks as f64);
+            run_time.add(labels(&set), kind.run_ms as f64 / 1_000.0);
         }
     }
     out.metric("agent_tracer_tool_calls_total", "counter", "Tool calls.", calls);
@@ -116,6 +120,11 @@ fn text(app: &App) -> Result<String, Problem> {
     out.metric("agent_tracer_agent_tool_failures_total", "counter", words, type_failed);
     out.metric("agent_tracer_agent_tokens_total", "counter", "Tokens by type of agent.", type_tokens);
     out.metric("agent_tracer_agent_cost_dollars_total", "counter", "Cost by type of agent.", type_costs);
+    let words = "Time in tool calls by type of agent.";
+    out.metric("agent_tracer_agent_tool_seconds_total", "counter", words, type_tool_time);
+    out.metric("agent_tracer_agent_runs_total", "counter", "Sessions and subagents by type of agent.", runs);
+    let words = "How long they ran, from their first event to their last.";
+    out.metric("agent_tracer_agent_run_seconds_total", "counter", words, run_time);
     Ok(out.0)
 }
 

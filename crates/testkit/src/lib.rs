@@ -9,6 +9,8 @@
     reason = "a broken fixture fails the test"
 )]
 
+mod telemetry;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -173,10 +175,10 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// A row of a file.
-fn of_file(agent: Agent, path: &Path, name: String, reading: Reading) -> Observed {
+fn of_file(agent: Agent, path: &str, name: String, reading: Reading) -> Observed {
     Observed {
         name,
-        source: Some(below(path)),
+        source: Some(path.to_owned()),
         agent,
         channel: Channel::Transcript,
         arrived: Millis(0),
@@ -193,7 +195,12 @@ fn transcript(path: &Path) -> Part {
     let mut observed = Vec::new();
     let mut push = |offset: String, reading: Reading| {
         if !reading.entries.is_empty() || !reading.unrecognised.is_empty() {
-            observed.push(of_file(Agent::ClaudeCode, path, format!("{}@{offset}", below(path)), reading));
+            observed.push(of_file(
+                Agent::ClaudeCode,
+                &below(path),
+                format!("{}@{offset}", below(path)),
+                reading,
+            ));
         }
     };
     match Place::of(path.to_str().unwrap()) {
@@ -231,13 +238,19 @@ fn codex(version: &Path) -> Vec<Scenario> {
 }
 
 fn rollout(path: &Path) -> Part {
-    let content = fs::read(path).unwrap();
+    // The name on disk has the time and the thread; fixtures are called after their scenario.
+    let observed = rollout_of(&below(path), &fs::read(path).unwrap());
+    Part { path: below(path), channel: Channel::Transcript, observed }
+}
+
+/// What a rollout of this name would bring.
+#[must_use]
+pub fn rollout_of(path: &str, content: &[u8]) -> Vec<Observed> {
     let config = config();
     let rules = Rules { config: &config, hash_key: [7; 16], home_dir: None };
-    // The name on disk has the time and the thread; fixtures are called after their scenario.
-    let mut reader = RolloutReader::new(file_name(path));
+    let mut reader = RolloutReader::new(path.rsplit('/').next().unwrap());
     let mut observed = Vec::new();
-    LineSplitter::new(0).push(&content, |line| {
+    LineSplitter::new(0).push(content, |line| {
         let Line::Complete { bytes, offset } = line else { panic!("no captured line is too long") };
         let name = reader.observation(offset);
         if let Row::Read(reading) = reader.read(&rules, bytes, offset, Millis(0))
@@ -246,5 +259,5 @@ fn rollout(path: &Path) -> Part {
             observed.push(of_file(Agent::Codex, path, name, reading));
         }
     });
-    Part { path: below(path), channel: Channel::Transcript, observed }
+    observed
 }

@@ -30,7 +30,7 @@ pub(crate) enum ByName {
     Project,
     /// The agent: Claude Code or Codex
     Agent,
-    /// The skill that a response was given for
+    /// The skill that a response was given for; with `--files` slower, because every row is read
     Skill,
 }
 

@@ -7,6 +7,7 @@ mod files;
 mod page;
 mod stored;
 mod sum;
+mod whole;
 
 use std::process::ExitCode;
 

@@ -78,6 +78,37 @@ fn the_files_alone_say_what_the_provider_answered_to_each_session_and_agent() {
 }
 
 #[test]
+fn sessions_and_days_are_told_apart_by_whatever_was_asked_and_the_files_agree_on_skills() {
+    let world = full();
+    for by in ["model", "project", "agent"] {
+        for item in items(&json(&world, &["usage", "session", "--by", by])) {
+            let parts = item["parts"].as_array().into_iter().flatten().map(|part| four(&part["usage"]));
+            let sum = parts
+                .fold([0; 4], |sum: [u64; 4], part| std::array::from_fn(|index| sum[index] + part[index]));
+            assert_eq!(sum, four(&item["usage"]), "by {by}: {item}");
+        }
+    }
+    for period in ["session", "daily", "blocks"] {
+        let told = |more: &[&str]| -> Vec<(String, String, [u64; 4])> {
+            let answer = json(&world, &[&["usage", period, "--by", "skill", "--tz", "UTC"], more].concat());
+            let mut all = Vec::new();
+            for item in items(&answer) {
+                for part in item["parts"].as_array().into_iter().flatten() {
+                    let text = |value: &Value| value.as_str().expect("a key").to_owned();
+                    all.push((text(&item["key"]), text(&part["key"]), four(&part["usage"])));
+                }
+            }
+            all.sort();
+            all
+        };
+        let stored = told(&[]);
+        assert!(stored.iter().any(|(_, skill, _)| skill == "greet"), "{period}: {stored:?}");
+        assert!(stored.iter().any(|(_, skill, _)| skill == "shout"), "{period}: {stored:?}");
+        assert_eq!(told(&["--files"]), stored, "{period}");
+    }
+}
+
+#[test]
 fn the_ledger_and_the_files_give_one_answer() {
     let world = full();
     for period in ["daily", "weekly", "monthly", "blocks"] {
@@ -143,8 +174,6 @@ fn words_that_make_no_sense_are_refused() {
     let world = full();
     for (words, said) in [
         (&["usage", "--tz", "Mars/Base"][..], "is no time zone"),
-        (&["usage", "--files", "--by", "skill"], "not told apart by skill"),
-        (&["usage", "session", "--by", "project"], "by model only"),
         (&["usage", "--since", "1d", "--until", "2d"], "before `--since`"),
     ] {
         let answer = world.run(words).ended_with(2);

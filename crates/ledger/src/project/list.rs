@@ -84,6 +84,8 @@ impl List {
             Kind::ContextSnapshot | Kind::ModelSwitched => Self::Context,
             Kind::ContextSaved if fact.metadata.contains_key("compactPhase") => Self::Context,
             Kind::TokenUsage => Self::Response,
+            // An attempt that says what it used, of which a better account may tell too.
+            Kind::ModelRequest if text("usageSource") == Some("hook") => Self::Response,
             Kind::TurnInterrupted => Self::Interrupt,
             Kind::TerminalCommand => Self::Command,
             _ if matches!(text("subtypeKey"), Some("web_search" | "web_fetch")) => Self::Web,

@@ -193,6 +193,19 @@ impl FactRow {
         self.meta(key)?.as_str()
     }
 
+    /// The skill that it activated or tried to: by the tool for it, by reading it, or by a typed command.
+    #[must_use]
+    pub fn skill(&self) -> Option<&str> {
+        let name = match self.kind? {
+            Kind::UserPromptExpansion if self.text("expansionType") == Some("slash_command") => {
+                self.text("commandName")
+            }
+            _ if self.is_call() => self.text("skillName"),
+            _ => None,
+        };
+        name.filter(|name| !name.is_empty())
+    }
+
     /// What a response cost, if it counts here.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {

@@ -36,7 +36,7 @@ pub enum Dim {
     Command = 4,
     /// MCP calls by server and tool.
     Mcp = 5,
-    /// Activations by skill; tokens are those of responses that name the skill.
+    /// Activations by skill; tokens are those of responses that were given for it, which `ms` counts.
     Skill = 6,
     /// Files by path: `n` counts reads, `failures` counts changes.
     File = 7,
@@ -61,8 +61,8 @@ impl Dim {
     #[must_use]
     pub const fn levels(self) -> &'static [Level] {
         match self {
-            Self::Activity | Self::Tool | Self::Model | Self::Error => &Level::ALL,
-            Self::Command | Self::Mcp | Self::Skill | Self::File => &[Level::Day, Level::Month],
+            Self::Activity | Self::Tool | Self::Model | Self::Error | Self::Skill => &Level::ALL,
+            Self::Command | Self::Mcp | Self::File => &[Level::Day, Level::Month],
         }
     }
 }
@@ -358,6 +358,8 @@ pub struct Tally {
     pub repeats: HashMap<(i64, i64), (i64, i64)>,
     /// Responses by task and model, and whether they are copies that count elsewhere.
     pub models: HashMap<(i64, String, bool), ModelSums>,
+    /// Activations and responses by task and skill, as in [`Dim::Skill`].
+    pub skills: HashMap<(i64, String), Measures>,
 }
 
 /// Changes what stands under a key, which need not be owned unless it is new.
@@ -440,16 +442,21 @@ impl Tally {
             let model = row.text("model").unwrap_or("unknown");
             self.roll(Dim::Model, row.occurred, filing, model, Measures { n: 1, ..spent }.times(sign));
             if let Some(skill) = row.text("attributionSkill") {
-                self.roll(Dim::Skill, row.occurred, filing, skill, spent.times(sign));
+                self.count_skill(row, filing, skill, Measures { ms: 1, ..spent }.times(sign));
             }
         }
-        if let Some(skill) = row.text("skillName").filter(|_| is_call) {
+        if let Some(skill) = row.skill() {
             let one = Measures { n: 1, failures: failed, ..Measures::default() };
-            self.roll(Dim::Skill, row.occurred, filing, skill, one.times(sign));
+            self.count_skill(row, filing, skill, one.times(sign));
         }
         if is_call {
             self.count_call(row, filing, sign);
         }
+    }
+
+    fn count_skill(&mut self, row: &FactRow, filing: &Filing, skill: &str, measures: Measures) {
+        self.roll(Dim::Skill, row.occurred, filing, skill, measures);
+        *self.skills.entry((filing.task, skill.to_owned())).or_default() += measures;
     }
 
     fn spent(&self, row: &FactRow, pricer: &dyn Pricer) -> Measures {

@@ -20,6 +20,7 @@ impl Apply<'_> {
         self.add_latencies("latency", &tally)?;
         self.flush_turns(&tally)?;
         self.flush_models(&tally)?;
+        self.flush_skills(&tally)?;
         self.flush_files(&tally)
     }
 
@@ -208,6 +209,40 @@ impl Apply<'_> {
             ])?;
             if sum.n < 0 {
                 sweep.execute(params![task, model, copied])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush_skills(&mut self, tally: &Tally) -> rusqlite::Result<()> {
+        let mut add = self.conn.prepare_cached(
+            "INSERT INTO task_skill (task, skill, n, failures, responses, input, output, cache_read, cache_write, \
+             reasoning, cost, unpriced) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) \
+             ON CONFLICT DO UPDATE SET n = n + ?3, failures = failures + ?4, responses = responses + ?5, \
+             input = input + ?6, output = output + ?7, cache_read = cache_read + ?8, cache_write = cache_write + ?9, \
+             reasoning = reasoning + ?10, cost = cost + ?11, unpriced = unpriced + ?12",
+        )?;
+        let mut sweep = self.conn.prepare_cached(
+            "DELETE FROM task_skill WHERE task = ?1 AND skill = ?2 AND n = 0 AND responses = 0",
+        )?;
+        for ((task, skill), sum) in tally.skills.iter().filter(|(_, sum)| !sum.is_zero()) {
+            let skill = self.memory.words.id(self.conn, skill)?;
+            add.execute(params![
+                task,
+                skill,
+                sum.n,
+                sum.failures,
+                sum.ms,
+                sum.input,
+                sum.output,
+                sum.cache_read,
+                sum.cache_write,
+                sum.reasoning,
+                sum.cost,
+                sum.unpriced
+            ])?;
+            if sum.n < 0 || sum.ms < 0 {
+                sweep.execute(params![task, skill])?;
             }
         }
         Ok(())

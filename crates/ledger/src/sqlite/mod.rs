@@ -17,6 +17,7 @@ mod refold;
 mod residual;
 mod running;
 mod settle;
+mod skills;
 mod sources;
 mod standing;
 mod tasks;

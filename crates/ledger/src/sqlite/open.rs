@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// The version of the schema.
-pub(crate) const SCHEMA: i32 = 3;
+pub(crate) const SCHEMA: i32 = 4;
 
 /// Marks the file as ours: the letters `AgTr`.
 const APPLICATION: i32 = 0x4167_5472;
@@ -40,6 +40,31 @@ const MIGRATIONS: &[&str] = &[
      CREATE INDEX task_long ON task
        (last, id, status, background, agent, agent_type, project, model, failures, started, waiting, events)
        WHERE events > 0 AND last - started > 86400000;",
+    // 4: skills answer for the responses after them. Prices that nobody has make the next start count everything anew.
+    "CREATE TABLE task_skill (
+       task INTEGER NOT NULL, skill INTEGER NOT NULL, n INTEGER NOT NULL, failures INTEGER NOT NULL,
+       responses INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL,
+       cache_write INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+       PRIMARY KEY (task, skill)
+     ) WITHOUT ROWID;
+     CREATE TABLE activation (
+       task INTEGER NOT NULL, turn INTEGER NOT NULL, occurred INTEGER NOT NULL, fact INTEGER NOT NULL,
+       skill INTEGER NOT NULL, PRIMARY KEY (task, turn, occurred, fact)
+     ) WITHOUT ROWID;
+     CREATE TABLE sealed_model (
+       task INTEGER NOT NULL, model INTEGER NOT NULL, copied INTEGER NOT NULL, n INTEGER NOT NULL,
+       input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
+       cache_write_1h INTEGER NOT NULL, searches INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+       PRIMARY KEY (task, model, copied)
+     ) WITHOUT ROWID;
+     INSERT INTO sealed_model SELECT * FROM task_model WHERE task IN (SELECT task FROM sealed_task);
+     CREATE TABLE sealed_skill (
+       task INTEGER NOT NULL, skill INTEGER NOT NULL, n INTEGER NOT NULL, failures INTEGER NOT NULL,
+       responses INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL,
+       cache_write INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+       PRIMARY KEY (task, skill)
+     ) WITHOUT ROWID;
+     INSERT OR REPLACE INTO meta (key, value) VALUES ('prices', 2);",
 ];
 
 /// Why a store cannot be opened.
@@ -363,6 +388,9 @@ mod tests {
              CREATE INDEX rollup_top ON rollup (level, at, project, n + failures, n) WHERE dim = 7;",
         )
         .unwrap();
+        for table in ["task_skill", "activation", "sealed_model", "sealed_skill"] {
+            conn.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+        }
         conn.pragma_update(None, "user_version", 1).unwrap();
         drop(conn);
         let conn = open(&path).unwrap();

@@ -81,6 +81,9 @@ impl Apply<'_> {
             if new.list != old.row.list {
                 new.derived.shift_remove(super::endings::SUMMARY);
             }
+            if new.turn.is_none() {
+                super::skills::forget(&mut new.derived);
+            }
             if new.open && old.row.open {
                 new.state = old.row.state;
                 new.ended = old.row.ended;

@@ -231,6 +231,33 @@ CREATE TABLE task_model (
   PRIMARY KEY (task, model, copied)
 ) WITHOUT ROWID;
 
+-- What each skill was activated and asked for in a task.
+CREATE TABLE task_skill (
+  task      INTEGER NOT NULL,
+  skill     INTEGER NOT NULL,       -- word
+  n         INTEGER NOT NULL,       -- activations
+  failures  INTEGER NOT NULL,
+  responses INTEGER NOT NULL,
+  input     INTEGER NOT NULL,
+  output    INTEGER NOT NULL,
+  cache_read  INTEGER NOT NULL,
+  cache_write INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL,
+  cost      INTEGER NOT NULL,
+  unpriced  INTEGER NOT NULL,
+  PRIMARY KEY (task, skill)
+) WITHOUT ROWID;
+
+-- Activations that may answer for the responses after them, in their turn.
+CREATE TABLE activation (
+  task     INTEGER NOT NULL,
+  turn     INTEGER NOT NULL,        -- number of the turn's fact
+  occurred INTEGER NOT NULL,
+  fact     INTEGER NOT NULL,
+  skill    INTEGER NOT NULL,        -- word
+  PRIMARY KEY (task, turn, occurred, fact)
+) WITHOUT ROWID;
+
 -- Who holds a response of a provider: rows of several sessions may tell of one. Fact 0: the session was given a copy of
 -- it that is not told.
 CREATE TABLE holder (
@@ -306,6 +333,18 @@ CREATE TABLE sealed_rollup (
 CREATE TABLE sealed_latency (
   level INTEGER NOT NULL, at INTEGER NOT NULL, project INTEGER NOT NULL, tool INTEGER NOT NULL, buckets BLOB NOT NULL,
   PRIMARY KEY (level, at, project, tool)
+) WITHOUT ROWID;
+CREATE TABLE sealed_model (
+  task INTEGER NOT NULL, model INTEGER NOT NULL, copied INTEGER NOT NULL, n INTEGER NOT NULL, input INTEGER NOT NULL,
+  output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, cache_write_1h INTEGER NOT NULL,
+  searches INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+  PRIMARY KEY (task, model, copied)
+) WITHOUT ROWID;
+CREATE TABLE sealed_skill (
+  task INTEGER NOT NULL, skill INTEGER NOT NULL, n INTEGER NOT NULL, failures INTEGER NOT NULL,
+  responses INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL,
+  cache_write INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+  PRIMARY KEY (task, skill)
 ) WITHOUT ROWID;
 CREATE TABLE sealed_task (
   task      INTEGER PRIMARY KEY,    -- task.id

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
-use agent_tracer_event::{CallState, Metadata};
+use agent_tracer_event::CallState;
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
@@ -90,10 +90,17 @@ impl Apply<'_> {
                 self.settle_permissions(task, signature)?;
             }
         }
+        let activated = self.note_activations(changes)?;
         for ((task, turn), is_other) in turns {
             if is_other || self.is_told_twice(task, turn)? {
                 self.settle_responses(task, turn)?;
             }
+            if !activated.contains(&(task, turn)) && self.has_activations(task)? {
+                self.settle_skills(task, turn)?;
+            }
+        }
+        for (task, turn) in activated {
+            self.settle_skills(task, turn)?;
         }
         self.note_unsettled(changes)?;
         let responses = self.note_holders(changes)?;
@@ -308,7 +315,8 @@ impl Apply<'_> {
             let mut new = stored.row.clone();
             let second_hand = matches!(new.text("usageSource"), Some("hook" | "difference"));
             if new.text("notCounted") == Some("record") {
-                new.derived = Metadata::new();
+                new.derived.shift_remove("counted");
+                new.derived.shift_remove("notCounted");
             }
             if has_records && second_hand {
                 new.derived.insert("counted".to_owned(), Value::Bool(false));

@@ -41,6 +41,8 @@ pub(crate) struct Known {
     pub(crate) life: Option<Life>,
     /// What anybody was ever asked for in it, by the signature of the call, once somebody wanted to know.
     pub(crate) asked: Option<HashSet<i64>>,
+    /// Whether any skill was ever activated in it, once somebody wanted to know.
+    pub(crate) has_activations: Option<bool>,
     /// What is told of it up to this moment was dropped by retention; its sums are sealed.
     pub(crate) sealed_until: Option<i64>,
     /// It was made in this transaction.
@@ -156,6 +158,7 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
                 status: row.get(8)?,
                 life: None,
                 asked: None,
+                has_activations: None,
                 sealed_until: None,
                 is_new: false,
                 is_announced: false,

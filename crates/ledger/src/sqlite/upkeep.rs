@@ -223,16 +223,24 @@ impl Apply<'_> {
         self.is_rebuild = true;
         // What was known of tasks follows from rows that go now.
         self.memory.tasks.forget();
-        for table in ["fact", "file_touch", "file_use", "repeat", "turn_sum", "rollup", "latency"] {
+        for table in [
+            "fact",
+            "file_touch",
+            "file_use",
+            "repeat",
+            "turn_sum",
+            "rollup",
+            "latency",
+            "task_model",
+            "task_skill",
+            "activation",
+        ] {
             self.conn.execute(&format!("DELETE FROM {table}"), [])?;
         }
         // What sealed tasks hold cannot be told again.
-        for table in ["task_model", "holder"] {
-            self.conn.execute(
-                &format!("DELETE FROM {table} WHERE task NOT IN (SELECT task FROM sealed_task)"),
-                [],
-            )?;
-        }
+        self.conn.execute("DELETE FROM holder WHERE task NOT IN (SELECT task FROM sealed_task)", [])?;
+        self.conn.execute("INSERT INTO task_model SELECT * FROM sealed_model", [])?;
+        self.conn.execute("INSERT INTO task_skill SELECT * FROM sealed_skill", [])?;
         self.conn
             .execute("UPDATE task SET residual = NULL WHERE id NOT IN (SELECT task FROM sealed_task)", [])?;
         self.conn.execute("INSERT INTO rollup SELECT * FROM sealed_rollup", [])?;
@@ -326,13 +334,16 @@ impl Apply<'_> {
             self.tally.files.remove(task);
             self.tally.repeats.retain(|(of, _), _| of != task);
             self.tally.models.retain(|(of, ..), _| of != task);
+            self.tally.skills.retain(|(of, _), _| of != task);
             done.tasks += 1;
         }
         let removed = std::mem::take(&mut self.removed);
         self.flush()?;
         for task in &all {
             self.drop_events(*task)?;
-            self.conn.execute("DELETE FROM task_model WHERE task = ?1", [task])?;
+            for table in ["task_model", "task_skill", "sealed_model", "sealed_skill"] {
+                self.conn.execute(&format!("DELETE FROM {table} WHERE task = ?1"), [task])?;
+            }
             let observations = self.conn.execute("DELETE FROM source WHERE task = ?1", [task])?;
             done.observations += u64::try_from(observations).unwrap_or(0);
             self.conn.execute("DELETE FROM search WHERE rowid = ?1", [-task])?;
@@ -380,7 +391,7 @@ impl Apply<'_> {
             .execute("DELETE FROM search WHERE rowid IN (SELECT id FROM fact WHERE task = ?1)", [task])?;
         let gone = self.conn.execute("DELETE FROM entry WHERE task = ?1", [task])?;
         self.entries -= i64::try_from(gone).unwrap_or(0);
-        for table in ["fact", "alias", "file_touch", "file_use", "repeat", "turn_sum"] {
+        for table in ["fact", "alias", "file_touch", "file_use", "repeat", "turn_sum", "activation"] {
             self.conn.execute(&format!("DELETE FROM {table} WHERE task = ?1"), [task])?;
         }
         Ok(())
@@ -393,7 +404,8 @@ impl Apply<'_> {
                SELECT machine FROM entry UNION SELECT agent_type FROM task UNION SELECT project FROM task
                UNION SELECT machine FROM task UNION SELECT model FROM task WHERE model IS NOT NULL
                UNION SELECT tool FROM fact WHERE tool IS NOT NULL UNION SELECT path FROM file_touch
-               UNION SELECT path FROM file_use UNION SELECT model FROM task_model UNION SELECT project FROM rollup UNION SELECT actor FROM rollup
+               UNION SELECT path FROM file_use UNION SELECT model FROM task_model
+               UNION SELECT skill FROM task_skill UNION SELECT skill FROM activation UNION SELECT project FROM rollup UNION SELECT actor FROM rollup
                UNION SELECT key FROM rollup UNION SELECT tool FROM latency UNION SELECT project FROM latency
                UNION SELECT project FROM sealed_rollup UNION SELECT actor FROM sealed_rollup
                UNION SELECT key FROM sealed_rollup UNION SELECT tool FROM sealed_latency)",
@@ -457,6 +469,12 @@ impl Apply<'_> {
                     of_facts.compactions
                 ],
             )?;
+            for (sealed, kept) in [("sealed_model", "task_model"), ("sealed_skill", "task_skill")] {
+                self.conn.execute(
+                    &format!("INSERT OR REPLACE INTO {sealed} SELECT * FROM {kept} WHERE task = ?1"),
+                    [task],
+                )?;
+            }
             self.drop_events(task)?;
             self.conn.execute("UPDATE source SET kept = NULL WHERE task = ?1", [task])?;
             done.tasks += 1;

@@ -171,8 +171,11 @@ pub struct SkillStat {
     pub count: u64,
     /// Activations that failed.
     pub failures: u64,
-    /// What the turns that used it spent.
+    /// What the responses spent that were given for it: those after its activation, until the end of its turn.
     pub usage: UsageView,
+    /// How much of all cost that is, from 0 to 1; none where nothing has a price.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_share: Option<f64>,
 }
 
 /// An MCP server's tool over many tasks.
@@ -203,6 +206,10 @@ pub struct AgentStat {
     pub tool_calls: u64,
     /// Tool calls that failed.
     pub failures: u64,
+    /// Time in their tool calls.
+    pub tool_ms: u64,
+    /// How long they ran, each from its first event to its last, whatever part of that is in the range.
+    pub run_ms: u64,
     /// What they spent.
     pub usage: UsageView,
 }

@@ -72,7 +72,7 @@ fn contradiction(alone: &EventDetail, whole: &EventDetail, field: &str) -> Optio
 fn one_channel_alone_ends_in_a_part_of_the_whole() {
     let mut compared = BTreeSet::new();
     let mut wrong = Vec::new();
-    for scenario in scenarios() {
+    for scenario in scenarios().iter().map(|scenario| scenario.with_telemetry()) {
         let channels: BTreeSet<Channel> = scenario.parts.iter().map(|part| part.channel).collect();
         if channels.len() < 2 {
             continue;
@@ -106,4 +106,6 @@ fn one_channel_alone_ends_in_a_part_of_the_whole() {
     }
     assert!(wrong.is_empty(), "{} contradictions\n{}", wrong.len(), wrong.join("\n"));
     assert!(compared.len() > 50, "{compared:?}");
+    let telemetry = compared.iter().filter(|(channel, _)| *channel == Channel::Otlp).count();
+    assert!(telemetry > 10, "{telemetry}");
 }

@@ -18,6 +18,8 @@ mod queries_odd;
 mod queries_search;
 mod queries_until;
 mod queries_world;
+mod skills;
+mod totals;
 mod truth;
 mod upkeep;
 mod world;

@@ -226,10 +226,11 @@ fn usage_by_anything_is_that_of_the_responses() {
 fn types_of_agents_count_their_tasks_calls_and_tokens() {
     let told = told();
     for range in ranges() {
-        let mut expected: BTreeMap<&str, (u64, u64, u64)> = BTreeMap::new();
+        let mut expected: BTreeMap<&str, (u64, u64, u64, u64, u64)> = BTreeMap::new();
         for (row, task) in told.rows_in(&range) {
             let sums = expected.entry(task.agent_type.as_str()).or_default();
             sums.1 += u64::from(is_call(row));
+            sums.3 += took(row).filter(|_| is_call(row)).unwrap_or(0);
             sums.2 += Usage::read(&row.metadata).map_or(0, |usage| usage.output_tokens);
         }
         for task in &told.tasks {
@@ -239,13 +240,18 @@ fn types_of_agents_count_their_tasks_calls_and_tokens() {
                 && range.agent.is_none_or(|agent| task.agent == agent)
                 && range.agent_type.as_ref().is_none_or(|wanted| task.agent_type == *wanted);
             if is_in {
-                expected.entry(task.agent_type.as_str()).or_default().0 += 1;
+                let sums = expected.entry(task.agent_type.as_str()).or_default();
+                sums.0 += 1;
+                sums.4 += u64::try_from(task.last_event_at.0 - task.started_at.0).unwrap();
             }
         }
         let found = every_of(1, &mut |paging| told.store.agents(&Range { paging, ..range.clone() }));
-        let found: BTreeMap<&str, (u64, u64, u64)> = found
+        let found: BTreeMap<&str, (u64, u64, u64, u64, u64)> = found
             .iter()
-            .map(|stat| (stat.agent_type.as_str(), (stat.tasks, stat.tool_calls, stat.usage.output_tokens)))
+            .map(|stat| {
+                let sums = (stat.tasks, stat.tool_calls, stat.usage.output_tokens, stat.tool_ms, stat.run_ms);
+                (stat.agent_type.as_str(), sums)
+            })
             .collect();
         assert_eq!(found, expected, "{range:?}");
     }

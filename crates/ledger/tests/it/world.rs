@@ -121,6 +121,16 @@ const PROJECTIONS: &[(&str, &str)] = &[
          m.searches, m.cost, m.unpriced FROM task_model m JOIN task t ON t.id = m.task JOIN word w ON w.id = m.model",
     ),
     (
+        "skill",
+        "SELECT t.uid, w.text AS skill, s.n, s.failures, s.responses, s.input, s.output, s.cache_read, s.cache_write, \
+         s.reasoning, s.cost, s.unpriced FROM task_skill s JOIN task t ON t.id = s.task JOIN word w ON w.id = s.skill",
+    ),
+    (
+        "activation",
+        "SELECT t.uid, a.turn, a.occurred, a.fact, w.text AS skill FROM activation a JOIN task t ON t.id = a.task \
+         JOIN word w ON w.id = a.skill",
+    ),
+    (
         "rollup",
         "SELECT r.dim, r.level, r.at, p.text AS project, a.text AS actor, k.text AS key, r.n, r.failures, r.ms, r.wait_ms, \
          r.input, r.output, r.cache_read, r.cache_write, r.reasoning, r.cost, r.unpriced FROM rollup r \

@@ -1,11 +1,11 @@
 //! Questions about tasks and about one task.
 
 use agent_tracer_event::{Agent, FactId, TaskId};
-use agent_tracer_ledger::TaskFilter;
 use agent_tracer_ledger::view::{
     CommandRun, ContextPoint, EventDetail, Exploration, FileUse, LaneBins, Permission, Question, Row, Task,
     TaskKind, TaskStatus, TaskSummary, Todo, ToolCall, TreeNode, Turn, UsageBucket, WebLookup,
 };
+use agent_tracer_ledger::{TaskFilter, UsageBy};
 
 use super::params::{BETWEEN, OWNERS, PAGING, ROWS, TREE};
 use super::{Ages, Asked, Endpoint, Reads, json, may};
@@ -21,6 +21,18 @@ const STATUSES: &[(&str, TaskStatus)] = &[
 ];
 
 const KINDS: &[(&str, TaskKind)] = &[("primary", TaskKind::Primary), ("background", TaskKind::Background)];
+
+/// What the spending of one task is told apart by.
+const PARTS: &[(&str, UsageBy)] = &[
+    ("model", UsageBy::Model),
+    ("skill", UsageBy::Skill),
+    ("agentType", UsageBy::AgentType),
+    ("task", UsageBy::Task),
+];
+
+fn parts() -> Vec<&'static str> {
+    PARTS.iter().map(|(word, _)| *word).collect()
+}
 
 fn statuses() -> Vec<&'static str> {
     STATUSES.iter().map(|(word, _)| *word).collect()
@@ -204,11 +216,15 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
     Endpoint {
         path: "/tasks/{id}/usage",
         operation: "listTaskUsage",
-        summary: "What a task and its subagents spent, by model.",
-        params: &[],
+        summary: "What a task and its subagents spent, told apart by model, skill, type of agent or task.",
+        params: &[&[may("by", Reads::One(parts), "What it is told apart by; `model` unless given.")]],
         shape: page::<UsageBucket>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.task_usage(&task(asked)?)),
+        ask: |app, asked| {
+            let by =
+                asked.word("by", |word| PARTS.iter().find(|(known, _)| *known == word).map(|(_, by)| *by));
+            json(app.doors.store.task_usage(&task(asked)?, by.unwrap_or(UsageBy::Model)))
+        },
     },
     Endpoint {
         path: "/tasks/{id}/summary",

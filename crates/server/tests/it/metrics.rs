@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use agent_tracer_ledger::view::{ToolDurations, ToolStat};
+use agent_tracer_ledger::view::{AgentStat, ToolDurations, ToolStat, UsageView};
 
 use crate::world::World;
 
@@ -26,6 +26,15 @@ fn the_numbers_are_those_of_the_store_and_made_only_now_and_then() {
     let at_most = vec![0, 1, 4, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10];
     let took = ToolDurations { tool: "Bash".to_owned(), count: 10, total_ms: 40, at_most };
     world.memory.durations.lock().unwrap().push(took);
+    world.memory.agents.lock().unwrap().push(AgentStat {
+        agent_type: "Explore".to_owned(),
+        tasks: 3,
+        tool_calls: 9,
+        failures: 2,
+        tool_ms: 1_500,
+        run_ms: 60_000,
+        usage: UsageView { output_tokens: 70, cost_usd: 0.25, ..UsageView::default() },
+    });
     let first = world.get("/metrics");
     assert_eq!(first.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
     for line in [
@@ -41,6 +50,13 @@ fn the_numbers_are_those_of_the_store_and_made_only_now_and_then() {
         "agent_tracer_tool_duration_seconds_bucket{tool=\"Bash\",le=\"+Inf\"} 10",
         "agent_tracer_tool_duration_seconds_sum{tool=\"Bash\"} 0.04",
         "agent_tracer_tool_duration_seconds_count{tool=\"Bash\"} 10",
+        "agent_tracer_agent_tool_calls_total{agent=\"claude_code\",agent_type=\"Explore\"} 9",
+        "agent_tracer_agent_tool_failures_total{agent=\"claude_code\",agent_type=\"Explore\"} 2",
+        "agent_tracer_agent_tool_seconds_total{agent=\"claude_code\",agent_type=\"Explore\"} 1.5",
+        "agent_tracer_agent_runs_total{agent=\"claude_code\",agent_type=\"Explore\"} 3",
+        "agent_tracer_agent_run_seconds_total{agent=\"claude_code\",agent_type=\"Explore\"} 60",
+        "agent_tracer_agent_cost_dollars_total{agent=\"claude_code\",agent_type=\"Explore\"} 0.25",
+        "agent_tracer_agent_tokens_total{agent=\"claude_code\",agent_type=\"Explore\",type=\"output\"} 70",
     ] {
         assert!(first.text().lines().any(|there| there == line), "{line}\n{}", first.text());
     }

@@ -49,6 +49,7 @@ pub(crate) struct Memory {
     pub(crate) asked: Mutex<Vec<String>>,
     pub(crate) tools: Mutex<Vec<ToolStat>>,
     pub(crate) durations: Mutex<Vec<ToolDurations>>,
+    pub(crate) agents: Mutex<Vec<AgentStat>>,
     pub(crate) full: AtomicBool,
     pub(crate) refuses: Mutex<Option<AppendError>>,
     /// Every question waits until this is set.
@@ -298,8 +299,8 @@ impl Store for Memory {
     fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
         self.empty(&format!("limits {now:?}"))
     }
-    fn task_usage(&self, id: &TaskId) -> Answer<Page<UsageBucket>> {
-        self.empty(&format!("task_usage {id:?}"))
+    fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
+        self.empty(&format!("task_usage {id:?} {by:?}"))
     }
     fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
         self.empty(&format!("files {range:?}"))
@@ -311,7 +312,9 @@ impl Store for Memory {
         self.empty(&format!("mcp {range:?}"))
     }
     fn agents(&self, range: &Range) -> Answer<Page<AgentStat>> {
-        self.empty(&format!("agents {range:?}"))
+        let only = range.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
+        let items = if only { self.agents.lock().unwrap().clone() } else { Vec::new() };
+        self.note(format!("agents {range:?}"), Page::whole(items))
     }
     fn commands(&self, range: &Range) -> Answer<Page<CommandStat>> {
         self.empty(&format!("commands {range:?}"))

@@ -69,6 +69,11 @@ export interface components {
             failures: number;
             /**
              * Format: int64
+             * @description How long they ran, each from its first event to its last, whatever part of that is in the range.
+             */
+            runMs: number;
+            /**
+             * Format: int64
              * @description Tasks.
              */
             tasks: number;
@@ -77,6 +82,11 @@ export interface components {
              * @description Tool calls.
              */
             toolCalls: number;
+            /**
+             * Format: int64
+             * @description Time in their tool calls.
+             */
+            toolMs: number;
             /** @description What they spent. */
             usage: components["schemas"]["UsageView"];
         };
@@ -1224,6 +1234,11 @@ export interface components {
         /** @description A skill over many tasks. */
         SkillStat: {
             /**
+             * Format: double
+             * @description How much of all cost that is, from 0 to 1; none where nothing has a price.
+             */
+            costShare?: number | null;
+            /**
              * Format: int64
              * @description How often it was activated.
              */
@@ -1235,7 +1250,7 @@ export interface components {
             failures: number;
             /** @description Its name. */
             skill: string;
-            /** @description What the turns that used it spent. */
+            /** @description What the responses spent that were given for it: those after its activation, until the end of its turn. */
             usage: components["schemas"]["UsageView"];
         };
         /** @description A part of a list, and where the next part begins. */

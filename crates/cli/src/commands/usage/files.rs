@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use agent_tracer_agents::claude::transcript::usage::{ScannedAccount, UsageBook, UsageScan};
 use agent_tracer_agents::codex::rollout::{RolloutScan, ScannedResponse};
 use agent_tracer_event::{Agent, Millis};
-use agent_tracer_intake::files::{self, Found, Kind};
+use agent_tracer_intake::files::{self, Found, Kind, Root};
 use agent_tracer_ledger::project::blocks::{blocks, pace};
 use agent_tracer_ledger::project::residual::{Account, ByModel, Reasons, residual};
 use agent_tracer_ledger::project::tally::{DOLLAR, ModelSums};
 use agent_tracer_ledger::view::{BlockForecast, Residual, UsageProvenance, UsageView};
 use agent_tracer_prices::{Prices, Spent, Tier};
 
-use super::{Item, Part, Question, Window, sum};
+use super::{Item, Part, Question, Window, sum, whole};
 use crate::arguments::{ByName, Options, PeriodName};
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -59,8 +59,7 @@ pub(super) fn items(
     output: &mut Output,
 ) -> Result<Vec<Item>, Failure> {
     if question.arguments.by == Some(ByName::Skill) {
-        return Err(Failure::usage("files are not told apart by skill")
-            .hint("leave `--files` out: the ledger knows which skill a response was given for"));
+        return whole::items(question, folder, options, environment, output);
     }
     let found = find(question, folder, environment)?;
     let prices = prices(options, environment)?;
@@ -79,7 +78,7 @@ pub(super) fn items(
 }
 
 /// The prices of the user's home, as the ledger has them; none of its own is no failure.
-fn prices(options: &Options, environment: &Environment) -> Result<Prices, Failure> {
+pub(super) fn prices(options: &Options, environment: &Environment) -> Result<Prices, Failure> {
     match environment.home(options.home.as_deref()) {
         Ok((home, _)) => sources::prices(&home),
         Err(_) => Ok(Prices::embedded()),
@@ -92,7 +91,29 @@ fn find(
     environment: &Environment,
 ) -> Result<Vec<Found>, Failure> {
     let wanted = question.arguments.agent.map(agent_of);
-    let roots = match folder {
+    let roots = roots(question, folder, environment)?;
+    let mut found = Vec::new();
+    for root in &roots {
+        files::find(root, &mut |file| {
+            if !matches!(file.kind, Kind::Meta(_)) && wanted.is_none_or(|wanted| wanted == file.kind.agent())
+            {
+                found.push(file);
+            }
+        });
+    }
+    // The largest first, so that no thread ends with a big one alone.
+    found.sort_by_key(|file| std::cmp::Reverse(file.facts.length));
+    Ok(found)
+}
+
+/// The folders that are meant.
+pub(super) fn roots(
+    question: &Question<'_>,
+    folder: Option<&Path>,
+    environment: &Environment,
+) -> Result<Vec<Root>, Failure> {
+    let wanted = question.arguments.agent.map(agent_of);
+    Ok(match folder {
         Some(folder) => {
             let folder = environment.absolute(folder);
             if !folder.is_dir() {
@@ -107,19 +128,7 @@ fn find(
             }
             roots
         }
-    };
-    let mut found = Vec::new();
-    for root in &roots {
-        files::find(root, &mut |file| {
-            if !matches!(file.kind, Kind::Meta(_)) && wanted.is_none_or(|wanted| wanted == file.kind.agent())
-            {
-                found.push(file);
-            }
-        });
-    }
-    // The largest first, so that no thread ends with a big one alone.
-    found.sort_by_key(|file| std::cmp::Reverse(file.facts.length));
-    Ok(found)
+    })
 }
 
 fn read(found: &[Found], prices: &Prices) -> Result<(Vec<Spending>, Vec<String>), Failure> {

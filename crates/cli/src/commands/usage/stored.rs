@@ -44,6 +44,15 @@ fn list(
     Ok(page.items)
 }
 
+fn by_of(by: ByName) -> UsageBy {
+    match by {
+        ByName::Model => UsageBy::Model,
+        ByName::Project => UsageBy::Project,
+        ByName::Agent => UsageBy::Agent,
+        ByName::Skill => UsageBy::Skill,
+    }
+}
+
 /// What lies between two moments, told apart as was asked.
 fn parts(
     question: &Question<'_>,
@@ -51,13 +60,7 @@ fn parts(
     range: &Range,
     (from, to): (Millis, Millis),
 ) -> Result<Vec<Part>, Failure> {
-    let by = match question.arguments.by {
-        None => return Ok(Vec::new()),
-        Some(ByName::Model) => UsageBy::Model,
-        Some(ByName::Project) => UsageBy::Project,
-        Some(ByName::Agent) => UsageBy::Agent,
-        Some(ByName::Skill) => UsageBy::Skill,
-    };
+    let Some(by) = question.arguments.by.map(by_of) else { return Ok(Vec::new()) };
     let since = Some(range.since.map_or(from, |since| since.max(from)));
     let until = Some(range.until.map_or(to, |until| until.min(to)));
     let part = Range { since, until, ..range.clone() };
@@ -112,10 +115,6 @@ fn blocks(question: &Question<'_>, reading: &Reading, range: &Range) -> Result<V
 }
 
 fn sessions(question: &Question<'_>, reading: &Reading, range: &Range) -> Result<Vec<Item>, Failure> {
-    if question.arguments.by.is_some_and(|by| by != ByName::Model) {
-        return Err(Failure::usage("a session is told apart by model only")
-            .hint("`usage daily --by project` and the like tell days apart"));
-    }
     let filter = TaskFilter {
         since: range.since,
         until: range.until,
@@ -132,9 +131,9 @@ fn sessions(question: &Question<'_>, reading: &Reading, range: &Range) -> Result
         let mut parts = Vec::new();
         let mut agents = Vec::new();
         if let (Some(store), Some(id)) = (reading.store(), TaskId::parse(&task.id)) {
-            if question.arguments.by.is_some() {
-                let models = store.task_usage(&id).map_err(crate::reading::refused)?;
-                parts = models
+            if let Some(by) = question.arguments.by {
+                let told = store.task_usage(&id, by_of(by)).map_err(crate::reading::refused)?;
+                parts = told
                     .items
                     .into_iter()
                     .map(|bucket| Part { key: bucket.key, usage: bucket.usage })

@@ -4,7 +4,7 @@ use agent_tracer_event::{FactId, Millis, TaskId};
 
 use super::{
     SqliteStore, activity, attention, blocks, context, detail, files, health, insights, lanes, limits, lists,
-    loops, search, summary, task, tasks, turns, usage,
+    loops, parts, search, summary, task, tasks, turns, usage,
 };
 use crate::store::{Answer, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone};
 use crate::view::{
@@ -107,8 +107,8 @@ impl Store for SqliteStore {
         self.ask(|conn| limits::limits(conn, now))
     }
 
-    fn task_usage(&self, id: &TaskId) -> Answer<Page<UsageBucket>> {
-        self.ask(|conn| blocks::by_model(conn, id))
+    fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
+        self.ask(|conn| parts::of_task(conn, id, by))
     }
 
     fn files(&self, range: &Range) -> Answer<Page<FileStat>> {

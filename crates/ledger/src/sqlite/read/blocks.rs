@@ -1,21 +1,20 @@
-//! Windows of five hours out of the sums of quarter-hours, and what one task was answered by each model.
+//! Windows of five hours out of the sums of quarter-hours.
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::{Millis, TaskId};
-use rusqlite::{Connection, params};
+use agent_tracer_event::Millis;
+use rusqlite::Connection;
 
 use super::bucket::{Bucket, Models};
 use super::cursor::{self, List};
 use super::insights::asked;
 use super::rollup::{self, Members, Of, Sums};
-use super::spent::{Spent, dollars};
-use super::task;
+use super::spent::dollars;
 use crate::project::blocks::{BLOCK_MS, blocks as windows, pace};
 use crate::project::tally::Dim;
 use crate::project::time::{Level, Piece};
 use crate::store::{Answer, Range};
-use crate::view::{BlockForecast, Page, UsageBlock, UsageBucket};
+use crate::view::{BlockForecast, Page, UsageBlock};
 
 const QUARTER_MS: i64 = 900_000;
 
@@ -87,48 +86,4 @@ fn shown(sum: &Bucket, from: i64, to: i64, first: i64, last: i64, now: i64) -> U
         }),
         usage: sum.spent(sum.sums.n).view(),
     }
-}
-
-/// What a task and all below it were answered by each model, the dearest first.
-pub(crate) fn by_model(conn: &Connection, id: &TaskId) -> Answer<Page<UsageBucket>> {
-    let root = task::number(conn, id)?;
-    let mut models: BTreeMap<String, Spent> = BTreeMap::new();
-    let mut find = conn.prepare_cached(
-        "SELECT w.text, m.input, m.output, m.cache_read, m.cache_write, m.cost, m.n, m.unpriced, m.copied \
-         FROM task_model m JOIN word w ON w.id = m.model WHERE m.task = ?1",
-    )?;
-    for (member, _) in task::family(conn, root)? {
-        let mut rows = find.query(params![member])?;
-        while let Some(row) = rows.next()? {
-            let sum = models.entry(row.get(0)?).or_default();
-            let n: i64 = row.get(6)?;
-            if row.get::<_, bool>(8)? {
-                sum.copies += n;
-                continue;
-            }
-            *sum += &Spent {
-                input: row.get(1)?,
-                output: row.get(2)?,
-                cache_read: row.get(3)?,
-                cache_write: row.get(4)?,
-                cost: row.get(5)?,
-                responses: n,
-                unpriced: row.get(7)?,
-                ..Spent::default()
-            };
-        }
-        let left = task::load(conn, member)?.and_then(|task| task.spent.residual).unwrap_or_default();
-        for line in left.models {
-            *models.entry(line.model.clone()).or_default() +=
-                &Spent { residual: Some(line.into()), ..Spent::default() };
-        }
-    }
-    let mut items: Vec<UsageBucket> = models
-        .into_iter()
-        .map(|(key, spent)| UsageBucket { key, label: None, usage: spent.view() })
-        .collect();
-    items.sort_by(|one, two| {
-        two.usage.cost_usd.total_cmp(&one.usage.cost_usd).then_with(|| one.key.cmp(&two.key))
-    });
-    Ok(Page::whole(items))
 }

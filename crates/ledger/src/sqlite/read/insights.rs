@@ -221,11 +221,18 @@ pub(crate) fn spent(sums: &Sums, responses: i64) -> Spent {
 
 /// Skills by how often they were activated.
 pub(crate) fn skills(conn: &Connection, range: &Range) -> Answer<Page<SkillStat>> {
+    let mut whole = 0_i64;
+    if let Some((scope, span)) = asked(conn, range)? {
+        for sums in rollup::by_key(conn, Dim::Model, span, &scope)?.values() {
+            whole = whole.saturating_add(sums.cost);
+        }
+    }
     shown(conn, range, Dim::Skill, |skill, sums| SkillStat {
         skill,
         count: count(sums.n),
         failures: count(sums.failures),
-        usage: spent(sums, 0).view(),
+        usage: spent(sums, sums.ms).view(),
+        cost_share: (whole > 0).then(|| sums.cost as f64 / whole as f64),
     })
 }
 
@@ -233,6 +240,7 @@ pub(crate) fn skills(conn: &Connection, range: &Range) -> Answer<Page<SkillStat>
 #[derive(Clone, Debug, Default)]
 struct Did {
     tasks: i64,
+    run_ms: i64,
     calls: Sums,
     spent: Bucket,
 }
@@ -262,11 +270,13 @@ pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>
             _ => did.spent.add(&rolled.sums, models.of(rolled.key)?.1, 1),
         }
     }
-    for (agent_type, tasks) in task_counts(conn, range, &scope)? {
+    for (agent_type, (tasks, run_ms)) in task_counts(conn, range, &scope)? {
         let name = texts.word(agent_type)?;
         let name = if name.is_empty() { super::row::MAIN.to_owned() } else { name };
         if range.agent_type.as_ref().is_none_or(|wanted| *wanted == name) {
-            types.entry(name).or_default().tasks += tasks;
+            let did = types.entry(name).or_default();
+            did.tasks += tasks;
+            did.run_ms = did.run_ms.saturating_add(run_ms);
         }
     }
     let items: Vec<(i64, String, Did)> =
@@ -277,17 +287,23 @@ pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>
         tasks: count(did.tasks),
         tool_calls: count(did.calls.n),
         failures: count(did.calls.failures),
+        tool_ms: count(did.calls.ms),
+        run_ms: count(did.run_ms),
         usage: did.spent.spent(did.spent.sums.n).view(),
     }))
 }
 
-/// How many tasks of each type of agent had events in a range: one walk over the index of tasks.
-fn task_counts(conn: &Connection, range: &Range, scope: &Scope) -> rusqlite::Result<HashMap<i64, i64>> {
+/// How many tasks of each type of agent had events in a range, and how long they ran: one walk over the index of tasks.
+fn task_counts(
+    conn: &Connection,
+    range: &Range,
+    scope: &Scope,
+) -> rusqlite::Result<HashMap<i64, (i64, i64)>> {
     let index = if scope.project.is_some() { "task_project" } else { "task_newest" };
     let project = if scope.project.is_some() { "AND project = ?3" } else { "AND ?3 IS NULL" };
     let agent = if scope.agent.is_some() { "AND agent = ?4" } else { "AND ?4 IS NULL" };
     let mut find = conn.prepare_cached(&format!(
-        "SELECT agent_type FROM task INDEXED BY {index} \
+        "SELECT agent_type, last - started FROM task INDEXED BY {index} \
          WHERE events > 0 AND last >= ?1 AND started < ?2 {project} {agent}"
     ))?;
     let mut rows = find.query(params![
@@ -298,7 +314,9 @@ fn task_counts(conn: &Connection, range: &Range, scope: &Scope) -> rusqlite::Res
     ])?;
     let mut counts = HashMap::new();
     while let Some(row) = rows.next()? {
-        *counts.entry(row.get(0)?).or_default() += 1;
+        let sums: &mut (i64, i64) = counts.entry(row.get(0)?).or_default();
+        sums.0 += 1;
+        sums.1 = sums.1.saturating_add(row.get::<_, i64>(1)?.max(0));
     }
     Ok(counts)
 }

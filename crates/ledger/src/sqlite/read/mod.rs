@@ -21,6 +21,7 @@ mod limits;
 mod lists;
 mod loops;
 mod outgoing;
+mod parts;
 #[cfg(test)]
 mod plans;
 mod pool;

@@ -132,6 +132,9 @@ fn ask_of_task(store: &dyn Store, now: Millis, id: &TaskId) {
                 every(|paging| store.web(id, &filter(paging)));
                 every(|paging| store.permissions(id, &filter(paging)));
                 every(|paging| store.questions(id, &filter(paging)));
+                for by in [UsageBy::Model, UsageBy::Skill, UsageBy::AgentType] {
+                    store.task_usage(id, by).unwrap();
+                }
             }
         }
     }

@@ -76,8 +76,8 @@ fn by_key(conn: &Connection, range: &Range, dim: Dim) -> Answer<Page<UsageBucket
     let mut buckets: HashMap<String, Bucket> = HashMap::new();
     for (key, mut sums) in rollup::by_key(conn, dim, span, &scope)? {
         if dim == Dim::Skill {
-            // A skill that was activated and never answered for spent nothing.
-            (sums.n, sums.failures) = (0, 0);
+            // What counts is what it answered for: a skill that was activated and never answered for spent nothing.
+            (sums.n, sums.failures, sums.ms) = (sums.ms, 0, 0);
         }
         let (name, reason) = models.of(key)?;
         buckets.entry(name.to_owned()).or_default().add(&sums, reason, 1);

@@ -1,0 +1,104 @@
+//! What one task and all below it spent, told apart.
+
+use std::collections::BTreeMap;
+
+use agent_tracer_event::TaskId;
+use rusqlite::{Connection, params};
+
+use super::spent::Spent;
+use super::task;
+use super::text::Texts;
+use crate::store::{Answer, UsageBy};
+use crate::view::{Page, UsageBucket};
+
+/// The parts of a task, the dearest first. By time there is only one.
+pub(crate) fn of_task(conn: &Connection, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
+    let root = task::number(conn, id)?;
+    let parts = match by {
+        UsageBy::Skill => by_skill(conn, root)?,
+        UsageBy::Project | UsageBy::Agent | UsageBy::AgentType | UsageBy::Task => by_member(conn, root, by)?,
+        UsageBy::Model | UsageBy::Day | UsageBy::Week | UsageBy::Month => by_model(conn, root)?,
+    };
+    let mut items: Vec<UsageBucket> =
+        parts.into_iter().map(|(key, spent)| UsageBucket { key, label: None, usage: spent.view() }).collect();
+    items.sort_by(|one, two| {
+        two.usage.cost_usd.total_cmp(&one.usage.cost_usd).then_with(|| one.key.cmp(&two.key))
+    });
+    Ok(Page::whole(items))
+}
+
+/// What a task and all below it were answered by each model.
+fn by_model(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, Spent>> {
+    let mut models: BTreeMap<String, Spent> = BTreeMap::new();
+    let mut find = conn.prepare_cached(
+        "SELECT w.text, m.input, m.output, m.cache_read, m.cache_write, m.cost, m.n, m.unpriced, m.copied \
+         FROM task_model m JOIN word w ON w.id = m.model WHERE m.task = ?1",
+    )?;
+    for (member, _) in task::family(conn, root)? {
+        let mut rows = find.query(params![member])?;
+        while let Some(row) = rows.next()? {
+            let sum = models.entry(row.get(0)?).or_default();
+            let n: i64 = row.get(6)?;
+            if row.get::<_, bool>(8)? {
+                sum.copies += n;
+                continue;
+            }
+            *sum += &Spent {
+                input: row.get(1)?,
+                output: row.get(2)?,
+                cache_read: row.get(3)?,
+                cache_write: row.get(4)?,
+                cost: row.get(5)?,
+                responses: n,
+                unpriced: row.get(7)?,
+                ..Spent::default()
+            };
+        }
+        let left = task::load(conn, member)?.and_then(|task| task.spent.residual).unwrap_or_default();
+        for line in left.models {
+            *models.entry(line.model.clone()).or_default() +=
+                &Spent { residual: Some(line.into()), ..Spent::default() };
+        }
+    }
+    Ok(models)
+}
+
+/// What each skill was asked for.
+fn by_skill(conn: &Connection, root: i64) -> rusqlite::Result<BTreeMap<String, Spent>> {
+    let mut skills: BTreeMap<String, Spent> = BTreeMap::new();
+    let sums = Spent::COLUMNS;
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT w.text, {sums} FROM task_skill s JOIN word w ON w.id = s.skill WHERE s.task = ?1 AND s.responses > 0"
+    ))?;
+    for (member, _) in task::family(conn, root)? {
+        let mut rows = find.query([member])?;
+        while let Some(row) = rows.next()? {
+            *skills.entry(row.get(0)?).or_default() += &Spent::read(row, 1)?;
+        }
+    }
+    Ok(skills)
+}
+
+/// What each task spent, by what it has in common with others.
+fn by_member(conn: &Connection, root: i64, by: UsageBy) -> rusqlite::Result<BTreeMap<String, Spent>> {
+    let mut parts: BTreeMap<String, Spent> = BTreeMap::new();
+    let mut texts = Texts::new(conn);
+    for (member, _) in task::family(conn, root)? {
+        let Some(row) = task::load(conn, member)? else { continue };
+        let key = match by {
+            UsageBy::Project => texts.word(row.project)?,
+            UsageBy::Agent => row.agent.to_string(),
+            UsageBy::AgentType => {
+                let agent_type = texts.word(row.agent_type)?;
+                if agent_type.is_empty() { super::row::MAIN.to_owned() } else { agent_type }
+            }
+            _ => row.uid.clone(),
+        };
+        let sum = parts.entry(key).or_default();
+        *sum += &row.spent;
+        if member == root {
+            sum.client_cost = row.spent.client_cost;
+        }
+    }
+    Ok(parts)
+}

@@ -1,0 +1,114 @@
+//! Which skill a response was given for.
+//!
+//! Law: what the client says holds. Where it says nothing, a response was given for the skill that was activated last
+//! before it in its turn; whatever failed to be activated answers for nothing. The response that asked for the skill came
+//! before it. This is the client's own rule, for the activations that it does not count: a skill that was read.
+
+use std::collections::BTreeSet;
+
+use agent_tracer_event::Metadata;
+use rusqlite::params;
+use serde_json::Value;
+
+use super::append::Apply;
+use super::settle::Change;
+use super::{facts, words};
+use crate::project::FactRow;
+
+/// What a response says of its skill, and who says so.
+const OURS: [&str; 2] = ["attributionSkill", "attributionRule"];
+
+/// Takes away what we concluded.
+pub(super) fn forget(derived: &mut Metadata) {
+    for key in OURS {
+        derived.shift_remove(key);
+    }
+}
+
+/// The turn and the skill of a row that activated one.
+fn activated(row: &FactRow) -> Option<(i64, &str)> {
+    row.turn.zip(row.skill()).filter(|_| !row.is_failure())
+}
+
+impl Apply<'_> {
+    /// Keeps the table of activations. Gives the turns in which they changed.
+    pub(super) fn note_activations(&mut self, changes: &[Change]) -> rusqlite::Result<BTreeSet<(i64, i64)>> {
+        let mut turns = BTreeSet::new();
+        for change in changes {
+            let (old, new) = (
+                change.old.as_ref().filter(|row| row.skill().is_some()),
+                change.now().filter(|row| row.skill().is_some()),
+            );
+            let place = |row: &FactRow| {
+                activated(row).map(|(turn, skill)| (turn, row.occurred, row.fact, skill.to_owned()))
+            };
+            let (old, new) = (old.and_then(place), new.and_then(place));
+            if old == new {
+                continue;
+            }
+            if let Some((turn, occurred, fact, _)) = old {
+                self.conn
+                    .prepare_cached(
+                        "DELETE FROM activation WHERE task = ?1 AND turn = ?2 AND occurred = ?3 AND fact = ?4",
+                    )?
+                    .execute(params![change.task, turn, occurred, fact])?;
+                turns.insert((change.task, turn));
+            }
+            if let Some((turn, occurred, fact, skill)) = new {
+                let skill = self.memory.words.id(self.conn, &skill)?;
+                self.conn
+                    .prepare_cached(
+                        "INSERT OR REPLACE INTO activation (task, turn, occurred, fact, skill) VALUES (?1, ?2, ?3, ?4, ?5)",
+                    )?
+                    .execute(params![change.task, turn, occurred, fact, skill])?;
+                turns.insert((change.task, turn));
+                if let Some(known) = self.known(change.task)? {
+                    known.has_activations = Some(true);
+                }
+            }
+        }
+        Ok(turns)
+    }
+
+    /// Whether any skill was ever activated in this task. Where none was, responses need not be looked at.
+    pub(super) fn has_activations(&mut self, task: i64) -> rusqlite::Result<bool> {
+        let conn = self.conn;
+        let Some(known) = self.known(task)? else { return Ok(false) };
+        if let Some(has) = known.has_activations {
+            return Ok(has);
+        }
+        let has = conn.prepare_cached("SELECT 1 FROM activation WHERE task = ?1 LIMIT 1")?.exists([task])?;
+        known.has_activations = Some(has);
+        Ok(has)
+    }
+
+    /// Says anew which skill the responses of a turn were given for.
+    pub(super) fn settle_skills(&mut self, task: i64, turn: i64) -> rusqlite::Result<()> {
+        let activations: Vec<(i64, i64)> = self
+            .conn
+            .prepare_cached(
+                "SELECT occurred, skill FROM activation WHERE task = ?1 AND turn = ?2 ORDER BY occurred, fact",
+            )?
+            .query_map([task, turn], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        let responses = facts::select(
+            self.conn,
+            "WHERE f.task = ?1 AND f.turn = ?2 AND f.list = 9",
+            params![task, turn],
+        )?;
+        for stored in responses {
+            let mut new = stored.row.clone();
+            forget(&mut new.derived);
+            let before = activations.partition_point(|(occurred, _)| *occurred < new.occurred);
+            let skill = before.checked_sub(1).and_then(|last| activations.get(last)).map(|(_, skill)| *skill);
+            if let (None, Some(skill)) = (new.text("attributionSkill"), skill)
+                && let Some(name) = words::text(self.conn, skill)?
+            {
+                new.derived.insert("attributionSkill".to_owned(), Value::from(name));
+                new.derived.insert("attributionRule".to_owned(), Value::from("turn"));
+            }
+            self.replace(&stored, new)?;
+        }
+        Ok(())
+    }
+}
