@@ -1,5 +1,6 @@
 /**
- * What the dashboard costs in a real Chromium, against a real server: `node bench/ui/run.mjs [--json FILE]`.
+ * What the dashboard costs in a real Chromium, against a real server: `node bench/ui/run.mjs [--json FILE]`. With `--dist DIR`
+ * a dashboard that was only built (`npm run build`) stands in front of the program, instead of the one inside of it.
  *
  * A task of 100,000 events: how long until its timeline is drawn, and how many frames a second while it is panned and
  * zoomed. Fifty agents at 200 events a second: how many frames the live page misses. How far the page jumps while it loads,
@@ -14,6 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { drawnFrames, frameNumbers, mainThreadMsPerFrame } from './frames.mjs';
+import { front } from './front.mjs';
 import { SESSION, writeHistory } from './history.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -32,6 +34,7 @@ const say = (text) => process.stderr.write(`${text}\n`);
 const note = (what, value, unit, goal, holds) => results.push({ what, value: Math.round(value * 100) / 100, unit, goal, holds });
 
 let server;
+let before;
 let browser;
 try {
   say(`writing ${events} events`);
@@ -40,7 +43,12 @@ try {
   say('importing them');
   const done = spawnSync(tracer, ['import', '--json'], { env, encoding: 'utf8' });
   if (done.status !== 0) throw new Error(`import failed: ${done.stderr}`);
-  const address = await serve();
+  let address = await serve();
+  const dist = option('--dist');
+  if (dist) {
+    before = await front(dist, address);
+    address = before.address;
+  }
   browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
   say('a blank page');
   const blank = await blankPage(address);
@@ -51,6 +59,7 @@ try {
   weight();
 } finally {
   await browser?.close();
+  await before?.stop();
   if (server?.exitCode === null) {
     const gone = new Promise((resolve) => server.once('exit', resolve));
     server.kill('SIGTERM');
