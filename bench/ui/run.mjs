@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { drawnFrames, frameNumbers, mainThreadMsPerFrame } from './frames.mjs';
-import { front } from './front.mjs';
+import { front } from '../../web/scripts/front.mjs';
 import { SESSION, writeHistory } from './history.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

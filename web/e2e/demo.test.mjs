@@ -121,6 +121,37 @@ test('numbers of Insights open the rows behind them, and chips narrow the search
   await page.close();
 });
 
+test('Insights take any days, compare them with the days before and count tokens too', async () => {
+  const page = await world.page('/insights?range=24h');
+  await page.getByText('against the 24 hours before').waitFor();
+  const tools = page.getByRole('region', { name: 'Tools' });
+  await tools.getByRole('columnheader', { name: 'Before' }).waitFor();
+  await tools.getByRole('row', { name: /^Bash .*%/ }).waitFor();
+  await page.getByRole('button', { name: 'tokens', exact: true }).click();
+  await page.getByRole('figure').filter({ hasText: 'Tokens by day' }).waitFor({ state: 'attached' });
+  await page.getByLabel('First day').fill('2020-01-02');
+  await page.waitForURL(/since=20(19|20)-/);
+  await page.getByText(/against the \d{4} days before/).waitFor();
+  await tools.getByRole('row', { name: /^Bash/ }).getByRole('link').nth(2).click();
+  await page.waitForURL((url) => url.pathname === '/search' && url.searchParams.get('q') === 'status:failed tool:Bash' && url.searchParams.has('since'));
+  assert.deepEqual(page.wrongs, []);
+  await page.close();
+});
+
+test('the list shows the subagents of a task below it, and the address knows which', async () => {
+  const page = await world.page('/tasks?q=Checkout&since=-1h');
+  await page.getByText('Checkout takes seconds').first().waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('o');
+  await page.getByRole('row', { name: /Count queries of one checkout/ }).waitFor();
+  await page.waitForURL(/open=/);
+  await page.reload();
+  await page.getByRole('row', { name: /Study the query plan/ }).waitFor();
+  await page.getByRole('button', { name: 'Hide 3 subagents' }).click();
+  await page.getByRole('row', { name: /Study the query plan/ }).waitFor({ state: 'hidden' });
+  await page.close();
+});
+
 test('the whole way from the list to an event needs no mouse', async () => {
   const page = await world.page('/tasks?q=Checkout');
   await page.getByText('Checkout takes seconds').first().waitFor();

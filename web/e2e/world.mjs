@@ -7,8 +7,12 @@ import { fileURLToPath } from 'node:url';
 
 import { chromium } from 'playwright-core';
 
+import { front } from '../scripts/front.mjs';
+
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const tracer = process.env['AGENT_TRACER'] ?? join(root, 'dist/agent-tracer');
+/** A built dashboard to look at instead of the one inside the program. */
+const dist = process.env['AGENT_TRACER_DIST'];
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
 export class World {
@@ -27,6 +31,7 @@ export class World {
       if (done.status !== 0) throw new Error(`import failed: ${done.stderr}`);
     }
     await world.#serve('127.0.0.1:0');
+    await world.#stand();
     world.browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
     return world;
   }
@@ -45,7 +50,9 @@ export class World {
     });
     world.server.removeAllListeners('exit');
     world.link = /http:\S+login\S+/.exec(said)[0];
-    world.address = new URL(world.link).origin;
+    world.behind = new URL(world.link).origin;
+    await world.#stand();
+    world.link = world.link.replace(world.behind, world.address);
     world.data = /data +(\S+),/.exec(said)[1];
     world.browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
     return world;
@@ -78,7 +85,7 @@ export class World {
   async #serve(listen) {
     this.server = spawn(tracer, ['serve', '--listen', listen], { env: this.env });
     let said = '';
-    this.address = await new Promise((resolve, reject) => {
+    this.behind = await new Promise((resolve, reject) => {
       const hear = (chunk) => {
         said += chunk;
         const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
@@ -91,6 +98,12 @@ export class World {
     this.server.removeAllListeners('exit');
   }
 
+  /** Where the browser looks: at the server, or at what stands in front of it. */
+  async #stand() {
+    this.front = dist ? await front(dist, this.behind) : undefined;
+    this.address = this.front?.address ?? this.behind;
+  }
+
   async stopServer() {
     const gone = new Promise((resolve) => this.server.once('exit', resolve));
     this.server.kill('SIGTERM');
@@ -99,7 +112,7 @@ export class World {
 
   /** Starts it again at the same address. */
   async startServer() {
-    await this.#serve(new URL(this.address).host);
+    await this.#serve(new URL(this.behind).host);
   }
 
   /** A page that fails the test if anything goes wrong in it, or if it asks anybody else. */
@@ -135,6 +148,7 @@ export class World {
 
   async stop() {
     await this.browser?.close();
+    await this.front?.stop();
     if (this.server?.exitCode === null) await this.stopServer();
     if (this.home) rmSync(this.home, { recursive: true, force: true });
   }

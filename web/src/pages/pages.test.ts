@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Task } from '../api/types';
+import type { Task, TreeNode } from '../api/types';
 import { parse, questionOf, without } from '../api/chips';
 import { before, bucketCount, dayName, everyDay, lengthOf, midnight, readRange } from './insights/range';
 import { readAnalysis } from './task/analysis';
+import { lines } from './nested';
 import { openTab } from './task/tabs';
 import { askFor, isFiltered, mergeFirstPage, readFilter } from './taskFilter';
 
@@ -116,5 +117,24 @@ describe('what a command does', () => {
   it('is unknown where it looks like nothing we know, and never fails', () => {
     expect([undefined, null, 'text', [], { steps: 'no' }].map(readAnalysis)).toEqual([undefined, undefined, undefined, undefined, undefined]);
     expect(readAnalysis({ steps: [null, 3, { targets: [null, 4, {}] }] })).toEqual({ effect: '', confidence: '', failureMasked: false, steps: [{ raw: '', operation: '', effect: '', targets: [] }] });
+  });
+});
+
+describe('subagents in the list of tasks', () => {
+  const task = (id: string, childCount = 0) => ({ id, childCount }) as Task;
+  const trees = new Map([['a', [{ depth: 0, task: task('a', 2) }, { depth: 1, task: task('b', 1) }, { depth: 2, task: task('c') }] as TreeNode[]]]);
+
+  it('stand below the task that is open, as deep as they are', () => {
+    expect(lines([task('a', 2), task('z')], new Set(['a']), trees).map(({ key, depth, open }) => [key, depth, open])).toEqual([['a', 0, true], ['a b', 1, undefined], ['a c', 2, undefined], ['z', 0, undefined]]);
+  });
+
+  it('are hidden while it is closed, and no task has two places with one name', () => {
+    expect(lines([task('a', 2), task('b', 1)], new Set(), trees).map(({ key, open }) => [key, open])).toEqual([['a', false], ['b', false]]);
+    const both = lines([task('a', 2), task('b', 1)], new Set(['a', 'b']), trees).map(({ key }) => key);
+    expect(new Set(both).size).toBe(both.length);
+  });
+
+  it('may not be loaded yet', () => {
+    expect(lines([task('q', 3)], new Set(['q']), trees)).toHaveLength(1);
   });
 });

@@ -5,4 +5,6 @@ export interface Stat<T> {
   value: (row: T) => number | undefined;
   show: (row: T) => string;
   tone?: (row: T) => string;
+  /** The rows behind this number, where they are others than those behind the line. */
+  href?: (row: T) => string;
 }

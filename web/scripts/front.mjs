@@ -1,5 +1,6 @@
 /**
- * A built dashboard in front of a running server, so that a change can be measured without building the program anew.
+ * A built dashboard in front of a running server, so that a change can be looked at, tested and
+ * measured without building the program anew.
  * Files are sent as the program sends them: compressed where they are, under the same policy of content.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -29,7 +30,7 @@ export async function front(dist, target) {
 }
 
 function pass(to, request, response) {
-  const asked = http.request({ host: to.hostname, port: to.port, path: request.url, method: request.method, headers: { ...request.headers, host: to.host } }, (answer) => {
+  const asked = http.request({ host: to.hostname, port: to.port, path: request.url, method: request.method, headers: { ...request.headers, host: to.host, ...(request.headers.origin ? { origin: to.origin } : {}) } }, (answer) => {
     response.writeHead(answer.statusCode, answer.headers);
     answer.pipe(response);
   });
