@@ -1,5 +1,5 @@
 /** Answers over many tasks, made up in proportion to the length of the range. */
-import type { ActivityBucket, AgentStat, CommandStat, FailureStat, FileStat, Loop, McpStat, SkillStat, ToolStat, UsageBucket, UsageView } from '../src/api/types.ts';
+import type { ActivityBucket, AgentStat, CommandStat, FailureStat, FileStat, Limit, Loop, McpStat, SkillStat, ToolStat, UsageBlock, UsageBucket, UsageView } from '../src/api/types.ts';
 import { Random } from './random.ts';
 import { emptyUsage } from './story.ts';
 
@@ -40,7 +40,7 @@ export function usageBy(by: string, from: number, to: number): UsageBucket[] {
 
 export const skills = (days: number): SkillStat[] => [['release', 3], ['write-adr', 2], ['review-diff', 6]].map(([skill, n]) => ({ skill: String(skill), count: Math.ceil(Number(n) * days), failures: 0, usage: usage(Number(n) * 0.3 * days) }));
 export const mcp = (days: number): McpStat[] => [['tracker', 'get_issue', 24], ['tracker', 'comment', 6], ['browser', 'navigate', 11]].map(([server, tool, n]) => ({ server: String(server), tool: String(tool), count: Math.ceil(Number(n) * days), failures: Math.ceil(Number(n) * days * 0.06), totalMs: Math.ceil(Number(n) * days * 700) }));
-export const agents = (days: number): AgentStat[] => [['main', 14, 1500, 9.4], ['Explore', 11, 420, 2.9], ['general-purpose', 6, 310, 1.9], ['code-reviewer', 3, 90, 0.8]].map(([agentType, tasks, calls, cost]) => ({ agentType: String(agentType), tasks: Math.ceil(Number(tasks) * days), toolCalls: Math.ceil(Number(calls) * days), failures: Math.ceil(Number(calls) * days * 0.05), usage: usage(Number(cost) * days) }));
+export const agents = (days: number): AgentStat[] => [['main', 14, 1500, 9.4], ['Explore', 11, 420, 2.9], ['general-purpose', 6, 310, 1.9], ['code-reviewer', 3, 90, 0.8]].map(([agentType, tasks, calls, cost]) => ({ agentType: String(agentType), tasks: Math.ceil(Number(tasks) * days), toolCalls: Math.ceil(Number(calls) * days), failures: Math.ceil(Number(calls) * days * 0.05), runMs: Math.ceil(Number(tasks) * days * 640_000), toolMs: Math.ceil(Number(calls) * days * 1900), usage: usage(Number(cost) * days) }));
 export const commands = (days: number): CommandStat[] => ([['cargo test', 41, 9, 21_000], ['cargo clippy', 30, 4, 14_000], ['npm run', 18, 2, 9000], ['pytest', 11, 1, 17_000], ['git push', 4, 1, 2100], ['git status', 70, 0, 60], ['rg', 130, 2, 45], ['curl', 9, 2, 90]] as const).map(([command, n, failed, ms]) => ({ command, count: Math.ceil(n * days), failures: Math.ceil(failed * days), totalMs: Math.ceil(n * days * ms), meanMs: ms }));
 export const files = (days: number): FileStat[] => ['src/store/append.rs', 'src/http/stream.rs', 'tests/it/main.rs', 'Cargo.toml', 'web/src/App.svelte', 'docs/ARCHITECTURE.md'].map((path, i) => ({ path: `/home/dev/agent-tracer/${path}`, project: '/home/dev/agent-tracer', reads: Math.ceil((40 - i * 5) * days), changes: Math.ceil((12 - i * 2) * days) }));
 
@@ -61,3 +61,5 @@ export function activity(from: number, to: number, buckets: number): ActivityBuc
     return { at: new Date(at).toISOString(), events: calls * 3, toolCalls: calls, failures: Math.round(calls * random.next() * 0.14), toolMs: calls * 4200, waitingMs: Math.round(calls * 2600 * random.next()), inputTokens: calls * 61_000, outputTokens: calls * 520, costUsd: calls * 0.043 };
   });
 }
+export const limits = (now: number): Limit[] => ([['claude_code', 'five_hour', 61, 2.2], ['claude_code', 'seven_day', 34, 90], ['codex', 'five_hour', 12, 3.1]] as const).map(([agent, window, usedPct, hours]) => ({ agent, window, usedPct, at: new Date(now - 40_000).toISOString(), resetsAt: new Date(now + hours * 3_600_000).toISOString() }));
+export const blocks = (now: number): UsageBlock[] => [{ startedAt: new Date(now - 5_400_000).toISOString(), endsAt: new Date(now + 12_600_000).toISOString(), lastAt: new Date(now).toISOString(), isActive: true, usage: usage(4.2), forecast: { tokensPerMinute: 41_000, costPerHourUsd: 2.8, tokens: 12_000_000, costUsd: 14 } }];

@@ -64,7 +64,8 @@ export class Mock {
       case 'events': return this.event(decodeURIComponent(parts[1] ?? ''));
       case 'tools': return whole(insights.tools(days));
       case 'failures': return whole(insights.failures(days));
-      case 'usage': return whole(insights.usageBy(query.get('by') ?? 'day', from, to));
+      case 'limits': return { items: days ? insights.limits(now) : [] };
+      case 'usage': return parts[1] === 'blocks' ? { items: days ? insights.blocks(now) : [] } : whole(insights.usageBy(query.get('by') ?? 'day', from, to));
       case 'files': return whole(insights.files(days));
       case 'skills': return whole(insights.skills(days));
       case 'mcp': return whole(insights.mcp(days));
