@@ -37,7 +37,7 @@ fn follow(stream: &mut BufReader<TcpStream>, name: &str) {
     }
 }
 
-fn stream(door: &Door) -> BufReader<TcpStream> {
+pub(crate) fn stream(door: &Door) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(&door.address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a limit");
     let Door { address, token } = door;

@@ -18,6 +18,7 @@ mod feed;
 mod fixtures;
 mod hooks;
 mod http;
+mod liveness;
 mod rounds;
 mod server;
 mod unusable;

@@ -6,12 +6,12 @@ use agent_tracer_event::{CallState, Channel, Kind, Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::engine::silence;
 use agent_tracer_ledger::engine::spent::{Spent, count};
+use agent_tracer_ledger::project::context::{is_measure, point};
 use agent_tracer_ledger::project::row::channels_of;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::{FactRow, List};
 use agent_tracer_ledger::view::{
-    ContextPoint, ContextPointKind, FileUse, FileUser, Page, SessionView, TaskStatus, TaskSummary, Todo,
-    TodoStep, Turn,
+    ContextPoint, FileUse, FileUser, Page, SessionView, TaskStatus, TaskSummary, Todo, TodoStep, Turn,
 };
 use agent_tracer_ledger::{Answer, Paging, QueryError};
 use clickhouse::Row;
@@ -180,10 +180,20 @@ impl Reader {
         let limit = if is_whole { usize::MAX } else { cursor::limit(paging) };
         let place = |stored: &Stored| [stored.row.occurred, stored.row.order, stored.row.fact];
         // Thinned as a whole, whatever the page, so that pages together are the chart.
-        let mut marks = thinned(self.list_of(&line.key(), List::Context, IN_ORDER)?);
+        let mut marks = self.list_of(&line.key(), List::Context, IN_ORDER)?;
+        // Where the client never said how full its window was, its responses do.
+        if !marks.iter().any(|mark| is_measure(mark.row.kind, mark.row.list)) {
+            marks.extend(self.list_of(&line.key(), List::Response, IN_ORDER)?);
+            marks.sort_by_key(place);
+        }
+        let mut marks = thinned(marks);
         marks.retain(|mark| after.is_none_or(|after| place(mark) > after));
         let page = cursor::cut(Listing::Context, limit, marks, place);
-        let items = page.items.iter().filter_map(|stored| point(&about, &stored.row)).collect();
+        let items = page
+            .items
+            .iter()
+            .filter_map(|stored| point(about.row_id(stored.row.fact), &stored.row))
+            .collect();
         Ok(Page { items, next_cursor: page.next_cursor })
     }
 
@@ -393,7 +403,7 @@ fn turn(
 
 /// Leaves out snapshots, evenly, until a chart can show what is left.
 fn thinned(mut marks: Vec<Stored>) -> Vec<Stored> {
-    let is_snapshot = |mark: &Stored| mark.row.kind == Some(Kind::ContextSnapshot);
+    let is_snapshot = |mark: &Stored| is_measure(mark.row.kind, mark.row.list);
     let snapshots = marks.iter().filter(|mark| is_snapshot(mark)).count();
     let room = MOST_POINTS.saturating_sub(marks.len() - snapshots).max(MOST_POINTS / 2);
     let every = snapshots.div_ceil(room).max(1);
@@ -406,30 +416,4 @@ fn thinned(mut marks: Vec<Stored>) -> Vec<Stored> {
         seen == 1 || seen == snapshots || seen % every == 0
     });
     marks
-}
-
-fn point(about: &About, row: &FactRow) -> Option<ContextPoint> {
-    let kind = match row.kind? {
-        Kind::ContextSnapshot => ContextPointKind::Snapshot,
-        Kind::ModelSwitched => ContextPointKind::ModelSwitch,
-        // A compaction that begins is not one yet.
-        _ if row.text("compactPhase") == Some("after") => ContextPointKind::Compaction,
-        _ => return None,
-    };
-    let share = |key: &str| row.meta(key).and_then(Value::as_f64);
-    let tokens = |key: &str| row.meta(key).and_then(Value::as_u64);
-    let is_mark = kind != ContextPointKind::Snapshot;
-    Some(ContextPoint {
-        id: about.row_id(row.fact),
-        kind,
-        at: Millis(row.occurred),
-        used_pct: share("contextWindowUsedPct"),
-        total_tokens: tokens("contextWindowTotalTokens"),
-        window_size: tokens("contextWindowSize"),
-        model: ["toModel", "modelId", "model"].iter().find_map(|key| row.text(key)).map(str::to_owned),
-        cost_usd: share("costTotalUsd"),
-        five_hour_used_pct: share("rateLimitFiveHourUsedPct"),
-        seven_day_used_pct: share("rateLimitSevenDayUsedPct"),
-        title: Some(row.data.title.clone()).filter(|title| is_mark && !title.is_empty()),
-    })
 }

@@ -352,7 +352,7 @@ impl<'c> Apply<'c> {
     }
 
     /// Whether the entry tells of something that was deleted on purpose.
-    fn is_deleted(&mut self, entry: &Entry) -> rusqlite::Result<bool> {
+    pub(super) fn is_deleted(&mut self, entry: &Entry) -> rusqlite::Result<bool> {
         let has_tombstones = match self.has_tombstones {
             Some(known) => known,
             None => self.conn.prepare_cached("SELECT 1 FROM tombstone LIMIT 1")?.exists([])?,

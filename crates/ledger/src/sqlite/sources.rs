@@ -61,11 +61,18 @@ impl Apply<'_> {
         payload: Option<i64>,
         kept: Option<&[u8]>,
     ) -> rusqlite::Result<i64> {
-        let first = match &observed.verdict {
-            Verdict::Read(reading) => reading.entries.first(),
-            Verdict::Malformed(_) | Verdict::Refused(_) => None,
+        let entries = match &observed.verdict {
+            Verdict::Read(reading) => reading.entries.as_slice(),
+            Verdict::Malformed(_) | Verdict::Refused(_) => &[],
         };
-        let task = match first.filter(|_| kept.is_some()) {
+        let mut kept = kept;
+        for entry in entries {
+            // Of what was deleted on purpose not even the bytes come back.
+            if kept.is_some() && self.is_deleted(entry)? {
+                kept = None;
+            }
+        }
+        let task = match entries.first().filter(|_| kept.is_some()) {
             Some(entry) => Some(self.task(&entry.task)?),
             None => None,
         };

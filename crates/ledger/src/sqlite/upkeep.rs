@@ -1,6 +1,7 @@
 //! Keeping house: folding everything anew, deleting on purpose, dropping what is old.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::AddAssign;
 
 use agent_tracer_event::{Agent, Channel, Millis, TaskId};
 use rusqlite::{OptionalExtension, params};
@@ -18,6 +19,15 @@ use crate::project::told::Heard;
 /// Tasks that are folded at a time when everything is folded anew.
 const PART: usize = 64;
 
+/// About so many events are dropped or deleted in one transaction, a whole task at least: whoever writes waits for one.
+const STEP_EVENTS: u64 = 5_000;
+
+/// So many tasks or kept hooks are looked at in one transaction.
+const STEP_ROWS: i64 = 2_000;
+
+/// Pages of the search index that are merged in one transaction.
+const STEP_PAGES: i64 = 500;
+
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Upkeep {
@@ -27,6 +37,21 @@ pub struct Upkeep {
     pub events: u64,
     /// Kept bytes of hooks that were dropped.
     pub observations: u64,
+}
+
+impl AddAssign for Upkeep {
+    fn add_assign(&mut self, other: Self) {
+        self.tasks += other.tasks;
+        self.events += other.events;
+        self.observations += other.observations;
+    }
+}
+
+/// How far retention came: the last kept hook and the last task that were looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    source: i64,
+    task: i64,
 }
 
 /// What is old enough to go.
@@ -67,9 +92,50 @@ impl Ledger {
     /// Deletes tasks and all that they started, and remembers that nothing of them up to now may come back.
     ///
     /// # Errors
-    /// If it could not be written; then nothing changed.
+    /// If it could not be written; then some of them may be deleted, and asking again goes on.
     pub fn purge(&self, tasks: Vec<TaskId>, now: Millis) -> Result<Upkeep, AppendError> {
-        self.on_writer(move |writer| writer.purge(&tasks, now))?
+        self.purge_with(tasks, now, |_| {})
+    }
+
+    /// The same, and tells after each step what was done so far. Whoever writes waits for one step, not for all.
+    ///
+    /// # Errors
+    /// If it could not be written; then some of them may be deleted, and asking again goes on.
+    pub fn purge_with(
+        &self,
+        tasks: Vec<TaskId>,
+        now: Millis,
+        mut progress: impl FnMut(&Upkeep),
+    ) -> Result<Upkeep, AppendError> {
+        let mut done = Upkeep::default();
+        // First of all nothing of them may come back, whatever happens next.
+        let (mut left, buried) = self.on_writer(move |writer| {
+            let buried =
+                writer.change(|apply| tasks.iter().try_for_each(|task| apply.bury(task.as_str(), now)));
+            (tasks.into_iter().collect::<VecDeque<_>>(), buried)
+        })?;
+        buried?;
+        while !left.is_empty() {
+            let (rest, step) = self.on_writer(move |writer| {
+                let part = writer.next_part(&mut left);
+                let step = part.and_then(|part| writer.purge(&part, now));
+                (left, step)
+            })?;
+            left = rest;
+            done += step?;
+            progress(&done);
+        }
+        if done.tasks > 0 {
+            self.on_writer(|writer| {
+                writer.overwriting(|writer| writer.change(|apply| apply.sweep_words()))
+            })??;
+            while !self.on_writer(Writer::merge_search)?? {}
+            self.on_writer(|writer| {
+                writer.overwriting(|writer| writer.change(|apply| apply.sweep_terms()))
+            })??;
+        }
+        self.on_writer(|writer| writer.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok())?;
+        Ok(done)
     }
 
     /// Every task there is, also those of which no event is known.
@@ -90,9 +156,31 @@ impl Ledger {
     /// Drops what is old. Totals of what is dropped stay.
     ///
     /// # Errors
-    /// If it could not be written; then nothing changed.
+    /// If it could not be written; what was dropped until then is, and asking again goes on.
     pub fn retain(&self, retention: Retention) -> Result<Upkeep, AppendError> {
-        self.on_writer(move |writer| writer.retain(retention))?
+        self.retain_with(retention, |_| true)
+    }
+
+    /// The same, and tells after each step what was done so far; it ends early where that says no. Whoever writes waits
+    /// for one step, not for all.
+    ///
+    /// # Errors
+    /// If it could not be written; what was dropped until then is, and asking again goes on.
+    pub fn retain_with(
+        &self,
+        retention: Retention,
+        mut goes_on: impl FnMut(&Upkeep) -> bool,
+    ) -> Result<Upkeep, AppendError> {
+        let (mut done, mut place) = (Upkeep::default(), Some(Place::default()));
+        while let Some(from) = place {
+            let (step, next) = self.on_writer(move |writer| writer.retain(retention, from))??;
+            done += step;
+            place = next;
+            if !goes_on(&done) {
+                break;
+            }
+        }
+        Ok(done)
     }
 
     /// What [`Ledger::retain`] would drop.
@@ -139,19 +227,60 @@ impl Ledger {
 }
 
 impl Writer {
+    /// The next tasks that are deleted together: as many as a step has room for, one at least.
+    fn next_part(&self, left: &mut VecDeque<TaskId>) -> Result<Vec<TaskId>, AppendError> {
+        let (mut part, mut events) = (Vec::new(), 0);
+        while let Some(task) = left.pop_front() {
+            let number: Option<i64> = self
+                .conn
+                .prepare_cached("SELECT id FROM task WHERE uid = ?1")?
+                .query_row([task.as_str()], |row| row.get(0))
+                .optional()?;
+            if let Some(number) = number {
+                for below in descendants(&self.conn, number)? {
+                    events += self
+                        .conn
+                        .prepare_cached("SELECT events FROM task WHERE id = ?1")?
+                        .query_row([below], |row| row.get::<_, i64>(0))?;
+                }
+            }
+            part.push(task);
+            if u64::try_from(events).unwrap_or(0) >= STEP_EVENTS || part.len() >= PART {
+                break;
+            }
+        }
+        Ok(part)
+    }
+
     fn purge(&mut self, tasks: &[TaskId], now: Millis) -> Result<Upkeep, AppendError> {
-        // What is deleted is overwritten, and the log that still holds it is cut.
+        self.overwriting(|writer| writer.change(|apply| apply.purge(tasks, now)))
+    }
+
+    /// Does something after which nothing of what it deletes is left in the file.
+    fn overwriting<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, AppendError>,
+    ) -> Result<T, AppendError> {
         self.conn.pragma_update(None, "secure_delete", "ON")?;
-        let done = self.change(|apply| apply.purge(tasks, now));
+        let done = work(self);
         self.memory.tasks.forget();
         self.memory.words.forget();
         self.conn.pragma_update(None, "secure_delete", "OFF")?;
-        self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
         done
     }
 
-    fn retain(&mut self, retention: Retention) -> Result<Upkeep, AppendError> {
-        let done = self.change(|apply| apply.retain(retention));
+    /// Merges a part of the search index: once it is merged, it holds nothing of deleted rows. Tells whether it is done.
+    fn merge_search(&mut self) -> Result<bool, AppendError> {
+        self.overwriting(|writer| {
+            let before = writer.conn.total_changes();
+            // A negative number begins to merge all into one; asked again, it goes on with that.
+            writer.conn.execute("INSERT INTO search (search, rank) VALUES ('merge', ?1)", [-STEP_PAGES])?;
+            Ok(writer.conn.total_changes() - before < 2)
+        })
+    }
+
+    fn retain(&mut self, retention: Retention, from: Place) -> Result<(Upkeep, Option<Place>), AppendError> {
+        let done = self.change(|apply| apply.retain(retention, from));
         self.memory.tasks.forget();
         done
     }
@@ -369,9 +498,6 @@ impl Apply<'_> {
         self.counted.retain(|task, _| !all.contains(task));
         self.parted.clear();
         self.settle_endings()?;
-        if done.tasks > 0 {
-            self.sweep_words()?;
-        }
         Ok(done)
     }
 
@@ -397,7 +523,7 @@ impl Apply<'_> {
         Ok(())
     }
 
-    /// Forgets texts and search terms that nothing names any more.
+    /// Forgets texts that nothing names any more.
     fn sweep_words(&self) -> rusqlite::Result<()> {
         self.conn.execute(
             "DELETE FROM word WHERE id NOT IN (
@@ -411,8 +537,11 @@ impl Apply<'_> {
                UNION SELECT key FROM sealed_rollup UNION SELECT tool FROM sealed_latency)",
             [],
         )?;
-        // A merged index holds nothing of deleted rows, and its terms are all that there are.
-        self.conn.execute("INSERT INTO search (search) VALUES ('optimize')", [])?;
+        Ok(())
+    }
+
+    /// Forgets search terms that no row has any more. A merged index holds all terms that there are.
+    fn sweep_terms(&self) -> rusqlite::Result<()> {
         self.conn.execute_batch(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, search, row);
              DELETE FROM vocabulary WHERE term NOT IN (SELECT term FROM temp.terms);
@@ -420,20 +549,32 @@ impl Apply<'_> {
         )
     }
 
-    fn retain(&mut self, retention: Retention) -> rusqlite::Result<Upkeep> {
+    /// One step from a place. Gives the place of the next one, if there may be more.
+    fn retain(&mut self, retention: Retention, from: Place) -> rusqlite::Result<(Upkeep, Option<Place>)> {
         let mut done = Upkeep::default();
         if let Some(before) = retention.kept_before {
-            let gone = self.conn.execute(
-                "UPDATE source SET kept = NULL WHERE arrived < ?1 AND kept IS NOT NULL",
-                [before.0],
+            let last: Option<i64> = self.conn.query_row(
+                "SELECT max(id) FROM (SELECT id FROM source WHERE id > ?1 ORDER BY id LIMIT ?2)",
+                [from.source, STEP_ROWS],
+                |row| row.get(0),
             )?;
-            done.observations = u64::try_from(gone).unwrap_or(0);
+            if let Some(last) = last {
+                let gone = self.conn.execute(
+                    "UPDATE source SET kept = NULL WHERE id > ?1 AND id <= ?2 AND arrived < ?3 AND kept IS NOT NULL",
+                    [from.source, last, before.0],
+                )?;
+                done.observations = u64::try_from(gone).unwrap_or(0);
+                return Ok((done, Some(Place { source: last, ..from })));
+            }
         }
-        let Some(before) = retention.events_before else { return Ok(done) };
-        let mut find =
-            self.conn.prepare_cached("SELECT id FROM task WHERE last < ?1 AND last > 0 AND events > 0")?;
-        let tasks: Vec<i64> =
-            find.query_map([before.0], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+        let Some(before) = retention.events_before else { return Ok((done, None)) };
+        let mut find = self.conn.prepare_cached(
+            "SELECT id FROM task WHERE id > ?2 AND last < ?1 AND last > 0 AND events > 0 ORDER BY id LIMIT ?3",
+        )?;
+        let tasks: Vec<i64> = find
+            .query_map([before.0, from.task, STEP_ROWS], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        let mut next = tasks.last().map(|task| Place { task: *task, ..from });
         for task in tasks {
             let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
                 continue;
@@ -479,8 +620,12 @@ impl Apply<'_> {
             self.conn.execute("UPDATE source SET kept = NULL WHERE task = ?1", [task])?;
             done.tasks += 1;
             done.events += events;
+            if done.events >= STEP_EVENTS {
+                next = Some(Place { task, ..from });
+                break;
+            }
         }
-        Ok(done)
+        Ok((done, next))
     }
 
     /// The latest moment that any entry of a task tells of.

@@ -281,4 +281,7 @@ pub struct ContextPoint {
     /// What a person reads at a mark.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// The client said nothing of its window: this follows from what a response was asked with, and from its model.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub estimated: bool,
 }

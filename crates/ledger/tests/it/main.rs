@@ -7,6 +7,7 @@
 )]
 
 mod channels;
+mod charts;
 mod commits;
 mod endings;
 mod lives;

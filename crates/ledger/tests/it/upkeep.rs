@@ -117,6 +117,88 @@ fn what_is_dropped_with_age_stays_in_every_sum() {
 }
 
 #[test]
+fn what_is_dropped_goes_in_steps_between_which_others_write_and_a_stop_loses_nothing() {
+    let all = everything();
+    let in_one = World::with(&all, 100);
+    let old = Retention { events_before: Some(FOREVER), kept_before: Some(FOREVER) };
+    let expected = in_one.ledger.retain(old).unwrap();
+    let world = World::with(&all, 100);
+    // The first step is over, and somebody wants no more of it.
+    let begun = world.ledger.retain_with(old, |_| false).unwrap();
+    assert!(begun.observations > 0 && begun.events < expected.events, "{begun:?}");
+    let mut steps = 0;
+    let done = world
+        .ledger
+        .retain_with(old, |_| {
+            steps += 1;
+            // The writer is free: whoever brings something does not wait for the end.
+            world.ledger.append(Batch { observed: all.clone(), ..Batch::default() }).unwrap();
+            true
+        })
+        .unwrap();
+    assert!(steps > 1, "{steps}");
+    let both = (begun.tasks + done.tasks, begun.events + done.events, begun.observations + done.observations);
+    assert_eq!(both, (expected.tasks, expected.events, expected.observations));
+    assert_eq!(sums(&world), sums(&in_one));
+}
+
+#[test]
+fn what_is_deleted_in_steps_does_not_come_back_between_them() {
+    let all = everything();
+    let world = World::with(&all, 100);
+    // More tasks than a step takes; of some of them nobody ever heard.
+    let mut ids: Vec<TaskId> =
+        (0..100).map(|number| TaskKey::new(Agent::Codex, format!("unknown-{number}")).task_id()).collect();
+    ids.extend(task_ids(&world));
+    let mut steps = 0;
+    let done = world
+        .ledger
+        .purge_with(ids, FOREVER, |_| {
+            steps += 1;
+            let receipt = world.ledger.append(Batch { observed: all.clone(), ..Batch::default() }).unwrap();
+            assert!(!receipt.outcomes.contains(&Outcome::Recorded), "{:?}", receipt.outcomes);
+        })
+        .unwrap();
+    assert!(steps > 1 && done.tasks > 20 && done.events > 200, "{steps} {done:?}");
+    assert_eq!(world.rows(), Vec::<String>::new());
+    let bytes: i64 = world
+        .connection()
+        .query_row("SELECT count(*) FROM source WHERE kept IS NOT NULL", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(bytes, 0, "of what came again nothing is kept");
+    world.ledger.finish_search().unwrap();
+    let terms: i64 =
+        world.connection().query_row("SELECT count(*) FROM vocabulary", [], |row| row.get(0)).unwrap();
+    assert_eq!(terms, 0, "nothing is left to be found");
+}
+
+/// Search follows behind the writer: what is deleted before it came by must not be found afterwards.
+#[test]
+fn what_is_deleted_while_search_is_away_is_never_found() {
+    let world = World::with(&scenario("2.1.325/agent_nested").observed(None), usize::MAX);
+    let gone = task_ids(&world);
+    world.bring(&scenario("2.1.325/bash_ok").observed(None), usize::MAX);
+    // As if search had seen nothing yet, and half of it, before the tasks go.
+    world.connection().execute("DELETE FROM meta WHERE key IN ('indexed', 'indexed_tasks')", []).unwrap();
+    world.ledger.purge(gone, FOREVER).unwrap();
+    world.ledger.finish_search().unwrap();
+    let filter = |q: &str| agent_tracer_ledger::SearchFilter {
+        q: q.to_owned(),
+        ..agent_tracer_ledger::SearchFilter::default()
+    };
+    let store = world.ledger.store();
+    assert!(!store.search(&filter("bash")).unwrap().items.is_empty(), "the others are found");
+    for word in ["nested", "general-purpose", "sub_outer", "scripted agent"] {
+        let hits = store.search(&filter(word)).unwrap().items;
+        let ids: Vec<String> = hits.iter().map(|hit| hit.row.task_id.clone()).collect();
+        assert!(
+            ids.iter().all(|id| task_ids(&world).iter().any(|task| task.as_str() == id)),
+            "{word}: {ids:?}"
+        );
+    }
+}
+
+#[test]
 fn what_would_be_dropped_is_told_and_stays() {
     let world = World::with(&everything(), 100);
     let before = world.rows();

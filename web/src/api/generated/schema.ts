@@ -236,6 +236,8 @@ export interface components {
              * @description What the session cost so far, as the client says.
              */
             costUsd?: number | null;
+            /** @description The client said nothing of its window: this follows from what a response was asked with, and from its model. */
+            estimated?: boolean;
             /**
              * Format: double
              * @description Use of the five-hour limit, in percent.

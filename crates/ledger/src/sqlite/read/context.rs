@@ -1,14 +1,15 @@
 //! The context chart: how full the window was, when it was compacted, which model answered.
 
-use agent_tracer_event::{Kind, Millis, TaskId};
+use agent_tracer_event::{Kind, TaskId};
 use rusqlite::Connection;
-use serde_json::Value;
 
-use super::row::{About, RowBuilder};
+use super::row::RowBuilder;
 use super::{cursor, stream, task};
-use crate::project::{FactRow, List};
+use crate::project::List;
+use crate::project::context::{is_measure, point};
+use crate::sqlite::facts::word_at;
 use crate::store::{Answer, Paging};
-use crate::view::{ContextPoint, ContextPointKind, Page};
+use crate::view::{ContextPoint, Page};
 
 /// A chart has no more points than this.
 const MOST_POINTS: usize = 1_500;
@@ -28,7 +29,7 @@ pub(crate) fn context(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer
     let mut items = Vec::with_capacity(page.items.len());
     for place in &page.items {
         if let Some(stored) = stream::by_id(conn, place.id)? {
-            items.extend(point(&about, &stored.row));
+            items.extend(point(about.row_id(stored.row.fact), &stored.row));
         }
     }
     Ok(Page { items, next_cursor: page.next_cursor })
@@ -42,17 +43,27 @@ struct Place {
     is_snapshot: bool,
 }
 
-/// All marks: only the index is read, which holds a few bytes for each.
+/// All marks. Where the client never said how full its window was, its responses do.
 fn places(conn: &Connection, task: i64) -> rusqlite::Result<Vec<Place>> {
+    let mut places = places_in(conn, task, List::Context)?;
+    if !places.iter().any(|place| place.is_snapshot) {
+        places.extend(places_in(conn, task, List::Response)?);
+        places.sort_by_key(|place| place.key);
+    }
+    Ok(places)
+}
+
+/// The marks of a list: only the index is read, which holds a few bytes for each.
+fn places_in(conn: &Connection, task: i64, list: List) -> rusqlite::Result<Vec<Place>> {
     let mut find = conn.prepare_cached(
         "SELECT occurred, ord, fact, id, kind FROM fact INDEXED BY fact_list \
          WHERE task = ?1 AND list = ?2 ORDER BY occurred, ord, fact",
     )?;
-    let rows = find.query_map([task, List::Context.code()], |row| {
+    let rows = find.query_map([task, list.code()], |row| {
         Ok(Place {
             key: [row.get(0)?, row.get(1)?, row.get(2)?],
             id: row.get(3)?,
-            is_snapshot: row.get::<_, i64>(4)? == Kind::ContextSnapshot as i64,
+            is_snapshot: is_measure(word_at(Kind::ALL, row.get(4)?), list),
         })
     })?;
     rows.collect()
@@ -73,32 +84,6 @@ fn thinned(places: Vec<Place>) -> Vec<Place> {
         seen == 1 || seen == snapshots || seen % every == 0
     });
     kept
-}
-
-fn point(about: &About, row: &FactRow) -> Option<ContextPoint> {
-    let kind = match row.kind? {
-        Kind::ContextSnapshot => ContextPointKind::Snapshot,
-        Kind::ModelSwitched => ContextPointKind::ModelSwitch,
-        // A compaction that begins is not one yet.
-        _ if row.text("compactPhase") == Some("after") => ContextPointKind::Compaction,
-        _ => return None,
-    };
-    let share = |key: &str| row.meta(key).and_then(Value::as_f64);
-    let tokens = |key: &str| row.meta(key).and_then(Value::as_u64);
-    let is_mark = kind != ContextPointKind::Snapshot;
-    Some(ContextPoint {
-        id: about.row_id(row.fact),
-        kind,
-        at: Millis(row.occurred),
-        used_pct: share("contextWindowUsedPct"),
-        total_tokens: tokens("contextWindowTotalTokens"),
-        window_size: tokens("contextWindowSize"),
-        model: ["toModel", "modelId", "model"].iter().find_map(|key| row.text(key)).map(str::to_owned),
-        cost_usd: share("costTotalUsd"),
-        five_hour_used_pct: share("rateLimitFiveHourUsedPct"),
-        seven_day_used_pct: share("rateLimitSevenDayUsedPct"),
-        title: Some(row.data.title.clone()).filter(|title| is_mark && !title.is_empty()),
-    })
 }
 
 #[cfg(test)]
