@@ -108,20 +108,67 @@ def ended_sessions_are_closed(run, name):
                     yield "session %s ended, and call %s still runs" % (session, call.get("toolUseId"))
 
 
-def tokens_to_the_last(run, name):
-    """Per session or subagent, the sum of what the model API answered."""
-    true, tasks = collections.defaultdict(collections.Counter), by_actor(run)
+def answered(run, name):
+    """What the model API answered in full, each with whether anything that the client leaves behind tells of it."""
     ended = {p["session_id"] for p in run.recorded(name, "hook") if p["hook_event_name"] == "SessionEnd"}
     for r in api_log(run.out):
         seen = SEEN_KINDS[run.client] | (SEEN_AT_THE_END[run.client] if r["session_id"] in ended else set())
-        if r["scenario"] == name and r["kind"] in seen and r["status"] == 200 and r["complete"]:
-            true[r.get("agent_id") or r.get("thread_id") or r["session_id"]].update(usage(run.client, r["usage"]))
+        if r["scenario"] == name and r["kind"] != "count" and r["status"] == 200 and r["complete"]:
+            yield r, r["kind"] in seen
+
+
+def asker(record):
+    return record.get("agent_id") or record.get("thread_id") or record["session_id"]
+
+
+def tokens_to_the_last(run, name):
+    """Per session or subagent, the sum of what the model API answered."""
+    true, tasks = collections.defaultdict(collections.Counter), by_actor(run)
+    for r, is_seen in answered(run, name):
+        if is_seen:
+            true[asker(r)].update(usage(run.client, r["usage"]))
     for who, sums in true.items():
         kept = collections.Counter()
         for task in tasks[who]:
             kept.update({k: task["usage"].get(k, 0) for k in CLAUDE_USAGE})
         if any(kept[k] != sums[k] for k in CLAUDE_USAGE):
             yield "%s used %s, and its task says %s" % (who, dict(sums), {k: kept[k] for k in CLAUDE_USAGE})
+
+
+def both_accounts(run, name):
+    """`usage session`, from the ledger and straight from the client's files: each session with its subagents, and each
+    of these, is what the model API answered."""
+    for source, command in (("stored", "`usage session`"), ("files", "`usage session --files`")):
+        if source not in run.said:
+            yield "%s was not asked" % command
+            continue
+        lines = {item["key"]: item for item in run.said[source]["items"]}
+        sessions, agents = (collections.defaultdict(collections.Counter) for _ in range(2))
+        for r, is_seen in answered(run, name):
+            if is_seen:
+                sessions[r["session_id"]].update(usage(run.client, r["usage"]))
+                if asker(r) != r["session_id"]:
+                    agents[r["session_id"], asker(r)].update(usage(run.client, r["usage"]))
+        for session, sums in sessions.items():
+            said = lines.get(session, {}).get("usage", {})
+            if any(said.get(k, 0) != sums[k] for k in CLAUDE_USAGE):
+                yield "session %s used %s, and %s says %s" % (session, dict(sums), command, {k: said.get(k, 0) for k in CLAUDE_USAGE})
+        for (session, agent), sums in agents.items():
+            parts = {part["key"].removeprefix("sub--"): part["usage"] for part in lines.get(session, {}).get("agents", [])}
+            said = parts.get(agent, {})
+            if any(said.get(k, 0) != sums[k] for k in CLAUDE_USAGE):
+                yield "subagent %s used %s, and %s says %s" % (agent, dict(sums), command, {k: said.get(k, 0) for k in CLAUDE_USAGE})
+
+
+def unobservable(run, name):
+    """What the client spent and leaves no trace of, by name: nobody can count it."""
+    if run.said is None:
+        return []
+    hidden = collections.Counter()
+    for r, is_seen in answered(run, name):
+        if not is_seen:
+            hidden[r["kind"], asker(r)] += sum(usage(run.client, r["usage"]).values())
+    return ["%s of %s: %d tokens that nothing tells of" % (kind, who, tokens) for (kind, who), tokens in hidden.items()]
 
 
 def usage(client, u):
@@ -136,7 +183,7 @@ def usage(client, u):
 def scenario(run, name):
     if run.said is None:
         return []                              # `whole` complains, once
-    checks = (one_task_each, calls_as_they_were, prompts_once, ended_sessions_are_closed, tokens_to_the_last)
+    checks = (one_task_each, calls_as_they_were, prompts_once, ended_sessions_are_closed, tokens_to_the_last, both_accounts)
     return ["the API: " + complaint for check in checks for complaint in check(run, name)]
 
 

@@ -26,6 +26,8 @@ class Answers(unittest.TestCase):
         self.said = {"health": {"outcomes": {"unrecognised": 0, "malformed": 0, "refused": 0}, "unrecognised": []},
                      "tasks": [copy.deepcopy(TASK), copy.deepcopy(CHILD)]}
         self.task, self.child = self.said["tasks"]
+        for source in ("stored", "files"):
+            self.said[source] = {"items": [{"key": SESSION, "usage": dict(TASK["usage"]), "agents": []}]}
 
     def answered(self, **more):
         record = dict({"scenario": "ok", "session_id": SESSION, "agent_id": None, "status": 200, "complete": True}, **more)
@@ -79,7 +81,34 @@ class Answers(unittest.TestCase):
         path = next(p for p in sorted(glob.glob(self.out.folder + "/home/cap/rows/*.json")) if "SessionEnd" in open(p).read())
         os.remove(path)
         self.task["usage"] = {"inputTokens": 4, "outputTokens": 93, "cacheReadTokens": 10101, "cacheCreationTokens": 207}
+        for source in ("stored", "files"):
+            self.said[source]["items"][0]["usage"] = self.task["usage"]
         self.assertEqual(self.complaints(), [])
+        run = verdict.Run("claude-code", self.out.folder, said=self.said)
+        self.assertEqual(answers.unobservable(run, "ok"), ["side of %s: 10405 tokens that nothing tells of" % SESSION])
+
+    def test_a_token_too_many_in_the_account_of_the_ledger(self):
+        self.said["stored"]["items"][0]["usage"]["inputTokens"] += 1
+        self.assert_complaint("and `usage session` says")
+
+    def test_a_session_that_the_files_do_not_tell_of(self):
+        self.said["files"]["items"] = []
+        self.assert_complaint("and `usage session --files` says")
+
+    def test_a_subagent_that_an_account_leaves_out(self):
+        self.answered(kind="turn", usage=USED, agent_id="a1")
+        self.child["usage"] = {"inputTokens": 4, "outputTokens": 93, "cacheReadTokens": 10101, "cacheCreationTokens": 207}
+        for source, key in (("stored", "sub--a1"), ("files", "a1")):
+            item = self.said[source]["items"][0]
+            item["usage"] = {k: item["usage"][k] + n for k, n in self.child["usage"].items()}
+            item["agents"] = [{"key": key, "usage": self.child["usage"]}]
+        self.assertEqual(self.complaints(), [])
+        self.said["files"]["items"][0]["agents"] = []
+        self.assert_complaint("subagent a1 used")
+
+    def test_an_account_that_was_not_asked_for(self):
+        del self.said["files"]
+        self.assert_complaint("`usage session --files` was not asked")
 
     def test_something_that_was_not_understood(self):
         self.said["health"]["outcomes"]["unrecognised"] = 2
