@@ -297,15 +297,13 @@ impl FactLine {
     fn count(&mut self, tally: &Tally) {
         // Every sum is kept for days; other stretches and all projects together say the same again.
         let own = Filing::default().project;
-        let mut sums: Vec<_> = tally
-            .rollups
-            .iter()
-            .filter(|(place, _)| place.level == Level::Day && place.project == own)
-            .collect();
-        sums.sort_by(|(one, _), (two, _)| (one.dim, &one.key).cmp(&(two.dim, &two.key)));
+        let rolled = tally.rolled();
+        let mut sums: Vec<_> =
+            rolled.iter().filter(|(place, _)| place.level == Level::Day && place.project == own).collect();
+        sums.sort_by_key(|(place, _)| (place.dim, place.key));
         for (place, sum) in sums {
             self.sums_dim.push(place.dim as u8);
-            self.sums_key.push(place.key.clone());
+            self.sums_key.push(place.key.to_owned());
             self.sums_n.push(sum.n);
             self.sums_failures.push(sum.failures);
             self.sums_ms.push(sum.ms);
@@ -323,8 +321,8 @@ impl FactLine {
             self.responses = spent.responses;
             self.unpriced = spent.unpriced;
         }
-        let bucket = tally.latencies.values().flat_map(|buckets| buckets.keys()).next();
-        self.bucket = bucket.and_then(|bucket| i16::try_from(*bucket).ok());
+        let bucket = tally.durations().values().flat_map(|buckets| buckets.keys().copied()).next();
+        self.bucket = bucket.and_then(|bucket| i16::try_from(bucket).ok());
     }
 
     /// A fact that turned out to be part of another.

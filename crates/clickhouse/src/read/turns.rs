@@ -16,7 +16,6 @@ use agent_tracer_ledger::view::{
 use agent_tracer_ledger::{Answer, Paging, QueryError};
 use clickhouse::Row;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::fact::{About, Stored};
 use super::{Key, Reader, keys_in};
