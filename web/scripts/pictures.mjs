@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 import { chromium } from 'playwright-core';
 
+import { front } from './front.mjs';
 import { smaller } from './png.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -21,7 +22,9 @@ const folder = everything > 0 ? process.argv[everything + 1] : join(root, 'docs/
 /** What a README may weigh. */
 const mostBytes = 300_000;
 
-const { demo, address } = await startDemo();
+const { demo, address: behind } = await startDemo();
+const before = process.env['AGENT_TRACER_DIST'] ? await front(process.env['AGENT_TRACER_DIST'], behind) : undefined;
+const address = before?.address ?? behind;
 const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
 try {
   mkdirSync(folder, { recursive: true });
@@ -29,6 +32,7 @@ try {
   else await takeReadme();
 } finally {
   await browser.close();
+  await before?.stop();
   const gone = new Promise((resolve) => demo.once('exit', resolve));
   demo.kill('SIGTERM');
   await gone;

@@ -136,6 +136,18 @@ describe('the keyboard', () => {
     expect(went).toBe(1);
   });
 
+  it('keeps the page behind a dialog still, but for what works everywhere', () => {
+    const keys = new Keys();
+    const ran: string[] = [];
+    keys.add([{ keys: 'Escape', label: '', group: '', run: () => ran.push('page') }, { keys: 'Mod+k', label: '', group: '', everywhere: true, run: () => ran.push('palette') }]);
+    const leave = keys.enter();
+    keys.handle(press('Escape'));
+    keys.handle(press('k', { ctrlKey: true }));
+    leave();
+    keys.handle(press('Escape'));
+    expect(ran).toEqual(['palette', 'page']);
+  });
+
   it('lets the newest binding win and gives the key back', () => {
     const keys = new Keys();
     const ran: string[] = [];

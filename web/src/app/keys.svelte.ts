@@ -40,10 +40,19 @@ export class Keys {
     return () => untrack(() => (this.bindings = this.bindings.filter((binding) => !bindings.includes(binding))));
   }
 
+  /** How many dialogs are open: while there is one, the page behind it hears nothing. */
+  private dialogs = 0;
+
+  /** A dialog takes the keyboard until the returned function is called. */
+  enter(): () => void {
+    this.dialogs += 1;
+    return () => void (this.dialogs -= 1);
+  }
+
   handle(event: KeyboardEvent): boolean {
     if (event.defaultPrevented || event.isComposing) return false;
     const pressed = chord(event);
-    const typing = isTyping(event.target);
+    const typing = this.dialogs > 0 || isTyping(event.target);
     const sequence = this.pending && event.timeStamp - this.pendingAt < SEQUENCE_MS ? `${this.pending} ${pressed}` : '';
     this.pending = '';
     for (const wanted of [sequence, pressed]) {
