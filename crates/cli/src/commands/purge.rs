@@ -69,7 +69,9 @@ pub(super) fn run(
         ))?;
     }
     ids.extend(chosen.bare.iter().cloned());
-    let done = tended.ledger.purge(ids, now).map_err(|error| tend::refused(&error))?;
+    let mut pace = tend::Pace::default();
+    let done = tended.ledger.purge_with(ids, now, |done| pace.tell("deleted", done, output));
+    let done = done.map_err(|error| tend::refused(&error))?;
     tended.ledger.close();
     say_what_stays(environment, output)?;
     report(arguments, &chosen, done.tasks, output)

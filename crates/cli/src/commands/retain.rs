@@ -33,8 +33,14 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     };
     let older = retention::older_than(days, environment.now());
-    let done =
-        if arguments.dry_run { tended.ledger.would_retain(older) } else { tended.ledger.retain(older) };
+    let mut pace = tend::Pace::default();
+    let done = match arguments.dry_run {
+        true => tended.ledger.would_retain(older),
+        false => tended.ledger.retain_with(older, |done| {
+            pace.tell("dropped", done, output);
+            true
+        }),
+    };
     let done = done.map_err(|error| tend::refused(&error))?;
     tended.ledger.close();
     output.data(&if arguments.json {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_tracer_ledger::{AppendError, Ledger};
+use agent_tracer_ledger::{AppendError, Ledger, Upkeep};
 use agent_tracer_spool::Home;
 
 use crate::arguments::Options;
@@ -40,9 +40,57 @@ pub(super) fn refused(error: &AppendError) -> Failure {
     let failure = Failure::new(format!("cannot change the ledger: {error}"));
     match error {
         AppendError::DiskFull => {
-            failure.hint("free some space and run the command again; nothing was changed")
+            failure.hint("free some space and run the command again: it goes on where it stopped")
         }
         AppendError::ReadOnly => failure.hint("check the owner and the mode of the home folder"),
-        AppendError::Closed | AppendError::Store(_) => failure.hint("nothing was changed"),
+        AppendError::Closed | AppendError::Store(_) => {
+            failure.hint("run the command again: it goes on where it stopped")
+        }
+    }
+}
+
+/// So many events between two words about how far it is.
+const TOLD_EVERY: u64 = 100_000;
+
+/// Tells now and then how far long work is.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    told: u64,
+}
+
+impl Pace {
+    /// Takes note of what was done so far.
+    pub(super) fn tell(&mut self, verb: &str, done: &Upkeep, output: &mut Output) {
+        if let Some(text) = self.line(verb, done) {
+            // Who does not listen any more is no reason to stop.
+            drop(output.say(&text));
+        }
+    }
+
+    fn line(&mut self, verb: &str, done: &Upkeep) -> Option<String> {
+        if done.events < self.told + TOLD_EVERY {
+            return None;
+        }
+        self.told = done.events;
+        Some(format!("{verb} {} events of {} tasks so far", done.events, done.tasks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn little_work_says_nothing_and_much_of_it_now_and_then() {
+        let mut pace = Pace::default();
+        let mut said = Vec::new();
+        for step in 1..=50_u64 {
+            let done = Upkeep { tasks: step, events: step * 5_000, observations: 0 };
+            said.extend(pace.line("dropped", &done));
+        }
+        assert_eq!(
+            said,
+            ["dropped 100000 events of 20 tasks so far", "dropped 200000 events of 40 tasks so far"]
+        );
     }
 }
