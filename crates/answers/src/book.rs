@@ -212,6 +212,12 @@ impl Book {
         policy
     }
 
+    /// How long hooks wait for an answer, in milliseconds.
+    pub fn deadline_ms(&self) -> u32 {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.user.file.as_ref().and_then(|file| file.deadline_ms).unwrap_or(table::DEADLINE_MS)
+    }
+
     /// Every rule that is in force somewhere, the user's first.
     pub fn rules(&self) -> Vec<Listed> {
         let state = self.state.read().unwrap_or_else(PoisonError::into_inner);

@@ -71,6 +71,13 @@ impl LocalTime {
         Some(agent_tracer_policy::LocalTime { weekday: *days.get(day)?, minute: u16::try_from(minute).ok()? })
     }
 
+    /// The beginning of the day that a moment lies in.
+    pub(crate) fn midnight(&self, at: Millis) -> Millis {
+        let moment = Timestamp::from_millisecond(at.0).ok().map(|at| at.to_zoned(self.0.clone()));
+        let begin = moment.and_then(|moment| moment.start_of_day().ok());
+        begin.map_or(at, |begin| Millis(begin.timestamp().as_millisecond()))
+    }
+
     fn show(&self, at: Millis, form: &str) -> String {
         match Timestamp::from_millisecond(at.0) {
             Ok(moment) => moment.to_zoned(self.0.clone()).strftime(form).to_string(),
@@ -100,5 +107,8 @@ mod tests {
         let week = LocalTime::named(Some("Europe/Berlin")).of_week(at).expect("a time");
         assert_eq!((week.weekday, week.minute), (agent_tracer_policy::Weekday::Sunday, 22 * 60 + 10));
         assert!(LocalTime::named(None).of_week(Millis(i64::MAX)).is_none());
+        let berlin = LocalTime::named(Some("Europe/Berlin"));
+        assert_eq!(berlin.full(berlin.midnight(at)), "2026-11-15 00:00:00");
+        assert_eq!(berlin.midnight(Millis(i64::MAX)), Millis(i64::MAX));
     }
 }

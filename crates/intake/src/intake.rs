@@ -11,6 +11,7 @@ use agent_tracer_spool::drain::DrainError;
 use agent_tracer_spool::{Home, Spool};
 
 use crate::Clock;
+use crate::drained::Drained;
 use crate::files::{Counts, Files, Root};
 use crate::import::{self, Patience, Plan, Progress};
 use crate::liveness::{self, Liveness, Process};
@@ -90,6 +91,7 @@ pub struct Intake {
     spool: Arc<SpoolCounts>,
     files: Arc<Files>,
     history: Arc<Mutex<History>>,
+    drained: Drained,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -100,6 +102,8 @@ impl Intake {
         let projects = Arc::new(Projects::new());
         let spool = SpoolIntake::open(&Spool::at(&home.spool()), Arc::clone(&sink), Arc::clone(&projects))
             .map_err(StartError::Spool)?;
+        let drained = Drained::of(&home);
+        let spool = spool.telling(drained.clone());
         let (counts, processes) = (spool.counts(), spool.processes());
         let files = Arc::new(Files::new(Arc::clone(&sink), privacy, projects, Arc::clone(&clock)));
         files.load().map_err(StartError::Sink)?;
@@ -112,6 +116,7 @@ impl Intake {
             spool: counts,
             files: Arc::clone(&files),
             history: Arc::new(Mutex::new(History::Reading(Progress::default()))),
+            drained,
             threads: Vec::new(),
         };
         let stop = intake.stop.clone();
@@ -157,6 +162,11 @@ impl Intake {
             files: self.files.counts(),
             history: *lock(&self.history),
         }
+    }
+
+    /// Tells when an envelope is in the ledger.
+    pub fn drained(&self) -> Drained {
+        self.drained.clone()
     }
 
     /// Brings what is in the spool, then ends. What is not read of files is read the next time.

@@ -12,6 +12,7 @@
 //! - A sink that cannot take more is waited for, in growing pauses. Nothing else ever waits long, and nothing spins.
 //! - No clock: the time is a function that is handed in. No printing: what a person may want to know is a [`Note`].
 
+mod drained;
 pub mod files;
 pub mod import;
 mod intake;
@@ -31,6 +32,7 @@ use std::sync::Arc;
 
 use agent_tracer_event::Millis;
 
+pub use drained::Drained;
 pub use intake::{History, Intake, Running, Setup, StartError, State};
 pub use note::{Note, Notes};
 pub use pace::Pace;

@@ -17,6 +17,7 @@ use agent_tracer_spool::{Drain, Home, Spool, envelope};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Clock;
+use crate::drained::Drained;
 use crate::liveness::Processes;
 use crate::note::{Note, Notes};
 use crate::pace::Pace;
@@ -89,6 +90,7 @@ pub struct SpoolIntake {
     projects: Arc<Projects>,
     processes: Arc<Processes>,
     counts: Arc<SpoolCounts>,
+    drained: Option<Drained>,
 }
 
 impl SpoolIntake {
@@ -100,7 +102,15 @@ impl SpoolIntake {
             projects,
             processes: Arc::default(),
             counts: Arc::default(),
+            drained: None,
         })
+    }
+
+    /// Tells somebody whenever envelopes have left the spool.
+    #[must_use]
+    pub fn telling(mut self, drained: Drained) -> Self {
+        self.drained = Some(drained);
+        self
     }
 
     /// What was done so far.
@@ -152,6 +162,9 @@ impl SpoolIntake {
         self.projects.remember(said);
         self.processes.learn(&named);
         self.drain.ack(batch.receipt).map_err(StepError::Spool)?;
+        if let Some(drained) = &self.drained {
+            drained.tell();
+        }
         Ok(step)
     }
 

@@ -26,8 +26,8 @@ pub mod engine {
 pub use fold::{Fact, Told, fold};
 pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};
 pub use sqlite::{
-    AppendError, Committed, Full, Kept, Ledger, OpenError, Options, Outbox, Retention, RunningProcess,
-    Upkeep, open_read_only, unpack,
+    AppendError, Committed, Full, Kept, Ledger, OpenError, Options, Outbox, Past, PastDeed, PastPrompt,
+    PastSpending, Retention, RunningProcess, Upkeep, open_read_only, unpack,
 };
 pub use store::{
     Answer, MAX_LIMIT, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc,

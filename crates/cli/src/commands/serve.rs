@@ -3,6 +3,7 @@
 //! Law: starts in an order in which everything that is started can be stopped, and stops in the other: first nothing
 //! comes in any more, then everything that came is written, then the file is closed.
 
+mod desk;
 mod doors;
 mod excluded;
 mod greeting;
@@ -79,6 +80,10 @@ pub(super) fn run(
     let setup = Setup { home: tracer.clone(), roots, privacy, clock, notes: Arc::clone(&notes), running };
     let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&ledger);
     let intake = Intake::start(setup, sink).map_err(|error| not_started(&error))?;
+    let desk = desk::open(&shared, &intake.drained(), environment).map_err(|error| {
+        // Rules still hold: hooks answer for themselves, without the past.
+        notes(Note::warning(format!("hooks are not answered by this server: {error}")));
+    });
     *shared.intake.lock().unwrap_or_else(PoisonError::into_inner) = Some(intake);
 
     let link = server.login_link().map_err(|error| explained(&error))?;
@@ -88,6 +93,8 @@ pub(super) fn run(
     let signal = signals::wait()?;
     signals::release();
     notes(Note::info(format!("{signal}: stopping")));
+    // From now on hooks answer for themselves.
+    drop(desk);
     stop_upkeep.request();
     // A thread that panicked has said so already.
     drop(upkeep.join());

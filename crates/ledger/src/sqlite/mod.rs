@@ -36,7 +36,7 @@ use agent_tracer_prices::Prices;
 use rusqlite::OptionalExtension;
 
 pub use open::OpenError;
-pub use read::Outbox;
+pub use read::{Outbox, Past, PastDeed, PastPrompt, PastSpending};
 pub use running::RunningProcess;
 pub use upkeep::{Kept, Retention, Upkeep};
 
@@ -241,6 +241,12 @@ impl Ledger {
     #[must_use]
     pub fn store(&self) -> Arc<dyn Store> {
         Arc::clone(&self.store) as Arc<dyn Store>
+    }
+
+    /// What tasks did before, as rules ask about it.
+    #[must_use]
+    pub fn past(&self) -> Past {
+        Past(Arc::clone(&self.store))
     }
 
     /// Does something on the writer's thread and waits for it.

@@ -22,6 +22,7 @@ mod lists;
 mod loops;
 mod outgoing;
 mod parts;
+mod past;
 #[cfg(test)]
 mod plans;
 mod pool;
@@ -47,6 +48,7 @@ pub use activity::Grid;
 pub(crate) use follower::Follower;
 pub use follower::{is_indexed, texts};
 pub use outgoing::Outbox;
+pub use past::{Past, PastDeed, PastPrompt, PastSpending};
 pub(crate) use row::RowBuilder;
 pub use usage::{Local, local_stretches};
 

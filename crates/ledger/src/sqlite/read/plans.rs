@@ -141,6 +141,18 @@ fn ask_of_task(store: &dyn Store, now: Millis, id: &TaskId) {
     store.event(&FactId::derive(id, "nothing")).unwrap_err();
 }
 
+fn ask_of_the_past(ledger: &Ledger, id: &TaskId) {
+    let past = ledger.past();
+    past.turn(id, "t").unwrap();
+    past.has_opened(id, "/srv/api/src/lib.rs").unwrap();
+    past.last_prompt(id).unwrap();
+    past.deeds(id, Millis(BEGIN), 3).unwrap();
+    for row in every(|paging| ledger.store().tool_calls(id, &RowFilter { paging, ..RowFilter::default() })) {
+        let key = format!("tool:{}", row.tool_use_id.unwrap_or_default());
+        past.repeats(id, &key).unwrap();
+    }
+}
+
 fn ask_of_ranges(store: &dyn Store, now: Millis) {
     let ranges = [
         Range::default(),
@@ -225,6 +237,7 @@ fn no_statement_reads_what_it_does_not_show() {
     let now = Millis(now);
     for id in ask_of_tasks(store.as_ref(), now) {
         ask_of_task(store.as_ref(), now, &id);
+        ask_of_the_past(&ledger, &id);
     }
     ask_of_ranges(store.as_ref(), now);
     assert!(!store.changes(0, 10).unwrap().is_empty());

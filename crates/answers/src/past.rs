@@ -1,0 +1,253 @@
+//! What happened before, from the ledger, for one question.
+//!
+//! Law: nothing is looked up that no rule asks for, and everything that is looked up is an index and a bound. What is
+//! not known up to this very event is not known: the event itself has to be in the ledger first, for which a little time
+//! is given, once.
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use agent_tracer_agents::{Context, Observation, Source, read};
+use agent_tracer_event::{Agent, CallState, Channel, Kind, Millis, Subject, TaskId};
+use agent_tracer_ledger::{Past, PastDeed, Range, Store, UsageBy, Utc};
+use agent_tracer_policy::{Call, Deed, History, Moment, Scope, Since, Work};
+
+use crate::put_off::PutOff;
+
+/// What an agent did lately, for questions about the last of something.
+const LATELY: usize = 500;
+/// What is held against criteria, at the most.
+const WORK_MAX: usize = 2000;
+/// How far up a tree goes.
+const DEPTH: usize = 64;
+/// How many names of files are taken from a prompt.
+const MENTIONED_MAX: usize = 50;
+
+/// The kinds of calls that change a file.
+const CHANGES: &[&str] = &["create_file", "modify_file", "delete_file", "rename_file", "apply_patch"];
+
+/// The moment of a question.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct When {
+    pub(crate) now: Millis,
+    /// The beginning of the day, where the human is.
+    pub(crate) midnight: Millis,
+}
+
+/// The past of one question.
+pub(crate) struct LedgerPast<'q> {
+    pub(crate) agent: Agent,
+    /// The payload of the question.
+    pub(crate) payload: &'q [u8],
+    pub(crate) past: &'q Past,
+    pub(crate) store: &'q dyn Store,
+    pub(crate) when: When,
+    /// Waits until the event itself is known; says whether it is.
+    pub(crate) is_fresh: &'q dyn Fn() -> bool,
+    pub(crate) put_off: &'q PutOff,
+    pub(crate) who: OnceCell<Option<Who>>,
+}
+
+/// Whose past, in the ledger's words.
+#[derive(Clone, Debug)]
+pub(crate) struct Who {
+    task: TaskId,
+    turn: Option<String>,
+    /// The natural key of the call.
+    call: Option<String>,
+}
+
+impl LedgerPast<'_> {
+    /// Whose past; `None` if it is not known up to now.
+    fn who(&self) -> Option<&Who> {
+        self.who.get_or_init(|| (self.is_fresh)().then(|| self.identify()).flatten()).as_ref()
+    }
+
+    /// The readers know who acts; nothing of what they say is kept.
+    fn identify(&self) -> Option<Who> {
+        let reading = read(&Observation {
+            agent: self.agent,
+            channel: Channel::Hook,
+            name: "question",
+            arrived: self.when.now,
+            source: Source::Hook,
+            body: self.payload,
+            context: &Context::default(),
+        });
+        let is_call = |kind: Kind| kind == Kind::ToolUsed || kind == Kind::TerminalCommand;
+        let events = || reading.entries.iter().filter(|entry| matches!(entry.subject, Subject::Event(_)));
+        let entry = events().next().or(reading.entries.first())?;
+        let call = events().find(|entry| {
+            entry.tool_use_id.is_some() || matches!(entry.subject, Subject::Event(kind) if is_call(kind))
+        });
+        Some(Who {
+            task: entry.task.task_id(),
+            turn: events().find_map(|entry| entry.turn.clone()),
+            call: call.map(|entry| entry.key.clone()),
+        })
+    }
+
+    fn lately(&self) -> Option<Vec<PastDeed>> {
+        self.past.deeds(&self.who()?.task, Millis(0), LATELY).ok()
+    }
+
+    /// Tokens and millionths of a dollar.
+    fn spent(&self, scope: Scope) -> Option<(u64, u64)> {
+        let who = self.who()?;
+        let of = |usage: &agent_tracer_ledger::view::UsageView| {
+            let tokens = usage.input_tokens
+                + usage.output_tokens
+                + usage.cache_read_tokens
+                + usage.cache_creation_tokens;
+            (tokens, (usage.cost_usd.max(0.0) * 1e6).round() as u64)
+        };
+        match scope {
+            Scope::Turn => {
+                let turn = self.past.turn(&who.task, who.turn.as_deref()?).ok()?;
+                Some((turn.tokens, turn.cost_micros))
+            }
+            Scope::Task => Some(of(&self.store.task(self.when.now, &who.task).ok()?.usage)),
+            Scope::Tree => {
+                let mut task = self.store.task(self.when.now, &who.task).ok()?;
+                for _ in 0..DEPTH {
+                    let Some(parent) = task.parent_task_id.as_deref().and_then(TaskId::parse) else { break };
+                    task = self.store.task(self.when.now, &parent).ok()?;
+                }
+                Some(of(&task.tree_usage))
+            }
+            Scope::Day => {
+                let range = Range { since: Some(self.when.midnight), ..Range::default() };
+                let page = self.store.usage(&range, UsageBy::Agent, &Utc).ok()?;
+                let parts = page.items.iter().map(|bucket| of(&bucket.usage));
+                Some(parts.fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1)))
+            }
+        }
+    }
+
+    fn ago(&self, at: Millis) -> Since {
+        Since::Minutes(u64::try_from((self.when.now.0 - at.0).max(0) / 60_000).unwrap_or(0))
+    }
+
+    /// Files and folders that a prompt names and that are there.
+    fn mentioned(text: &str, from: &Path) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for word in text.split_whitespace() {
+            let word = word.trim_matches(|c: char| {
+                matches!(c, '"' | '\'' | '`' | '(' | ')' | '<' | '>' | ',' | ';' | ':')
+            });
+            let word = word.strip_prefix('@').unwrap_or(word).trim_end_matches(['.', '!', '?']);
+            let looks_like_a_path = word.contains('/')
+                || word.rsplit_once('.').is_some_and(|(stem, ending)| {
+                    !stem.is_empty()
+                        && (1..=8).contains(&ending.len())
+                        && ending.chars().all(char::is_alphanumeric)
+                });
+            if !looks_like_a_path || word.contains("://") || word.len() > 1024 {
+                continue;
+            }
+            let path: std::path::PathBuf = from.join(word).components().collect();
+            if let Some(path) = path.to_str().filter(|path| Path::new(path).exists()).map(str::to_owned)
+                && !found.contains(&path)
+                && found.len() < MENTIONED_MAX
+            {
+                found.push(path);
+            }
+        }
+        found
+    }
+}
+
+/// What a deed is, as criteria know it.
+fn deeds_of(deed: &PastDeed) -> Vec<Deed> {
+    if let Some(command) = &deed.command {
+        let exit = deed.exit;
+        return match deed.state {
+            CallState::Denied => Vec::new(),
+            _ => vec![Deed::Ran { command: command.clone(), directory: deed.directory.clone(), exit }],
+        };
+    }
+    if deed.state != CallState::Succeeded {
+        return Vec::new();
+    }
+    let paths = deed.paths.iter().cloned();
+    match deed.subtype.as_str() {
+        "read_file" => paths.map(Deed::Read).collect(),
+        subtype if CHANGES.contains(&subtype) => paths.map(Deed::Changed).collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl History for LedgerPast<'_> {
+    fn tokens(&self, _: &Call, scope: Scope) -> Option<u64> {
+        self.spent(scope).map(|(tokens, _)| tokens)
+    }
+
+    fn cost_micros(&self, _: &Call, scope: Scope) -> Option<u64> {
+        self.spent(scope).map(|(_, micros)| micros)
+    }
+
+    fn repeats(&self, _: &Call) -> Option<u64> {
+        let who = self.who()?;
+        self.past.repeats(&who.task, who.call.as_deref()?).ok()?
+    }
+
+    fn failures_in_a_row(&self, _: &Call) -> Option<u64> {
+        let ended = self.lately()?.into_iter().filter(|deed| deed.state != CallState::Running);
+        let failed = ended.take_while(|deed| matches!(deed.state, CallState::Failed | CallState::Denied));
+        Some(failed.count() as u64)
+    }
+
+    fn was_read(&self, _: &Call, path: &str) -> Option<bool> {
+        self.past.has_opened(&self.who()?.task, path).ok()
+    }
+
+    fn since(&self, _: &Call, moment: Moment) -> Option<Since> {
+        let task = &self.who()?.task;
+        let is = |deed: &PastDeed| match moment {
+            Moment::Edit => CHANGES.contains(&deed.subtype.as_str()) && deed.state == CallState::Succeeded,
+            Moment::Test => deed.subtype == "run_test",
+            Moment::Commit => {
+                let commits = |command: &String| command.contains("git ") && command.contains("commit");
+                deed.state == CallState::Succeeded && deed.command.as_ref().is_some_and(commits)
+            }
+            Moment::Prompt | Moment::Start => false,
+        };
+        match moment {
+            Moment::Prompt => {
+                Some(self.past.last_prompt(task).ok()?.map_or(Since::Never, |prompt| self.ago(prompt.at)))
+            }
+            Moment::Start => Some(self.ago(self.store.task(self.when.now, task).ok()?.started_at)),
+            Moment::Edit | Moment::Test | Moment::Commit => {
+                let deeds = self.lately()?;
+                match deeds.iter().find(|deed| is(deed)) {
+                    Some(deed) => Some(self.ago(deed.at)),
+                    // Longer ago than anybody looks is not never.
+                    None => (deeds.len() < LATELY).then_some(Since::Never),
+                }
+            }
+        }
+    }
+
+    fn put_off(&self, call: &Call, rule: &str) -> Option<u64> {
+        self.put_off.times(call, rule)
+    }
+
+    fn work(&self, call: &Call) -> Option<Work> {
+        let task = &self.who()?.task;
+        let prompt = self.past.last_prompt(task).ok()?;
+        let since = prompt.as_ref().map_or(Millis(0), |prompt| prompt.at);
+        let deeds = self.past.deeds(task, since, WORK_MAX).ok()?;
+        let todos = self.store.todos(task).ok()?;
+        let is_open =
+            |state: &str| !matches!(state, "completed" | "cancelled" | "canceled" | "deleted" | "done");
+        let directory =
+            prompt.as_ref().and_then(|prompt| prompt.directory.clone()).or_else(|| call.cwd.clone());
+        let text = prompt.and_then(|prompt| prompt.text).unwrap_or_default();
+        let mentioned = directory.map(|from| Self::mentioned(&text, Path::new(&from))).unwrap_or_default();
+        Some(Work {
+            deeds: deeds.iter().rev().flat_map(deeds_of).collect(),
+            open_todos: Some(todos.items.iter().filter(|todo| is_open(&todo.state)).count() as u64),
+            mentioned,
+        })
+    }
+}

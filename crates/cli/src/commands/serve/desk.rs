@@ -1,0 +1,37 @@
+//! Opens the desk at which hooks are answered.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use agent_tracer_answers::{Desk, Now, Setup};
+use agent_tracer_event::Millis;
+use agent_tracer_intake::Drained;
+
+use super::doors::Shared;
+use crate::environment::Environment;
+use crate::local_time::LocalTime;
+
+pub(super) fn open(shared: &Shared, drained: &Drained, environment: &Environment) -> io::Result<Desk> {
+    let (zone, drained) = (LocalTime::of(environment), drained.clone());
+    Desk::open(&Setup {
+        home: shared.home.clone(),
+        book: Arc::clone(&shared.book),
+        past: shared.ledger.past(),
+        store: shared.ledger.store(),
+        is_known: Arc::new(move |name, most| drained.wait(name, most)),
+        now: Arc::new(move || {
+            let nanos = nanos();
+            let now = Millis::from_nanos(nanos);
+            Now { nanos, local: zone.of_week(now), midnight: zone.midnight(now) }
+        }),
+        user_home: environment.user_home().ok().and_then(|home| home.to_str().map(str::to_owned)),
+    })
+}
+
+/// Finer than the clock of the others: the names of envelopes are made of it.
+#[expect(clippy::disallowed_methods, reason = "the binary is where the clock is read")]
+fn nanos() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}

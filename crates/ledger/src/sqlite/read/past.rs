@@ -1,0 +1,226 @@
+//! What a task did before, as rules ask about it: each question walks an index and stops.
+
+use std::sync::Arc;
+
+use agent_tracer_event::{Agent, CallState, Millis, TaskId};
+use rusqlite::{Connection, OptionalExtension};
+use serde_json::Value;
+
+use super::row::agent_at;
+use super::spent::count;
+use super::{SqliteStore, task};
+use crate::project::row::number;
+use crate::project::{FactRow, List};
+use crate::sqlite::facts;
+use crate::store::Answer;
+
+/// Pico-dollars in a millionth of a dollar.
+const MICRO: u64 = 1_000_000;
+
+/// The lists that hold what an agent did.
+const DEEDS: [List; 4] = [List::Command, List::Exploration, List::Web, List::Call];
+
+/// What was spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PastSpending {
+    /// Tokens of every kind.
+    pub tokens: u64,
+    /// Millionths of a dollar.
+    pub cost_micros: u64,
+}
+
+/// Something that a task did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastDeed {
+    /// When.
+    pub at: Millis,
+    /// What kind of thing, as the row's `subtypeKey`.
+    pub subtype: String,
+    /// The tool.
+    pub tool: String,
+    /// Where the call stands.
+    pub state: CallState,
+    /// The files it is about.
+    pub paths: Vec<String>,
+    /// The command, masked, if it is one.
+    pub command: Option<String>,
+    /// Where it was run.
+    pub directory: Option<String>,
+    /// How it ended, if that is known for sure.
+    pub exit: Option<i32>,
+}
+
+/// What somebody asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastPrompt {
+    /// When.
+    pub at: Millis,
+    /// The text, masked, as far as it is kept.
+    pub text: Option<String>,
+    /// Where the task worked then.
+    pub directory: Option<String>,
+}
+
+/// The past of tasks.
+#[derive(Clone, Debug)]
+pub struct Past(pub(crate) Arc<SqliteStore>);
+
+impl Past {
+    /// What a turn has spent, by its bare id.
+    ///
+    /// # Errors
+    /// If there is no such task, or the store cannot answer.
+    pub fn turn(&self, id: &TaskId, turn: &str) -> Answer<PastSpending> {
+        let turn = number(&format!("turn:{turn}"));
+        self.0.ask(|conn| {
+            let task = task::number(conn, id)?;
+            let found = conn
+                .prepare_cached(
+                    "SELECT input + output + cache_read + cache_write, cost FROM turn_sum WHERE task = ?1 AND turn = ?2",
+                )?
+                .query_row([task, turn], |row| {
+                    let (tokens, cost): (i64, i64) = (row.get(0)?, row.get(1)?);
+                    Ok(PastSpending { tokens: count(tokens), cost_micros: count(cost) / MICRO })
+                })
+                .optional()?;
+            Ok(found.unwrap_or_default())
+        })
+    }
+
+    /// How often a call was made before in its task, by the natural key of the call. `None` if the call is not known.
+    ///
+    /// # Errors
+    /// If there is no such task, or the store cannot answer.
+    pub fn repeats(&self, id: &TaskId, key: &str) -> Answer<Option<u64>> {
+        self.0.ask(|conn| {
+            let task = task::number(conn, id)?;
+            let Some(signature) = signature(conn, task, number(key))? else { return Ok(None) };
+            let made: Option<i64> = conn
+                .prepare_cached("SELECT n FROM repeat WHERE task = ?1 AND signature = ?2")?
+                .query_row([task, signature], |row| row.get(0))
+                .optional()?;
+            // The call itself is one of them.
+            Ok(Some(count(made.unwrap_or(1)).saturating_sub(1)))
+        })
+    }
+
+    /// Whether a task has read or made a file, by its absolute path. What it only tried does not count.
+    ///
+    /// # Errors
+    /// If there is no such task, or the store cannot answer.
+    pub fn has_opened(&self, id: &TaskId, path: &str) -> Answer<bool> {
+        self.0.ask(|conn| {
+            let task = task::number(conn, id)?;
+            Ok(conn
+                .prepare_cached(
+                    "SELECT 1 FROM word w CROSS JOIN file_touch t ON t.task = ?2 AND t.path = w.id \
+                     CROSS JOIN fact f ON f.task = t.task AND f.fact = t.fact WHERE w.text = ?1 AND f.state = ?3 LIMIT 1",
+                )?
+                .exists(rusqlite::params![path, task, CallState::Succeeded as i64])?)
+        })
+    }
+
+    /// What somebody last asked the task for; messages that nobody typed do not count.
+    ///
+    /// # Errors
+    /// If there is no such task, or the store cannot answer.
+    pub fn last_prompt(&self, id: &TaskId) -> Answer<Option<PastPrompt>> {
+        /// So many messages of others may stand behind it.
+        const LOOKED_AT: i64 = 50;
+        self.0.ask(|conn| {
+            let task = task::number(conn, id)?;
+            let found = newest(conn, task, List::Prompt, i64::MIN, LOOKED_AT)?;
+            let typed =
+                found.into_iter().find(|row| !matches!(row.text("promptOrigin"), Some("task_notification")));
+            Ok(typed.map(|row| PastPrompt {
+                at: Millis(row.occurred),
+                directory: row.text("cwd").map(str::to_owned),
+                text: row.data.body,
+            }))
+        })
+    }
+
+    /// What a task did at or after a moment, newest first, and at most so much of it.
+    ///
+    /// # Errors
+    /// If there is no such task, or the store cannot answer.
+    pub fn deeds(&self, id: &TaskId, since: Millis, most: usize) -> Answer<Vec<PastDeed>> {
+        self.0.ask(|conn| {
+            let task = task::number(conn, id)?;
+            let agent: i64 = conn
+                .prepare_cached("SELECT agent FROM task WHERE id = ?1")?
+                .query_row([task], |row| row.get(0))?;
+            let limit = i64::try_from(most).unwrap_or(i64::MAX);
+            let mut rows = Vec::new();
+            for list in DEEDS {
+                rows.extend(newest(conn, task, list, since.0, limit)?);
+            }
+            rows.sort_by_key(|row| std::cmp::Reverse((row.occurred, row.order, row.fact)));
+            rows.truncate(most);
+            Ok(rows.iter().map(|row| deed(row, agent_at(agent))).collect())
+        })
+    }
+}
+
+fn newest(
+    conn: &Connection,
+    task: i64,
+    list: List,
+    since: i64,
+    limit: i64,
+) -> rusqlite::Result<Vec<FactRow>> {
+    let found = facts::select(
+        conn,
+        &format!(
+            "WHERE f.task = ?1 AND f.{} AND f.occurred >= ?2 ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT ?3",
+            facts::in_list(list)
+        ),
+        [task, since, limit],
+    )?;
+    Ok(found.into_iter().map(|stored| stored.row).collect())
+}
+
+/// What is the same for every call with the same input.
+fn signature(conn: &Connection, task: i64, own: i64) -> rusqlite::Result<Option<i64>> {
+    let fact: Option<i64> = conn
+        .prepare_cached("SELECT fact FROM alias WHERE task = ?1 AND key = ?2")?
+        .query_row([task, own], |row| row.get(0))
+        .optional()?;
+    let found: Option<Option<i64>> = conn
+        .prepare_cached("SELECT signature FROM fact WHERE task = ?1 AND fact = ?2")?
+        .query_row([task, fact.unwrap_or(own)], |row| row.get(0))
+        .optional()?;
+    Ok(found.flatten())
+}
+
+fn deed(row: &FactRow, agent: Agent) -> PastDeed {
+    let state = row.state.unwrap_or(CallState::Running);
+    let analysed =
+        || row.meta("commandAnalysis").and_then(|analysis| analysis.get("raw")).and_then(Value::as_str);
+    let command = row.text("command").or_else(analysed).filter(|_| row.list == List::Command);
+    PastDeed {
+        at: Millis(row.occurred),
+        subtype: row.text("subtypeKey").unwrap_or_default().to_owned(),
+        tool: row.tool.clone().unwrap_or_default(),
+        state,
+        paths: row.data.file_paths.clone(),
+        command: command.map(str::to_owned),
+        directory: row.text("workdir").or_else(|| row.text("cwd")).map(str::to_owned),
+        exit: exit(row, state, agent),
+    }
+}
+
+/// The exit code, where it is known. Claude Code tells of a command that succeeded without one; what was left to run
+/// behind the agent's back has not ended.
+fn exit(row: &FactRow, state: CallState, agent: Agent) -> Option<i32> {
+    let told = row.meta("exitCode").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let is_behind =
+        row.meta("runInBackground") == Some(&Value::Bool(true)) || row.meta("backgroundTaskId").is_some();
+    match (told, state) {
+        _ if is_behind => None,
+        (Some(code), _) => Some(code),
+        (None, CallState::Succeeded) if agent == Agent::ClaudeCode => Some(0),
+        (None, CallState::Failed) => Some(1),
+        (None, _) => None,
+    }
+}
