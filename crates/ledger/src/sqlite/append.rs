@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use agent_tracer_event::{Channel, Entry, Outcome, Reading, Subject, TaskId, Unrecognised};
+use agent_tracer_event::{Channel, Entry, Outcome, Reading, Subject, TaskId, TaskKey, Unrecognised};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::facts::Stored;
@@ -147,6 +147,7 @@ impl<'c> Apply<'c> {
         let Prepared { batch, ready } = prepared;
         let mut receipt = Receipt::default();
         for (observed, ready) in batch.observed.iter().zip(ready) {
+            ready.iter_mut().for_each(Ready::restore);
             receipt.outcomes.push(if batch.reread {
                 self.reread(observed, ready)?
             } else {
@@ -198,7 +199,9 @@ impl<'c> Apply<'c> {
 
     /// Replaces what a source said when it was read before. Counts as nothing that arrived.
     fn reread(&mut self, observed: &Observed, ready: &mut [Ready]) -> rusqlite::Result<Outcome> {
-        let Verdict::Read(reading) = &observed.verdict else { return Ok(Outcome::Malformed) };
+        if !matches!(observed.verdict, Verdict::Read(_)) {
+            return Ok(Outcome::Malformed);
+        }
         let source = self.known_source(name_of(observed.source.as_deref().unwrap_or(&observed.name)))?;
         let Some(source) = source else { return self.observe(observed, ready) };
         let mut changed = false;
@@ -211,12 +214,12 @@ impl<'c> Apply<'c> {
                 .query_row([source, uid], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
                 .optional()?;
             let place = usize::try_from(index).unwrap_or(usize::MAX);
-            let new = reading.entries.get(place);
+            let new = ready.get_mut(place);
             if old.is_none() && new.is_none() {
                 break;
             }
             index += 1;
-            let same = match (&old, new) {
+            let same = match (&old, new.as_ref().and_then(|new| new.entry())) {
                 (Some((_, task, _, data)), Some(new)) => {
                     let task = tasks::key(self.conn, *task)?;
                     task.and_then(|task| kept::read(data, &task)).is_some_and(|old| old == *new)
@@ -233,10 +236,11 @@ impl<'c> Apply<'c> {
                 changed = true;
             }
             // What was deleted on purpose does not come back by a better reading.
-            if let (Some(new), Some(ready)) = (new, ready.get_mut(place))
-                && !self.is_deleted(new)?
+            if let Some(new) = new
+                && let Some(entry) = new.entry()
+                && !self.is_deleted(entry)?
             {
-                changed |= self.enter(observed.channel, new, ready, source)?;
+                changed |= self.enter(observed.channel, new, source)?;
             }
         }
         Ok(if changed { Outcome::Recorded } else { Outcome::Duplicate })
@@ -245,15 +249,13 @@ impl<'c> Apply<'c> {
     fn record(&mut self, observed: &Observed, ready: &mut [Ready]) -> rusqlite::Result<(Outcome, String)> {
         let source = match &observed.source {
             Some(file) => self.file(file, observed)?,
-            None => match self.source(observed, name_of(&observed.name))? {
+            None => match self.source(observed, name_of(&observed.name), ready)? {
                 Arrival::New(source) => source,
                 Arrival::Known => return Ok((Outcome::Duplicate, String::new())),
                 Arrival::Twin => {
                     // Its events are its twin's; that it told of the task is as true as of its twin.
-                    if let Verdict::Read(reading) = &observed.verdict {
-                        for entry in &reading.entries {
-                            self.hear(entry, observed.channel)?;
-                        }
+                    for entry in ready.iter().filter_map(Ready::entry) {
+                        self.hear(entry, observed.channel)?;
                     }
                     return Ok((Outcome::Duplicate, String::new()));
                 }
@@ -275,15 +277,17 @@ impl<'c> Apply<'c> {
     ) -> rusqlite::Result<(Outcome, String)> {
         let mut is_news = false;
         let mut is_refused = false;
-        for (entry, ready) in reading.entries.iter().zip(ready) {
-            if self.is_deleted(entry)? {
+        for ready in &mut *ready {
+            if let Some(entry) = ready.entry()
+                && self.is_deleted(entry)?
+            {
                 is_refused = true;
                 continue;
             }
-            is_news |= self.enter(observed.channel, entry, ready, source)?;
+            is_news |= self.enter(observed.channel, ready, source)?;
         }
-        if is_news || reading.entries.is_empty() {
-            self.count_unrecognised(observed, reading)?;
+        if is_news || ready.is_empty() {
+            self.count_unrecognised(observed, reading, ready.first().map(Ready::task))?;
         }
         Ok(match (is_news, is_refused) {
             (true, _) if reading.unrecognised.iter().any(|what| matches!(what, Unrecognised::Event(_))) => {
@@ -291,7 +295,7 @@ impl<'c> Apply<'c> {
             }
             (true, _) => (Outcome::Recorded, String::new()),
             (false, true) => (Outcome::Refused, "deleted on purpose".to_owned()),
-            (false, false) if !reading.unrecognised.is_empty() && reading.entries.is_empty() => {
+            (false, false) if !reading.unrecognised.is_empty() && ready.is_empty() => {
                 (Outcome::Unrecognised, String::new())
             }
             (false, false) => (Outcome::Duplicate, String::new()),
@@ -299,13 +303,9 @@ impl<'c> Apply<'c> {
     }
 
     /// Writes one entry. Tells whether it was news.
-    fn enter(
-        &mut self,
-        channel: Channel,
-        entry: &Entry,
-        ready: &mut Ready,
-        source: i64,
-    ) -> rusqlite::Result<bool> {
+    fn enter(&mut self, channel: Channel, ready: &mut Ready, source: i64) -> rusqlite::Result<bool> {
+        // One that was taken and could not be restored must not be acknowledged.
+        let entry = ready.entry().ok_or(rusqlite::Error::InvalidQuery)?;
         let task = self.task(&entry.task)?;
         if matches!(entry.subject, Subject::Task | Subject::Account) {
             return self.hear(entry, channel);
@@ -336,9 +336,9 @@ impl<'c> Apply<'c> {
         }
         self.memory.seq += 1;
         self.entries += 1;
-        let told = Told { entry: ready.take(entry), channel };
+        let entry = ready.take();
         let touch = self.touched.entry((task, fact)).or_default();
-        touch.fresh.push(told);
+        touch.fresh.extend(entry.map(|entry| Told { entry, channel }));
         touch.seq = self.memory.seq;
         Ok(true)
     }
@@ -387,13 +387,18 @@ impl<'c> Apply<'c> {
     }
 
     /// Counts what nobody knows by its name and the client's version: its own, else the one its task told of.
-    fn count_unrecognised(&mut self, observed: &Observed, reading: &Reading) -> rusqlite::Result<()> {
+    fn count_unrecognised(
+        &mut self,
+        observed: &Observed,
+        reading: &Reading,
+        task: Option<&TaskKey>,
+    ) -> rusqlite::Result<()> {
         if reading.unrecognised.is_empty() {
             return Ok(());
         }
         let mut version = reading.client_version.clone();
-        if let (None, Some(entry)) = (&version, reading.entries.first()) {
-            let task = self.task(&entry.task)?;
+        if let (None, Some(task)) = (&version, task) {
+            let task = self.task(task)?;
             let known = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?;
             version = known.and_then(|known| known.told.text("clientVersion").map(str::to_owned));
         }
@@ -415,7 +420,7 @@ impl<'c> Apply<'c> {
     }
 
     /// The number of a task.
-    pub(super) fn task(&mut self, key: &agent_tracer_event::TaskKey) -> rusqlite::Result<i64> {
+    pub(super) fn task(&mut self, key: &TaskKey) -> rusqlite::Result<i64> {
         let task = self.memory.tasks.number(self.conn, &mut self.memory.words, key)?;
         if let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?
             && known.is_new

@@ -2,6 +2,7 @@
 
 mod aliases;
 mod append;
+mod checkpoint;
 pub(crate) mod codec;
 mod endings;
 pub(crate) mod facts;
@@ -163,6 +164,8 @@ impl Ledger {
             log: PathBuf::from(log),
             follower: read::Follower::default(),
             commits: 0,
+            checkpointer: checkpoint::Checkpointer::start(path)?,
+            moved: 0,
         };
         let store = Arc::new(read::SqliteStore::open(path)?);
         let (jobs, waiting) = sync_channel(QUEUE);
@@ -199,7 +202,7 @@ impl Ledger {
             Ok(()) => Ok(()),
             Err(
                 TrySendError::Full(Job::Append(batch, _)) | TrySendError::Disconnected(Job::Append(batch, _)),
-            ) => Err(Full(batch.batch)),
+            ) => Err(Full(batch.into_batch())),
             Err(_) => Ok(()),
         }
     }

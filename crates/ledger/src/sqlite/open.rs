@@ -171,8 +171,8 @@ pub(crate) fn open(path: &Path) -> Result<Connection, OpenError> {
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update(None, "cache_size", -16_384)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
-    // Seldom, because whoever writes next waits for it; the writer itself does it sooner when nobody waits.
-    conn.pragma_update(None, "wal_autocheckpoint", 16_000)?;
+    // Never by the way, because whoever writes next would wait for it: there is a thread for it.
+    conn.pragma_update(None, "wal_autocheckpoint", 0)?;
     if is_empty {
         let transaction = conn.transaction()?;
         transaction.execute_batch(CREATE)?;

@@ -5,7 +5,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::append::Apply;
 use super::codec;
-use crate::observed::{Observed, Verdict};
+use super::prepared::Ready;
+use crate::observed::Observed;
 
 /// Equal bytes of one session within this time are one event told twice. The index of payloads has stretches of it.
 const TWIN_MS: i64 = 5_000;
@@ -41,7 +42,7 @@ impl Apply<'_> {
         let name = name_of(file);
         let id = match self.known_source(name)? {
             Some(id) => id,
-            None => self.insert_source(observed, name, None, None)?,
+            None => self.insert_source(observed, name, None, None, &[])?,
         };
         self.files.insert(file.to_owned(), id);
         Ok(id)
@@ -60,20 +61,17 @@ impl Apply<'_> {
         (time, name): Name,
         payload: Option<i64>,
         kept: Option<&[u8]>,
+        ready: &[Ready],
     ) -> rusqlite::Result<i64> {
-        let entries = match &observed.verdict {
-            Verdict::Read(reading) => reading.entries.as_slice(),
-            Verdict::Malformed(_) | Verdict::Refused(_) => &[],
-        };
         let mut kept = kept;
-        for entry in entries {
+        for entry in ready.iter().filter_map(Ready::entry) {
             // Of what was deleted on purpose not even the bytes come back.
             if kept.is_some() && self.is_deleted(entry)? {
                 kept = None;
             }
         }
-        let task = match entries.first().filter(|_| kept.is_some()) {
-            Some(entry) => Some(self.task(&entry.task)?),
+        let task = match ready.first().filter(|_| kept.is_some()) {
+            Some(first) => Some(self.task(first.task())?),
             None => None,
         };
         self.conn
@@ -94,8 +92,13 @@ impl Apply<'_> {
         Ok(self.conn.last_insert_rowid())
     }
 
-    /// The source of an observation of its own.
-    pub(super) fn source(&mut self, observed: &Observed, name: Name) -> rusqlite::Result<Arrival> {
+    /// The source of an observation of its own, which says this.
+    pub(super) fn source(
+        &mut self,
+        observed: &Observed,
+        name: Name,
+        ready: &[Ready],
+    ) -> rusqlite::Result<Arrival> {
         if self.known_source(name)?.is_some() {
             return Ok(Arrival::Known);
         }
@@ -115,7 +118,7 @@ impl Apply<'_> {
             if let Some((id, arrived, other)) = twin {
                 if (arrived, other) <= (at, name.1) {
                     // Its name is remembered, so that it is known when it is brought again.
-                    self.insert_source(observed, name, None, None)?;
+                    self.insert_source(observed, name, None, None, &[])?;
                     return Ok(Arrival::Twin);
                 }
                 // Of two that tell the same, the earlier one counts, whichever was brought first.
@@ -125,7 +128,7 @@ impl Apply<'_> {
                     .execute([id])?;
             }
         }
-        self.insert_source(observed, name, payload, observed.kept.as_deref()).map(Arrival::New)
+        self.insert_source(observed, name, payload, observed.kept.as_deref(), ready).map(Arrival::New)
     }
 
     /// Takes back every entry of a source.

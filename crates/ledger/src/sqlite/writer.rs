@@ -8,6 +8,7 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::append::{Apply, Changed, Memory};
+use super::checkpoint::Checkpointer;
 use super::prepared::Prepared;
 use super::{AppendError, Done, Job, Listener};
 use crate::observed::Receipt;
@@ -31,6 +32,9 @@ const MOST_FOLLOWED: usize = 1_000;
 /// After so many commits the write-ahead log is moved into the file when nobody waits. Not after each: that waits for the
 /// disk twice.
 const WORTH_TIDYING: u32 = 64;
+
+/// After so many rows it is moved by the thread that is there for it, while others go on to write: some 64 MB.
+const WORTH_MOVING: u64 = 16_000;
 
 /// A write-ahead log longer than this is cut, even if that means waiting for readers.
 const LONGEST_LOG: u64 = 256 << 20;
@@ -87,6 +91,10 @@ pub(super) struct Writer {
     pub(super) follower: super::read::Follower,
     /// Commits since the log was last moved into the file.
     pub(super) commits: u32,
+    /// Moves the log into the file while others go on to write.
+    pub(super) checkpointer: Checkpointer,
+    /// Rows that were ever written when it was last woken.
+    pub(super) moved: u64,
 }
 
 impl Writer {
@@ -175,7 +183,17 @@ impl Writer {
                 }
             }
         }
+        self.move_log();
         self.cut_log();
+    }
+
+    /// Has the log moved into the file beside the writer, once enough is in it.
+    fn move_log(&mut self) {
+        let written = self.conn.total_changes();
+        if written.saturating_sub(self.moved) >= WORTH_MOVING {
+            self.moved = written;
+            self.checkpointer.wake();
+        }
     }
 
     fn write(&mut self, batches: Vec<&mut Prepared>) -> Result<Vec<Receipt>, AppendError> {

@@ -211,30 +211,41 @@ impl Best {
         actors: &[i64],
         files: &mut [Ranked],
     ) -> rusqlite::Result<()> {
-        let mut find = conn.prepare_cached(
-            "SELECT n, failures FROM rollup \
-             WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 AND actor = ?4 AND key = ?5",
-        )?;
-        let (level, at) = self.stretch;
-        for (place, value) in [(1, level), (2, at), (3, project)] {
-            find.raw_bind_parameter(place, value)?;
+        let mut unknown = Vec::new();
+        for file in &mut *files {
+            let mut is_known = self.is_all;
+            for actor in actors {
+                if let Some((reads, changes)) = self.used.get(&(file.path, *actor)) {
+                    file.reads += reads;
+                    file.changes += changes;
+                }
+            }
+            is_known |= actors.iter().all(|actor| self.used.contains_key(&(file.path, *actor)));
+            if !is_known {
+                unknown.push(file.path);
+            }
         }
-        for actor in actors {
-            find.raw_bind_parameter(4, actor)?;
-            for file in &mut *files {
-                let (reads, changes) = match self.used.get(&(file.path, *actor)) {
-                    Some(used) => *used,
-                    None if self.is_all => continue,
-                    None => {
-                        // Thousands of look-ups that differ in one value: the others stay bound.
-                        find.raw_bind_parameter(5, file.path)?;
-                        let mut rows = find.raw_query();
-                        let Some(row) = rows.next()? else { continue };
-                        (row.get(0)?, row.get(1)?)
-                    }
-                };
-                file.reads += reads;
-                file.changes += changes;
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        // All in one question: thousands of them would cost more to ask than to answer.
+        let mut find = conn.prepare_cached(
+            "SELECT key, actor, n, failures FROM rollup WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 \
+             AND actor IN (SELECT value FROM json_each(?4)) AND key IN (SELECT value FROM json_each(?5))",
+        )?;
+        let list = |numbers: &[i64]| serde_json::to_string(numbers).unwrap_or_default();
+        let (level, at) = self.stretch;
+        let mut rows = find.query(params![level, at, project, list(actors), list(&unknown)])?;
+        while let Some(row) = rows.next()? {
+            let (path, actor): (i64, i64) = (row.get(0)?, row.get(1)?);
+            if self.used.contains_key(&(path, actor)) {
+                continue;
+            }
+            if let Ok(place) = files.binary_search_by_key(&path, |file| file.path)
+                && let Some(file) = files.get_mut(place)
+            {
+                file.reads += row.get::<_, i64>(2)?;
+                file.changes += row.get::<_, i64>(3)?;
             }
         }
         Ok(())
@@ -255,7 +266,7 @@ fn candidates(best: &[Best], actors: &[i64]) -> Vec<Ranked> {
         sums.into_iter().map(|(path, (sum, stretch))| (-sum, path, stretch)).collect();
     ranked.sort_unstable();
     ranked.truncate(if best.iter().all(|stretch| stretch.is_all) { BEST_OF_ALL } else { BEST_OF_MANY });
-    // Neighbours in the table are looked up one after the other.
+    // In the order in which they are looked up again.
     ranked.sort_unstable_by_key(|(_, path, _)| *path);
     ranked.into_iter().map(|(_, path, stretch)| Ranked { path, reads: 0, changes: 0, stretch }).collect()
 }
