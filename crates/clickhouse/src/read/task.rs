@@ -5,18 +5,17 @@ use std::collections::{HashMap, HashSet};
 use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List};
 use agent_tracer_ledger::engine::silence::{self, Stretch};
-use agent_tracer_ledger::engine::spent::{self, Spent, count};
+use agent_tracer_ledger::engine::spent::{self, Spent};
 use agent_tracer_ledger::project::residual::Residual;
+use agent_tracer_ledger::project::shown::{Seen, task_id};
+use agent_tracer_ledger::record::{SpentRecord, TaskRecord};
 use agent_tracer_ledger::search::Ask;
-use agent_tracer_ledger::view::{
-    Attention, Page, Task, TaskKind, TaskStatus, TreeNode, UsageView, WaitingReason,
-};
+use agent_tracer_ledger::view::{Attention, Page, Task, TaskKind, TaskStatus, TreeNode, WaitingReason};
 use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter};
 use clickhouse::Row;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::fact::task_id;
 use super::{Key, Reader, columns, keys_in};
 use crate::fleet::literal;
 use crate::write::{TaskLine, word};
@@ -110,45 +109,43 @@ impl TaskLine {
         }
     }
 
-    fn view(&self, now: Millis, has_open_call: bool, children: u64, tree_usage: UsageView) -> Task {
-        let (status, stale) = silence::shown(self.kept(has_open_call), now.0);
-        let is_waiting = status == TaskStatus::Waiting;
-        let parent = some(&self.parent);
-        Task {
-            id: self.task.clone(),
-            title: self.title.clone(),
-            kind: if self.background == 1 { TaskKind::Background } else { TaskKind::Primary },
-            status,
-            waiting_reason: self.waiting().filter(|_| is_waiting),
-            waiting_since: self.waiting_since.filter(|_| is_waiting).map(Millis),
-            stale,
-            parent_certainty: Certainty::parse(&self.parent_certainty).filter(|_| parent.is_some()),
-            parent_task_id: parent,
-            parent_tool_use_id: some(&self.parent_tool_use_id),
+    /// The record that the row was made of, without what it spent.
+    fn record(&self) -> TaskRecord {
+        TaskRecord {
+            task: self.task.clone(),
+            version: self.version,
             agent: self.agent(),
+            session: self.session.clone(),
+            background: self.background == 1,
+            parent: some(&self.parent),
+            parent_certainty: Certainty::parse(&self.parent_certainty),
+            parent_tool_use_id: some(&self.parent_tool_use_id),
+            continues: some(&self.continues),
+            forked: some(&self.forked),
+            title: self.title.clone(),
             agent_type: self.agent_type.clone(),
             agent_id: some(&self.agent_id),
-            runtime_session_id: self.session.clone(),
-            workspace_path: self.cwd.clone(),
+            cwd: self.cwd.clone(),
+            project: self.project.clone(),
             model: some(&self.model),
-            started_at: Millis(self.started),
-            last_event_at: Millis(self.last),
-            ended_at: self.ended.map(Millis),
-            event_count: count(self.events),
-            tool_call_count: count(self.calls),
-            failure_count: count(self.failures),
-            turn_count: count(self.turns),
-            child_count: children,
-            current: self.current.clone(),
-            context_used_pct: self.context_pct,
-            usage: self.spent().view(),
-            tree_usage,
-            continues_task_id: some(&self.continues),
-            forked_from_task_id: some(&self.forked),
+            machine: self.machine.clone(),
             git_branch: some(&self.git_branch),
             client_version: some(&self.client_version),
-            machine_id: self.machine.clone(),
-            project: self.project.clone(),
+            started: self.started,
+            last: self.last,
+            ended: self.ended,
+            status: self.status(),
+            waiting: self.waiting(),
+            waiting_since: self.waiting_since,
+            waiting_fact: self.waiting_fact,
+            current: self.current.clone(),
+            context_pct: self.context_pct,
+            events: self.events,
+            calls: self.calls,
+            failures: self.failures,
+            turns: self.turns,
+            wait_ms: self.wait_ms,
+            spent: SpentRecord::default(),
         }
     }
 }
@@ -249,9 +246,7 @@ impl Reader {
     fn with_open_calls(&self, now: Millis, lines: &[TaskLine]) -> Answer<HashSet<Key>> {
         let may_be_stale: Vec<Key> = lines
             .iter()
-            .filter(|line| {
-                line.status() == TaskStatus::Running && now.0.saturating_sub(line.last) >= silence::STALE_MS
-            })
+            .filter(|line| silence::may_be_stale(line.status(), line.last, now.0))
             .map(TaskLine::key)
             .collect();
         if may_be_stale.is_empty() {
@@ -293,7 +288,13 @@ impl Reader {
         let tasks = all.iter().take(shown).map(|line| {
             let children = below.get(&line.key()).into_iter().flatten();
             let children = children.filter(|place| all.get(**place).is_some_and(|child| child.events > 0));
-            line.view(now, open.contains(&line.key()), children.count() as u64, tree_spent(line).view())
+            line.record().shown(Seen {
+                now,
+                has_open_call: open.contains(&line.key()),
+                children: children.count() as u64,
+                usage: line.spent().view(),
+                tree_usage: tree_spent(line).view(),
+            })
         });
         Ok(tasks.collect())
     }

@@ -2,33 +2,24 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use agent_tracer_event::{CallState, Channel, Kind, Millis, TaskId};
+use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::engine::silence;
 use agent_tracer_ledger::engine::spent::{Spent, count};
 use agent_tracer_ledger::project::context::{is_measure, point};
-use agent_tracer_ledger::project::row::channels_of;
+use agent_tracer_ledger::project::shown::{self, About, Called};
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::{FactRow, List};
 use agent_tracer_ledger::view::{
-    ContextPoint, FileUse, FileUser, Page, SessionView, TaskStatus, TaskSummary, Todo, TodoStep, Turn,
+    ContextPoint, FileUse, FileUser, Page, SessionView, TaskStatus, TaskSummary, Todo, Turn,
 };
 use agent_tracer_ledger::{Answer, Paging, QueryError};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::fact::{About, Stored};
+use super::fact::Stored;
 use super::{Key, Reader, keys_in};
 use crate::write::TaskLine;
-
-/// More changes of to-dos than this are not shown: the newest are.
-const MOST_TODOS: u32 = 1_500;
-
-/// More starts and ends of a process than this are not shown.
-const MOST_SESSIONS: u32 = 500;
-
-/// A chart has no more points than this.
-const MOST_POINTS: usize = 1_500;
 
 /// What one turn spent.
 #[derive(Row, Deserialize)]
@@ -46,6 +37,23 @@ struct TurnSums {
     unpriced: i64,
 }
 
+impl TurnSums {
+    fn called(&self) -> Called {
+        let spent = Spent {
+            input: self.input,
+            output: self.output,
+            cache_read: self.cache_read,
+            cache_write: self.cache_write,
+            reasoning: self.reasoning,
+            cost: self.cost,
+            responses: self.responses,
+            unpriced: self.unpriced,
+            ..Spent::default()
+        };
+        Called { calls: count(self.calls), failures: count(self.failures), usage: spent.view() }
+    }
+}
+
 /// What a task did with a file.
 #[derive(Row, Deserialize)]
 struct Used {
@@ -60,10 +68,6 @@ struct Used {
 }
 
 const IN_ORDER: &str = "ORDER BY occurred, ord, fact";
-
-fn said(row: &FactRow) -> Option<String> {
-    row.data.body.clone().or_else(|| Some(row.data.title.clone())).filter(|text| !text.is_empty())
-}
 
 /// A number for a path that stands in cursors: the same in every process.
 fn stable(path: &str) -> i64 {
@@ -118,7 +122,8 @@ impl Reader {
         let sums: HashMap<i64, TurnSums> = sums.into_iter().map(|sums| (sums.turn, sums)).collect();
         let items = page.items.iter().map(|(number, stored)| {
             let fact = stored.row.fact;
-            turn(&about, &stored.row, *number, prompts.get(&fact), ends.get(&fact), sums.get(&fact))
+            let called = sums.get(&fact).map(TurnSums::called).unwrap_or_default();
+            shown::turn(&about, &stored.row, *number, prompts.get(&fact), ends.get(&fact), called)
         });
         Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
     }
@@ -130,41 +135,10 @@ impl Reader {
     pub fn todos(&self, id: &TaskId) -> Answer<Page<Todo>> {
         let line = self.line(id)?;
         let about = self.about(&line)?;
-        let rest = format!("ORDER BY occurred DESC, ord DESC, fact DESC LIMIT {MOST_TODOS}");
-        let mut changes = self.list_of(&line.key(), List::Todo, &rest)?;
-        changes.reverse();
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let mut todos: Vec<Todo> = Vec::new();
-        for Stored { row, .. } in &changes {
-            let text = |key: &str| row.text(key).filter(|text| !text.is_empty());
-            let number = || row.meta("todoId").filter(|id| id.is_number()).map(ToString::to_string);
-            let name = text("todoId").map(str::to_owned).or_else(number);
-            // Before the agent has named it, a to-do is known by what it says.
-            let Some(name) = name.or_else(|| text("subject").map(str::to_owned)) else { continue };
-            let place = *places.entry(name.clone()).or_insert_with(|| {
-                todos.push(Todo {
-                    todo_id: name,
-                    task_id: about.uid.to_string(),
-                    subject: String::new(),
-                    state: "added".to_owned(),
-                    history: Vec::new(),
-                });
-                todos.len() - 1
-            });
-            let Some(todo) = todos.get_mut(place) else { continue };
-            if let Some(subject) = text("subject") {
-                subject.clone_into(&mut todo.subject);
-            } else if todo.subject.is_empty() {
-                todo.subject.clone_from(&row.data.title);
-            }
-            let state = text("todoState").unwrap_or("added").to_owned();
-            if todo.history.last().is_none_or(|last| last.state != state) {
-                let id = about.row_id(row.fact);
-                todo.history.push(TodoStep { state: state.clone(), at: Millis(row.occurred), id });
-            }
-            todo.state = state;
-        }
-        Ok(Page::whole(todos))
+        let most = shown::MOST_TODOS;
+        let rest = format!("ORDER BY occurred DESC, ord DESC, fact DESC LIMIT {most}");
+        let changes = self.list_of(&line.key(), List::Todo, &rest)?;
+        Ok(Page::whole(shown::todos(&about, changes.iter().rev().map(|stored| &stored.row))))
     }
 
     /// A page of the context chart, oldest first; without a cursor and a limit the whole chart.
@@ -185,7 +159,7 @@ impl Reader {
             marks.extend(self.list_of(&line.key(), List::Response, IN_ORDER)?);
             marks.sort_by_key(place);
         }
-        let mut marks = thinned(marks);
+        let mut marks = shown::thinned(marks, |mark| is_measure(mark.row.kind, mark.row.list));
         marks.retain(|mark| after.is_none_or(|after| place(mark) > after));
         let page = cursor::cut(Listing::Context, limit, marks, place);
         let items = page
@@ -298,121 +272,24 @@ impl Reader {
         })
     }
 
-    /// How long turns ran. One that has not ended runs until `open_until`; two at once count once.
+    /// How long turns ran. One that has not ended runs until `open_until`.
     fn active(&self, key: &Key, open_until: i64) -> Answer<u64> {
-        let (mut sum, mut reached) = (0_i64, i64::MIN);
-        for turn in self.list_of(key, List::Turn, IN_ORDER)? {
-            let ended = turn.row.ended.unwrap_or(open_until);
-            sum = sum.saturating_add(ended.saturating_sub(turn.row.occurred.max(reached)).max(0));
-            reached = reached.max(ended);
-        }
-        Ok(count(sum))
+        let turns = self.list_of(key, List::Turn, IN_ORDER)?;
+        Ok(shown::active_ms(turns.iter().map(|turn| (turn.row.occurred, turn.row.ended)), open_until))
     }
 
-    /// How often the context was compacted: the channel that tells of more is believed.
+    /// How often the context was compacted.
     fn compactions(&self, key: &Key) -> Answer<u64> {
-        let mut by_channel: HashMap<Channel, u64> = HashMap::new();
         let told = self.list_of(key, List::Context, "")?;
-        let told = told.iter().filter(|stored| stored.row.kind == Some(Kind::ContextSaved));
-        for stored in told.filter(|stored| stored.row.text("compactPhase") == Some("after")) {
-            for channel in channels_of(stored.row.channels) {
-                *by_channel.entry(channel).or_default() += 1;
-            }
-        }
-        Ok(by_channel.into_values().max().unwrap_or(0))
+        Ok(shown::compactions(told.iter().map(|stored| &stored.row)))
     }
 
-    /// The stays of the process: each begins with the task or with a resume, and ends with the last end before the next.
+    /// The stays of the process.
     fn sessions(&self, key: &Key, about: &About, started: i64) -> Answer<Vec<SessionView>> {
-        let select = |list| self.list_of(key, list, &format!("{IN_ORDER} LIMIT {MOST_SESSIONS}"));
-        let text = |stored: &Stored, key: &str| stored.row.text(key).map(str::to_owned);
-        let view = |id, at, source| SessionView {
-            id,
-            started_at: Millis(at),
-            ended_at: None,
-            source,
-            completion_reason: None,
-        };
-        let mut sessions: Vec<SessionView> = Vec::new();
-        for start in select(List::SessionStart)? {
-            let id = about.stay(start.row.occurred).to_string();
-            let source = text(&start, "sessionSource");
-            match sessions.iter_mut().find(|session| session.id == id) {
-                Some(session) => session.source = session.source.take().or(source),
-                None => sessions.push(view(id, start.row.occurred, source)),
-            }
-        }
-        let first = about.stay(started).to_string();
-        match sessions.first_mut().filter(|session| session.id == first) {
-            Some(session) => session.started_at = Millis(started),
-            None => sessions.insert(0, view(first, started, None)),
-        }
-        for end in select(List::SessionEnd)? {
-            let id = about.stay(end.row.occurred).to_string();
-            if let Some(session) = sessions.iter_mut().find(|session| session.id == id) {
-                session.ended_at = Some(Millis(end.row.occurred));
-                session.completion_reason = text(&end, "completionReason");
-            }
-        }
-        Ok(sessions)
+        let most = shown::MOST_SESSIONS;
+        let select = |list| self.list_of(key, list, &format!("{IN_ORDER} LIMIT {most}"));
+        let (starts, ends) = (select(List::SessionStart)?, select(List::SessionEnd)?);
+        let ends = ends.iter().map(|stored| &stored.row);
+        Ok(shown::sessions(about, started, starts.iter().map(|stored| &stored.row), ends))
     }
-}
-
-fn turn(
-    about: &About,
-    row: &FactRow,
-    number: u64,
-    prompt: Option<&FactRow>,
-    end: Option<&FactRow>,
-    sums: Option<&TurnSums>,
-) -> Turn {
-    let text =
-        |key: &str, other: Option<&FactRow>| row.text(key).or_else(|| other?.text(key)).map(str::to_owned);
-    let ours = row.ended.and_then(|ended| u64::try_from(ended.saturating_sub(row.occurred)).ok());
-    let spent = sums.map_or_else(Spent::default, |sums| Spent {
-        input: sums.input,
-        output: sums.output,
-        cache_read: sums.cache_read,
-        cache_write: sums.cache_write,
-        reasoning: sums.reasoning,
-        cost: sums.cost,
-        responses: sums.responses,
-        unpriced: sums.unpriced,
-        ..Spent::default()
-    });
-    Turn {
-        id: about.turn_id(row.fact),
-        task_id: about.uid.to_string(),
-        number,
-        prompt: prompt.and_then(said),
-        prompt_origin: text("promptOrigin", prompt),
-        started_at: Millis(row.occurred),
-        ended_at: row.ended.map(Millis),
-        duration_ms: row.duration.and_then(|duration| u64::try_from(duration).ok()).or(ours),
-        state: row.state.unwrap_or(CallState::Running).to_string(),
-        stop_reason: end
-            .and_then(|end| end.text("stopReason").map(str::to_owned))
-            .or_else(|| text("stopReason", None)),
-        answer: end.and_then(said),
-        tool_call_count: count(sums.map_or(0, |sums| sums.calls)),
-        failure_count: count(sums.map_or(0, |sums| sums.failures)),
-        usage: spent.view(),
-    }
-}
-
-/// Leaves out snapshots, evenly, until a chart can show what is left.
-fn thinned(mut marks: Vec<Stored>) -> Vec<Stored> {
-    let is_snapshot = |mark: &Stored| is_measure(mark.row.kind, mark.row.list);
-    let snapshots = marks.iter().filter(|mark| is_snapshot(mark)).count();
-    let room = MOST_POINTS.saturating_sub(marks.len() - snapshots).max(MOST_POINTS / 2);
-    let every = snapshots.div_ceil(room).max(1);
-    let mut seen = 0;
-    marks.retain(|mark| {
-        if !is_snapshot(mark) {
-            return true;
-        }
-        seen += 1;
-        seen == 1 || seen == snapshots || seen % every == 0
-    });
-    marks
 }

@@ -10,6 +10,7 @@ pub mod latency;
 pub mod list;
 pub mod residual;
 pub mod row;
+pub mod shown;
 pub mod status;
 pub mod tally;
 pub mod time;

@@ -7,12 +7,10 @@ use super::row::RowBuilder;
 use super::{cursor, stream, task};
 use crate::project::List;
 use crate::project::context::{is_measure, point};
+use crate::project::shown::thinned;
 use crate::sqlite::facts::word_at;
 use crate::store::{Answer, Paging};
 use crate::view::{ContextPoint, Page};
-
-/// A chart has no more points than this.
-const MOST_POINTS: usize = 1_500;
 
 /// A page of the chart, oldest first. Without a cursor and a limit it is the whole chart: if there are more snapshots
 /// than a chart can show, every n-th of them, and always the first and the last; every other mark is always there.
@@ -22,7 +20,7 @@ pub(crate) fn context(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer
     let is_whole = paging.limit == 0 && after.is_none();
     let limit = if is_whole { usize::MAX } else { cursor::limit(paging) };
     // Thinned as a whole, whatever the page, so that pages together are the chart.
-    let mut places = thinned(places(conn, task)?);
+    let mut places = thinned(places(conn, task)?, |place| place.is_snapshot);
     places.retain(|place| after.is_none_or(|after| place.key > after));
     let page = cursor::cut(cursor::List::Context, limit, places, |place| place.key);
     let about = RowBuilder::new(conn).about(task)?;
@@ -67,38 +65,4 @@ fn places_in(conn: &Connection, task: i64, list: List) -> rusqlite::Result<Vec<P
         })
     })?;
     rows.collect()
-}
-
-/// Leaves out snapshots, evenly, until a chart can show what is left.
-fn thinned(places: Vec<Place>) -> Vec<Place> {
-    let snapshots = places.iter().filter(|place| place.is_snapshot).count();
-    let room = MOST_POINTS.saturating_sub(places.len() - snapshots).max(MOST_POINTS / 2);
-    let every = snapshots.div_ceil(room).max(1);
-    let mut seen = 0;
-    let mut kept = places;
-    kept.retain(|place| {
-        if !place.is_snapshot {
-            return true;
-        }
-        seen += 1;
-        seen == 1 || seen == snapshots || seen % every == 0
-    });
-    kept
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_long_chart_keeps_its_ends_and_all_marks() {
-        let places: Vec<Place> =
-            (0..50_000).map(|at| Place { key: [at, 0, 0], id: at, is_snapshot: at % 100 != 50 }).collect();
-        let kept = thinned(places.clone());
-        assert!(kept.len() <= MOST_POINTS + 2, "{}", kept.len());
-        assert_eq!(kept.first(), places.first());
-        assert_eq!(kept.last(), places.last());
-        assert_eq!(kept.iter().filter(|place| !place.is_snapshot).count(), 500);
-        assert_eq!(thinned(places[..1_000].to_vec()).len(), 1_000);
-    }
 }

@@ -132,7 +132,8 @@ fn tasks(conn: &Connection, texts: &mut Texts<'_>, from: i64, until: i64) -> Ans
     Ok(tasks)
 }
 
-fn record(
+/// The record of a task that last changed at a place.
+pub(crate) fn record(
     texts: &mut Texts<'_>,
     row: TaskRow,
     changed: i64,

@@ -49,6 +49,12 @@ pub struct Kept {
     pub has_open_call: bool,
 }
 
+/// Whether an open call decides if a task is stale.
+#[must_use]
+pub fn may_be_stale(status: TaskStatus, last: i64, now: i64) -> bool {
+    status == TaskStatus::Running && now.saturating_sub(last) >= STALE_MS
+}
+
 /// What is shown of a task: its status, and whether it is stale.
 pub fn shown(kept: Kept, now: i64) -> (TaskStatus, bool) {
     let Kept { status, waiting, last, has_open_call } = kept;

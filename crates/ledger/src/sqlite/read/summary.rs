@@ -1,26 +1,18 @@
 //! The numbers of a whole task, and its to-dos.
 
-use std::collections::HashMap;
-
-use agent_tracer_event::{Channel, Kind, Millis, TaskId};
+use agent_tracer_event::{Kind, Millis, TaskId};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
-use super::row::{About, RowBuilder};
+use super::row::RowBuilder;
 use super::spent::{Spent, count};
 use super::task::TaskRow;
 use super::{files, silence, task};
 use crate::project::List;
-use crate::project::row::channels_of;
-use crate::sqlite::facts::{self, Stored};
+use crate::project::shown::{self, About};
+use crate::sqlite::facts;
 use crate::store::{Answer, QueryError};
-use crate::view::{Page, SessionView, TaskStatus, TaskSummary, Todo, TodoStep};
-
-/// More starts and ends of a process than this are not shown.
-const MOST_SESSIONS: i64 = 500;
-
-/// More changes of to-dos than this are not shown: the newest are.
-const MOST_TODOS: i64 = 1_500;
+use crate::view::{Page, SessionView, TaskStatus, TaskSummary, Todo};
 
 /// The numbers of a task with its subagents.
 pub(crate) fn summary(conn: &Connection, now: Millis, id: &TaskId) -> Answer<TaskSummary> {
@@ -136,85 +128,37 @@ fn numbers(conn: &Connection, own: &TaskRow, is_running: bool) -> rusqlite::Resu
     })
 }
 
-/// How long turns ran. One that has not ended runs until `open_until`; two at once count once.
+/// How long turns ran. One that has not ended runs until `open_until`.
 fn active(conn: &Connection, task: i64, open_until: i64) -> rusqlite::Result<u64> {
     let mut find = conn.prepare_cached(
         "SELECT occurred, ended FROM fact WHERE task = ?1 AND list = ?2 ORDER BY occurred, ord, fact",
     )?;
-    let mut rows = find.query([task, List::Turn.code()])?;
-    let (mut sum, mut reached) = (0_i64, i64::MIN);
-    while let Some(row) = rows.next()? {
-        let (begun, ended): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
-        let ended = ended.unwrap_or(open_until);
-        sum = sum.saturating_add(ended.saturating_sub(begun.max(reached)).max(0));
-        reached = reached.max(ended);
-    }
-    Ok(count(sum))
+    let turns = find.query_map([task, List::Turn.code()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(shown::active_ms(turns.collect::<rusqlite::Result<Vec<_>>>()?, open_until))
 }
 
-/// How often the context was compacted. A hook and the transcript tell of it as two facts: the channel that tells of
-/// more is believed.
+/// How often the context was compacted.
 fn compactions(conn: &Connection, task: i64) -> rusqlite::Result<u64> {
     let told = facts::select(
         conn,
         "WHERE f.task = ?1 AND f.list = ?2 AND f.kind = ?3",
         [task, List::Context.code(), Kind::ContextSaved as i64],
     )?;
-    let mut by_channel: HashMap<Channel, u64> = HashMap::new();
-    for stored in told.iter().filter(|stored| stored.row.text("compactPhase") == Some("after")) {
-        for channel in channels_of(stored.row.channels) {
-            *by_channel.entry(channel).or_default() += 1;
-        }
-    }
-    Ok(by_channel.into_values().max().unwrap_or(0))
+    Ok(shown::compactions(told.iter().map(|stored| &stored.row)))
 }
 
-/// The stays of the process: each begins with the task or with a resume, and ends with the last end before the next.
+/// The stays of the process.
 fn sessions(conn: &Connection, task: i64, about: &About, started: i64) -> rusqlite::Result<Vec<SessionView>> {
     let select = |list: List| {
         facts::select(
             conn,
             "WHERE f.task = ?1 AND f.list = ?2 ORDER BY f.occurred, f.ord, f.fact LIMIT ?3",
-            [task, list.code(), MOST_SESSIONS],
+            [task, list.code(), i64::from(shown::MOST_SESSIONS)],
         )
     };
-    let text = |stored: &Stored, key: &str| stored.row.text(key).map(str::to_owned);
-    let mut sessions: Vec<SessionView> = Vec::new();
-    for start in select(List::SessionStart)? {
-        let id = about.stay(start.row.occurred).to_string();
-        match sessions.iter_mut().find(|session| session.id == id) {
-            Some(session) => session.source = session.source.take().or_else(|| text(&start, "sessionSource")),
-            None => sessions.push(SessionView {
-                id,
-                started_at: Millis(start.row.occurred),
-                ended_at: None,
-                source: text(&start, "sessionSource"),
-                completion_reason: None,
-            }),
-        }
-    }
-    let first = about.stay(started).to_string();
-    match sessions.first_mut().filter(|session| session.id == first) {
-        Some(session) => session.started_at = Millis(started),
-        None => sessions.insert(
-            0,
-            SessionView {
-                id: first,
-                started_at: Millis(started),
-                ended_at: None,
-                source: None,
-                completion_reason: None,
-            },
-        ),
-    }
-    for end in select(List::SessionEnd)? {
-        let id = about.stay(end.row.occurred).to_string();
-        if let Some(session) = sessions.iter_mut().find(|session| session.id == id) {
-            session.ended_at = Some(Millis(end.row.occurred));
-            session.completion_reason = text(&end, "completionReason");
-        }
-    }
-    Ok(sessions)
+    let (starts, ends) = (select(List::SessionStart)?, select(List::SessionEnd)?);
+    let ends = ends.iter().map(|stored| &stored.row);
+    Ok(shown::sessions(about, started, starts.iter().map(|stored| &stored.row), ends))
 }
 
 /// The to-dos of a task, in the order in which they first came up.
@@ -223,46 +167,9 @@ pub(crate) fn todos(conn: &Connection, id: &TaskId) -> Answer<Page<Todo>> {
     let mut changes = facts::select(
         conn,
         "WHERE f.task = ?1 AND f.list = ?2 ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT ?3",
-        [task, List::Todo.code(), MOST_TODOS],
+        [task, List::Todo.code(), i64::from(shown::MOST_TODOS)],
     )?;
     changes.reverse();
     let about = RowBuilder::new(conn).about(task)?;
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let mut todos: Vec<Todo> = Vec::new();
-    for Stored { row, .. } in &changes {
-        let text = |key: &str| row.text(key).filter(|text| !text.is_empty());
-        let number = || row.meta("todoId").filter(|id| id.is_number()).map(ToString::to_string);
-        // Before the agent has named it, a to-do is known by what it says.
-        let Some(name) =
-            text("todoId").map(str::to_owned).or_else(number).or_else(|| text("subject").map(str::to_owned))
-        else {
-            continue;
-        };
-        let place = *places.entry(name.clone()).or_insert_with(|| {
-            todos.push(Todo {
-                todo_id: name,
-                task_id: about.uid.to_string(),
-                subject: String::new(),
-                state: "added".to_owned(),
-                history: Vec::new(),
-            });
-            todos.len() - 1
-        });
-        let Some(todo) = todos.get_mut(place) else { continue };
-        if let Some(subject) = text("subject") {
-            subject.clone_into(&mut todo.subject);
-        } else if todo.subject.is_empty() {
-            todo.subject.clone_from(&row.data.title);
-        }
-        let state = text("todoState").unwrap_or("added").to_owned();
-        if todo.history.last().is_none_or(|last| last.state != state) {
-            todo.history.push(TodoStep {
-                state: state.clone(),
-                at: Millis(row.occurred),
-                id: about.row_id(row.fact),
-            });
-        }
-        todo.state = state;
-    }
-    Ok(Page::whole(todos))
+    Ok(Page::whole(shown::todos(&about, changes.iter().map(|stored| &stored.row))))
 }

@@ -5,15 +5,17 @@ use std::collections::HashMap;
 use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::row::{MAIN, agent_at};
-use super::silence::{self, STATUSES};
+use super::outgoing;
+use super::row::agent_at;
+use super::silence::STATUSES;
 use super::spent::{Spent, count};
 use super::text::Texts;
+use crate::project::shown::Seen;
 use crate::project::told::Told;
 use crate::sqlite::codec;
 use crate::sqlite::facts::word_at;
 use crate::store::{Answer, QueryError};
-use crate::view::{Task, TaskKind, TaskStatus, TreeNode, WaitingReason};
+use crate::view::{Task, TaskStatus, TreeNode, WaitingReason};
 
 /// More descendants than this are not shown: the tree of a session has tens, hardly ever hundreds.
 pub(crate) const MOST_DESCENDANTS: i64 = 5_000;
@@ -200,54 +202,13 @@ fn view(
     row: TaskRow,
     tree_usage: crate::view::UsageView,
 ) -> rusqlite::Result<Task> {
-    let may_be_stale =
-        row.status == TaskStatus::Running && now.0.saturating_sub(row.last) >= silence::STALE_MS;
-    let has_open_call = may_be_stale && has_open_call(conn, row.id)?;
-    let kept = silence::Kept { status: row.status, waiting: row.waiting, last: row.last, has_open_call };
-    let (status, stale) = silence::shown(kept, now.0);
-    let is_waiting = status == TaskStatus::Waiting;
     let children = conn
         .prepare_cached("SELECT count(*) FROM task WHERE parent = ?1 AND events > 0")?
         .query_row([row.id], |row| row.get::<_, i64>(0))?;
-    let told = |key: &str| row.told.text(key).map(str::to_owned);
-    let agent_id = told("agentId").or_else(|| row.session.strip_prefix("sub--").map(str::to_owned));
-    let agent_type = texts.word(row.agent_type)?;
-    Ok(Task {
-        kind: if row.background { TaskKind::Background } else { TaskKind::Primary },
-        status,
-        waiting_reason: row.waiting.filter(|_| is_waiting),
-        waiting_since: row.waiting_since.filter(|_| is_waiting).map(Millis),
-        stale,
-        parent_task_id: texts.task(row.parent)?,
-        parent_certainty: row.parent_certainty.filter(|_| row.parent.is_some()),
-        parent_tool_use_id: told("parentToolUseId"),
-        agent: row.agent,
-        agent_type: if agent_type.is_empty() { MAIN.to_owned() } else { agent_type },
-        agent_id: agent_id.filter(|_| row.background),
-        workspace_path: row.cwd,
-        model: row.model.map(|model| texts.word(model)).transpose()?.filter(|model| !model.is_empty()),
-        started_at: Millis(row.started),
-        last_event_at: Millis(row.last),
-        ended_at: row.ended.map(Millis),
-        event_count: count(row.events),
-        tool_call_count: count(row.calls),
-        failure_count: count(row.failures),
-        turn_count: count(row.turns),
-        child_count: count(children),
-        current: row.current,
-        context_used_pct: row.context_pct,
-        usage: row.spent.view(),
-        tree_usage,
-        continues_task_id: texts.task(row.continues)?,
-        forked_from_task_id: texts.task(row.forked)?,
-        git_branch: told("gitBranch"),
-        client_version: told("clientVersion"),
-        machine_id: texts.word(row.machine)?,
-        project: texts.word(row.project)?,
-        id: row.uid,
-        title: row.title,
-        runtime_session_id: row.session,
-    })
+    let (id, usage) = (row.id, row.spent.view());
+    let record = outgoing::record(texts, row, 0, None, None)?;
+    let has_open_call = record.may_be_stale(now) && has_open_call(conn, id)?;
+    Ok(record.shown(Seen { now, has_open_call, children: count(children), usage, tree_usage }))
 }
 
 fn has_open_call(conn: &Connection, task: i64) -> rusqlite::Result<bool> {

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use agent_tracer_event::{CallState, Millis, TaskId};
+use agent_tracer_event::TaskId;
 use rusqlite::{Connection, OptionalExtension};
 
-use super::row::{About, RowBuilder};
+use super::row::RowBuilder;
 use super::spent::{Spent, count};
 use super::{cursor, task};
+use crate::project::shown::{self, About, Called};
 use crate::project::{FactRow, List};
 use crate::sqlite::facts::{self, Stored};
 use crate::store::{Answer, Paging};
@@ -92,10 +93,6 @@ impl Near {
     }
 }
 
-fn said(row: &FactRow) -> Option<String> {
-    row.data.body.clone().or_else(|| Some(row.data.title.clone())).filter(|text| !text.is_empty())
-}
-
 fn turn(
     conn: &Connection,
     task: i64,
@@ -114,28 +111,7 @@ fn turn(
         })
         .optional()?;
     let (calls, failures, spent) = sums.unwrap_or_default();
-    let prompt = near.prompts.get(&row.fact);
-    let end = near.ends.get(&row.fact);
-    let text =
-        |key: &str, other: Option<&FactRow>| row.text(key).or_else(|| other?.text(key)).map(str::to_owned);
-    let ended = row.ended;
-    let ours = ended.and_then(|ended| u64::try_from(ended.saturating_sub(row.occurred)).ok());
-    Ok(Turn {
-        id: about.turn_id(row.fact),
-        task_id: about.uid.to_string(),
-        number,
-        prompt: prompt.and_then(said),
-        prompt_origin: text("promptOrigin", prompt),
-        started_at: Millis(row.occurred),
-        ended_at: ended.map(Millis),
-        duration_ms: row.duration.and_then(|duration| u64::try_from(duration).ok()).or(ours),
-        state: row.state.unwrap_or(CallState::Running).to_string(),
-        stop_reason: end
-            .and_then(|end| end.text("stopReason").map(str::to_owned))
-            .or_else(|| text("stopReason", None)),
-        answer: end.and_then(said),
-        tool_call_count: count(calls),
-        failure_count: count(failures),
-        usage: spent.view(),
-    })
+    let called = Called { calls: count(calls), failures: count(failures), usage: spent.view() };
+    let (prompt, end) = (near.prompts.get(&row.fact), near.ends.get(&row.fact));
+    Ok(shown::turn(about, row, number, prompt, end, called))
 }

@@ -1,0 +1,188 @@
+//! The items of a task's lists: each made of one row.
+
+use agent_tracer_event::{CallState, Millis};
+use serde_json::Value;
+
+use super::About;
+use crate::project::row::channels_of;
+use crate::project::{FactRow, List};
+use crate::view::{CommandRun, Exploration, Permission, Question, ToolCall, WebLookup};
+
+/// The lists that tool calls stand in.
+pub const CALLS: [List; 6] =
+    [List::Question, List::Todo, List::Command, List::Exploration, List::Web, List::Call];
+
+/// A whole number of the metadata that cannot be negative.
+#[must_use]
+pub fn number(row: &FactRow, key: &str) -> Option<u64> {
+    row.meta(key)?.as_u64()
+}
+
+/// How long a call took.
+#[must_use]
+pub fn duration(row: &FactRow) -> Option<u64> {
+    row.duration.and_then(|duration| u64::try_from(duration).ok())
+}
+
+fn owned(row: &FactRow, key: &str) -> Option<String> {
+    row.text(key).map(str::to_owned)
+}
+
+fn error_class(row: &FactRow) -> Option<String> {
+    row.error.map(|class| class.to_string()).or_else(|| owned(row, "errorClass"))
+}
+
+/// A tool call; what has no tool or no state is none.
+#[must_use]
+pub fn tool_call(about: &About, row: &FactRow) -> Option<ToolCall> {
+    Some(ToolCall {
+        id: about.row_id(row.fact),
+        tool_use_id: row.data.tool_use_id.clone(),
+        task_id: about.uid.to_string(),
+        agent_id: row.data.agent_id.clone(),
+        turn_id: row.turn.map(|turn| about.turn_id(turn)),
+        tool_name: row.tool.clone()?,
+        state: row.state?,
+        started_at: Millis(row.occurred),
+        ended_at: row.ended.map(Millis),
+        duration_ms: duration(row),
+        duration_source: owned(row, "durationSource"),
+        permission_wait_ms: number(row, "permissionWaitMs"),
+        exit_code: row.meta("exitCode").and_then(Value::as_i64),
+        error_class: error_class(row),
+        title: row.data.title.clone(),
+        channels: channels_of(row.channels),
+    })
+}
+
+/// A shell command.
+#[must_use]
+pub fn command_run(about: &About, row: &FactRow) -> CommandRun {
+    let analysis = |key: &str| row.meta("commandAnalysis").and_then(|analysis| analysis.get(key));
+    let command = owned(row, "command").or_else(|| analysis("raw")?.as_str().map(str::to_owned));
+    CommandRun {
+        id: about.row_id(row.fact),
+        task_id: about.uid.to_string(),
+        title: row.data.title.clone(),
+        command: command.unwrap_or_default(),
+        effect: analysis("overallEffect").and_then(Value::as_str).unwrap_or("unknown").to_owned(),
+        failure_masked: analysis("failureMasked").and_then(Value::as_bool).unwrap_or(false),
+        state: row.state.unwrap_or(CallState::Running),
+        exit_code: row.meta("exitCode").and_then(Value::as_i64),
+        error_class: error_class(row),
+        occurred_at: Millis(row.occurred),
+        duration_ms: duration(row),
+    }
+}
+
+/// A read, a search or a look-up.
+#[must_use]
+pub fn exploration(about: &About, row: &FactRow) -> Exploration {
+    Exploration {
+        id: about.row_id(row.fact),
+        task_id: about.uid.to_string(),
+        what: owned(row, "subtypeKey").unwrap_or_else(|| "uncategorized".to_owned()),
+        title: row.data.title.clone(),
+        tool_name: row.tool.clone(),
+        file_paths: row.data.file_paths.clone(),
+        offset: number(row, "readOffset"),
+        limit: number(row, "readLimit"),
+        pattern: owned(row, "searchPattern").or_else(|| owned(row, "webQuery")),
+        scope: owned(row, "searchPath").or_else(|| owned(row, "searchGlob")),
+        mode: owned(row, "grepOutputMode"),
+        occurred_at: Millis(row.occurred),
+        duration_ms: duration(row),
+        state: row.state,
+    }
+}
+
+/// A look-up in the web.
+#[must_use]
+pub fn web_lookup(about: &About, row: &FactRow) -> WebLookup {
+    let urls: Vec<String> = match row.meta("webUrls") {
+        Some(Value::Array(urls)) => urls.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
+    let mut domains: Vec<String> = urls.iter().filter_map(|url| host(url)).map(str::to_owned).collect();
+    domains.sort();
+    domains.dedup();
+    WebLookup {
+        id: about.row_id(row.fact),
+        task_id: about.uid.to_string(),
+        what: owned(row, "subtypeKey").unwrap_or_default(),
+        title: row.data.title.clone(),
+        query: owned(row, "webQuery"),
+        prompt: owned(row, "webPrompt"),
+        urls,
+        domains,
+        occurred_at: Millis(row.occurred),
+        duration_ms: duration(row),
+        state: row.state,
+    }
+}
+
+/// A permission that was asked for.
+#[must_use]
+pub fn permission(about: &About, row: &FactRow) -> Permission {
+    Permission {
+        id: about.row_id(row.fact),
+        task_id: about.uid.to_string(),
+        tool_name: row.tool.clone().or_else(|| owned(row, "toolName")),
+        tool_use_id: row.data.tool_use_id.clone().or_else(|| owned(row, "toolUseId")),
+        call_id: owned(row, "callId"),
+        title: row.data.title.clone(),
+        decision: owned(row, "decision"),
+        occurred_at: Millis(row.occurred),
+        wait_ms: number(row, "waitMs"),
+    }
+}
+
+/// A question to a person.
+#[must_use]
+pub fn question(about: &About, row: &FactRow) -> Question {
+    let questions = match row.meta("questions") {
+        Some(Value::Array(questions)) => questions.clone(),
+        _ => Vec::new(),
+    };
+    Question {
+        id: about.row_id(row.fact),
+        task_id: about.uid.to_string(),
+        title: row.data.title.clone(),
+        questions,
+        phase: owned(row, "questionPhase").unwrap_or_else(|| "asked".to_owned()),
+        answer_count: number(row, "answerCount"),
+        occurred_at: Millis(row.occurred),
+        wait_ms: number(row, "waitMs").or_else(|| duration(row)),
+    }
+}
+
+/// The host of an address.
+fn host(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let host = match host.strip_prefix('[') {
+        Some(inside) => inside.split(']').next()?,
+        None => host.split(':').next()?,
+    };
+    Some(host).filter(|host| !host.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::host;
+
+    #[test]
+    fn the_host_of_an_address_is_found() {
+        for (url, expected) in [
+            ("https://docs.rs/rusqlite/latest?x#y", Some("docs.rs")),
+            ("http://user:word@host.example:8080/", Some("host.example")),
+            ("http://[::1]:4747/health", Some("::1")),
+            ("https://example.com", Some("example.com")),
+            ("https:///nothing", None),
+            ("no address", None),
+        ] {
+            assert_eq!(host(url), expected, "{url}");
+        }
+    }
+}

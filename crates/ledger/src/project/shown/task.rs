@@ -1,0 +1,80 @@
+//! A task as it is shown at a moment.
+
+use agent_tracer_event::Millis;
+
+use crate::engine::silence::{self, Kept};
+use crate::engine::spent::count;
+use crate::record::TaskRecord;
+use crate::view::{Task, TaskKind, TaskStatus, UsageView};
+
+/// What the record of a task does not say.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// When one asks.
+    pub now: Millis,
+    /// It has a call that nobody ended. Matters only where [`TaskRecord::may_be_stale`].
+    pub has_open_call: bool,
+    /// Subagents that it started itself.
+    pub children: u64,
+    /// What it spent itself.
+    pub usage: UsageView,
+    /// What it and all its descendants spent.
+    pub tree_usage: UsageView,
+}
+
+impl TaskRecord {
+    /// Whether an open call decides if it is stale.
+    #[must_use]
+    pub fn may_be_stale(&self, now: Millis) -> bool {
+        silence::may_be_stale(self.status, self.last, now.0)
+    }
+
+    /// As it is shown.
+    #[must_use]
+    pub fn shown(self, seen: Seen) -> Task {
+        let kept = Kept {
+            status: self.status,
+            waiting: self.waiting,
+            last: self.last,
+            has_open_call: seen.has_open_call,
+        };
+        let (status, stale) = silence::shown(kept, seen.now.0);
+        let is_waiting = status == TaskStatus::Waiting;
+        Task {
+            id: self.task,
+            title: self.title,
+            kind: if self.background { TaskKind::Background } else { TaskKind::Primary },
+            status,
+            waiting_reason: self.waiting.filter(|_| is_waiting),
+            waiting_since: self.waiting_since.filter(|_| is_waiting).map(Millis),
+            stale,
+            parent_certainty: self.parent_certainty.filter(|_| self.parent.is_some()),
+            parent_task_id: self.parent,
+            parent_tool_use_id: self.parent_tool_use_id,
+            agent: self.agent,
+            agent_type: self.agent_type,
+            agent_id: self.agent_id,
+            runtime_session_id: self.session,
+            workspace_path: self.cwd,
+            model: self.model,
+            started_at: Millis(self.started),
+            last_event_at: Millis(self.last),
+            ended_at: self.ended.map(Millis),
+            event_count: count(self.events),
+            tool_call_count: count(self.calls),
+            failure_count: count(self.failures),
+            turn_count: count(self.turns),
+            child_count: seen.children,
+            current: self.current,
+            context_used_pct: self.context_pct,
+            usage: seen.usage,
+            tree_usage: seen.tree_usage,
+            continues_task_id: self.continues,
+            forked_from_task_id: self.forked,
+            git_branch: self.git_branch,
+            client_version: self.client_version,
+            machine_id: self.machine,
+            project: self.project,
+        }
+    }
+}
