@@ -9,7 +9,7 @@ use agent_tracer_ledger::project::residual::Residual;
 use agent_tracer_ledger::project::tally::{Filing, ModelSums, Pricer, Tally};
 use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::record::{FORMAT, FactRecord, Shipment, TaskRecord};
-use agent_tracer_ledger::search::Terms;
+use agent_tracer_ledger::search::{Terms, mark};
 use clickhouse::Row;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -217,6 +217,8 @@ struct FactLine {
     certainty: String,
     channels: u8,
     agent_type: Option<String>,
+    model: String,
+    copied: u8,
     is_call: u8,
     failed: u8,
     input: i64,
@@ -255,6 +257,9 @@ impl FactLine {
                 terms.add(text);
             }
         }
+        let mut words: Vec<String> = terms.words().map(str::to_owned).collect();
+        // Tools are the same whatever the case they are asked for in.
+        words.extend(record.tool.as_ref().filter(|_| is_indexed(&row)).map(|tool| mark('t', tool)));
         let mut line = Self {
             owner: owner.to_owned(),
             task: record.task.clone(),
@@ -279,7 +284,7 @@ impl FactLine {
             agent_type: record.data.agent_type.clone(),
             is_call: u8::from(row.is_call()),
             failed: u8::from(row.is_failure()),
-            terms: terms.words().map(str::to_owned).collect(),
+            terms: words,
             data: serde_json::to_string(&record.data).unwrap_or_default(),
             derived: match record.derived.is_empty() {
                 true => String::new(),
@@ -320,6 +325,10 @@ impl FactLine {
             self.cost = spent.cost;
             self.responses = spent.responses;
             self.unpriced = spent.unpriced;
+        }
+        if let Some((_, model, is_copy)) = tally.models.keys().next() {
+            self.model.clone_from(model);
+            self.copied = u8::from(*is_copy);
         }
         let bucket = tally.durations().values().flat_map(|buckets| buckets.keys().copied()).next();
         self.bucket = bucket.and_then(|bucket| i16::try_from(bucket).ok());

@@ -4,9 +4,15 @@
 //! of that task, which are neighbours; sums over time are made of deduplicated rows when they are asked for.
 
 mod fact;
+mod find;
+mod follow;
 mod lists;
+mod numbers;
+mod store;
+mod sums;
 mod task;
 mod turns;
+mod usage;
 
 use std::sync::Arc;
 

@@ -187,11 +187,11 @@ fn within(stretches: &[Stretch]) -> String {
 
 /// A task by its place in the list.
 #[derive(Row, Deserialize)]
-struct Listed {
+pub(crate) struct Listed {
     owner: String,
     task: String,
-    last: i64,
-    place: i64,
+    pub(crate) last: i64,
+    pub(crate) place: i64,
 }
 
 /// A task of which one of these is asked.
@@ -322,21 +322,29 @@ impl Reader {
         if let Some([last, place]) = before {
             all.push(format!("(last, {PLACE}) < ({last}, {place})"));
         }
-        let listed = self.rows::<Listed>(&format!(
-            "SELECT owner, task, last, {PLACE} AS place FROM task FINAL WHERE {} ORDER BY last DESC, place DESC LIMIT {}",
-            all.join(" AND "),
-            limit + 1
-        ))?;
+        let listed = self.listed(&all, limit + 1)?;
         let page = cursor::cut(List::Tasks, limit, listed, |listed| [listed.last, listed.place]);
+        Ok(Page { items: self.show(now, self.lines_of(page.items)?)?, next_cursor: page.next_cursor })
+    }
+
+    /// The tasks that meet all conditions, newest first.
+    pub(crate) fn listed(&self, all: &[String], limit: usize) -> Answer<Vec<Listed>> {
+        self.rows::<Listed>(&format!(
+            "SELECT owner, task, last, {PLACE} AS place FROM task FINAL WHERE {} ORDER BY last DESC, place DESC LIMIT {limit}",
+            all.join(" AND ")
+        ))
+    }
+
+    /// The rows of listed tasks, in the same order.
+    pub(crate) fn lines_of(&self, listed: Vec<Listed>) -> Answer<Vec<TaskLine>> {
         let keys: Vec<Key> =
-            page.items.into_iter().map(|listed| Key { owner: listed.owner, task: listed.task }).collect();
-        let mut lines: HashMap<Key, TaskLine> = HashMap::new();
-        if !keys.is_empty() {
-            let found = self.task_lines(&format!("WHERE (owner, task) IN {}", keys_in(&keys)))?;
-            lines.extend(found.into_iter().map(|line| (line.key(), line)));
+            listed.into_iter().map(|listed| Key { owner: listed.owner, task: listed.task }).collect();
+        if keys.is_empty() {
+            return Ok(Vec::new());
         }
-        let lines = keys.iter().filter_map(|key| lines.remove(key)).collect();
-        Ok(Page { items: self.show(now, lines)?, next_cursor: page.next_cursor })
+        let found = self.task_lines(&format!("WHERE (owner, task) IN {}", keys_in(&keys)))?;
+        let mut lines: HashMap<Key, TaskLine> = found.into_iter().map(|line| (line.key(), line)).collect();
+        Ok(keys.iter().filter_map(|key| lines.remove(key)).collect())
     }
 
     /// One task.

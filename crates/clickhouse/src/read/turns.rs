@@ -69,9 +69,9 @@ struct Used {
 
 const IN_ORDER: &str = "ORDER BY occurred, ord, fact";
 
-/// A number for a path that stands in cursors: the same in every process.
-fn stable(path: &str) -> i64 {
-    let hash = path.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+/// A number for a name that stands in cursors: the same in every process.
+pub(crate) fn stable(name: &str) -> i64 {
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
     hash.cast_signed()

@@ -9,4 +9,6 @@ mod contract;
 #[cfg(feature = "engine")]
 mod engine;
 #[cfg(feature = "engine")]
+mod numbers;
+#[cfg(feature = "engine")]
 mod writing;

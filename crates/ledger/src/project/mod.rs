@@ -4,6 +4,7 @@
 //! it changes. So every sum is a function of the facts alone, whatever the order in which they came.
 
 pub mod blocks;
+pub mod bucket;
 pub mod context;
 pub mod forecast;
 pub mod latency;

@@ -5,7 +5,9 @@
 mod about;
 mod context;
 pub mod lanes;
+pub mod limits;
 mod lists;
+pub mod numbers;
 mod task;
 mod turns;
 

@@ -1,11 +1,10 @@
 //! Activity over time, in as many columns as a chart has.
 
-use agent_tracer_event::Millis;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::insights::asked;
 use super::rollup::{self, Members, Of, Sums};
-use super::spent::{count, dollars};
+use crate::project::shown::numbers::activity_bucket;
 use crate::project::tally::Dim;
 use crate::project::time::{Level, Piece};
 use crate::store::{Answer, Range};
@@ -49,19 +48,8 @@ pub(crate) fn activity(conn: &Connection, range: &Range, buckets: u32) -> Answer
             Ok(())
         })?;
     }
-    let items = columns.iter().zip(tools).enumerate().map(|(column, (sums, calls))| ActivityBucket {
-        at: Millis(grid.at(column)),
-        events: count(sums.n),
-        tool_calls: count(calls),
-        failures: count(sums.failures),
-        tool_ms: count(sums.ms),
-        waiting_ms: count(sums.wait_ms),
-        input_tokens: count(sums.input)
-            .saturating_add(count(sums.cache_read))
-            .saturating_add(count(sums.cache_write)),
-        output_tokens: count(sums.output),
-        cost_usd: dollars(sums.cost),
-    });
+    let items = columns.iter().zip(tools).enumerate();
+    let items = items.map(|(column, (sums, calls))| activity_bucket(grid.at(column), sums, calls));
     Ok(Page::whole(items.collect()))
 }
 

@@ -7,10 +7,11 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::bucket::{Bucket, Models};
 use super::cursor::{self, List};
 use super::rollup::{self, Members, Of, Rolled, Scope, Sums, split_actor};
-use super::spent::{Spent, count};
+use super::spent::count;
 use super::text::Texts;
 use crate::project::latency;
-use crate::project::tally::{ALL_PROJECTS, Dim, SEPARATOR};
+use crate::project::shown::numbers;
+use crate::project::tally::{ALL_PROJECTS, Dim};
 use crate::project::time::{Level, Piece, pieces};
 use crate::store::{Answer, Range};
 use crate::view::{AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat};
@@ -55,12 +56,6 @@ fn shown<T>(
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// The two parts of a key.
-fn split(key: &str) -> (String, String) {
-    let (one, two) = key.split_once(SEPARATOR).unwrap_or((key, ""));
-    (one.to_owned(), two.to_owned())
-}
-
 /// Tools: how often, how well, how long.
 pub(crate) fn tools(conn: &Connection, range: &Range) -> Answer<Page<ToolStat>> {
     let Some(Ranked { scope, span, page }) = ranked(conn, range, Dim::Tool)? else {
@@ -80,19 +75,8 @@ pub(crate) fn tools(conn: &Connection, range: &Range) -> Answer<Page<ToolStat>> 
     for (key, sums) in &page.items {
         let is_everybody =
             all.as_ref().is_none_or(|all| all.get(key).is_some_and(|everybody| everybody.n == sums.n));
-        let buckets: Vec<(i64, u64)> = match durations.get(key).filter(|_| is_everybody) {
-            Some(buckets) => buckets.iter().map(|(bucket, n)| (*bucket, *n)).collect(),
-            None => Vec::new(),
-        };
-        items.push(ToolStat {
-            tool: texts.word(*key)?,
-            count: count(sums.n),
-            failures: count(sums.failures),
-            p50_ms: latency::quantile(&buckets, 0.50),
-            p95_ms: latency::quantile(&buckets, 0.95),
-            p99_ms: latency::quantile(&buckets, 0.99),
-            total_ms: count(sums.ms),
-        });
+        let durations = durations.get(key).filter(|_| is_everybody);
+        items.push(numbers::tool_stat(texts.word(*key)?, sums, durations));
     }
     Ok(Page { items, next_cursor: page.next_cursor })
 }
@@ -104,15 +88,9 @@ pub(crate) fn all_durations(conn: &Connection, bounds_ms: &[u64]) -> Answer<Vec<
     let mut texts = Texts::new(conn);
     let mut tools = Vec::new();
     for (key, buckets) in durations(conn, span, None)? {
-        tools.push(ToolDurations {
-            tool: texts.word(key)?,
-            count: buckets.values().sum(),
-            total_ms: count(sums.get(&key).map_or(0, |sums| sums.ms)),
-            at_most: bounds_ms.iter().map(|bound| latency::at_most(&buckets, *bound)).collect(),
-        });
+        tools.push((texts.word(key)?, buckets, sums.get(&key).map_or(0, |sums| sums.ms)));
     }
-    tools.sort_by(|one, two| two.count.cmp(&one.count).then_with(|| one.tool.cmp(&two.tool)));
-    Ok(tools)
+    Ok(numbers::tool_durations(tools, bounds_ms))
 }
 
 type Buckets = BTreeMap<i64, u64>;
@@ -168,7 +146,7 @@ pub(crate) fn failures(conn: &Connection, range: &Range) -> Answer<Page<FailureS
     }
     let mut items = Vec::with_capacity(page.items.len());
     for (key, sums) in &page.items {
-        let (error_class, tool) = split(&texts.word(*key)?);
+        let (error_class, tool) = numbers::split(&texts.word(*key)?);
         items.push(FailureStat {
             error_class,
             count: count(sums.n),
@@ -181,42 +159,12 @@ pub(crate) fn failures(conn: &Connection, range: &Range) -> Answer<Page<FailureS
 
 /// Shell commands by program and subcommand.
 pub(crate) fn commands(conn: &Connection, range: &Range) -> Answer<Page<CommandStat>> {
-    shown(conn, range, Dim::Command, |command, sums| CommandStat {
-        command,
-        count: count(sums.n),
-        failures: count(sums.failures),
-        total_ms: count(sums.ms),
-        mean_ms: (sums.n > 0).then(|| sums.ms as f64 / sums.n as f64),
-    })
+    shown(conn, range, Dim::Command, numbers::command_stat)
 }
 
 /// MCP calls by server and tool.
 pub(crate) fn mcp(conn: &Connection, range: &Range) -> Answer<Page<McpStat>> {
-    shown(conn, range, Dim::Mcp, |key, sums| {
-        let (server, tool) = split(&key);
-        McpStat {
-            server,
-            tool,
-            count: count(sums.n),
-            failures: count(sums.failures),
-            total_ms: count(sums.ms),
-        }
-    })
-}
-
-/// What sums spent; `responses` are known only where a row counts them.
-pub(crate) fn spent(sums: &Sums, responses: i64) -> Spent {
-    Spent {
-        input: sums.input,
-        output: sums.output,
-        cache_read: sums.cache_read,
-        cache_write: sums.cache_write,
-        reasoning: sums.reasoning,
-        cost: sums.cost,
-        responses,
-        unpriced: sums.unpriced,
-        ..Spent::default()
-    }
+    shown(conn, range, Dim::Mcp, |key, sums| numbers::mcp_stat(&key, sums))
 }
 
 /// Skills by how often they were activated.
@@ -227,13 +175,7 @@ pub(crate) fn skills(conn: &Connection, range: &Range) -> Answer<Page<SkillStat>
             whole = whole.saturating_add(sums.cost);
         }
     }
-    shown(conn, range, Dim::Skill, |skill, sums| SkillStat {
-        skill,
-        count: count(sums.n),
-        failures: count(sums.failures),
-        usage: spent(sums, sums.ms).view(),
-        cost_share: (whole > 0).then(|| sums.cost as f64 / whole as f64),
-    })
+    shown(conn, range, Dim::Skill, |skill, sums| numbers::skill_stat(skill, sums, whole))
 }
 
 /// What one type of agent did.
@@ -282,14 +224,8 @@ pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>
     let items: Vec<(i64, String, Did)> =
         types.into_iter().enumerate().map(|(place, (name, did))| (place as i64, name, did)).collect();
     let page = cursor::page(List::Ranked, &range.paging, items, |(place, _, did)| [-did.tasks, *place])?;
-    Ok(page.map(|(_, agent_type, did)| AgentStat {
-        agent_type,
-        tasks: count(did.tasks),
-        tool_calls: count(did.calls.n),
-        failures: count(did.calls.failures),
-        tool_ms: count(did.calls.ms),
-        run_ms: count(did.run_ms),
-        usage: did.spent.spent(did.spent.sums.n).view(),
+    Ok(page.map(|(_, agent_type, did)| {
+        numbers::agent_stat(agent_type, (did.tasks, did.run_ms), &did.calls, &did.spent)
     }))
 }
 

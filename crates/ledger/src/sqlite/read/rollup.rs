@@ -9,6 +9,7 @@ use agent_tracer_event::Agent;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::text::{self, Texts};
+pub(crate) use crate::project::bucket::Sums;
 use crate::project::tally::{ALL_PROJECTS, Dim};
 use crate::project::time::{Level, Piece, pieces};
 use crate::store::{Answer, QueryError, Range};
@@ -75,43 +76,6 @@ impl Scope {
 /// The agent and the type of agent in the name of an actor.
 pub(crate) fn split_actor(actor: &str) -> (&str, &str) {
     actor.split_once('/').unwrap_or(("", actor))
-}
-
-/// Sums of one row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
-    pub(crate) n: i64,
-    pub(crate) failures: i64,
-    pub(crate) ms: i64,
-    pub(crate) wait_ms: i64,
-    pub(crate) input: i64,
-    pub(crate) output: i64,
-    pub(crate) cache_read: i64,
-    pub(crate) cache_write: i64,
-    pub(crate) reasoning: i64,
-    pub(crate) cost: i64,
-    pub(crate) unpriced: i64,
-}
-
-impl Sums {
-    /// Adds other sums, or takes them away.
-    pub(crate) fn add(&mut self, other: &Self, sign: i64) {
-        for (sum, part) in [
-            (&mut self.n, other.n),
-            (&mut self.failures, other.failures),
-            (&mut self.ms, other.ms),
-            (&mut self.wait_ms, other.wait_ms),
-            (&mut self.input, other.input),
-            (&mut self.output, other.output),
-            (&mut self.cache_read, other.cache_read),
-            (&mut self.cache_write, other.cache_write),
-            (&mut self.reasoning, other.reasoning),
-            (&mut self.cost, other.cost),
-            (&mut self.unpriced, other.unpriced),
-        ] {
-            *sum = sum.saturating_add(part.saturating_mul(sign));
-        }
-    }
 }
 
 /// One row of the rollup.

@@ -14,9 +14,10 @@ use super::insights::asked;
 use super::rollup::{self, Members, Of, Scope, Sums, split_actor};
 use super::spent::Spent;
 use super::text::Texts;
+use crate::project::shown::numbers::{usage_bucket, usage_page};
 use crate::project::tally::Dim;
 use crate::project::time::{Level, Piece};
-use crate::store::{Answer, Paging, Range, UsageBy, Zone};
+use crate::store::{Answer, Range, UsageBy, Zone};
 use crate::view::{Page, UsageBucket};
 
 const DAY_MS: i64 = 86_400_000;
@@ -42,36 +43,8 @@ pub(crate) fn usage(
     }
 }
 
-/// A bucket as it is ranked: most expensive first, then most tokens, then by name.
-struct Ranked {
-    key: String,
-    bucket: Bucket,
-    responses: i64,
-}
-
-fn tokens(sums: &Sums) -> i64 {
-    [sums.output, sums.cache_read, sums.cache_write]
-        .iter()
-        .fold(sums.input, |sum, part| sum.saturating_add(*part))
-}
-
-fn page_of(paging: &Paging, mut items: Vec<Ranked>) -> Answer<Page<UsageBucket>> {
-    items.retain(|item| !item.bucket.is_empty());
-    items.sort_by(|one, two| one.key.cmp(&two.key));
-    let items: Vec<(i64, Ranked)> =
-        items.into_iter().enumerate().map(|(place, item)| (place as i64, item)).collect();
-    let page = cursor::page(List::Usage, paging, items, |(place, item)| {
-        [-item.bucket.sums.cost, -tokens(&item.bucket.sums), *place]
-    })?;
-    Ok(page.map(|(_, item)| UsageBucket {
-        key: item.key,
-        label: None,
-        usage: item.bucket.spent(item.responses).view(),
-    }))
-}
-
 fn by_key(conn: &Connection, range: &Range, dim: Dim) -> Answer<Page<UsageBucket>> {
-    let Some((scope, span)) = asked(conn, range)? else { return page_of(&range.paging, Vec::new()) };
+    let Some((scope, span)) = asked(conn, range)? else { return usage_page(&range.paging, Vec::new()) };
     let mut models = Models::new(conn);
     let mut buckets: HashMap<String, Bucket> = HashMap::new();
     for (key, mut sums) in rollup::by_key(conn, dim, span, &scope)? {
@@ -82,12 +55,11 @@ fn by_key(conn: &Connection, range: &Range, dim: Dim) -> Answer<Page<UsageBucket
         let (name, reason) = models.of(key)?;
         buckets.entry(name.to_owned()).or_default().add(&sums, reason, 1);
     }
-    let items = buckets.into_iter().map(|(key, bucket)| Ranked { key, responses: bucket.sums.n, bucket });
-    page_of(&range.paging, items.collect())
+    usage_page(&range.paging, buckets)
 }
 
 fn by_actor(conn: &Connection, range: &Range, part: impl Fn(&str) -> &str) -> Answer<Page<UsageBucket>> {
-    let Some(scope) = Scope::of(conn, range)? else { return page_of(&range.paging, Vec::new()) };
+    let Some(scope) = Scope::of(conn, range)? else { return usage_page(&range.paging, Vec::new()) };
     by_name(conn, range, Of::scope(&scope), |rolled, texts| Ok(part(&texts.word(rolled.actor)?).to_owned()))
 }
 
@@ -97,7 +69,7 @@ fn by_name(
     of: Of,
     mut name: impl FnMut(&rollup::Rolled, &mut Texts<'_>) -> rusqlite::Result<String>,
 ) -> Answer<Page<UsageBucket>> {
-    let Some((scope, span)) = asked(conn, range)? else { return page_of(&range.paging, Vec::new()) };
+    let Some((scope, span)) = asked(conn, range)? else { return usage_page(&range.paging, Vec::new()) };
     let of = if scope.project.is_some() { Of::scope(&scope) } else { of };
     let mut members = Members::new(conn, &scope);
     let mut texts = Texts::new(conn);
@@ -110,8 +82,7 @@ fn by_name(
         }
         Ok(())
     })?;
-    let items = buckets.into_iter().map(|(key, bucket)| Ranked { key, responses: bucket.sums.n, bucket });
-    page_of(&range.paging, items.collect())
+    usage_page(&range.paging, buckets)
 }
 
 /// Tasks with events in the range, newest first, each with all that it spent.
@@ -190,11 +161,7 @@ fn by_time(conn: &Connection, range: &Range, by: UsageBy, zone: &dyn Zone) -> An
         }
     }
     let page = cursor::cut(List::Usage, cursor::limit(&range.paging), items, |(stretch, _)| [stretch.at]);
-    Ok(page.map(|(stretch, bucket)| UsageBucket {
-        key: stretch.name,
-        label: None,
-        usage: bucket.spent(bucket.sums.n).view(),
-    }))
+    Ok(page.map(|(stretch, bucket)| usage_bucket(stretch.name, &bucket)))
 }
 
 /// A day, week or month of the asker, as far as it is in the range.

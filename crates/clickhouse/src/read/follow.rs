@@ -1,0 +1,268 @@
+//! The lanes of a task, one event, what arrived since somebody last looked, and how the store is.
+//!
+//! Places in the order of delivery are milliseconds of arrival here, because every sender counts its own versions. Two
+//! processes may write at once, and what arrived earlier may be seen later: whoever follows looks back a little and drops
+//! what it has seen.
+
+use std::collections::{BTreeSet, HashMap};
+
+use agent_tracer_event::{CallState, FactId, Millis, TaskId};
+use agent_tracer_ledger::project::List;
+use agent_tracer_ledger::project::shown::lanes::{Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names, Picture};
+use agent_tracer_ledger::view::{EventDetail, LaneBins, Row as Shown, StoreHealth};
+use agent_tracer_ledger::{Answer, QueryError};
+use clickhouse::Row;
+use serde::Deserialize;
+
+use super::fact::Stored;
+use super::task::parsed;
+use super::{Key, Reader, keys_in};
+use crate::fleet::literal;
+use crate::schema;
+use crate::write::TaskLine;
+
+/// So many rows are sent at once, whatever is asked for.
+const MOST_CHANGES: u32 = 5_000;
+
+/// A row, as far as it is drawn.
+#[derive(Row, Deserialize)]
+struct Drawn {
+    fact: i64,
+    occurred: i64,
+    ended: Option<i64>,
+    state: String,
+    lane: String,
+    kind: String,
+    name: String,
+    certainty: String,
+}
+
+impl Drawn {
+    fn mark(self, picture: &Picture) -> Mark<String> {
+        let state: Option<CallState> = parsed(&self.state);
+        let is_running = self.ended.is_none() && state == Some(CallState::Running);
+        Mark {
+            start: self.occurred,
+            end: picture.end_of(self.occurred, self.ended, is_running),
+            lane: parsed(&self.lane).unwrap_or(agent_tracer_event::Lane::Telemetry),
+            kind: parsed(&self.kind),
+            tool: Some(self.name).filter(|name| !name.is_empty()),
+            certainty: parsed(&self.certainty).unwrap_or(agent_tracer_event::Certainty::Guessed),
+            is_failure: matches!(state, Some(CallState::Failed | CallState::Denied)),
+            is_running,
+            fact: self.fact,
+        }
+    }
+}
+
+/// The title of a row.
+#[derive(Row, Deserialize)]
+struct Titled {
+    fact: i64,
+    title: String,
+}
+
+/// Where a row arrived.
+#[derive(Row, Deserialize)]
+struct Arrived {
+    owner: String,
+    task: String,
+    fact: i64,
+    arrived: i64,
+}
+
+/// How large the tables are.
+#[derive(Row, Deserialize)]
+struct Size {
+    bytes: u64,
+}
+
+/// Names of one task's rows.
+struct Namer<'reader> {
+    reader: &'reader Reader,
+    key: Key,
+}
+
+impl Names<String> for Namer<'_> {
+    type Error = QueryError;
+
+    fn tool(&mut self, tool: &String) -> Answer<String> {
+        Ok(tool.clone())
+    }
+
+    fn titles(&mut self, facts: &[i64]) -> Answer<Vec<String>> {
+        if facts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let numbers: Vec<String> = facts.iter().map(ToString::to_string).collect();
+        let titled = self.reader.rows::<Titled>(&format!(
+            "SELECT fact, JSONExtractString(data, 't') AS title FROM fact FINAL WHERE (owner, task) IN {} AND fact IN ({})",
+            keys_in([&self.key]),
+            numbers.join(", ")
+        ))?;
+        let mut titles: HashMap<i64, String> = titled.into_iter().map(|row| (row.fact, row.title)).collect();
+        Ok(facts.iter().map(|fact| titles.remove(fact).unwrap_or_default()).collect())
+    }
+}
+
+impl Reader {
+    /// The lanes between two moments; without them, of the whole life of the task and its subagents.
+    ///
+    /// # Errors
+    /// If there is no such task, the moments are in the wrong order, or the database cannot answer.
+    pub fn lanes(
+        &self,
+        id: &TaskId,
+        from: Option<Millis>,
+        to: Option<Millis>,
+        width: u32,
+    ) -> Answer<LaneBins> {
+        if let (Some(from), Some(to)) = (from, to)
+            && from >= to
+        {
+            return Err(QueryError::Bad("`from` must be before `to`".to_owned()));
+        }
+        let family = self.family(id, true)?;
+        let lived = || family.iter().filter(|line| line.events > 0);
+        let life = lived().map(|line| line.started).min().zip(lived().map(|line| line.last).max());
+        let picture = Picture::of(from, to, width, life.unwrap_or((0, 0)));
+        let mut drawing = Drawing::new(picture);
+        let abouts = self.abouts(&family)?;
+        for line in &family {
+            let key = line.key();
+            for drawn in self.drawn(&key, &picture)? {
+                drawing.put(&drawn);
+            }
+            if let Some(about) = abouts.get(&key) {
+                drawing.end_task(about, &mut Namer { reader: self, key })?;
+            }
+        }
+        Ok(drawing.end())
+    }
+
+    /// The rows of a task in a picture, by when they began, with those before it that still ran in it.
+    fn drawn(&self, key: &Key, picture: &Picture) -> Answer<Vec<Mark<String>>> {
+        let columns = format!(
+            "SELECT fact, occurred, ended, toString(state) AS state, toString(lane) AS lane, toString(kind) AS kind, \
+             ifNull(toString(tool), '') AS name, toString(certainty) AS certainty FROM fact FINAL \
+             WHERE (owner, task) IN {} AND kind <> ''",
+            keys_in([key])
+        );
+        let before = self.rows::<Drawn>(&format!(
+            "{columns} AND occurred >= {} AND occurred < {} ORDER BY occurred DESC, ord DESC, fact DESC LIMIT {MOST_BEFORE}",
+            picture.from.saturating_sub(LOOK_BACK_MS),
+            picture.from
+        ))?;
+        let inside = self.rows::<Drawn>(&format!(
+            "{columns} AND occurred >= {} AND occurred < {} ORDER BY occurred, ord, fact",
+            picture.from,
+            picture.end()
+        ))?;
+        let before = before.into_iter().rev().map(|drawn| drawn.mark(picture));
+        let before = before.filter(|mark| mark.end > picture.from);
+        Ok(before.chain(inside.into_iter().map(|drawn| drawn.mark(picture))).collect())
+    }
+
+    /// One event. What was said of it stays with the machine that heard it: only what it came to is here.
+    ///
+    /// # Errors
+    /// If there is no such event, or the database cannot answer.
+    pub fn event(&self, id: &FactId) -> Answer<EventDetail> {
+        let line = self.line(&id.task())?;
+        let number = id.number().cast_signed();
+        let found = self.facts(&format!(
+            "WHERE owner = {} AND task = {} AND fact = {number} AND kind <> ''",
+            literal(&line.owner),
+            literal(&line.task)
+        ))?;
+        let stored = found.into_iter().next().ok_or(QueryError::NotFound)?;
+        let row = self.shown_rows(&[stored])?.pop().ok_or(QueryError::NotFound)?;
+        Ok(EventDetail { row, field_channels: std::collections::BTreeMap::new(), entries: Vec::new() })
+    }
+
+    /// The tasks of some facts.
+    pub(crate) fn lines_of_facts(&self, facts: &[Stored]) -> Answer<Vec<TaskLine>> {
+        let keys: BTreeSet<&Key> = facts.iter().map(|stored| &stored.key).collect();
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.task_lines(&format!("WHERE (owner, task) IN {}", keys_in(keys)))
+    }
+
+    /// Facts as rows, in the same order.
+    fn shown_rows(&self, facts: &[Stored]) -> Answer<Vec<Shown>> {
+        let abouts = self.abouts(&self.lines_of_facts(facts)?)?;
+        let row = |stored: &Stored| Some(abouts.get(&stored.key)?.row(&stored.row, stored.version));
+        Ok(facts.iter().filter_map(row).collect())
+    }
+
+    /// Rows that arrived after a moment, in the order in which they arrived: about `limit`, and always all of the last
+    /// moment. Their `seq` is the moment of arrival.
+    ///
+    /// # Errors
+    /// If the database cannot answer.
+    pub fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Shown>> {
+        let limit = limit.clamp(1, MOST_CHANGES);
+        let arrived = self.rows::<Arrived>(&format!(
+            "SELECT owner, task, fact, arrived FROM fact FINAL WHERE {} AND arrived > {after} AND list <> {} AND kind <> '' \
+             ORDER BY arrived LIMIT {limit} WITH TIES",
+            self.mine(),
+            List::Turn.code()
+        ))?;
+        if arrived.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys: BTreeSet<Key> =
+            arrived.iter().map(|row| Key { owner: row.owner.clone(), task: row.task.clone() }).collect();
+        let last = arrived.last().map_or(0, |row| row.arrived);
+        let mut moments: HashMap<(Key, i64), u64> = HashMap::new();
+        for row in arrived {
+            let key = Key { owner: row.owner, task: row.task };
+            moments.insert((key, row.fact), u64::try_from(row.arrived).unwrap_or(0));
+        }
+        let facts = self.facts(&format!(
+            "WHERE (owner, task) IN {} AND arrived > {after} AND arrived <= {last} AND list <> {} AND kind <> '' \
+             ORDER BY arrived, version, fact",
+            keys_in(&keys),
+            List::Turn.code()
+        ))?;
+        let mut rows = self.shown_rows(&facts)?;
+        for (row, stored) in rows.iter_mut().zip(&facts) {
+            row.seq = moments.get(&(stored.key.clone(), stored.row.fact)).copied().unwrap_or(row.seq);
+        }
+        Ok(rows)
+    }
+
+    /// The newest moment of arrival.
+    ///
+    /// # Errors
+    /// If the database cannot answer.
+    pub fn seq(&self) -> Answer<u64> {
+        let newest: Vec<i64> = self.rows(&format!("SELECT max(arrived) FROM fact WHERE {}", self.mine()))?;
+        Ok(newest.first().and_then(|at| u64::try_from(*at).ok()).unwrap_or(0))
+    }
+
+    /// The store.
+    ///
+    /// # Errors
+    /// If the database cannot answer.
+    pub fn health(&self) -> Answer<StoreHealth> {
+        let mine = self.mine();
+        let one = |statement: String| -> Answer<u64> {
+            Ok(self.rows::<u64>(&statement)?.first().copied().unwrap_or(0))
+        };
+        let bytes = self.rows::<Size>(
+            "SELECT toUInt64(ifNull(sum(bytes_on_disk), 0)) AS bytes FROM system.parts \
+             WHERE database = currentDatabase() AND active",
+        )?;
+        Ok(StoreHealth {
+            kind: "clickhouse".to_owned(),
+            bytes: bytes.first().map_or(0, |size| size.bytes),
+            entries: 0,
+            events: one(format!("SELECT count() FROM fact FINAL WHERE {mine} AND kind <> ''"))?,
+            tasks: one(format!("SELECT count() FROM task FINAL WHERE {mine} AND events > 0"))?,
+            search_lag: 0,
+            schema: schema::VERSION,
+        })
+    }
+}

@@ -1,0 +1,343 @@
+//! Numbers over many tasks: tools, failures, commands, servers, skills, types of agents, files, activity, loops.
+
+use std::collections::{BTreeMap, HashMap};
+
+use agent_tracer_event::{FactId, Millis};
+use agent_tracer_ledger::engine::Grid;
+use agent_tracer_ledger::engine::cursor::{self, List as Listing};
+use agent_tracer_ledger::engine::spent::count;
+use agent_tracer_ledger::project::bucket::{Bucket, Sums, model_of};
+use agent_tracer_ledger::project::shown::{numbers, task_id};
+use agent_tracer_ledger::project::tally::Dim;
+use agent_tracer_ledger::project::time::Level;
+use agent_tracer_ledger::view::{
+    ActivityBucket, AgentStat, CommandStat, FailureStat, FileStat, Loop, McpStat, Page, SkillStat,
+    ToolDurations, ToolStat,
+};
+use agent_tracer_ledger::{Answer, QueryError, Range, TaskFilter};
+use clickhouse::Row;
+use serde::Deserialize;
+
+use super::Reader;
+use super::sums::{By, Span, Summed, rounded};
+use super::task::{PLACE, narrowed};
+use super::turns::stable;
+
+/// So many files are ranked; a list that goes deeper than that has lost its meaning.
+const BEST_OF_ALL: u32 = 150;
+
+/// Calls that were made fewer times are no loop.
+const LEAST: u32 = 3;
+
+/// How many tasks of a type of agent.
+#[derive(Row, Deserialize)]
+struct Typed {
+    name: String,
+    tasks: i64,
+    run_ms: i64,
+}
+
+/// A file, how it was used, and a project that used it.
+#[derive(Row, Deserialize)]
+struct Filed {
+    path: String,
+    reads: i64,
+    changes: i64,
+    home: String,
+}
+
+/// The same call, again and again.
+#[derive(Row, Deserialize)]
+struct Repeat {
+    task: String,
+    place: i64,
+    repeated: i64,
+    n: i64,
+    failures: i64,
+    first: i64,
+    last: i64,
+    newest: i64,
+    called: String,
+    shown: String,
+}
+
+/// The tasks that had events in a range.
+pub(crate) fn tasks_of(range: &Range) -> TaskFilter {
+    TaskFilter {
+        agent: range.agent,
+        agent_type: range.agent_type.clone(),
+        project: range.project.clone(),
+        since: range.since,
+        until: range.until,
+        ..TaskFilter::default()
+    }
+}
+
+impl Reader {
+    /// A page of the keys of a dimension by how often, and the span they were summed in.
+    fn ranked(&self, range: &Range, dim: Dim) -> Answer<Option<(Span, Page<Summed>)>> {
+        // A cursor that is none is refused, even where there is nothing to list.
+        cursor::place::<2>(Listing::Ranked, &range.paging)?;
+        let Some(span) = self.asked(range)? else { return Ok(None) };
+        let mut sums = self.sums(dim, span, self.of_range(range).as_deref(), By::Key)?;
+        sums.retain(|summed| summed.sums != Sums::default());
+        let page = cursor::page(Listing::Ranked, &range.paging, sums, |summed| {
+            [-summed.sums.n, stable(&summed.key)]
+        })?;
+        Ok(Some((span, page)))
+    }
+
+    fn shown<T>(&self, range: &Range, dim: Dim, show: impl FnMut(Summed) -> T) -> Answer<Page<T>> {
+        Ok(match self.ranked(range, dim)? {
+            Some((_, page)) => page.map(show),
+            None => Page::whole(Vec::new()),
+        })
+    }
+
+    /// How often each key of a dimension counts.
+    fn counts(&self, dim: Dim, span: Span, range: &Range) -> Answer<HashMap<String, Sums>> {
+        let sums = self.sums(dim, span, self.of_range(range).as_deref(), By::Key)?;
+        Ok(sums.into_iter().map(|summed| (summed.key, summed.sums)).collect())
+    }
+
+    /// Tools: how often, how well, how long.
+    ///
+    /// # Errors
+    /// If the range or its cursor is wrong, or the database cannot answer.
+    pub fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
+        let Some((span, page)) = self.ranked(range, Dim::Tool)? else { return Ok(Page::whole(Vec::new())) };
+        // As in the embedded store, durations are shown where everybody who used the tool is meant.
+        let is_anybody = range.agent.is_none() && range.agent_type.is_none();
+        let everybody = match is_anybody {
+            true => HashMap::new(),
+            false => {
+                let of_project = Range { project: range.project.clone(), ..Range::default() };
+                self.counts(Dim::Tool, span, &of_project)?
+            }
+        };
+        let durations = self.durations_of(span, range.project.as_deref())?;
+        Ok(page.map(|Summed { key, sums, .. }| {
+            let is_everybody = is_anybody || everybody.get(&key).is_some_and(|all| all.n == sums.n);
+            let durations = durations.get(&key).filter(|_| is_everybody);
+            numbers::tool_stat(key, &sums, durations)
+        }))
+    }
+
+    /// How long the calls of every tool ever took, counted at these bounds: most calls first.
+    ///
+    /// # Errors
+    /// If the database cannot answer.
+    pub fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
+        let Some(span) = self.asked(&Range::default())? else { return Ok(Vec::new()) };
+        let sums = self.counts(Dim::Tool, span, &Range::default())?;
+        let tools = self.durations_of(span, None)?.into_iter().map(|(tool, buckets)| {
+            let ms = sums.get(&tool).map_or(0, |sums| sums.ms);
+            (tool, buckets, ms)
+        });
+        Ok(numbers::tool_durations(tools, bounds_ms))
+    }
+
+    /// Failures by class and tool.
+    ///
+    /// # Errors
+    /// As [`Reader::tools`].
+    pub fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
+        let Some((span, page)) = self.ranked(range, Dim::Error)? else { return Ok(Page::whole(Vec::new())) };
+        let calls = self.counts(Dim::Tool, span, range)?;
+        Ok(page.map(|summed| {
+            let (error_class, tool) = numbers::split(&summed.key);
+            FailureStat {
+                error_class,
+                count: count(summed.sums.n),
+                calls: count(calls.get(&tool).map_or(summed.sums.n, |sums| sums.n)),
+                tool,
+            }
+        }))
+    }
+
+    /// Shell commands by program and subcommand.
+    ///
+    /// # Errors
+    /// As [`Reader::tools`].
+    pub fn commands(&self, range: &Range) -> Answer<Page<CommandStat>> {
+        self.shown(range, Dim::Command, |summed| numbers::command_stat(summed.key, &summed.sums))
+    }
+
+    /// MCP calls by server and tool.
+    ///
+    /// # Errors
+    /// As [`Reader::tools`].
+    pub fn mcp(&self, range: &Range) -> Answer<Page<McpStat>> {
+        self.shown(range, Dim::Mcp, |summed| numbers::mcp_stat(&summed.key, &summed.sums))
+    }
+
+    /// Skills by how often they were activated.
+    ///
+    /// # Errors
+    /// As [`Reader::tools`].
+    pub fn skills(&self, range: &Range) -> Answer<Page<SkillStat>> {
+        let mut whole = 0_i64;
+        if let Some(span) = self.asked(range)? {
+            for sums in self.counts(Dim::Model, span, range)?.values() {
+                whole = whole.saturating_add(sums.cost);
+            }
+        }
+        self.shown(range, Dim::Skill, |summed| numbers::skill_stat(summed.key, &summed.sums, whole))
+    }
+
+    /// Types of agents, by how many tasks.
+    ///
+    /// # Errors
+    /// As [`Reader::tools`].
+    pub fn agents(&self, range: &Range) -> Answer<Page<AgentStat>> {
+        cursor::place::<2>(Listing::Ranked, &range.paging)?;
+        let Some(span) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let of = self.of_range(range);
+        let mut types: BTreeMap<String, ((i64, i64), Sums, Bucket)> = BTreeMap::new();
+        for summed in self.sums(Dim::Tool, span, of.as_deref(), By::AgentType)? {
+            types.entry(summed.name).or_default().1.add(&summed.sums, 1);
+        }
+        for summed in self.sums(Dim::Model, span, of.as_deref(), By::AgentType)? {
+            types.entry(summed.name).or_default().2.add(&summed.sums, model_of(&summed.key).1, 1);
+        }
+        let typed = self.rows::<Typed>(&format!(
+            "SELECT toString(agent_type) AS name, toInt64(count()) AS tasks, sum(greatest(last - started, 0)) AS run_ms FROM task FINAL WHERE {} AND {} GROUP BY name",
+            self.mine(),
+            narrowed(&tasks_of(range)).join(" AND ")
+        ))?;
+        for typed in typed {
+            types.entry(typed.name).or_default().0 = (typed.tasks, typed.run_ms);
+        }
+        let items: Vec<(i64, AgentStat)> = (0..)
+            .zip(types)
+            .map(|(place, (name, (tasks, calls, spent)))| {
+                (place, numbers::agent_stat(name, tasks, &calls, &spent))
+            })
+            .collect();
+        let page = cursor::page(Listing::Ranked, &range.paging, items, |(place, item)| {
+            [-i64::try_from(item.tasks).unwrap_or(i64::MAX), *place]
+        })?;
+        Ok(page.map(|(_, item)| item))
+    }
+
+    /// The files used most in a range, rounded to UTC days.
+    ///
+    /// # Errors
+    /// As [`Reader::tools`].
+    pub fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
+        cursor::place::<2>(Listing::Ranked, &range.paging)?;
+        let Some(span) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let (from, to) = rounded(span, Level::Day);
+        let mine = self.mine();
+        let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
+        let files = self.rows::<Filed>(&format!(
+            "SELECT path, sum(read) AS reads, sum(changed) AS changes, min(toString(project)) AS home FROM ( \
+               SELECT owner, task, dim, path, read, changed FROM fact FINAL \
+               ARRAY JOIN sums.dim AS dim, sums.key AS path, sums.n AS read, sums.failures AS changed \
+               WHERE {mine} AND occurred >= {from} AND occurred < {to}{of}) AS used \
+             INNER JOIN (SELECT owner, task, project FROM task FINAL WHERE {mine}) AS whose USING (owner, task) \
+             WHERE dim = {} GROUP BY path HAVING reads + changes > 0 \
+             ORDER BY reads + changes DESC, path LIMIT {BEST_OF_ALL}",
+            Dim::File.code()
+        ))?;
+        let projects: Vec<String> = match &range.project {
+            Some(_) => Vec::new(),
+            None => self.rows(&format!(
+                "SELECT DISTINCT toString(project) FROM task FINAL WHERE {mine} AND events > 0"
+            ))?,
+        };
+        let page = cursor::page(Listing::Ranked, &range.paging, files, |file| {
+            [-(file.reads + file.changes), stable(&file.path)]
+        })?;
+        Ok(page.map(|file| {
+            let holds = |folder: &&String| {
+                let rest = file.path.strip_prefix(folder.as_str());
+                rest.is_some_and(|rest| !folder.is_empty() && rest.starts_with('/'))
+            };
+            // The project whose folder holds the file, else one in which it was used.
+            let holder = projects.iter().filter(holds).max_by_key(|folder| folder.len());
+            FileStat {
+                project: range.project.clone().or_else(|| holder.cloned()).unwrap_or(file.home),
+                path: file.path,
+                reads: count(file.reads),
+                changes: count(file.changes),
+            }
+        }))
+    }
+
+    /// Activity over time, in columns of equal width, oldest first, those without anything included.
+    ///
+    /// # Errors
+    /// As [`Reader::tools`].
+    pub fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
+        let Some((first, last)) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let from = range.since.map_or(first, |since| since.0);
+        let to = match range.until {
+            Some(until) => until.0,
+            None => self.newest()?.unwrap_or(last),
+        };
+        let Some(grid) = Grid::of(from, to, buckets) else { return Ok(Page::whole(Vec::new())) };
+        let mut columns = vec![(Sums::default(), 0_i64); grid.columns];
+        // Only what is known is read, however far the chart goes.
+        let known = rounded((first.max(grid.from), last.min(grid.to())), grid.level);
+        let of = self.of_range(range);
+        for dim in [Dim::Activity, Dim::Tool] {
+            for summed in self.sums(dim, known, of.as_deref(), By::Time(grid.level))? {
+                let Some(column) = grid.column(summed.at).and_then(|column| columns.get_mut(column)) else {
+                    continue;
+                };
+                match dim {
+                    Dim::Tool => column.1 += summed.sums.n,
+                    _ => column.0.add(&summed.sums, 1),
+                }
+            }
+        }
+        let items = columns.iter().enumerate();
+        let items =
+            items.map(|(place, (sums, calls))| numbers::activity_bucket(grid.at(place), sums, *calls));
+        Ok(Page::whole(items.collect()))
+    }
+
+    /// Loops of tasks that had events in a range, the longest first.
+    ///
+    /// # Errors
+    /// As [`Reader::tools`].
+    pub fn loops(&self, range: &Range) -> Answer<Page<Loop>> {
+        let after = cursor::place::<3>(Listing::Loops, &range.paging)?;
+        if let (Some(since), Some(until)) = (range.since, range.until)
+            && since > until
+        {
+            return Err(QueryError::Bad("`since` is after `until`".to_owned()));
+        }
+        let limit = cursor::limit(&range.paging);
+        let mine = self.mine();
+        let after = match after {
+            Some([n, place, repeated]) => format!(" AND (-n, place, repeated) > ({n}, {place}, {repeated})"),
+            None => String::new(),
+        };
+        let found = self.rows::<Repeat>(&format!(
+            "SELECT task, {PLACE} AS place, assumeNotNull(signature) AS repeated, toInt64(count()) AS n, \
+               toInt64(sum(failed)) AS failures, min(occurred) AS first, max(occurred) AS last, \
+               argMax(fact, (occurred, ord, fact)) AS newest, \
+               argMax(ifNull(toString(tool), ''), (occurred, ord, fact)) AS called, \
+               argMax(JSONExtractString(data, 't'), (occurred, ord, fact)) AS shown \
+             FROM fact FINAL WHERE {mine} AND is_call = 1 AND signature IS NOT NULL \
+               AND (owner, task) IN (SELECT owner, task FROM task FINAL WHERE {mine} AND {}) \
+             GROUP BY owner, task, repeated HAVING n >= {LEAST}{after} ORDER BY n DESC, place, repeated LIMIT {}",
+            narrowed(&tasks_of(range)).join(" AND "),
+            limit + 1
+        ))?;
+        let page =
+            cursor::cut(Listing::Loops, limit, found, |repeat| [-repeat.n, repeat.place, repeat.repeated]);
+        Ok(page.map(|repeat| Loop {
+            last_id: FactId::from_number(&task_id(&repeat.task), repeat.newest.cast_unsigned()).to_string(),
+            task_id: repeat.task,
+            tool: repeat.called,
+            title: repeat.shown,
+            count: count(repeat.n),
+            failures: count(repeat.failures),
+            first_at: Millis(repeat.first),
+            last_at: Millis(repeat.last),
+        }))
+    }
+}

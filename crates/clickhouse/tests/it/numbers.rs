@@ -1,0 +1,190 @@
+//! The questions about many tasks, about what changed and about pictures, asked of both engines.
+
+use agent_tracer_event::{Agent, FactId, Kind, Millis, TaskId};
+use agent_tracer_ledger::view::{Page, Task};
+use agent_tracer_ledger::{Answer, Paging, Range, RowFilter, SearchFilter, Store, UsageBy, Utc, Zone};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::contract::{Both, evened, every, same, shown};
+
+/// A quarter-hour that no zone of whole hours begins a day with.
+struct Kathmandu;
+
+impl Zone for Kathmandu {
+    fn offset_seconds(&self, _: Millis) -> i32 {
+        20_700
+    }
+}
+
+/// Ranges: everything, a part of the time, a project, an agent, a type of agent, and what has nothing in it.
+fn ranges(tasks: &[Task]) -> Vec<Range> {
+    let first = tasks.iter().map(|task| task.started_at.0).min().unwrap();
+    let last = tasks.iter().map(|task| task.last_event_at.0).max().unwrap();
+    let middle = Some(Millis(i64::midpoint(first, last)));
+    let background = tasks.iter().find(|task| task.parent_task_id.is_some()).unwrap_or(&tasks[0]);
+    vec![
+        Range::default(),
+        Range { since: middle, ..Range::default() },
+        Range { until: middle, agent: Some(Agent::ClaudeCode), ..Range::default() },
+        Range { project: Some(tasks[0].project.clone()), ..Range::default() },
+        Range { agent: Some(Agent::Codex), since: Some(Millis(first)), ..Range::default() },
+        Range { agent_type: Some(background.agent_type.clone()), ..Range::default() },
+        Range { project: Some("/nowhere".to_owned()), ..Range::default() },
+        Range { since: Some(Millis(last + 400 * 86_400_000)), ..Range::default() },
+        Range { since: Some(Millis(last)), until: Some(Millis(first)), ..Range::default() },
+    ]
+}
+
+/// Every page of a list of names, those that are as frequent as each other by their text.
+fn ranked<T: Serialize>(
+    limit: u32,
+    rank: &str,
+    ask: impl FnMut(Paging) -> Answer<Page<T>>,
+) -> Answer<Vec<Value>> {
+    evened(every(limit, ask), |item| item[rank].clone())
+}
+
+/// All items, whatever their order.
+fn any_order<T: Serialize>(answer: Answer<Vec<T>>) -> Answer<Vec<Value>> {
+    evened(answer, |_| Value::Null)
+}
+
+/// Numbers over many tasks.
+pub(crate) fn ask(both: &Both, now: Millis, tasks: &[Task]) {
+    for range in ranges(tasks) {
+        let of = |paging| Range { paging, ..range.clone() };
+        same!(both, "tools", range, |store| ranked(4, "count", |paging| store.tools(&of(paging))));
+        same!(both, "failures", range, |store| ranked(2, "count", |paging| store.failures(&of(paging))));
+        same!(both, "commands", range, |store| ranked(9, "count", |paging| store.commands(&of(paging))));
+        same!(both, "mcp", range, |store| ranked(2, "count", |paging| store.mcp(&of(paging))));
+        same!(both, "skills", range, |store| ranked(2, "count", |paging| store.skills(&of(paging))));
+        same!(both, "agents", range, |store| ranked(2, "tasks", |paging| store.agents(&of(paging))));
+        same!(both, "loops", range, |store| ranked(2, "count", |paging| store.loops(&of(paging))));
+        same!(both, "files", range, |store| evened(every(20, |paging| store.files(&of(paging))), |file| {
+            json!(file["reads"].as_u64().unwrap() + file["changes"].as_u64().unwrap())
+        }));
+        for buckets in [1, 60] {
+            same!(both, "activity", (&range, buckets), |store| store.activity(&range, buckets));
+        }
+        for by in [UsageBy::Day, UsageBy::Week, UsageBy::Month] {
+            same!(both, "usage by day", (&range, by), |store| every(3, |paging| store.usage(
+                &of(paging),
+                by,
+                &Utc
+            )));
+        }
+        same!(both, "usage in another zone", range, |store| every(3, |paging| store.usage(
+            &of(paging),
+            UsageBy::Day,
+            &Kathmandu
+        )));
+        for by in [UsageBy::Model, UsageBy::Skill, UsageBy::Project, UsageBy::Agent, UsageBy::AgentType] {
+            same!(both, "usage by name", (&range, by), |store| every(3, |paging| store.usage(
+                &of(paging),
+                by,
+                &Utc
+            )));
+        }
+        same!(both, "usage by task", range, |store| any_order(every(50, |paging| store.usage(
+            &of(paging),
+            UsageBy::Task,
+            &Utc
+        ))));
+        same!(both, "blocks", range, |store| every(3, |paging| store.blocks(now, &of(paging))));
+    }
+    let durations = |store: &dyn Store| {
+        let durations = store.durations(&[0, 5, 100, 1_000, 60_000]).unwrap();
+        let rows =
+            durations.into_iter().map(|tool| json!([tool.tool, tool.count, tool.total_ms, tool.at_most]));
+        Value::from(rows.collect::<Vec<_>>())
+    };
+    both.compare("durations", "all", &durations(both.sqlite.as_ref()), &durations(&both.reader));
+    same!(both, "limits", now, |store| store.limits(now));
+    ask_what_changed(both);
+    ask_words(both, tasks);
+}
+
+/// What arrived since the beginning, in however many steps: every row once, in its newest state.
+fn ask_what_changed(both: &Both) {
+    let all = |store: &dyn Store| {
+        let mut rows = Vec::new();
+        let mut after = 0;
+        loop {
+            let changed = store.changes(after, 700).unwrap();
+            let Some(last) = changed.last() else { break };
+            assert!(last.seq > after && changed.is_sorted_by_key(|row| row.seq));
+            after = last.seq;
+            rows.extend(changed.into_iter().map(|row| {
+                let mut row = serde_json::to_value(row).unwrap();
+                row.as_object_mut().unwrap().shift_remove("seq");
+                row
+            }));
+        }
+        assert_eq!(
+            store.seq().unwrap().max(after),
+            store.seq().unwrap(),
+            "nothing is behind the newest place"
+        );
+        rows.sort_by_key(|row| row["id"].to_string());
+        Value::from(rows)
+    };
+    both.compare("changes", "all", &all(both.sqlite.as_ref()), &all(&both.reader));
+    let health = |store: &dyn Store| {
+        let health = store.health().unwrap();
+        json!([health.events, health.tasks, health.search_lag])
+    };
+    both.compare("health", "counts", &health(both.sqlite.as_ref()), &health(&both.reader));
+}
+
+/// Words, the beginning of a word, a path, Chinese, a tool in any case, and what a search is narrowed by.
+fn ask_words(both: &Both, tasks: &[Task]) {
+    let of = |q: &str| SearchFilter { q: q.to_owned(), ..SearchFilter::default() };
+    let id = TaskId::parse(&tasks[0].id).unwrap();
+    let since = Some(tasks[0].started_at);
+    let project = Some(tasks[0].project.clone());
+    let mut filters: Vec<SearchFilter> =
+        ["bash echo", "fil", "README", "main.rs", "文", "検索", "zzz nothing has this", "", "a"]
+            .iter()
+            .map(|words| of(words))
+            .collect();
+    filters.extend([
+        SearchFilter { tool: Some("bASH".to_owned()), ..of("") },
+        SearchFilter { state: Some("failed".to_owned()), ..of("") },
+        SearchFilter { state: Some("nonsense".to_owned()), ..of("") },
+        SearchFilter { kind: Some(Kind::UserMessage), ..of("") },
+        SearchFilter { task: Some(id), ..of("") },
+        SearchFilter { tool: Some("Bash".to_owned()), longer_than_ms: Some(20), ..of("") },
+        SearchFilter { range: Range { since, ..Range::default() }, ..of("e") },
+        SearchFilter { range: Range { project, ..Range::default() }, ..of("file") },
+        SearchFilter { range: Range { agent: Some(Agent::Codex), ..Range::default() }, ..of("file") },
+        SearchFilter {
+            range: Range { agent_type: Some("main".to_owned()), ..Range::default() },
+            ..of("file")
+        },
+    ]);
+    for filter in filters {
+        let of = |paging| SearchFilter { range: Range { paging, ..filter.range.clone() }, ..filter.clone() };
+        same!(both, "search", filter, |store| any_order(every(90, |paging| store.search(&of(paging)))));
+    }
+}
+
+/// What is asked of one task beside its lists.
+pub(crate) fn ask_of_task(both: &Both, id: &TaskId, turn: usize) {
+    for by in [UsageBy::Model, UsageBy::Skill, UsageBy::AgentType, UsageBy::Task] {
+        same!(both, "task_usage", (id, by), |store| store.task_usage(id, by));
+    }
+    let task = both.sqlite.task(Millis(0), id).unwrap();
+    if task.parent_task_id.is_some() {
+        return;
+    }
+    let middle = Some(Millis(i64::midpoint(task.started_at.0, task.last_event_at.0)));
+    for (from, to, width) in [(None, None, 800), (middle, None, 30), (None, middle, 1), (middle, middle, 9)] {
+        same!(both, "lanes", (id, from, to, width), |store| store.lanes(id, from, to, width));
+    }
+    let rows = both.sqlite.timeline(id, &RowFilter::default()).unwrap().items;
+    if let Some(row) = rows.get(turn % rows.len().max(1)) {
+        let id = FactId::parse(&row.id).unwrap();
+        same!(both, "event", id, |store| store.event(&id).map(|detail| detail.row));
+    }
+}
