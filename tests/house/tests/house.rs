@@ -40,6 +40,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("prices", &["event"]),
         ("ledger", &["event", "prices"]),
         ("clickhouse", &["event", "ledger"]),
+        ("ship", &["event", "ledger", "privacy"]),
         ("intake", &["spool", "privacy", "agents", "ledger", "event"]),
         ("answers", &["spool", "privacy", "agents", "policy", "policy-table", "ledger", "event"]),
         ("server", &["spool", "privacy", "agents", "policy", "ledger", "event", "shell"]),

@@ -239,7 +239,10 @@ fn ask_of_task(both: &Both, now: Millis, id: &TaskId, turn: usize) {
         (RowFilter { kinds: vec![Kind::UserMessage, Kind::TerminalCommand], ..RowFilter::default() }, 3),
     ];
     let (filter, limit) = &ways[turn % ways.len()];
-    ask_of_rows(both, id, filter, *limit);
+    let of = |paging| RowFilter { paging, ..filter.clone() };
+    same!(both, "timeline", (id, filter), |store| every(*limit, |paging| store.timeline(id, &of(paging))));
+    same!(both, "tool_calls", (id, filter), |store| every(*limit, |paging| store
+        .tool_calls(id, &of(paging))));
 }
 
 fn ask_of_rows(both: &Both, id: &TaskId, filter: &RowFilter, limit: u32) {

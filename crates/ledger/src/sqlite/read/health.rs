@@ -14,7 +14,8 @@ use crate::view::{OutcomeCounts, SourceHealth, StoreHealth, UnrecognisedName};
 /// More unknown names than this are not listed.
 const MOST_NAMES: i64 = 1_000;
 
-fn meta(conn: &Connection, key: &str) -> rusqlite::Result<Option<i64>> {
+/// A number of the whole.
+pub(crate) fn meta(conn: &Connection, key: &str) -> rusqlite::Result<Option<i64>> {
     conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?
         .query_row([key], |row| row.get(0))
         .optional()

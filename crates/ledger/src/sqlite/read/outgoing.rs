@@ -3,14 +3,16 @@
 //! Tasks and facts are taken from the indexes of their last change, up to one common place, so that whoever goes on from
 //! there misses nothing: a shipment costs what changed, not what the history holds.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use super::SqliteStore;
+use super::health;
 use super::row::MAIN;
+use super::spent::count;
 use super::task::{self, TaskRow};
 use super::text::Texts;
 use crate::project::List;
@@ -47,6 +49,41 @@ impl Outbox {
     /// If the store cannot answer.
     pub fn after(&self, after: u64, limit: u32) -> Answer<Shipment> {
         self.store.ask(|conn| shipment(conn, self.pricer.as_ref(), after, limit))
+    }
+
+    /// The newest place in the order of delivery.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn newest(&self) -> Answer<u64> {
+        self.store.ask(health::seq)
+    }
+
+    /// How often the store was rebuilt. What changed before a rebuild may have smaller places after it.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn rebuilds(&self) -> Answer<u64> {
+        self.store.ask(|conn| Ok(count(health::meta(conn, "rebuilds")?.unwrap_or(0))))
+    }
+
+    /// The projects of some tasks, by the tasks' ids. Ids that name no task are left out.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn projects(&self, tasks: &BTreeSet<String>) -> Answer<HashMap<String, String>> {
+        self.store.ask(|conn| {
+            let mut find = conn.prepare_cached("SELECT project FROM task WHERE uid = ?1")?;
+            let mut texts = Texts::new(conn);
+            let mut projects = HashMap::new();
+            for task in tasks {
+                let word: Option<i64> = find.query_row([task], |row| row.get(0)).optional()?;
+                if let Some(word) = word {
+                    projects.insert(task.clone(), texts.word(word)?);
+                }
+            }
+            Ok(projects)
+        })
     }
 }
 

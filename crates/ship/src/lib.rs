@@ -1,0 +1,21 @@
+//! Brings what this machine recorded to a team's server, as far as the team's policy lets it.
+//!
+//! The laws: nothing leaves that the policy excludes, and a policy that is not understood lets nothing leave; what was
+//! acknowledged is not sent again, what was not is; a place that was reached is on disk before it is relied on; what is
+//! sent never has a smaller version than what was sent before. No more is in memory than one part of the way.
+//!
+//! Doors: [`Policy`] says what may leave, [`Shipper::step`] sends the next part, [`Backoff`] says how long to wait after
+//! it failed. Whoever calls waits.
+
+mod backoff;
+mod cursor;
+mod http;
+mod policy;
+mod redact;
+mod shipper;
+
+pub use backoff::Backoff;
+pub use cursor::{Cursor, CursorError};
+pub use http::{Http, Target, TargetError};
+pub use policy::{Policy, PolicyError};
+pub use shipper::{Carrier, Sent, ShipError, Shipper, Step, lag};

@@ -1,0 +1,7 @@
+//! The whole way, from a ledger to a server that keeps every byte.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that fails says so")]
+
+mod canaries;
+mod server;
+mod way;
+mod world;
