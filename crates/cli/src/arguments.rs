@@ -5,6 +5,7 @@
 mod asking;
 mod demo;
 mod policy;
+mod shipping;
 mod spending;
 mod tending;
 
@@ -17,6 +18,7 @@ pub(crate) use demo::Demo;
 pub(crate) use policy::{
     Guard, Policy, PolicyCheck, PolicyCommand, PolicyInit, PolicyList, PolicyTest, PolicyTrust,
 };
+pub(crate) use shipping::Ship;
 pub(crate) use spending::{ByName, PeriodName, Usage};
 pub(crate) use tending::{Purge, Rebuild, Reread, Retain};
 
@@ -74,6 +76,7 @@ pub(crate) enum Command {
     Reread(Reread),
     Retain(Retain),
     Purge(Purge),
+    Ship(Ship),
     /// Prints the status line for what Claude Code sends on standard input
     ///
     /// Claude Code calls the hook binary directly; this is the same, for trying it out.

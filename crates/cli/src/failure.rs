@@ -53,6 +53,11 @@ impl Failure {
         self
     }
 
+    /// Returns the sentence alone.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Returns the code to end with.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self.kind {

@@ -24,6 +24,7 @@ mod record;
 #[cfg(test)]
 mod reference;
 mod retention;
+mod shipping;
 mod signals;
 mod sources;
 mod statusline_conf;

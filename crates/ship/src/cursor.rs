@@ -70,6 +70,13 @@ impl Cursor {
         Ok(cursor)
     }
 
+    /// Where the cursor in a file ships to, if there is one that can be read.
+    #[must_use]
+    pub fn shipped_to(path: &Path) -> Option<String> {
+        let state: State = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        Some(state.to).filter(|to| !to.is_empty())
+    }
+
     /// Where it is.
     #[must_use]
     pub fn until(&self) -> u64 {

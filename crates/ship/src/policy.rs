@@ -1,6 +1,7 @@
 //! What may leave: the team's policy, as one small file of TOML.
 //!
 //! ```toml
+//! to = "https://tracer.example"   # where `serve` ships to by itself
 //! level = "actions"            # "metadata": names, paths and numbers; "actions": also prompts and commands; "full"
 //! projects = ["~/work/**"]     # only these; without the line all
 //! drop = ["gitBranch", "command"]   # fields that never leave, of records and of their metadata at any depth
@@ -23,6 +24,7 @@ pub enum PolicyError {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    to: Option<String>,
     level: Option<String>,
     projects: Option<Vec<String>>,
     #[serde(default)]
@@ -32,6 +34,7 @@ struct File {
 /// What may leave.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
+    to: Option<String>,
     pub(crate) level: Level,
     projects: Option<Vec<Glob>>,
     pub(crate) drop: Vec<String>,
@@ -54,6 +57,7 @@ impl Policy {
                 .ok_or_else(|| PolicyError::Level(word.to_owned()))?,
         };
         Ok(Self {
+            to: file.to,
             level,
             projects: file
                 .projects
@@ -61,6 +65,12 @@ impl Policy {
             drop: file.drop,
             home_dir: home_dir.map(<[u8]>::to_vec),
         })
+    }
+
+    /// The server that it names, if it names one.
+    #[must_use]
+    pub fn to(&self) -> Option<&str> {
+        self.to.as_deref()
     }
 
     /// Whether a task of this project may leave. One of which no project is known may not, where projects are named.

@@ -14,6 +14,7 @@ mod reread;
 mod retain;
 mod search;
 mod serve;
+mod ship;
 mod show;
 mod statusline;
 mod tail;
@@ -57,6 +58,7 @@ pub(crate) fn run(
         Command::Reread(arguments) => reread::run(arguments, options, environment, output),
         Command::Retain(arguments) => retain::run(arguments, options, environment, output),
         Command::Purge(arguments) => purge::run(arguments, options, environment, output),
+        Command::Ship(arguments) => ship::run(arguments, options, environment, output),
         Command::Statusline => statusline::run(options, environment),
         Command::Demo(arguments) => demo::run(arguments, options, environment, output),
         Command::Completions(arguments) => completions::run(arguments, output),

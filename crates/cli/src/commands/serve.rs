@@ -24,7 +24,7 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::instance::Instance;
 use crate::output::Output;
-use crate::{home, log, retention, signals, sources};
+use crate::{home, log, retention, shipping, signals, sources};
 
 pub(super) fn run(
     arguments: &Serve,
@@ -86,6 +86,12 @@ pub(super) fn run(
     });
     *shared.intake.lock().unwrap_or_else(PoisonError::into_inner) = Some(intake);
 
+    let shipping = shipping::start(&tracer, environment, &notes, &stop_upkeep).unwrap_or_else(|failure| {
+        // Recording goes on, whatever a team's policy says.
+        notes(Note::warning(format!("nothing is shipped: {failure}")));
+        None
+    });
+
     let link = server.login_link().map_err(|error| explained(&error))?;
     for line in greeting::lines(&link, server.address(), &environment.program(), &tracer) {
         output.say(&line)?;
@@ -99,6 +105,7 @@ pub(super) fn run(
     // A thread that panicked has said so already.
     drop(upkeep.join());
     drop(watching.join());
+    drop(shipping.map(std::thread::JoinHandle::join));
     stop(&shared.intake, server, &ledger);
     drop(instance);
     notes(Note::info("stopped; what happens from now on waits in the spool"));

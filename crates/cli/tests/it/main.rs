@@ -11,6 +11,7 @@ mod install_claude;
 mod install_codex;
 mod policy;
 mod serve;
+mod ship;
 mod tending;
 mod uninstall;
 mod usage;

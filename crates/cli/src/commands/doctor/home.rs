@@ -5,16 +5,21 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use agent_tracer_privacy::Config;
+use agent_tracer_ship::{Cursor, lag};
 use agent_tracer_spool::{Reason, Spool, Stats};
 use nix::sys::statvfs::statvfs;
 
 use super::Patient;
 use super::check::{Check, Group, State, counted};
 use crate::failure::plain;
-use crate::files;
+use crate::output::one_line;
+use crate::{files, shipping};
 
 /// Below this the user should know: a busy day of a few agents writes some hundred megabytes.
 const FREE_BYTES_LOW: u64 = 512 << 20;
+
+/// More changes than this mean that nothing was shipped for a while.
+const FAR_BEHIND: u64 = 50_000;
 
 fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
     Check::new(Group::Home, name, state, text)
@@ -32,7 +37,42 @@ pub(super) fn checks(patient: &Patient<'_>) -> Vec<Check> {
     checks.extend(room(home.data()));
     checks.push(privacy(patient));
     checks.extend(spool(&Spool::at(&home.spool())));
+    checks.extend(shipped(patient));
     checks
+}
+
+/// How far the way to a team's server is gone, where anything is shipped at all.
+fn shipped(patient: &Patient<'_>) -> Option<Check> {
+    let (home, environment) = (&patient.home, patient.environment);
+    let path = shipping::cursor_path(home);
+    let policy = match shipping::policy(home, environment, None) {
+        Ok(policy) => policy,
+        Err(failure) => {
+            return Some(
+                check("ship", State::Fail, one_line(failure.message()))
+                    .fix("mend `ship.toml` beside `privacy.conf`"),
+            );
+        }
+    };
+    if policy.to().is_none() && !path.exists() {
+        return None;
+    }
+    let behind = shipping::outbox(home).ok().and_then(|outbox| {
+        let to = Cursor::shipped_to(&path).or_else(|| policy.to().map(str::to_owned)).unwrap_or_default();
+        let behind = lag(&outbox, &Cursor::open(&path, &to).ok()?).ok()?;
+        Some((to, behind))
+    });
+    Some(match behind {
+        Some((to, 0)) => check("ship", State::Ok, format!("everything is at `{to}`")),
+        Some((to, behind)) if behind < FAR_BEHIND => {
+            check("ship", State::Info, format!("{behind} changes wait to be shipped to `{to}`"))
+        }
+        Some((to, behind)) => {
+            check("ship", State::Warn, format!("{behind} changes wait to be shipped to `{to}`"))
+                .fix("`agent-tracer ship --once` ships them, or says why it cannot")
+        }
+        None => check("ship", State::Warn, "nobody knows how much waits to be shipped"),
+    })
 }
 
 fn folder(patient: &Patient<'_>) -> Check {

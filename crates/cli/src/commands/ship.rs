@@ -1,0 +1,59 @@
+//! `agent-tracer ship`: brings what was recorded here to a team's server.
+
+use std::process::ExitCode;
+
+use agent_tracer_intake::Stop;
+use agent_tracer_ship::{Cursor, lag};
+use serde_json::json;
+
+use crate::arguments::{Options, Ship};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::reading::{json as json_of, refused};
+use crate::{log, shipping, signals, sources};
+
+pub(super) fn run(
+    arguments: &Ship,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let (home, _) = environment.home(options.home.as_deref())?;
+    let policy = shipping::policy(&home, environment, arguments.policy.as_deref())?;
+    let to = arguments.to.as_deref().or(policy.to()).map(str::to_owned);
+    if arguments.dry_run {
+        let outbox = shipping::outbox(&home)?;
+        let cursor = Cursor::open(&shipping::cursor_path(&home), to.as_deref().unwrap_or_default())
+            .map_err(|error| shipping::told(&error))?;
+        let behind = lag(&outbox, &cursor).map_err(refused)?;
+        output.data(&if arguments.json {
+            json_of(&json!({ "dryRun": true, "behind": behind }))?
+        } else {
+            format!("{behind} changes wait to be shipped\n")
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(to) = to else {
+        return Err(Failure::usage("nobody says where to ship to")
+            .hint("add `--to https://…`, or write `to = \"https://…\"` into `ship.toml`"));
+    };
+    let mut shipper = shipping::shipper(&home, environment, &to, policy)?;
+    let stop = Stop::new();
+    signals::request_on_end(&stop)?;
+    let sent = shipping::run(&mut shipper, &stop, arguments.once, &log::to_stderr(sources::clock()))?;
+    output.data(&if arguments.json {
+        json_of(&json!({
+            "tasks": sent.tasks,
+            "facts": sent.facts,
+            "held": sent.held,
+            "bytes": sent.bytes,
+        }))?
+    } else {
+        format!(
+            "shipped {} tasks and {} facts in {} bytes; the policy held back {}\n",
+            sent.tasks, sent.facts, sent.bytes, sent.held
+        )
+    })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,155 @@
+//! What shipping needs of this machine: the files in its home, a thread, and patience.
+//!
+//! Law: what may leave is read anew at every start, and where it cannot be read nothing leaves.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use agent_tracer_intake::{Note, Notes, Stop};
+use agent_tracer_ledger::Outbox;
+use agent_tracer_ship::{Backoff, Cursor, Http, Policy, Sent, Shipper, Step, Target};
+use agent_tracer_spool::Home;
+
+use crate::environment::Environment;
+use crate::failure::{Failure, plain};
+use crate::sources;
+
+/// How often it is looked for something new.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// The most bytes of a policy or a token.
+const FILE_BYTES: u64 = 1 << 20;
+
+/// Where it is kept how far the way is gone.
+pub(crate) fn cursor_path(home: &Home) -> PathBuf {
+    home.data().join("ship.json")
+}
+
+fn policy_path(home: &Home) -> PathBuf {
+    home.config().join("ship.toml")
+}
+
+fn read(path: &Path) -> Result<Option<String>, Failure> {
+    use std::io::Read;
+    let mut text = String::new();
+    match fs::File::open(path).and_then(|file| file.take(FILE_BYTES).read_to_string(&mut text)) {
+        Ok(_) => Ok(Some(text)),
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Failure::new(format!("cannot read `{}`: {}", path.display(), plain(&cause)))),
+    }
+}
+
+/// A failure from an error of the room that ships: its text, and its hint if it has one.
+pub(crate) fn told(error: &dyn std::error::Error) -> Failure {
+    let told = error.to_string();
+    match told.split_once("\nhint: ") {
+        Some((text, hint)) => Failure::new(text).hint(hint),
+        None => Failure::new(told),
+    }
+}
+
+/// What may leave: a file that is named must be there, `ship.toml` need not.
+pub(crate) fn policy(
+    home: &Home,
+    environment: &Environment,
+    named: Option<&Path>,
+) -> Result<Policy, Failure> {
+    let path = named.map_or_else(|| policy_path(home), |path| environment.absolute(path));
+    let text = match read(&path)? {
+        Some(text) => text,
+        None if named.is_none() => String::new(),
+        None => return Err(Failure::new(format!("there is no `{}`", path.display()))),
+    };
+    let user = environment.user_home().ok();
+    let user = user.as_ref().map(|user| user.as_os_str().as_encoded_bytes());
+    Policy::parse(&text, user).map_err(|error| {
+        let failure = told(&error);
+        failure.hint(format!("mend `{}`", path.display()))
+    })
+}
+
+/// The server and the token for it.
+fn target(home: &Home, environment: &Environment, to: &str) -> Result<Target, Failure> {
+    let path = home.config().join("ship.token");
+    let token = match environment.variable("AGENT_TRACER_SHIP_TOKEN") {
+        Some(token) => token.into_string().unwrap_or_default(),
+        None => read(&path)?.unwrap_or_default(),
+    };
+    Target::new(to, &token).map_err(|error| told(&error))
+}
+
+/// What is taken out of the ledger.
+pub(crate) fn outbox(home: &Home) -> Result<Outbox, Failure> {
+    let path = home.data().join("ledger.db");
+    let prices = Arc::new(sources::prices(home)?);
+    Outbox::open(&path, prices)
+        .map_err(|error| told(&error).hint("`agent-tracer serve` or `agent-tracer import` makes the ledger"))
+}
+
+/// A shipper to a server.
+pub(crate) fn shipper(
+    home: &Home,
+    environment: &Environment,
+    to: &str,
+    policy: Policy,
+) -> Result<Shipper, Failure> {
+    let target = target(home, environment, to)?;
+    let cursor = Cursor::open(&cursor_path(home), target.url()).map_err(|error| told(&error))?;
+    Ok(Shipper::new(outbox(home)?, policy, cursor, Box::new(Http::new(target))))
+}
+
+/// Ships until it is asked to stop, or once until everything is there. What passes is tried again for ever.
+pub(crate) fn run(shipper: &mut Shipper, stop: &Stop, is_once: bool, notes: &Notes) -> Result<Sent, Failure> {
+    let mut all = Sent::default();
+    let mut backoff = Backoff::default();
+    while !stop.is_requested() {
+        match shipper.step() {
+            Ok(Step::Sent(sent)) => {
+                backoff.worked();
+                all.tasks += sent.tasks;
+                all.facts += sent.facts;
+                all.held += sent.held;
+                all.bytes += sent.bytes;
+                all.until = sent.until;
+            }
+            Ok(Step::UpToDate) => {
+                backoff.worked();
+                if is_once {
+                    break;
+                }
+                stop.wait(PAUSE);
+            }
+            Err(error) if error.is_passing() && !is_once => {
+                // Many machines lose one server at one moment: the number of this process sets them apart.
+                let wait = backoff.failed(u64::from(std::process::id()));
+                notes(Note::warning(format!("ship: {error}; trying again in {} s", wait.as_secs())));
+                stop.wait(wait);
+            }
+            Err(error) => return Err(told(&error)),
+        }
+    }
+    Ok(all)
+}
+
+/// Ships beside the server, if `ship.toml` says where to.
+pub(crate) fn start(
+    home: &Home,
+    environment: &Environment,
+    notes: &Notes,
+    stop: &Stop,
+) -> Result<Option<thread::JoinHandle<()>>, Failure> {
+    let policy = policy(home, environment, None)?;
+    let Some(to) = policy.to().map(str::to_owned) else { return Ok(None) };
+    let mut shipper = shipper(home, environment, &to, policy)?;
+    let (notes, stop) = (Arc::clone(notes), stop.clone());
+    let thread = thread::Builder::new().name("ship".to_owned()).spawn(move || {
+        if let Err(failure) = run(&mut shipper, &stop, false, &notes) {
+            notes(Note::warning(format!("ship: {failure}; nothing is shipped until the next start")));
+        }
+    });
+    thread.map(Some).map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))
+}
