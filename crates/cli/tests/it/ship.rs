@@ -9,11 +9,14 @@ use serde_json::Value;
 
 use crate::history::{full, json};
 
+/// Heads of requests, with their bodies.
+type Kept = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
+
 /// Takes everything, and keeps the heads of requests with their bodies.
-fn server() -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
+fn server() -> (String, Kept) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
-    let kept: Arc<Mutex<Vec<(String, Vec<u8>)>>> = Arc::default();
+    let kept: Kept = Arc::default();
     let keep = Arc::clone(&kept);
     // Ends with the process of the test.
     thread::spawn(move || {
@@ -47,7 +50,7 @@ fn server() -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
 
 fn ship_check(world: &crate::world::World) -> Value {
     let report: Value = serde_json::from_str(&world.run(&["doctor", "--json"]).stdout).expect("JSON");
-    let checks = report["checks"].as_array().expect("checks");
+    let checks = report.get("checks").and_then(Value::as_array).expect("checks");
     checks.iter().find(|check| check["name"] == "ship").cloned().unwrap_or_default()
 }
 
