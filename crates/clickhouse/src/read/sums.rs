@@ -105,11 +105,6 @@ pub(crate) fn rounded((from, to): Span, level: Level) -> Span {
     (level.start(from), to)
 }
 
-/// The finest stretches that the embedded store keeps a dimension for.
-fn finest(dim: Dim) -> Level {
-    if dim.levels().contains(&Level::Quarter) { Level::Quarter } else { Level::Day }
-}
-
 /// The lines of a task's residual as rows of an array.
 const LINES: &str = "JSONExtract(residual, 'lines', 'Array(Tuple(model String, reason String, input Int64, \
     output Int64, cacheRead Int64, cacheWrite Int64, cost Int64, unpriced Int64))')";
@@ -176,7 +171,7 @@ impl Reader {
 
     /// The sums of a dimension in a span, of the tasks that meet a condition.
     pub(crate) fn sums(&self, dim: Dim, span: Span, of: Option<&str>, by: By) -> Answer<Vec<Summed>> {
-        let (from, to) = rounded(span, finest(dim));
+        let (from, to) = rounded(span, dim.finest());
         let mine = self.mine();
         let of = of.map_or_else(String::new, |of| format!(" AND {of}"));
         let name = match by {

@@ -50,7 +50,8 @@ impl Dim {
     }
 
     /// The shortest of them.
-    const fn finest(self) -> Level {
+    #[must_use]
+    pub const fn finest(self) -> Level {
         match self {
             Self::Activity | Self::Tool | Self::Model | Self::Error => Level::Quarter,
             Self::Command | Self::Mcp | Self::Skill | Self::File => Level::Day,
