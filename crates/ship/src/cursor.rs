@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(Cursor::open(&path, "https://a").unwrap().state, cursor.state);
         let other = Cursor::open(&path, "https://b").unwrap();
         assert_eq!((other.until(), other.state.base), (0, 9));
-        fs::write(&path, b"{ broken").unwrap();
+        File::create(&path).unwrap().write_all(b"{ broken").unwrap();
         assert_eq!(Cursor::open(&path, "https://a").unwrap().until(), 0);
     }
 }
