@@ -18,7 +18,7 @@ pub(crate) use demo::Demo;
 pub(crate) use policy::{
     Guard, Policy, PolicyCheck, PolicyCommand, PolicyInit, PolicyList, PolicyTest, PolicyTrust,
 };
-pub(crate) use shipping::Ship;
+pub(crate) use shipping::{Ship, Token, TokenCommand, TokenScopeName};
 pub(crate) use spending::{ByName, PeriodName, Usage};
 pub(crate) use tending::{Purge, Rebuild, Reread, Retain};
 
@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Retain(Retain),
     Purge(Purge),
     Ship(Ship),
+    Token(Token),
     /// Prints the status line for what Claude Code sends on standard input
     ///
     /// Claude Code calls the hook binary directly; this is the same, for trying it out.
@@ -116,6 +117,8 @@ Examples:
   agent-tracer serve                             at http://127.0.0.1:4747
   agent-tracer serve --listen 127.0.0.1:8080     somewhere else
   agent-tracer serve --home ~/tracer             with everything in one folder
+  agent-tracer serve --store clickhouse://tracer@db:8123/tracer --name tracer.example
+                                                 a team's, behind a proxy that speaks TLS
 
 While it is off nothing is lost: hooks write to the spool, agents to their own files, and the next
 start reads both. The first start also reads the whole history, in the background.")]
@@ -123,6 +126,14 @@ pub(crate) struct Serve {
     /// Where to listen
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4747")]
     pub(crate) listen: std::net::SocketAddr,
+    /// Serve a team: what machines ship to this ClickHouse, `clickhouse://user@host:8123/database`
+    ///
+    /// The password is read from `$AGENT_TRACER_STORE_PASSWORD`. Everybody needs a token then: see `token`.
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
+    /// A name under which it may be called besides the loopback ones; may be given more than once
+    #[arg(long, value_name = "NAME", requires = "store")]
+    pub(crate) name: Vec<String>,
 }
 
 /// Reads the history that the agents keep of themselves

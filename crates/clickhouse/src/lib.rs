@@ -5,12 +5,14 @@
 //! it must arrive, and the same shipment twice is the same shipment once. Servers keep no state of their own.
 //!
 //! Doors: [`Fleet`] is the database, [`Fleet::migrate`] brings it up to date, [`Fleet::write`] takes shipments,
-//! [`Reader`] answers questions about what some owners recorded.
+//! [`Reader`] answers questions about what some owners recorded, [`Fleet::tokens`] says who may ship and read.
 
 mod fleet;
 mod read;
 pub mod schema;
+mod token;
 mod write;
 
 pub use fleet::{Fleet, FleetError, Place};
 pub use read::Reader;
+pub use token::{Token, TokenScope};

@@ -48,7 +48,7 @@ impl App {
         closing: watch::Receiver<bool>,
     ) -> Self {
         Self {
-            access: Access::new(&config, address),
+            access: Access::new(&config, address, doors.team.clone()),
             streams: Arc::new(Semaphore::new(config.limits.streams)),
             workers: Arc::new(Semaphore::new(WORKERS)),
             metrics: Mutex::new(Cache::default()),

@@ -7,10 +7,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use agent_tracer_event::{Millis, TaskId};
+use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
 use agent_tracer_ledger::{Batch, Receipt, Store};
 use agent_tracer_privacy::Config as PrivacyConfig;
 
+use crate::config::Scope;
 use crate::dead_letters::DeadLetter;
 use crate::live::Live;
 
@@ -137,6 +139,41 @@ impl DeadLetters {
     }
 }
 
+/// Whose a token of a team is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// What it allows.
+    pub scope: Scope,
+    /// The person or machine.
+    pub owner: Arc<str>,
+}
+
+/// Why a shipment was not stored.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotTaken {
+    /// It cannot be taken as it is.
+    #[error("{0}")]
+    Bad(String),
+    /// It cannot be taken now.
+    #[error("{0}")]
+    Later(String),
+}
+
+/// Finds whose a token is.
+pub type FindHolder = Arc<dyn Fn(&str) -> Option<Holder> + Send + Sync>;
+
+/// Stores a shipment under its owner.
+pub type TakeShipment = Arc<dyn Fn(&str, &Shipment) -> Result<(), NotTaken> + Send + Sync>;
+
+/// What makes a server a team's: it knows the tokens of people and machines, and takes what those ship.
+#[derive(Clone)]
+pub struct Team {
+    /// Finds whose a token is. Never waits.
+    pub holder: FindHolder,
+    /// Stores a shipment. Called where waiting is allowed; when it returns, it is stored.
+    pub take: TakeShipment,
+}
+
 /// Everything that the server needs of others.
 #[derive(Clone)]
 pub struct Doors {
@@ -161,6 +198,8 @@ pub struct Doors {
     pub unrecorded: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// A file of the dashboard by its path without the first slash; `index.html` is the page itself.
     pub assets: FindAsset,
+    /// What makes it a team's server; none is the server of one machine.
+    pub team: Option<Team>,
 }
 
 impl fmt::Debug for Doors {

@@ -35,6 +35,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/ingest/v1/sessions/end", post(ingest::end_session))
         .route("/api/runtime-session-end", post(ingest::end_session))
         .route("/ingest/v1/events", post(ingest::post_events))
+        .route("/ingest/v1/shipments", post(ingest::post_shipment))
         .route("/hooks/claude", post(ingest::post_claude))
         .route("/hooks/codex", post(ingest::post_codex))
         .route("/v1/logs", post(otlp::post_logs))

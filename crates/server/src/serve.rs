@@ -85,7 +85,7 @@ impl std::fmt::Debug for AppHandle {
 
 /// Starts a server on threads of its own.
 pub fn serve(config: Config, doors: Doors) -> Result<Server, ServeError> {
-    if !config.listen.ip().is_loopback() && config.tokens.is_empty() {
+    if !config.listen.ip().is_loopback() && config.tokens.is_empty() && doors.team.is_none() {
         return Err(ServeError::NoTokens(config.listen));
     }
     let secrets = config.tokens.iter().map(|token| &token.secret).chain([&config.owner_token]);

@@ -41,6 +41,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("ledger", &["event", "prices"]),
         ("clickhouse", &["event", "ledger"]),
         ("ship", &["event", "ledger", "privacy"]),
+        ("team", &["event", "ledger", "clickhouse", "server"]),
         ("intake", &["spool", "privacy", "agents", "ledger", "event"]),
         ("answers", &["spool", "privacy", "agents", "policy", "policy-table", "ledger", "event"]),
         ("server", &["spool", "privacy", "agents", "policy", "ledger", "event", "shell"]),

@@ -21,6 +21,7 @@ mod tail;
 mod target;
 mod tasks;
 mod tend;
+mod token;
 mod tools;
 mod uninstall;
 mod usage;
@@ -59,6 +60,7 @@ pub(crate) fn run(
         Command::Retain(arguments) => retain::run(arguments, options, environment, output),
         Command::Purge(arguments) => purge::run(arguments, options, environment, output),
         Command::Ship(arguments) => ship::run(arguments, options, environment, output),
+        Command::Token(arguments) => token::run(arguments, environment, output),
         Command::Statusline => statusline::run(options, environment),
         Command::Demo(arguments) => demo::run(arguments, options, environment, output),
         Command::Completions(arguments) => completions::run(arguments, output),

@@ -8,6 +8,7 @@ mod doors;
 mod excluded;
 mod greeting;
 mod rules;
+mod team;
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,6 +34,9 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     signals::hold()?;
+    if let Some(store) = &arguments.store {
+        return team::run(arguments, store, options, environment, output);
+    }
     let (tracer, named) = environment.home(options.home.as_deref())?;
     let mut roots = Vec::new();
     for agent in Agent::ALL {

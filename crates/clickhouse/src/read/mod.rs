@@ -31,7 +31,8 @@ impl From<FleetError> for QueryError {
 #[derive(Clone)]
 pub struct Reader {
     fleet: Arc<Fleet>,
-    owners: Vec<String>,
+    /// None: everybody.
+    owners: Option<Vec<String>>,
 }
 
 /// A task and whose it is: the same id may come from two owners, and they are two tasks.
@@ -47,7 +48,13 @@ impl Reader {
     pub fn new(fleet: Arc<Fleet>, mut owners: Vec<String>) -> Self {
         owners.sort();
         owners.dedup();
-        Self { fleet, owners }
+        Self { fleet, owners: Some(owners) }
+    }
+
+    /// A reader of what everybody recorded.
+    #[must_use]
+    pub const fn everybody(fleet: Arc<Fleet>) -> Self {
+        Self { fleet, owners: None }
     }
 
     fn rows<T: RowOwned + RowRead>(&self, statement: &str) -> Answer<Vec<T>> {
@@ -57,10 +64,11 @@ impl Reader {
 
     /// The condition that a row is of an owner who is asked about.
     fn mine(&self) -> String {
-        if self.owners.is_empty() {
-            return "0".to_owned();
+        match &self.owners {
+            None => "1".to_owned(),
+            Some(owners) if owners.is_empty() => "0".to_owned(),
+            Some(owners) => format!("owner IN {}", texts_in(owners)),
         }
-        format!("owner IN {}", texts_in(&self.owners))
     }
 }
 

@@ -180,5 +180,23 @@ const FACT: Table = Table {
     ],
 };
 
+/// Tokens: few, read whole by every server every few seconds.
+const TOKEN: Table = Table {
+    name: "token",
+    about: "tokens of people and machines; the secrets themselves are nowhere",
+    columns: &[
+        column("owner", "String", TEXT, "whose it is: what it ships stands under this name"),
+        column("id", "String", TEXT, "the part of the token that may be shown"),
+        column("version", "UInt64", COUNT, "when it was last changed, in milliseconds since 1970"),
+        column("gone", "UInt8", "", "1: revoked"),
+        column("scope", WORD, "", "what it allows: ingest, read or admin"),
+        column("hash", "String", TEXT, "the SHA-256 of the secret, as hexadecimal digits"),
+        column("created", "Int64", MOMENT, "when it was made, in milliseconds since 1970"),
+        column("expires", "Nullable(Int64)", MOMENT, "when it ends; none: never"),
+    ],
+    key: &["owner", "id"],
+    indexes: &[],
+};
+
 /// Every table.
-pub const TABLES: &[Table] = &[TASK, FACT];
+pub const TABLES: &[Table] = &[TASK, FACT, TOKEN];

@@ -10,6 +10,7 @@ mod hooks;
 mod meaning;
 mod passage;
 mod sessions;
+mod shipments;
 mod wire;
 
 pub(crate) use body::{Body, read as read_body};
@@ -17,6 +18,7 @@ pub(crate) use bring::{bring, observation_name};
 pub(crate) use events::post as post_events;
 pub(crate) use hooks::{post_claude, post_codex};
 pub(crate) use sessions::{end as end_session, ensure as ensure_session};
+pub(crate) use shipments::post as post_shipment;
 
 use utoipa::openapi::HttpMethod;
 
@@ -98,6 +100,17 @@ pub(crate) const CALLS: &[Call] = &[
         params: &[],
         body: Some((JSON, Some(one::<EventsRequest>))),
         answer: ("202", "What became of them.", Some(("application/json", Some(one::<EventsAnswer>)))),
+        problems: PROBLEMS,
+    },
+    Call {
+        path: "/ingest/v1/shipments",
+        method: HttpMethod::Post,
+        operation: "postShipment",
+        tag: "ingest",
+        summary: "Takes what a machine derived, on a team's server. Whose it is says the token, never the body.",
+        params: &[],
+        body: Some((JSON, None)),
+        answer: ("202", "It is stored.", Some(("application/json", None))),
         problems: PROBLEMS,
     },
     hook("/hooks/claude", "postClaudeHook"),

@@ -18,6 +18,7 @@ mod secret;
 mod token;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use agent_tracer_event::Millis;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
@@ -29,6 +30,7 @@ pub(crate) use secret::random;
 pub use token::{TokenError, owner_token};
 
 use crate::config::{Config, PeerIs, Scope};
+use crate::doors::Team;
 use crate::problem::Problem;
 use cookie::Cookies;
 use host::{Called, Names};
@@ -77,10 +79,25 @@ impl Needs {
 }
 
 /// What a caller may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Granted {
     /// Whether it may change things.
     pub(crate) may_write: bool,
+    /// Whose token of a team it showed.
+    pub(crate) owner: Option<Arc<str>>,
+}
+
+/// What a caller has shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Shown {
+    scope: Scope,
+    owner: Option<Arc<str>>,
+}
+
+impl From<Scope> for Shown {
+    fn from(scope: Scope) -> Self {
+        Self { scope, owner: None }
+    }
 }
 
 /// The rules, made once.
@@ -90,19 +107,22 @@ pub(crate) struct Access {
     tokens: Vec<(Secret, Scope)>,
     cookies: Cookies,
     pub(crate) codes: Codes,
-    /// Whether only this machine can reach us.
+    /// Whether only this machine can reach us, and what is here is its user's own.
     local: bool,
+    team: Option<Team>,
 }
 
 impl Access {
-    pub(crate) fn new(config: &Config, address: SocketAddr) -> Self {
+    pub(crate) fn new(config: &Config, address: SocketAddr, team: Option<Team>) -> Self {
         Self {
             names: Names::new(&config.names, address),
             owner: Secret::new(&config.owner_token),
             tokens: config.tokens.iter().map(|token| (Secret::new(&token.secret), token.scope)).collect(),
             cookies: Cookies::new(&config.owner_token, address.port()),
             codes: Codes::default(),
-            local: address.ip().is_loopback(),
+            // Of a team's server even the machine it runs on needs a token: what is there is other people's.
+            local: address.ip().is_loopback() && team.is_none(),
+            team,
         }
     }
 
@@ -121,7 +141,8 @@ impl Access {
         let called = self.names.called(uri, headers)?;
         host::check_origin(method, uri.path(), headers, called)?;
         let needs = Needs::of(method, uri.path());
-        let scope = self.scope(method, headers, now)?;
+        let shown = self.shown(method, headers, now)?;
+        let scope = shown.as_ref().map(|shown| shown.scope);
         let may_write = scope == Some(Scope::Owner);
         let free_read = self.local && peer.address.ip().is_loopback() && called == Called::Loopback;
         let granted = match needs {
@@ -131,7 +152,7 @@ impl Access {
             Needs::Owner => may_write,
         };
         match (granted, scope) {
-            (true, _) => Ok(Granted { may_write }),
+            (true, _) => Ok(Granted { may_write, owner: shown.and_then(|shown| shown.owner) }),
             (false, Some(_)) => Err(forbidden("the token does not allow this")),
             (false, None) => Err(Problem::new(
                 StatusCode::UNAUTHORIZED,
@@ -141,7 +162,7 @@ impl Access {
     }
 
     /// What the caller has shown. A token that is none of ours is an error even where none is needed.
-    fn scope(&self, method: &Method, headers: &HeaderMap, now: Millis) -> Result<Option<Scope>, Problem> {
+    fn shown(&self, method: &Method, headers: &HeaderMap, now: Millis) -> Result<Option<Shown>, Problem> {
         if let Some(given) = headers.get(header::AUTHORIZATION) {
             let given = given.to_str().ok().and_then(|given| given.split_once(' '));
             let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
@@ -155,20 +176,23 @@ impl Access {
         // A cookie goes wherever the browser goes; only a page of ours may use it to change anything.
         let reads = matches!(*method, Method::GET | Method::HEAD);
         if reads || host::is_from_own_page(headers) {
-            return Ok(Some(Scope::Owner));
+            return Ok(Some(Scope::Owner.into()));
         }
         Err(forbidden("a browser may change things only from a page of this server"))
     }
 
     /// Compares with every token, whichever matches.
-    fn token(&self, secret: &str) -> Option<Scope> {
+    fn token(&self, secret: &str) -> Option<Shown> {
         let mut found = self.owner.is(secret).then_some(Scope::Owner);
         for (known, scope) in &self.tokens {
             if known.is(secret) {
                 found = found.or(Some(*scope));
             }
         }
-        found
+        found.map(Shown::from).or_else(|| {
+            let holder = (self.team.as_ref()?.holder)(secret)?;
+            Some(Shown { scope: holder.scope, owner: Some(holder.owner) })
+        })
     }
 
     /// Makes a cookie for a browser that showed this code, if it is good. A code is good once.

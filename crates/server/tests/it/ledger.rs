@@ -44,6 +44,7 @@ impl Real {
         );
         let config = Config { peer_owner: |_, _| Some(PeerIs::Same), ..config() };
         let doors = Doors {
+            team: None,
             store: ledger.store(),
             append: Arc::new(Queue(Arc::clone(&ledger))),
             live,

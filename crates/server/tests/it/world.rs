@@ -44,6 +44,7 @@ impl World {
         let clock = Arc::new(AtomicI64::new(NOW));
         let privacy = Arc::new(Mutex::new(Arc::new(Privacy { hash_key: [7; 16], ..Privacy::default() })));
         let doors = Doors {
+            team: None,
             store: memory.clone(),
             append: memory.clone(),
             live: live.clone(),

@@ -37,6 +37,7 @@ impl Shared {
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
         let (kept, book) = (self.kept.clone(), Arc::clone(&self.book));
         Doors {
+            team: None,
             store: self.ledger.store(),
             append: Arc::new(Queue(Arc::clone(&self.ledger))),
             live: self.live.clone(),

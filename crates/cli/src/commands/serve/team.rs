@@ -1,0 +1,56 @@
+//! A team's server: nothing of this machine is read, everything is in the store.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use agent_tracer_intake::Note;
+use agent_tracer_server::{Config, ServeError, owner_token, serve};
+use agent_tracer_team::Team;
+
+use super::explained;
+use crate::arguments::{Options, Serve};
+use crate::commands::token::fleet;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::{dashboard, home, log, signals, sources};
+
+/// A follower that was away for so long still gets every row: places are milliseconds here.
+const CATCH_UP_MS: u64 = 3_600_000;
+
+pub(super) fn run(
+    arguments: &Serve,
+    address: &str,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let (tracer, named) = environment.home(options.home.as_deref())?;
+    home::prepare(&tracer, named.is_none())?;
+    let fleet = fleet(environment, address)?;
+    let clock = sources::clock();
+    let notes = log::to_stderr(Arc::clone(&clock));
+    let team = Team::start(fleet, clock).map_err(|error| explained(&error))?;
+    let mut config = Config::new(owner_token(&tracer.token()).map_err(|error| explained(&error))?);
+    config.listen = arguments.listen;
+    config.names.clone_from(&arguments.name);
+    config.time_zone = environment.time_zone();
+    config.limits.catch_up_rows = CATCH_UP_MS;
+    let doors = team.doors(Arc::new(dashboard::file));
+    let server = match serve(config.clone(), doors.clone()) {
+        Err(ServeError::NoSuchZone(_)) => {
+            config.time_zone = None;
+            serve(config, doors)
+        }
+        other => other,
+    };
+    let server = server.map_err(|error| explained(&error))?;
+    output
+        .say(&format!("serving a team at http://{}; `agent-tracer token` says who may", server.address()))?;
+    let signal = signals::wait()?;
+    signals::release();
+    notes(Note::info(format!("{signal}: stopping")));
+    server.stop();
+    team.stop();
+    Ok(ExitCode::SUCCESS)
+}

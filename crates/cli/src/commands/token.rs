@@ -1,0 +1,115 @@
+//! `agent-tracer token`: who may ship to a team's server, and who may ask it.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use agent_tracer_clickhouse::{Fleet, Place, Token, TokenScope};
+use agent_tracer_event::Millis;
+use agent_tracer_server::draw_token;
+use agent_tracer_team::token;
+use serde_json::json;
+
+use crate::arguments::{Token as Arguments, TokenCommand, TokenScopeName};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::reading::json as json_of;
+use crate::shipping::told;
+
+/// The store of a team at an address, with the password of the environment.
+pub(super) fn fleet(environment: &Environment, address: &str) -> Result<Arc<Fleet>, Failure> {
+    let mut place = Place::parse(address).ok_or_else(|| {
+        Failure::usage(format!("`{address}` is no store"))
+            .hint("it looks like `clickhouse://user@host:8123/database`")
+    })?;
+    if let Some(password) = environment.variable("AGENT_TRACER_STORE_PASSWORD") {
+        place.password = password.into_string().ok();
+    }
+    Fleet::new(place).map(Arc::new).map_err(|error| told(&error))
+}
+
+pub(super) fn run(
+    arguments: &Arguments,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let fleet = fleet(environment, &arguments.store)?;
+    fleet.migrate().map_err(|error| told(&error))?;
+    let now = environment.now();
+    match &arguments.command {
+        TokenCommand::Add { owner, scope, days } => {
+            let scope = match scope {
+                TokenScopeName::Ingest => TokenScope::Ingest,
+                TokenScopeName::Read => TokenScope::Read,
+                TokenScopeName::Admin => TokenScope::Admin,
+            };
+            let expires = days.map(|days| now.0.saturating_add(i64::from(days) * 86_400_000));
+            add(&fleet, owner, scope, expires, now, output)?;
+        }
+        TokenCommand::List { json } => list(&fleet, *json, output)?,
+        TokenCommand::Rotate { id } => {
+            let old = find(&fleet, id)?;
+            add(&fleet, &old.owner, old.scope, old.expires, now, output)?;
+            fleet.revoke_token(&old, now.0).map_err(|error| told(&error))?;
+        }
+        TokenCommand::Revoke { id } => {
+            fleet.revoke_token(&find(&fleet, id)?, now.0).map_err(|error| told(&error))?;
+            output.say(&format!("revoked `{id}`; every server refuses it within seconds"))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn add(
+    fleet: &Fleet,
+    owner: &str,
+    scope: TokenScope,
+    expires: Option<i64>,
+    now: Millis,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if owner.is_empty() || owner.len() > 256 {
+        return Err(Failure::usage("an owner has a name of 1 to 256 bytes"));
+    }
+    let random = draw_token().map_err(|error| told(&error))?;
+    let (token, secret) = token::make(owner, scope, &random, now.0, expires);
+    fleet.put_token(&token, now.0).map_err(|error| told(&error))?;
+    output.say(&format!("`{}` of `{owner}` may {}; this is shown once:", token.id, scope.as_str()))?;
+    output.data(&format!("{secret}\n"))
+}
+
+fn find(fleet: &Fleet, id: &str) -> Result<Token, Failure> {
+    let tokens = fleet.tokens().map_err(|error| told(&error))?;
+    tokens
+        .into_iter()
+        .find(|token| token.id == id)
+        .ok_or_else(|| Failure::new(format!("there is no token `{id}`")).hint("`token list` shows them"))
+}
+
+fn list(fleet: &Fleet, is_json: bool, output: &mut Output) -> Result<(), Failure> {
+    let tokens = fleet.tokens().map_err(|error| told(&error))?;
+    let moment = |at: i64| Millis(at).to_string();
+    if is_json {
+        let items: Vec<_> = tokens
+            .iter()
+            .map(|token| {
+                json!({
+                    "id": token.id,
+                    "owner": token.owner,
+                    "scope": token.scope.as_str(),
+                    "createdAt": moment(token.created),
+                    "expiresAt": token.expires.map(moment),
+                })
+            })
+            .collect();
+        return output.data(&json_of(&json!({ "items": items }))?);
+    }
+    let lines: String = tokens
+        .iter()
+        .map(|token| {
+            let ends = token.expires.map_or_else(|| "never".to_owned(), moment);
+            format!("{}  {:6}  ends {ends}  {}\n", token.id, token.scope.as_str(), token.owner)
+        })
+        .collect();
+    output.data(&lines)
+}

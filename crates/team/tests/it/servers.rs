@@ -1,0 +1,166 @@
+//! What one server takes the other answers and streams; whoever shows the wrong token, or none, gets nothing.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use agent_tracer_clickhouse::{Fleet, TokenScope};
+use agent_tracer_event::Millis;
+use agent_tracer_ledger::{Batch, Ledger, Options, Outbox};
+use agent_tracer_prices::Prices;
+use agent_tracer_server::{Ask, Config, Server, draw_token, serve};
+use agent_tracer_ship::{Cursor, Http, Policy, ShipError, Shipper, Step, Target};
+use agent_tracer_team::{Team, token};
+use agent_tracer_testkit::scenario;
+
+use crate::engine;
+
+/// The longest that anything is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn now() -> i64 {
+    i64::try_from(SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap()
+}
+
+/// A server and what runs beside it, as one process has them.
+struct Process {
+    server: Server,
+    _team: Team,
+}
+
+impl Process {
+    fn start(fleet: &Arc<Fleet>) -> Self {
+        let clock: Ask<Millis> = Arc::new(|| Millis(now()));
+        let team = Team::start(Arc::clone(fleet), clock).unwrap();
+        let mut config = Config::new(draw_token().unwrap());
+        config.listen = "127.0.0.1:0".parse().unwrap();
+        let server = serve(config, team.doors(Arc::new(|_| None))).unwrap();
+        Self { server, _team: team }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+}
+
+fn make(
+    fleet: &Fleet,
+    owner: &str,
+    scope: TokenScope,
+    expires: Option<i64>,
+) -> (agent_tracer_clickhouse::Token, String) {
+    let (token, secret) = token::make(owner, scope, &draw_token().unwrap(), now(), expires);
+    fleet.put_token(&token, now()).unwrap();
+    (token, secret)
+}
+
+fn open(address: SocketAddr, path: &str, token: Option<&str>) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let token = token.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\n{token}Connection: close\r\n\r\n").unwrap();
+    stream
+}
+
+/// The status of an answer, and its text.
+fn get(address: SocketAddr, path: &str, token: Option<&str>) -> (u16, String) {
+    let mut text = String::new();
+    open(address, path, token).read_to_string(&mut text).unwrap();
+    (text.split(' ').nth(1).unwrap().parse().unwrap(), text)
+}
+
+/// Waits until it holds.
+fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// A machine with a history.
+fn machine(folder: &Path) -> Ledger {
+    let ledger = Ledger::open(&folder.join("ledger.db"), Options::default()).unwrap();
+    let observed = scenario("2.1.325/agent_fg").observed(None);
+    ledger.append(Batch { observed, ..Batch::default() }).unwrap();
+    ledger
+}
+
+/// Ships all of a machine's history.
+fn ship(folder: &Path, to: SocketAddr, token: &str) -> Result<u64, ShipError> {
+    let outbox = Outbox::open(&folder.join("ledger.db"), Arc::new(Prices::embedded())).unwrap();
+    let target = Target::new(&format!("http://{to}"), token).unwrap();
+    let cursor = Cursor::open(&folder.join("ship.json"), target.url()).unwrap();
+    let mut shipper = Shipper::new(outbox, Policy::default(), cursor, Box::new(Http::new(target)));
+    let mut facts = 0;
+    while let Step::Sent(sent) = shipper.step()? {
+        facts += sent.facts;
+    }
+    Ok(facts)
+}
+
+#[test]
+fn what_one_server_takes_another_answers_and_streams() {
+    let (fleet, _) = engine::database();
+    let (_, ingest) = make(&fleet, "ann", TokenScope::Ingest, None);
+    let (_, read) = make(&fleet, "bob", TokenScope::Read, None);
+    let (one, two) = (Process::start(&fleet), Process::start(&fleet));
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = machine(folder.path());
+    // Followed before anything is shipped.
+    let mut stream = BufReader::new(open(two.address(), "/api/v1/stream", Some(&read)));
+    let mut line = String::new();
+    while !line.contains("agent-tracer") {
+        line.clear();
+        assert!(stream.read_line(&mut line).unwrap() > 0, "the stream ended");
+    }
+    let shipped = ship(folder.path(), one.address(), &ingest).unwrap();
+    assert!(shipped > 10, "{shipped}");
+    let rows = ledger.store().health().unwrap().events;
+    let mut seen = std::collections::BTreeSet::new();
+    while (seen.len() as u64) < rows {
+        line.clear();
+        assert!(stream.read_line(&mut line).unwrap() > 0, "the stream ended");
+        if let Some(data) = line.strip_prefix("data: ") {
+            let row: serde_json::Value = serde_json::from_str(data).unwrap();
+            assert!(seen.insert(row["id"].as_str().unwrap().to_owned()), "told twice: {row}");
+        }
+    }
+    let (status, text) = get(two.address(), "/api/v1/tasks", Some(&read));
+    assert_eq!(status, 200);
+    for task in ledger.store().tasks(Millis(0), &agent_tracer_ledger::TaskFilter::default()).unwrap().items {
+        assert!(text.contains(&task.id), "{}", task.id);
+    }
+}
+
+#[test]
+fn expired_wrong_and_revoked_tokens_are_refused_by_every_process() {
+    let (fleet, _) = engine::database();
+    let (_, ingest) = make(&fleet, "ann", TokenScope::Ingest, None);
+    let (revoked, read) = make(&fleet, "bob", TokenScope::Read, None);
+    let (_, expired) = make(&fleet, "cat", TokenScope::Ingest, Some(now() - 1));
+    let (one, two) = (Process::start(&fleet), Process::start(&fleet));
+    let folder = tempfile::tempdir().unwrap();
+    machine(folder.path()).close();
+    let refused = |token: &str| match ship(folder.path(), one.address(), token).unwrap_err() {
+        ShipError::Refused { status, .. } => status,
+        other => panic!("{other}"),
+    };
+    assert_eq!(refused(&read), 403);
+    assert_eq!(refused(&expired), 401);
+    assert_eq!(refused("atr_00000000_guess"), 401);
+    for process in [&one, &two] {
+        let status = |token| get(process.address(), "/api/v1/tasks", token).0;
+        assert_eq!((status(None), status(Some(&ingest)), status(Some(&read))), (401, 403, 200));
+    }
+    let (_, text) = get(two.address(), "/api/v1/tasks", Some(&read));
+    assert!(text.contains("\"items\":[]"), "nothing of what was refused is there: {text}");
+    fleet.revoke_token(&revoked, now() + 1).unwrap();
+    for process in [&one, &two] {
+        wait_for("the revoked token to be refused", || {
+            get(process.address(), "/api/v1/tasks", Some(&read)).0 == 401
+        });
+    }
+}
