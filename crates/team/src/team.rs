@@ -94,6 +94,7 @@ impl Team {
             dead_letters: DeadLetters::none(),
             privacy: Arc::new(Arc::default),
             excluded: Remembered::default(),
+            unrecorded: Arc::new(|_| false),
             assets,
             team: Some(server::Team {
                 holder: Arc::new(move |secret| known.holder(secret, clock().0)),

@@ -174,7 +174,9 @@ impl Reader {
         let family = self.family(id, true)?;
         let parts = match by {
             UsageBy::Skill => self.spent_by_skill(&family)?,
-            UsageBy::Project | UsageBy::Agent | UsageBy::AgentType | UsageBy::Task => spent_by_member(&family, by),
+            UsageBy::Project | UsageBy::Agent | UsageBy::AgentType | UsageBy::Task => {
+                spent_by_member(&family, by)
+            }
             UsageBy::Model | UsageBy::Day | UsageBy::Week | UsageBy::Month => self.spent_by_model(&family)?,
         };
         let mut items: Vec<UsageBucket> = parts
