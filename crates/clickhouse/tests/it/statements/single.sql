@@ -118,6 +118,21 @@ ENGINE = ReplacingMergeTree(version, gone)
 ORDER BY (owner, task, fact)
 COMMENT 'events and turns as the machines that saw them derived them';
 
+CREATE TABLE IF NOT EXISTS `token`
+(
+    `owner` String COMMENT 'whose it is: what it ships stands under this name' CODEC(ZSTD(3)),
+    `id` String COMMENT 'the part of the token that may be shown' CODEC(ZSTD(3)),
+    `version` UInt64 COMMENT 'when it was last changed, in milliseconds since 1970' CODEC(T64, ZSTD(1)),
+    `gone` UInt8 COMMENT '1: revoked',
+    `scope` LowCardinality(String) COMMENT 'what it allows: ingest, read or admin',
+    `hash` String COMMENT 'the SHA-256 of the secret, as hexadecimal digits' CODEC(ZSTD(3)),
+    `created` Int64 COMMENT 'when it was made, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
+    `expires` Nullable(Int64) COMMENT 'when it ends; none: never' CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(version, gone)
+ORDER BY (owner, id)
+COMMENT 'tokens of people and machines; the secrets themselves are nowhere';
+
 CREATE OR REPLACE VIEW `session_summaries` AS
 SELECT
     owner AS `owner`,
