@@ -76,7 +76,7 @@ test-api: build ## Schemathesis asks the real server what its OpenAPI document a
 test-clickhouse: ## Both stores answer alike, on the real engine of ClickHouse
 	@scripts/fetch-clickhouse target/tools/clickhouse
 	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse \
-	  $(CARGO) test -p agent-tracer-clickhouse --features engine
+	  $(CARGO) test -p agent-tracer-clickhouse -p agent-tracer-team --features agent-tracer-clickhouse/engine,agent-tracer-team/engine
 
 test-fuzz:
 	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures
