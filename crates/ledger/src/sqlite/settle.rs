@@ -54,8 +54,8 @@ impl Apply<'_> {
     pub(super) fn settle(&mut self, changes: &[Change]) -> rusqlite::Result<()> {
         let mut calls: BTreeSet<(i64, i64)> = BTreeSet::new();
         let mut permissions: BTreeSet<(i64, i64)> = BTreeSet::new();
-        // Turns whose responses changed, and whether one of them did more than appear.
-        let mut turns: BTreeMap<(i64, i64), bool> = BTreeMap::new();
+        // Turns whose responses changed, whether one of them did more than appear, and which they are.
+        let mut turns: BTreeMap<(i64, i64), (bool, BTreeSet<i64>)> = BTreeMap::new();
         // What a changed permission asked for: the last one may be gone now and still show on a call.
         let mut asked: BTreeSet<(i64, i64)> = BTreeSet::new();
         for change in changes {
@@ -72,7 +72,9 @@ impl Apply<'_> {
                     permissions.insert((change.task, signature));
                 }
                 if let (List::Response, Some(turn)) = (row.list, row.turn) {
-                    *turns.entry((change.task, turn)).or_default() |= change.is_other_response();
+                    let (is_other, responses) = turns.entry((change.task, turn)).or_default();
+                    *is_other |= change.is_other_response();
+                    responses.insert(row.fact);
                 }
                 if row.list.is_boundary() {
                     for task in self.reach(change.task, row.list)? {
@@ -91,16 +93,18 @@ impl Apply<'_> {
             }
         }
         let activated = self.note_activations(changes)?;
-        for ((task, turn), is_other) in turns {
-            if is_other || self.is_told_twice(task, turn)? {
+        for ((task, turn), (is_other, responses)) in turns {
+            let is_anew = is_other || self.is_told_twice(task, turn)?;
+            if is_anew {
                 self.settle_responses(task, turn)?;
             }
             if !activated.contains(&(task, turn)) && self.has_activations(task)? {
-                self.settle_skills(task, turn)?;
+                // Where the activations are as they were, only what changed may be another skill's.
+                self.settle_skills(task, turn, (!is_anew).then_some(&responses))?;
             }
         }
         for (task, turn) in activated {
-            self.settle_skills(task, turn)?;
+            self.settle_skills(task, turn, None)?;
         }
         self.note_unsettled(changes)?;
         let responses = self.note_holders(changes)?;

@@ -11,9 +11,10 @@ use rusqlite::params;
 use serde_json::Value;
 
 use super::append::Apply;
+use super::facts::{self, Stored};
 use super::settle::Change;
-use super::{facts, words};
-use crate::project::FactRow;
+use super::words;
+use crate::project::{FactRow, List};
 
 /// What a response says of its skill, and who says so.
 const OURS: [&str; 2] = ["attributionSkill", "attributionRule"];
@@ -82,8 +83,13 @@ impl Apply<'_> {
         Ok(has)
     }
 
-    /// Says anew which skill the responses of a turn were given for.
-    pub(super) fn settle_skills(&mut self, task: i64, turn: i64) -> rusqlite::Result<()> {
+    /// Says anew which skill responses of a turn were given for: these, or all of them.
+    pub(super) fn settle_skills(
+        &mut self,
+        task: i64,
+        turn: i64,
+        these: Option<&BTreeSet<i64>>,
+    ) -> rusqlite::Result<()> {
         let activations: Vec<(i64, i64)> = self
             .conn
             .prepare_cached(
@@ -91,24 +97,40 @@ impl Apply<'_> {
             )?
             .query_map([task, turn], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<rusqlite::Result<_>>()?;
-        let responses = facts::select(
-            self.conn,
-            "WHERE f.task = ?1 AND f.turn = ?2 AND f.list = 9",
-            params![task, turn],
-        )?;
-        for stored in responses {
-            let mut new = stored.row.clone();
-            forget(&mut new.derived);
-            let before = activations.partition_point(|(occurred, _)| *occurred < new.occurred);
-            let skill = before.checked_sub(1).and_then(|last| activations.get(last)).map(|(_, skill)| *skill);
-            if let (None, Some(skill)) = (new.text("attributionSkill"), skill)
-                && let Some(name) = words::text(self.conn, skill)?
-            {
-                new.derived.insert("attributionSkill".to_owned(), Value::from(name));
-                new.derived.insert("attributionRule".to_owned(), Value::from("turn"));
+        let Some(these) = these else {
+            let all = "WHERE f.task = ?1 AND f.turn = ?2 AND f.list = 9";
+            for stored in facts::select(self.conn, all, params![task, turn])? {
+                self.settle_skill(&activations, &stored)?;
             }
-            self.replace(&stored, new)?;
+            return Ok(());
+        };
+        for fact in these {
+            if let Some(stored) = self.stored(task, *fact)?
+                && stored.row.list == List::Response
+                && stored.row.turn == Some(turn)
+            {
+                self.settle_skill(&activations, &stored)?;
+            }
         }
         Ok(())
+    }
+
+    fn settle_skill(&mut self, activations: &[(i64, i64)], stored: &Stored) -> rusqlite::Result<()> {
+        let row = &stored.row;
+        let is_said = row.data.metadata.get("attributionSkill").is_some_and(Value::is_string);
+        let before = activations.partition_point(|(occurred, _)| *occurred < row.occurred);
+        let last = before.checked_sub(1).and_then(|last| activations.get(last)).filter(|_| !is_said);
+        if last.is_none() && !OURS.iter().any(|key| row.derived.contains_key(*key)) {
+            return Ok(());
+        }
+        let mut new = row.clone();
+        forget(&mut new.derived);
+        if let Some((_, skill)) = last
+            && let Some(name) = words::text(self.conn, *skill)?
+        {
+            new.derived.insert("attributionSkill".to_owned(), Value::from(name));
+            new.derived.insert("attributionRule".to_owned(), Value::from("turn"));
+        }
+        self.replace(stored, new)
     }
 }
