@@ -174,6 +174,17 @@ pub struct Team {
     pub take: TakeShipment,
 }
 
+/// A rule that is in force, as far as the server tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleInForce {
+    /// Its name.
+    pub name: String,
+    /// The file it stands in.
+    pub source: String,
+    /// Whether it acts: not if it only rehearses, or is a project's that may not.
+    pub acts: bool,
+}
+
 /// Everything that the server needs of others.
 #[derive(Clone)]
 pub struct Doors {
@@ -191,6 +202,8 @@ pub struct Doors {
     pub dead_letters: DeadLetters,
     /// What may be kept, as it is now: the user may edit it at any time. Asked where waiting is allowed.
     pub privacy: Ask<Arc<Privacy>>,
+    /// The rules that are in force, the user's first.
+    pub rules: Ask<Vec<RuleInForce>>,
     /// Sessions that were excluded before.
     pub excluded: Remembered,
     /// Whether a session ran while recording was switched off, by the agent's id of it. Asked for every event that is

@@ -32,7 +32,7 @@ pub use config::{Config, Limits, PeerIs, PeerOwner, Scope, Token};
 pub use dead_letters::DeadLetter;
 pub use doors::{
     Append, AppendError, Ask, Asset, DeadLetters, Done, Doors, FindAsset, FindHolder, Holder, NotTaken,
-    Privacy, Remembered, Requeued, SpoolView, TakeShipment, Team,
+    Privacy, Remembered, Requeued, RuleInForce, SpoolView, TakeShipment, Team,
 };
 pub use live::Live;
 pub use problem::{Problem, Wrong};

@@ -92,6 +92,7 @@ impl Team {
                 SpoolView { problems: problem.into_iter().collect(), ..SpoolView::default() }
             }),
             dead_letters: DeadLetters::none(),
+            rules: Arc::new(Vec::new),
             privacy: Arc::new(Arc::default),
             excluded: Remembered::default(),
             unrecorded: Arc::new(|_| false),

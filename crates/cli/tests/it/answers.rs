@@ -111,6 +111,9 @@ fn a_rule_denies_what_it_is_about_and_is_silent_about_everything_else() {
     world.write(USER, &rules(&rule("no-delete", "PreToolUse", "match.command = { effect = \"delete\" }")));
     let server = Server::start(&world);
     assert_eq!(world.mode("home/.local/share/agent-tracer/answers.sock"), 0o600);
+    let told = items(&server, "/api/v1/policies");
+    let source = world.path(USER).display().to_string();
+    assert_eq!(told, [json!({"name": "no-delete", "source": source, "enabled": true})]);
     let mut session = session(&world);
     assert_eq!(session.run("ls"), "");
     let said = session.run("sudo bash -c 'rm -rf build'");
@@ -210,6 +213,7 @@ fn a_rehearsal_is_recorded_and_changes_nothing() {
     let world = World::with_real_hook();
     world.write(USER, &rules(&rule("dry", "PreToolUse", "mode = \"dry_run\"\nmatch.tool = \"Bash\"")));
     let server = Server::start(&world);
+    assert_eq!(items(&server, "/api/v1/policies")[0]["enabled"], false);
     assert_eq!(session(&world).run("ls"), "");
     let rows = logged(&server, 1);
     assert_eq!(rows[0]["metadata"]["ruleStatus"], "dry_run");

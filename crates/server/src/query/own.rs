@@ -122,6 +122,10 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[],
         shape: page::<Policy>,
         ages: Ages::Always,
-        ask: |_, _| write(&Page::<Policy>::whole(Vec::new())),
+        ask: |app, _| {
+            let rules = (app.doors.rules)().into_iter();
+            let told = rules.map(|rule| Policy { name: rule.name, source: rule.source, enabled: rule.acts });
+            write(&Page::whole(told.collect()))
+        },
     },
 ];

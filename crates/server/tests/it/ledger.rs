@@ -51,6 +51,7 @@ impl Real {
             clock: Arc::new(|| Millis(NOW)),
             spool: Arc::new(SpoolView::default),
             dead_letters: DeadLetters::none(),
+            rules: Arc::new(Vec::new),
             privacy: Arc::new(|| Arc::new(Privacy::default())),
             excluded: agent_tracer_server::Remembered::default(),
             unrecorded: Arc::new(|_| false),

@@ -54,6 +54,7 @@ impl World {
             },
             spool: Arc::new(|| SpoolView::with_lost([("full".to_owned(), 3)].into())),
             dead_letters: dead_letters(),
+            rules: Arc::new(Vec::new),
             privacy: {
                 let privacy = privacy.clone();
                 Arc::new(move || privacy.lock().unwrap().clone())

@@ -8,8 +8,10 @@ use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, History, Intake, PrivacyFile, State};
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
 use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
+use agent_tracer_policy::Mode;
 use agent_tracer_server::{
-    Append, AppendError, DeadLetter, DeadLetters, Done, Doors, Live, Privacy, Requeued, SpoolView,
+    Append, AppendError, Ask, DeadLetter, DeadLetters, Done, Doors, Live, Privacy, Requeued, RuleInForce,
+    SpoolView,
 };
 use agent_tracer_spool::{Home, Spool, doorbell};
 
@@ -52,6 +54,7 @@ impl Shared {
                 view
             }),
             dead_letters: dead_letters(&self.home),
+            rules: rules(&self.book),
             privacy: Arc::new(move || {
                 let now = privacy.current();
                 Arc::new(Privacy {
@@ -68,6 +71,19 @@ impl Shared {
             assets: Arc::new(crate::dashboard::file),
         }
     }
+}
+
+/// The rules that are in force now.
+fn rules(book: &Arc<Book>) -> Ask<Vec<RuleInForce>> {
+    let book = Arc::clone(book);
+    Arc::new(move || {
+        let told = book.rules().into_iter().map(|listed| RuleInForce {
+            acts: listed.rule.mode == Mode::Enforce && listed.origin.may(listed.rule.decision),
+            source: listed.path.display().to_string(),
+            name: listed.rule.name,
+        });
+        told.collect()
+    })
 }
 
 /// As many dead letters as anybody looks at.
