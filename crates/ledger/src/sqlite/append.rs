@@ -70,6 +70,8 @@ pub(crate) struct Apply<'c> {
     pub(super) parted: BTreeSet<(i64, i64)>,
     /// How many more entries there are.
     pub(super) entries: i64,
+    /// The newest place before this transaction.
+    before: i64,
     /// Ids of rows that were deleted together with their task.
     pub(super) gone: Vec<String>,
     /// Everything is folded anew: nothing is news.
@@ -118,6 +120,7 @@ impl<'c> Apply<'c> {
     pub(crate) fn new(conn: &'c Connection, memory: &'c mut Memory, pricer: &'c dyn Pricer) -> Self {
         Self {
             conn,
+            before: memory.seq,
             memory,
             pricer,
             tally: Tally::default(),
@@ -160,9 +163,19 @@ impl<'c> Apply<'c> {
         if batch.skipped > 0 {
             self.count_meta("skipped", i64::try_from(batch.skipped).unwrap_or(i64::MAX))?;
         }
+        self.advance();
         receipt.created = std::mem::take(&mut self.created);
         receipt.seq = u64::try_from(self.memory.seq).unwrap_or(0);
         Ok(receipt)
+    }
+
+    /// Gives a place of its own to what changes without a new entry: a task of which something was told, a reading that
+    /// was taken back. Whoever has seen everything up to the place before would otherwise never hear of it.
+    fn advance(&mut self) {
+        let is_change = !self.touched.is_empty() || !self.told.is_empty();
+        if is_change && !self.is_rebuild && self.memory.seq == self.before {
+            self.memory.seq += 1;
+        }
     }
 
     pub(super) fn count_meta(&self, key: &str, by: i64) -> rusqlite::Result<()> {
@@ -435,6 +448,7 @@ impl<'c> Apply<'c> {
 
     /// Folds what was touched and writes everything that follows from it.
     pub(crate) fn finish(&mut self) -> rusqlite::Result<()> {
+        self.advance();
         self.fold_pending()?;
         self.flush_counts()?;
         self.count_meta("entries", self.entries)?;

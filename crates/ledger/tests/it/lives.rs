@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::Channel;
+use agent_tracer_event::{Agent, Channel, Entry, Evidence, Millis, Phase, Reading, Subject, TaskKey};
+use agent_tracer_ledger::{Observed, Verdict};
 use agent_tracer_testkit::{scenario, scenarios};
 use serde_json::Value;
 
@@ -65,6 +66,42 @@ fn a_killed_session_keeps_its_call_until_somebody_finds_the_process_gone() {
         .query_row("SELECT count(*) FROM fact WHERE open = 1 AND state = 0", [], |row| row.get(0))
         .unwrap();
     assert_eq!(running, 1);
+}
+
+#[test]
+fn a_change_that_no_entry_brings_has_a_place_behind_everything_before_it() {
+    let world = World::with(&scenario("2.1.325/killed").observed(None), 10);
+    let store = world.ledger.store();
+    let seen = store.seq().unwrap();
+    let session: String = world
+        .connection()
+        .query_row("SELECT t.session FROM task t JOIN fact f ON f.task = t.id WHERE f.open = 1", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    let at = Millis(i64::MAX / 4);
+    let evidence = Evidence::measured("its process is gone");
+    let task = TaskKey::new(Agent::ClaudeCode, session);
+    let mut entry = Entry::new(Subject::Task, Phase::Update, task, "task", at, evidence);
+    entry.metadata.insert("processGoneAt".to_owned(), Value::from(at.0));
+    let gone = Observed {
+        name: "gone".to_owned(),
+        source: None,
+        agent: Agent::ClaudeCode,
+        channel: Channel::Hook,
+        arrived: at,
+        verdict: Verdict::Read(Reading { entries: vec![entry], ..Reading::default() }),
+        payload: None,
+        kept: None,
+    };
+    world.bring(std::slice::from_ref(&gone), 1);
+    let closed = store.changes(seen, 100).unwrap();
+    assert!(closed.iter().any(|row| row.metadata.get("closedBy") == Some(&Value::from("process_gone"))));
+    assert!(closed.iter().all(|row| row.seq > seen));
+    // Whoever says the same again changes nothing.
+    let seen = store.seq().unwrap();
+    world.bring(&[gone], 1);
+    assert_eq!((store.changes(seen, 100).unwrap().len(), store.seq().unwrap()), (0, seen));
 }
 
 #[test]
