@@ -49,21 +49,21 @@ impl Dim {
         self as i64
     }
 
-    /// The shortest of them.
-    #[must_use]
-    pub const fn finest(self) -> Level {
-        match self {
-            Self::Activity | Self::Tool | Self::Model | Self::Error => Level::Quarter,
-            Self::Command | Self::Mcp | Self::Skill | Self::File => Level::Day,
-        }
-    }
-
-    /// The stretches that it is kept for.
+    /// The stretches that it is kept for, the shortest first.
     #[must_use]
     pub const fn levels(self) -> &'static [Level] {
         match self {
             Self::Activity | Self::Tool | Self::Model | Self::Error | Self::Skill => &Level::ALL,
             Self::Command | Self::Mcp | Self::File => &[Level::Day, Level::Month],
+        }
+    }
+
+    /// The shortest of them.
+    #[must_use]
+    pub const fn finest(self) -> Level {
+        match self.levels() {
+            [finest, ..] => *finest,
+            [] => Level::Month,
         }
     }
 }
