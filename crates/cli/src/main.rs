@@ -43,7 +43,15 @@ use output::Output;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// The allocator reserves much and touches little of it; with huge pages, each touch is two megabytes of a server that
+/// does nothing. Where the kernel does not know the wish, it is only larger.
+fn refuse_huge_pages() {
+    #[cfg(target_os = "linux")]
+    nix::sys::prctl::set_thp_disable(true).ok();
+}
+
 fn main() -> ExitCode {
+    refuse_huge_pages();
     let arguments = Arguments::parse();
     let mut output = Output::of_process();
     let outcome = Environment::of_process().and_then(|environment| {
