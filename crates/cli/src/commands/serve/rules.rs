@@ -1,4 +1,4 @@
-//! Keeps the rules in force while the server runs: looks every second whether a file of rules changed, and learns of
+//! Keeps the rules in force while the server runs: looks every other second whether a file of rules changed, and learns of
 //! projects from where agents work.
 
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use agent_tracer_ledger::{Paging, Store, TaskFilter};
 use crate::failure::{Failure, plain};
 
 /// How often to look.
-const EVERY: Duration = Duration::from_secs(1);
+const EVERY: Duration = Duration::from_secs(2);
 /// Whoever worked within this time tells where there may be rules.
 const RECENT_MS: i64 = 24 * 60 * 60 * 1000;
 /// How many of them are asked.
