@@ -29,6 +29,9 @@ const JSON: &[&str] = &["application/json"];
 const OTLP: &[&str] = &["application/json", "application/x-protobuf"];
 const PROBLEMS: &[&str] = &["400", "401", "403", "409", "413", "415", "422", "429", "503"];
 
+/// A server of one machine takes no shipments.
+const SHIPMENT_PROBLEMS: &[&str] = &["400", "401", "403", "404", "409", "413", "415", "422", "429", "503"];
+
 const ENSURE: Call = Call {
     path: "/ingest/v1/sessions/ensure",
     method: HttpMethod::Post,
@@ -111,7 +114,7 @@ pub(crate) const CALLS: &[Call] = &[
         params: &[],
         body: Some((JSON, None)),
         answer: ("202", "It is stored.", Some(("application/json", None))),
-        problems: PROBLEMS,
+        problems: SHIPMENT_PROBLEMS,
     },
     hook("/hooks/claude", "postClaudeHook"),
     hook("/hooks/codex", "postCodexHook"),
