@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agent_tracer_spool::envelope::Agent;
 
@@ -27,14 +27,22 @@ fn tell(tracer: &Tracer, name: &str, offset: i64) -> i64 {
     i64::try_from(arrived / 1_000_000).expect("a time")
 }
 
-/// Follows the stream until a row of this tool use.
-fn follow(stream: &mut BufReader<TcpStream>, name: &str) {
-    let wanted = format!("toolu_{name}");
+/// Reads the stream until a line holds this. Heartbeats keep it going for ever, so there is an end to patience.
+#[track_caller]
+pub(crate) fn until(stream: &mut BufReader<TcpStream>, part: &str) {
+    let end = Instant::now() + Duration::from_secs(60);
     let mut line = String::new();
-    while !line.contains(&wanted) {
+    while !line.contains(part) {
         line.clear();
-        assert!(stream.read_line(&mut line).expect("it goes on") > 0, "the stream ended before `{name}`");
+        assert!(stream.read_line(&mut line).expect("in time") > 0, "the stream ended before `{part}`");
+        assert!(Instant::now() < end, "`{part}` never came");
     }
+}
+
+/// Follows the stream until a row of this tool use.
+#[track_caller]
+fn follow(stream: &mut BufReader<TcpStream>, name: &str) {
+    until(stream, &format!("toolu_{name}"));
 }
 
 pub(crate) fn stream(door: &Door) -> BufReader<TcpStream> {

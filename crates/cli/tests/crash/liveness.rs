@@ -1,12 +1,11 @@
 //! Agents that die while nobody looks: who was killed together with the server is found when it comes back.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
+use std::io::Write;
 use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::clock::stream;
+use crate::clock::{stream, until};
 use crate::http::Door;
 use crate::server::Server;
 use crate::world::{Tracer, World, hook};
@@ -34,16 +33,6 @@ impl Agent {
     fn die(mut self) {
         self.0.kill().expect("killed");
         self.0.wait().expect("gone");
-    }
-}
-
-/// Reads the stream until a row says this.
-#[track_caller]
-fn until(stream: &mut BufReader<TcpStream>, part: &str) {
-    let mut line = String::new();
-    while !line.contains(part) {
-        line.clear();
-        assert!(stream.read_line(&mut line).expect("in time") > 0, "the stream ended before `{part}`");
     }
 }
 
