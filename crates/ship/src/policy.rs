@@ -3,7 +3,7 @@
 //! ```toml
 //! to = "https://tracer.example"   # where `serve` ships to by itself
 //! level = "actions"            # "metadata": names, paths and numbers; "actions": also prompts and commands; "full"
-//! projects = ["~/work/**"]     # only these; without the line all
+//! projects = ["~/code/**"]     # only these; without the line all
 //! drop = ["gitBranch", "command"]   # fields that never leave, of records and of their metadata at any depth
 //! ```
 
@@ -104,12 +104,12 @@ mod tests {
 
     #[test]
     fn only_named_projects_leave_and_never_one_that_nobody_knows() {
-        let policy = Policy::parse("projects = [\"~/work/**\", \"/srv/app\"]", Some(b"/home/me")).unwrap();
+        let policy = Policy::parse("projects = [\"~/code/**\", \"/srv/app\"]", Some(b"/home/me")).unwrap();
         for (project, allowed) in [
-            ("/home/me/work/one", true),
+            ("/home/me/code/one", true),
             ("/srv/app", true),
             ("/home/me/private", false),
-            ("/home/other/work/one", false),
+            ("/home/other/code/one", false),
             ("", false),
         ] {
             assert_eq!(policy.allows(project), allowed, "{project}");

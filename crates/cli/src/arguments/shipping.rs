@@ -13,7 +13,7 @@ Examples:
   agent-tracer ship --once --dry-run                       how much there is to send
 
 The token is read from `ship.token` beside `privacy.conf`, or from `$AGENT_TRACER_SHIP_TOKEN`. What may
-leave is said by `ship.toml` there: `level = \"metadata\"`, `projects = [\"~/work/**\"]`,
+leave is said by `ship.toml` there: `level = \"metadata\"`, `projects = [\"~/code/**\"]`,
 `drop = [\"gitBranch\"]`. With a line `to = \"https://…\"` in it `serve` ships by itself. A policy that
 is not understood lets nothing leave. Works beside a running server.")]
 pub(crate) struct Ship {
