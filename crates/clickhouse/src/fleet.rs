@@ -82,7 +82,11 @@ impl fmt::Display for FleetError {
                 "the database was made by a newer version (schema {found}, this one knows {known})\n\
                  hint: bring this server up to date"
             ),
-            Self::Unreachable(what) => write!(f, "the database cannot be reached: {what}"),
+            Self::Unreachable(what) => write!(
+                f,
+                "the database cannot be reached: {what}\n\
+                 hint: see whether ClickHouse runs and answers HTTP where `--store` says (its port is 8123 unless changed)"
+            ),
             Self::Refused(what) => write!(f, "the database refused: {what}"),
             Self::Bad(what) => f.write_str(what),
         }

@@ -40,7 +40,10 @@ pub enum TargetError {
     )]
     Plain(String),
     /// There is no token.
-    #[error("there is no token for this server\nhint: ask whoever runs it for an ingest token")]
+    #[error(
+        "there is no token for this server\nhint: ask whoever runs it for an ingest token, and put it into \
+         `ship.token` beside `privacy.conf` or into `$AGENT_TRACER_SHIP_TOKEN`"
+    )]
     NoToken,
 }
 

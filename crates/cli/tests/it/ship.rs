@@ -77,6 +77,17 @@ fn everything_is_shipped_once_and_the_doctor_knows_how_much_waits() {
 }
 
 #[test]
+fn who_lacks_a_token_or_a_database_is_told_what_to_do() {
+    let world = full();
+    let refused = world.run(&["ship", "--once", "--to", "http://127.0.0.1:1"]).ended_with(1);
+    assert!(refused.stderr.contains("`ship.token`"), "{}", refused.stderr);
+    // Nobody listens there.
+    let store = "clickhouse://nobody@127.0.0.1:1/none";
+    let refused = world.run(&["token", "--store", store, "list"]).ended_with(1);
+    assert!(refused.stderr.contains("hint: see whether ClickHouse runs"), "{}", refused.stderr);
+}
+
+#[test]
 fn a_policy_that_is_not_understood_lets_nothing_leave() {
     let mut world = full();
     let (url, kept) = server();
