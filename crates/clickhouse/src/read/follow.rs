@@ -117,15 +117,10 @@ impl Reader {
         to: Option<Millis>,
         width: u32,
     ) -> Answer<LaneBins> {
-        if let (Some(from), Some(to)) = (from, to)
-            && from >= to
-        {
-            return Err(QueryError::Bad("`from` must be before `to`".to_owned()));
-        }
         let family = self.family(id, true)?;
         let lived = || family.iter().filter(|line| line.events > 0);
         let life = lived().map(|line| line.started).min().zip(lived().map(|line| line.last).max());
-        let picture = Picture::of(from, to, width, life.unwrap_or((0, 0)));
+        let picture = Picture::of(from, to, width, life.unwrap_or((0, 0)))?;
         let mut drawing = Drawing::new(picture);
         let abouts = self.abouts(&family)?;
         for line in &family {

@@ -6,6 +6,7 @@
 use agent_tracer_event::{Certainty, Kind, Lane, Millis};
 
 use super::About;
+use crate::store::{Answer, QueryError};
 use crate::view::{LaneBin, LaneBins, LaneStrip};
 
 /// A picture has no more columns than this.
@@ -41,11 +42,21 @@ pub struct Picture {
 
 impl Picture {
     /// The picture of a part of a task's life, which went from `first` to `last`; without an edge, of the whole.
-    #[must_use]
-    pub fn of(from: Option<Millis>, to: Option<Millis>, width: u32, (first, last): (i64, i64)) -> Self {
+    ///
+    /// # Errors
+    /// If it would end before it begins.
+    pub fn of(
+        from: Option<Millis>,
+        to: Option<Millis>,
+        width: u32,
+        (first, last): (i64, i64),
+    ) -> Answer<Self> {
+        if from.zip(to).is_some_and(|(from, to)| from >= to) {
+            return Err(QueryError::Bad("`from` must be before `to`".to_owned()));
+        }
         let from = from.map_or(first, |from| from.0);
         let to = to.map_or(last, |to| to.0).max(from.saturating_add(1));
-        Self { from, to, width: width.clamp(1, WIDEST), last }
+        Ok(Self { from, to, width: width.clamp(1, WIDEST), last })
     }
 
     /// Rows that begin before this moment are in it: the last moment of a life is, the end of a part is not.
@@ -386,6 +397,15 @@ mod tests {
         assert_eq!(apart.bins.len(), 2);
         let beside = packed(&[(0, 600), (100, 700), (650, 800)], &GRID);
         assert_eq!(beside.bins.iter().map(|bin| bin.track).collect::<Vec<_>>(), [0, 1, 0]);
+    }
+
+    #[test]
+    fn a_picture_that_ends_before_it_begins_is_none() {
+        let of = |from, to| Picture::of(Some(Millis(from)), Some(Millis(to)), 100, (0, 9));
+        assert!(of(5, 6).is_ok());
+        for (from, to) in [(5, 5), (6, 5)] {
+            assert!(matches!(of(from, to), Err(QueryError::Bad(_))), "{from} {to}");
+        }
     }
 
     #[test]

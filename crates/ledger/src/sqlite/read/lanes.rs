@@ -12,7 +12,7 @@ use super::text::Texts;
 use crate::project::shown::lanes::{Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names, Picture};
 use crate::sqlite::codec;
 use crate::sqlite::facts::word_at;
-use crate::store::{Answer, QueryError};
+use crate::store::Answer;
 use crate::view::LaneBins;
 
 /// The lanes between two moments; without them, of the whole life of the task and its subagents.
@@ -23,14 +23,9 @@ pub(crate) fn lanes(
     to: Option<Millis>,
     width: u32,
 ) -> Answer<LaneBins> {
-    if let (Some(from), Some(to)) = (from, to)
-        && from >= to
-    {
-        return Err(QueryError::Bad("`from` must be before `to`".to_owned()));
-    }
     let root = task::number(conn, id)?;
     let family: Vec<i64> = task::family(conn, root)?.into_iter().map(|(task, _)| task).collect();
-    let picture = Picture::of(from, to, width, life(conn, &family)?);
+    let picture = Picture::of(from, to, width, life(conn, &family)?)?;
     let mut drawing = Drawing::new(picture);
     let mut builder = RowBuilder::new(conn);
     let mut namer = Namer { conn, texts: Texts::new(conn), task: root };
