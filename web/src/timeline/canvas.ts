@@ -7,6 +7,7 @@ export class Surface {
   private readonly paint: () => void;
   private readonly observer: ResizeObserver;
   private frame = 0;
+  private asked = false;
 
   constructor(canvas: HTMLCanvasElement, paint: () => void, onsize: (width: number, height: number) => void) {
     this.canvas = canvas;
@@ -25,7 +26,8 @@ export class Surface {
   }
 
   ask(): void {
-    this.frame ||= requestAnimationFrame(() => this.paintNow());
+    this.asked = true;
+    this.frame ||= requestAnimationFrame(() => this.tick());
   }
 
   close(): void {
@@ -33,9 +35,19 @@ export class Surface {
     this.observer.disconnect();
   }
 
-  private paintNow(): void {
-    cancelAnimationFrame(this.frame);
+  /**
+   * Stays awake for one frame after each that it drew. Who moves the picture from a frame of his own (following, a drag that
+   * is replayed) asks after our turn in the list of that frame: going to sleep at once would draw every second frame only.
+   */
+  private tick(): void {
     this.frame = 0;
+    if (!this.asked) return;
+    this.frame = requestAnimationFrame(() => this.tick());
+    this.paintNow();
+  }
+
+  private paintNow(): void {
+    this.asked = false;
     if (this.width > 0 && this.height > 0) this.paint();
   }
 
