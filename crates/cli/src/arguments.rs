@@ -16,7 +16,8 @@ pub(crate) use asking::{
 };
 pub(crate) use demo::Demo;
 pub(crate) use policy::{
-    Guard, Policy, PolicyCheck, PolicyCommand, PolicyInit, PolicyList, PolicyTest, PolicyTrust,
+    Guard, Policy, PolicyBacktest, PolicyCheck, PolicyCommand, PolicyInit, PolicyList, PolicyTest,
+    PolicyTrust,
 };
 pub(crate) use shipping::{Ship, Token, TokenCommand, TokenScopeName};
 pub(crate) use spending::{ByName, PeriodName, Usage};

@@ -23,6 +23,7 @@ mod reading;
 mod record;
 #[cfg(test)]
 mod reference;
+mod replaying;
 mod retention;
 mod shipping;
 mod signals;

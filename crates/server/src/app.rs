@@ -35,6 +35,8 @@ pub(crate) struct App {
     pub(crate) metrics: Mutex<Cache>,
     /// Sessions of which nothing may be recorded.
     pub(crate) excluded: Excluded,
+    /// One back-test at a time.
+    pub(crate) backtests: Arc<Semaphore>,
     workers: Arc<Semaphore>,
 }
 
@@ -50,6 +52,7 @@ impl App {
         Self {
             access: Access::new(&config, address, doors.team.clone()),
             streams: Arc::new(Semaphore::new(config.limits.streams)),
+            backtests: Arc::new(Semaphore::new(1)),
             workers: Arc::new(Semaphore::new(WORKERS)),
             metrics: Mutex::new(Cache::default()),
             excluded: Excluded::new(&doors.excluded),

@@ -185,6 +185,13 @@ pub struct RuleInForce {
     pub acts: bool,
 }
 
+/// What a server can do beyond answering, where whoever starts it lets it. Nothing by default.
+#[derive(Clone, Default)]
+pub struct Acts {
+    /// What replaying rules needs to know of this machine; none where there are no rules.
+    pub backtest: Option<agent_tracer_backtest::Setting>,
+}
+
 /// Everything that the server needs of others.
 #[derive(Clone)]
 pub struct Doors {
@@ -211,6 +218,8 @@ pub struct Doors {
     pub unrecorded: Arc<dyn Fn(&str) -> bool + Send + Sync>,
     /// A file of the dashboard by its path without the first slash; `index.html` is the page itself.
     pub assets: FindAsset,
+    /// What it can do beyond answering.
+    pub acts: Acts,
     /// What makes it a team's server; none is the server of one machine.
     pub team: Option<Team>,
 }

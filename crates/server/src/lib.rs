@@ -9,6 +9,7 @@
 
 mod app;
 mod assets;
+mod backtest;
 mod config;
 mod dead_letters;
 mod doors;
@@ -31,7 +32,7 @@ mod stream;
 pub use config::{Config, Limits, PeerIs, PeerOwner, Scope, Token};
 pub use dead_letters::DeadLetter;
 pub use doors::{
-    Append, AppendError, Ask, Asset, DeadLetters, Done, Doors, FindAsset, FindHolder, Holder, NotTaken,
+    Acts, Append, AppendError, Ask, Asset, DeadLetters, Done, Doors, FindAsset, FindHolder, Holder, NotTaken,
     Privacy, Remembered, Requeued, RuleInForce, SpoolView, TakeShipment, Team,
 };
 pub use live::Live;

@@ -13,6 +13,7 @@ use utoipa::openapi::{
 };
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::backtest;
 use crate::ingest;
 use crate::problem::Problem;
 use crate::query::{self, Param, Reads};
@@ -112,6 +113,23 @@ const OWN_CALLS: &[Call] = &[
         body: None,
         answer: ("204", "It waits with the others.", None),
         problems: &["401", "403", "404", "503"],
+    },
+    Call {
+        path: "/api/v1/policies/backtest",
+        method: HttpMethod::Post,
+        operation: "backtestPolicy",
+        tag: "policies",
+        summary: "What draft rules would have done, by rule, over the recorded history. Newest tasks first; an answer \
+                  that took too long says so and holds what was found. What is wrong with the draft is told with \
+                  `policy:LINE:COLUMN` as its place.",
+        params: &[backtest::PARAMS],
+        body: Some((&["application/json"], Some(one::<backtest::BacktestRequest>))),
+        answer: (
+            "200",
+            "What they would have done.",
+            Some(("application/json", Some(one::<agent_tracer_backtest::Backtest>))),
+        ),
+        problems: &["400", "401", "403", "404", "413", "415", "422", "429", "503", "504"],
     },
     Call {
         path: "/health",

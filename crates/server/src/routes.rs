@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::problem::Problem;
 use crate::query::{self, Endpoint, Question};
 use crate::security::Granted;
-use crate::{assets, dead_letters, guard, health, ingest, login, metrics, openapi, otlp, stream};
+use crate::{assets, backtest, dead_letters, guard, health, ingest, login, metrics, openapi, otlp, stream};
 
 /// Every route, with the guard around all of them.
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -27,6 +27,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/v1/stream", get(stream::get))
         .route("/api/v1/login-codes", post(login::make))
         .route("/api/v1/dead-letters/{name}/requeue", post(dead_letters::requeue))
+        .route("/api/v1/policies/backtest", post(backtest::post))
         .route("/login", get(login::open))
         .route("/health", get(health::get))
         .route("/metrics", get(metrics::get))

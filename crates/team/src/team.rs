@@ -97,6 +97,7 @@ impl Team {
             excluded: Remembered::default(),
             unrecorded: Arc::new(|_| false),
             assets,
+            acts: server::Acts::default(),
             team: Some(server::Team {
                 holder: Arc::new(move |secret| known.holder(secret, clock().0)),
                 take: Arc::new(move |owner, shipment| {

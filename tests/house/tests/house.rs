@@ -44,7 +44,8 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("team", &["event", "ledger", "clickhouse", "server"]),
         ("intake", &["spool", "privacy", "agents", "ledger", "event"]),
         ("answers", &["spool", "privacy", "agents", "policy", "policy-table", "ledger", "event"]),
-        ("server", &["spool", "privacy", "agents", "policy", "ledger", "event", "shell"]),
+        ("backtest", &["policy", "ledger", "event"]),
+        ("server", &["spool", "privacy", "agents", "policy", "backtest", "ledger", "event", "shell"]),
     ];
     table.iter().map(|(room, knows)| (*room, knows.iter().copied().collect())).collect()
 }

@@ -13,6 +13,7 @@ Examples:
   agent-tracer policy init             a file with ready rules, all commented out
   agent-tracer policy check            what is wrong with your rules and this project's
   agent-tracer policy test             do the rules do what the examples beside them say
+  agent-tracer policy backtest         what they would have done in the last thirty days
   agent-tracer policy apply            put them in force where no server runs
   agent-tracer policy list             which rules are in force here
   agent-tracer policy trust .          let this project's rules also allow, rewrite and stop
@@ -29,6 +30,7 @@ pub(crate) struct Policy {
 pub(crate) enum PolicyCommand {
     /// Puts your rules and this project's in force now; a running server does it by itself within seconds
     Apply,
+    Backtest(PolicyBacktest),
     Check(PolicyCheck),
     Test(PolicyTest),
     List(PolicyList),
@@ -67,6 +69,31 @@ pub(crate) struct PolicyTest {
     /// A file, or the folder of a project
     pub(crate) path: Option<PathBuf>,
     /// Print every trial as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Says what rules would have done over the recorded history
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  agent-tracer policy backtest draft.toml               the last thirty days
+  agent-tracer policy backtest --since 7d --project .   the rules that are in force here, this week
+  agent-tracer policy backtest draft.toml --json | jq '.rules[] | {name, decisions, notJudged}'
+
+Replays the history, the newest tasks first: every call with what was known of it then, what was
+spent, repeated, failed and read before. What was not kept cannot be judged, and is told by rule and
+reason. Ctrl-C stops it and shows what was found.")]
+pub(crate) struct PolicyBacktest {
+    /// A file of rules, or the folder of a project; the rules that are in force here if none is named
+    pub(crate) path: Option<PathBuf>,
+    /// From when on: a date, a time, or how long ago (`7d`, `24h`)
+    #[arg(long, value_name = "WHEN", default_value = "30d", allow_hyphen_values = true)]
+    pub(crate) since: String,
+    /// Only in a project: its folder, any folder in it, or the last part of its path
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project: Option<String>,
+    /// Print what was found as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,6 +1,7 @@
 //! `policy`: reads, tries, lists and trusts rules.
 
 mod apply;
+mod backtest;
 mod check;
 mod init;
 mod list;
@@ -28,6 +29,7 @@ pub(super) fn run(
     let (home, _) = environment.home(options.home.as_deref())?;
     match &arguments.command {
         PolicyCommand::Apply => apply::run(&home, environment, output),
+        PolicyCommand::Backtest(arguments) => backtest::run(arguments, options, environment, output),
         PolicyCommand::Check(arguments) => check::run(arguments, &home, environment, output),
         PolicyCommand::Test(arguments) => test::run(arguments, &home, environment, output),
         PolicyCommand::List(arguments) => list::run(arguments, &home, environment, output),

@@ -18,14 +18,14 @@ use agent_tracer_event::Agent;
 use agent_tracer_intake::liveness::Process;
 use agent_tracer_intake::{Intake, Note, Running, Setup, Sink, StartError, Stop};
 use agent_tracer_ledger::Ledger;
-use agent_tracer_server::{Config, Live, ServeError, Server, owner_token};
+use agent_tracer_server::{Acts, Config, Live, ServeError, Server, owner_token};
 
 use crate::arguments::{Options, Serve};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::instance::Instance;
 use crate::output::Output;
-use crate::{home, log, retention, shipping, signals, sources};
+use crate::{home, log, replaying, retention, shipping, signals, sources};
 
 pub(super) fn run(
     arguments: &Serve,
@@ -72,6 +72,7 @@ pub(super) fn run(
         privacy: Arc::clone(&privacy),
         intake: Arc::default(),
         kept,
+        acts: Acts { backtest: Some(replaying::setting(environment, sources::prices(&tracer)?)) },
         book,
     };
     let mut config = Config::new(token);

@@ -316,3 +316,69 @@ fn an_exit_code_is_the_answer_where_that_is_how_the_agent_is_told() {
     let answer = world.run_with("project", &["guard", "claude"], input).ended_with(0);
     assert_eq!(answer.stdout, "{\"systemMessage\":\"not put off any longer: no [policy rule `r`]\"}\n");
 }
+
+/// Imports a session in which a folder was deleted and a file was read.
+fn with_history() -> World {
+    let world = World::new();
+    let session = "6f1d7f31-52a5-4b70-9a55-3a7f6d1c0001";
+    let row = |uuid: u32, kind: &str, message: Value| {
+        serde_json::json!({"type": kind, "uuid": format!("u{uuid}"), "parentUuid": null, "isSidechain": false,
+            "sessionId": session, "timestamp": format!("2026-11-15T10:00:{uuid:02}.000Z"), "cwd": "/code",
+            "version": "2.1.325", "message": message})
+        .to_string()
+            + "\n"
+    };
+    let call = |id: &str, tool: &str, input: Value| {
+        serde_json::json!({"id": format!("msg_{id}"), "role": "assistant", "model": "claude-opus-4-1", "type": "message",
+            "content": [{"type": "tool_use", "id": id, "name": tool, "input": input}],
+            "usage": {"input_tokens": 10, "output_tokens": 5}})
+    };
+    let text = [
+        row(1, "user", serde_json::json!({"role": "user", "content": "clean up"})),
+        row(2, "assistant", call("toolu_1", "Bash", serde_json::json!({"command": "sudo rm -rf build"}))),
+        row(3, "assistant", call("toolu_2", "Read", serde_json::json!({"file_path": "/code/a.rs"}))),
+    ]
+    .concat();
+    world.write(&format!("home/.claude/projects/-code/{session}.jsonl"), &text);
+    world.run(&["import", "claude"]).ended_with(0);
+    world
+}
+
+#[test]
+fn a_draft_is_replayed_over_the_history() {
+    let world = with_history();
+    world.write("project/draft.toml", DENY);
+    let arguments = ["policy", "backtest", "draft.toml", "--since", "2026-11-01"];
+    let answer = world.run(&arguments).ended_with(0);
+    let line = answer.stdout.lines().nth(1).unwrap_or_default().split_whitespace().collect::<Vec<_>>();
+    assert_eq!(line, ["no-delete", "1", "0", "0", "0", "0", "0", "0"], "{}", answer.stdout);
+    assert!(answer.stdout.contains("  deny    "), "{}", answer.stdout);
+    assert!(answer.stderr.contains("2 calls of 1 tasks"), "{}", answer.stderr);
+    let json = world.run(&[&arguments[..], &["--json"]].concat()).ended_with(0);
+    let found: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(found["rules"][0]["decisions"]["denied"], 1, "{found}");
+    let task = found["rules"][0]["examples"][0]["taskId"].as_str().unwrap();
+    world.run(&["show", task]).ended_with(0);
+    let later =
+        world.run(&["policy", "backtest", "draft.toml", "--since", "2026-11-16", "--json"]).ended_with(0);
+    assert_eq!(serde_json::from_str::<Value>(&later.stdout).unwrap()["calls"], 0);
+}
+
+#[test]
+fn a_back_test_says_what_it_cannot_do() {
+    let world = World::new();
+    let none = world.run(&["policy", "backtest"]).ended_with(1);
+    assert!(
+        none.stderr.contains("there are no rules to try") && none.stderr.contains("hint: "),
+        "{}",
+        none.stderr
+    );
+    world.write(USER, &DENY.replace("decision", "desicion"));
+    let broken = world.run(&["policy", "backtest"]).ended_with(1);
+    assert!(broken.stderr.contains("policy check"), "{}", broken.stderr);
+    world.write(USER, DENY);
+    let empty = world.run(&["policy", "backtest"]).ended_with(0);
+    assert!(empty.stderr.contains("nothing is recorded"), "{}", empty.stderr);
+    let when = world.run(&["policy", "backtest", "--since", "soon"]).ended_with(2);
+    assert!(when.stderr.contains("`soon` is no moment"), "{}", when.stderr);
+}

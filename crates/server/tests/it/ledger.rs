@@ -23,14 +23,19 @@ impl Append for Queue {
     }
 }
 
-struct Real {
-    server: Server,
+pub(crate) struct Real {
+    pub(crate) server: Server,
     ledger: Arc<Ledger>,
     _folder: tempfile::TempDir,
 }
 
 impl Real {
     fn new() -> Self {
+        Self::with(agent_tracer_server::Acts::default())
+    }
+
+    /// The same with what it can do beyond answering.
+    pub(crate) fn with(acts: agent_tracer_server::Acts) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Arc::new(Ledger::open(&folder.path().join("ledger.db"), Options::default()).unwrap());
         let live = Live::new();
@@ -45,6 +50,7 @@ impl Real {
         let config = Config { peer_owner: |_, _| Some(PeerIs::Same), ..config() };
         let doors = Doors {
             team: None,
+            acts,
             store: ledger.store(),
             append: Arc::new(Queue(Arc::clone(&ledger))),
             live,
@@ -60,17 +66,17 @@ impl Real {
         Self { server: serve(config, doors).unwrap(), ledger, _folder: folder }
     }
 
-    fn ask(&self, method: &str, path: &str) -> Ask {
+    pub(crate) fn ask(&self, method: &str, path: &str) -> Ask {
         Ask::new(self.server.address(), method, path)
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         let answer = self.ask("GET", path).send();
         assert_eq!(answer.status, 200, "{path} {}", answer.text());
         answer.json()
     }
 
-    fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         let answer = self.ask("POST", path).bearer(TOKEN).json(body).send();
         assert!(answer.status < 300, "{path} {}", answer.text());
         answer

@@ -9,6 +9,7 @@
 
 mod access;
 mod assets;
+mod backtest;
 mod client;
 mod events;
 mod hooks;

@@ -45,6 +45,7 @@ impl World {
         let privacy = Arc::new(Mutex::new(Arc::new(Privacy { hash_key: [7; 16], ..Privacy::default() })));
         let doors = Doors {
             team: None,
+            acts: agent_tracer_server::Acts::default(),
             store: memory.clone(),
             append: memory.clone(),
             live: live.clone(),

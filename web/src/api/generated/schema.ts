@@ -128,6 +128,47 @@ export interface components {
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
         };
+        /** @description What rules would have done. */
+        Backtest: {
+            /**
+             * Format: int64
+             * @description Tool calls among them.
+             */
+            calls: number;
+            /** @description Whether everything was looked at. */
+            complete: boolean;
+            /**
+             * Format: int64
+             * @description Moments at which an agent would have asked: before and after calls, at prompts, permissions and ends.
+             */
+            moments: number;
+            /** @description What would have come of all those moments, by the rules that are enforced. */
+            outcomes: components["schemas"]["Decisions"];
+            /** @description Each rule, in the order of the file. */
+            rules: components["schemas"]["RuleFound"][];
+            /**
+             * Format: date-time
+             * @description From when on it was looked.
+             */
+            since: string;
+            /** @description Why not: `time` or `stopped`. The newest tasks come first, so what is missing is older. */
+            stoppedBy?: string | null;
+            /**
+             * Format: int64
+             * @description Tasks that were replayed, subagents too.
+             */
+            tasks: number;
+            /**
+             * Format: date-time
+             * @description Until when.
+             */
+            until: string;
+        };
+        /** @description Rules to try. */
+        BacktestRequest: {
+            /** @description The text of a `policy.toml`. */
+            policy: string;
+        };
         /** @description How fast a window fills, since its first response. */
         BlockForecast: {
             /**
@@ -307,6 +348,39 @@ export interface components {
             items: components["schemas"]["DeadLetter"][];
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
+        };
+        /** @description How often something would have been decided. */
+        Decisions: {
+            /**
+             * Format: int64
+             * @description Would have run without asking.
+             */
+            allowed: number;
+            /**
+             * Format: int64
+             * @description The human would have been asked.
+             */
+            asked: number;
+            /**
+             * Format: int64
+             * @description Would not have happened; at an end: would have been put off.
+             */
+            denied: number;
+            /**
+             * Format: int64
+             * @description Would have run with another input.
+             */
+            rewritten: number;
+            /**
+             * Format: int64
+             * @description Would not have happened, and the agent would have stopped.
+             */
+            stopped: number;
+            /**
+             * Format: int64
+             * @description The model would have been told something.
+             */
+            warned: number;
         };
         /** @description Where a task stands after the end of a session. */
         EndAnswer: {
@@ -547,6 +621,30 @@ export interface components {
             count: number;
             /** @description The task. */
             taskId: string;
+        };
+        /** @description A moment at which a rule would have spoken. */
+        Found: {
+            /** @description The type of the agent, `main` for the main one. */
+            agentType: string;
+            /** @description What would have been decided. */
+            decision: string;
+            /** @description The event at which it would have been asked. */
+            event: string;
+            /**
+             * Format: date-time
+             * @description When it was.
+             */
+            occurredAt: string;
+            /** @description The row. */
+            rowId: string;
+            /** @description What really came of it. */
+            state?: string | null;
+            /** @description Its task. */
+            taskId: string;
+            /** @description What a person reads. */
+            title: string;
+            /** @description The tool. */
+            tool?: string | null;
         };
         /** @description The state of the whole. */
         Health: {
@@ -835,6 +933,16 @@ export interface components {
             items: components["schemas"]["McpStat"][];
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
+        };
+        /** @description Moments that could not be judged. */
+        NotJudged: {
+            /**
+             * Format: int64
+             * @description How many. None if it holds whenever the rule is asked.
+             */
+            count?: number | null;
+            /** @description Why. */
+            reason: string;
         };
         /** @description What became of everything that arrived. `received` is the sum of the others. */
         OutcomeCounts: {
@@ -1185,6 +1293,35 @@ export interface components {
             items: components["schemas"]["Row"][];
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
+        };
+        /** @description What one rule would have done. */
+        RuleFound: {
+            /** @description What it wants. */
+            decision: string;
+            /** @description How often it would have decided what. */
+            decisions: components["schemas"]["Decisions"];
+            /** @description The events at which it speaks. */
+            events: string[];
+            /** @description The newest calls about which it would have spoken, at most a few dozen of them. */
+            examples: components["schemas"]["Found"][];
+            /**
+             * Format: int64
+             * @description How often it would have spoken and been held back, because the project is not trusted.
+             */
+            heldBack: number;
+            /**
+             * Format: int64
+             * @description Where it stands in its file, counted from one.
+             */
+            line: number;
+            /** @description Whether it acts: `enforce` or `dry_run`. A rehearsal is counted too. */
+            mode: string;
+            /** @description Its name. */
+            name: string;
+            /** @description What could not be judged, and why. */
+            notJudged: components["schemas"]["NotJudged"][];
+            /** @description Whose it is: `user`, `project` or `trusted_project`. */
+            origin: string;
         };
         /** @description One stay of a process in a task: a start or a resume, and its end. */
         SessionView: {

@@ -10,8 +10,8 @@ use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
 use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
 use agent_tracer_policy::Mode;
 use agent_tracer_server::{
-    Append, AppendError, Ask, DeadLetter, DeadLetters, Done, Doors, Live, Privacy, Requeued, RuleInForce,
-    SpoolView,
+    Acts, Append, AppendError, Ask, DeadLetter, DeadLetters, Done, Doors, Live, Privacy, Requeued,
+    RuleInForce, SpoolView,
 };
 use agent_tracer_spool::{Home, Spool, doorbell};
 
@@ -28,6 +28,8 @@ pub(super) struct Shared {
     /// Started after the server, stopped before it.
     pub(super) intake: Arc<Mutex<Option<Intake>>>,
     pub(super) kept: Kept,
+    /// What the server can do beyond answering.
+    pub(super) acts: Acts,
     /// The rules in force.
     pub(super) book: Arc<Book>,
 }
@@ -40,6 +42,7 @@ impl Shared {
         let (kept, book) = (self.kept.clone(), Arc::clone(&self.book));
         Doors {
             team: None,
+            acts: self.acts.clone(),
             store: self.ledger.store(),
             append: Arc::new(Queue(Arc::clone(&self.ledger))),
             live: self.live.clone(),

@@ -1,0 +1,133 @@
+//! What draft rules would have done: `POST /api/v1/policies/backtest`.
+//!
+//! Law: one at a time, no longer than a request may take, and no longer than the asker is there. What was found by then
+//! is answered, and says that it is not everything.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use agent_tracer_backtest::{Ask, Backtest, Setting, run};
+use agent_tracer_event::Millis;
+use agent_tracer_policy::{Policy, read};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::ingest::read_body;
+use crate::problem::{Problem, Wrong};
+use crate::query::{Asked, Param, Reads, may};
+
+/// How far back to look where the asker does not say.
+const USUAL_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+pub(crate) const PARAMS: &[Param] = &[
+    may("since", Reads::Time, "From when on; thirty days ago unless given."),
+    may("project", Reads::Text, "Only tasks of this project."),
+];
+
+/// Rules to try.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct BacktestRequest {
+    /// The text of a `policy.toml`.
+    pub(crate) policy: String,
+}
+
+/// Replays draft rules over the history.
+pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Response {
+    match answer(&app, request).await {
+        Ok(found) => {
+            let headers = [
+                (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+                (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+            ];
+            (headers, serde_json::to_vec(&found).unwrap_or_default()).into_response()
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+/// Says that nobody waits for the answer any more: dropped with the request.
+struct Waiting(Arc<AtomicBool>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+async fn answer(app: &Arc<App>, request: Request) -> Result<Backtest, Problem> {
+    let Some(setting) = app.doors.acts.backtest.clone() else {
+        let detail =
+            "this server has no rules to try\nhint: rules are a matter of each machine; ask its own server";
+        return Err(Problem::not_found(detail));
+    };
+    let began = Instant::now();
+    let now = (app.doors.clock)();
+    let asked = Asked::read(&[PARAMS], request.uri().query().unwrap_or_default(), now)?;
+    let body = read_body(app, request, &["application/json"]).await?;
+    let draft: BacktestRequest = serde_json::from_slice(&body.bytes).map_err(|error| {
+        Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the body is no draft: {error}"))
+    })?;
+    let policy = understood(&draft.policy)?;
+    let one = Arc::clone(&app.backtests).try_acquire_owned();
+    let one = one.map_err(|_| Problem::too_many("another back-test is running", 5))?;
+    let is_over = Arc::new(AtomicBool::new(false));
+    let waiting = Waiting(Arc::clone(&is_over));
+    let until = began + app.config.limits.request_time * 2 / 3;
+    let worker = Arc::clone(app);
+    let replayed = app.blocking(move || {
+        let since = asked.time("since").unwrap_or(Millis(now.0.saturating_sub(USUAL_MS)));
+        let question =
+            Question { policy: &policy, since, now, project: asked.text("project"), setting: &setting };
+        let found = replay(&worker, question, until, &is_over);
+        drop(one);
+        found
+    });
+    let found = replayed.await?;
+    drop(waiting);
+    found
+}
+
+struct Question<'q> {
+    policy: &'q Policy,
+    since: Millis,
+    now: Millis,
+    project: Option<String>,
+    setting: &'q Setting,
+}
+
+fn replay(
+    app: &App,
+    question: Question<'_>,
+    until: Instant,
+    is_over: &AtomicBool,
+) -> Result<Backtest, Problem> {
+    let Question { policy, since, now, project, setting } = question;
+    let ask = Ask { policy, since, now, project, setting };
+    let found = run(app.doors.store.as_ref(), &ask, |_| {
+        if is_over.load(Ordering::Relaxed) {
+            return Some("stopped");
+        }
+        (until.saturating_duration_since(Instant::now()) == Duration::ZERO).then_some("time")
+    });
+    Ok(found?)
+}
+
+/// The rules of a draft, or everything that is wrong with it, each with its line and column.
+fn understood(text: &str) -> Result<Policy, Problem> {
+    read(text).map(Policy::of_user).map_err(|faults| {
+        let told = faults.into_iter().map(|fault| {
+            let reason = match fault.hint {
+                Some(hint) => format!("{}\nhint: {hint}", fault.what),
+                None => fault.what,
+            };
+            Wrong::new(format!("policy:{}:{}", fault.line, fault.column), reason)
+        });
+        Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, told.collect())
+    })
+}
