@@ -10,10 +10,7 @@ let checkout;
 let release;
 before(async () => {
   world = await World.demo();
-  const find = (words) => (tasks) => tasks.find((task) => task.title.startsWith(words) && task.status === 'completed');
-  checkout = await world.until('/api/v1/tasks?kind=primary', find('Checkout'));
-  release = await world.until('/api/v1/tasks?kind=primary', find('Prepare release'));
-  await world.until(`/api/v1/tasks/${checkout.id}/tree`, (nodes) => nodes.length === 5);
+  ({ checkout, release } = world);
 });
 after(async () => {
   await world?.stop();

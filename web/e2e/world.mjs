@@ -36,7 +36,7 @@ export class World {
     return world;
   }
 
-  /** The demo in its own home, told once and quickly; `link` signs a browser in. */
+  /** The demo in its own home, told once and quickly; `link` signs a browser in, `checkout` and `release` are two of its tasks. */
   static async demo({ speed = 25, days = 2 } = {}) {
     const world = new World();
     world.server = spawn(tracer, ['demo', '--once', '--speed', String(speed), '--days', String(days)]);
@@ -54,6 +54,10 @@ export class World {
     await world.#stand();
     world.link = world.link.replace(world.behind, world.address);
     world.data = /data +(\S+),/.exec(said)[1];
+    const find = (words) => world.until('/api/v1/tasks?kind=primary', (tasks) => tasks.find((task) => task.title.startsWith(words) && task.status === 'completed'));
+    world.checkout = await find('Checkout');
+    world.release = await find('Prepare release');
+    await world.until(`/api/v1/tasks/${world.checkout.id}/tree`, (nodes) => nodes.length === 5);
     world.browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
     return world;
   }

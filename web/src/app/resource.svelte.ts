@@ -30,6 +30,11 @@ export class Resource<T> {
     this.loading = false;
   }
 
+  /** Whether it was answered, or at least refused: what stands below may be shown without moving soon after. */
+  get settled(): boolean {
+    return this.data !== undefined || this.problem !== undefined;
+  }
+
   /** Asks the last question once more. */
   async again(): Promise<void> {
     if (this.asked) await this.load(this.asked);
