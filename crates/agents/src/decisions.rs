@@ -14,6 +14,7 @@ pub(crate) const MEMBER: &str = "decision";
 /// The most rules of one decision that are kept.
 const RULES_MAX: usize = 64;
 const NAME_CHARS: usize = 100;
+const PLACE_CHARS: usize = 1000;
 /// The events that a rule can put off.
 const ENDS: &[&str] = &["Stop", "SubagentStop", "TaskCompleted", "TeammateIdle"];
 
@@ -67,6 +68,13 @@ pub(crate) fn entries(
         ];
         for (key, value) in words {
             entry.metadata.insert(key.to_owned(), Value::from(value));
+        }
+        if rule.get("project").is_some_and(Value::is_string) {
+            let project = rule.get("project").and_then(Value::as_str).unwrap_or_default();
+            entry.metadata.insert("ruleProject".to_owned(), Value::from(text::line(project, PLACE_CHARS)));
+        }
+        if let Some(cwd) = told("cwd") {
+            entry.metadata.insert("cwd".to_owned(), Value::from(text::line(cwd, PLACE_CHARS)));
         }
         if rule.get("severity").is_some() {
             entry.metadata.insert("severity".to_owned(), Value::from(word("severity")));

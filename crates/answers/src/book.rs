@@ -99,6 +99,23 @@ pub struct Listed {
     pub rule: Rule,
 }
 
+/// A file of rules that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownFile {
+    /// The file.
+    pub path: PathBuf,
+    /// The root of the project, if it is a project's.
+    pub project: Option<PathBuf>,
+    /// Whose it is.
+    pub origin: Origin,
+    /// The hash of the rules in force; empty if none are.
+    pub sha256: String,
+    /// How many rules of it are in force.
+    pub rules: usize,
+    /// Why they are not those of the file as it is now.
+    pub wrong: Option<String>,
+}
+
 /// The rules in force.
 pub struct Book {
     home: Home,
@@ -241,6 +258,31 @@ impl Book {
             }
         }
         all
+    }
+
+    /// Every file of rules that is known, the user's first; that one only if it is there.
+    pub fn files(&self) -> Vec<KnownFile> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let known = |path: PathBuf, project: Option<PathBuf>, origin: Origin, kept: &Kept| KnownFile {
+            path,
+            project,
+            origin,
+            sha256: kept.hash.clone(),
+            rules: kept.file.as_ref().map_or(0, |file| file.rules.len()),
+            wrong: kept.wrong.clone(),
+        };
+        let mut files = Vec::new();
+        if state.user.mark.is_some() || state.user.file.is_some() {
+            files.push(known(self.home.policy_file(), None, Origin::User, &state.user));
+        }
+        for (root, kept) in &state.projects {
+            let origin = match trust_of(&state.trust.1, root, kept) {
+                Trust::Trusted => Origin::TrustedProject,
+                Trust::NotTrusted => Origin::Project,
+            };
+            files.push(known(root.join(PROJECT_FILE), Some(root.clone()), origin, kept));
+        }
+        files
     }
 
     /// What is wrong with the rules, as it was at the last look.

@@ -3,10 +3,12 @@
 //! It goes through the spool like every event, so it is kept whether a server runs or not. Law: whose event it was stands
 //! in it by ids, names and places; nothing of what the agent wanted to do.
 
+use std::path::Path;
 use std::time::Duration;
 
 use agent_tracer_event::Agent;
-use agent_tracer_policy::{Basis, Fired, Verdict};
+use agent_tracer_policy::{Basis, Fired, Origin, Verdict};
+use agent_tracer_privacy::mask;
 use agent_tracer_spool::envelope::{self, Channel, Header};
 use agent_tracer_spool::{Home, Spool, doorbell};
 use serde_json::{Map, Value, json};
@@ -25,6 +27,8 @@ pub enum By {
 pub struct Decision<'d> {
     /// Whose event: from [`crate::Question::whose`].
     pub whose: &'d Map<String, Value>,
+    /// The root of the project whose rules were asked.
+    pub root: &'d Path,
     /// What was decided.
     pub verdict: &'d Verdict,
     /// Who decided.
@@ -57,7 +61,7 @@ fn body(decision: &Decision<'_>) -> Option<Vec<u8>> {
         By::Server => "server",
         By::Guard => "guard",
     };
-    let rules: Vec<Value> = decision.verdict.fired.iter().map(told).collect();
+    let rules: Vec<Value> = decision.verdict.fired.iter().map(|fired| told(fired, decision.root)).collect();
     let outcome = decision.verdict.outcome.decision().map_or("silent", |decision| decision.as_str());
     let took = u64::try_from(decision.took.as_micros()).unwrap_or(u64::MAX);
     let mut record = decision.whose.clone();
@@ -68,15 +72,21 @@ fn body(decision: &Decision<'_>) -> Option<Vec<u8>> {
     serde_json::to_vec(&record).ok()
 }
 
-fn told(fired: &Fired) -> Value {
+fn told(fired: &Fired, root: &Path) -> Value {
     let basis = match fired.basis {
         Basis::Applies => "applies",
         Basis::Outage => "outage",
         Basis::NotPossible => "not_possible",
         Basis::LetGo => "let_go",
     };
-    json!({
+    let mut rule = json!({
         "rule": fired.rule, "origin": fired.origin.as_str(), "decision": fired.decision.as_str(), "basis": basis,
         "mode": fired.mode.as_str(), "severity": fired.severity.as_str(), "counted": fired.counted,
-    })
+    });
+    // Rules of two projects may have one name.
+    if let (false, Some(root), Value::Object(rule)) = (fired.origin == Origin::User, root.to_str(), &mut rule)
+    {
+        rule.insert("project".to_owned(), mask(root).into());
+    }
+    rule
 }

@@ -219,6 +219,7 @@ impl Clerk {
         if asked.envelope.is_some() {
             let decision = Decision {
                 whose: &decided.whose,
+                root: &decided.root,
                 verdict: &decided.verdict,
                 by: By::Server,
                 took: decided.took,
@@ -255,7 +256,7 @@ impl Clerk {
         };
         let verdict = policy.decide(&call, &history);
         self.put_off.remember(&call, &verdict);
-        Some(Decided { answer: answer(&call, &verdict), verdict, whose, took: began.elapsed() })
+        Some(Decided { answer: answer(&call, &verdict), verdict, whose, root, took: began.elapsed() })
     }
 }
 
@@ -264,6 +265,7 @@ struct Decided {
     answer: Answer,
     verdict: Verdict,
     whose: serde_json::Map<String, serde_json::Value>,
+    root: PathBuf,
     took: Duration,
 }
 

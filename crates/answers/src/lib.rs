@@ -16,7 +16,7 @@ mod question;
 pub mod rules;
 pub mod table;
 
-pub use book::{Book, Listed, Looked};
+pub use book::{Book, KnownFile, Listed, Looked};
 pub use desk::{Desk, IsKnown, Now, Setup};
 pub use put_off::PutOff;
 pub use question::Question;

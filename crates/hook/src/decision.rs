@@ -17,6 +17,8 @@ use crate::record::{Recorded, now_nanos};
 pub(crate) struct Decision<'d> {
     /// The rule behind it, as `<origin>/<name>`.
     pub(crate) rule: &'d [u8],
+    /// The root of its project; empty if it is the user's.
+    pub(crate) project: &'d [u8],
     /// What came of it.
     pub(crate) outcome: &'static str,
     /// How long it took.
@@ -61,10 +63,13 @@ pub(crate) fn write_down(decision: &Decision<'_>, asker: Asker, home: &Home, rec
         .ok()
         .and_then(|rule| rule.split_once('/'))
         .unwrap_or(("user", "unknown"));
+    let project =
+        std::str::from_utf8(decision.project).ok().filter(|root| !root.is_empty() && is_plain(root));
+    let project = project.map(|root| format!(",\"project\":\"{root}\"")).unwrap_or_default();
     // Names of rules are letters, digits and a few signs: nothing of them has to be escaped.
     drop(write!(
         body,
-        "\"decision\":{{\"answered_by\":\"outage\",\"outcome\":\"{outcome}\",\"took_us\":{took},\"rules\":[{{\"rule\":\"{rule}\",\"origin\":\"{origin}\",\"decision\":\"{outcome}\",\"basis\":\"outage\",\"mode\":\"enforce\",\"counted\":true}}]}}}}",
+        "\"decision\":{{\"answered_by\":\"outage\",\"outcome\":\"{outcome}\",\"took_us\":{took},\"rules\":[{{\"rule\":\"{rule}\",\"origin\":\"{origin}\",\"decision\":\"{outcome}\",\"basis\":\"outage\",\"mode\":\"enforce\",\"counted\":true{project}}}]}}}}",
         outcome = decision.outcome,
         took = decision.took.as_micros(),
     ));
@@ -78,4 +83,9 @@ pub(crate) fn write_down(decision: &Decision<'_>, asker: Asker, home: &Home, rec
     if Spool::at(&home.spool()).accept(&header, &body, now, std::process::id()).is_ok() {
         doorbell::ring(home);
     }
+}
+
+/// Whether a text stands in JSON as it is.
+fn is_plain(text: &str) -> bool {
+    text.chars().all(|letter| letter >= ' ' && letter != '"' && letter != '\\')
 }

@@ -129,7 +129,8 @@ fn outage(
         Outage::Ask => "ask",
         Outage::Deny => "deny",
     };
-    let decision = decision::Decision { rule: row.rule, outcome, took: began.elapsed() };
+    let decision =
+        decision::Decision { rule: row.rule, project: row.project, outcome, took: began.elapsed() };
     decision::write_down(&decision, asker, home, recorded);
     let said = Said { exit: row.exit, stdout: row.stdout.to_vec(), stderr: row.stderr.to_vec() };
     // Nothing is said at an event that is not the table's: a row answers only for its own.

@@ -30,6 +30,6 @@ pub use sqlite::{
     PastSpending, Retention, RunningProcess, Upkeep, open_read_only, unpack,
 };
 pub use store::{
-    Answer, MAX_LIMIT, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc,
-    Zone,
+    Answer, DecisionFilter, MAX_LIMIT, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter,
+    UsageBy, Utc, Zone,
 };

@@ -11,8 +11,9 @@ use agent_tracer_event::{Agent, FactId, Kind, Lane, Millis, TaskId};
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
     FailureStat, FileStat, FileUse, Hit, LaneBins, Limit, Loop, McpStat, OutcomeCounts, Page, Permission,
-    Question, Row, SkillStat, SourceHealth, StoreHealth, Task, TaskKind, TaskStatus, TaskSummary, Todo,
-    ToolCall, ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
+    Question, Row, RuleDecision, RuleStat, SkillStat, SourceHealth, StoreHealth, Task, TaskKind, TaskStatus,
+    TaskSummary, Todo, ToolCall, ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock,
+    UsageBucket, WebLookup,
 };
 
 /// The most items of one page.
@@ -160,6 +161,25 @@ pub struct SearchFilter {
     pub range: Range,
 }
 
+/// Which decisions of rules. Newest first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DecisionFilter {
+    /// Of the rule with this name, whoever wrote it.
+    pub rule: Option<String>,
+    /// That came to one of these ([`crate::project::ruling::OUTCOMES`]); empty means any.
+    pub outcomes: Vec<String>,
+    /// That counted in one of these ways ([`crate::project::ruling::STATUSES`]); empty means any.
+    pub statuses: Vec<String>,
+    /// In this task.
+    pub task: Option<TaskId>,
+    /// At or after this.
+    pub since: Option<Millis>,
+    /// Before this.
+    pub until: Option<Millis>,
+    /// Which part.
+    pub paging: Paging,
+}
+
 /// The asker's days: how far local time is ahead of UTC at each moment.
 pub trait Zone: Send + Sync {
     /// Seconds to add to UTC at this moment.
@@ -215,6 +235,11 @@ pub trait Store: Send + Sync {
     fn commands(&self, range: &Range) -> Answer<Page<CommandStat>>;
     fn loops(&self, range: &Range) -> Answer<Page<Loop>>;
     fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>>;
+    /// What rules decided, newest first. A part may have fewer items than asked for, even none, and still not be the last:
+    /// only one without a cursor is.
+    fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>>;
+    /// How often each rule decided what, most decisions first.
+    fn rules(&self, range: &Range) -> Answer<Page<RuleStat>>;
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>>;
     fn attention(&self, now: Millis) -> Answer<Page<Attention>>;
     /// Rows that changed after a place in the order of delivery, in that order, about `limit` of them: fewer where turns,

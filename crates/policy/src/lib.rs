@@ -41,6 +41,7 @@ mod path;
 pub mod read;
 mod rewrite;
 mod rule;
+mod spoken;
 mod table;
 mod touch;
 mod trial;

@@ -11,6 +11,8 @@ use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
 use agent_tracer_ledger::{Batch, Receipt, Store};
 use agent_tracer_privacy::Config as PrivacyConfig;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::config::Scope;
 use crate::dead_letters::DeadLetter;
@@ -174,15 +176,75 @@ pub struct Team {
     pub take: TakeShipment,
 }
 
+/// A file of rules, as far as the server tells of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PolicyFile {
+    /// The file.
+    pub path: String,
+    /// The root of the project, if it is a project's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// Whose it is: `user`, `project` (it may only deny, ask and warn) or `trusted_project`.
+    pub origin: String,
+    /// The SHA-256 of the rules in force, which is what `policy trust` remembers; absent if none are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// How many rules of it are in force.
+    pub rules: u64,
+    /// Why the rules in force are not those of the file as it is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
 /// A rule that is in force, as far as the server tells of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct RuleInForce {
     /// Its name.
     pub name: String,
     /// The file it stands in.
     pub source: String,
+    /// Where in the file, counted from one.
+    pub line: u64,
+    /// Whose it is: `user`, `project` or `trusted_project`.
+    pub origin: String,
+    /// The root of the project, if it is a project's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The events at which it speaks.
+    pub events: Vec<String>,
+    /// What it wants: `allow`, `rewrite`, `warn`, `ask`, `deny` or `stop`.
+    pub decision: String,
+    /// What has to be so, each a line that a person reads; none means every such event.
+    pub matches: Vec<String>,
+    /// What the model is told.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// `enforce` or `dry_run`.
+    pub mode: String,
+    /// How much a person should care: `info`, `low`, `medium`, `high` or `critical`.
+    pub severity: String,
+    /// What holds when nobody can tell whether it applies: `allow`, `ask` or `deny`.
+    pub on_outage: String,
     /// Whether it acts: not if it only rehearses, or is a project's that may not.
-    pub acts: bool,
+    pub enabled: bool,
+}
+
+/// The rules that are in force, and where they stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RulesInForce {
+    /// The files, the user's first.
+    pub files: Vec<PolicyFile>,
+    /// The rules, the user's first.
+    pub rules: Vec<RuleInForce>,
+    /// How long a hook waits for an answer, in milliseconds.
+    pub deadline_ms: u32,
+    /// What is wrong with the rules.
+    pub problems: Vec<String>,
 }
 
 /// What a server can do beyond answering, where whoever starts it lets it. Nothing by default.
@@ -209,8 +271,8 @@ pub struct Doors {
     pub dead_letters: DeadLetters,
     /// What may be kept, as it is now: the user may edit it at any time. Asked where waiting is allowed.
     pub privacy: Ask<Arc<Privacy>>,
-    /// The rules that are in force, the user's first.
-    pub rules: Ask<Vec<RuleInForce>>,
+    /// The rules that are in force.
+    pub rules: Ask<RulesInForce>,
     /// Sessions that were excluded before.
     pub excluded: Remembered,
     /// Whether a session ran while recording was switched off, by the agent's id of it. Asked for every event that is

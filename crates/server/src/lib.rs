@@ -33,7 +33,7 @@ pub use config::{Config, Limits, PeerIs, PeerOwner, Scope, Token};
 pub use dead_letters::DeadLetter;
 pub use doors::{
     Acts, Append, AppendError, Ask, Asset, DeadLetters, Done, Doors, FindAsset, FindHolder, Holder, NotTaken,
-    Privacy, Remembered, Requeued, RuleInForce, SpoolView, TakeShipment, Team,
+    PolicyFile, Privacy, Remembered, Requeued, RuleInForce, RulesInForce, SpoolView, TakeShipment, Team,
 };
 pub use live::Live;
 pub use problem::{Problem, Wrong};

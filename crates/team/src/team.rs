@@ -10,7 +10,8 @@ use agent_tracer_event::Millis;
 use agent_tracer_ledger::{Batch, QueryError};
 use agent_tracer_server as server;
 use agent_tracer_server::{
-    Append, AppendError, Ask, DeadLetters, Done, Doors, FindAsset, Live, NotTaken, Remembered, SpoolView,
+    Append, AppendError, Ask, DeadLetters, Done, Doors, FindAsset, Live, NotTaken, Remembered, RulesInForce,
+    SpoolView,
 };
 
 use crate::follow::Follow;
@@ -92,7 +93,7 @@ impl Team {
                 SpoolView { problems: problem.into_iter().collect(), ..SpoolView::default() }
             }),
             dead_letters: DeadLetters::none(),
-            rules: Arc::new(Vec::new),
+            rules: Arc::new(RulesInForce::default),
             privacy: Arc::new(Arc::default),
             excluded: Remembered::default(),
             unrecorded: Arc::new(|_| false),

@@ -22,7 +22,7 @@ use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, Channel, Millis, Reading};
 use agent_tracer_ledger::{Observed, Verdict};
 use agent_tracer_privacy::{Config, Level, reduce};
-use serde_json::Value;
+use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What one file brings.
@@ -52,6 +52,82 @@ impl Scenario {
         let parts = self.parts.iter().filter(|part| channel.is_none_or(|channel| part.channel == channel));
         parts.flat_map(|part| part.observed.iter().cloned()).collect()
     }
+}
+
+impl Scenario {
+    /// Decisions that rules could have made on what the hooks of the scenario told: every kind of them in turn.
+    #[must_use]
+    pub fn decided(&self) -> Vec<Observed> {
+        const WISHES: [(&str, &str, &str, bool); 7] = [
+            ("deny", "applies", "enforce", true),
+            ("warn", "applies", "dry_run", false),
+            ("ask", "outage", "enforce", true),
+            ("allow", "applies", "enforce", false),
+            ("rewrite", "applies", "enforce", true),
+            ("stop", "applies", "dry_run", false),
+            ("warn", "let_go", "enforce", true),
+        ];
+        let mut decided = Vec::new();
+        for observed in self.observed(Some(Channel::Hook)) {
+            let Some(Value::Object(told)) =
+                observed.kept.as_deref().and_then(|body| serde_json::from_slice(body).ok())
+            else {
+                continue;
+            };
+            let event = told.get("hook_event_name").and_then(Value::as_str).unwrap_or_default();
+            if !matches!(event, "PreToolUse" | "Stop" | "SubagentStop" | "UserPromptSubmit") {
+                continue;
+            }
+            let turn = decided.len();
+            let (wish, basis, mode, counted) = WISHES[turn % WISHES.len()];
+            let mut rule = json!({"rule": format!("rule-{}", turn % 3), "origin": "user", "decision": wish,
+                "basis": basis, "mode": mode, "severity": "high", "counted": counted});
+            if turn.is_multiple_of(4) {
+                rule["origin"] = "project".into();
+                rule["project"] = format!("/srv/{}", turn % 8).into();
+            }
+            let mut body: serde_json::Map<String, Value> = told
+                .into_iter()
+                .filter(|(name, _)| {
+                    matches!(
+                        name.as_str(),
+                        "session_id"
+                            | "cwd"
+                            | "hook_event_name"
+                            | "turn_id"
+                            | "prompt_id"
+                            | "agent_id"
+                            | "agent_type"
+                            | "tool_name"
+                            | "tool_use_id"
+                    )
+                })
+                .collect();
+            let decision =
+                json!({"answered_by": "server", "outcome": wish, "took_us": 100 + turn, "rules": [rule]});
+            body.insert("decision".to_owned(), decision);
+            let body = serde_json::to_vec(&body).unwrap();
+            decided.push(decision_of(&observed, &body));
+        }
+        decided
+    }
+}
+
+/// The record of a decision on an event.
+fn decision_of(event: &Observed, body: &[u8]) -> Observed {
+    let name = format!("{}!", event.name);
+    let arrived = Millis(event.arrived.0 + 1);
+    let context = Context::default();
+    let reading = read(&Observation {
+        agent: event.agent,
+        channel: Channel::Hook,
+        name: &name,
+        arrived,
+        source: Source::Decision,
+        body,
+        context: &context,
+    });
+    Observed { name, arrived, verdict: Verdict::Read(reading), payload: None, kept: None, ..event.clone() }
 }
 
 /// The folder of the fixtures.

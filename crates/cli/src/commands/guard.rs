@@ -64,7 +64,8 @@ pub(super) fn run(
     let verdict = policy.decide(&call, &NoHistory);
     let said = say(&answer(&call, &verdict), output)?;
     if arguments.for_hook.as_ref().is_some_and(|envelope| !envelope.is_empty()) {
-        let decision = Decision { whose: &whose, verdict: &verdict, by: By::Guard, took: began.elapsed() };
+        let (by, took) = (By::Guard, began.elapsed());
+        let decision = Decision { whose: &whose, root: &root, verdict: &verdict, by, took };
         let nanos = u64::try_from(environment.now().0).unwrap_or(0).saturating_mul(1_000_000);
         decision::write_down(&decision, agent, &home, nanos);
     }

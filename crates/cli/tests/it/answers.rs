@@ -111,9 +111,22 @@ fn a_rule_denies_what_it_is_about_and_is_silent_about_everything_else() {
     world.write(USER, &rules(&rule("no-delete", "PreToolUse", "match.command = { effect = \"delete\" }")));
     let server = Server::start(&world);
     assert_eq!(world.mode("home/.local/share/agent-tracer/answers.sock"), 0o600);
-    let told = items(&server, "/api/v1/policies");
+    let told = &items(&server, "/api/v1/policies")[0];
     let source = world.path(USER).display().to_string();
-    assert_eq!(told, [json!({"name": "no-delete", "source": source, "enabled": true})]);
+    for (key, value) in [
+        ("name", json!("no-delete")),
+        ("source", json!(source)),
+        ("enabled", json!(true)),
+        ("origin", json!("user")),
+        ("events", json!(["PreToolUse"])),
+        ("decision", json!("deny")),
+        ("matches", json!(["a command whose effect is `delete`"])),
+        ("mode", json!("enforce")),
+        ("onOutage", json!("allow")),
+    ] {
+        assert_eq!(told[key], value, "{key}");
+    }
+    assert_eq!(told["counts"]["count"], 0);
     let mut session = session(&world);
     assert_eq!(session.run("ls"), "");
     let said = session.run("sudo bash -c 'rm -rf build'");
@@ -127,6 +140,15 @@ fn a_rule_denies_what_it_is_about_and_is_silent_about_everything_else() {
     assert_eq!(rows[0]["title"], "Denied by rule `no-delete`: Bash");
     assert_eq!(rows[0]["metadata"]["answeredBy"], "server");
     assert_eq!(rows[0]["metadata"]["ruleOutcome"], "deny");
+    let counts = &items(&server, "/api/v1/policies")[0]["counts"];
+    assert_eq!((&counts["count"], &counts["outcomes"]), (&json!(1), &json!({"deny": 1})));
+    let decided = items(&server, "/api/v1/policies/decisions?rule=no-delete&decision=deny&mode=enforce");
+    assert_eq!(decided.len(), 1, "{decided:?}");
+    assert_eq!(decided[0]["id"], rows[0]["id"]);
+    assert_eq!(decided[0]["inputs"]["event"], "PreToolUse");
+    let call = decided[0]["callId"].as_str().expect("the call");
+    let call = server.get(&format!("/api/v1/events/{call}"));
+    assert!(call.contains("\"toolName\":\"Bash\""), "{call}");
     server.end(nix::sys::signal::Signal::SIGTERM);
     assert!(!world.exists("home/.local/share/agent-tracer/answers.sock"));
     let said = session.run("rm -rf build");

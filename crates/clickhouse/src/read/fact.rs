@@ -109,6 +109,7 @@ impl Reader {
             let key = line.key();
             let about = About {
                 uid: task_id(&line.task),
+                agent: line.agent(),
                 session: line.session.clone(),
                 agent_type: line.agent_type.clone(),
                 background: line.background == 1,

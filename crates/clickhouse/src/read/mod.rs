@@ -8,6 +8,7 @@ mod find;
 mod follow;
 mod lists;
 mod numbers;
+mod rules;
 mod store;
 mod sums;
 mod task;

@@ -6,10 +6,12 @@ use agent_tracer_event::{FactId, Millis, TaskId};
 use agent_tracer_ledger::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
     FailureStat, FileStat, FileUse, Hit, LaneBins, Limit, Loop, McpStat, OutcomeCounts, Page, Permission,
-    Question, Row, SkillStat, SourceHealth, StoreHealth, Task, TaskSummary, Todo, ToolCall, ToolDurations,
-    ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
+    Question, Row, RuleDecision, RuleStat, SkillStat, SourceHealth, StoreHealth, Task, TaskSummary, Todo,
+    ToolCall, ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
 };
-use agent_tracer_ledger::{Answer, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone};
+use agent_tracer_ledger::{
+    Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone,
+};
 
 use super::Reader;
 
@@ -136,6 +138,14 @@ impl Store for Reader {
 
     fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
         Self::activity(self, range, buckets)
+    }
+
+    fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
+        Self::decisions(self, filter)
+    }
+
+    fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
+        Self::rules(self, range)
     }
 
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>> {

@@ -23,7 +23,7 @@ use crate::world::World;
 use crate::{engine, numbers};
 
 /// The questions that are compared.
-const COMPARED: [&str; 39] = [
+const COMPARED: [&str; 41] = [
     "activity",
     "agents",
     "attention",
@@ -31,6 +31,7 @@ const COMPARED: [&str; 39] = [
     "changes",
     "commands",
     "context",
+    "decisions",
     "durations",
     "event",
     "exploration",
@@ -43,6 +44,7 @@ const COMPARED: [&str; 39] = [
     "mcp",
     "permissions",
     "questions",
+    "rules",
     "search",
     "skills",
     "summary",
@@ -302,6 +304,7 @@ fn compare(
     }
     let now = Millis(last + 60_000);
     numbers::ask(&both, now, &tasks);
+    numbers::ask_of_decisions(&both, &tasks);
     for (turn, id) in ids.iter().enumerate() {
         ask_of_task(&both, now, id, turn);
         numbers::ask_of_task(&both, id, turn);
@@ -321,7 +324,7 @@ fn both_engines_answer_alike_about_every_captured_scenario() {
     let histories: Vec<Vec<Observed>> = scenarios()
         .iter()
         .filter(|scenario| scenario.name.contains(&only))
-        .map(|scenario| scenario.observed(None))
+        .map(|scenario| [scenario.observed(None), scenario.decided()].concat())
         .collect();
     let compared = compare(&fleet, "captured", &histories, 3);
     assert_eq!(compared, BTreeSet::from(COMPARED), "the list of compared questions is what was compared");

@@ -2,7 +2,9 @@
 
 use agent_tracer_event::{Agent, FactId, Kind, Millis, TaskId};
 use agent_tracer_ledger::view::{Page, Task};
-use agent_tracer_ledger::{Answer, Paging, Range, RowFilter, SearchFilter, Store, UsageBy, Utc, Zone};
+use agent_tracer_ledger::{
+    Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, UsageBy, Utc, Zone,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -103,6 +105,45 @@ pub(crate) fn ask(both: &Both, now: Millis, tasks: &[Task]) {
     same!(both, "limits", now, |store| store.limits(now));
     ask_what_changed(both);
     ask_words(both, tasks);
+}
+
+/// What rules decided: all of it, of one rule, of some endings, of a task, in a stretch of time.
+pub(crate) fn ask_of_decisions(both: &Both, tasks: &[Task]) {
+    let first = tasks.iter().map(|task| task.started_at.0).min().unwrap();
+    let last = tasks.iter().map(|task| task.last_event_at.0).max().unwrap();
+    let middle = Some(Millis(i64::midpoint(first, last)));
+    let some = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    let mut filters = vec![
+        DecisionFilter::default(),
+        DecisionFilter { rule: Some("rule-1".to_owned()), ..DecisionFilter::default() },
+        DecisionFilter { rule: Some("no such rule".to_owned()), ..DecisionFilter::default() },
+        DecisionFilter { outcomes: some(&["deny", "block_stop"]), ..DecisionFilter::default() },
+        DecisionFilter { statuses: some(&["dry_run"]), ..DecisionFilter::default() },
+        DecisionFilter {
+            rule: Some("rule-2".to_owned()),
+            statuses: some(&["enforced", "let_go"]),
+            outcomes: some(&["warn", "ask"]),
+            since: middle,
+            ..DecisionFilter::default()
+        },
+        DecisionFilter { until: middle, ..DecisionFilter::default() },
+    ];
+    for task in tasks.iter().take(12) {
+        let task = TaskId::parse(&task.id);
+        filters.push(DecisionFilter { task: task.clone(), ..DecisionFilter::default() });
+        filters.push(DecisionFilter { task, rule: Some("rule-0".to_owned()), ..DecisionFilter::default() });
+    }
+    for filter in filters {
+        same!(both, "decisions", filter, |store| every(7, |paging| store
+            .decisions(&DecisionFilter { paging, ..filter.clone() })));
+    }
+    let all =
+        every(500, |paging| both.sqlite.decisions(&DecisionFilter { paging, ..DecisionFilter::default() }));
+    assert!(!all.unwrap().is_empty(), "there is something to compare");
+    for range in ranges(tasks) {
+        let of = |paging| Range { paging, ..range.clone() };
+        same!(both, "rules", range, |store| ranked(2, "count", |paging| store.rules(&of(paging))));
+    }
 }
 
 /// What arrived since the beginning, in however many steps: every row once, in its newest state.

@@ -3,6 +3,7 @@
 use agent_tracer_event::{Kind, Lane};
 use serde_json::Value;
 
+use super::ruling;
 use crate::fold::Fact;
 
 macro_rules! lists {
@@ -52,6 +53,8 @@ lists! {
     Call = 13,
     /// Interrupted turns.
     Interrupt = 14,
+    /// What rules of the user's decided.
+    Rule = 15,
     /// Turns.
     Turn = 20,
 }
@@ -79,6 +82,7 @@ impl List {
             Kind::SessionEnded => Self::SessionEnd,
             Kind::PermissionRequest => Self::Permission,
             Kind::RuleLogged if text("ruleStatus") == Some("requested") => Self::Permission,
+            Kind::RuleLogged if text("rulePolicy") == Some(ruling::OURS) => Self::Rule,
             Kind::QuestionLogged => Self::Question,
             Kind::TodoLogged => Self::Todo,
             Kind::ContextSnapshot | Kind::ModelSwitched => Self::Context,
@@ -108,7 +112,7 @@ mod tests {
 
     #[test]
     fn stored_numbers_read_back() {
-        for list in [List::Other, List::Prompt, List::Response, List::Call, List::Turn] {
+        for list in [List::Other, List::Prompt, List::Response, List::Call, List::Rule, List::Turn] {
             assert_eq!(List::from_code(list.code()), list);
         }
         assert_eq!(List::from_code(99), List::Other);

@@ -11,6 +11,7 @@ pub mod latency;
 pub mod list;
 pub mod residual;
 pub mod row;
+pub mod ruling;
 pub mod shown;
 pub mod status;
 pub mod tally;

@@ -4,7 +4,7 @@ use agent_tracer_event::{CallState, Certainty, Channel, ErrorClass, FactId, Kind
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::List;
+use super::{List, ruling};
 use crate::fold::Fact;
 
 /// What of a fact is only shown, never asked for.
@@ -71,7 +71,8 @@ pub struct FactRow {
     pub duration: Option<i64>,
     /// The class of its error.
     pub error: Option<ErrorClass>,
-    /// Of a call or a permission: the same for the same input. Of a response: [`RECORD`], or none.
+    /// Of a call or a permission: the same for the same input. Of a response: [`RECORD`], or none. Of a decision: the
+    /// rule and what it came to ([`ruling::signature`]).
     pub signature: Option<i64>,
     /// How sure it is.
     pub certainty: Certainty,
@@ -128,6 +129,9 @@ impl FactRow {
             .title
             .filter(|title| !title.is_empty())
             .unwrap_or_else(|| fact.tool_name.clone().or_else(|| kind.map(plain_words)).unwrap_or_default());
+        let ruled = (list == List::Rule).then(|| {
+            ruling::signature(text("ruleId").unwrap_or_default(), text("ruleStatus"), text("ruleOutcome"))
+        });
         let is_record = list == List::Response && text("usageSource") == Some("record");
         Self {
             fact: number_of_fact,
@@ -143,7 +147,11 @@ impl FactRow {
             turn: fact.turn.as_deref().map(|turn| number(&format!("turn:{turn}"))),
             duration: duration.filter(|duration| *duration >= 0),
             error,
-            signature: signature.filter(|_| is_signed).map(u64::cast_signed).or(is_record.then_some(RECORD)),
+            signature: signature
+                .filter(|_| is_signed)
+                .map(u64::cast_signed)
+                .or(is_record.then_some(RECORD))
+                .or(ruled),
             certainty: fact.certainty,
             channels: channel_bits(&fact.channels),
             data: FactData {

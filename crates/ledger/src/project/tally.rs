@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::residual::Residual;
 use super::row::FactRow;
+use super::ruling::RuleKey;
 use super::time::Level;
 use super::{List, latency};
 
@@ -40,6 +41,8 @@ pub enum Dim {
     Skill = 6,
     /// Files by path: `n` counts reads, `failures` counts changes.
     File = 7,
+    /// Decisions by rule and what they came to ([`super::ruling::RuleKey`]): `ms` counts the microseconds they took.
+    Rule = 8,
 }
 
 impl Dim {
@@ -54,7 +57,7 @@ impl Dim {
     pub const fn levels(self) -> &'static [Level] {
         match self {
             Self::Activity | Self::Tool | Self::Model | Self::Error | Self::Skill => &Level::ALL,
-            Self::Command | Self::Mcp | Self::File => &[Level::Day, Level::Month],
+            Self::Command | Self::Mcp | Self::File | Self::Rule => &[Level::Day, Level::Month],
         }
     }
 
@@ -452,6 +455,11 @@ impl Tally {
         }
         if is_call {
             self.count_call(row, filing, sign);
+        }
+        if let Some(key) = RuleKey::of(row) {
+            let took = row.meta("decisionUs").and_then(Value::as_i64).unwrap_or(0).max(0);
+            let one = Measures { n: 1, ms: took, ..Measures::default() };
+            self.roll(Dim::Rule, row.occurred, filing, &key.text(), one.times(sign));
         }
     }
 

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 /// The version of the schema.
-pub(crate) const SCHEMA: i32 = 4;
+pub(crate) const SCHEMA: i32 = 5;
 
 /// Marks the file as ours: the letters `AgTr`.
 const APPLICATION: i32 = 0x4167_5472;
@@ -65,6 +65,11 @@ const MIGRATIONS: &[&str] = &[
        PRIMARY KEY (task, skill)
      ) WITHOUT ROWID;
      INSERT OR REPLACE INTO meta (key, value) VALUES ('prices', 2);",
+    // 5: decisions of rules have a list of their own. Where there are any, everything is counted anew.
+    "CREATE INDEX fact_rule ON fact (signature >> 8, occurred, ord, fact, task, signature) WHERE list = 15;
+     CREATE INDEX fact_ruled ON fact (occurred, ord, fact, task, signature) WHERE list = 15;
+     INSERT OR REPLACE INTO meta (key, value)
+       SELECT 'prices', 2 WHERE EXISTS (SELECT 1 FROM fact WHERE kind = 22);",
 ];
 
 /// Why a store cannot be opened.
@@ -378,6 +383,8 @@ mod tests {
         }
         conn.execute_batch(
             "DROP INDEX task_long;
+             DROP INDEX fact_rule;
+             DROP INDEX fact_ruled;
              CREATE TABLE first (
                dim, level, at, project, actor, key, n, failures, ms, wait_ms, input, output, cache_read, cache_write,
                reasoning, cost, unpriced, PRIMARY KEY (dim, level, at, project, actor, key)
@@ -391,10 +398,17 @@ mod tests {
         for table in ["task_skill", "activation", "sealed_model", "sealed_skill"] {
             conn.execute_batch(&format!("DROP TABLE {table}")).unwrap();
         }
+        let decision = "INSERT INTO fact (task, fact, kind, list, lane, occurred, ord, open, certainty, channels, changed, \
+             data) VALUES (1, 2, ?1, 13, 0, 0, 0, 0, 0, 0, 0, x'')";
+        conn.execute(decision, [agent_tracer_event::Kind::RuleLogged as i64]).unwrap();
         conn.pragma_update(None, "user_version", 1).unwrap();
+        conn.execute("INSERT INTO meta (key, value) VALUES ('prices', 77)", []).unwrap();
         drop(conn);
         let conn = open(&path).unwrap();
         assert_eq!(shape(&conn), expected);
+        let prices: i64 =
+            conn.query_row("SELECT value FROM meta WHERE key = 'prices'", [], |row| row.get(0)).unwrap();
+        assert_eq!(prices, 2, "what was counted before is counted anew");
         let sum = "SELECT dim, at, key, n, unpriced FROM rollup INDEXED BY rollup_top WHERE dim = 7";
         let kept: [i64; 5] = conn
             .query_row(sum, [], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]))

@@ -166,7 +166,7 @@ CREATE TABLE fact (
   turn     INTEGER,                 -- number of the turn's fact
   duration INTEGER,
   error    INTEGER,                 -- ErrorClass
-  signature INTEGER,                -- of a call or a permission: the same input has the same; of a response: 1 if the provider's account told it
+  signature INTEGER,                -- of a call or a permission: the same input has the same; of a response: 1 if the provider's account told it; of a decision: project::ruling
   certainty INTEGER NOT NULL,
   channels INTEGER NOT NULL,        -- bit set
   changed  INTEGER NOT NULL,        -- seq
@@ -184,6 +184,9 @@ CREATE INDEX fact_list ON fact (task, list, occurred, ord, fact, kind);
 CREATE INDEX fact_changed ON fact (changed);
 CREATE INDEX fact_open ON fact (task) WHERE open = 1;
 CREATE INDEX fact_signature ON fact (task, signature, occurred) WHERE signature IS NOT NULL;
+-- Decisions of rules, newest first: of one rule, and of all. The lowest byte of a signature says what it came to.
+CREATE INDEX fact_rule ON fact (signature >> 8, occurred, ord, fact, task, signature) WHERE list = 15;
+CREATE INDEX fact_ruled ON fact (occurred, ord, fact, task, signature) WHERE list = 15;
 CREATE INDEX fact_response ON fact (task, turn, signature) WHERE list = 9;
 
 -- Files touched by a call, and the sums of it.

@@ -8,6 +8,7 @@ mod health;
 mod insight;
 mod lists;
 mod row;
+mod rules;
 mod task;
 
 pub use activity::{ActivityBucket, LaneBin, LaneBins, LaneStrip};
@@ -24,6 +25,7 @@ pub use lists::{
     TodoStep, WebLookup,
 };
 pub use row::{EventDetail, Row, ToldEntry, ToolCall};
+pub use rules::{RuleDecision, RuleInputs, RuleStat};
 pub use task::{
     Residual, ResidualModel, SessionView, Task, TaskKind, TaskStatus, TaskSummary, TreeNode, Turn,
     UsageProvenance, UsageView, WaitingReason,

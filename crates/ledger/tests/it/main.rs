@@ -9,6 +9,7 @@
 mod channels;
 mod charts;
 mod commits;
+mod decisions;
 mod endings;
 mod lives;
 mod orders;

@@ -440,6 +440,23 @@ impl Story {
         self.tell(session.key.agent, Channel::Hook, vec![said]);
     }
 
+    /// A rule that spoke about a call of a session, a second after whatever was before.
+    pub(crate) fn decides(&mut self, session: &mut Session, rule: &str, status: &str, outcome: &str) {
+        session.now += 1_000;
+        let mut decision = self.entry(
+            session,
+            Subject::Event(Kind::RuleLogged),
+            Phase::Open,
+            format!("decision:{}:{rule}", session.now),
+            json!({"rulePolicy": "agent_tracer", "ruleId": rule, "ruleStatus": status, "ruleOutcome": outcome,
+                "ruleDecision": outcome, "ruleBasis": "applies", "ruleSource": "user", "answeredBy": "server",
+                "decisionUs": 300}),
+        );
+        decision.tool_name = Some("Bash".to_owned());
+        decision.tool_use_id = Some("w".to_owned());
+        self.tell(session.key.agent, Channel::Hook, vec![decision]);
+    }
+
     /// A session that now waits for a permission.
     pub(crate) fn asks(&mut self, name: &str, now: i64) -> Session {
         let mut session = self.session(Agent::ClaudeCode, name, now, PROJECTS[0]);

@@ -7,6 +7,7 @@ mod answer;
 mod insights;
 mod own;
 mod params;
+mod policies;
 mod tasks;
 mod zone;
 
@@ -50,7 +51,7 @@ pub(crate) struct Endpoint {
 
 /// Every question.
 pub(crate) fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
-    [tasks::ENDPOINTS, insights::ENDPOINTS, own::ENDPOINTS].into_iter().flatten()
+    [tasks::ENDPOINTS, insights::ENDPOINTS, policies::ENDPOINTS, own::ENDPOINTS].into_iter().flatten()
 }
 
 /// Where the query API lives.
@@ -124,6 +125,7 @@ mod tests {
             "/agents",
             "/loops",
             "/policies",
+            "/policies/decisions",
             "/settings",
         ] {
             assert!(there.contains(path), "{path}");

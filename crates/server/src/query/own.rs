@@ -1,6 +1,6 @@
-//! Questions about the tracer itself: health, settings, policies.
+//! Questions about the tracer itself: health, settings.
 
-use agent_tracer_ledger::view::{Health, Page};
+use agent_tracer_ledger::view::Health;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -30,18 +30,6 @@ pub(crate) struct Settings {
     pub(crate) own_prices: u64,
     /// Whether the asker may change things: with the token, or in a browser that opened the one-time link.
     pub(crate) may_write: bool,
-}
-
-/// A rule that acts on what agents do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Policy {
-    /// Its name.
-    pub(crate) name: String,
-    /// The file it stands in.
-    pub(crate) source: String,
-    /// Whether it acts.
-    pub(crate) enabled: bool,
 }
 
 /// Gathers how everything is.
@@ -113,19 +101,6 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                 own_prices: app.config.own_prices,
                 may_write: asked.may_write,
             })
-        },
-    },
-    Endpoint {
-        path: "/policies",
-        operation: "listPolicies",
-        summary: "Rules that act on what agents do.",
-        params: &[],
-        shape: page::<Policy>,
-        ages: Ages::Always,
-        ask: |app, _| {
-            let rules = (app.doors.rules)().into_iter();
-            let told = rules.map(|rule| Policy { name: rule.name, source: rule.source, enabled: rule.acts });
-            write(&Page::whole(told.collect()))
         },
     },
 ];

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::{Batch, Full, Ledger, Options, Receipt};
 use agent_tracer_server::{
-    Append, AppendError, Config, DeadLetters, Done, Doors, Live, PeerIs, Privacy, Server, SpoolView, serve,
+    Append, AppendError, Config, DeadLetters, Done, Doors, Live, PeerIs, Privacy, RulesInForce, Server,
+    SpoolView, serve,
 };
 use serde_json::{Value, json};
 
@@ -57,7 +58,7 @@ impl Real {
             clock: Arc::new(|| Millis(NOW)),
             spool: Arc::new(SpoolView::default),
             dead_letters: DeadLetters::none(),
-            rules: Arc::new(Vec::new),
+            rules: Arc::new(RulesInForce::default),
             privacy: Arc::new(|| Arc::new(Privacy::default())),
             excluded: agent_tracer_server::Remembered::default(),
             unrecorded: Arc::new(|_| false),

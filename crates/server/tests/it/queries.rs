@@ -3,7 +3,9 @@
 use std::io::Read;
 use std::sync::atomic::Ordering;
 
-use agent_tracer_event::Kind;
+use agent_tracer_event::{Kind, Millis};
+use agent_tracer_ledger::view::RuleStat;
+use serde_json::{Value, json};
 
 use crate::world::{NOW, World, config, task};
 
@@ -80,6 +82,20 @@ fn parameters_reach_the_store_as_they_were_meant() {
     asks("/api/v1/usage", &["Day 0"]);
     asks("/api/v1/search?tool=Bash", &["\"Bash\""]);
     asks("/api/v1/search?q=x&tool=Bash&state=failed&longerThanMs=5", &["\"Bash\"", "\"failed\"", "Some(5)"]);
+    asks(
+        &format!(
+            "/api/v1/policies/decisions?rule=no-write&decision=deny,ask&mode=enforce&task={id}&since=-24h&limit=9"
+        ),
+        &[
+            "\"no-write\"",
+            "[\"deny\", \"ask\"]",
+            "\"enforced\", \"held_back\", \"let_go\"",
+            &id,
+            &day_ago,
+            "limit: 9",
+        ],
+    );
+    asks("/api/v1/policies/decisions?mode=dry_run", &["statuses: [\"dry_run\"]", "task: None"]);
     asks("/api/v1/activity?buckets=12&project=%2Fp", &["activity 12", "\"/p\""]);
 }
 
@@ -205,5 +221,38 @@ fn a_dead_letter_is_told_and_goes_back_once() {
     for name in ["..%2f..%2ftoken", "%00", "."] {
         let answer = world.post(&format!("/api/v1/dead-letters/{name}/requeue"), &serde_json::json!({}));
         assert_eq!(answer.status, 404, "{name}");
+    }
+}
+
+#[test]
+fn rules_are_listed_with_their_files_and_with_what_they_decided() {
+    let world = World::new();
+    let stat = |rule: &str, project: Option<&str>, count: u64| RuleStat {
+        rule: rule.to_owned(),
+        project: project.map(str::to_owned),
+        count,
+        last_at: Some(Millis(NOW)),
+        ..RuleStat::default()
+    };
+    *world.memory.rules.lock().unwrap() =
+        vec![stat("no-write", Some("/srv/api"), 5), stat("gone", None, 3), stat("no-write", None, 2)];
+    let told = world.get("/api/v1/policies?since=-24h").json();
+    let day_ago = format!("Millis({})", NOW - 86_400_000);
+    assert!(world.memory.asked().last().unwrap().contains(&day_ago));
+    let counts: Vec<(&Value, &Value)> = told["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| (&item["project"], &item["counts"]["count"]))
+        .collect();
+    assert_eq!(counts, [(&Value::Null, &json!(2)), (&json!("/srv/api"), &json!(5))], "each its own");
+    assert_eq!(told["items"][0]["name"], "no-write");
+    assert_eq!(told["items"][0]["matches"], json!(["tool is `Write`"]));
+    assert_eq!(told["items"][0]["counts"]["lastAt"], Millis(NOW).to_string());
+    assert_eq!(told["past"][0]["rule"], "gone");
+    assert_eq!(told["files"][0]["path"], "/home/dev/policy.toml");
+    assert_eq!((&told["deadlineMs"], &told["problems"]), (&json!(50), &json!(["something"])));
+    for wrong in ["decision=maybe", "mode=off", "task=x", "colour=red"] {
+        assert_eq!(world.get(&format!("/api/v1/policies/decisions?{wrong}")).status, 400, "{wrong}");
     }
 }

@@ -10,8 +10,8 @@ use agent_tracer_event::{
 };
 use agent_tracer_ledger::view::*;
 use agent_tracer_ledger::{
-    Answer, Batch, Observed, Paging, QueryError, Range, Receipt, RowFilter, SearchFilter, Store, TaskFilter,
-    UsageBy, Verdict, Zone,
+    Answer, Batch, DecisionFilter, Observed, Paging, QueryError, Range, Receipt, RowFilter, SearchFilter,
+    Store, TaskFilter, UsageBy, Verdict, Zone,
 };
 use agent_tracer_server::{Append, AppendError, Done};
 
@@ -50,6 +50,7 @@ pub(crate) struct Memory {
     pub(crate) tools: Mutex<Vec<ToolStat>>,
     pub(crate) durations: Mutex<Vec<ToolDurations>>,
     pub(crate) agents: Mutex<Vec<AgentStat>>,
+    pub(crate) rules: Mutex<Vec<RuleStat>>,
     pub(crate) full: AtomicBool,
     pub(crate) refuses: Mutex<Option<AppendError>>,
     /// Every question waits until this is set.
@@ -324,6 +325,13 @@ impl Store for Memory {
     }
     fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
         self.empty(&format!("activity {buckets} {range:?}"))
+    }
+    fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
+        self.empty(&format!("decisions {filter:?}"))
+    }
+    fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
+        let rules = self.rules.lock().unwrap().clone();
+        self.note(format!("rules {range:?}"), Page::whole(rules))
     }
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>> {
         self.empty(&format!("search {filter:?}"))

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use agent_tracer_event::{Agent, Millis, TaskKey};
 use agent_tracer_privacy as privacy;
 use agent_tracer_server::{
-    Asset, Config, DeadLetter, DeadLetters, Doors, Live, PeerIs, Privacy, Requeued, ServeError, Server,
-    SpoolView, serve,
+    Asset, Config, DeadLetter, DeadLetters, Doors, Live, PeerIs, PolicyFile, Privacy, Requeued, RuleInForce,
+    RulesInForce, ServeError, Server, SpoolView, serve,
 };
 use serde_json::Value;
 
@@ -55,7 +55,7 @@ impl World {
             },
             spool: Arc::new(|| SpoolView::with_lost([("full".to_owned(), 3)].into())),
             dead_letters: dead_letters(),
-            rules: Arc::new(Vec::new),
+            rules: Arc::new(rules),
             privacy: {
                 let privacy = privacy.clone();
                 Arc::new(move || privacy.lock().unwrap().clone())
@@ -123,4 +123,26 @@ fn asset(name: &str) -> Option<Asset> {
         _ => return None,
     };
     Some(Asset { content_type, plain, gzip, brotli: None })
+}
+
+/// One rule of the user's and one of a project.
+fn rules() -> RulesInForce {
+    let rule = |name: &str, project: Option<&str>| RuleInForce {
+        name: name.to_owned(),
+        project: project.map(str::to_owned),
+        decision: "deny".to_owned(),
+        matches: vec!["tool is `Write`".to_owned()],
+        enabled: true,
+        ..RuleInForce::default()
+    };
+    RulesInForce {
+        files: vec![PolicyFile {
+            path: "/home/dev/policy.toml".to_owned(),
+            rules: 1,
+            ..PolicyFile::default()
+        }],
+        rules: vec![rule("no-write", None), rule("no-write", Some("/srv/api"))],
+        deadline_ms: 50,
+        problems: vec!["something".to_owned()],
+    }
 }

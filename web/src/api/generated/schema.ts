@@ -1011,21 +1011,44 @@ export interface components {
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
         };
-        /** @description A rule that acts on what agents do. */
-        Policy: {
-            /** @description Whether it acts. */
-            enabled: boolean;
-            /** @description Its name. */
-            name: string;
-            /** @description The file it stands in. */
-            source: string;
-        };
-        /** @description A part of a list, and where the next part begins. */
-        PolicyPage: {
-            /** @description The items of this part, in the list's order. */
+        /** @description The rules that act on what agents do, and what they did. */
+        Policies: {
+            /**
+             * Format: int32
+             * @description How long a hook waits for an answer, in milliseconds.
+             */
+            deadlineMs: number;
+            /** @description The files that they stand in, the user's first. */
+            files: components["schemas"]["PolicyFile"][];
+            /** @description The rules in force, the user's first, in the order of their files. */
             items: components["schemas"]["Policy"][];
-            /** @description Give this as `cursor` to get the next part. Absent at the end. */
-            nextCursor?: string;
+            /** @description What rules decided that are in force no longer. */
+            past: components["schemas"]["RuleStat"][];
+            /** @description What is wrong with the rules. */
+            problems: string[];
+        };
+        /** @description A rule that acts on what agents do. */
+        Policy: components["schemas"]["RuleInForce"] & {
+            /** @description How often it decided what. `lastAt` knows no `since` and no `until`. */
+            counts: components["schemas"]["RuleStat"];
+        };
+        /** @description A file of rules, as far as the server tells of it. */
+        PolicyFile: {
+            /** @description Whose it is: `user`, `project` (it may only deny, ask and warn) or `trusted_project`. */
+            origin: string;
+            /** @description The file. */
+            path: string;
+            /** @description Why the rules in force are not those of the file as it is now. */
+            problem?: string | null;
+            /** @description The root of the project, if it is a project's. */
+            project?: string | null;
+            /**
+             * Format: int64
+             * @description How many rules of it are in force.
+             */
+            rules: number;
+            /** @description The SHA-256 of the rules in force, which is what `policy trust` remembers; absent if none are. */
+            sha256?: string | null;
         };
         /** @description One event. */
         PostedEvent: {
@@ -1294,6 +1317,59 @@ export interface components {
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
         };
+        /** @description One rule that spoke about one event. */
+        RuleDecision: {
+            /** @description Who decided: `server`, `guard` or `outage`. */
+            answeredBy: string;
+            /** @description Why it spoke: `applies`, `outage`, `not_possible` or `let_go`. */
+            basis: string;
+            /** @description The row of the call that it is about. */
+            callId?: string | null;
+            /** @description What the rule wants: `allow`, `rewrite`, `warn`, `ask`, `deny`, `stop`, or `silent`. */
+            decision: string;
+            /** @description The row's id. */
+            id: string;
+            /** @description What it was decided on. */
+            inputs: components["schemas"]["RuleInputs"];
+            /** @description Whether it acts: `enforce` or `dry_run`. */
+            mode: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            occurredAt: string;
+            /** @description Whose rule: `user`, `project` or `trusted_project`. */
+            origin: string;
+            /** @description What that comes to: `allow`, `rewrite`, `warn`, `ask`, `deny` or `block_stop`. */
+            outcome: string;
+            /** @description The rule. */
+            rule: string;
+            /** @description The root of the rule's project; absent if it is the user's. */
+            ruleProject?: string | null;
+            /** @description How much a person should care; absent where nobody could ask the rule. */
+            severity?: string | null;
+            /**
+             * @description How it counted: `enforced`, `dry_run`, `held_back` (the project is not trusted) or `let_go` (an end was put off as
+             *     often as it may be).
+             */
+            status: string;
+            /** @description The task. */
+            taskId: string;
+            /** @description What a person reads. */
+            title: string;
+            /**
+             * Format: int64
+             * @description How long that took, in microseconds.
+             */
+            tookUs?: number | null;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        RuleDecisionPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["RuleDecision"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
         /** @description What one rule would have done. */
         RuleFound: {
             /** @description What it wants. */
@@ -1322,6 +1398,103 @@ export interface components {
             notJudged: components["schemas"]["NotJudged"][];
             /** @description Whose it is: `user`, `project` or `trusted_project`. */
             origin: string;
+        };
+        /** @description A rule that is in force, as far as the server tells of it. */
+        RuleInForce: {
+            /** @description What it wants: `allow`, `rewrite`, `warn`, `ask`, `deny` or `stop`. */
+            decision: string;
+            /** @description What it is for. */
+            description?: string | null;
+            /** @description Whether it acts: not if it only rehearses, or is a project's that may not. */
+            enabled: boolean;
+            /** @description The events at which it speaks. */
+            events: string[];
+            /**
+             * Format: int64
+             * @description Where in the file, counted from one.
+             */
+            line: number;
+            /** @description What has to be so, each a line that a person reads; none means every such event. */
+            matches: string[];
+            /** @description `enforce` or `dry_run`. */
+            mode: string;
+            /** @description Its name. */
+            name: string;
+            /** @description What holds when nobody can tell whether it applies: `allow`, `ask` or `deny`. */
+            onOutage: string;
+            /** @description Whose it is: `user`, `project` or `trusted_project`. */
+            origin: string;
+            /** @description The root of the project, if it is a project's. */
+            project?: string | null;
+            /** @description What the model is told. */
+            reason?: string;
+            /** @description How much a person should care: `info`, `low`, `medium`, `high` or `critical`. */
+            severity: string;
+            /** @description The file it stands in. */
+            source: string;
+        };
+        /** @description What a decision was made on: ids, names and places. What the agent wanted to do stands in the call's own row. */
+        RuleInputs: {
+            /** @description The product. */
+            agent: string;
+            /** @description The type of agent. */
+            agentType: string;
+            /** @description Where it worked. */
+            cwd?: string | null;
+            /** @description The event that the agent told. */
+            event?: string | null;
+            /** @description Whether it is a subagent. */
+            isSubagent: boolean;
+            /** @description The tool. */
+            toolName?: string | null;
+            /** @description The agent's id of the call. */
+            toolUseId?: string | null;
+        };
+        /** @description How often one rule decided what. */
+        RuleStat: {
+            /**
+             * Format: int64
+             * @description How often it spoke at all.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description How often it only rehearsed.
+             */
+            dryRun: number;
+            /**
+             * Format: int64
+             * @description How often that counted.
+             */
+            enforced: number;
+            /**
+             * Format: int64
+             * @description How often it was held back, because its project is not trusted.
+             */
+            heldBack: number;
+            /**
+             * Format: date-time
+             * @description When it last spoke, as far as its decisions are kept.
+             */
+            lastAt?: string | null;
+            /**
+             * Format: int64
+             * @description How often it let go of an end that it had put off as often as it may.
+             */
+            letGo: number;
+            /**
+             * Format: int64
+             * @description How long a decision took on average, in microseconds.
+             */
+            meanUs: number;
+            /** @description How often it came to what, rehearsals included. */
+            outcomes: {
+                [key: string]: number;
+            };
+            /** @description The root of its project; absent if it is the user's. */
+            project?: string | null;
+            /** @description The rule. */
+            rule: string;
         };
         /** @description One stay of a process in a task: a start or a resume, and its end. */
         SessionView: {

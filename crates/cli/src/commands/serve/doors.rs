@@ -1,6 +1,7 @@
 //! What the server is given.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_answers::Book;
@@ -10,8 +11,8 @@ use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
 use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
 use agent_tracer_policy::Mode;
 use agent_tracer_server::{
-    Acts, Append, AppendError, Ask, DeadLetter, DeadLetters, Done, Doors, Live, Privacy, Requeued,
-    RuleInForce, SpoolView,
+    Acts, Append, AppendError, Ask, DeadLetter, DeadLetters, Done, Doors, Live, PolicyFile, Privacy,
+    Requeued, RuleInForce, RulesInForce, SpoolView,
 };
 use agent_tracer_spool::{Home, Spool, doorbell};
 
@@ -77,15 +78,43 @@ impl Shared {
 }
 
 /// The rules that are in force now.
-fn rules(book: &Arc<Book>) -> Ask<Vec<RuleInForce>> {
+fn rules(book: &Arc<Book>) -> Ask<RulesInForce> {
     let book = Arc::clone(book);
     Arc::new(move || {
-        let told = book.rules().into_iter().map(|listed| RuleInForce {
-            acts: listed.rule.mode == Mode::Enforce && listed.origin.may(listed.rule.decision),
-            source: listed.path.display().to_string(),
-            name: listed.rule.name,
+        let shown = |path: &Path| path.display().to_string();
+        let files = book.files().into_iter().map(|file| PolicyFile {
+            path: shown(&file.path),
+            project: file.project.as_deref().map(shown),
+            origin: file.origin.as_str().to_owned(),
+            sha256: Some(file.sha256).filter(|hash| !hash.is_empty()),
+            rules: file.rules as u64,
+            problem: file.wrong,
         });
-        told.collect()
+        let rules = book.rules().into_iter().map(|listed| {
+            let rule = listed.rule;
+            RuleInForce {
+                enabled: rule.mode == Mode::Enforce && listed.origin.may(rule.decision),
+                source: shown(&listed.path),
+                line: rule.line as u64,
+                origin: listed.origin.as_str().to_owned(),
+                project: listed.project.as_deref().map(shown),
+                events: rule.events.iter().map(|event| event.as_str().to_owned()).collect(),
+                decision: rule.decision.as_str().to_owned(),
+                matches: rule.in_words(),
+                mode: rule.mode.as_str().to_owned(),
+                severity: rule.severity.as_str().to_owned(),
+                on_outage: rule.on_outage.as_str().to_owned(),
+                name: rule.name,
+                description: rule.description,
+                reason: rule.reason,
+            }
+        });
+        RulesInForce {
+            files: files.collect(),
+            rules: rules.collect(),
+            deadline_ms: book.deadline_ms(),
+            problems: book.problems(),
+        }
     })
 }
 

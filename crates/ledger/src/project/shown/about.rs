@@ -17,6 +17,8 @@ pub const MOST_STAYS: u32 = 1_000;
 pub struct About {
     /// The task's id.
     pub uid: TaskId,
+    /// The product.
+    pub agent: Agent,
     /// The agent's id of the session.
     pub session: String,
     /// The type of its agent.

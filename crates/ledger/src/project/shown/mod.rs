@@ -8,6 +8,7 @@ pub mod lanes;
 pub mod limits;
 mod lists;
 pub mod numbers;
+mod rules;
 mod task;
 mod turns;
 
@@ -16,5 +17,6 @@ pub use context::thinned;
 pub use lists::{
     CALLS, command_run, duration, exploration, number, permission, question, tool_call, web_lookup,
 };
+pub use rules::{decision, rule_stats};
 pub use task::Seen;
 pub use turns::{Called, MOST_SESSIONS, MOST_TODOS, active_ms, compactions, sessions, todos, turn};

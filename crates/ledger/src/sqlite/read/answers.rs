@@ -4,14 +4,16 @@ use agent_tracer_event::{FactId, Millis, TaskId};
 
 use super::{
     SqliteStore, activity, attention, blocks, context, detail, files, health, insights, lanes, limits, lists,
-    loops, parts, search, summary, task, tasks, turns, usage,
+    loops, parts, rules, search, summary, task, tasks, turns, usage,
 };
-use crate::store::{Answer, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone};
+use crate::store::{
+    Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone,
+};
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
     FailureStat, FileStat, FileUse, Hit, LaneBins, Limit, Loop, McpStat, OutcomeCounts, Page, Permission,
-    Question, Row, SkillStat, SourceHealth, StoreHealth, Task, TaskSummary, Todo, ToolCall, ToolDurations,
-    ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
+    Question, Row, RuleDecision, RuleStat, SkillStat, SourceHealth, StoreHealth, Task, TaskSummary, Todo,
+    ToolCall, ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
 };
 
 impl Store for SqliteStore {
@@ -137,6 +139,14 @@ impl Store for SqliteStore {
 
     fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
         self.ask(|conn| activity::activity(conn, range, buckets))
+    }
+
+    fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
+        self.ask(|conn| rules::decisions(conn, filter))
+    }
+
+    fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
+        self.ask(|conn| rules::rules(conn, range))
     }
 
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>> {

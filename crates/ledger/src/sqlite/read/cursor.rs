@@ -37,6 +37,8 @@ pub enum List {
     Usage = 9,
     /// Hits.
     Search = 10,
+    /// Decisions of rules.
+    Decisions = 11,
 }
 
 /// How many items a page may have.

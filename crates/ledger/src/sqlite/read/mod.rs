@@ -28,6 +28,7 @@ mod plans;
 mod pool;
 mod rollup;
 mod row;
+mod rules;
 mod search;
 pub mod silence;
 pub mod spent;

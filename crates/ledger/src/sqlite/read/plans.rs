@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 
 use super::Follower;
-use crate::store::{Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc};
+use crate::store::{DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc};
 use crate::view::{TaskKind, TaskStatus};
 use crate::{Batch, Ledger, Options};
 
@@ -42,6 +42,7 @@ fn ledger() -> (Ledger, tempfile::TempDir, i64) {
     let mut session = story.asks("asks", now - HOUR_MS);
     story.at_once(&mut session, 3);
     story.rests(&mut session);
+    story.decides(&mut session, "rule-1", "enforced", "deny");
     ledger.append(Batch { observed: story.observed, ..Batch::default() }).unwrap();
     ledger.finish_search().unwrap();
     (ledger, folder, now)
@@ -191,6 +192,26 @@ fn ask_of_ranges(store: &dyn Store, now: Millis) {
     }
 }
 
+fn ask_of_decisions(store: &dyn Store, tasks: &[TaskId]) {
+    let rule = || Some("rule-1".to_owned());
+    let mut filters = vec![
+        DecisionFilter::default(),
+        DecisionFilter {
+            since: Some(Millis(BEGIN)),
+            until: Some(Millis(i64::MAX)),
+            ..DecisionFilter::default()
+        },
+        DecisionFilter { rule: rule(), outcomes: vec!["deny".to_owned()], ..DecisionFilter::default() },
+    ];
+    for task in tasks {
+        filters.push(DecisionFilter { task: Some(task.clone()), rule: rule(), ..DecisionFilter::default() });
+    }
+    for filter in filters {
+        every(|paging| store.decisions(&DecisionFilter { paging, ..filter.clone() }));
+    }
+    assert!(!every(|paging| store.rules(&Range { paging, ..Range::default() })).is_empty());
+}
+
 /// Why a line of a plan is not allowed, if it is not.
 fn complaint(statement: &str, line: &str) -> Option<&'static str> {
     // Tables whose size has nothing to do with how much happened.
@@ -223,7 +244,9 @@ fn complaint(statement: &str, line: &str) -> Option<&'static str> {
     if walks && !line.contains("COVERING") {
         return Some("reads rows of tasks that it does not show");
     }
-    let must_cover = line.contains("INDEX fact_time") || line.contains("INDEX rollup_top");
+    let must_cover = line.contains("INDEX fact_time")
+        || line.contains("INDEX fact_ruled")
+        || line.contains("INDEX rollup_top");
     if must_cover && !line.contains("COVERING") {
         return Some("reads rows that it only counts");
     }
@@ -235,10 +258,12 @@ fn no_statement_reads_what_it_does_not_show() {
     let (ledger, folder, now) = ledger();
     let store = ledger.store();
     let now = Millis(now);
-    for id in ask_of_tasks(store.as_ref(), now) {
-        ask_of_task(store.as_ref(), now, &id);
-        ask_of_the_past(&ledger, &id);
+    let ids = ask_of_tasks(store.as_ref(), now);
+    for id in &ids {
+        ask_of_task(store.as_ref(), now, id);
+        ask_of_the_past(&ledger, id);
     }
+    ask_of_decisions(store.as_ref(), &ids);
     ask_of_ranges(store.as_ref(), now);
     assert!(!store.changes(0, 10).unwrap().is_empty());
     store.seq().unwrap();

@@ -42,8 +42,9 @@ impl<'conn> RowBuilder<'conn> {
 }
 
 fn about(conn: &Connection, task: i64) -> rusqlite::Result<About> {
-    let mut find =
-        conn.prepare_cached("SELECT uid, session, agent_type, background, started FROM task WHERE id = ?1")?;
+    let mut find = conn.prepare_cached(
+        "SELECT uid, session, agent_type, background, started, agent FROM task WHERE id = ?1",
+    )?;
     let found = find
         .query_row([task], |row| {
             let uid: String = row.get(0)?;
@@ -53,12 +54,14 @@ fn about(conn: &Connection, task: i64) -> rusqlite::Result<About> {
                 row.get::<_, i64>(2)?,
                 row.get::<_, bool>(3)?,
                 row.get::<_, i64>(4)?,
+                row.get::<_, i64>(5)?,
             ))
         })
         .optional()?;
-    let (uid, session, agent_type, background, started) = found.unwrap_or_default();
+    let (uid, session, agent_type, background, started, agent) = found.unwrap_or_default();
     Ok(About {
         uid: task_id(&uid),
+        agent: agent_at(agent),
         session,
         agent_type: words::text(conn, agent_type)?
             .filter(|text| !text.is_empty())

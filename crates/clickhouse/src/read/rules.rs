@@ -1,0 +1,117 @@
+//! What rules of the user's decided, newest first, and how often each of them did.
+
+use std::collections::HashMap;
+
+use agent_tracer_event::Millis;
+use agent_tracer_ledger::engine::cursor::{self, List as Listing};
+use agent_tracer_ledger::project::List;
+use agent_tracer_ledger::project::ruling::{RuleKey, rule_number, wanted};
+use agent_tracer_ledger::project::shown;
+use agent_tracer_ledger::project::tally::Dim;
+use agent_tracer_ledger::view::{Page, RuleDecision, RuleStat};
+use agent_tracer_ledger::{Answer, DecisionFilter, Range};
+use clickhouse::Row;
+use serde::Deserialize;
+
+use super::sums::By;
+use super::task::PLACE;
+use super::{Key, Reader, keys_in};
+use crate::fleet::literal;
+
+/// When a rule last came to something.
+#[derive(Row, Deserialize)]
+struct Last {
+    key: String,
+    at: i64,
+}
+
+impl Reader {
+    /// A page of decisions, newest first.
+    ///
+    /// # Errors
+    /// If there is no such task, the cursor is none of this list, or the database cannot answer.
+    pub fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
+        let after = cursor::place::<4>(Listing::Decisions, &filter.paging)?;
+        let limit = cursor::limit(&filter.paging);
+        let mut all = vec![self.mine(), format!("list = {}", List::Rule.code())];
+        if let Some(id) = &filter.task {
+            let key = self.line(id)?.key();
+            all.push(format!("owner = {} AND task = {}", literal(&key.owner), literal(&key.task)));
+        }
+        all.extend(
+            filter.rule.as_ref().map(|rule| format!("bitShiftRight(signature, 8) = {}", rule_number(rule))),
+        );
+        let (statuses, outcomes) = wanted(&filter.statuses, &filter.outcomes);
+        for (bits, place) in [(statuses, "bitShiftRight(signature, 4)"), (outcomes, "signature")] {
+            if bits >= 0 {
+                all.push(format!("bitTest({bits}, bitAnd({place}, 15))"));
+            }
+        }
+        all.extend(filter.since.map(|since| format!("occurred >= {}", since.0)));
+        all.extend(filter.until.map(|until| format!("occurred < {}", until.0)));
+        if let Some([occurred, order, fact, task]) = after {
+            all.push(format!("(occurred, ord, fact, {PLACE}) < ({occurred}, {order}, {fact}, {task})"));
+        }
+        let found = self.facts(&format!(
+            "WHERE {} ORDER BY occurred DESC, ord DESC, fact DESC, {PLACE} DESC LIMIT {}",
+            all.join(" AND "),
+            limit + 1
+        ))?;
+        let page = cursor::cut(Listing::Decisions, limit, found, |stored| {
+            [stored.row.occurred, stored.row.order, stored.row.fact, stored.place]
+        });
+        let mut keys: Vec<Key> = page.items.iter().map(|stored| stored.key.clone()).collect();
+        keys.sort();
+        keys.dedup();
+        let lines = match keys.is_empty() {
+            true => Vec::new(),
+            false => self.task_lines(&format!("WHERE (owner, task) IN {}", keys_in(&keys)))?,
+        };
+        let abouts = self.abouts(&lines)?;
+        let items = page
+            .items
+            .iter()
+            .filter_map(|stored| Some(shown::decision(abouts.get(&stored.key)?, &stored.row)))
+            .collect();
+        Ok(Page { items, next_cursor: page.next_cursor })
+    }
+
+    /// How often each rule decided what, most decisions first.
+    ///
+    /// # Errors
+    /// If the range or its cursor is wrong, or the database cannot answer.
+    pub fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
+        cursor::place::<2>(Listing::Ranked, &range.paging)?;
+        let Some(span) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let sums = self.sums(Dim::Rule, span, self.of_range(range).as_deref(), By::Key)?;
+        let sums = sums.into_iter().map(|summed| (RuleKey::parse(&summed.key), summed.sums));
+        let stats: Vec<(i64, RuleStat)> = (0..).zip(shown::rule_stats(sums)).collect();
+        let last = if stats.is_empty() { HashMap::new() } else { self.last_of_rules()? };
+        let page = cursor::page(Listing::Ranked, &range.paging, stats, |(place, stat)| {
+            [-i64::try_from(stat.count).unwrap_or(i64::MAX), *place]
+        })?;
+        Ok(page.map(|(_, mut stat)| {
+            let whose = (stat.rule.clone(), stat.project.clone().unwrap_or_default());
+            stat.last_at = last.get(&whose).copied().map(Millis);
+            stat
+        }))
+    }
+
+    /// When each rule last spoke, by its name and its project.
+    fn last_of_rules(&self) -> Answer<HashMap<(String, String), i64>> {
+        let lines = self.rows::<Last>(&format!(
+            "SELECT key, max(occurred) AS at FROM fact FINAL ARRAY JOIN sums.dim AS dim, sums.key AS key \
+             WHERE {} AND list = {} AND dim = {} GROUP BY key",
+            self.mine(),
+            List::Rule.code(),
+            Dim::Rule.code()
+        ))?;
+        let mut last: HashMap<(String, String), i64> = HashMap::new();
+        for line in lines {
+            let key = RuleKey::parse(&line.key);
+            let at = last.entry((key.rule, key.project)).or_insert(line.at);
+            *at = line.at.max(*at);
+        }
+        Ok(last)
+    }
+}

@@ -1,0 +1,151 @@
+//! What rules of the user's decided, newest first, and how often each of them did.
+//!
+//! Decisions have an index of their own, of all and of each rule, in which what they came to can be seen. A question
+//! about a rare ending walks that index and stops after so many entries, with a cursor to go on from.
+
+use std::collections::BTreeMap;
+
+use agent_tracer_event::Millis;
+use rusqlite::{Connection, params};
+
+use super::cursor::{self, List as Listing};
+use super::insights::asked;
+use super::row::RowBuilder;
+use super::text::Texts;
+use super::{rollup, stream, task};
+use crate::project::List;
+use crate::project::ruling::{RuleKey, rule_number, wanted};
+use crate::project::shown;
+use crate::project::tally::Dim;
+use crate::sqlite::facts;
+use crate::store::{Answer, DecisionFilter, Range};
+use crate::view::{Page, RuleDecision, RuleStat};
+
+/// So many entries of the index are looked at for one page.
+const LOOKED_AT: usize = 50_000;
+
+/// So many decisions of rules with one name are looked at for the last of each.
+const LAST_OF: i64 = 500;
+
+/// A place among decisions: when, order, fact, task.
+type Place = [i64; 4];
+
+/// What a walk found: rows by number, and where it stopped if there is more.
+struct Walked {
+    found: Vec<i64>,
+    next: Option<Place>,
+}
+
+/// A page of decisions.
+pub(crate) fn decisions(conn: &Connection, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
+    let after = cursor::place::<4>(Listing::Decisions, &filter.paging)?;
+    let task = filter.task.as_ref().map(|id| task::number(conn, id)).transpose()?;
+    let walked = walk(conn, filter, task, after)?;
+    let mut builder = RowBuilder::new(conn);
+    let mut items = Vec::with_capacity(walked.found.len());
+    for id in walked.found {
+        if let Some(stored) = stream::by_id(conn, id)? {
+            items.push(shown::decision(builder.about(stored.task)?.as_ref(), &stored.row));
+        }
+    }
+    let next_cursor = walked.next.map(|place| cursor::write(Listing::Decisions, &place));
+    Ok(Page { items, next_cursor })
+}
+
+fn walk(
+    conn: &Connection,
+    filter: &DecisionFilter,
+    task: Option<i64>,
+    after: Option<Place>,
+) -> rusqlite::Result<Walked> {
+    // Whose decisions are walked over: a task's, else a rule's, else everybody's.
+    let (index, whose, value) = match (task, &filter.rule) {
+        (Some(task), _) => ("fact_list", "task = ?7", task),
+        (None, Some(rule)) => ("fact_rule", "signature >> 8 = ?7", rule_number(rule)),
+        (None, None) => ("fact_ruled", "?7 = 0", 0),
+    };
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT occurred, ord, fact, task, id, signature FROM fact INDEXED BY {index} \
+         WHERE {} AND {whose} AND (occurred, ord, fact, task) < (?1, ?2, ?3, ?4) AND occurred >= ?5 \
+         ORDER BY occurred DESC, ord DESC, fact DESC, task DESC LIMIT ?6",
+        facts::in_list(List::Rule)
+    ))?;
+    let until = filter.until.map_or(i64::MAX, |until| until.0);
+    let edge = [until, i64::MIN, i64::MIN, i64::MIN];
+    let [occurred, order, fact, from] = after.map_or(edge, |after| after.min(edge));
+    let since = filter.since.map_or(i64::MIN, |since| since.0);
+    let most = i64::try_from(LOOKED_AT).unwrap_or(i64::MAX);
+    let (statuses, outcomes) = wanted(&filter.statuses, &filter.outcomes);
+    let rule = filter.rule.as_deref().map(rule_number);
+    let limit = cursor::limit(&filter.paging);
+    let mut rows = find.query(params![occurred, order, fact, from, since, most, value])?;
+    let mut walked = Walked { found: Vec::new(), next: None };
+    let (mut last, mut seen): (Option<Place>, usize) = (None, 0);
+    while let Some(row) = rows.next()? {
+        seen += 1;
+        let place = [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?];
+        let signature: i64 = row.get::<_, Option<i64>>(5)?.unwrap_or(0);
+        let is_wanted = (statuses >> ((signature >> 4) & 15)) & 1 == 1
+            && (outcomes >> (signature & 15)) & 1 == 1
+            && rule.is_none_or(|rule| signature >> 8 == rule);
+        if is_wanted {
+            if walked.found.len() == limit {
+                // There is one more: the page ends before it.
+                walked.next = last;
+                return Ok(walked);
+            }
+            walked.found.push(row.get(4)?);
+        }
+        last = Some(place);
+    }
+    if seen == LOOKED_AT {
+        walked.next = last;
+    }
+    Ok(walked)
+}
+
+/// How often each rule decided what.
+pub(crate) fn rules(conn: &Connection, range: &Range) -> Answer<Page<RuleStat>> {
+    cursor::place::<2>(Listing::Ranked, &range.paging)?;
+    let Some((scope, span)) = asked(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let mut texts = Texts::new(conn);
+    let mut sums = Vec::new();
+    for (key, sum) in rollup::by_key(conn, Dim::Rule, span, &scope)? {
+        sums.push((RuleKey::parse(&texts.word(key)?), sum));
+    }
+    let stats: Vec<(i64, RuleStat)> = (0..).zip(shown::rule_stats(sums)).collect();
+    let page = cursor::page(Listing::Ranked, &range.paging, stats, |(place, stat)| {
+        [-i64::try_from(stat.count).unwrap_or(i64::MAX), *place]
+    })?;
+    let mut known: BTreeMap<String, BTreeMap<String, i64>> = BTreeMap::new();
+    let mut items = Vec::with_capacity(page.items.len());
+    for (_, mut stat) in page.items {
+        if !known.contains_key(&stat.rule) {
+            known.insert(stat.rule.clone(), last_of(conn, &stat.rule)?);
+        }
+        let project = stat.project.clone().unwrap_or_default();
+        let last = known.get(&stat.rule).and_then(|last| last.get(&project)).copied();
+        stat.last_at = last.map(Millis);
+        items.push(stat);
+    }
+    Ok(Page { items, next_cursor: page.next_cursor })
+}
+
+/// When rules of this name last spoke, by the project that they are of.
+fn last_of(conn: &Connection, rule: &str) -> rusqlite::Result<BTreeMap<String, i64>> {
+    let newest = facts::select(
+        conn,
+        &format!(
+            "INDEXED BY fact_rule WHERE f.{} AND f.signature >> 8 = ?1 \
+             ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC, f.task DESC LIMIT ?2",
+            facts::in_list(List::Rule)
+        ),
+        [rule_number(rule), LAST_OF],
+    )?;
+    let mut last = BTreeMap::new();
+    for stored in newest {
+        let project = stored.row.text("ruleProject").unwrap_or_default().to_owned();
+        last.entry(project).or_insert(stored.row.occurred);
+    }
+    Ok(last)
+}
