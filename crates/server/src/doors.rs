@@ -42,6 +42,17 @@ pub enum AppendError {
 pub trait Append: Send + Sync {
     /// Queues a batch; `done` is called once it is on disk. A full queue gives the batch back.
     fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>>;
+
+    /// The same for observations that each stand for themselves: they may be written down first and folded soon after.
+    /// `done` is called once they are on disk.
+    fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+        self.submit(batch, done)
+    }
+
+    /// If something that was acknowledged cannot be asked for yet, but soon: tells, whenever it is asked, whether it can.
+    fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
+        None
+    }
 }
 
 /// What the spool looks like, and what else is wrong around the server.
@@ -51,6 +62,8 @@ pub struct SpoolView {
     pub health: SpoolHealth,
     /// The age of the oldest envelope that waits.
     pub lag_ms: u64,
+    /// Bytes of what was posted, is on disk and waits to be folded.
+    pub posted_bytes: u64,
     /// How far the history of the agents is read.
     pub import: Option<ImportHealth>,
     /// How long events are kept.

@@ -158,6 +158,12 @@ fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
     let name = "agent_tracer_spool_lag_seconds";
     out.head(name, "gauge", "Age of the oldest envelope that waits.");
     out.line(name, &Labels::new(), spool.lag_ms as f64 / 1_000.0);
+    out.one(
+        "agent_tracer_posted_waiting_bytes",
+        "gauge",
+        "Bytes that were posted, are on disk and wait to be folded.",
+        spool.posted_bytes,
+    );
     out.one("agent_tracer_spool_waiting", "gauge", "Envelopes that wait.", spool.health.waiting);
     let words = "Envelopes that could not be read.";
     out.one("agent_tracer_spool_quarantined", "gauge", words, spool.health.quarantined);

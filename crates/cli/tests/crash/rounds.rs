@@ -182,6 +182,8 @@ fn whatever_was_accepted_is_there_once_however_often_the_server_dies() {
     for round in 0..ROUNDS {
         feed.round(round, &mut dice);
     }
+    let journal = fs::metadata(feed.tracer.path("ledger.db-journal-of-posts")).expect("a journal").len();
+    assert!(journal > 1_000, "some of it was written down before it was folded: {journal} bytes");
     feed.settle();
     println!("{ROUNDS} rounds in {:.1} s", begun.elapsed().as_secs_f64());
 

@@ -203,11 +203,16 @@ impl<'c> Apply<'c> {
 
     fn observe(&mut self, observed: &Observed, ready: &mut [Ready]) -> rusqlite::Result<Outcome> {
         let (outcome, reason) = self.record(observed, ready)?;
+        self.count(outcome, observed, &reason);
+        Ok(outcome)
+    }
+
+    /// Counts what became of an observation.
+    pub(super) fn count(&mut self, outcome: Outcome, observed: &Observed, reason: &str) {
         let reason = reason.chars().take(REASON_CHARS).collect();
         let count = self.outcomes.entry((outcome, observed.channel, reason)).or_default();
         count.0 += 1;
         count.1 = count.1.max(observed.arrived.0);
-        Ok(outcome)
     }
 
     /// Replaces what a source said when it was read before. Counts as nothing that arrived.

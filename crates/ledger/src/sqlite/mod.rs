@@ -12,6 +12,7 @@ mod life;
 mod open;
 mod owners;
 mod pack;
+mod posted;
 mod prepared;
 pub(crate) mod read;
 mod refold;
@@ -28,6 +29,7 @@ mod writer;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, RwLock};
 use std::thread::JoinHandle;
@@ -41,6 +43,7 @@ pub use read::{Outbox, Past, PastDeed, PastPrompt, PastSpending};
 pub use running::RunningProcess;
 pub use upkeep::{Kept, Retention, Upkeep};
 
+use crate::journal::{self, Journal};
 use crate::observed::{Batch, Cursor, Receipt};
 use crate::project::tally::Pricer;
 use crate::store::{QueryError, Store};
@@ -126,12 +129,21 @@ struct Listener {
 enum Job {
     Append(Prepared, Done),
     Run(Box<dyn FnOnce(&mut writer::Writer) + Send>),
+    /// Something waits in the journal.
+    Posted,
     Close,
 }
+
+/// What was acknowledged up to some moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Promise(journal::Promise);
 
 /// The ledger on this machine.
 pub struct Ledger {
     jobs: SyncSender<Job>,
+    /// Batches that the writer has not answered.
+    unanswered: Arc<AtomicUsize>,
+    journal: Journal,
     thread: Mutex<Option<JoinHandle<()>>>,
     listeners: Arc<RwLock<Vec<Listener>>>,
     store: Arc<read::SqliteStore>,
@@ -149,8 +161,24 @@ impl Ledger {
             .optional()?
             .unwrap_or(0);
         let listeners: Arc<RwLock<Vec<Listener>>> = Arc::default();
-        let mut log = path.as_os_str().to_owned();
-        log.push("-wal");
+        let beside = |end: &str| {
+            let mut beside = path.as_os_str().to_owned();
+            beside.push(end);
+            PathBuf::from(beside)
+        };
+        let (jobs, queue) = sync_channel(QUEUE);
+        let asked = read::SqliteStore::open_alone(path)?;
+        let bell = jobs.clone();
+        let (journal, waiting) = Journal::open(
+            &beside("-journal-of-posts"),
+            posted::folded(&conn)?,
+            // Who cannot be asked has not seen it: folding it decides.
+            Box::new(move |name| asked.is_known(name).unwrap_or(false)),
+            // A writer whose queue is full looks into the journal before it rests.
+            move || drop(bell.try_send(Job::Posted)),
+        )
+        .map_err(|error| OpenError::Io(error.to_string()))?;
+        let unanswered = Arc::new(AtomicUsize::new(0));
         let writer = writer::Writer {
             conn,
             memory: append::Memory {
@@ -161,19 +189,21 @@ impl Ledger {
             },
             pricer: options.pricer,
             listeners: Arc::clone(&listeners),
-            log: PathBuf::from(log),
+            log: beside("-wal"),
+            aside: beside("-set-aside"),
+            waiting,
+            unanswered: Arc::clone(&unanswered),
             follower: read::Follower::default(),
             commits: 0,
             checkpointer: checkpoint::Checkpointer::start(path)?,
             moved: 0,
         };
         let store = Arc::new(read::SqliteStore::open(path)?);
-        let (jobs, waiting) = sync_channel(QUEUE);
         let thread = std::thread::Builder::new()
             .name("ledger-writer".to_owned())
-            .spawn(move || writer.run(&waiting))
+            .spawn(move || writer.run(&queue))
             .map_err(|error| OpenError::Io(error.to_string()))?;
-        Ok(Self { jobs, thread: Mutex::new(Some(thread)), listeners, store })
+        Ok(Self { jobs, unanswered, journal, thread: Mutex::new(Some(thread)), listeners, store })
     }
 
     /// Brings a batch and waits until it is on disk.
@@ -185,7 +215,12 @@ impl Ledger {
         let done: Done = Box::new(move |answer| {
             tell.send(answer).ok();
         });
-        self.jobs.send(Job::Append(Prepared::of(batch), done)).map_err(|_| AppendError::Closed)?;
+        let prepared = Prepared::of(batch);
+        self.unanswered.fetch_add(1, Ordering::SeqCst);
+        if self.jobs.send(Job::Append(prepared, done)).is_err() {
+            self.unanswered.fetch_sub(1, Ordering::SeqCst);
+            return Err(AppendError::Closed);
+        }
         told.recv().unwrap_or(Err(AppendError::Closed))
     }
 
@@ -198,13 +233,60 @@ impl Ledger {
         batch: Batch,
         done: impl FnOnce(Result<Receipt, AppendError>) + Send + 'static,
     ) -> Result<(), Full> {
-        match self.jobs.try_send(Job::Append(Prepared::of(batch), Box::new(done))) {
+        let prepared = Prepared::of(batch);
+        self.unanswered.fetch_add(1, Ordering::SeqCst);
+        match self.jobs.try_send(Job::Append(prepared, Box::new(done))) {
             Ok(()) => Ok(()),
-            Err(
-                TrySendError::Full(Job::Append(batch, _)) | TrySendError::Disconnected(Job::Append(batch, _)),
-            ) => Err(Full(batch.into_batch())),
-            Err(_) => Ok(()),
+            Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) => {
+                self.unanswered.fetch_sub(1, Ordering::SeqCst);
+                match job {
+                    Job::Append(batch, _) => Err(Full(batch.into_batch())),
+                    Job::Run(_) | Job::Posted | Job::Close => Ok(()),
+                }
+            }
         }
+    }
+
+    /// Brings observations that each stand for themselves, and says later what became of them. They are on disk then;
+    /// they are folded at once if the writer has nothing else to do, and soon after if it has.
+    ///
+    /// # Errors
+    /// If too much waits already, or the ledger is closed: the batch comes back.
+    pub fn post(
+        &self,
+        batch: Batch,
+        done: impl FnOnce(Result<Receipt, AppendError>) + Send + 'static,
+    ) -> Result<(), Full> {
+        let stands_alone = batch.cursors.is_empty() && batch.skipped == 0 && !batch.reread;
+        let is_busy = self.unanswered.load(Ordering::SeqCst) > 0 || self.journal.is_behind();
+        if !(stands_alone && is_busy && self.journal.has_room()) {
+            return self.submit(batch, done);
+        }
+        let told: journal::Done = Box::new(move |taken| done(taken.map_err(AppendError::from)));
+        match self.journal.take(batch, told) {
+            Ok(()) => Ok(()),
+            Err((batch, told)) => self.submit(batch, move |answer| {
+                told(answer.map_err(std::io::Error::other));
+            }),
+        }
+    }
+
+    /// What was acknowledged until now.
+    #[must_use]
+    pub fn promise(&self) -> Promise {
+        Promise(self.journal.promise())
+    }
+
+    /// Whether everything that was acknowledged then can be asked for.
+    #[must_use]
+    pub fn is_kept(&self, promise: Promise) -> bool {
+        self.journal.is_kept(promise.0)
+    }
+
+    /// Bytes that are acknowledged and wait to be folded.
+    #[must_use]
+    pub fn waiting_bytes(&self) -> u64 {
+        self.journal.waiting()
     }
 
     /// Calls this on the writer's thread after every commit. It must not wait.
@@ -275,6 +357,7 @@ impl Ledger {
 
     /// Writes what waits and closes the file.
     pub fn close(&self) {
+        self.journal.close();
         self.jobs.send(Job::Close).ok();
         let thread = self.thread.lock().ok().and_then(|mut thread| thread.take());
         if let Some(thread) = thread {

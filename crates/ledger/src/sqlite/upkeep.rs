@@ -134,7 +134,11 @@ impl Ledger {
                 writer.overwriting(|writer| writer.change(|apply| apply.sweep_terms()))
             })??;
         }
-        self.on_writer(|writer| writer.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok())?;
+        self.on_writer(|writer| {
+            while writer.waiting.is_behind() && writer.fold_posted() {}
+            writer.waiting.clear();
+            writer.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok()
+        })?;
         Ok(done)
     }
 

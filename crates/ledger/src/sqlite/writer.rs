@@ -1,6 +1,8 @@
 //! The one thread that writes. It takes what waits, writes it in one transaction, and answers after the commit.
 
+use std::io::ErrorKind;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
@@ -11,8 +13,15 @@ use super::append::{Apply, Changed, Memory};
 use super::checkpoint::Checkpointer;
 use super::prepared::Prepared;
 use super::{AppendError, Done, Job, Listener};
+use crate::journal::Waiting;
 use crate::observed::Receipt;
 use crate::project::tally::Pricer;
+
+/// A journal that cannot be folded now is tried again after so long.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// At its end the writer folds at most so many parts of the journal: the next one folds the rest.
+const LAST_PARTS: usize = 16;
 
 /// A group is at most this many observations, so that nobody waits long for a commit.
 const GROUP: usize = 4_096;
@@ -95,16 +104,37 @@ pub(super) struct Writer {
     pub(super) checkpointer: Checkpointer,
     /// Rows that were ever written when it was last woken.
     pub(super) moved: u64,
+    /// What the journal holds.
+    pub(super) waiting: Waiting,
+    /// Where what cannot be folded is kept.
+    pub(super) aside: std::path::PathBuf,
+    /// Batches that were brought and are not answered.
+    pub(super) unanswered: Arc<AtomicUsize>,
 }
 
 impl Writer {
     /// Works until the ledger is closed.
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
         let mut behind = Behind::default();
+        let mut is_stuck = false;
         loop {
-            let job = match behind.patience() {
+            let is_posted = self.waiting.is_behind();
+            let patience = match (is_posted, is_stuck) {
+                (true, false) => Some(Duration::ZERO),
+                (true, true) => Some(TRY_AGAIN),
+                (false, _) => behind.patience(),
+            };
+            let job = match patience {
                 None => jobs.recv().ok(),
                 Some(patience) => match jobs.recv_timeout(patience) {
+                    Err(RecvTimeoutError::Timeout) if is_posted => {
+                        is_stuck = !self.fold_posted();
+                        behind.work_came();
+                        if behind.is_starved() {
+                            self.follow_behind(&mut behind);
+                        }
+                        continue;
+                    }
                     Err(RecvTimeoutError::Timeout) => {
                         self.follow_behind(&mut behind);
                         continue;
@@ -114,6 +144,7 @@ impl Writer {
             };
             match job {
                 None | Some(Job::Close) => break,
+                Some(Job::Posted) => {}
                 Some(Job::Run(work)) => {
                     work(&mut self);
                     behind.work_came();
@@ -126,12 +157,21 @@ impl Writer {
                     match rest {
                         Some(Job::Run(work)) => work(&mut self),
                         Some(Job::Close) => break,
-                        Some(Job::Append(..)) | None => {}
+                        Some(Job::Append(..) | Job::Posted) | None => {}
+                    }
+                    // Whoever never pauses does not keep the journal waiting.
+                    if self.waiting.is_behind() && !is_stuck {
+                        is_stuck = !self.fold_posted();
                     }
                     if behind.is_starved() {
                         self.follow_behind(&mut behind);
                     }
                 }
+            }
+        }
+        for _ in 0..LAST_PARTS {
+            if !self.waiting.is_behind() || !self.fold_posted() {
+                break;
             }
         }
         self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
@@ -163,8 +203,12 @@ impl Writer {
 
     /// Writes a group in one transaction. If that fails, each part gets its own, so that one cannot sink the others.
     fn group(&mut self, mut group: Vec<(Prepared, Done)>) {
+        let answered = group.len();
         let batches: Vec<&mut Prepared> = group.iter_mut().map(|(batch, _)| batch).collect();
-        match self.write(batches) {
+        let written = self.write(batches);
+        // Before they are told: whoever hears of it and comes again finds a writer that rests.
+        self.unanswered.fetch_sub(answered, Ordering::SeqCst);
+        match written {
             Ok(receipts) => {
                 for ((_, done), receipt) in group.into_iter().zip(receipts) {
                     done(Ok(receipt));
@@ -188,7 +232,7 @@ impl Writer {
     }
 
     /// Has the log moved into the file beside the writer, once enough is in it.
-    fn move_log(&mut self) {
+    pub(super) fn move_log(&mut self) {
         let written = self.conn.total_changes();
         if written.saturating_sub(self.moved) >= WORTH_MOVING {
             self.moved = written;
@@ -258,7 +302,7 @@ impl Writer {
         }
     }
 
-    fn cut_log(&self) {
+    pub(super) fn cut_log(&self) {
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > LONGEST_LOG) {
             self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
         }
@@ -279,6 +323,20 @@ fn gather(jobs: &Receiver<Job>, group: &mut Vec<(Prepared, Done)>) -> Option<Job
         }
     }
     None
+}
+
+impl From<std::io::Error> for AppendError {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => Self::DiskFull,
+            ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => Self::ReadOnly,
+            // What the writer itself answered comes back as it was.
+            _ => match error.downcast::<Self>() {
+                Ok(own) => own,
+                Err(error) => Self::Store(error.to_string()),
+            },
+        }
+    }
 }
 
 impl From<rusqlite::Error> for AppendError {

@@ -14,6 +14,7 @@ mod endings;
 mod lives;
 mod orders;
 mod owners;
+mod posted;
 mod queries;
 mod queries_numbers;
 mod queries_odd;

@@ -1,6 +1,6 @@
 //! A ledger in a folder of its own, and everything in it as text.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options};
 use rusqlite::Connection;
@@ -15,7 +15,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> Self {
         // Thousands of commits wait for the disk; in memory they do not.
-        let memory = std::path::Path::new("/dev/shm");
+        let memory = Path::new("/dev/shm");
         let folder =
             if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
         let ledger = Ledger::open(&folder.path().join("ledger.db"), Options::default()).unwrap();
@@ -53,7 +53,12 @@ impl World {
 
     /// Every row of every projection, in words, without the numbers that depend on the order of delivery.
     pub(crate) fn rows(&self) -> Vec<String> {
-        let conn = self.connection();
+        Self::rows_of(&self.path())
+    }
+
+    /// The same of any file.
+    pub(crate) fn rows_of(path: &Path) -> Vec<String> {
+        let conn = Connection::open(path).unwrap();
         let mut rows = Vec::new();
         for (table, sql) in PROJECTIONS {
             let mut statement = conn.prepare(sql).unwrap();

@@ -1,6 +1,7 @@
 //! Brings a batch to the ledger and waits until it is on disk.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use agent_tracer_event::{Entry, Millis};
 use agent_tracer_ledger::{Batch, Receipt, Verdict};
@@ -8,18 +9,31 @@ use axum::http::StatusCode;
 use tokio::sync::oneshot;
 
 use crate::app::App;
-use crate::doors::AppendError;
+use crate::doors::{AppendError, Done};
 use crate::problem::Problem;
 
-/// Brings a batch. The answer comes after the commit.
-pub(crate) async fn bring(app: &App, mut batch: Batch) -> Result<Receipt, Problem> {
+/// Brings a batch. The answer comes after the commit, and everything in it can be asked for then.
+pub(crate) async fn bring(app: &App, batch: Batch) -> Result<Receipt, Problem> {
+    bring_by(app, batch, |batch, done| app.doors.append.submit(batch, done)).await
+}
+
+/// Brings observations that each stand for themselves. The answer comes when they are on disk.
+pub(crate) async fn bring_posted(app: &App, batch: Batch) -> Result<Receipt, Problem> {
+    bring_by(app, batch, |batch, done| app.doors.append.post(batch, done)).await
+}
+
+async fn bring_by(
+    app: &App,
+    mut batch: Batch,
+    by: impl FnOnce(Batch, Done) -> Result<(), Box<Batch>>,
+) -> Result<Receipt, Problem> {
     if batch.observed.is_empty() && batch.cursors.is_empty() && batch.skipped == 0 {
         return Ok(Receipt::default());
     }
     keep_out(app, &mut batch);
     let (done, written) = oneshot::channel();
     // Nobody waits any more if the request was given up; the batch is written all the same.
-    let submitted = app.doors.append.submit(batch, Box::new(move |receipt| drop(done.send(receipt))));
+    let submitted = by(batch, Box::new(move |receipt| drop(done.send(receipt))));
     if submitted.is_err() {
         return Err(Problem::too_many("more is being written than can be taken now", 1));
     }
@@ -28,6 +42,20 @@ pub(crate) async fn bring(app: &App, mut batch: Batch) -> Result<Receipt, Proble
         Ok(Err(error)) => Err(refused(&error)),
         Err(_) => Err(refused(&AppendError::Closed)),
     }
+}
+
+/// Whoever asks finds what was acknowledged before, unless more of it waits than can be folded in this time.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Waits a moment for what was acknowledged and is not folded yet.
+pub(crate) async fn settle(app: &App) {
+    let Some(is_folded) = app.doors.append.soon() else { return };
+    let folded = async {
+        while !is_folded() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, folded).await.ok();
 }
 
 /// Refuses what is told of sessions that ran while recording was switched off: hooks, telemetry and programs may post

@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::meaning::{self, cut};
 use super::passage::{self, Posted};
 use super::wire::{EventsAnswer, Rejected};
-use super::{bring, observation_name, read_body};
+use super::{bring_posted, observation_name, read_body};
 use crate::app::App;
 use crate::doors::Privacy;
 use crate::problem::{Problem, Wrong};
@@ -82,7 +82,7 @@ async fn take(app: &Arc<App>, request: Request) -> Result<EventsAnswer, Problem>
             Verdict::Read(_) => None,
         })
         .collect();
-    let receipt = bring(app, Batch { observed, ..Batch::default() }).await?;
+    let receipt = bring_posted(app, Batch { observed, ..Batch::default() }).await?;
     let mut answer = EventsAnswer::default();
     for (index, ((refusal, id), outcome)) in refusals.into_iter().zip(ids).zip(receipt.outcomes).enumerate() {
         match (refusal, outcome) {

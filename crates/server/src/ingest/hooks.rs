@@ -11,7 +11,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{bring, observation_name, read_body};
+use super::{bring_posted, observation_name, read_body};
 use crate::app::App;
 use crate::doors::Privacy;
 use crate::problem::Problem;
@@ -49,7 +49,7 @@ async fn take(app: &Arc<App>, agent: Agent, request: Request) -> Result<(), Prob
         Verdict::Malformed(reason) => Some(reason.clone()),
         Verdict::Read(_) | Verdict::Refused(_) => None,
     };
-    bring(app, Batch { observed: vec![observed], ..Batch::default() }).await?;
+    bring_posted(app, Batch { observed: vec![observed], ..Batch::default() }).await?;
     match fault {
         None => Ok(()),
         Some(reason) => Err(Problem::bad(format!("the payload is not understood: {reason}"))),

@@ -14,7 +14,7 @@ mod shipments;
 mod wire;
 
 pub(crate) use body::{Body, read as read_body};
-pub(crate) use bring::{bring, observation_name};
+pub(crate) use bring::{bring, bring_posted, observation_name, settle};
 pub(crate) use events::post as post_events;
 pub(crate) use hooks::{post_claude, post_codex};
 pub(crate) use sessions::{end as end_session, ensure as ensure_session};

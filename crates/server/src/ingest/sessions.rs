@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::meaning::{cut, line};
 use super::passage::{self, Passed, Posted};
 use super::wire::{EndAnswer, EndRequest, EnsureAnswer, EnsureRequest};
-use super::{bring, read_body};
+use super::{bring, read_body, settle};
 use crate::app::App;
 use crate::problem::{Problem, Wrong};
 
@@ -60,6 +60,7 @@ fn answer<T: Serialize>(answered: Result<T, Problem>) -> Response {
 
 async fn ensured(app: &Arc<App>, request: Request) -> Result<EnsureAnswer, Problem> {
     let body = read_body(app, request, &["application/json"]).await?;
+    settle(app).await;
     let asked: EnsureRequest = parse(&body.bytes)?;
     let key = key(&asked.runtime_source, &asked.runtime_session_id)?;
     let task = key.task_id();
@@ -153,6 +154,7 @@ fn parent(app: &App, agent: Agent, asked: &EnsureRequest, now: Millis) -> Option
 
 async fn ended(app: &Arc<App>, request: Request) -> Result<EndAnswer, Problem> {
     let body = read_body(app, request, &["application/json"]).await?;
+    settle(app).await;
     let asked: EndRequest = parse(&body.bytes)?;
     let key = key(&asked.runtime_source, &asked.runtime_session_id)?;
     if let Some(reason) = &asked.completion_reason

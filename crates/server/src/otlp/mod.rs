@@ -19,7 +19,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
 use crate::app::App;
-use crate::ingest::{Body, bring, observation_name, read_body};
+use crate::ingest::{Body, bring_posted, observation_name, read_body};
 use crate::problem::Problem;
 use reply::{Form, Refusals};
 
@@ -62,7 +62,7 @@ async fn take(app: &Arc<App>, signal: Signal, request: Request) -> Result<Refusa
     let worker = Arc::clone(app);
     let (batch, refusals) = app.blocking(move || read(&worker, signal, &body, now)).await??;
     // Also what is no export at all: it arrived, so it is counted.
-    bring(app, batch).await?;
+    bring_posted(app, batch).await?;
     match refusals.is_no_export {
         true => Err(Problem::bad("the body is no export of this kind of telemetry")),
         false => Ok(refusals),

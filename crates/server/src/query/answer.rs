@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::{Ages, Asked, Endpoint};
 use crate::app::App;
+use crate::ingest::settle;
 use crate::problem::Problem;
 
 /// How long an answer that depends on the time stays the same.
@@ -31,6 +32,7 @@ pub(crate) struct Question {
 
 /// Answers one question.
 pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Question) -> Response {
+    settle(&app).await;
     let now = (app.doors.clock)();
     let mut asked = match Asked::read(endpoint.params, &question.query, now) {
         Ok(asked) => asked,

@@ -29,6 +29,19 @@ fn one(world: &World, members: Value) -> Entry {
 }
 
 #[test]
+fn whoever_asks_waits_a_moment_for_what_was_acknowledged() {
+    let world = World::new();
+    for ask in [&(|| world.get("/api/v1/tasks").status) as &dyn Fn() -> u16, &|| {
+        let body = json!({"runtimeSource": "claude_code", "runtimeSessionId": "s", "title": "t"});
+        world.post("/ingest/v1/sessions/ensure", &body).status
+    }] {
+        world.memory.lags.store(true, Ordering::SeqCst);
+        assert_eq!(ask(), 200);
+        assert!(!world.memory.lags.load(Ordering::SeqCst), "it was asked whether it is folded");
+    }
+}
+
+#[test]
 fn a_bad_record_never_sinks_its_batch() {
     let world = World::new();
     let bad = [

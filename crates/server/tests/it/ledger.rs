@@ -17,11 +17,21 @@ struct Queue(Arc<Ledger>);
 
 impl Append for Queue {
     fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
-        let told = move |answer: Result<Receipt, agent_tracer_ledger::AppendError>| {
-            done(answer.map_err(|error| AppendError::Store(error.to_string())));
-        };
-        self.0.submit(batch, told).map_err(|Full(batch)| Box::new(batch))
+        self.0.submit(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
     }
+
+    fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+        self.0.post(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
+    }
+
+    fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
+        let (ledger, promise) = (Arc::clone(&self.0), self.0.promise());
+        Some(Box::new(move || ledger.is_kept(promise)))
+    }
+}
+
+fn told(done: Done) -> impl FnOnce(Result<Receipt, agent_tracer_ledger::AppendError>) + Send + 'static {
+    move |answer| done(answer.map_err(|error| AppendError::Store(error.to_string())))
 }
 
 pub(crate) struct Real {

@@ -52,6 +52,8 @@ pub(crate) struct Memory {
     pub(crate) agents: Mutex<Vec<AgentStat>>,
     pub(crate) rules: Mutex<Vec<RuleStat>>,
     pub(crate) full: AtomicBool,
+    /// Whether what was acknowledged is folded a moment later only.
+    pub(crate) lags: Arc<AtomicBool>,
     pub(crate) refuses: Mutex<Option<AppendError>>,
     /// Every question waits until this is set.
     pub(crate) gate: Mutex<Option<Gate>>,
@@ -176,6 +178,12 @@ impl Memory {
 }
 
 impl Append for Memory {
+    fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
+        let lags = Arc::clone(&self.lags);
+        // It is folded by the time that somebody looks again.
+        lags.load(Ordering::SeqCst).then(|| Box::new(move || !lags.swap(false, Ordering::SeqCst)) as Box<_>)
+    }
+
     fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
         if self.full.load(Ordering::SeqCst) {
             return Err(Box::new(batch));

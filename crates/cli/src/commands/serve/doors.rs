@@ -41,6 +41,7 @@ impl Shared {
         let (spool, clock, intake) =
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
         let (kept, book) = (self.kept.clone(), Arc::clone(&self.book));
+        let ledger = Arc::clone(&self.ledger);
         Doors {
             team: None,
             acts: self.acts.clone(),
@@ -53,6 +54,7 @@ impl Shared {
                 let mut view = look(&spool, clock(), state);
                 let (retention, problem) = kept.look();
                 view.retention = retention;
+                view.posted_bytes = ledger.waiting_bytes();
                 view.problems.extend(problem);
                 view.problems.extend(book.problems());
                 view
@@ -151,15 +153,33 @@ struct Queue(Arc<Ledger>);
 
 impl Append for Queue {
     fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
-        let told = move |answer: Result<ledger::Receipt, ledger::AppendError>| {
-            done(answer.map_err(|error| match error {
-                ledger::AppendError::DiskFull => AppendError::DiskFull,
-                ledger::AppendError::ReadOnly => AppendError::ReadOnly,
-                ledger::AppendError::Closed => AppendError::Closed,
-                ledger::AppendError::Store(what) => AppendError::Store(what),
-            }));
-        };
-        self.0.submit(batch, told).map_err(|Full(batch)| Box::new(batch))
+        self.0.submit(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
+    }
+
+    fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
+        self.0.post(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
+    }
+
+    fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
+        /// More than this is not folded while somebody waits for an answer.
+        const SOON_BYTES: u64 = 4 << 20;
+        let ledger = Arc::clone(&self.0);
+        (1..=SOON_BYTES).contains(&ledger.waiting_bytes()).then(|| {
+            let promise = ledger.promise();
+            Box::new(move || ledger.is_kept(promise)) as Box<dyn Fn() -> bool + Send + Sync>
+        })
+    }
+}
+
+/// Tells the server in its own words what became of a batch.
+fn told(done: Done) -> impl FnOnce(Result<ledger::Receipt, ledger::AppendError>) + Send + 'static {
+    move |answer| {
+        done(answer.map_err(|error| match error {
+            ledger::AppendError::DiskFull => AppendError::DiskFull,
+            ledger::AppendError::ReadOnly => AppendError::ReadOnly,
+            ledger::AppendError::Closed => AppendError::Closed,
+            ledger::AppendError::Store(what) => AppendError::Store(what),
+        }));
     }
 }
 
@@ -202,6 +222,7 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
     SpoolView {
         health: SpoolHealth { waiting: stats.waiting, quarantined: stats.quarantined, lost },
         lag_ms: u64::try_from(lag).unwrap_or(0),
+        posted_bytes: 0,
         import,
         retention: RetentionHealth::default(),
         problems,

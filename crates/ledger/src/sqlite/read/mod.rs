@@ -78,6 +78,11 @@ impl SqliteStore {
         Ok(Self { pool: pool::Pool::open(path, CONNECTIONS)? })
     }
 
+    /// The same for somebody who asks one question after the other and must not wait for anybody else's.
+    pub(crate) fn open_alone(path: &Path) -> rusqlite::Result<Self> {
+        Ok(Self { pool: pool::Pool::open(path, 1)? })
+    }
+
     /// Answers a question from one state of the store, whatever is written meanwhile.
     fn ask<T>(&self, question: impl FnOnce(&Connection) -> Answer<T>) -> Answer<T> {
         let conn = self.pool.take();
@@ -93,6 +98,16 @@ impl SqliteStore {
             let mut find =
                 conn.prepare_cached("SELECT source, agent, offset, state FROM cursor WHERE source = ?1")?;
             Ok(find.query_row([source], read_cursor).optional()?)
+        })
+    }
+
+    /// Whether an observation of this name was brought before.
+    pub(crate) fn is_known(&self, name: &str) -> Answer<bool> {
+        let (time, name) = crate::sqlite::sources::name_of(name);
+        self.ask(|conn| {
+            Ok(conn
+                .prepare_cached("SELECT 1 FROM source WHERE time = ?1 AND name = ?2")?
+                .exists([time, name])?)
         })
     }
 

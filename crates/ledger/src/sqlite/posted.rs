@@ -1,0 +1,117 @@
+//! Folds what the journal holds: what was acknowledged before there was time to fold it.
+
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+
+use agent_tracer_event::Outcome;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::AppendError;
+use super::append::Apply;
+use super::prepared::Prepared;
+use super::writer::Writer;
+use crate::journal::{Part, Place};
+use crate::observed::{Batch, Observed};
+
+/// Observations that are folded in one transaction: whoever comes then waits for them.
+const PART: usize = 1_024;
+
+/// Where the ledger notes how far it has folded the journal.
+const NUMBER: &str = "journal";
+const OFFSET: &str = "journal_at";
+
+/// How far the journal was folded.
+pub(super) fn folded(conn: &Connection) -> rusqlite::Result<Place> {
+    let value = |key: &str| -> rusqlite::Result<u64> {
+        let value: Option<i64> =
+            conn.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()?;
+        Ok(value.and_then(|value| u64::try_from(value).ok()).unwrap_or(0))
+    };
+    Ok(Place { number: value(NUMBER)?, offset: value(OFFSET)? })
+}
+
+impl Apply<'_> {
+    /// Notes how far the journal is folded, together with what was folded from it.
+    fn note_journal(&self, place: Place) -> rusqlite::Result<()> {
+        for (key, value) in [(NUMBER, place.number), (OFFSET, place.offset)] {
+            self.conn
+                .prepare_cached("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)")?
+                .execute(params![key, i64::try_from(value).unwrap_or(i64::MAX)])?;
+        }
+        Ok(())
+    }
+}
+
+impl Writer {
+    /// Folds a part of what the journal holds. Tells whether that went well; what cannot be written now stays there.
+    pub(super) fn fold_posted(&mut self) -> bool {
+        let Ok(part) = self.waiting.read(PART) else { return false };
+        let Part { observed, unknown, end } = part;
+        if !unknown.is_empty() && self.set_aside(&unknown).is_err() {
+            return false;
+        }
+        let names: Vec<String> = observed.iter().map(|(observed, _)| observed.name.clone()).collect();
+        let (observed, ends): (Vec<Observed>, Vec<u64>) = observed.into_iter().unzip();
+        let mut prepared = Prepared::of(Batch { observed, ..Batch::default() });
+        let place = self.waiting.place(end);
+        let written = self.change(|apply| {
+            apply.batch(&mut prepared)?;
+            apply.note_journal(place)
+        });
+        match written {
+            Ok(()) => {
+                self.waiting.folded(end, names.iter().map(String::as_str));
+                self.move_log();
+                self.cut_log();
+                true
+            }
+            Err(error) if error.is_lasting() => false,
+            Err(_) => self.fold_each(prepared.into_batch().observed, &ends),
+        }
+    }
+
+    /// Folds each by itself, so that one cannot hold up the others. One that cannot be folded is set aside and counted.
+    fn fold_each(&mut self, observed: Vec<Observed>, ends: &[u64]) -> bool {
+        for (observed, end) in observed.into_iter().zip(ends) {
+            let place = self.waiting.place(*end);
+            let name = observed.name.clone();
+            let mut prepared = Prepared::of(Batch { observed: vec![observed], ..Batch::default() });
+            let written = self.change(|apply| {
+                apply.batch(&mut prepared)?;
+                apply.note_journal(place)
+            });
+            let folded = match written {
+                Err(error) if error.is_lasting() => return false,
+                Err(_) => self.refuse(prepared, place),
+                Ok(()) => Ok(()),
+            };
+            if folded.is_err() {
+                return false;
+            }
+            self.waiting.folded(*end, std::iter::once(name.as_str()));
+        }
+        true
+    }
+
+    fn refuse(&mut self, prepared: Prepared, place: Place) -> Result<(), AppendError> {
+        let observed = prepared.into_batch().observed;
+        let texts: Vec<Vec<u8>> =
+            observed.iter().map(|observed| format!("{observed:?}").into_bytes()).collect();
+        self.set_aside(&texts).map_err(|error| AppendError::Store(error.to_string()))?;
+        self.change(|apply| {
+            for observed in &observed {
+                apply.count(Outcome::Refused, observed, "it could not be folded and was set aside");
+            }
+            apply.note_journal(place)
+        })
+    }
+
+    /// Keeps what cannot be folded, a line each, where somebody may look at it.
+    fn set_aside(&self, texts: &[Vec<u8>]) -> std::io::Result<()> {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(&self.aside)?;
+        for text in texts {
+            file.write_all(&[text.as_slice(), b"\n"].concat())?;
+        }
+        file.sync_data()
+    }
+}

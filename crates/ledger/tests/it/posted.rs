@@ -1,0 +1,147 @@
+//! What is posted while the writer is busy: acknowledged when it is on disk, there soon after, and once.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agent_tracer_event::Outcome;
+use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Receipt};
+use agent_tracer_testkit::scenario;
+
+use crate::world::World;
+
+/// A writer that does not come back from its next commit until it is let go.
+struct Held {
+    _go: Sender<()>,
+}
+
+/// Brings one observation and keeps the writer at it.
+fn hold(world: &World, first: &Observed) -> Held {
+    let (go, gone) = channel::<()>();
+    let (came, comes) = channel();
+    let gone = Mutex::new(gone);
+    world.ledger.on_commit(move |_| {
+        came.send(()).ok();
+        // Whoever holds the other end lets go by dropping it.
+        gone.lock().unwrap().recv().ok();
+    });
+    let batch = Batch { observed: vec![first.clone()], ..Batch::default() };
+    world.ledger.submit(batch, |_| {}).unwrap();
+    comes.recv_timeout(Duration::from_secs(60)).unwrap();
+    Held { _go: go }
+}
+
+fn post(ledger: &Ledger, observed: &[Observed]) -> Receiver<Receipt> {
+    let (tell, told) = channel();
+    let batch = Batch { observed: observed.to_vec(), ..Batch::default() };
+    ledger.post(batch, move |answer| drop(tell.send(answer.unwrap()))).unwrap();
+    told
+}
+
+fn outcomes(told: &Receiver<Receipt>) -> Vec<Outcome> {
+    told.recv_timeout(Duration::from_secs(60)).unwrap().outcomes
+}
+
+/// Waits until what is acknowledged can be asked for.
+fn settle(ledger: &Ledger) {
+    let promise = ledger.promise();
+    let (tell, told) = channel();
+    let tell = Arc::new(Mutex::new(tell));
+    ledger.on_commit(move |_| {
+        tell.lock().unwrap().send(()).ok();
+    });
+    while !ledger.is_kept(promise) {
+        told.recv_timeout(Duration::from_millis(50)).ok();
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn what_is_posted_while_the_writer_is_busy_is_acknowledged_before_it_is_folded() {
+    let all = scenario("2.1.325/agent_nested").observed(None);
+    let (first, rest) = all.split_first().unwrap();
+    let world = World::new();
+    let held = hold(&world, first);
+    let before = world.ledger.store().seq().unwrap();
+    for part in rest.chunks(7) {
+        let said = outcomes(&post(&world.ledger, part));
+        assert!(said.iter().all(|outcome| *outcome == Outcome::Recorded), "{said:?}");
+    }
+    assert_eq!(world.ledger.store().seq().unwrap(), before, "nothing of it is folded yet");
+    assert!(world.ledger.waiting_bytes() > 0);
+    drop(held);
+    settle(&world.ledger);
+    assert_eq!(world.ledger.waiting_bytes(), 0);
+    assert_eq!(world.rows(), World::with(&all, usize::MAX).rows());
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_the_process_is_gone_and_there_once() {
+    let all = scenario("2.1.325/agent_nested").observed(None);
+    let (first, rest) = all.split_first().unwrap();
+    let world = World::new();
+    let held = hold(&world, first);
+    outcomes(&post(&world.ledger, rest));
+    let left = tempfile::tempdir().unwrap();
+    copy(world.path().parent().unwrap(), left.path());
+    drop(held);
+    let path = left.path().join("ledger.db");
+    let expected = World::with(&all, usize::MAX).rows();
+    for _ in 0..3 {
+        let ledger = Ledger::open(&path, Options::default()).unwrap();
+        settle(&ledger);
+        drop(ledger);
+        assert_eq!(World::rows_of(&path), expected);
+    }
+}
+
+#[test]
+fn what_is_posted_again_is_told_to_be_known_wherever_it_is() {
+    let mut all = scenario("2.1.325/agent_nested").observed(None);
+    all.retain(|observed| observed.source.is_none());
+    let (first, rest) = all.split_first().unwrap();
+    let world = World::new();
+    let held = hold(&world, first);
+    let known = outcomes(&post(&world.ledger, std::slice::from_ref(first)));
+    assert_eq!(known, [Outcome::Duplicate], "it is folded");
+    let twice = [rest[0].clone(), rest[0].clone()];
+    assert_eq!(outcomes(&post(&world.ledger, &twice)), [Outcome::Recorded, Outcome::Duplicate]);
+    assert_eq!(outcomes(&post(&world.ledger, &twice[..1])), [Outcome::Duplicate], "it waits");
+    drop(held);
+    settle(&world.ledger);
+    assert_eq!(world.rows(), World::with(&all[..2], usize::MAX).rows());
+}
+
+#[test]
+fn a_writer_that_rests_folds_at_once() {
+    let all = scenario("2.1.325/agent_nested").observed(None);
+    let world = World::new();
+    for part in all.chunks(3) {
+        outcomes(&post(&world.ledger, part));
+        assert_eq!(world.ledger.waiting_bytes(), 0);
+    }
+    assert_eq!(world.rows(), World::with(&all, usize::MAX).rows());
+}
+
+#[test]
+fn nothing_of_what_is_deleted_stays_in_the_journal() {
+    let all = scenario("2.1.325/agent_nested").observed(None);
+    let (first, rest) = all.split_first().unwrap();
+    let world = World::new();
+    let held = hold(&world, first);
+    outcomes(&post(&world.ledger, rest));
+    drop(held);
+    settle(&world.ledger);
+    let journal = world.path().with_file_name("ledger.db-journal-of-posts");
+    let size = || std::fs::metadata(&journal).unwrap().len();
+    assert!(size() > 1_000);
+    world.ledger.purge(Vec::new(), agent_tracer_event::Millis(1)).unwrap();
+    assert!(size() < 100, "{}", size());
+}
