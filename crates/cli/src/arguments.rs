@@ -3,6 +3,7 @@
 //! Law: every command has examples in its help, and the help is the reference: `docs/cli.md` is made from it.
 
 mod asking;
+mod context;
 mod demo;
 mod policy;
 mod shipping;
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 pub(crate) use asking::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
+pub(crate) use context::{Context, ContextCommand, ContextOn, ContextShow};
 pub(crate) use demo::Demo;
 pub(crate) use policy::{
     Guard, Policy, PolicyBacktest, PolicyCheck, PolicyCommand, PolicyInit, PolicyList, PolicyTest,
@@ -73,6 +75,7 @@ pub(crate) enum Command {
     Export(Export),
     Policy(Policy),
     Guard(Guard),
+    Context(Context),
     Rebuild(Rebuild),
     Reread(Reread),
     Retain(Retain),

@@ -30,6 +30,7 @@ mod signals;
 mod sources;
 mod statusline_conf;
 mod table;
+mod telling;
 
 use std::process::ExitCode;
 

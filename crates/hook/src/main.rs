@@ -12,6 +12,7 @@
 
 mod arguments;
 mod chain;
+mod context;
 mod decision;
 mod door;
 mod environment;
@@ -27,6 +28,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use agent_tracer_policy_table::wire::Asker;
+use agent_tracer_privacy::Moment;
 use agent_tracer_spool::{Home, Reason, Spool};
 use nix::sys::signal::{SigSet, Signal};
 
@@ -82,10 +84,19 @@ fn serve(arguments: &Arguments) -> i32 {
             show(home.as_ref(), &recorded.payload);
             0
         }
+        // No rule is about these moments, and nothing is said at any other.
+        (Caller::Claude | Caller::Codex, Some(home)) if is_begin(recorded.moment) => {
+            context::tell(home, recorded.moment);
+            0
+        }
         (Caller::Claude, Some(home)) => door::answer(arguments, Asker::ClaudeCode, home, &recorded),
         (Caller::Codex, Some(home)) => door::answer(arguments, Asker::Codex, home, &recorded),
         (Caller::Claude | Caller::Codex, None) => 0,
     }
+}
+
+fn is_begin(moment: Moment) -> bool {
+    matches!(moment, Moment::SessionStarts | Moment::SubagentStarts)
 }
 
 /// Prints the status line, the user's own first.

@@ -6,7 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agent_tracer_privacy::{Config, Level, Source, mask, reduce};
+use agent_tracer_privacy::{Config, Level, Moment, Source, mask, reduce};
 use agent_tracer_spool::envelope::{Agent, Channel, Fault, Header};
 use agent_tracer_spool::{EnvelopeName, Home, Reason, Spool, doorbell, unrecorded};
 
@@ -28,6 +28,8 @@ pub(crate) struct Recorded {
     pub(crate) name: Option<EnvelopeName>,
     /// What privacy left of the payload.
     pub(crate) body: Vec<u8>,
+    /// Whether it is a moment at which more is done than to record; not where nothing may be recorded.
+    pub(crate) moment: Moment,
 }
 
 /// Reads the payload and records it. Returns it for whoever has to show it or to ask about it.
@@ -42,15 +44,16 @@ pub(crate) fn run(caller: Caller, home: Option<&Home>) -> Recorded {
         }
     };
     let mut body = Vec::new();
+    let mut moment = Moment::Other;
     let name = match home {
         Some(home) if environment::switched_off() => {
             keep_out(home, &input.payload);
             None
         }
-        Some(home) => record(caller, home, &input, &mut body),
+        Some(home) => record(caller, home, &input, &mut body, &mut moment),
         None => None,
     };
-    Recorded { name, body, payload: input.payload }
+    Recorded { name, body, moment, payload: input.payload }
 }
 
 /// Sees to it that nobody records this session later, from the agent's own files.
@@ -108,7 +111,13 @@ pub(crate) fn now_nanos() -> u64 {
         .map_or(0, |elapsed| u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX))
 }
 
-fn record(caller: Caller, home: &Home, input: &Input, body: &mut Vec<u8>) -> Option<EnvelopeName> {
+fn record(
+    caller: Caller,
+    home: &Home,
+    input: &Input,
+    body: &mut Vec<u8>,
+    moment: &mut Moment,
+) -> Option<EnvelopeName> {
     let arrived = now_nanos();
     let config = privacy_config(&home.privacy_conf());
     let cwd = std::env::current_dir().ok();
@@ -134,6 +143,7 @@ fn record(caller: Caller, home: &Home, input: &Input, body: &mut Vec<u8>) -> Opt
         {
             return None;
         }
+        *moment = reduction.moment;
         if let Some(fault) = reduction.fault {
             body.clear();
             header.fault = Some(Fault { what: Cow::Borrowed(fault.what.name()), at: fault.at as u64 });

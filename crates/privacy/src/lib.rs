@@ -28,4 +28,4 @@ pub use config::{Config, ConfigFault, ConfigProblem, Level};
 pub use fault::{Fault, FaultKind};
 pub use glob::Glob;
 pub use mask::mask;
-pub use reduce::{Reduction, Source, reduce};
+pub use reduce::{Moment, Reduction, Source, reduce};

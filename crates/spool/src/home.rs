@@ -126,6 +126,11 @@ impl Home {
         self.data.join("unrecorded")
     }
 
+    /// Returns the folder of what agents are told when they begin; see [`crate::context`].
+    pub fn context(&self) -> PathBuf {
+        self.data.join("context")
+    }
+
     /// Returns the record of what `install` changed.
     pub fn install_record(&self) -> PathBuf {
         self.data.join("install.json")
@@ -236,6 +241,7 @@ mod tests {
             (home.policy_table(), "policy.tbl"),
             (home.policy_trust(), "policy-trust.json"),
             (home.answers(), "answers.sock"),
+            (home.context(), "context"),
             (home.install_record(), "install.json"),
             (home.backups(), "backups"),
             (home.token(), "token"),

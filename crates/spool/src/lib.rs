@@ -12,6 +12,7 @@
 //! part of a path; every change to the disk passes the private `disk` room.
 
 pub mod checksum;
+pub mod context;
 mod dead;
 mod decimal;
 mod disk;

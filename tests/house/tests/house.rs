@@ -44,6 +44,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("team", &["event", "ledger", "clickhouse", "server"]),
         ("intake", &["spool", "privacy", "agents", "ledger", "event"]),
         ("answers", &["spool", "privacy", "agents", "policy", "policy-table", "ledger", "event"]),
+        ("context", &["spool", "ledger", "event"]),
         ("backtest", &["policy", "ledger", "event"]),
         ("server", &["spool", "privacy", "agents", "policy", "backtest", "ledger", "event", "shell"]),
     ];

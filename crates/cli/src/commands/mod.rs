@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod completions;
+mod context;
 mod demo;
 mod doctor;
 mod export;
@@ -55,6 +56,7 @@ pub(crate) fn run(
         Command::Export(arguments) => export::run(arguments, options, environment, output),
         Command::Policy(arguments) => policy::run(arguments, options, environment, output),
         Command::Guard(arguments) => guard::run(arguments, options, environment, output),
+        Command::Context(arguments) => context::run(arguments, options, environment, output),
         Command::Rebuild(arguments) => rebuild::run(arguments, options, environment, output),
         Command::Reread(arguments) => reread::run(arguments, options, environment, output),
         Command::Retain(arguments) => retain::run(arguments, options, environment, output),

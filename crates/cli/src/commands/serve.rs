@@ -24,8 +24,9 @@ use crate::arguments::{Options, Serve};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::instance::Instance;
+use crate::local_time::LocalTime;
 use crate::output::Output;
-use crate::{home, log, replaying, retention, shipping, signals, sources};
+use crate::{home, log, replaying, retention, shipping, signals, sources, telling};
 
 pub(super) fn run(
     arguments: &Serve,
@@ -53,6 +54,8 @@ pub(super) fn run(
     let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
     let book = Arc::new(Book::new(tracer.clone(), environment.main_program()));
     let watching = rules::start(&book, ledger.store(), &clock, &notes, &stop_upkeep)?;
+    let zone = LocalTime::of(environment);
+    let telling = telling::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
     let live = Live::new();
     {
         let (followed, live) = (live.clone(), live.clone());
@@ -110,6 +113,7 @@ pub(super) fn run(
     // A thread that panicked has said so already.
     drop(upkeep.join());
     drop(watching.join());
+    drop(telling.join());
     drop(shipping.map(std::thread::JoinHandle::join));
     stop(&shared.intake, server, &ledger);
     drop(instance);

@@ -2,6 +2,7 @@
 
 mod answers;
 mod asking;
+mod context;
 mod demo;
 mod doctor;
 mod doctor_codex;

@@ -4,6 +4,7 @@
 
 mod behaviour;
 mod canary;
+mod context;
 mod door;
 mod limits;
 mod statusline;

@@ -51,6 +51,34 @@ pub struct Reduction {
     pub cwd: Option<Vec<u8>>,
     /// The payload's project directory (status line), likewise.
     pub project_dir: Option<Vec<u8>>,
+    /// Which of the few moments it is at which a hook does more than record.
+    pub moment: Moment,
+}
+
+/// The moments at which a hook does more than record. They are told here because the one pass over the payload meets
+/// the name of the event anyway; of names that are there twice the last counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Moment {
+    /// Any other.
+    #[default]
+    Other,
+    /// `SessionStart`
+    SessionStarts,
+    /// `SubagentStart`
+    SubagentStarts,
+    /// `PreCompact`
+    Compacts,
+}
+
+impl Moment {
+    fn named(name: &[u8]) -> Self {
+        match name {
+            b"SessionStart" => Self::SessionStarts,
+            b"SubagentStart" => Self::SubagentStarts,
+            b"PreCompact" => Self::Compacts,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// Appends to `out` what may be kept of `input`, as one compact JSON object.
@@ -69,10 +97,11 @@ pub fn reduce(
     let mut run = walk::Run::new(input, source, config, key, out);
     let fault = run.document().err();
     let masked = run.masked();
+    let moment = run.moment;
     let (cwd, project_dir) = run.directories();
     if let Some(fault) = fault {
         out.truncate(start);
         return Reduction { fault: Some(fault), ..Reduction::default() };
     }
-    Reduction { fault: None, masked, cwd, project_dir }
+    Reduction { fault: None, masked, cwd, project_dir, moment }
 }

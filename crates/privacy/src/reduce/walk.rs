@@ -2,10 +2,10 @@
 //!
 //! There is no recursion: open containers are frames on a list, at most [`DEPTH`] of them.
 
-use super::Source;
 use super::context::{Called, Event, keep_stricter};
 use super::named::{Named, is_value};
 use super::write::{self, Writer};
+use super::{Moment, Source};
 use crate::config::{Config, Level};
 use crate::fault::{Fault, FaultKind};
 use crate::keep::{self, Key};
@@ -107,6 +107,7 @@ pub(super) struct Run<'a, 'o> {
     pub(super) frames: Vec<Frame>,
     put_off: Vec<PutOff<'a>>,
     pub(super) event: Event,
+    pub(super) moment: Moment,
     /// Whether `agent_type` was empty: then the last message is a compaction summary.
     pub(super) nameless_agent: bool,
     /// Whether the payload says that a person interrupted the call.
@@ -138,6 +139,7 @@ impl<'a, 'o> Run<'a, 'o> {
             frames: Vec::new(),
             put_off: Vec::new(),
             event: Event::Unsaid,
+            moment: Moment::Other,
             nameless_agent: false,
             interrupted: false,
             config,
@@ -459,6 +461,7 @@ impl<'a, 'o> Run<'a, 'o> {
         match (zone, meaning) {
             (Zone::Top, Key::Event) => {
                 let name = text.decode(&mut self.writer.decoded);
+                self.moment = Moment::named(name);
                 self.event = self.event.named(name, self.source);
             }
             (Zone::Top | Zone::Call, Key::Tool) => {

@@ -1,0 +1,102 @@
+//! What agents are told when they begin: the user's `context.conf`, and the thread of the server that keeps the pages.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use agent_tracer_context::{Keeper, Settings};
+use agent_tracer_event::Millis;
+use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_ledger::Store;
+use agent_tracer_spool::Home;
+
+use crate::failure::{Failure, plain};
+use crate::files;
+use crate::local_time::LocalTime;
+
+/// How often a server looks whether there is anything new.
+const EVERY: Duration = Duration::from_secs(30);
+/// How often pages are written although nothing is new: by their age an agent sees whether a server runs.
+const ANYWAY_MS: i64 = 15 * 60 * 1000;
+/// The most bytes of the file.
+const FILE_BYTES: u64 = 64 << 10;
+
+/// Where the file is.
+pub(crate) fn path(home: &Home) -> PathBuf {
+    home.config().join("context.conf")
+}
+
+/// Reads the file; nothing is on if there is none.
+pub(crate) fn read(home: &Home) -> Result<Settings, Failure> {
+    let path = path(home);
+    if !path.exists() {
+        return Ok(Settings::default());
+    }
+    let bytes = files::read_capped(&path, FILE_BYTES)?;
+    Settings::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| {
+        Failure::new(format!("cannot read `{}`: {error}", path.display()))
+            .hint("mend the line, or run `agent-tracer context on` or `off`, which writes the file anew")
+    })
+}
+
+struct Telling {
+    home: Home,
+    store: Arc<dyn Store>,
+    zone: LocalTime,
+    seen: Option<(u64, Settings)>,
+    written: Millis,
+    told: Option<String>,
+}
+
+impl Telling {
+    fn look(&mut self, now: Millis) -> Result<(), String> {
+        let settings = read(&self.home).map_err(|failure| failure.to_string())?;
+        let keeper = Keeper::of(self.home.clone());
+        if !settings.is_on {
+            self.seen = None;
+            return keeper
+                .clear()
+                .map_err(|cause| format!("cannot remove what agents are told: {}", plain(&cause)));
+        }
+        let seq = self.store.seq().map_err(|error| error.to_string())?;
+        let is_known = self.seen.as_ref().is_some_and(|(known, wanted)| *known == seq && *wanted == settings);
+        if is_known && now.0 - self.written.0 < ANYWAY_MS {
+            return Ok(());
+        }
+        let midnight = self.zone.midnight(now);
+        let kept = keeper.refresh(self.store.as_ref(), &settings, now, midnight);
+        kept.map_err(|cause| format!("cannot write what agents are told: {}", plain(&cause)))?;
+        (self.seen, self.written) = (Some((seq, settings)), now);
+        Ok(())
+    }
+}
+
+/// Keeps the pages until somebody asks to stop. The first look is over when this returns.
+pub(crate) fn start(
+    home: &Home,
+    store: Arc<dyn Store>,
+    zone: LocalTime,
+    clock: &Clock,
+    notes: &Notes,
+    stop: &Stop,
+) -> Result<JoinHandle<()>, Failure> {
+    let home = home.clone();
+    let mut telling = Telling { home, store, zone, seen: None, written: Millis(0), told: None };
+    let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
+    let mut look = move || {
+        let problem = telling.look(clock()).err();
+        if let Some(problem) = problem.as_ref().filter(|problem| telling.told.as_ref() != Some(*problem)) {
+            notes(Note::warning(problem.clone()));
+        }
+        telling.told = problem;
+    };
+    look();
+    let work = move || {
+        while !stop.wait(EVERY) {
+            look();
+        }
+    };
+    let thread = std::thread::Builder::new().name("context".to_owned()).spawn(work);
+    thread.map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))
+}

@@ -1,0 +1,103 @@
+//! What an agent is told when it begins, where the user wants that: the page that the server keeps for its folder.
+//!
+//! The law: one file is read and nobody is waited for. No page, nothing said; an old one is used, and its age is told.
+//! By now the event is in the spool.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use agent_tracer_privacy::Moment;
+use agent_tracer_spool::Home;
+use agent_tracer_spool::context::{self, Page};
+
+use crate::record::now_nanos;
+
+/// From here on the age of a page is worth a word.
+const OLD_S: u64 = 20 * 60;
+
+/// Tells an agent that begins what there is to tell.
+pub(crate) fn tell(home: &Home, moment: Moment) {
+    let event = match moment {
+        Moment::SessionStarts => "SessionStart",
+        Moment::SubagentStarts => "SubagentStart",
+        Moment::Compacts | Moment::Other => return,
+    };
+    let Some(page) = folders().find_map(|folder| context::find(home, &folder)) else { return };
+    let said = said(&page, event, now_nanos() / 1_000_000_000);
+    let mut stdout = io::stdout().lock();
+    // A reader that is gone is no reason to fail.
+    drop(stdout.write_all(&said).and_then(|()| stdout.flush()));
+    if page.exports_task && moment == Moment::SessionStarts {
+        export_task();
+    }
+}
+
+/// Where the agent works, as it says itself and as this process stands.
+fn folders() -> impl Iterator<Item = PathBuf> {
+    let named =
+        std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    [named, std::env::current_dir().ok()].into_iter().flatten()
+}
+
+/// The answer, in the shape that both agents take.
+fn said(page: &Page, event: &str, now_s: u64) -> Vec<u8> {
+    let mut said = Vec::with_capacity(page.escaped.len() + 160);
+    said.extend_from_slice(b"{\"hookSpecificOutput\":{\"hookEventName\":\"");
+    said.extend_from_slice(event.as_bytes());
+    said.extend_from_slice(b"\",\"additionalContext\":\"");
+    said.extend_from_slice(&page.escaped);
+    let age_s = now_s.saturating_sub(page.written_s);
+    if age_s >= OLD_S {
+        said.extend_from_slice(format!("\\n(These numbers are {} old.)", age(age_s)).as_bytes());
+    }
+    said.extend_from_slice(b"\"}}\n");
+    said
+}
+
+fn age(seconds: u64) -> String {
+    match seconds / 60 {
+        minutes @ 0..120 => format!("{minutes} minutes"),
+        minutes @ 120..2880 => format!("{} hours", minutes / 60),
+        minutes => format!("{} days", minutes / 1440),
+    }
+}
+
+/// Names the session in the environment of the agent's shells, where the client has a file for that.
+fn export_task() {
+    let (Some(file), Some(session)) =
+        (std::env::var_os("CLAUDE_ENV_FILE"), std::env::var_os("CLAUDE_CODE_SESSION_ID"))
+    else {
+        return;
+    };
+    let session = session.to_string_lossy();
+    // Shells read this file: nothing that is not plainly an id goes into it.
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    if session.is_empty() || session.len() > 64 || !session.bytes().all(is_plain) {
+        return;
+    }
+    let line = format!("export AGENT_TRACER_TASK={session}\n");
+    // The client makes the file or lets us make it; either way what others wrote stays.
+    let opened = OpenOptions::new().append(true).create(true).open(Path::new(&file));
+    drop(opened.and_then(|mut file| file.write_all(line.as_bytes())));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_page_tells_its_age_and_a_fresh_one_does_not() {
+        let page = Page { written_s: 1_000_000, exports_task: false, escaped: b"a\\nb".to_vec() };
+        let text = |now: u64| String::from_utf8(said(&page, "SessionStart", now)).unwrap();
+        let fresh = r#"{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"a\nb"}}"#;
+        for now in [0, 1_000_000, 1_000_000 + OLD_S - 1] {
+            assert_eq!(text(now), format!("{fresh}\n"), "{now}");
+        }
+        for (later, told) in [(OLD_S, "20 minutes"), (3 * 3600, "3 hours"), (9 * 86_400, "9 days")] {
+            let text = text(1_000_000 + later);
+            assert!(text.contains(&format!("\\n(These numbers are {told} old.)\"}}}}")), "{text}");
+            serde_json::from_str::<serde_json::Value>(&text).expect("JSON");
+        }
+    }
+}

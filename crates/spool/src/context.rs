@@ -1,0 +1,152 @@
+//! What an agent is told when it begins: one small page per folder, written by the server, read by the hook.
+//!
+//! A page is a file in [`Home::context`], named by the hash of its folder, and holds five lines:
+//!
+//! ```text
+//! agent-tracer-context 1
+//! <seconds since 1970 at which it was written>
+//! <the folder that it is about, its bytes as they are>
+//! <whether the task is exported into the agent's shells: `task` or `-`>
+//! <the text, escaped as the inside of a JSON string, so that the hook has nothing to escape>
+//! ```
+//!
+//! Law: a page that is not whole is no page. The folder stands in it because a hash can meet another's.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::Home;
+use crate::checksum::xxh64;
+
+/// The first line.
+const MAGIC: &[u8] = b"agent-tracer-context 1";
+/// The longest page that is read.
+pub const BYTES_MAX: usize = 16 << 10;
+/// The longest text that a page may hold, in bytes before escaping.
+pub const TEXT_MAX: usize = 8 << 10;
+/// How far up from where an agent stands its project may begin.
+const ABOVE_MAX: usize = 24;
+
+/// One page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// When it was written, in seconds since 1970.
+    pub written_s: u64,
+    /// Whether the name of the task goes into the agent's shells.
+    pub exports_task: bool,
+    /// The text, as the inside of a JSON string.
+    pub escaped: Vec<u8>,
+}
+
+/// Where the page about a folder is.
+pub fn path(home: &Home, folder: &Path) -> PathBuf {
+    home.context().join(format!("{:016x}", xxh64(folder.as_os_str().as_bytes())))
+}
+
+/// The bytes of a page about a folder. `None` where a line could not hold the folder, or the page is too long.
+pub fn encode(page: &Page, folder: &Path) -> Option<Vec<u8>> {
+    let folder = folder.as_os_str().as_bytes();
+    if folder.contains(&b'\n') || page.escaped.contains(&b'\n') {
+        return None;
+    }
+    let written = page.written_s.to_string();
+    let exports: &[u8] = if page.exports_task { b"task" } else { b"-" };
+    let mut bytes = [MAGIC, written.as_bytes(), folder, exports, &page.escaped].join(&b'\n');
+    bytes.push(b'\n');
+    (bytes.len() <= BYTES_MAX).then_some(bytes)
+}
+
+/// Reads a page that is about this folder.
+fn parse(bytes: &[u8], folder: &Path) -> Option<Page> {
+    let mut lines = bytes.strip_suffix(b"\n")?.split(|byte| *byte == b'\n');
+    if lines.next()? != MAGIC {
+        return None;
+    }
+    let written_s = std::str::from_utf8(lines.next()?).ok()?.parse().ok()?;
+    if lines.next()? != folder.as_os_str().as_bytes() {
+        return None;
+    }
+    let exports_task = match lines.next()? {
+        b"task" => true,
+        b"-" => false,
+        _ => return None,
+    };
+    let escaped = lines.next()?.to_vec();
+    lines.next().is_none().then_some(Page { written_s, exports_task, escaped })
+}
+
+/// The page about a folder or the nearest one above it that has one.
+pub fn find(home: &Home, folder: &Path) -> Option<Page> {
+    folder.ancestors().take(ABOVE_MAX).find_map(|folder| read(&path(home, folder), folder).ok().flatten())
+}
+
+fn read(path: &Path, folder: &Path) -> io::Result<Option<Page>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() <= BYTES_MAX).then(|| parse(&bytes, folder)).flatten())
+}
+
+/// Escapes a text as the inside of a JSON string, in one line.
+#[must_use]
+pub fn escape(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '"' => out.extend_from_slice(b"\\\""),
+            '\\' => out.extend_from_slice(b"\\\\"),
+            '\n' => out.extend_from_slice(b"\\n"),
+            other if other.is_control() => out.extend_from_slice(b" "),
+            other => out.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(text: &str) -> Page {
+        Page { written_s: 1_794_777_004, exports_task: true, escaped: escape(text) }
+    }
+
+    #[test]
+    fn a_page_reads_back_for_its_own_folder_only() {
+        let folder = Path::new("/code/a b");
+        let whole = page("- one\n- \"two\" \\ three");
+        let bytes = encode(&whole, folder).unwrap();
+        assert_eq!(parse(&bytes, folder), Some(whole));
+        assert_eq!(parse(&bytes, Path::new("/code")), None);
+        for end in 0..bytes.len() {
+            assert_eq!(parse(&bytes[..end], folder), None, "cut at {end}");
+        }
+        let mut more = bytes;
+        more.extend_from_slice(b"line\n");
+        assert_eq!(parse(&more, folder), None);
+    }
+
+    #[test]
+    fn what_one_line_cannot_hold_is_no_page() {
+        assert_eq!(encode(&page("x"), Path::new("/a\nb")), None);
+        assert_eq!(encode(&page(&"x".repeat(BYTES_MAX)), Path::new("/a")), None);
+        assert_eq!(escape("a\u{0}b\tc\r\n"), b"a b c \\n");
+    }
+
+    #[test]
+    fn the_nearest_folder_above_has_the_say() {
+        let home = Home::in_folder(std::env::temp_dir().join(format!("context-{}", std::process::id())));
+        std::fs::create_dir_all(home.context()).unwrap();
+        for (folder, text) in [("/code", "outer"), ("/code/in", "inner")] {
+            let bytes = encode(&page(text), Path::new(folder)).unwrap();
+            let mut file = File::create(path(&home, Path::new(folder))).unwrap();
+            io::Write::write_all(&mut file, &bytes).unwrap();
+        }
+        let found = |folder: &str| find(&home, Path::new(folder)).map(|page| page.escaped);
+        assert_eq!(found("/code/in/deep/er"), Some(b"inner".to_vec()));
+        assert_eq!(found("/code/other"), Some(b"outer".to_vec()));
+        assert_eq!(found("/elsewhere"), None);
+        std::fs::remove_dir_all(home.data()).unwrap();
+    }
+}
