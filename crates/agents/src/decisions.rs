@@ -1,10 +1,11 @@
 //! Reads what rules of the user's decided on an event: our own record, in the agent's frame.
 //!
 //! Whose event it was stands in the members that the agent itself uses; what was decided stands under `decision`, in our
-//! words. Each rule that spoke is an event of its own, those too that did nothing because they only rehearse.
+//! words. Each rule that spoke is an event of its own, those too that did nothing because they only rehearse. A call that was
+//! refused ends here.
 
 use agent_tracer_event::semantics::Importance;
-use agent_tracer_event::{Entry, Kind, Phase, Unrecognised};
+use agent_tracer_event::{CallState, Entry, ErrorClass, Kind, Phase, Unrecognised};
 use serde_json::{Map, Value};
 
 use crate::text;
@@ -87,9 +88,31 @@ pub(crate) fn entries(
         if let Some(tool) = told("tool_name") {
             entry.metadata.insert("toolName".to_owned(), Value::from(text::line(tool, NAME_CHARS)));
         }
+        let is_refused =
+            status == "enforced" && matches!(wish.as_str(), "deny" | "stop") && event == "PreToolUse";
+        let refused = entry.tool_use_id.clone().filter(|_| is_refused);
         out.push(entry);
+        if let Some(id) = refused {
+            out.push(call_refused(make(Kind::ToolUsed, Phase::Close, &format!("rule:{place}")), id, &name));
+        }
     }
     Ok(out)
+}
+
+/// The end of a call that a rule refused: what the client says of it comes later, and not always.
+fn call_refused(mut call: Entry, id: String, rule: &str) -> Entry {
+    call.key = format!("tool:{id}");
+    call.tool_use_id = Some(id);
+    call.state = Some(CallState::Denied);
+    call.ended_at = Some(call.occurred_at);
+    for (key, value) in [
+        ("errorClass", ErrorClass::PolicyDenied.as_str()),
+        ("deniedByRule", rule),
+        ("importance", Importance::Critical.as_str()),
+    ] {
+        call.metadata.insert(key.to_owned(), Value::from(value));
+    }
+    call
 }
 
 /// What a person reads before the name of the rule.

@@ -330,7 +330,10 @@ fn put_off(rule: &Rule, call: &Call, history: &dyn History, why: Option<String>)
 impl Verdict {
     /// Takes up what a rule wants. Returns what it decides, if it counts and decides anything.
     fn take(&mut self, origin: Origin, rule: &Rule, wish: Wish) -> Option<Outcome> {
-        let counted = rule.mode == Mode::Enforce && origin.may(wish.decision);
+        // Who may not change a call may not ask because it could not be changed either.
+        let may =
+            origin.may(wish.decision) && (wish.basis != Basis::NotPossible || origin.may(rule.decision));
+        let counted = rule.mode == Mode::Enforce && may;
         self.fired.push(Fired {
             rule: rule.name.clone(),
             origin,
@@ -401,7 +404,8 @@ pub(crate) fn in_outage(rule: &Rule) -> Option<Verdict> {
     Some(Verdict { outcome, reasons: vec![said(rule, &wish)], ..Verdict::silent() })
 }
 
-/// What the model is told, and by which rule.
+/// What the model is told, and by which rule: that comes first, so that whoever reads how a call ended sees at once who
+/// refused it, however long the reason is.
 fn said(rule: &Rule, wish: &Wish) -> String {
     let reason = match rule.reason.trim() {
         "" => "decided by a rule of the user",
@@ -416,5 +420,5 @@ fn said(rule: &Rule, wish: &Wish) -> String {
         (Basis::Applies | Basis::LetGo, Some(why)) => format!(": {why}"),
         _ => String::new(),
     };
-    format!("{reason}{missing} [policy rule `{}`{more}]", rule.name)
+    format!("[policy rule `{}`{more}] {reason}{missing}", rule.name)
 }

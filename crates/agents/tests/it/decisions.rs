@@ -1,7 +1,7 @@
 //! What rules decided, as events of the agent that they decided on.
 
 use agent_tracer_agents::{Context, Observation, Source, read};
-use agent_tracer_event::{Agent, Channel, Entry, Kind, Millis, Reading, Subject};
+use agent_tracer_event::{Agent, CallState, Channel, Entry, Kind, Millis, Phase, Reading, Subject};
 use serde_json::{Value, json};
 
 fn reading(agent: Agent, body: &[u8]) -> Reading {
@@ -105,5 +105,33 @@ fn a_record_that_is_none_is_counted_and_never_a_panic() {
         let many =
             json!({"decision": {"rules": vec![rule("deny", "applies", "enforce", true); 5000]}}).to_string();
         assert_eq!(logged(&self::reading(agent, many.as_bytes())).len(), 64);
+    }
+}
+
+#[test]
+fn a_call_that_a_rule_refused_ends_as_denied_by_it() {
+    for agent in [Agent::ClaudeCode, Agent::Codex] {
+        let refused = |event: &str, rule: Value| {
+            let reading = reading(agent, record(event, json!([rule])).to_string().as_bytes());
+            let calls = reading.entries.into_iter().filter(|entry| entry.key == "tool:toolu_1");
+            calls.collect::<Vec<Entry>>()
+        };
+        for wish in ["deny", "stop"] {
+            let calls = refused("PreToolUse", rule(wish, "applies", "enforce", true));
+            let [call] = &calls[..] else { panic!("{wish}: {calls:?}") };
+            assert_eq!((call.state, call.phase), (Some(CallState::Denied), Phase::Close));
+            assert_eq!(call.ended_at, Some(Millis(7)));
+            assert_eq!(call.metadata["errorClass"], "policy_denied");
+            assert_eq!(call.metadata["deniedByRule"], "no-write");
+        }
+        for (event, rule) in [
+            ("PreToolUse", rule("deny", "applies", "dry_run", false)),
+            ("PreToolUse", rule("deny", "applies", "enforce", false)),
+            ("PreToolUse", rule("ask", "applies", "enforce", true)),
+            ("PostToolUse", rule("deny", "applies", "enforce", true)),
+            ("Stop", rule("deny", "applies", "enforce", true)),
+        ] {
+            assert_eq!(refused(event, rule.clone()), [], "{event} {rule}");
+        }
     }
 }

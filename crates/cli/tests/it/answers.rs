@@ -148,7 +148,16 @@ fn a_rule_denies_what_it_is_about_and_is_silent_about_everything_else() {
     assert_eq!(decided[0]["inputs"]["event"], "PreToolUse");
     let call = decided[0]["callId"].as_str().expect("the call");
     let call = server.get(&format!("/api/v1/events/{call}"));
-    assert!(call.contains("\"toolName\":\"Bash\""), "{call}");
+    for part in [
+        "\"toolName\":\"Bash\"",
+        "\"state\":\"denied\"",
+        "\"errorClass\":\"policy_denied\"",
+        "\"deniedByRule\":\"no-delete\"",
+    ] {
+        assert!(call.contains(part), "{part}: {call}");
+    }
+    let failures = items(&server, "/api/v1/failures");
+    assert_eq!((&failures[0]["errorClass"], &failures[0]["count"]), (&json!("policy_denied"), &json!(1)));
     server.end(nix::sys::signal::Signal::SIGTERM);
     assert!(!world.exists("home/.local/share/agent-tracer/answers.sock"));
     let said = session.run("rm -rf build");

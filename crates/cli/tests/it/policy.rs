@@ -268,7 +268,7 @@ fn the_guard_answers_each_agent_in_its_words_and_nothing_else() {
         let answer = world.run_with("project", &["guard", agent], &deletes()).ended_with(0);
         assert_eq!(
             answer.stdout,
-            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"keep it [policy rule `no-delete`]\"}}\n"
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"[policy rule `no-delete`] keep it\"}}\n"
         );
         assert_eq!(answer.stderr, "");
     }
@@ -314,7 +314,7 @@ fn an_exit_code_is_the_answer_where_that_is_how_the_agent_is_told() {
     );
     let input = "{\"hook_event_name\": \"TaskCompleted\", \"cwd\": \"[W]/project\", \"task_id\": \"1\"}";
     let answer = world.run_with("project", &["guard", "claude"], input).ended_with(0);
-    assert_eq!(answer.stdout, "{\"systemMessage\":\"not put off any longer: no [policy rule `r`]\"}\n");
+    assert_eq!(answer.stdout, "{\"systemMessage\":\"not put off any longer: [policy rule `r`] no\"}\n");
 }
 
 /// Imports a session in which a folder was deleted and a file was read.

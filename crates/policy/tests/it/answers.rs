@@ -32,7 +32,7 @@ fn said(agent: Agent, event: Event, decision: Decision) -> Answer {
     answer(&call, &policy.decide(&call, &past))
 }
 
-const SAID: &str = "because [policy rule `r`]";
+const SAID: &str = "[policy rule `r`] because";
 
 /// What the table promises, written out once more by hand.
 fn expected(cell: &legality::Cell) -> Value {
@@ -185,7 +185,7 @@ fn warnings_go_along_with_a_decision_and_long_texts_are_cut() {
     let call = bash("ls");
     let value: Value = serde_json::from_str(&answer(&call, &decide(&text, &call)).stdout).unwrap();
     let specific = &value["hookSpecificOutput"];
-    assert_eq!(specific["additionalContext"], "because [policy rule `w`]");
+    assert_eq!(specific["additionalContext"], "[policy rule `w`] because");
     assert_eq!(specific["permissionDecisionReason"].as_str().unwrap().chars().count(), 10_001);
 }
 

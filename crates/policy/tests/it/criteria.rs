@@ -31,7 +31,7 @@ fn missing(require: &str, work: Work) -> Option<String> {
         Outcome::Silent => None,
         Outcome::Deny => {
             let said = verdict.reasons.join("\n");
-            let why = said.strip_prefix("not yet: ").and_then(|said| said.strip_suffix(" [policy rule `r`]"));
+            let why = said.strip_prefix("[policy rule `r`] not yet: ");
             Some(why.expect("the reason with what is missing").to_owned())
         }
         other => panic!("{other:?}"),

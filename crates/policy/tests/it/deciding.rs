@@ -190,7 +190,7 @@ fn the_strictest_wins_in_any_order() {
     }
     let verdict = decide(&(named("a", "warn") + &named("b", "allow")), &bash("ls"));
     assert_eq!(verdict.outcome, Outcome::Allow);
-    assert_eq!(verdict.context, ["a [policy rule `a`]"]);
+    assert_eq!(verdict.context, ["[policy rule `a`] a"]);
     let verdict = decide(&named("a", "warn"), &bash("ls"));
     assert_eq!(verdict.outcome, Outcome::Silent);
     assert!(!verdict.is_silent());
@@ -199,7 +199,7 @@ fn the_strictest_wins_in_any_order() {
 #[test]
 fn reasons_are_those_of_the_winning_decision() {
     let text = named("a", "ask") + &named("b", "deny") + &named("c", "allow") + &named("d", "deny");
-    assert_eq!(decide(&text, &bash("ls")).reasons, ["b [policy rule `b`]", "d [policy rule `d`]"]);
+    assert_eq!(decide(&text, &bash("ls")).reasons, ["[policy rule `b`] b", "[policy rule `d`] d"]);
 }
 
 #[test]
@@ -383,7 +383,7 @@ fn an_end_is_put_off_a_bounded_number_of_times() {
     assert_eq!(policy.decide(&stop(true), &past(1)).outcome, Outcome::Deny);
     let released = policy.decide(&stop(true), &past(2));
     assert_eq!(released.outcome, Outcome::Silent);
-    assert_eq!(released.messages, ["not put off any longer: run the tests [policy rule `r`]"]);
+    assert_eq!(released.messages, ["not put off any longer: [policy rule `r`] run the tests"]);
     // Nobody counts: the client tells when it comes again, and where it does not, nothing is put off.
     assert_eq!(policy.decide(&stop(false), &NoHistory).outcome, Outcome::Deny);
     assert_eq!(policy.decide(&stop(true), &NoHistory).outcome, Outcome::Silent);

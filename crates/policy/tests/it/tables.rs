@@ -61,7 +61,7 @@ fn an_outage_is_ready_to_be_printed() {
     let rows = rows(text);
     assert_eq!(
         rows[0],
-        "claude_code PreToolUse Write Ask {\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"no [policy rule `r`; what happened before could not be looked up]\"}}"
+        "claude_code PreToolUse Write Ask {\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"[policy rule `r`; what happened before could not be looked up] no\"}}"
     );
     assert!(
         rows[1].starts_with("codex PreToolUse Write Ask {") && rows[1].contains("\"deny\""),

@@ -65,7 +65,8 @@ pub(super) fn class(text: &[u8]) -> Option<ErrorClass> {
             && (form.holds.is_empty() || contains(if form.open { text } else { first }, form.holds))
     };
     if let Some(form) = FORMS.iter().find(fits) {
-        return Some(form.class);
+        let is_ours = form.class == ErrorClass::HookBlocked && contains(first, OUR_RULES);
+        return Some(if is_ours { ErrorClass::PolicyDenied } else { form.class });
     }
     if let Some(inner) = head.strip_prefix(b"<tool_use_error>") {
         return Some(tool_use_error(inner));
@@ -76,6 +77,9 @@ pub(super) fn class(text: &[u8]) -> Option<ErrorClass> {
     first.strip_prefix(b"Agent terminated early due to an API error: ").map(api_error)
 }
 
+/// What every reason begins with that a rule of ours gives.
+const OUR_RULES: &[u8] = b"[policy rule `";
+
 /// What follows ` hook error: `.
 fn behind_hook_error(line: &[u8]) -> Option<&[u8]> {
     const ERROR: &[u8] = b" hook error: ";
@@ -83,8 +87,11 @@ fn behind_hook_error(line: &[u8]) -> Option<&[u8]> {
     line.get(at + ERROR.len()..)
 }
 
-/// Whether the program that refused is Agent Tracer itself: `[/usr/bin/agent-tracer guard]: no`.
+/// Whether what refused is Agent Tracer itself: by what its rules say, or by its name in `[/usr/bin/agent-tracer guard]: no`.
 fn is_ours(hook: &[u8]) -> bool {
+    if hook.starts_with(OUR_RULES) {
+        return true;
+    }
     let Some(command) = hook.strip_prefix(b"[") else { return false };
     let program = command
         .split(|byte| byte.is_ascii_whitespace() || matches!(byte, b']' | b'"' | b'\''))

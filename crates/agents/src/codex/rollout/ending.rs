@@ -165,7 +165,9 @@ fn own_words(line: &str) -> Option<(CallState, Option<ErrorClass>)> {
     Some(if starts(&["aborted"]) {
         (Interrupted, Some(ErrorClass::Interrupt))
     } else if starts(&["Command blocked by ", "Tool call blocked by "]) && holds(&["hook"]) {
-        (Denied, Some(ErrorClass::HookBlocked))
+        // What a rule of ours says begins with its name.
+        let is_ours = holds(&[" hook: [policy rule `"]);
+        (Denied, Some(if is_ours { ErrorClass::PolicyDenied } else { ErrorClass::HookBlocked }))
     } else if holds(&["rejected", "approval policy", "approval required", "approval review"]) {
         (Denied, Some(ErrorClass::Permission))
     } else if holds(&["No such file or directory", "not found"]) {
@@ -237,7 +239,7 @@ mod tests {
     #[test]
     fn refusals_are_the_clients_own_words_only() {
         use CallState::{Denied, Failed, Interrupted, Succeeded};
-        use ErrorClass::{HookBlocked, Interrupt, InvalidInput, NotFound, Permission, Timeout};
+        use ErrorClass::{HookBlocked, Interrupt, InvalidInput, NotFound, Permission, PolicyDenied, Timeout};
         for (tool, text, expected, class) in [
             ("Bash", "aborted by user", Interrupted, Some(Interrupt)),
             ("Bash", "Wall time: 1.4 seconds\naborted by user", Interrupted, Some(Interrupt)),
@@ -247,6 +249,12 @@ mod tests {
                 "Command blocked by PreToolUse hook: not allowed. Command: echo hi",
                 Denied,
                 Some(HookBlocked),
+            ),
+            (
+                "Bash",
+                "Command blocked by PreToolUse hook: [policy rule `no-delete`] keep it. Command: rm -rf build",
+                Denied,
+                Some(PolicyDenied),
             ),
             ("Bash", "exec command rejected by user", Denied, Some(Permission)),
             (
