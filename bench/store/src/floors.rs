@@ -5,14 +5,28 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, params};
 
+use crate::machine::size;
+
+/// What SQLite made of it.
+pub(crate) struct Floor {
+    pub(crate) per_second: f64,
+    /// Bytes of the closed file for each event.
+    pub(crate) bytes_each: f64,
+}
+
 /// Events per second with so many events in a transaction, each as safe as an acknowledged one.
-pub(crate) fn sqlite(folder: &Path, payload: &str, at_once: usize, lasting: Duration) -> Result<f64, String> {
+pub(crate) fn sqlite(
+    folder: &Path,
+    payload: &str,
+    at_once: usize,
+    lasting: Duration,
+) -> Result<Floor, String> {
     let path = folder.join(format!("floor-{at_once}.db"));
     write(&path, payload, at_once, lasting)
         .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }
 
-fn write(path: &Path, payload: &str, at_once: usize, lasting: Duration) -> rusqlite::Result<f64> {
+fn write(path: &Path, payload: &str, at_once: usize, lasting: Duration) -> rusqlite::Result<Floor> {
     let mut conn = Connection::open(path)?;
     conn.pragma_update(None, "page_size", 8192)?;
     conn.pragma_update(None, "journal_mode", "WAL")?;
@@ -41,5 +55,8 @@ fn write(path: &Path, payload: &str, at_once: usize, lasting: Duration) -> rusql
         }
         transaction.commit()?;
     }
-    Ok(count as f64 / begun.elapsed().as_secs_f64())
+    let per_second = count as f64 / begun.elapsed().as_secs_f64();
+    // Closing moves the log into the file.
+    drop(conn);
+    Ok(Floor { per_second, bytes_each: size(path) as f64 / count.max(1) as f64 })
 }

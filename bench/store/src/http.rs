@@ -51,7 +51,22 @@ impl Connection {
             body.len()
         );
         self.exchange(&[head.as_bytes(), body.as_bytes()].concat())
+            .map(|(status, _)| status)
             .map_err(|error| format!("lost the server: {error}"))
+    }
+
+    /// Asks; gives the answer.
+    pub(crate) fn get(&mut self, path: &str) -> Result<String, String> {
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+            self.host, self.token
+        );
+        let (status, body) =
+            self.exchange(head.as_bytes()).map_err(|error| format!("lost the server: {error}"))?;
+        if status != 200 {
+            return Err(format!("`{path}` was answered with {status}"));
+        }
+        Ok(String::from_utf8_lossy(&body).into_owned())
     }
 
     /// Begins to follow the stream; gives the reader behind the headers.
@@ -67,7 +82,7 @@ impl Connection {
         Ok(self.reader)
     }
 
-    fn exchange(&mut self, request: &[u8]) -> std::io::Result<u16> {
+    fn exchange(&mut self, request: &[u8]) -> std::io::Result<(u16, Vec<u8>)> {
         self.reader.get_mut().write_all(request)?;
         let mut line = String::new();
         self.reader.read_line(&mut line)?;
@@ -86,12 +101,12 @@ impl Connection {
         }
         let mut body = vec![0; length];
         self.reader.read_exact(&mut body)?;
-        Ok(status)
+        Ok((status, body))
     }
 }
 
 /// An event of a call, with an id of its own.
-fn event(dice: &mut Dice, number: u64) -> String {
+pub(crate) fn event(dice: &mut Dice, number: u64) -> String {
     let session = number % 400;
     let path = format!("/home/dev/project-{}/src/file_{}.rs", session % 40, dice.skewed(5_000));
     let mut event = format!(
@@ -114,8 +129,10 @@ struct Rate {
     per_second: f64,
     times: Sample,
     refused: u64,
-    /// Processor time of the server for each event, in microseconds.
+    /// Processor time of the server for each event until all of them are folded, in microseconds.
     cpu_us: f64,
+    /// Events in a second until all of them are folded.
+    folded_per_second: f64,
 }
 
 fn post(server: &Server, connections: usize, at_once: u64, numbers: &Arc<AtomicU64>) -> Result<Rate, String> {
@@ -153,29 +170,55 @@ fn post(server: &Server, connections: usize, at_once: u64, numbers: &Arc<AtomicU
         refused += others;
     }
     let per_second = taken as f64 / begun.elapsed().as_secs_f64();
+    settle(server)?;
+    let folded_per_second = taken as f64 / begun.elapsed().as_secs_f64();
     let cpu_us = Busy::of(server.pid(), "").since(&before) * 1e3 / taken.max(1) as f64;
-    Ok(Rate { connections, at_once, per_second, times, refused, cpu_us })
+    Ok(Rate { connections, at_once, per_second, times, refused, cpu_us, folded_per_second })
+}
+
+/// Waits until everything that was acknowledged is folded.
+fn settle(server: &Server) -> Result<(), String> {
+    const NAME: &str = "agent_tracer_posted_waiting_bytes ";
+    let mut connection = Connection::open(server)?;
+    loop {
+        let told = connection.get("/metrics")?;
+        let waiting = told.lines().find_map(|line| line.strip_prefix(NAME));
+        match waiting.and_then(|waiting| waiting.trim().parse::<f64>().ok()) {
+            None => return Err("the server does not say what waits".to_owned()),
+            Some(waiting) if waiting < 1.0 => return Ok(()),
+            Some(_) => {}
+        }
+    }
 }
 
 /// Measures ingest beside the floors.
 pub(crate) fn measure(server: &Server, folder: &Path, report: &mut Report) -> Result<(), String> {
     let payload = event(&mut Dice::new(1), 1);
-    let single = floors::sqlite(folder, &payload, 1, LASTING)?;
-    let grouped = floors::sqlite(folder, &payload, 256, LASTING)?;
+    let single = floors::sqlite(folder, &payload, 1, LASTING)?.per_second;
+    let grouped = floors::sqlite(folder, &payload, 256, LASTING)?.per_second;
     report.title(&format!("ingest over HTTP, events of {EVENT_BYTES} bytes (load {:.1})", machine::load()));
     report.line(&format!(
         "  floors: SQLite FULL, one event a transaction {single:.0}/s, 256 of them {grouped:.0}/s"
     ));
     report.line(&format!(
-        "  {:>11} {:>8} {:>10} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8}  refused",
-        "connections", "at once", "events/s", "p50 ms", "p99 ms", "max ms", "x single", "x group", "CPU µs"
+        "  {:>11} {:>8} {:>10} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8} {:>9}  refused",
+        "connections",
+        "at once",
+        "events/s",
+        "p50 ms",
+        "p99 ms",
+        "max ms",
+        "x single",
+        "x group",
+        "CPU µs",
+        "folded/s"
     ));
     report.keep("floors", json!({ "single": single, "group256": grouped, "load": machine::load() }));
     let numbers = Arc::new(AtomicU64::new(0));
     for (connections, at_once) in [(1, 1), (8, 1), (64, 1), (1, 100), (8, 100), (64, 100)] {
         let rate = post(server, connections, at_once, &numbers)?;
         report.line(&format!(
-            "  {:>11} {:>8} {:>10.0} {:>8.2} {:>8.2} {:>8.2} {:>9.2} {:>9.2} {:>8.0}  {}",
+            "  {:>11} {:>8} {:>10.0} {:>8.2} {:>8.2} {:>8.2} {:>9.2} {:>9.2} {:>8.0} {:>9.0}  {}",
             rate.connections,
             rate.at_once,
             rate.per_second,
@@ -185,13 +228,14 @@ pub(crate) fn measure(server: &Server, folder: &Path, report: &mut Report) -> Re
             rate.per_second / single,
             rate.per_second / grouped,
             rate.cpu_us,
+            rate.folded_per_second,
             rate.refused
         ));
         report.keep(
             "ingest",
             json!({
                 "connections": rate.connections, "atOnce": rate.at_once, "eventsPerSecond": rate.per_second,
-                "times": rate.times.json(), "refused": rate.refused, "serverCpuMicrosPerEvent": rate.cpu_us, "load": machine::load(),
+                "times": rate.times.json(), "refused": rate.refused, "serverCpuMicrosPerEvent": rate.cpu_us, "foldedPerSecond": rate.folded_per_second, "load": machine::load(),
             }),
         );
         let bar = match (connections, at_once) {

@@ -6,6 +6,7 @@
 //! `--json FILE`, the same as JSON. The load average stands beside every number: on a machine that others use, compare
 //! within a run, not between runs.
 
+mod disk;
 mod floors;
 mod history;
 mod http;
@@ -48,7 +49,7 @@ struct Options {
 }
 
 /// What can be measured, in this order.
-const PARTS: &[&str] = &["import", "questions", "ingest", "spool", "live", "idle"];
+const PARTS: &[&str] = &["import", "questions", "disk", "ingest", "spool", "live", "idle"];
 
 fn options(arguments: &[String]) -> Result<Options, String> {
     let mut options = Options {
@@ -118,6 +119,9 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
     }
     if wants("spool") {
         spool::measure(&folder("spool")?, report)?;
+    }
+    if wants("disk") {
+        disk::measure(&program(options)?, &folder("disk")?, &folder("disk-floor")?, report)?;
     }
     if wants("idle") {
         let server = Server::start(&program(options)?, &folder("fresh")?)?;
