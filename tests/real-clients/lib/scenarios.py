@@ -10,9 +10,9 @@ SCREEN_TIMEOUT = 60                          # seconds for one thing to show: lo
 
 
 class Scenario:
-    def __init__(self, text, action, expect=0, tmux=False):
-        """action(runner) -> exit code, which should be `expect`."""
-        self.text, self.action, self.expect, self.tmux = text, action, expect, tmux
+    def __init__(self, text, action, expect=0, tmux=False, by_name=False):
+        """action(runner) -> exit code, which should be `expect`.  by_name: played only if it is named, because it needs rules."""
+        self.text, self.action, self.expect, self.tmux, self.by_name = text, action, expect, tmux, by_name
 
 
 class Runner:
