@@ -3,8 +3,9 @@
 
 The histories are the captured scenarios that come with the truth about their tokens (forks, resumes, subagents,
 compactions, both agents), and a generated one in which a tenth of the sessions are forks. Both programs read the same
-files, in turn, without network. Prints a table on standard output and, with `--json FILE`, the same as JSON. Ends with 1
-if one of our own answers is not the truth.
+files, in turn, without network. The generated one is also imported into an empty store, searched words included, and
+once more when nothing has changed. Prints a table on standard output and, with `--json FILE`, the same as JSON. Ends with 1
+if one of our own answers is not the truth or an import costs too much.
 """
 import argparse
 import json
@@ -166,6 +167,27 @@ def generated(program, peer, corpus, rounds):
     return row
 
 
+# A store with full text (agentsview 0.46.1) took 16.1 times the processor time of ccusage for its first look at a
+# gigabyte, measured side by side on one machine. Ours may take a third of that.
+IMPORT_TO_CCUSAGE = 16.1 / 3
+
+
+def imported(program, corpus):
+    """What reading everything into the store costs, and reading it again when nothing has changed."""
+    with tempfile.TemporaryDirectory(dir=corpus.parent) as home:
+        env = {"HOME": home, "PATH": os.environ["PATH"], "NO_COLOR": "1"}
+        words = [program, "import", "claude", "--home", f"{home}/tracer", "--path", corpus, "--json"]
+        first, wall, cpu = timed(words, env)
+        again, again_wall, again_cpu = timed(words, env)
+        if again["rows"]:
+            raise SystemExit(f"a second import read {again['rows']} rows anew")
+        size = (pathlib.Path(home) / "tracer" / "ledger.db").stat().st_size
+    return {
+        "importRows": first["rows"], "importWallS": wall, "importCpuS": cpu, "importStoreBytes": size,
+        "againWallS": again_wall, "againCpuS": again_cpu,
+    }
+
+
 def show(rows):
     print(f"{'history':38} {'truth':>14} {'ours':>14} {'error':>8} {'ccusage':>14} {'error':>8}")
     for row in rows:
@@ -179,6 +201,12 @@ def show(rows):
                 line += f"; ccusage {row['ccusageWallS']:.2f} s, {row['ccusageCpuS']:.2f} s of CPU"
                 line += f" ({row['ccusageWallS'] / row['oursWallS']:.1f}× the time)"
             print(line)
+        if "importCpuS" in row:
+            line = f"import: {row['importRows']:,} rows in {row['importWallS']:.1f} s, {row['importCpuS']:.1f} s of CPU"
+            if "ccusageCpuS" in row:
+                line += f" ({row['importCpuS'] / row['ccusageCpuS']:.1f}× ccusage's, at most {IMPORT_TO_CCUSAGE:.1f})"
+            print(f"{line}; {row['importStoreBytes'] / 1e6:.0f} MB")
+            print(f"again: {row['againWallS']:.3f} s, {row['againCpuS']:.3f} s of CPU, nothing read")
 
 
 def main():
@@ -194,14 +222,21 @@ def main():
     program = asked.program.absolute()
     rows = captured(program, peer)
     if asked.corpus:
-        rows.append(generated(program, peer, asked.corpus.absolute(), asked.rounds))
+        corpus = asked.corpus.absolute()
+        rows.append(generated(program, peer, corpus, asked.rounds) | imported(program, corpus))
     show(rows)
     if asked.json:
         asked.json.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
     wrong = [row["history"] for row in rows if row["oursError"]]
     if wrong:
         print(f"\nnot the truth: {', '.join(wrong)}", file=sys.stderr)
-    return 1 if wrong else 0
+    dear = [
+        row["history"] for row in rows
+        if "importCpuS" in row and row["importCpuS"] > IMPORT_TO_CCUSAGE * row.get("ccusageCpuS", float("inf"))
+    ]
+    if dear:
+        print(f"\nimport costs too much: {', '.join(dear)}", file=sys.stderr)
+    return 1 if wrong or dear else 0
 
 
 if __name__ == "__main__":
