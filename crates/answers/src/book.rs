@@ -73,6 +73,8 @@ struct State {
     trust: (Mark, Trusted, Option<String>),
     /// Why the table is not what it should be.
     table: Option<String>,
+    /// The table as it was left.
+    left: Mark,
     /// Policies that were asked for, by root.
     policies: BTreeMap<PathBuf, Arc<Policy>>,
 }
@@ -140,7 +142,12 @@ impl Book {
         let state = &mut *state;
         let mut changed = state.user.look(&self.home.policy_file());
         changed |= self.look_at_trust(state);
+        let is_others = mark(&self.home.policy_table()) != state.left;
         let mut all: BTreeSet<PathBuf> = roots.iter().cloned().collect();
+        if is_others {
+            // A command may have made a project known.
+            all.extend(table::known_projects(&self.home));
+        }
         all.extend(state.trust.1.roots().map(Path::to_owned));
         for root in all {
             // A project without rules is not remembered: there are many, and looking again costs one call.
@@ -154,7 +161,7 @@ impl Book {
         }
         state.projects.retain(|_, kept| kept.mark.is_some());
         let is_missing = !changed && state.table.is_some();
-        if changed || is_missing || self.lost_its_table(state) {
+        if changed || is_missing || is_others {
             state.policies.clear();
             self.write(state);
         }
@@ -174,13 +181,6 @@ impl Book {
         true
     }
 
-    /// Whether somebody took the table away.
-    fn lost_its_table(&self, state: &State) -> bool {
-        let has_rules =
-            state.user.file.iter().chain(state.projects.values().filter_map(|it| it.file.as_ref()));
-        has_rules.into_iter().any(|file| !file.rules.is_empty()) && mark(&self.home.policy_table()).is_none()
-    }
-
     fn write(&self, state: &mut State) {
         let projects = state.projects.iter().map(|(root, kept)| ProjectRules {
             root: root.clone(),
@@ -191,9 +191,12 @@ impl Book {
             Everything { user: state.user.file.clone().unwrap_or_default(), projects: projects.collect() };
         // Where the user's own rules were never sound, the table that is there says more than none.
         if state.user.wrong.is_some() && state.user.file.is_none() {
+            state.left = mark(&self.home.policy_table());
             return;
         }
         state.table = table::write(&self.home, &self.guard, &everything).err().map(|error| told(&error));
+        // Whatever it is next time: if it is another, somebody took it away or damaged it.
+        state.left = mark(&self.home.policy_table());
     }
 
     /// The rules that are in force in a project.

@@ -14,8 +14,7 @@ use agent_tracer_spool::Home;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A project's rules, as seen from its root.
-pub const PROJECT_FILE: &str = ".agent-tracer/policy.toml";
+pub use agent_tracer_policy_table::PROJECT_FILE;
 
 /// Why rules are not in force.
 #[derive(Debug, thiserror::Error)]

@@ -18,8 +18,7 @@ use agent_tracer_spool::Home;
 
 use crate::rules::{PROJECT_FILE, Rules, RulesError, Trusted, replace};
 
-/// How long a hook waits for an answer where the user says nothing else.
-pub const DEADLINE_MS: u32 = 50;
+pub use agent_tracer_policy_table::DEADLINE_MS;
 
 /// The most projects whose rules are in force.
 pub const PROJECTS_MAX: usize = 500;

@@ -21,7 +21,7 @@ pub(crate) fn tell(home: &Home, moment: Moment) {
     let event = match moment {
         Moment::SessionStarts => "SessionStart",
         Moment::SubagentStarts => "SubagentStart",
-        Moment::Compacts | Moment::Other => return,
+        Moment::Compacts | Moment::Prompts | Moment::Other => return,
     };
     let Some(page) = folders().find_map(|folder| context::find(home, &folder)) else { return };
     let said = said(&page, event, now_nanos() / 1_000_000_000);

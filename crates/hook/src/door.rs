@@ -4,24 +4,29 @@
 //! By now the event is in the spool; whatever happens here, it is not lost. The law: where no rule is, one failed open
 //! and nothing more. Nobody is waited for longer than the table says; then what the table says of an outage holds. The
 //! payload leaves this process only over the server's socket, or as the input of the program that stands in.
+//!
+//! Two things are not left to the table. One that is damaged is no silence: at every event that rules can be about, those
+//! are asked who read the rules themselves. And at a prompt, before anything is done, the project is looked at: where it
+//! has rules that the table does not know, somebody is asked, and from then on the table does.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agent_tracer_policy_table::wire::{Asker, PAYLOAD_MAX};
-use agent_tracer_policy_table::{Asked, Outage, Question, Table, load};
+use agent_tracer_policy_table::{Asked, DEADLINE_MS, EVENTS, Outage, Question, Table, load};
+use agent_tracer_privacy::Moment;
 use agent_tracer_spool::Home;
 
 use crate::lookup;
 use crate::record::Recorded;
 use crate::stand_in::{self, StandIn};
 use crate::talk::{self, Said, Unanswered};
-use crate::{arguments::Arguments, decision};
+use crate::{arguments::Arguments, decision, unknown};
 
 /// What a rule can be asked about, of a payload.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -71,9 +76,14 @@ impl<'p> Fields<'p> {
 
 /// Answers an event if anybody has anything to say. Returns how to end.
 pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded: &Recorded) -> i32 {
-    // A table that cannot be read says nothing: the server that wrote it tells the user.
-    let Ok(Some(bytes)) = load(&home.policy_table()) else { return 0 };
-    let Ok(table) = Table::open(&bytes) else { return 0 };
+    let loaded = load(&home.policy_table());
+    let is_prompt = recorded.moment == Moment::Prompts;
+    let table = match &loaded {
+        Ok(None) if !is_prompt => return 0,
+        Ok(None) => Known::Nothing,
+        Ok(Some(bytes)) => Table::open(bytes).map_or(Known::Damaged, Known::Table),
+        Err(_) => Known::Damaged,
+    };
     let began = Instant::now();
     let fields = Fields::of(&recorded.payload);
     let project = std::env::var_os("CLAUDE_PROJECT_DIR").unwrap_or_default();
@@ -86,9 +96,27 @@ pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded:
         tool: &fields.tool,
         directories: [project.as_bytes(), &fields.cwd],
     };
-    let Some(asked) = table.ask(&question) else { return 0 };
+    let asked = match &table {
+        Known::Table(table) => table.ask(&question),
+        Known::Nothing | Known::Damaged => None,
+    };
+    let must_ask = asked.is_some()
+        || match &table {
+            Known::Damaged => EVENTS.contains(&&*fields.event),
+            Known::Nothing => unknown::has_rules(&question.directories, |_| false),
+            Known::Table(table) => {
+                is_prompt && unknown::has_rules(&question.directories, |root| knows(table, root))
+            }
+        };
+    if !must_ask {
+        return 0;
+    }
     let payload = fields.asked(&recorded.payload);
-    let deadline = began + Duration::from_millis(u64::from(table.deadline_ms()));
+    let (deadline_ms, guard) = match &table {
+        Known::Table(table) => (table.deadline_ms(), PathBuf::from(OsStr::from_bytes(table.guard()))),
+        Known::Nothing | Known::Damaged => (DEADLINE_MS, stand_in::beside_us()),
+    };
+    let deadline = began + Duration::from_millis(u64::from(deadline_ms));
     let name = recorded.name.map(|name| name.to_string()).unwrap_or_default();
     let said = if !fields.is_whole || payload.len() > PAYLOAD_MAX {
         Err(Unanswered::Late)
@@ -97,21 +125,33 @@ pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded:
         talk::ask(home, asker, &texts, deadline)
     };
     match said {
-        Ok(said) => speak(&said),
-        Err(Unanswered::NobodyThere) if asked.server_only => 0,
+        Ok(said) => return speak(&said),
+        Err(Unanswered::NobodyThere) if asked.is_some_and(|asked| asked.server_only) => return 0,
         Err(Unanswered::NobodyThere) => {
-            let stand_in = StandIn {
-                program: Path::new(OsStr::from_bytes(table.guard())),
-                asker,
-                home: arguments.home.as_deref(),
-                envelope: &name,
-            };
+            let stand_in =
+                StandIn { program: &guard, asker, home: arguments.home.as_deref(), envelope: &name };
             // Comes back only if it could not be done.
             stand_in::become_it(&stand_in, &payload);
-            outage(&asked, &fields, asker, home, recorded, began)
         }
-        Err(Unanswered::Late) => outage(&asked, &fields, asker, home, recorded, began),
+        Err(Unanswered::Late) => {}
     }
+    // Of rules that no table tells of, nobody knows what they say of an outage.
+    asked.map_or(0, |asked| outage(&asked, &fields, asker, home, recorded, began))
+}
+
+/// What is known of the rules in force.
+enum Known<'t> {
+    /// What the table says.
+    Table(Table<'t>),
+    /// There is no table: no rule is in force that anybody has heard of.
+    Nothing,
+    /// There is one that cannot be read. That is no reason to keep silent: whoever can read the rules themselves is asked.
+    Damaged,
+}
+
+/// Whether a table has rows of the project at this root.
+fn knows(table: &Table<'_>, root: &Path) -> bool {
+    table.rows().any(|row| row.project == root.as_os_str().as_bytes())
 }
 
 /// Does what the table says of an outage, and writes down that it was one.

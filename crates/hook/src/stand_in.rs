@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use agent_tracer_policy_table::wire::Asker;
@@ -17,6 +17,11 @@ pub(crate) struct StandIn<'s> {
     pub(crate) home: Option<&'s Path>,
     /// The name of the envelope; empty if nothing was recorded.
     pub(crate) envelope: &'s str,
+}
+
+/// The main program where `install` leaves it: beside this one. Empty if nobody can tell where that is.
+pub(crate) fn beside_us() -> PathBuf {
+    std::env::current_exe().map(|own| own.with_file_name("agent-tracer")).unwrap_or_default()
 }
 
 /// Does not come back if it works.

@@ -51,6 +51,22 @@ use std::path::Path;
 
 /// The name of the file, in the folder of Agent Tracer's own data.
 pub const FILE_NAME: &str = "policy.tbl";
+/// The events that rules can be about: who has no sound table asks at these.
+pub const EVENTS: [&[u8]; 9] = [
+    b"UserPromptSubmit",
+    b"PreToolUse",
+    b"PermissionRequest",
+    b"PostToolUse",
+    b"PostToolUseFailure",
+    b"Stop",
+    b"SubagentStop",
+    b"TaskCompleted",
+    b"TeammateIdle",
+];
+/// Where a project keeps its rules, below its root.
+pub const PROJECT_FILE: &str = ".agent-tracer/policy.toml";
+/// How long a hook waits for an answer where nobody says anything else, in milliseconds.
+pub const DEADLINE_MS: u32 = 50;
 /// The longest file that is read, in bytes.
 pub const BYTES_MAX: usize = 8 << 20;
 /// The most rows.

@@ -5,11 +5,13 @@
 //! answer and nothing else, because agents read it.
 
 use std::io::{self, Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use agent_tracer_answers::decision::{self, By, Decision};
-use agent_tracer_answers::{InForce, Question, in_force};
+use agent_tracer_answers::table::{known_projects, refresh};
+use agent_tracer_answers::{InForce, PROJECT_FILE, Question, in_force};
 use agent_tracer_event::Agent;
 use agent_tracer_policy::{Answer, NoHistory, Surroundings, answer};
 use agent_tracer_policy_table as table;
@@ -69,7 +71,20 @@ pub(super) fn run(
         let nanos = u64::try_from(environment.now().0).unwrap_or(0).saturating_mul(1_000_000);
         decision::write_down(&decision, agent, &home, nanos);
     }
+    if arguments.for_hook.is_some() && is_news(&home, &root) {
+        // The next event is asked about because the table says so. What is wrong was told, and stays as it was.
+        drop(refresh(&home, &environment.main_program(), &[root]));
+    }
     Ok(said)
+}
+
+/// Whether the table does not know of the rules of a project, or cannot be read.
+fn is_news(home: &Home, root: &Path) -> bool {
+    match table::load(&home.policy_table()) {
+        Ok(Some(bytes)) if table::Table::open(&bytes).is_err() => true,
+        Ok(_) => root.join(PROJECT_FILE).exists() && !known_projects(home).contains(root),
+        Err(_) => true,
+    }
 }
 
 fn payload() -> Result<Vec<u8>, Failure> {

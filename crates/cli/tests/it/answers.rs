@@ -262,13 +262,8 @@ fn a_project_that_nobody_saw_before_is_held_to_its_rules() {
         &rules(&rule("theirs", "PreToolUse", "match.tool = \"Write\"")),
     );
     let mut session = session(&world);
+    // No time passes between the first prompt and the first call.
     session.prompt("hello");
-    let begin = Instant::now();
-    let table = "home/.local/share/agent-tracer/policy.tbl";
-    while !world.exists(table) {
-        assert!(begin.elapsed() < Duration::from_secs(60), "the project is not known");
-        std::thread::yield_now();
-    }
     let said = session.attempt("Write", json!({"file_path": "a", "content": "x"}));
     assert!(said.contains("[policy rule `theirs`]"), "{said}");
     let rows = logged(&server, 1);
@@ -294,4 +289,42 @@ fn what_the_day_has_cost_is_known_to_rules() {
     assert_eq!(session.run("ls"), "", "nothing was spent, and that is known");
     let said = session.attempt("Write", json!({"file_path": "a", "content": "x"}));
     assert!(said.contains("[policy rule `fresh`]"), "never is longer ago than five minutes: {said}");
+}
+
+#[test]
+fn a_project_that_nobody_saw_before_is_held_to_its_rules_without_a_server() {
+    let world = World::with_real_hook();
+    world.write("project/.git/HEAD", "");
+    world.write(
+        "project/.agent-tracer/policy.toml",
+        &rules(&rule("theirs", "PreToolUse", "match.tool = \"Write\"")),
+    );
+    let mut session = session(&world);
+    session.prompt("hello");
+    let said = session.attempt("Write", json!({"file_path": "a", "content": "x"}));
+    assert!(said.contains("[policy rule `theirs`]"), "{said}");
+    assert_eq!(session.attempt("Read", json!({"file_path": "a"})), "");
+}
+
+#[test]
+fn a_damaged_table_is_mended_and_takes_no_rule_away_meanwhile() {
+    const TABLE: &str = "home/.local/share/agent-tracer/policy.tbl";
+    let world = World::with_real_hook();
+    world.write(USER, &rules(&rule("no-delete", "PreToolUse", "match.command = { effect = \"delete\" }")));
+    let server = Server::start(&world);
+    let mut session = session(&world);
+    let sound = std::fs::read(world.path(TABLE)).expect("a table");
+    world.write(TABLE, "damaged");
+    let said = session.run("rm -rf build");
+    assert!(said.contains("[policy rule `no-delete`]"), "while it is damaged: {said}");
+    let begin = Instant::now();
+    while std::fs::read(world.path(TABLE)).expect("a table") != sound {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the server did not mend it");
+        std::thread::yield_now();
+    }
+    server.end(nix::sys::signal::Signal::SIGTERM);
+    world.write(TABLE, "damaged");
+    let said = session.run("rm -rf build");
+    assert!(said.contains("[policy rule `no-delete`]"), "without a server: {said}");
+    assert_eq!(std::fs::read(world.path(TABLE)).expect("a table"), sound, "whoever stood in mended it");
 }

@@ -133,10 +133,63 @@ fn without_a_table_or_where_it_says_nobody_no_server_is_asked() {
             assert_silent(&output);
         }
     }
-    world.write("policy.tbl", "damaged");
-    assert_silent(&world.run(&["claude"], &payload("PreToolUse", "Bash")));
     assert!(listener.accept().is_err(), "nobody was asked");
-    assert_eq!(world.envelopes().len(), 7, "everything was recorded");
+    assert_eq!(world.envelopes().len(), 6, "everything was recorded");
+}
+
+#[test]
+fn a_damaged_table_is_no_silence_where_rules_can_be_about_the_event() {
+    for damage in ["damaged", ""] {
+        let world = World::new();
+        world.write("policy.tbl", damage);
+        let server = answering(&world, said(0, "{\"out\":1}\n", ""));
+        for name in ["PostToolBatch", "SessionStart", "Notification", "SessionEnd"] {
+            assert_silent(&world.run(&["claude"], &payload(name, "Bash")));
+        }
+        assert_said(&world.run(&["claude"], &payload("PreToolUse", "Bash")), 0, "{\"out\":1}\n", "");
+        assert_eq!(server.join().expect("an answer").payload["hook_event_name"], "PreToolUse");
+        assert_eq!(world.decisions(), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn at_a_prompt_somebody_is_asked_about_a_project_whose_rules_nobody_knows() {
+    let world = World::new();
+    fs::create_dir_all(world.home().join("app/.agent-tracer")).expect("a folder");
+    world.write("app/.agent-tracer/policy.toml", "version = 1\n");
+    let root = world.home().join("app");
+    let prompt = |name: &str| {
+        let mut event = event(name, "");
+        event["cwd"] = root.join("src").to_str().expect("text").into();
+        event["prompt"] = "hello".into();
+        event.to_string().into_bytes()
+    };
+    for (is_known, name, is_asked) in [
+        (None, "UserPromptSubmit", true),
+        (Some(false), "UserPromptSubmit", true),
+        (Some(true), "UserPromptSubmit", false),
+        (None, "PreToolUse", false),
+        (Some(false), "Stop", false),
+    ] {
+        drop(fs::remove_file(world.home().join("policy.tbl")));
+        let project = root.to_str().expect("text").as_bytes();
+        match is_known {
+            None => {}
+            Some(false) => world.table(PATIENT, "", &[DENY]),
+            Some(true) => world.table(PATIENT, "", &[Row { project, ..DENY }]),
+        }
+        drop(fs::remove_file(world.home().join("answers.sock")));
+        if is_asked {
+            let server = answering(&world, said(0, "{\"out\":1}\n", ""));
+            assert_said(&world.run(&["claude"], &prompt(name)), 0, "{\"out\":1}\n", "");
+            assert_eq!(server.join().expect("an answer").payload["prompt"], "hello");
+        } else {
+            let listener = world.listen();
+            listener.set_nonblocking(true).expect("set");
+            assert_silent(&world.run(&["claude"], &prompt(name)));
+            assert!(listener.accept().is_err(), "{is_known:?} {name}");
+        }
+    }
 }
 
 #[test]

@@ -106,3 +106,10 @@ fn rules_that_may_do_nothing_have_no_row() {
         assert!(table.rows().all(|row| row.project == b"/code/app" && row.outage == Outage::Allow));
     }
 }
+
+#[test]
+fn who_has_no_sound_table_asks_at_every_event_that_rules_can_be_about() {
+    let all: Vec<&[u8]> =
+        agent_tracer_policy::Event::ALL.iter().map(|event| event.as_str().as_bytes()).collect();
+    assert_eq!(agent_tracer_policy_table::EVENTS.to_vec(), all);
+}

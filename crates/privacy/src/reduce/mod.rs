@@ -68,6 +68,8 @@ pub enum Moment {
     SubagentStarts,
     /// `PreCompact`
     Compacts,
+    /// `UserPromptSubmit`
+    Prompts,
 }
 
 impl Moment {
@@ -76,6 +78,7 @@ impl Moment {
             b"SessionStart" => Self::SessionStarts,
             b"SubagentStart" => Self::SubagentStarts,
             b"PreCompact" => Self::Compacts,
+            b"UserPromptSubmit" => Self::Prompts,
             _ => Self::Other,
         }
     }
