@@ -109,7 +109,7 @@ fn say(answer: &Answer, output: &mut Output) -> Result<ExitCode, Failure> {
 }
 
 /// What the table says of an outage; `None` if that is nothing.
-fn outage(home: &Home, agent: Agent, question: &Question, named: Option<&std::path::Path>) -> Option<Answer> {
+fn outage(home: &Home, agent: Agent, question: &Question, named: Option<&Path>) -> Option<Answer> {
     let bytes = table::load(&home.policy_table()).ok()??;
     let table = table::Table::open(&bytes).ok()?;
     let told =
