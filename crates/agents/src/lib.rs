@@ -7,6 +7,7 @@
 pub mod claude;
 pub mod codex;
 pub mod command_line;
+pub mod compactions;
 mod decisions;
 pub mod files;
 pub mod hooks;
@@ -17,5 +18,5 @@ pub mod settings;
 pub mod text;
 pub mod tools;
 
-pub use observation::{Context, Observation, Source};
+pub use observation::{Context, Observation, Source, TranscriptSeen};
 pub use read::read;

@@ -31,6 +31,27 @@ pub struct Context {
     pub pid_namespace: Option<u64>,
     /// The hook's parent: the agent, or a shell between the two.
     pub parent_pid: Option<u32>,
+    /// The agent's own file when a compaction began.
+    pub transcript: Option<TranscriptSeen>,
+}
+
+/// An agent's own file as it was when something happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TranscriptSeen {
+    /// How long it was.
+    pub bytes: u64,
+    /// The SHA-256 of it up to there, in hexadecimal, if somebody could tell.
+    pub sha256: Option<String>,
+}
+
+impl TranscriptSeen {
+    /// What an event tells of it.
+    pub(crate) fn write(&self, metadata: &mut agent_tracer_event::Metadata) {
+        metadata.insert("transcriptBytes".to_owned(), self.bytes.into());
+        if let Some(hash) = &self.sha256 {
+            metadata.insert("transcriptSha256".to_owned(), hash.as_str().into());
+        }
+    }
 }
 
 impl Context {

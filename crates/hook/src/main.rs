@@ -23,6 +23,7 @@ mod record;
 mod stand_in;
 mod statusline;
 mod talk;
+mod transcript;
 mod unknown;
 
 use std::io::{IsTerminal, Write};

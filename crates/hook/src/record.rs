@@ -11,7 +11,7 @@ use agent_tracer_spool::envelope::{Agent, Channel, Fault, Header};
 use agent_tracer_spool::{EnvelopeName, Home, Reason, Spool, doorbell, unrecorded};
 
 use crate::arguments::Caller;
-use crate::{environment, hash_key, process};
+use crate::{environment, hash_key, process, transcript};
 
 /// The longest payload that is looked at. Agents send a few kilobytes; results of 50 MB have been seen.
 const INPUT_CAP: usize = 64 << 20;
@@ -144,6 +144,9 @@ fn record(
             return None;
         }
         *moment = reduction.moment;
+        if reduction.moment == Moment::Compacts && reduction.fault.is_none() {
+            header.other.extend(transcript::seen(&input.payload, caller));
+        }
         if let Some(fault) = reduction.fault {
             body.clear();
             header.fault = Some(Fault { what: Cow::Borrowed(fault.what.name()), at: fault.at as u64 });

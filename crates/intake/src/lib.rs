@@ -27,6 +27,7 @@ mod sink;
 pub mod spool;
 mod stop;
 pub mod tail;
+mod transcript;
 
 use std::sync::Arc;
 

@@ -24,6 +24,7 @@ use crate::pace::Pace;
 use crate::project::{Projects, Said};
 use crate::sink::{Sink, SinkError};
 use crate::stop::Stop;
+use crate::transcript;
 
 /// The most envelopes of a batch.
 const FILES_MAX: usize = 256;
@@ -150,7 +151,9 @@ impl SpoolIntake {
         }
         let mut said = Said::new();
         let observed = batch.envelopes.into_iter().map(|delivered| {
-            let Delivered { name, header, body } = delivered;
+            let Delivered { name, mut header, body } = delivered;
+            let agent = agent_of(header.agent);
+            transcript::hash(&mut header, agent, &body);
             observe(name.as_str(), &header, &body, &self.projects, &mut said)
         });
         let brought = Batch { observed: observed.collect(), ..Batch::default() };
@@ -249,6 +252,13 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
+fn agent_of(agent: envelope::Agent) -> Agent {
+    match agent {
+        envelope::Agent::ClaudeCode => Agent::ClaudeCode,
+        envelope::Agent::Codex => Agent::Codex,
+    }
+}
+
 /// Reads an envelope.
 pub(crate) fn observe(
     name: &str,
@@ -257,10 +267,7 @@ pub(crate) fn observe(
     projects: &Projects,
     said: &mut Said,
 ) -> Observed {
-    let agent = match header.agent {
-        envelope::Agent::ClaudeCode => Agent::ClaudeCode,
-        envelope::Agent::Codex => Agent::Codex,
-    };
+    let agent = agent_of(header.agent);
     let source = match header.channel {
         envelope::Channel::Hook => Source::Hook,
         envelope::Channel::Statusline => Source::StatusLine,
@@ -327,5 +334,6 @@ fn context_of(header: &envelope::Header<'_>) -> Context {
         pid_start: header.pid_start,
         pid_namespace: header.pid_namespace,
         parent_pid: header.parent_pid,
+        transcript: transcript::seen(header),
     }
 }

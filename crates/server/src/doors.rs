@@ -6,9 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use agent_tracer_compaction::{Scanned, Seen, Side};
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
-use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
+use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth, Task};
 use agent_tracer_ledger::{Batch, Receipt, Store};
 use agent_tracer_privacy::Config as PrivacyConfig;
 use serde::{Deserialize, Serialize};
@@ -260,11 +261,19 @@ pub struct RulesInForce {
     pub problems: Vec<String>,
 }
 
+/// Reads the agent's own file of a task: its compactions, with what hooks saw when they began, and the pieces of one side
+/// of one of them. `None` if the file is gone. Called where waiting is allowed.
+pub type AskCompactions = Arc<
+    dyn Fn(&Task, &[Seen], Option<(u64, Side, u64, usize)>) -> Result<Option<Scanned>, String> + Send + Sync,
+>;
+
 /// What a server can do beyond answering, where whoever starts it lets it. Nothing by default.
 #[derive(Clone, Default)]
 pub struct Acts {
     /// What replaying rules needs to know of this machine; none where there are no rules.
     pub backtest: Option<agent_tracer_backtest::Setting>,
+    /// Reads the agent's own file of a task; none where those files are elsewhere.
+    pub compactions: Option<AskCompactions>,
 }
 
 /// Everything that the server needs of others.

@@ -44,9 +44,13 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("team", &["event", "ledger", "clickhouse", "server"]),
         ("intake", &["spool", "privacy", "agents", "ledger", "event"]),
         ("answers", &["spool", "privacy", "agents", "policy", "policy-table", "ledger", "event"]),
+        ("compaction", &["privacy", "agents", "intake", "ledger", "event"]),
         ("context", &["spool", "ledger", "event"]),
         ("backtest", &["policy", "ledger", "event"]),
-        ("server", &["spool", "privacy", "agents", "policy", "backtest", "ledger", "event", "shell"]),
+        (
+            "server",
+            &["spool", "privacy", "agents", "policy", "backtest", "compaction", "ledger", "event", "shell"],
+        ),
     ];
     table.iter().map(|(room, knows)| (*room, knows.iter().copied().collect())).collect()
 }

@@ -1,6 +1,7 @@
 //! Claude Code: its events, where its files are, and how to install into its settings. See `README.md` beside this
 //! file for what the real client was seen to do.
 
+pub(crate) mod compactions;
 pub mod events;
 pub(crate) mod hooks;
 pub mod identity;

@@ -1,6 +1,7 @@
 //! Codex: its events, where its files are, how to install into its `hooks.json`, how it trusts hooks, and what its
 //! hooks and rollouts say. See `README.md` beside this file for what the real client was seen to do.
 
+pub(crate) mod compactions;
 pub mod events;
 mod facts;
 pub(crate) mod hooks;

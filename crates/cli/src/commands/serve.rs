@@ -3,6 +3,7 @@
 //! Law: starts in an order in which everything that is started can be stopped, and stops in the other: first nothing
 //! comes in any more, then everything that came is written, then the file is closed.
 
+mod compactions;
 mod desk;
 mod doors;
 mod excluded;
@@ -75,7 +76,10 @@ pub(super) fn run(
         privacy: Arc::clone(&privacy),
         intake: Arc::default(),
         kept,
-        acts: Acts { backtest: Some(replaying::setting(environment, sources::prices(&tracer)?)) },
+        acts: Acts {
+            backtest: Some(replaying::setting(environment, sources::prices(&tracer)?)),
+            compactions: Some(compactions::door(roots.clone(), &privacy)),
+        },
         book,
     };
     let mut config = Config::new(token);

@@ -2,6 +2,7 @@
 
 mod answers;
 mod asking;
+mod compactions;
 mod context;
 mod demo;
 mod doctor;

@@ -127,6 +127,7 @@ fn send(world: &World, agent: envelope::Agent, nanos: u64, line: &str) -> agent_
         pid_start: Some(99),
         pid_namespace: Some(7),
         parent_pid: None,
+        transcript: None,
     };
     read(&Observation {
         agent: ours,

@@ -4,6 +4,7 @@
 //! OpenAPI document and the routes all come from that table, so they cannot tell different stories.
 
 mod answer;
+mod compactions;
 mod insights;
 mod own;
 mod params;
@@ -51,7 +52,9 @@ pub(crate) struct Endpoint {
 
 /// Every question.
 pub(crate) fn endpoints() -> impl Iterator<Item = &'static Endpoint> {
-    [tasks::ENDPOINTS, insights::ENDPOINTS, policies::ENDPOINTS, own::ENDPOINTS].into_iter().flatten()
+    [tasks::ENDPOINTS, compactions::ENDPOINTS, insights::ENDPOINTS, policies::ENDPOINTS, own::ENDPOINTS]
+        .into_iter()
+        .flatten()
 }
 
 /// Where the query API lives.
@@ -110,6 +113,8 @@ mod tests {
             "/tasks/{id}/questions",
             "/tasks/{id}/summary",
             "/tasks/{id}/lanes",
+            "/tasks/{id}/compactions",
+            "/tasks/{id}/compaction-items",
             "/events/{id}",
             "/tools",
             "/failures",

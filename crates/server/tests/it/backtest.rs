@@ -22,7 +22,10 @@ fn setting(local: impl Fn(Millis) + Send + Sync + 'static) -> Acts {
         local(at);
         Then { local: None, midnight: Millis(0) }
     });
-    Acts { backtest: Some(Setting { user_home: None, local, cost_micros: Arc::new(|_| None) }) }
+    Acts {
+        compactions: None,
+        backtest: Some(Setting { user_home: None, local, cost_micros: Arc::new(|_| None) }),
+    }
 }
 
 fn call(real: &Real, session: &str, command: &str) {

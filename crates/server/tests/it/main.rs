@@ -11,6 +11,7 @@ mod access;
 mod assets;
 mod backtest;
 mod client;
+mod compactions;
 mod events;
 mod hooks;
 mod ledger;

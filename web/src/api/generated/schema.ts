@@ -265,6 +265,104 @@ export interface components {
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
         };
+        /** @description One compaction of a task's context. */
+        Compaction: {
+            /** @description What came out: the summary, and what was kept as it was. */
+            after: components["schemas"]["CompactionSide"];
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at?: string | null;
+            /** @description What went in. */
+            before: components["schemas"]["CompactionSide"];
+            /**
+             * Format: int64
+             * @description Its place among those of the file, from one.
+             */
+            number: number;
+            /**
+             * Format: int64
+             * @description Where in the file its mark stands, in bytes.
+             */
+            offset: number;
+            /**
+             * Format: int64
+             * @description Tokens of the context after.
+             */
+            postTokens?: number | null;
+            /**
+             * Format: int64
+             * @description Tokens of the context before.
+             */
+            preTokens?: number | null;
+            /**
+             * Format: int64
+             * @description How long the file was when the hook saw the compaction begin.
+             */
+            seenBytes?: number | null;
+            /** @description The SHA-256 of the file up to there, as it was then. */
+            seenSha256?: string | null;
+            /** @description The summary, masked, as far as it is shown. Absent at the level `metadata`, and where the provider keeps it. */
+            summary?: string | null;
+            /** @description `manual` or `auto`, where the client says so. */
+            trigger?: string | null;
+            /** @description Whether the file up to there is still the same. Absent where nobody saw it. */
+            unchanged?: boolean | null;
+        };
+        /** @description One piece of what went in or came out. */
+        CompactionItem: {
+            /**
+             * Format: date-time
+             * @description When its row was written.
+             */
+            at?: string | null;
+            /**
+             * Format: int64
+             * @description How long its text is, in bytes.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Where its row stands in the file, in bytes.
+             */
+            offset: number;
+            /** @description What it is: `prompt`, `answer`, `thought`, `call`, `result`, `summary` or `harness`. */
+            part: string;
+            /**
+             * Format: int64
+             * @description Its place on this side, from zero.
+             */
+            place: number;
+            /** @description The beginning of its text, masked. Never that of a result; nothing at the level `metadata`. */
+            text?: string | null;
+            /** @description The tool of a call. */
+            tool?: string | null;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        CompactionItemPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["CompactionItem"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        CompactionPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["Compaction"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
+        /** @description What a context consisted of. */
+        CompactionSide: {
+            /**
+             * Format: int64
+             * @description Their texts together, in bytes.
+             */
+            bytes: number;
+            /** @description Pieces by what they are: `prompt`, `answer`, `thought`, `call`, `result`, `summary`, `harness`. */
+            pieces: Record<string, never>;
+        };
         /** @description A point of the context chart. */
         ContextPoint: {
             /**

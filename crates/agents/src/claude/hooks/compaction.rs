@@ -28,6 +28,9 @@ fn phase(hook: &Hook<'_>, phase: &str, title: &str, reading: &mut Reading) -> En
 
 fn before(hook: &Hook<'_>, reading: &mut Reading) {
     let mut entry = phase(hook, "before", "Context is being compacted", reading);
+    if let Some(seen) = hook.transcript_seen() {
+        seen.write(&mut entry.metadata);
+    }
     let said = hook.payload.said(&["custom_instructions"]);
     carry_said(&mut entry.metadata, "customInstructions", said, 10_000);
     if let Some(Said::Text(text)) = said {

@@ -63,6 +63,11 @@ impl<'a> Hook<'a> {
         self.observation.context.env("CLAUDE_PROJECT_DIR")
     }
 
+    /// The agent's own file when a compaction began.
+    pub(in crate::claude) fn transcript_seen(&self) -> Option<&'a crate::TranscriptSeen> {
+        self.observation.context.transcript.as_ref()
+    }
+
     pub(in crate::claude) fn place(&self) -> Place<'a> {
         Place { cwd: self.cwd, project: self.project() }
     }

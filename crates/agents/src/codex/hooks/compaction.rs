@@ -28,5 +28,8 @@ fn phase(hook: &Hook<'_>, phase: &str, title: &str, reading: &mut Reading) {
     entry.title = Some(title.to_owned());
     put(&mut entry.metadata, "trigger", hook.text("trigger").map(|trigger| text::line(trigger, 60)));
     put(&mut entry.metadata, "compactPhase", Some(phase));
+    if let Some(seen) = hook.observation.context.transcript.as_ref().filter(|_| phase == "before") {
+        seen.write(&mut entry.metadata);
+    }
     reading.entries.push(entry);
 }

@@ -1,0 +1,21 @@
+//! Answers questions about compactions from the agents' own files.
+
+use std::sync::Arc;
+
+use agent_tracer_compaction::{Ask, file, scan};
+use agent_tracer_intake::PrivacyFile;
+use agent_tracer_intake::files::{Root, open};
+use agent_tracer_server::AskCompactions;
+
+use crate::failure::plain;
+
+pub(super) fn door(roots: Vec<Root>, privacy: &Arc<PrivacyFile>) -> AskCompactions {
+    let privacy = Arc::clone(privacy);
+    Arc::new(move |task, seen, items| {
+        let Some(found) = file::of_task(&roots, task) else { return Ok(None) };
+        let level = privacy.current().config.level;
+        let ask = Ask { agent: task.agent, level, seen, items };
+        let scanned = open(&found.path, &found.kind).and_then(|file| scan(file, &ask));
+        scanned.map(Some).map_err(|cause| format!("cannot read the agent's own file: {}", plain(&cause)))
+    })
+}

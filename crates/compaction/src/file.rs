@@ -1,0 +1,39 @@
+//! The file that an agent keeps of a task.
+
+use agent_tracer_agents::codex::rollout::RolloutName;
+use agent_tracer_event::Agent;
+use agent_tracer_intake::files::{Found, Kind, Root, find};
+use agent_tracer_ledger::view::{Task, TaskKind};
+
+/// Finds the file of a task among the folders of its agent. Of several (a thread that went on in a new file) the one
+/// that changed last.
+#[must_use]
+pub fn of_task(roots: &[Root], task: &Task) -> Option<Found> {
+    let mut best: Option<Found> = None;
+    for root in roots.iter().filter(|root| root.agent.is_none_or(|agent| agent == task.agent)) {
+        // A folder that cannot be looked into holds nothing that could be shown.
+        find(root, &mut |found| {
+            let is_newer = best.as_ref().is_none_or(|best| found.facts.changed_ns > best.facts.changed_ns);
+            if is_newer && is_of(&found, task) {
+                best = Some(found);
+            }
+        });
+    }
+    best
+}
+
+fn is_of(found: &Found, task: &Task) -> bool {
+    let is_child = task.kind == TaskKind::Background;
+    let own = task.agent_id.as_deref().filter(|_| is_child);
+    match (&found.kind, task.agent) {
+        (Kind::Transcript(file), Agent::ClaudeCode) => match own {
+            Some(own) => file.agent_id.as_deref() == Some(own),
+            None => file.agent_id.is_none() && file.session.as_deref() == Some(&task.runtime_session_id),
+        },
+        (Kind::Rollout { .. }, Agent::Codex) => {
+            let name = found.path.to_str().and_then(RolloutName::parse);
+            name.is_some_and(|name| name.thread_id == own.unwrap_or(&task.runtime_session_id))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,63 @@
+//! How long the agent's own file is when a compaction begins: what is in it up to there is what goes in.
+//!
+//! One look at the file's facts, at this one event; its bytes are the server's business.
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::arguments::Caller;
+use crate::lookup;
+
+/// The header line.
+const NAME: &str = "transcript-bytes";
+
+/// The line of the header that tells it, if there is such a file.
+pub(crate) fn seen(payload: &[u8], caller: Caller) -> Option<(Cow<'static, str>, Cow<'static, [u8]>)> {
+    let (mut path, mut agent) = (Cow::Borrowed(&b""[..]), Cow::Borrowed(&b""[..]));
+    lookup::members(payload, &mut |key, place| {
+        let text = || payload.get(place.clone()).and_then(lookup::text).unwrap_or_default();
+        match key {
+            b"transcript_path" => path = text(),
+            b"agent_id" => agent = text(),
+            _ => {}
+        }
+    })?;
+    let file = file(Path::new(OsStr::from_bytes(&path)), &agent, caller)?;
+    let facts = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
+    Some((Cow::Borrowed(NAME), Cow::Owned(facts.len().to_string().into_bytes())))
+}
+
+/// The file of the agent that compacts. A subagent of Claude Code names its session's; its own lies beside it. Codex
+/// names that of the thread.
+fn file(path: &Path, agent: &[u8], caller: Caller) -> Option<PathBuf> {
+    if !path.is_absolute() {
+        return None;
+    }
+    if agent.is_empty() || !matches!(caller, Caller::Claude) {
+        return Some(path.to_owned());
+    }
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+    let agent =
+        std::str::from_utf8(agent).ok().filter(|id| id.len() <= 64 && id.as_bytes().iter().all(is_plain))?;
+    Some(path.with_extension("").join(format!("subagents/agent-{agent}.jsonl")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subagent_has_a_file_of_its_own() {
+        let path = Path::new("/p/5a13.jsonl");
+        let of = |agent: &[u8], caller| file(path, agent, caller);
+        assert_eq!(of(b"", Caller::Claude), Some(path.to_owned()));
+        assert_eq!(of(b"a1f", Caller::Claude), Some("/p/5a13/subagents/agent-a1f.jsonl".into()));
+        assert_eq!(of(b"a1f", Caller::Codex), Some(path.to_owned()));
+        for odd in [&b"../x"[..], b"a b", &[b'a'; 65], b"\xff"] {
+            assert_eq!(of(odd, Caller::Claude), None);
+        }
+        assert_eq!(file(Path::new("relative.jsonl"), b"", Caller::Claude), None);
+    }
+}

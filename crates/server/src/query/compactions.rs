@@ -1,0 +1,112 @@
+//! Questions about compactions: what went in and what came out, from the agent's own file.
+
+use agent_tracer_compaction::{Compaction, CompactionItem, Scanned, Seen, Side};
+use agent_tracer_event::{Kind, TaskId};
+use agent_tracer_ledger::view::Page;
+use agent_tracer_ledger::{MAX_LIMIT, Paging, RowFilter};
+use axum::http::StatusCode;
+use serde_json::Value;
+
+use super::params::PAGING;
+use super::{Ages, Asked, Endpoint, Reads, may, write};
+use crate::app::App;
+use crate::openapi::page;
+use crate::problem::{Problem, Wrong};
+
+/// Compactions of one task that are looked at.
+const SEEN_MAX: usize = 1000;
+
+const SIDES: &[(&str, Side)] = &[("before", Side::Before), ("after", Side::After)];
+
+fn sides() -> Vec<&'static str> {
+    SIDES.iter().map(|(word, _)| *word).collect()
+}
+
+pub(super) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        path: "/tasks/{id}/compactions",
+        operation: "listTaskCompactions",
+        summary: "The compactions of a task's context: what went in and what came out, read from the agent's own file \
+                  when asked; nothing of it is kept. `unchanged` says whether the file is still what the hook saw. There \
+                  is no such thing where the file is gone.",
+        params: &[],
+        shape: page::<Compaction>,
+        ages: Ages::Always,
+        ask: |app, asked| {
+            let scanned = scan(app, asked, None)?;
+            write(&Page::whole(scanned.compactions))
+        },
+    },
+    Endpoint {
+        path: "/tasks/{id}/compaction-items",
+        operation: "listTaskCompactionItems",
+        summary: "The pieces that went into one compaction, or came out of it, with the beginning of their texts, masked. \
+                  Results of tools have no text.",
+        params: &[
+            &[
+                may("number", Reads::Whole(1, 1000), "Which compaction; the first unless given."),
+                may("side", Reads::One(sides), "What went in, unless given."),
+            ],
+            PAGING,
+        ],
+        shape: page::<CompactionItem>,
+        ages: Ages::Always,
+        ask: |app, asked| {
+            let number = asked.whole("number").unwrap_or(1);
+            let known = |word: &str| SIDES.iter().find(|(known, _)| *known == word).map(|(_, side)| *side);
+            let side = asked.word("side", known).unwrap_or(Side::Before);
+            let paging = asked.paging();
+            let from = match paging.cursor.as_deref().map(str::parse::<u64>) {
+                None => 0,
+                Some(Ok(from)) => from,
+                Some(Err(_)) => {
+                    let wrong = Wrong::new("cursor", "is none of ours");
+                    return Err(Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong]));
+                }
+            };
+            let limit = match paging.limit {
+                0 => 100,
+                limit => limit.min(MAX_LIMIT),
+            };
+            let scanned = scan(app, asked, Some((number, side, from, limit as usize)))?;
+            if !scanned.compactions.iter().any(|it| it.number == number) {
+                return Err(Problem::not_found("there is no compaction with this number"));
+            }
+            let next_cursor = scanned.more.then(|| (from + scanned.items.len() as u64).to_string());
+            write(&Page { items: scanned.items, next_cursor })
+        },
+    },
+];
+
+fn scan(app: &App, asked: &Asked, items: Option<(u64, Side, u64, usize)>) -> Result<Scanned, Problem> {
+    let id = TaskId::parse(&asked.id).ok_or_else(|| Problem::not_found("there is no task with this id"))?;
+    let task = app.doors.store.task(asked.now, &id)?;
+    let Some(ask) = &app.doors.acts.compactions else {
+        return Err(Problem::not_found("the files of the agents are not on this machine"));
+    };
+    let scanned = ask(&task, &seen(app, &id)?, items);
+    let scanned = scanned.map_err(|what| Problem::new(StatusCode::SERVICE_UNAVAILABLE, what))?;
+    scanned.ok_or_else(|| Problem::not_found("the agent's own file of this task is gone"))
+}
+
+/// What hooks saw when compactions began, the oldest first.
+fn seen(app: &App, id: &TaskId) -> Result<Vec<Seen>, Problem> {
+    let mut filter = RowFilter {
+        kinds: vec![Kind::ContextSaved],
+        paging: Paging { cursor: None, limit: MAX_LIMIT },
+        ..RowFilter::default()
+    };
+    let mut seen = Vec::new();
+    loop {
+        let page = app.doors.store.timeline(id, &filter)?;
+        for row in &page.items {
+            let Some(bytes) = row.metadata.get("transcriptBytes").and_then(Value::as_u64) else { continue };
+            let sha256 = row.metadata.get("transcriptSha256").and_then(Value::as_str).map(str::to_owned);
+            seen.push(Seen { bytes, sha256 });
+        }
+        filter.paging.cursor = page.next_cursor;
+        if filter.paging.cursor.is_none() || seen.len() >= SEEN_MAX {
+            return Ok(seen);
+        }
+    }
+}
