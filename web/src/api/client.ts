@@ -3,8 +3,8 @@
  * that a page can show.
  */
 import type {
-  ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, DeadLetter, EventDetail, Exploration, FailureStat, FileStat, FileUse,
-  Health, Hit, LaneBins, Limit, Loop, McpStat, Page, Permission, Question, Row, Settings, SkillStat, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
+  ActivityBucket, AgentStat, Attention, Backtest, CommandRun, CommandStat, ContextPoint, DeadLetter, EventDetail, Exploration, FailureStat, FileStat, FileUse,
+  Health, Hit, LaneBins, Limit, Loop, McpStat, Page, Permission, Policies, Question, Row, RuleDecision, Settings, SkillStat, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
   UsageBlock, UsageBucket, WebLookup,
 } from './types';
 
@@ -14,11 +14,14 @@ export type Query = Record<string, string | number | boolean | readonly string[]
 export class Problem extends Error {
   readonly status: number;
   readonly detail: string;
+  /** Every part of the request that is wrong: where, and why. */
+  readonly errors: readonly { at: string; reason: string }[];
 
-  constructor(status: number, title: string, detail: string) {
+  constructor(status: number, title: string, detail: string, errors: readonly { at: string; reason: string }[] = []) {
     super(title);
     this.status = status;
     this.detail = detail;
+    this.errors = errors;
   }
 
   /** Whether the server was not there at all. */
@@ -41,8 +44,9 @@ export function search(query: Query): string {
 
 async function problemOf(response: Response): Promise<Problem> {
   try {
-    const body = (await response.json()) as { title?: unknown; detail?: unknown };
-    return new Problem(response.status, String(body.title ?? response.statusText), String(body.detail ?? ''));
+    const body = (await response.json()) as { title?: unknown; detail?: unknown; errors?: { at?: unknown; reason?: unknown }[] };
+    const errors = (Array.isArray(body.errors) ? body.errors : []).map(({ at: where, reason }) => ({ at: String(where ?? ''), reason: String(reason ?? '') }));
+    return new Problem(response.status, String(body.title ?? response.statusText), String(body.detail ?? ''), errors);
   } catch {
     return new Problem(response.status, response.statusText || `status ${response.status}`, 'the answer is not readable');
   }
@@ -71,14 +75,17 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
 }
 
 /** Asks for something to be done. The browser's cookie says who asks; without it the server refuses. */
-export async function post(path: string): Promise<void> {
+export async function post(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const told = body === undefined ? {} : { body: JSON.stringify(body), headers: { accept: 'application/json', 'content-type': 'application/json' } };
   let response: Response;
   try {
-    response = await fetch(`/api/v1/${path}`, { method: 'POST', credentials: 'same-origin' });
-  } catch {
+    response = await fetch(`/api/v1/${path}`, { method: 'POST', credentials: 'same-origin', signal, ...told });
+  } catch (error) {
+    if (signal?.aborted) throw error;
     throw new Problem(0, 'the server does not answer', 'Start it with `agent-tracer serve`.');
   }
   if (!response.ok) throw await problemOf(response);
+  return response;
 }
 
 const at = (id: string, what = '') => `tasks/${encodeURIComponent(id)}${what && `/${what}`}`;
@@ -125,6 +132,9 @@ export const api = {
   health: list0<Health>('health'),
   settings: list0<Settings>('settings'),
   deadLetters: list<DeadLetter>('dead-letters'),
+  policies: list0<Policies>('policies'),
+  decisions: list<RuleDecision>('policies/decisions'),
+  backtest: async (policy: string, query: Query, signal?: AbortSignal) => (await (await post(`policies/backtest${search(query)}`, { policy }, signal)).json()) as Backtest,
   requeue: (name: string) => post(`dead-letters/${encodeURIComponent(name)}/requeue`),
   tools: list<ToolStat>('tools'),
   failures: list<FailureStat>('failures'),

@@ -4,6 +4,7 @@ export const PLACES = [
   { name: 'Tasks', path: '/tasks', key: 't' },
   { name: 'Insights', path: '/insights', key: 'i' },
   { name: 'Search', path: '/search', key: 's' },
+  { name: 'Policies', path: '/policies', key: 'p' },
   { name: 'Health', path: '/tracer', key: 'h' },
   { name: 'Settings', path: '/settings', key: ',' },
 ] as const;

@@ -15,6 +15,7 @@ use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::Stop;
 use serde_json::Value;
 
+use super::account::tell_limits;
 use super::recording::{Scene, Story, What};
 use super::retelling::Retelling;
 use crate::failure::{Failure, plain};
@@ -163,10 +164,14 @@ impl Player<'_> {
                 };
                 self.call(caller, &telling.value(hook))
             }
-            What::StatusLine { statusline } => self.call("statusline", &telling.value(statusline)),
+            What::StatusLine { statusline } => {
+                let mut line = telling.value(statusline);
+                tell_limits(story.agent, &mut line, telling.moment_ms(scene.at_ms));
+                self.call("statusline", &line)
+            }
             What::Row { .. } | What::Whole { .. } => {
                 self.tally.rows.fetch_add(1, Ordering::Relaxed);
-                write_file(scene, telling, home)
+                write_file(story.agent, scene, telling, home)
             }
         }
     }
@@ -186,14 +191,19 @@ impl Player<'_> {
     }
 }
 
-fn write_file(scene: &Scene, telling: &Retelling, home: &Path) -> Result<(), Failure> {
+fn write_file(agent: Agent, scene: &Scene, telling: &Retelling, home: &Path) -> Result<(), Failure> {
     let (file, value) = match &scene.what {
         What::Row { file, row } => (file, row),
         What::Whole { file, whole } => (file, whole),
         What::Hook { .. } | What::StatusLine { .. } => return Ok(()),
     };
     let path = home.join(telling.text(file));
-    let line = format!("{}\n", telling.value(value));
+    let mut value = telling.value(value);
+    // Only Codex writes its limits into its files.
+    if agent == Agent::Codex {
+        tell_limits(agent, &mut value, telling.moment_ms(scene.at_ms));
+    }
+    let line = format!("{value}\n");
     let written = path
         .parent()
         .map_or(Ok(()), |folder| DirBuilder::new().recursive(true).mode(0o700).create(folder))
@@ -220,7 +230,7 @@ pub(crate) fn lay_down_history(
             let starts_ms = now.0 - day * DAY_MS + (hours - 6) * HOUR_MS;
             let home = stage.agent(story.agent);
             let telling = Retelling::new(story, -day, starts_ms, 1.0, &home);
-            story.scenes.iter().try_for_each(|scene| write_file(scene, &telling, &home))?;
+            story.scenes.iter().try_for_each(|scene| write_file(story.agent, scene, &telling, &home))?;
         }
     }
     Ok(())

@@ -131,6 +131,14 @@ fn told_once_it_shows_tasks_subagents_failures_and_permissions_as_recorded() {
     demo.ask_until(&format!("/api/v1/tasks/{release}/context"), |points| {
         points.iter().any(|point| point["kind"] == "compaction")
     });
+    // What the accounts of both agents have left is told too.
+    demo.ask_until("/api/v1/limits", |limits| {
+        ["claude_code", "codex"].iter().all(|agent| {
+            ["five_hour", "seven_day"]
+                .iter()
+                .all(|window| limits.iter().any(|limit| limit["agent"] == *agent && limit["window"] == *window))
+        })
+    });
     let forecast = titled(&tasks, "The harvest forecast")["id"].as_str().expect("an id");
     demo.ask_until(&format!("/api/v1/tasks/{forecast}/tree"), |nodes| nodes.len() == 3);
     assert_eq!(titled(&tasks, "Translate the product pages")["status"], "failed");
