@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use agent_tracer_intake::Stop;
 
 use crate::arguments::{Demo, Options};
-use crate::demo::{Player, Stage, Tally, lay_down_history, stories};
+use crate::demo::{Player, Stage, Tally, lay_down_history, lay_down_rules, stories};
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::output::Output;
@@ -44,6 +44,7 @@ pub(super) fn run(
     // Links resolved: the server tells files of the agents by their real names.
     let real = folder.path().canonicalize().map_err(|cause| Failure::file("find", folder.path(), &cause))?;
     let stage = Stage::in_folder(&real);
+    lay_down_rules(&stage)?;
     lay_down_history(&stories, &stage, environment.now(), arguments.days)?;
     let host = Host::start(&stage, arguments.listen)?;
     for line in greeting(&host, arguments, &real.display().to_string()) {

@@ -19,6 +19,7 @@ use super::account::tell_limits;
 use super::recording::{Scene, Story, What};
 use super::retelling::Retelling;
 use crate::failure::{Failure, plain};
+use crate::files;
 
 /// How long after each other the stories of a round begin, in milliseconds of the recording.
 const STAGGER_MS: i64 = 6_000;
@@ -210,6 +211,16 @@ fn write_file(agent: Agent, scene: &Scene, telling: &Retelling, home: &Path) -> 
         .and_then(|()| OpenOptions::new().append(true).create(true).mode(0o600).open(&path))
         .and_then(|mut file| file.write_all(line.as_bytes()));
     written.map_err(|cause| Failure::new(format!("cannot write `{}`: {}", path.display(), plain(&cause))))
+}
+
+/// The rules that the demo's server has.
+const RULES: &str = include_str!("../../demo/policy.toml");
+
+/// Writes the rules where the demo's server looks for them.
+pub(crate) fn lay_down_rules(stage: &Stage) -> Result<(), Failure> {
+    let home = stage.tracer();
+    files::make_folder(&home, 0o700)?;
+    files::write_private(&home.join("policy.toml"), RULES.as_bytes())
 }
 
 /// Writes the agents' files as if the stories had also happened on each of the last days, at one hour or another.

@@ -134,10 +134,16 @@ fn told_once_it_shows_tasks_subagents_failures_and_permissions_as_recorded() {
     // What the accounts of both agents have left is told too.
     demo.ask_until("/api/v1/limits", |limits| {
         ["claude_code", "codex"].iter().all(|agent| {
-            ["five_hour", "seven_day"]
-                .iter()
-                .all(|window| limits.iter().any(|limit| limit["agent"] == *agent && limit["window"] == *window))
+            ["five_hour", "seven_day"].iter().all(|window| {
+                limits.iter().any(|limit| limit["agent"] == *agent && limit["window"] == *window)
+            })
         })
+    });
+    // Rules rehearse: what they would have said is told, and nothing was done.
+    demo.ask_until("/api/v1/policies/decisions", |decisions| {
+        let spoke =
+            |rule: &str| decisions.iter().any(|one| one["rule"] == rule && one["status"] == "dry_run");
+        spoke("ask-before-push") && spoke("look-at-the-first-error")
     });
     let forecast = titled(&tasks, "The harvest forecast")["id"].as_str().expect("an id");
     demo.ask_until(&format!("/api/v1/tasks/{forecast}/tree"), |nodes| nodes.len() == 3);
