@@ -27,7 +27,7 @@ async function taskNamed(words) {
 test('every page opens in both colours without an error, asks nobody else and has no serious fault of access', async () => {
   const task = await taskNamed('agent_parallel');
   for (const colorScheme of ['dark', 'light']) {
-    for (const path of ['/', '/tasks', `/tasks/${task.id}`, '/insights', '/search?q=canary', '/tracer', '/settings']) {
+    for (const path of ['/', '/tasks', `/tasks/${task.id}`, '/insights', '/search?q=canary', '/policies', '/tracer', '/settings']) {
       const page = await world.page(path, { colorScheme });
       await page.getByRole('heading').first().waitFor({ state: 'attached' });
       await page.waitForLoadState('load');

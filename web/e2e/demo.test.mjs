@@ -23,7 +23,7 @@ const LOOKS = [['dark', 1280, 800], ['light', 1920, 1080], ['dark', 390, 844]];
 
 test('every page is full, fits its width and keeps nobody out', async () => {
   for (const [colorScheme, width, height] of LOOKS) {
-    for (const path of ['/', '/tasks', `/tasks/${checkout.id}`, `/tasks/${release.id}?tab=permissions`, '/insights', '/search?q=price', '/tracer', '/settings']) {
+    for (const path of ['/', '/tasks', `/tasks/${checkout.id}`, `/tasks/${release.id}?tab=permissions`, '/insights', '/search?q=price', '/policies', '/tracer', '/settings']) {
       const page = await world.page(path, { colorScheme, viewport: { width, height } });
       await page.getByRole('heading').first().waitFor({ state: 'attached' });
       await page.waitForLoadState('load');
@@ -37,11 +37,20 @@ test('every page is full, fits its width and keeps nobody out', async () => {
   }
 });
 
+test('what is left of the limits of both agents is told, with the time at which it comes back', async () => {
+  const page = await world.page('/');
+  const limits = page.getByRole('region', { name: 'Rate limits' });
+  for (const name of [/Claude 5 hours\s*\d+ %\s*(resets in|full at)/, /Claude 7 days\s*\d+ %/, /Codex 5 hours\s*\d+ %/, /Codex 7 days\s*\d+ %/]) await limits.getByRole('listitem').filter({ hasText: name }).waitFor();
+  await page.close();
+});
+
 test('a task tells its subagents, one inside another, in words too', async () => {
   const page = await world.page(`/tasks/${checkout.id}`);
   await page.getByRole('button', { name: 'Open agents' }).click();
   const lanes = page.getByRole('table', { name: 'Lanes of the timeline' });
   await lanes.getByText(/Count queries of one checkout, completed/).first().waitFor({ state: 'attached' });
+  // What the bars say by their fill and the brackets by their number.
+  await lanes.getByRole('row', { name: /^main Coordination .*\d+ measured.* 4( and \d+)* / }).waitFor({ state: 'attached' });
   await page.getByRole('tab', { name: 'Tree' }).click();
   await page.getByRole('tabpanel').getByText('Count queries of one checkout').first().waitFor();
   await page.getByRole('tab', { name: 'Todos' }).click();

@@ -90,16 +90,24 @@ export async function post(path: string, body?: unknown, signal?: AbortSignal): 
 
 const at = (id: string, what = '') => `tasks/${encodeURIComponent(id)}${what && `/${what}`}`;
 
-/** All pages of a list, at most `most` items. */
-export async function all<T>(path: string, query: Query, signal?: AbortSignal, most = 5000): Promise<{ items: T[]; complete: boolean }> {
-  const items: T[] = [];
+/** The pages of a list, one after the other, until nobody wants more. */
+export async function* pages<T>(path: string, query: Query, signal?: AbortSignal): AsyncGenerator<Page<T>> {
   let cursor: string | undefined;
   do {
     const page: Page<T> = await get(path, { limit: 500, ...query, cursor }, signal);
-    for (const item of page.items) items.push(item);
+    yield page;
     cursor = page.nextCursor;
-  } while (cursor && items.length < most);
-  return { items, complete: cursor === undefined };
+  } while (cursor);
+}
+
+/** All pages of a list, at most `most` items. */
+export async function all<T>(path: string, query: Query, signal?: AbortSignal, most = 5000): Promise<{ items: T[]; complete: boolean }> {
+  const items: T[] = [];
+  for await (const page of pages<T>(path, query, signal)) {
+    for (const item of page.items) items.push(item);
+    if (page.nextCursor && items.length >= most) return { items, complete: false };
+  }
+  return { items, complete: true };
 }
 
 type Ask<T> = (query?: Query, signal?: AbortSignal) => Promise<T>;
@@ -118,6 +126,7 @@ export const api = {
   timelinePage: ofTask<Page<Row>>('timeline'),
   turns: allOfTask<Turn>('turns'),
   toolCalls: allOfTask<ToolCall>('tool-calls'),
+  toolCallPages: (id: string, query: Query, signal?: AbortSignal) => pages<ToolCall>(at(id, 'tool-calls'), query, signal),
   contextPage: ofTask<Page<ContextPoint>>('context'),
   files: allOfTask<FileUse>('files'),
   commands: allOfTask<CommandRun>('commands'),

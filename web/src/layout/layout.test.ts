@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { Axis } from './axis';
 import { density } from './density';
-import { byTool, percentile } from './percentiles';
+import { byTool, percentile, ToolTally } from './percentiles';
 import { RUN_OPTIONS, eachRun, type Groupable } from './runs';
 import { roundStep, tickLabel, ticks } from './ticks';
 import { firstEndingAfter, packTracks } from './tracks';
@@ -251,6 +251,16 @@ describe('the table of a selection', () => {
     const sorted = Array.from({ length: 100 }, (_, i) => i + 1);
     expect([percentile(sorted, 0.5), percentile(sorted, 0.95), percentile([7], 0.95), percentile([], 0.5)])
       .toEqual([50, 95, 7, undefined]);
+  });
+
+  it('comes out the same however many parts the calls came in', () => {
+    const calls = Array.from({ length: 3000 }, (_, i) => ({ toolName: ['Read', 'Bash', 'Edit'][i % 3]!, state: i % 7 === 0 ? 'failed' : 'completed', ...(i % 5 === 0 ? {} : { durationMs: (i * 37) % 1000 }) }));
+    const tally = new ToolTally();
+    for (let i = 0; i < calls.length; i += 500) {
+      tally.add(calls.slice(i, i + 500));
+      tally.lines();
+    }
+    expect([tally.count, tally.lines()]).toEqual([3000, byTool(calls)]);
   });
 
   it('counts every call, and times only those whose duration is known', () => {

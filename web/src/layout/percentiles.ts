@@ -28,29 +28,44 @@ export function percentile(sorted: readonly number[], part: number): number | un
 
 const FAILED = new Set(['failed', 'denied', 'interrupted']);
 
-/** One line per tool, most time first. */
-export function byTool(calls: readonly Timed[]): ToolLine[] {
-  const groups = new Map<string, { durations: number[]; count: number; failures: number }>();
-  for (const call of calls) {
-    let group = groups.get(call.toolName);
-    if (!group) groups.set(call.toolName, (group = { durations: [], count: 0, failures: 0 }));
-    group.count += 1;
-    if (FAILED.has(call.state)) group.failures += 1;
-    if (call.durationMs !== undefined) group.durations.push(call.durationMs);
+/** What is counted by tool, part by part: an area may hold more calls than one answer does. */
+export class ToolTally {
+  count = 0;
+  private readonly groups = new Map<string, { durations: number[]; count: number; failures: number }>();
+
+  add(calls: readonly Timed[]): void {
+    this.count += calls.length;
+    for (const call of calls) {
+      let group = this.groups.get(call.toolName);
+      if (!group) this.groups.set(call.toolName, (group = { durations: [], count: 0, failures: 0 }));
+      group.count += 1;
+      if (FAILED.has(call.state)) group.failures += 1;
+      if (call.durationMs !== undefined) group.durations.push(call.durationMs);
+    }
   }
-  return [...groups]
-    .map(([tool, { durations, count, failures }]) => {
-      durations.sort((a, b) => a - b);
-      return {
-        tool,
-        count,
-        failures,
-        timed: durations.length,
-        p50Ms: percentile(durations, 0.5),
-        p95Ms: percentile(durations, 0.95),
-        maxMs: durations.at(-1),
-        totalMs: durations.reduce((sum, ms) => sum + ms, 0),
-      };
-    })
-    .sort((a, b) => b.totalMs - a.totalMs || b.count - a.count || a.tool.localeCompare(b.tool));
+
+  /** One line per tool, most time first. */
+  lines(): ToolLine[] {
+    return [...this.groups]
+      .map(([tool, { durations, count, failures }]) => {
+        durations.sort((a, b) => a - b);
+        return {
+          tool,
+          count,
+          failures,
+          timed: durations.length,
+          p50Ms: percentile(durations, 0.5),
+          p95Ms: percentile(durations, 0.95),
+          maxMs: durations.at(-1),
+          totalMs: durations.reduce((sum, ms) => sum + ms, 0),
+        };
+      })
+      .sort((a, b) => b.totalMs - a.totalMs || b.count - a.count || a.tool.localeCompare(b.tool));
+  }
+}
+
+export function byTool(calls: readonly Timed[]): ToolLine[] {
+  const tally = new ToolTally();
+  tally.add(calls);
+  return tally.lines();
 }

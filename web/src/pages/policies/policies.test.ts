@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { decisionsUrl, found, micros, outcomes, place, standing, trustCommand } from './rules';
+import { about, decisionsUrl, found, micros, outcomes, place, standing, trustCommand } from './rules';
 
 describe('rules in words', () => {
   it('name outcomes the strictest first and leave out what never was', () => {
@@ -22,6 +22,13 @@ describe('rules in words', () => {
     expect(standing({ status: 'dry_run', answeredBy: 'server' })).toBe('rehearsed');
     expect(standing({ status: 'enforced', answeredBy: 'outage' })).toBe('in force, because nobody answered');
     expect(standing({ status: 'new_word', answeredBy: 'guard' })).toBe('new word, by the guard');
+  });
+
+  it('say what a decision was about, whatever the moment is called', () => {
+    expect(about({ inputs: { event: 'PreToolUse', toolName: 'Bash' } })).toBe('before Bash');
+    expect(about({ inputs: { event: 'Stop' } })).toBe('the end of a turn');
+    expect(about({ inputs: { event: 'NewEvent', toolName: 'Edit' } })).toBe('NewEvent Edit');
+    expect(about({ inputs: {} })).toBe('something that was not told');
   });
 
   it('write times and places short', () => {

@@ -45,6 +45,14 @@ export function standing(decision: Pick<RuleDecision, 'status' | 'answeredBy'>):
   return `${STATUS[decision.status] ?? words(decision.status)}${by}`;
 }
 
+const MOMENTS: Record<string, string> = { PreToolUse: 'before', PermissionRequest: 'permission for', PostToolUse: 'after', PostToolUseFailure: 'after the failure of', UserPromptSubmit: 'a prompt', Stop: 'the end of a turn', SubagentStop: 'the end of a subagent' };
+
+/** What a decision was about: the moment, and the tool if there is one. */
+export function about({ inputs }: { inputs: { event?: string; toolName?: string } }): string {
+  const moment = inputs.event === undefined ? '' : (MOMENTS[inputs.event] ?? inputs.event);
+  return [moment, inputs.toolName].filter(Boolean).join(' ') || 'something that was not told';
+}
+
 /** Microseconds as people read them. */
 export const micros = (us: number | undefined): string => (us === undefined ? '–' : us < 1000 ? `${us} µs` : us < 10_000 ? `${(us / 1000).toFixed(1)} ms` : `${Math.round(us / 1000)} ms`);
 

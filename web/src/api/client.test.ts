@@ -1,0 +1,47 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import { all, api, pages, Problem } from './client';
+
+/** A server with a list of so many numbers, two to a page. */
+function serve(total: number): string[] {
+  const asked: string[] = [];
+  vi.stubGlobal('fetch', (url: string) => {
+    asked.push(url);
+    const from = Number(new URLSearchParams(url.split('?')[1]).get('cursor') ?? 0);
+    const items = [from, from + 1].filter((n) => n < total);
+    return Promise.resolve(new Response(JSON.stringify({ items, ...(from + 2 < total ? { nextCursor: String(from + 2) } : {}) })));
+  });
+  return asked;
+}
+
+describe('questions to the server', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it('go through a list page by page, to its end and no further', async () => {
+    const asked = serve(5);
+    const found: number[][] = [];
+    for await (const page of pages<number>('numbers', { tree: true })) found.push(page.items);
+    expect(found).toEqual([[0, 1], [2, 3], [4]]);
+    expect(asked).toEqual(['/api/v1/numbers?limit=500&tree=true', '/api/v1/numbers?limit=500&tree=true&cursor=2', '/api/v1/numbers?limit=500&tree=true&cursor=4']);
+  });
+
+  it('stop asking when nobody wants the next page', async () => {
+    const asked = serve(1000);
+    for await (const page of pages<number>('numbers', {})) if (page.items.includes(3)) break;
+    expect(asked).toHaveLength(2);
+  });
+
+  it('gather at most so many, and say whether that was everything', async () => {
+    serve(7);
+    expect(await all<number>('numbers', {}, undefined, 4)).toEqual({ items: [0, 1, 2, 3], complete: false });
+    expect(await all<number>('numbers', {}, undefined, 7)).toEqual({ items: [0, 1, 2, 3, 4, 5, 6], complete: true });
+  });
+
+  it('tell every part that was wrong, wherever it stands', async () => {
+    const wrong = { title: 'the body is wrong', detail: 'one rule', errors: [{ at: 'policy:3:7', reason: 'unknown key' }, { reason: 5 }] };
+    vi.stubGlobal('fetch', () => Promise.resolve(new Response(JSON.stringify(wrong), { status: 422 })));
+    const problem = await api.backtest('version = 1', { since: '-7d' }).catch((error: unknown) => error);
+    expect(problem).toBeInstanceOf(Problem);
+    expect((problem as Problem).errors).toEqual([{ at: 'policy:3:7', reason: 'unknown key' }, { at: '', reason: '5' }]);
+  });
+});

@@ -1,0 +1,116 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import type { Task, TreeNode } from '../api/types';
+import { Axis } from '../layout/axis';
+import { byLane, type Bar } from './bars';
+import { draw, type Scene } from './draw';
+import { batches, flows } from './flows';
+import { laneRows } from './lanes';
+import type { Palette } from './palette';
+import { inWords } from './words';
+
+const task = { id: 'a', agentType: 'main', title: 'Mend it', status: 'completed', startedAt: '1970-01-01T00:00:00.000Z', lastEventAt: '1970-01-01T00:00:01.000Z', failureCount: 0 } as unknown as Task;
+const tree: TreeNode[] = [{ depth: 0, task }];
+const bar = (start: number, end: number, more: Partial<Bar> = {}): Bar => ({
+  taskId: 'a', lane: 'exploration', start, end, running: false, count: 1, failures: 0, track: 0, label: 'Read it', certainty: 'measured', id: `e${start}`, tool: 'Read', ...more,
+});
+
+const HATCH = { hatch: true } as unknown as CanvasPattern;
+const lanes = Object.fromEntries(['user', 'assistant', 'exploration', 'implementation', 'planning', 'coordination', 'questions', 'todos', 'rule', 'background', 'telemetry'].map((name) => [name, `lane ${name}`]));
+const palette = { lanes, ink: 'ink', bg: 'bg', panel: 'panel', raised: 'raised', line: 'line', strong: 'strong', text: 'text', dim: 'dim', faint: 'faint', accent: 'accent', bad: 'bad', warn: 'warn', good: 'good', font: '11px x', hatch: HATCH } as Palette;
+
+interface Stroke {
+  what: string;
+  style: unknown;
+  dash: readonly number[];
+  at: readonly unknown[];
+}
+
+/** A pen that remembers what it was told to draw, and how. */
+class Pen {
+  strokes: Stroke[] = [];
+  fillStyle: unknown = '';
+  strokeStyle: unknown = '';
+  lineWidth = 1;
+  globalAlpha = 1;
+  font = '';
+  textBaseline = '';
+  private dash: number[] = [];
+  setLineDash = (dash: number[]): void => void (this.dash = dash);
+  fillRect = (...at: number[]): void => this.note('fill', this.fillStyle, at);
+  strokeRect = (...at: number[]): void => this.note('frame', this.strokeStyle, at);
+  fillText = (...at: unknown[]): void => this.note('text', this.fillStyle, at);
+  beginPath(): void {}
+  moveTo(): void {}
+  lineTo = (...at: number[]): void => this.note('line', this.strokeStyle, at);
+  bezierCurveTo = (...at: number[]): void => this.note('curve', this.strokeStyle, at);
+  fill(): void {}
+  stroke(): void {}
+
+  private note(what: string, style: unknown, at: readonly unknown[]): void {
+    this.strokes.push({ what, style, dash: this.dash, at });
+  }
+}
+
+describe('the picture', () => {
+  let pen: Pen;
+  const paint = (bars: readonly Bar[], more: Partial<Scene> = {}) => {
+    const rows = laneRows(tree, byLane([...bars]), { closed: new Set(), hidden: new Set(), momentMs: 0 });
+    const scene: Scene = {
+      axis: Axis.plain(0, 1000), view: { u0: 0, u1: 1000 }, width: 1000, height: 400, scrollTop: 0, rows, flows: flows(tree, bars), batches: batches(bars), now: 1000, running: false, stale: false, offsetMs: 0, ...more,
+    };
+    draw(pen as unknown as CanvasRenderingContext2D, scene, palette);
+    return rows;
+  };
+  /** What was drawn in the columns of one bar, in the colour of its lane or over it. */
+  const over = (x: number, what: string, style: unknown) => pen.strokes.filter((stroke) => stroke.what === what && stroke.style === style && Math.abs(Number(stroke.at[0]) - x) < 2);
+  beforeEach(() => {
+    pen = new Pen();
+  });
+
+  it('fills what was measured, lays stripes over what was inferred and only outlines what was guessed', () => {
+    paint([bar(100, 200), bar(300, 400, { certainty: 'inferred' }), bar(500, 600, { certainty: 'guessed' })]);
+    expect(over(100, 'fill', 'lane exploration')).toHaveLength(1);
+    expect(over(100, 'fill', HATCH)).toHaveLength(0);
+    expect(over(300, 'fill', HATCH)).toHaveLength(1);
+    const [outline] = over(500, 'frame', 'lane exploration');
+    expect(outline?.dash.length).toBeGreaterThan(0);
+    expect(over(500, 'fill', HATCH)).toHaveLength(0);
+    expect(over(100, 'frame', 'lane exploration')).toHaveLength(0);
+  });
+
+  it('marks what failed with more than a colour', () => {
+    paint([bar(100, 200), bar(300, 400, { failures: 1 })]);
+    expect(over(300, 'fill', 'bad')).toHaveLength(1);
+    expect(over(100, 'fill', 'bad')).toHaveLength(0);
+  });
+
+  it('holds the calls of one batch together with a bracket and their number', () => {
+    paint([bar(100, 200, { batch: 'b' }), bar(110, 220, { batch: 'b' }), bar(120, 230, { batch: 'b', lane: 'implementation' }), bar(600, 700, { batch: 'alone' })]);
+    const numbers = pen.strokes.filter(({ what, at }) => what === 'text' && /^\d+$/.test(String(at[0])));
+    expect(numbers.map(({ at }) => at[0])).toEqual(['3']);
+    // From the top of its first lane to the foot of its last, left of the first call.
+    const bracket = pen.strokes.filter(({ what, style, at }) => what === 'line' && style === 'dim' && Number(at[0]) < 101 && Number(at[0]) > 95);
+    const ys = bracket.map(({ at }) => Number(at[1]));
+    expect(Math.max(...ys) - Math.min(...ys)).toBeGreaterThan(30);
+  });
+
+  it('draws what is too narrow to be told apart as one that says how many it is', () => {
+    const many = Array.from({ length: 40 }, (_, i) => bar(100 + i * 2, 101 + i * 2));
+    paint(many);
+    expect(pen.strokes.filter(({ what, at }) => what === 'text' && at[0] === 'Read ×40')).toHaveLength(1);
+  });
+
+  it('draws nothing that is out of sight', () => {
+    paint([bar(100, 200), bar(300, 400)], { view: { u0: 250, u1: 500 } });
+    expect(pen.strokes.filter(({ what, style, at }) => what === 'fill' && style === 'lane exploration' && Number(at[0]) < 0)).toHaveLength(0);
+    expect(over(200, 'fill', 'lane exploration')).toHaveLength(1);
+  });
+
+  it('says the same in words: how many, how sure, and what was asked for at once', () => {
+    const bars = [bar(100, 200, { batch: 'b' }), bar(110, 220, { batch: 'b', certainty: 'inferred' }), bar(300, 400, { certainty: 'guessed', failures: 1 }), bar(500, 600, { count: 7 })];
+    const rows = paint(bars);
+    const lane = rows.find(({ key }) => key === 'a/exploration')!;
+    expect(inWords(lane, batches(bars))).toEqual({ count: 10, failures: 1, running: 0, sure: '8 measured, 1 inferred, 1 guessed', batches: '2', first: 100, last: 600 });
+  });
+});

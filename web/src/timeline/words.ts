@@ -1,0 +1,40 @@
+/** What a lane shows, in words and numbers: pure. */
+import type { Batch } from './flows';
+import type { LaneRow } from './lanes';
+
+export interface LaneWords {
+  count: number;
+  failures: number;
+  running: number;
+  /** `12 measured, 1 guessed`: as solid, hatched and outlined bars say. */
+  sure: string;
+  /** `4 and 2`: how many calls each bracket of this lane holds together. */
+  batches: string;
+  first: number;
+  last: number;
+}
+
+const CERTAINTIES = ['measured', 'inferred', 'guessed'];
+/** More brackets than anybody wants to hear are told as a number. */
+const BATCHES_AT_MOST = 12;
+
+export function inWords(row: LaneRow, batches: readonly Batch[]): LaneWords {
+  const out = { count: 0, failures: 0, running: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+  const sure = new Map<string, number>(CERTAINTIES.map((name) => [name, 0]));
+  for (const track of row.tracks) {
+    for (const bar of track) {
+      out.count += bar.count;
+      out.failures += bar.failures;
+      out.running += bar.running ? 1 : 0;
+      out.first = Math.min(out.first, bar.start);
+      out.last = Math.max(out.last, bar.end);
+      sure.set(bar.certainty, (sure.get(bar.certainty) ?? 0) + bar.count);
+    }
+  }
+  const sizes = row.kind === 'agent' ? [] : batches.filter((batch) => batch.taskId === row.task.id && batch.lanes.has(row.lane)).map((batch) => batch.count);
+  return {
+    ...out,
+    sure: [...sure].filter(([, n]) => n > 0).map(([name, n]) => `${n} ${name}`).join(', '),
+    batches: sizes.length > BATCHES_AT_MOST ? `${sizes.length} times` : sizes.join(' and '),
+  };
+}
