@@ -185,3 +185,10 @@ export function agentName(agent: string): string {
 export function words(name: string): string {
   return name.replace(/[_.]+/g, ' ');
 }
+
+/** A mark of a time axis: the day where the marks are days or one begins, else the time of day. */
+export function timeMark(time: number, stepMs: number): string {
+  const date = new Date(time);
+  const midnight = date.getHours() === 0 && date.getMinutes() === 0;
+  return stepMs >= 86_400_000 || midnight ? `${date.getDate()} ${date.toLocaleString('en', { month: 'short' })}` : clock(time).slice(0, 5);
+}

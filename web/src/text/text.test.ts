@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { ago, bytes, change, count, duration, folder, modelName, moment, money, percent, points, roughly, shortPath, step, titleOf, until } from './format';
+import { ago, bytes, change, count, duration, folder, modelName, moment, money, percent, points, roughly, shortPath, step, timeMark, titleOf, until } from './format';
 import { inertBlock, inertLine, snippetPieces } from './inert';
 
 describe('foreign text', () => {
@@ -101,5 +101,13 @@ describe('numbers', () => {
     expect([shortPath('/a/b/c.rs', '/a/b'), shortPath('/a/b', '/a/b'), shortPath('/x', '/a')]).toEqual(['c.rs', '/a/b', '/x']);
     expect([modelName('claude-opus-4-8-20260401'), modelName('gpt-5.2-codex'), modelName(undefined)])
       .toEqual(['opus-4-8', 'gpt-5.2-codex', '–']);
+  });
+});
+
+describe('marks of a time axis', () => {
+  const at = (hour: number, minute = 0) => new Date(2026, 10, 9, hour, minute).getTime();
+
+  it('name the day where one begins, so that half days are not all alike', () => {
+    expect([timeMark(at(0), 43_200_000), timeMark(at(12), 43_200_000), timeMark(at(6, 30), 1_800_000), timeMark(at(1), 86_400_000)]).toEqual(['9 Nov', '12:00', '06:30', '9 Nov']);
   });
 });
