@@ -49,7 +49,7 @@ async function jumps(path, viewport) {
 for (const [width, height] of [[1280, 800], [390, 844]]) {
   test(`no page jumps while it loads, ${width} pixels wide`, async () => {
     const task = `/tasks/${world.checkout.id}`;
-    for (const path of ['/', '/tasks', task, `${task}?tab=files`, `${task}?tab=exploration`, `${task}?tab=tokens`, '/insights', '/search?q=price', '/policies', '/tracer', '/settings']) {
+    for (const path of ['/', '/tasks', task, `${task}?tab=files`, `${task}?tab=exploration`, `${task}?tab=tokens`, `/tasks/${world.release.id}?tab=compactions`, '/insights', '/search?q=price', '/policies', '/tracer', '/settings']) {
       assert.deepEqual(await jumps(path, { width, height }), [], path);
     }
   });

@@ -88,7 +88,7 @@ test('agents open and close one by one and together, by mouse and by key', async
 
 test('every panel opens by its keys, says what is in it, and fits', async () => {
   const page = await open();
-  const panels = { w: /npm run bench/, a: /Count queries of one checkout/, t: /Checkout takes seconds/, x: /src\/cart\/total\.ts/, f: /main ×\d/, c: /npm test -- total/, p: /Nobody was asked/, d: /Prove it/, q: /No question was asked/, e: /not found/, o: /Together/ };
+  const panels = { w: /npm run bench/, a: /Count queries of one checkout/, t: /Checkout takes seconds/, x: /src\/cart\/total\.ts/, f: /main ×\d/, c: /npm test -- total/, p: /Nobody was asked/, d: /Prove it/, q: /No question was asked/, e: /not found/, o: /Together/, m: /Its context was never compacted/ };
   for (const [key, text] of Object.entries(panels)) {
     await page.getByRole('application').focus();
     await page.keyboard.press('t');
@@ -108,6 +108,23 @@ test('permissions say what was asked, what was answered and after how long', asy
   await panel.getByRole('row', { name: /denied.*Push origin/ }).waitFor();
   // Its context was emptied on the way: the chart says so in words too.
   await page.getByRole('img', { name: /context window over time, now \d+ %, [1-9]\d* compaction/ }).waitFor();
+  await page.close();
+});
+
+test('a compaction says what went in and what came out, and the address knows which', async () => {
+  const page = await world.page(`/tasks/${release.id}`);
+  await page.getByRole('button', { name: /^Context .*show the rows/ }).click();
+  await page.getByRole('tab', { name: /Compactions/, selected: true }).waitFor();
+  const panel = page.getByRole('tabpanel');
+  await panel.getByText(/tokens became/).waitFor();
+  await panel.getByRole('region', { name: 'What went in' }).getByText(/prompt/).first().waitFor();
+  await panel.getByRole('region', { name: 'What went in' }).getByRole('listitem').filter({ hasText: /Prepare release/ }).first().waitFor();
+  await panel.getByRole('region', { name: 'What came out' }).getByRole('listitem').first().waitFor();
+  await panel.getByRole('group', { name: 'Compactions' }).getByRole('button').first().click();
+  await page.waitForURL(/compaction=1/);
+  assert.deepEqual(page.wrongs, []);
+  await page.goto(`${world.address}/tasks/${checkout.id}?tab=compactions`);
+  await panel.getByText('Its context was never compacted').waitFor();
   await page.close();
 });
 

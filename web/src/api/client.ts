@@ -3,7 +3,7 @@
  * that a page can show.
  */
 import type {
-  ActivityBucket, AgentStat, Attention, Backtest, CommandRun, CommandStat, ContextPoint, DeadLetter, EventDetail, Exploration, FailureStat, FileStat, FileUse,
+  ActivityBucket, AgentStat, Attention, Backtest, CommandRun, CommandStat, Compaction, CompactionItem, ContextPoint, DeadLetter, EventDetail, Exploration, FailureStat, FileStat, FileUse,
   Health, Hit, LaneBins, Limit, Loop, McpStat, Page, Permission, Policies, Question, Row, RuleDecision, Settings, SkillStat, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
   UsageBlock, UsageBucket, WebLookup,
 } from './types';
@@ -128,6 +128,8 @@ export const api = {
   toolCalls: allOfTask<ToolCall>('tool-calls'),
   toolCallPages: (id: string, query: Query, signal?: AbortSignal) => pages<ToolCall>(at(id, 'tool-calls'), query, signal),
   contextPage: ofTask<Page<ContextPoint>>('context'),
+  compactions: ofTask<Page<Compaction>>('compactions'),
+  compactionItems: ofTask<Page<CompactionItem>>('compaction-items'),
   files: allOfTask<FileUse>('files'),
   commands: allOfTask<CommandRun>('commands'),
   exploration: allOfTask<Exploration>('exploration'),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { kept, pieceWords } from './task/compaction';
 import type { Task, TreeNode } from '../api/types';
 import { parse, questionOf, without } from '../api/chips';
 import { before, bucketCount, dayName, everyDay, lengthOf, midnight, readRange } from './insights/range';
@@ -136,5 +137,15 @@ describe('subagents in the list of tasks', () => {
 
   it('may not be loaded yet', () => {
     expect(lines([task('q', 3)], new Set(['q']), trees)).toHaveLength(1);
+  });
+});
+
+describe('a compaction in words', () => {
+  it('says how much was kept, also when that is next to nothing or unknown', () => {
+    expect([kept(771_470, 3030), kept(1000, 250), kept(1000, 0), kept(undefined, 5), kept(0, 5), kept(10, undefined)]).toEqual(['less than 1 % kept', '25 % kept', '0 % kept', '', '', '']);
+  });
+
+  it('counts pieces, most first, one in the singular and strangers by their own name', () => {
+    expect(pieceWords({ prompt: 1, call: 1200, result: 1200, harness: 1, summary: 0, sketch: 2 })).toEqual(['1,200 calls', '1,200 results', '2 sketch', '1 of the harness', '1 prompt']);
   });
 });

@@ -11,6 +11,7 @@ export const TABS = [
   { name: 'questions', label: 'Questions', key: 'q' },
   { name: 'errors', label: 'Errors', key: 'e' },
   { name: 'tokens', label: 'Tokens', key: 'o' },
+  { name: 'compactions', label: 'Compactions', key: 'm' },
 ] as const;
 
 export type TabName = (typeof TABS)[number]['name'];
