@@ -2,6 +2,7 @@
 //!
 //! Law: every command has examples in its help, and the help is the reference: `docs/cli.md` is made from it.
 
+mod alerts;
 mod asking;
 mod context;
 mod demo;
@@ -12,6 +13,7 @@ mod tending;
 
 use std::path::PathBuf;
 
+pub(crate) use alerts::{Alerts, AlertsCommand};
 pub(crate) use asking::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
@@ -76,6 +78,7 @@ pub(crate) enum Command {
     Policy(Policy),
     Guard(Guard),
     Context(Context),
+    Alerts(Alerts),
     Rebuild(Rebuild),
     Reread(Reread),
     Retain(Retain),

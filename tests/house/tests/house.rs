@@ -44,6 +44,7 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("team", &["event", "ledger", "clickhouse", "server"]),
         ("intake", &["spool", "privacy", "agents", "ledger", "event"]),
         ("answers", &["spool", "privacy", "agents", "policy", "policy-table", "ledger", "event"]),
+        ("alerts", &["ledger", "event"]),
         ("compaction", &["privacy", "agents", "intake", "ledger", "event"]),
         ("context", &["spool", "ledger", "event"]),
         ("backtest", &["policy", "ledger", "event"]),

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod alerts;
 mod completions;
 mod context;
 mod demo;
@@ -57,6 +58,7 @@ pub(crate) fn run(
         Command::Policy(arguments) => policy::run(arguments, options, environment, output),
         Command::Guard(arguments) => guard::run(arguments, options, environment, output),
         Command::Context(arguments) => context::run(arguments, options, environment, output),
+        Command::Alerts(arguments) => alerts::run(arguments, options, environment, output),
         Command::Rebuild(arguments) => rebuild::run(arguments, options, environment, output),
         Command::Reread(arguments) => reread::run(arguments, options, environment, output),
         Command::Retain(arguments) => retain::run(arguments, options, environment, output),

@@ -27,7 +27,7 @@ use crate::failure::Failure;
 use crate::instance::Instance;
 use crate::local_time::LocalTime;
 use crate::output::Output;
-use crate::{home, log, replaying, retention, shipping, signals, sources, telling};
+use crate::{alerting, home, log, replaying, retention, shipping, signals, sources, telling};
 
 pub(super) fn run(
     arguments: &Serve,
@@ -57,6 +57,8 @@ pub(super) fn run(
     let watching = rules::start(&book, ledger.store(), &clock, &notes, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
     let telling = telling::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
+    let zone = LocalTime::of(environment);
+    let alerting = alerting::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
     let live = Live::new();
     {
         let (followed, live) = (live.clone(), live.clone());
@@ -118,6 +120,7 @@ pub(super) fn run(
     drop(upkeep.join());
     drop(watching.join());
     drop(telling.join());
+    drop(alerting.join());
     drop(shipping.map(std::thread::JoinHandle::join));
     stop(&shared.intake, server, &ledger);
     drop(instance);

@@ -1,5 +1,6 @@
 //! Black-box tests of `agent-tracer`: a home of its own, the built binary, and what it says.
 
+mod alerts;
 mod answers;
 mod asking;
 mod compactions;

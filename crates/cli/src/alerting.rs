@@ -1,0 +1,180 @@
+//! Alerts: the user's `alerts.toml`, the desktop, and the thread of the server that watches.
+//!
+//! Law: sending has a thread of its own and a bound on its time, so that nothing that is recorded ever waits for it. What
+//! did not arrive is counted and logged, without its address.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use agent_tracer_alerts::{Alert, Settings, Watch, webhook};
+use agent_tracer_event::Millis;
+use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_ledger::Store;
+use agent_tracer_spool::Home;
+
+use crate::failure::{Failure, plain};
+use crate::files;
+use crate::local_time::LocalTime;
+
+/// How often a server looks.
+const EVERY: Duration = Duration::from_secs(10);
+/// The most bytes of the file.
+const FILE_BYTES: u64 = 64 << 10;
+/// Alerts of one look that are sent; the others are counted.
+const SENT_MAX: usize = 20;
+/// How long the desktop may take.
+const DESKTOP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where the file is.
+pub(crate) fn path(home: &Home) -> PathBuf {
+    home.config().join("alerts.toml")
+}
+
+/// Reads the file; none if there is none.
+pub(crate) fn read(home: &Home) -> Result<Option<Settings>, Failure> {
+    let path = path(home);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let bytes = files::read_capped(&path, FILE_BYTES)?;
+    Settings::parse(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|what| {
+        Failure::new(format!("cannot read `{}`: {what}", path.display()))
+            .hint("mend the line; until then nobody is alerted")
+    })
+}
+
+/// Where an alert went, and why it did not arrive.
+pub(crate) struct Sent {
+    /// `desktop`, or the number of the webhook.
+    pub(crate) to: String,
+    pub(crate) error: Option<String>,
+}
+
+/// Sends an alert everywhere.
+pub(crate) fn send(settings: &Settings, alert: &Alert) -> Vec<Sent> {
+    let mut sent = Vec::new();
+    if settings.desktop {
+        sent.push(Sent { to: "desktop".to_owned(), error: show(alert).err() });
+    }
+    for (number, target) in settings.webhook.iter().enumerate() {
+        let error = webhook::send(target, alert).err();
+        sent.push(Sent { to: format!("webhook {}", number + 1), error });
+    }
+    sent
+}
+
+/// Shows an alert on the desktop, by the program that the system has for it.
+fn show(alert: &Alert) -> Result<(), String> {
+    let mut command = if cfg!(target_os = "macos") {
+        let mut command = Command::new("osascript");
+        // The text is an argument of the script, never a part of it.
+        command.args([
+            "-e",
+            "on run argv",
+            "-e",
+            "display notification (item 1 of argv) with title \"Agent Tracer\"",
+        ]);
+        command.args(["-e", "end run", "--", &alert.text]);
+        command
+    } else {
+        let mut command = Command::new("notify-send");
+        command.args(["--app-name=Agent Tracer", "--", "Agent Tracer", &alert.text]);
+        command
+    };
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child =
+        command.spawn().map_err(|cause| format!("cannot start `notify-send`: {}", plain(&cause)))?;
+    let until = Instant::now() + DESKTOP_PATIENCE;
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(_)) => return Err("the desktop refused it".to_owned()),
+            Ok(None) if Instant::now() < until => std::thread::park_timeout(Duration::from_millis(20)),
+            Ok(None) | Err(_) => {
+                drop(child.kill());
+                drop(child.wait());
+                return Err("the desktop did not answer in time".to_owned());
+            }
+        }
+    }
+}
+
+struct Watching {
+    home: Home,
+    store: Arc<dyn Store>,
+    zone: LocalTime,
+    watch: Watch,
+    told: Option<String>,
+    sent: u64,
+    failed: u64,
+}
+
+impl Watching {
+    fn look(&mut self, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), String> {
+        let settings = read(&self.home).map_err(|failure| failure.to_string())?;
+        // A store without anybody to tell is not even asked.
+        let Some(settings) = settings.filter(Settings::is_heard) else { return Ok(()) };
+        let midnight = self.zone.midnight(now);
+        let alerts = self.watch.look(self.store.as_ref(), &settings, now, midnight);
+        let alerts = alerts.map_err(|error| format!("cannot look for alerts: {error}"))?;
+        for alert in alerts.iter().take(SENT_MAX) {
+            // Whoever stops the server does not wait for receivers.
+            if stop.is_requested() {
+                break;
+            }
+            let mut errors = Vec::new();
+            for sent in send(&settings, alert) {
+                match sent.error {
+                    None => self.sent += 1,
+                    Some(error) => {
+                        self.failed += 1;
+                        errors.push(format!("{}: {error}", sent.to));
+                    }
+                }
+            }
+            let kind = alert.kind.as_str();
+            match errors.is_empty() {
+                true => notes(Note::info(format!("alert {kind}: sent; {} so far", self.sent))),
+                false => notes(Note::warning(format!(
+                    "alert {kind}: did not arrive: {}; {} did not so far",
+                    errors.join("; "),
+                    self.failed
+                ))),
+            }
+        }
+        if alerts.len() > SENT_MAX {
+            notes(Note::warning(format!("{} alerts at once were not sent", alerts.len() - SENT_MAX)));
+        }
+        Ok(())
+    }
+}
+
+/// Watches until somebody asks to stop.
+pub(crate) fn start(
+    home: &Home,
+    store: Arc<dyn Store>,
+    zone: LocalTime,
+    clock: &Clock,
+    notes: &Notes,
+    stop: &Stop,
+) -> Result<JoinHandle<()>, Failure> {
+    let home = home.clone();
+    let mut watching =
+        Watching { home, store, zone, watch: Watch::default(), told: None, sent: 0, failed: 0 };
+    let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
+    let work = move || loop {
+        let problem = watching.look(clock(), &notes, &stop).err();
+        if let Some(problem) = problem.as_ref().filter(|problem| watching.told.as_ref() != Some(*problem)) {
+            notes(Note::warning(problem.clone()));
+        }
+        watching.told = problem;
+        if stop.wait(EVERY) {
+            return;
+        }
+    };
+    let thread = std::thread::Builder::new().name("alerts".to_owned()).spawn(work);
+    thread.map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))
+}
