@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-shell bench-scan bench-ui bench-store bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-fuzz test-gate prices
+.PHONY: bench-hook bench-guard bench-shell bench-scan bench-ui bench-store bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-fuzz test-gate prices
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,7 +89,7 @@ test-real: build ## Drive the real Claude Code and the real Codex, offline
 	tests/real-clients/check --dist $(DIST)
 	tests/real-clients/context --dist $(DIST)
 
-bench: bench-hook bench-shell bench-scan bench-store bench-usage ## Measure what it costs, as ratios in one run each
+bench: bench-hook bench-guard bench-shell bench-scan bench-store bench-usage ## Measure what it costs, as ratios in one run each
 
 bench-hook: build floor-static ## What the hook costs
 	$(CARGO) run --quiet --release -p agent-tracer-bench-hook --bin bench-hook -- \
@@ -112,6 +112,15 @@ STORE_KEEP ?=
 bench-store: build ## What keeping and asking costs
 	$(CARGO) run --quiet --release -p agent-tracer-bench-store -- --events $(STORE_EVENTS) \
 	  --server $(DIST)/agent-tracer $(if $(STORE_KEEP),--keep $(STORE_KEEP)) --json target/bench-store.json
+
+# A history of ten million events that `bench-store` made: `make bench-guard GUARD_KEEP=/some/folder`.
+GUARD_EVENTS ?= 100000
+GUARD_KEEP ?= target/bench-guard
+
+bench-guard: build ## What a decision of rules makes an agent wait
+	$(CARGO) run --quiet --release -p agent-tracer-bench-store -- --events $(GUARD_EVENTS) --parts import --keep $(GUARD_KEEP)
+	$(CARGO) run --quiet --release -p agent-tracer-bench-guard -- --hook $(DIST)/agent-tracer-hook \
+	  --server $(DIST)/agent-tracer --home $(GUARD_KEEP)/full --json target/bench-guard.json
 
 bench-usage: ## Tokens against the truth, and the time of it, side by side with ccusage
 	$(CARGO) build --quiet --release -p agent-tracer-cli

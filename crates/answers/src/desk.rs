@@ -27,7 +27,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::book::Book;
 use crate::decision::{self, By, Decision};
-use crate::past::{LedgerPast, When};
+use crate::past::{LedgerPast, Looked, When};
 use crate::put_off::PutOff;
 use crate::question::Question;
 
@@ -254,6 +254,7 @@ impl Clerk {
             is_fresh: &is_fresh,
             put_off: &self.put_off,
             who: OnceCell::new(),
+            looked: Looked::default(),
         };
         let verdict = policy.decide(&call, &history);
         self.put_off.remember(&call, &verdict);

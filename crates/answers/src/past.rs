@@ -1,6 +1,7 @@
 //! What happened before, from the ledger, for one question.
 //!
-//! Law: nothing is looked up that no rule asks for, and everything that is looked up is an index and a bound. What is
+//! Law: nothing is looked up that no rule asks for, nothing twice however many rules ask, and everything that is looked up
+//! is an index and a bound. What is
 //! not known up to this very event is not known: the event itself has to be in the ledger first, for which a little time
 //! is given, once.
 
@@ -16,6 +17,8 @@ use crate::put_off::PutOff;
 
 /// What an agent did lately, for questions about the last of something.
 const LATELY: usize = 500;
+/// So many of the last deeds usually tell how many failed in a row.
+const LAST: usize = 16;
 /// What is held against criteria, at the most.
 const WORK_MAX: usize = 2000;
 /// How far up a tree goes.
@@ -46,6 +49,20 @@ pub(crate) struct LedgerPast<'q> {
     pub(crate) is_fresh: &'q dyn Fn() -> bool,
     pub(crate) put_off: &'q PutOff,
     pub(crate) who: OnceCell<Option<Who>>,
+    pub(crate) looked: Looked,
+}
+
+/// What was looked up already.
+#[derive(Default)]
+pub(crate) struct Looked {
+    lately: OnceCell<Option<Vec<PastDeed>>>,
+    failures: OnceCell<Option<u64>>,
+    repeats: OnceCell<Option<u64>>,
+    /// By scope.
+    spent: [OnceCell<Option<(u64, u64)>>; Scope::ALL.len()],
+    /// By moment.
+    since: [OnceCell<Option<Since>>; Moment::ALL.len()],
+    work: OnceCell<Option<Work>>,
 }
 
 /// Whose past, in the ledger's words.
@@ -87,12 +104,17 @@ impl LedgerPast<'_> {
         })
     }
 
-    fn lately(&self) -> Option<Vec<PastDeed>> {
-        self.past.deeds(&self.who()?.task, Millis(0), LATELY).ok()
+    fn lately(&self) -> Option<&[PastDeed]> {
+        let look = || self.past.deeds(&self.who()?.task, Millis(0), LATELY).ok();
+        self.looked.lately.get_or_init(look).as_deref()
     }
 
     /// Tokens and millionths of a dollar.
     fn spent(&self, scope: Scope) -> Option<(u64, u64)> {
+        *self.looked.spent.get(scope as usize)?.get_or_init(|| self.look_at_spent(scope))
+    }
+
+    fn look_at_spent(&self, scope: Scope) -> Option<(u64, u64)> {
         let who = self.who()?;
         let of = |usage: &agent_tracer_ledger::view::UsageView| {
             let tokens = usage.input_tokens
@@ -157,6 +179,16 @@ impl LedgerPast<'_> {
     }
 }
 
+fn is_failure_or_open(deed: &PastDeed) -> bool {
+    matches!(deed.state, CallState::Failed | CallState::Denied | CallState::Running)
+}
+
+/// How many of the newest deeds that have ended failed.
+fn failures(newest_first: &[PastDeed]) -> u64 {
+    let failed = newest_first.iter().take_while(|deed| is_failure_or_open(deed));
+    failed.filter(|deed| deed.state != CallState::Running).count() as u64
+}
+
 /// What a deed is, as criteria know it.
 fn deeds_of(deed: &PastDeed) -> Vec<Deed> {
     if let Some(command) = &deed.command {
@@ -187,14 +219,23 @@ impl History for LedgerPast<'_> {
     }
 
     fn repeats(&self, _: &Call) -> Option<u64> {
-        let who = self.who()?;
-        self.past.repeats(&who.task, who.call.as_deref()?).ok()?
+        let look = || {
+            let who = self.who()?;
+            self.past.repeats(&who.task, who.call.as_deref()?).ok()?
+        };
+        *self.looked.repeats.get_or_init(look)
     }
 
     fn failures_in_a_row(&self, _: &Call) -> Option<u64> {
-        let ended = self.lately()?.into_iter().filter(|deed| deed.state != CallState::Running);
-        let failed = ended.take_while(|deed| matches!(deed.state, CallState::Failed | CallState::Denied));
-        Some(failed.count() as u64)
+        let look = || {
+            // Most rows end soon: the last few deeds tell, unless all of them failed.
+            let last = self.past.deeds(&self.who()?.task, Millis(0), LAST).ok()?;
+            if last.len() < LAST || !last.iter().all(is_failure_or_open) {
+                return Some(failures(&last));
+            }
+            self.lately().map(failures)
+        };
+        *self.looked.failures.get_or_init(look)
     }
 
     fn was_read(&self, _: &Call, path: &str) -> Option<bool> {
@@ -202,6 +243,20 @@ impl History for LedgerPast<'_> {
     }
 
     fn since(&self, _: &Call, moment: Moment) -> Option<Since> {
+        *self.looked.since.get(moment as usize)?.get_or_init(|| self.look_since(moment))
+    }
+
+    fn put_off(&self, call: &Call, rule: &str) -> Option<u64> {
+        self.put_off.times(call, rule)
+    }
+
+    fn work(&self, call: &Call) -> Option<Work> {
+        self.looked.work.get_or_init(|| self.look_at_work(call)).clone()
+    }
+}
+
+impl LedgerPast<'_> {
+    fn look_since(&self, moment: Moment) -> Option<Since> {
         let task = &self.who()?.task;
         let is = |deed: &PastDeed| match moment {
             Moment::Edit => CHANGES.contains(&deed.subtype.as_str()) && deed.state == CallState::Succeeded,
@@ -228,11 +283,7 @@ impl History for LedgerPast<'_> {
         }
     }
 
-    fn put_off(&self, call: &Call, rule: &str) -> Option<u64> {
-        self.put_off.times(call, rule)
-    }
-
-    fn work(&self, call: &Call) -> Option<Work> {
+    fn look_at_work(&self, call: &Call) -> Option<Work> {
         let task = &self.who()?.task;
         let prompt = self.past.last_prompt(task).ok()?;
         let since = prompt.as_ref().map_or(Millis(0), |prompt| prompt.at);
@@ -249,5 +300,36 @@ impl History for LedgerPast<'_> {
             open_todos: Some(todos.items.iter().filter(|todo| is_open(&todo.state)).count() as u64),
             mentioned,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_in_a_row_end_at_the_first_success_and_what_runs_is_neither() {
+        let deeds = |states: &[CallState]| {
+            let deed = |state: &CallState| PastDeed {
+                at: Millis(0),
+                subtype: String::new(),
+                tool: String::new(),
+                state: *state,
+                paths: Vec::new(),
+                command: None,
+                directory: None,
+                exit: None,
+            };
+            states.iter().map(deed).collect::<Vec<_>>()
+        };
+        use CallState::{Denied, Failed, Running, Succeeded};
+        for (states, expected) in [
+            (&[][..], 0),
+            (&[Running, Failed, Denied, Running, Failed, Succeeded, Failed], 3),
+            (&[Succeeded, Failed], 0),
+            (&[Failed; LAST], LAST as u64),
+        ] {
+            assert_eq!(failures(&deeds(states)), expected, "{states:?}");
+        }
     }
 }
