@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::floors;
-use crate::history::Dice;
 use crate::machine::{self, Busy};
 use crate::report::Report;
 use crate::sample::Sample;
 use crate::server::Server;
+use agent_tracer_testkit::history::Dice;
 
 /// How long each row of the table is measured.
 const LASTING: Duration = Duration::from_secs(4);

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use agent_tracer_spool::{Spool, doorbell};
 use serde_json::json;
 
-use crate::history::Dice;
 use crate::http::Connection;
 use crate::machine;
 use crate::report::Report;
 use crate::sample::Sample;
 use crate::server::Server;
 use crate::spool;
+use agent_tracer_testkit::history::Dice;
 
 /// Sessions that work at the same time.
 const SESSIONS: usize = 20;

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use agent_tracer_ledger::{Batch, Ledger, Options};
 use serde_json::{Value, json};
 
-use crate::history::History;
 use crate::machine::{self, Busy};
 use crate::report::Report;
 use crate::sample::Sample;
+use agent_tracer_testkit::history::History;
 
 /// Observations that are brought at once.
 const AT_ONCE: usize = 2_000;
@@ -32,7 +32,7 @@ pub(crate) fn load(path: &Path, events: u64, seed: u64, report: &mut Report) -> 
         report.title(&format!("`{}` is there already: nothing is imported", path.display()));
         return Ok(Loaded { ledger, events, fading: None });
     }
-    let mut history = History::new(events, seed);
+    let mut history = History::new(events, seed).timed(machine::thread_cpu);
     let mut appending = Duration::ZERO;
     let writer = || Busy::of(std::process::id(), "ledger-writer");
     let mut commits = Sample::default();

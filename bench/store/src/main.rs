@@ -8,7 +8,6 @@
 
 mod disk;
 mod floors;
-mod history;
 mod http;
 mod idle;
 mod live;

@@ -10,10 +10,10 @@ use agent_tracer_ledger::{
 };
 use serde_json::json;
 
-use crate::history::{BEGIN, COMMON, Dice, MODELS, SPAN, rare};
 use crate::machine;
 use crate::report::Report;
 use crate::sample::Sample;
+use agent_tracer_testkit::history::{BEGIN, COMMON, Dice, MODELS, SPAN, rare};
 
 /// No question may take longer than this at the usual worst, in milliseconds.
 const BAR_MS: f64 = 20.0;
@@ -76,7 +76,7 @@ fn look(store: &dyn Store, dice: &mut Dice, history: u64) -> Answer<Known> {
     };
     let mut events = Vec::new();
     for _ in 0..20 {
-        let Some(task) = tasks.get(dice.next() as usize % tasks.len().max(1)) else { continue };
+        let Some(task) = tasks.get(dice.throw() as usize % tasks.len().max(1)) else { continue };
         let rows = store.timeline(task, &RowFilter::default())?;
         events.extend(rows.items.iter().filter_map(|row| FactId::parse(&row.id)));
     }
@@ -95,7 +95,7 @@ fn look(store: &dyn Store, dice: &mut Dice, history: u64) -> Answer<Known> {
 impl Known {
     /// Some task; every fourth time the longest.
     fn task(&self, dice: &mut Dice) -> &TaskId {
-        let any = self.tasks.get(dice.next() as usize % self.tasks.len().max(1));
+        let any = self.tasks.get(dice.throw() as usize % self.tasks.len().max(1));
         any.filter(|_| !dice.per_mille(250)).unwrap_or(&self.longest)
     }
 
@@ -262,7 +262,7 @@ fn questions() -> Vec<(&'static str, Ask)> {
         (
             "event",
             ask(|store, known, dice| {
-                let place = dice.next() as usize % known.events.len().max(1);
+                let place = dice.throw() as usize % known.events.len().max(1);
                 known.events.get(place).map_or(Ok(0), |id| store.event(id).map(|_| 1))
             }),
         ),

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use agent_tracer_event::Channel;
 use agent_tracer_ledger::{Ledger, Observed, Options, Verdict};
 
-use crate::history::History;
 use crate::queries;
 use crate::report::Report;
+use agent_tracer_testkit::history::History;
 
 fn all(events: u64, seed: u64) -> Vec<Observed> {
     let mut history = History::new(events, seed);

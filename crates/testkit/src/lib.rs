@@ -1,4 +1,5 @@
-//! For tests only: every captured scenario as the observations that it would have brought.
+//! For tests only: every captured scenario as the observations that it would have brought, and histories made from a
+//! seed ([`history`]), as long as a test or a bench wants.
 //!
 //! A scenario is what happened together; each of its parts is one file, read by its reader at the usual level of
 //! privacy. What a fixture lacks (a file that cannot be read) is the test's failure, so this crate panics.
@@ -9,6 +10,7 @@
     reason = "a broken fixture fails the test"
 )]
 
+pub mod history;
 mod telemetry;
 
 use std::collections::BTreeMap;

@@ -24,16 +24,18 @@ const COMMANDS: &[&str] = &[
     "ls -la crates/room",
 ];
 
-pub(crate) const MODELS: &[&str] =
+/// The models that answer.
+pub const MODELS: &[&str] =
     &["claude-opus-4-5-20251101", "claude-sonnet-4-5-20250929", "claude-haiku-4-5-20251001"];
 
 pub(crate) const AGENT_TYPES: &[&str] = &["Explore", "general-purpose", "researcher", "Plan"];
 
-/// A word that few events hold, and a word that most texts hold.
-pub(crate) const COMMON: &str = "handler";
+/// A word that many texts hold.
+pub const COMMON: &str = "handler";
 
 /// The rare word with this number.
-pub(crate) fn rare(number: u64) -> String {
+#[must_use]
+pub fn rare(number: u64) -> String {
     format!("needle{number}")
 }
 

@@ -20,16 +20,15 @@ use agent_tracer_privacy::{self as privacy, Config, Level, reduce};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::machine;
-pub(crate) use dice::Dice;
+pub use dice::Dice;
 use session::{Raw, Session};
-pub(crate) use words::{COMMON, MODELS, rare};
+pub use words::{COMMON, MODELS, rare};
 
 /// When the history begins: 2026-05-18.
-pub(crate) const BEGIN: i64 = 1_779_062_400_000;
+pub const BEGIN: i64 = 1_779_062_400_000;
 
 /// How long it lasts.
-pub(crate) const SPAN: i64 = 180 * 86_400_000;
+pub const SPAN: i64 = 180 * 86_400_000;
 
 /// Sessions that go on at the same time.
 const AT_ONCE: usize = 8;
@@ -39,17 +38,17 @@ const SMALL_PER_LARGE: u64 = 49;
 
 /// Where the time of making observations went.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Spent {
+pub struct Spent {
     /// Making up bytes: not a cost of the product.
-    pub(crate) making: Duration,
+    pub making: Duration,
     /// Privacy and reading.
-    pub(crate) reading: Duration,
+    pub reading: Duration,
     /// The same in processor time.
-    pub(crate) reading_cpu: Duration,
+    pub reading_cpu: Duration,
 }
 
 /// Observations, in the order in which they would arrive.
-pub(crate) struct History {
+pub struct History {
     dice: Dice,
     events: u64,
     made: u64,
@@ -60,13 +59,18 @@ pub(crate) struct History {
     above: Option<(String, u64)>,
     config: Config,
     brought: Vec<Observed>,
-    pub(crate) spent: Spent,
+    /// Processor time of this thread; without it there is none to tell.
+    processor: fn() -> Duration,
+    /// Where the time went.
+    pub spent: Spent,
     /// Bytes that were read.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
 }
 
 impl History {
-    pub(crate) fn new(events: u64, seed: u64) -> Self {
+    /// So many events from this seed.
+    #[must_use]
+    pub fn new(events: u64, seed: u64) -> Self {
         Self {
             dice: Dice::new(seed),
             events,
@@ -77,24 +81,32 @@ impl History {
             above: None,
             config: Config { level: Level::Actions, ..Config::default() },
             brought: Vec::new(),
+            processor: || Duration::ZERO,
             spent: Spent::default(),
             bytes: 0,
         }
     }
 
+    /// Measures processor time with this clock of the calling thread.
+    #[must_use]
+    pub fn timed(mut self, processor: fn() -> Duration) -> Self {
+        self.processor = processor;
+        self
+    }
+
     /// The next observations, at most so many; fewer only at the end.
-    pub(crate) fn batch(&mut self, most: usize) -> Vec<Observed> {
+    pub fn batch(&mut self, most: usize) -> Vec<Observed> {
         while self.brought.len() < most && self.made < self.events {
             let begun = Instant::now();
             while self.open.len() < AT_ONCE {
                 let session = self.begin();
                 self.open.push(session);
             }
-            let place = self.dice.next() as usize % self.open.len().max(1);
+            let place = self.dice.throw() as usize % self.open.len().max(1);
             let mut raw = Vec::new();
             let Some(session) = self.open.get_mut(place) else { break };
             session.turn(&mut self.dice, self.made, &mut raw);
-            let (made, before) = (Instant::now(), machine::thread_cpu());
+            let (made, before) = (Instant::now(), (self.processor)());
             self.spent.making += made - begun;
             for raw in raw {
                 self.bytes += raw.bytes.len() as u64;
@@ -107,7 +119,7 @@ impl History {
                 self.open.swap_remove(place);
             }
             self.spent.reading += made.elapsed();
-            self.spent.reading_cpu += machine::thread_cpu().saturating_sub(before);
+            self.spent.reading_cpu += (self.processor)().saturating_sub(before);
         }
         let rest = self.brought.split_off(most.min(self.brought.len()));
         std::mem::replace(&mut self.brought, rest)
