@@ -108,3 +108,68 @@ fn what_changed_since_is_shipped_and_nothing_else() {
     kept.retain(|(_, fact), _| fact.is_none_or(|fact| !gone.contains(&fact)));
     assert_eq!(kept, all);
 }
+
+/// What the other store keeps: of every key the greatest version, and nothing of what became part of another fact.
+fn as_kept(shipments: &[Shipment]) -> BTreeMap<(String, Option<i64>), String> {
+    let mut rows: BTreeMap<(String, Option<i64>), (u64, Option<String>)> = BTreeMap::new();
+    let mut put = |key: (String, Option<i64>), version: u64, text: Option<String>| {
+        let row = rows.entry(key).or_default();
+        if version >= row.0 {
+            *row = (version, text);
+        }
+    };
+    for shipment in shipments {
+        for fact in &shipment.facts {
+            let key = (fact.task.clone(), Some(fact.fact));
+            put(key, fact.version, Some(serde_json::to_string(fact).unwrap()));
+            for part in fact.parts.iter().filter(|part| **part != fact.fact) {
+                put((fact.task.clone(), Some(*part)), fact.version, None);
+            }
+        }
+        for task in &shipment.tasks {
+            put((task.task.clone(), None), task.version, Some(serde_json::to_string(task).unwrap()));
+        }
+    }
+    rows.into_iter().filter_map(|(key, (_, text))| Some((key, text?))).collect()
+}
+
+/// Everything that is shipped when a history arrives part by part, newest versions only, against one look at the end.
+fn assert_parts_are_the_whole(name: &str, parts: &[Vec<Observed>]) {
+    let world = World::empty();
+    let (mut shipments, mut after) = (Vec::new(), 0);
+    for part in parts {
+        world.bring(part.clone());
+        loop {
+            let shipment = world.outbox.after(after, 200).unwrap();
+            if shipment.until == after {
+                break;
+            }
+            after = shipment.until;
+            shipments.push(shipment);
+        }
+    }
+    let kept = as_kept(&shipments);
+    let all = newest(&world.shipments(100_000));
+    for (key, text) in &all {
+        assert_eq!(kept.get(key), Some(text), "{name}: {key:?}");
+    }
+    assert_eq!(kept.len(), all.len(), "{name}");
+}
+
+#[test]
+fn whatever_the_order_of_files_what_is_shipped_is_what_is_there() {
+    let scenarios = agent_tracer_testkit::scenarios().into_iter();
+    let parts = scenarios.flat_map(|scenario| scenario.parts).map(|part| part.observed);
+    let mut parts: Vec<Vec<Observed>> = parts.collect();
+    parts.reverse();
+    // A few at once, because every look at a ledger costs.
+    let parts: Vec<Vec<Observed>> = parts.chunks(6).map(<[Vec<Observed>]>::concat).collect();
+    assert_parts_are_the_whole("captured", &parts);
+}
+
+#[test]
+fn a_task_whose_response_turns_out_to_be_anothers_is_shipped_again() {
+    // Two made-up machines that drew the same names tell of the same responses in different tasks.
+    let of = |events| agent_tracer_testkit::history::History::new(events, 11).batch(usize::MAX);
+    assert_parts_are_the_whole("generated", &[of(500), of(1_000)]);
+}

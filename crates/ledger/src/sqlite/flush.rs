@@ -112,8 +112,11 @@ impl Apply<'_> {
             "UPDATE task SET events = events + ?2, calls = calls + ?3, failures = failures + ?4, turns = turns + ?5, \
              copies = copies + ?6, wait_ms = wait_ms + ?7, input = input + ?8, output = output + ?9, \
              cache_read = cache_read + ?10, cache_write = cache_write + ?11, reasoning = reasoning + ?12, \
-             cost = cost + ?13, responses = responses + ?14, unpriced = unpriced + ?15 WHERE id = ?1",
+             cost = cost + ?13, responses = responses + ?14, unpriced = unpriced + ?15, \
+             changed = max(changed, ?16) WHERE id = ?1",
         )?;
+        // Whoever ships goes by it: sums may change because another task turned out to own a response.
+        let changed = if self.is_rebuild { 0 } else { self.memory.seq };
         for (task, sum) in self.sums.drain().filter(|(_, sum)| *sum != TaskSums::default()) {
             let spent = sum.spent;
             add.execute(params![
@@ -131,7 +134,8 @@ impl Apply<'_> {
                 spent.reasoning,
                 spent.cost,
                 spent.responses,
-                spent.unpriced
+                spent.unpriced,
+                changed
             ])?;
         }
         Ok(())
