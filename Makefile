@@ -77,6 +77,8 @@ test-clickhouse: ## Both stores answer alike, on the real engine of ClickHouse
 	@scripts/fetch-clickhouse target/tools/clickhouse
 	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse \
 	  $(CARGO) test -p agent-tracer-clickhouse -p agent-tracer-team --features agent-tracer-clickhouse/engine,agent-tracer-team/engine
+	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse \
+	  $(CARGO) test -p agent-tracer-cli --features engine --test it fleet
 
 test-fuzz:
 	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures

@@ -7,11 +7,11 @@ use agent_tracer_ledger::{Ledger, Options};
 use serde_json::json;
 
 use crate::floors;
-use crate::history::Dice;
 use crate::http::{Connection, event};
 use crate::machine;
 use crate::report::Report;
 use crate::server::Server;
+use agent_tracer_testkit::history::Dice;
 
 /// Events that are posted.
 const EVENTS: u64 = 50_000;

@@ -23,7 +23,7 @@ pub(crate) use policy::{
     Guard, Policy, PolicyBacktest, PolicyCheck, PolicyCommand, PolicyInit, PolicyList, PolicyTest,
     PolicyTrust,
 };
-pub(crate) use shipping::{Ship, Token, TokenCommand, TokenScopeName};
+pub(crate) use shipping::{Engine, Migrate, Ship, Team, TeamCommand, Token, TokenCommand, TokenScopeName};
 pub(crate) use spending::{ByName, PeriodName, Usage};
 pub(crate) use tending::{Purge, Rebuild, Reread, Retain};
 
@@ -85,6 +85,8 @@ pub(crate) enum Command {
     Purge(Purge),
     Ship(Ship),
     Token(Token),
+    Team(Team),
+    Migrate(Migrate),
     /// Prints the status line for what Claude Code sends on standard input
     ///
     /// Claude Code calls the hook binary directly; this is the same, for trying it out.
@@ -141,6 +143,20 @@ pub(crate) struct Serve {
     /// A name under which it may be called besides the loopback ones; may be given more than once
     #[arg(long, value_name = "NAME", requires = "store")]
     pub(crate) name: Vec<String>,
+    /// The header in which a proxy names whom it let in; they may read
+    ///
+    /// It counts only with the secret of `$AGENT_TRACER_PROXY_SECRET`, sent as `X-Agent-Tracer-Proxy-Secret`.
+    #[arg(long, value_name = "HEADER", requires = "store")]
+    pub(crate) proxy_header: Option<String>,
+    /// An address that the proxy may have; may be given more than once
+    #[arg(long, value_name = "IP", requires = "proxy_header")]
+    pub(crate) proxy_from: Vec<std::net::IpAddr>,
+    /// Somebody whom the proxy may name and who may change things; may be given more than once
+    #[arg(long, value_name = "NAME", requires = "proxy_header")]
+    pub(crate) admin: Vec<String>,
+    /// The name of the cluster that the store is, in the configuration of its servers
+    #[arg(long, value_name = "NAME", requires = "store")]
+    pub(crate) cluster: Option<String>,
 }
 
 /// Reads the history that the agents keep of themselves

@@ -5,12 +5,13 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use agent_tracer_intake::{Note, Notes, Stop};
 use agent_tracer_ledger::Outbox;
+use agent_tracer_ledger::view::ShipHealth;
 use agent_tracer_ship::{Backoff, Cursor, Http, Policy, Sent, Shipper, Step, Target};
 use agent_tracer_spool::Home;
 
@@ -103,16 +104,28 @@ pub(crate) fn shipper(
 }
 
 /// Ships until it is asked to stop, or once until everything is there. What passes is tried again for ever.
-pub(crate) fn run(shipper: &mut Shipper, stop: &Stop, is_once: bool, notes: &Notes) -> Result<Sent, Failure> {
+pub(crate) fn run(
+    shipper: &mut Shipper,
+    stop: &Stop,
+    is_once: bool,
+    notes: &Notes,
+    progress: &Progress,
+) -> Result<Sent, Failure> {
     let mut all = Sent::default();
     let mut backoff = Backoff::default();
     while !stop.is_requested() {
-        match shipper.step() {
+        let stepped = shipper.step();
+        progress.tell(|health| {
+            health.behind = shipper.lag().unwrap_or(health.behind);
+            health.problem = stepped.as_ref().err().map(ToString::to_string);
+        });
+        match stepped {
             Ok(Step::Sent(sent)) => {
                 backoff.worked();
                 all.tasks += sent.tasks;
                 all.facts += sent.facts;
                 all.held += sent.held;
+                all.removed += sent.removed;
                 all.bytes += sent.bytes;
                 all.until = sent.until;
             }
@@ -135,19 +148,40 @@ pub(crate) fn run(shipper: &mut Shipper, stop: &Stop, is_once: bool, notes: &Not
     Ok(all)
 }
 
+/// What the health of the server says of shipping.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress(Arc<Mutex<Option<ShipHealth>>>);
+
+impl Progress {
+    fn tell(&self, change: impl FnOnce(&mut ShipHealth)) {
+        change(self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_default());
+    }
+
+    /// How far it is, where anything is shipped at all.
+    pub(crate) fn now(&self) -> Option<ShipHealth> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// Ships beside the server, if `ship.toml` says where to.
 pub(crate) fn start(
     home: &Home,
     environment: &Environment,
     notes: &Notes,
     stop: &Stop,
+    progress: &Progress,
 ) -> Result<Option<thread::JoinHandle<()>>, Failure> {
     let policy = policy(home, environment, None)?;
     let Some(to) = policy.to().map(str::to_owned) else { return Ok(None) };
-    let mut shipper = shipper(home, environment, &to, policy)?;
+    progress.tell(|health| health.to.clone_from(&to));
+    let mut shipper = shipper(home, environment, &to, policy).inspect_err(|failure| {
+        progress.tell(|health| health.problem = Some(failure.message().to_owned()));
+    })?;
+    let progress = progress.clone();
     let (notes, stop) = (Arc::clone(notes), stop.clone());
     let thread = thread::Builder::new().name("ship".to_owned()).spawn(move || {
-        if let Err(failure) = run(&mut shipper, &stop, false, &notes) {
+        if let Err(failure) = run(&mut shipper, &stop, false, &notes, &progress) {
+            progress.tell(|health| health.problem = Some(failure.message().to_owned()));
             notes(Note::warning(format!("ship: {failure}; nothing is shipped until the next start")));
         }
     });

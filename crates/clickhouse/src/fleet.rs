@@ -28,10 +28,14 @@ pub struct Place {
 }
 
 impl Place {
-    /// Reads `clickhouse://user:password@host:8123/database`. User, password and port may be left out.
+    /// Reads `clickhouse://user:password@host:8123/database`, or `clickhouses://…:8443/…` for an encrypted way. User,
+    /// password and port may be left out.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let rest = text.strip_prefix("clickhouse://")?;
+        let (rest, scheme, usual) = match text.strip_prefix("clickhouses://") {
+            Some(rest) => (rest, "https", 8443),
+            None => (text.strip_prefix("clickhouse://")?, "http", 8123),
+        };
         let (authority, database) = rest.split_once('/')?;
         let (who, host) = match authority.rsplit_once('@') {
             Some((who, host)) => (Some(who), host),
@@ -47,7 +51,7 @@ impl Place {
             None => (None, None),
         };
         Some(Self {
-            url: format!("http://{host}{}", if has_port { "" } else { ":8123" }),
+            url: if has_port { format!("{scheme}://{host}") } else { format!("{scheme}://{host}:{usual}") },
             database: database.to_owned(),
             user,
             password: password.filter(|password| !password.is_empty()),
@@ -140,6 +144,10 @@ impl Fleet {
         Ok(Self { place, client, runtime: Some(runtime) })
     }
 
+    pub(crate) const fn layout(&self) -> &Layout {
+        &self.place.layout
+    }
+
     /// Waits for an answer.
     pub(crate) fn wait<T>(&self, work: impl Future<Output = Result<T, Error>>) -> Result<T, FleetError> {
         match &self.runtime {
@@ -223,6 +231,8 @@ mod tests {
         assert_eq!(place.url, "http://db.example:9000");
         assert_eq!((place.user.as_deref(), place.password.as_deref()), (Some("ann"), Some("se:cret")));
         assert_eq!(place.database, "team");
+        let tls = Place::parse("clickhouses://db.example/team").unwrap();
+        assert_eq!(tls.url, "https://db.example:8443");
         let short = Place::parse("clickhouse://db.example/team").unwrap();
         assert_eq!((short.url.as_str(), short.user), ("http://db.example:8123", None));
     }

@@ -5,14 +5,21 @@
 //! it must arrive, and the same shipment twice is the same shipment once. Servers keep no state of their own.
 //!
 //! Doors: [`Fleet`] is the database, [`Fleet::migrate`] brings it up to date, [`Fleet::write`] takes shipments,
-//! [`Reader`] answers questions about what some owners recorded, [`Fleet::tokens`] says who may ship and read.
+//! [`Reader`] answers questions about what some owners recorded, [`Fleet::tokens`] says who may ship and read,
+//! [`Fleet::visits`] who read whose sessions; [`Fleet::forget`] and [`Fleet::keep_for`] let go.
 
 mod fleet;
 mod read;
 pub mod schema;
+mod tend;
 mod token;
+mod verify;
+mod visit;
 mod write;
 
 pub use fleet::{Fleet, FleetError, Place};
 pub use read::Reader;
+pub use tend::{Forget, Rows};
 pub use token::{Token, TokenScope};
+pub use verify::Checksum;
+pub use visit::{Visit, VisitFilter};

@@ -35,6 +35,9 @@ impl Fleet {
                 shipment.format
             )));
         }
+        if let Some(removed) = &shipment.removed {
+            self.remove(owner, &removed.tasks, removed.version)?;
+        }
         let client = self.client();
         self.wait(async {
             // Facts first: a task that is seen has its facts.
@@ -57,6 +60,19 @@ impl Fleet {
             }
             Ok(())
         })
+    }
+}
+
+/// No moment is further from 1970 than any calendar counts: a hostile one must not overflow what is counted with it.
+const FURTHEST: i64 = 8_640_000_000_000_000;
+
+const fn moment(at: i64) -> i64 {
+    if at > FURTHEST {
+        FURTHEST
+    } else if at < -FURTHEST {
+        -FURTHEST
+    } else {
+        at
     }
 }
 
@@ -134,7 +150,7 @@ pub(crate) fn word<T: Serialize>(word: T) -> String {
 }
 
 impl TaskLine {
-    fn of(owner: &str, record: &TaskRecord) -> Self {
+    pub(crate) fn of(owner: &str, record: &TaskRecord) -> Self {
         let mut terms = Terms::default();
         terms.add(&record.title);
         terms.add(&record.session);
@@ -163,12 +179,12 @@ impl TaskLine {
             machine: record.machine.clone(),
             git_branch: or_empty(&record.git_branch),
             client_version: or_empty(&record.client_version),
-            started: record.started,
-            last: record.last,
-            ended: record.ended,
+            started: moment(record.started),
+            last: moment(record.last),
+            ended: record.ended.map(moment),
             status: word(record.status),
             waiting: record.waiting.map(word).unwrap_or_default(),
-            waiting_since: record.waiting_since,
+            waiting_since: record.waiting_since.map(moment),
             waiting_fact: record.waiting_fact,
             current: record.current.clone(),
             context_pct: record.context_pct,
@@ -193,8 +209,8 @@ impl TaskLine {
 }
 
 /// A row of `fact`.
-#[derive(Clone, Debug, Default, Row, Serialize)]
-struct FactLine {
+#[derive(Clone, Debug, Default, Row, Serialize, Deserialize)]
+pub(crate) struct FactLine {
     owner: String,
     task: String,
     fact: i64,
@@ -249,8 +265,11 @@ struct FactLine {
 }
 
 impl FactLine {
-    fn of(owner: &str, record: &FactRecord) -> Self {
-        let row = record.row();
+    pub(crate) fn of(owner: &str, record: &FactRecord) -> Self {
+        let mut row = record.row();
+        row.occurred = moment(row.occurred);
+        row.ended = row.ended.map(moment);
+        row.duration = row.duration.map(moment);
         let mut terms = Terms::default();
         if is_indexed(&row) {
             for text in texts(&row) {
@@ -269,14 +288,14 @@ impl FactLine {
             kind: record.kind.map(word).unwrap_or_default(),
             list: u8::try_from(record.list).unwrap_or(0),
             lane: word(record.lane),
-            occurred: record.occurred,
+            occurred: row.occurred,
             ord: record.order,
-            ended: record.ended,
+            ended: row.ended,
             state: record.state.map(word).unwrap_or_default(),
             open: u8::from(record.open),
             tool: record.tool.clone(),
             turn: record.turn,
-            duration: record.duration,
+            duration: row.duration,
             error_class: record.error.map(word).unwrap_or_default(),
             signature: record.signature,
             certainty: word(record.certainty),

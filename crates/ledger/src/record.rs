@@ -25,6 +25,19 @@ pub struct Shipment {
     pub facts: Vec<FactRecord>,
     /// Everything up to this place is in this shipment or in one before it.
     pub until: u64,
+    /// Tasks that are to go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed: Option<Removed>,
+}
+
+/// Tasks that were deleted where they came from, or that may not be shared any more.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Removed {
+    /// Everything of them up to this version goes; what is newer stays.
+    pub version: u64,
+    /// Their ids.
+    pub tasks: Vec<String>,
 }
 
 /// A task, as its ledger knows it.

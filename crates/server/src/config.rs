@@ -31,6 +31,29 @@ impl fmt::Debug for Token {
     }
 }
 
+/// A proxy in front of the server that lets people in and names them.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Proxy {
+    /// The header in which it names them.
+    pub header: String,
+    /// The secret that it sends along as `X-Agent-Tracer-Proxy-Secret`.
+    pub secret: String,
+    /// The addresses it may have; none named: any.
+    pub from: Vec<std::net::IpAddr>,
+    /// Who of them may change things. All others may read.
+    pub admins: Vec<String>,
+}
+
+// A secret that is printed is in a log.
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proxy")
+            .field("header", &self.header)
+            .field("from", &self.from)
+            .finish_non_exhaustive()
+    }
+}
+
 /// The most of everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -89,6 +112,8 @@ pub struct Config {
     pub names: Vec<String>,
     /// The owner's token: everything that changes anything needs it.
     pub owner_token: String,
+    /// A proxy that names people.
+    pub proxy: Option<Proxy>,
     /// Tokens of others. Needed to listen anywhere but on loopback.
     pub tokens: Vec<Token>,
     /// Whose days are meant where a question does not say: an IANA name or an offset. UTC if there is none.
@@ -112,6 +137,7 @@ impl Config {
             listen: Self::DEFAULT_LISTEN,
             names: Vec::new(),
             owner_token: owner_token.into(),
+            proxy: None,
             tokens: Vec::new(),
             time_zone: None,
             own_prices: 0,

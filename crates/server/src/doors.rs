@@ -9,7 +9,7 @@ use std::sync::Arc;
 use agent_tracer_compaction::{Scanned, Seen, Side};
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
-use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth, Task};
+use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, ShipHealth, SpoolHealth, Task};
 use agent_tracer_ledger::{Batch, Receipt, Store};
 use agent_tracer_privacy::Config as PrivacyConfig;
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,8 @@ pub struct SpoolView {
     pub import: Option<ImportHealth>,
     /// How long events are kept.
     pub retention: RetentionHealth,
+    /// How far the way to a team's server is gone.
+    pub ship: Option<ShipHealth>,
     /// What is wrong, and what to do about it.
     pub problems: Vec<String>,
 }
@@ -181,6 +183,20 @@ pub type FindHolder = Arc<dyn Fn(&str) -> Option<Holder> + Send + Sync>;
 /// Stores a shipment under its owner.
 pub type TakeShipment = Arc<dyn Fn(&str, &Shipment) -> Result<(), NotTaken> + Send + Sync>;
 
+/// Somebody looks at sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look<'asked> {
+    /// Whose token or name was shown; none is the owner of the server itself.
+    pub reader: Option<&'asked str>,
+    /// The question, as the reference names its path.
+    pub path: &'asked str,
+    /// The task or event that is asked about; empty: none.
+    pub id: &'asked str,
+}
+
+/// Keeps that somebody looks at sessions.
+pub type NoteLook = Arc<dyn Fn(Look<'_>) -> Result<(), String> + Send + Sync>;
+
 /// What makes a server a team's: it knows the tokens of people and machines, and takes what those ship.
 #[derive(Clone)]
 pub struct Team {
@@ -188,6 +204,8 @@ pub struct Team {
     pub holder: FindHolder,
     /// Stores a shipment. Called where waiting is allowed; when it returns, it is stored.
     pub take: TakeShipment,
+    /// Keeps who looks at what, before they are answered. Called where waiting is allowed.
+    pub look: NoteLook,
 }
 
 /// A file of rules, as far as the server tells of it.

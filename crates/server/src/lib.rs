@@ -29,12 +29,12 @@ mod security;
 mod serve;
 mod stream;
 
-pub use config::{Config, Limits, PeerIs, PeerOwner, Scope, Token};
+pub use config::{Config, Limits, PeerIs, PeerOwner, Proxy, Scope, Token};
 pub use dead_letters::DeadLetter;
 pub use doors::{
     Acts, Append, AppendError, Ask, AskCompactions, Asset, DeadLetters, Done, Doors, FindAsset, FindHolder,
-    Holder, NotTaken, PolicyFile, Privacy, Remembered, Requeued, RuleInForce, RulesInForce, SpoolView,
-    TakeShipment, Team,
+    Holder, Look, NotTaken, NoteLook, PolicyFile, Privacy, Remembered, Requeued, RuleInForce, RulesInForce,
+    SpoolView, TakeShipment, Team,
 };
 pub use live::Live;
 pub use problem::{Problem, Wrong};

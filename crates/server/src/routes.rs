@@ -68,6 +68,7 @@ fn asked(id: String, request: &Request) -> Question {
         query: request.uri().query().unwrap_or_default().to_owned(),
         known: request.headers().get(header::IF_NONE_MATCH).cloned(),
         may_write: request.extensions().get::<Granted>().is_some_and(|granted| granted.may_write),
+        asker: request.extensions().get::<Granted>().and_then(|granted| granted.owner.clone()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! How far the way is gone: one small file, replaced as a whole.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -30,6 +30,8 @@ pub(crate) struct State {
     pub(crate) policy: String,
     /// Tasks that the policy held back.
     pub(crate) skipped: BTreeSet<String>,
+    /// Tasks that were purged here and deleted there, each with the moment up to which.
+    pub(crate) removed: BTreeMap<String, i64>,
 }
 
 /// Why a cursor cannot be kept.

@@ -5,9 +5,10 @@
 //! sent never has a smaller version than what was sent before. No more is in memory than one part of the way.
 //!
 //! Doors: [`Policy`] says what may leave, [`Shipper::step`] sends the next part, [`Backoff`] says how long to wait after
-//! it failed. Whoever calls waits.
+//! it failed. [`Copier`] moves everything elsewhere. Whoever calls waits.
 
 mod backoff;
+mod copy;
 mod cursor;
 mod http;
 mod policy;
@@ -15,6 +16,7 @@ mod redact;
 mod shipper;
 
 pub use backoff::Backoff;
+pub use copy::Copier;
 pub use cursor::{Cursor, CursorError};
 pub use http::{Http, Target, TargetError};
 pub use policy::{Policy, PolicyError};

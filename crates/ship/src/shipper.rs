@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 
-use agent_tracer_ledger::record::{FactRecord, Shipment};
+use agent_tracer_ledger::record::{FORMAT, FactRecord, Removed, Shipment};
 use agent_tracer_ledger::{Outbox, QueryError};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -13,6 +13,9 @@ use crate::policy::Policy;
 
 /// About so many facts are taken out of the ledger at once.
 const FACTS: u32 = 1_000;
+
+/// So many purged tasks are told at once.
+const REMOVED: usize = 1_000;
 
 /// A body is cut when it has this many bytes before it is packed: a server takes some times as many.
 const BODY_BYTES: usize = 4 << 20;
@@ -71,6 +74,8 @@ pub struct Sent {
     pub facts: u64,
     /// Tasks and facts that the policy held back.
     pub held: u64,
+    /// Tasks that the server was asked to delete.
+    pub removed: u64,
     /// Bytes, packed.
     pub bytes: u64,
     /// How far it came.
@@ -135,6 +140,9 @@ impl Shipper {
     /// If it cannot be read, sent or remembered. Then the same part is next.
     pub fn step(&mut self) -> Result<Step, ShipError> {
         self.look()?;
+        if let Some(step) = self.remove_purged()? {
+            return Ok(step);
+        }
         let before = self.cursor.until();
         let mut shipment = self.outbox.after(before, FACTS)?;
         if shipment.until == before {
@@ -174,6 +182,7 @@ impl Shipper {
             self.cursor.state.highest = highest;
             self.cursor.save()?;
         }
+        sent.removed = shipment.removed.as_ref().map_or(0, |removed| removed.tasks.len() as u64);
         for part in parts(shipment) {
             let packed = packed(&part);
             self.carrier.carry(&packed)?;
@@ -182,6 +191,37 @@ impl Shipper {
         self.cursor.state.until = until;
         self.cursor.save()?;
         Ok(Step::Sent(sent))
+    }
+
+    /// Asks the server to delete what was purged here, if it was not asked before.
+    fn remove_purged(&mut self) -> Result<Option<Step>, ShipError> {
+        let purged = self.outbox.purged()?;
+        let state = &self.cursor.state;
+        // What never left need not go, and its name is nobody's business.
+        let is_new = |(task, until): &(&String, &i64)| {
+            state.removed.get(*task) != Some(*until) && !state.skipped.contains(*task)
+        };
+        let new: Vec<(String, i64)> =
+            purged.iter().filter(is_new).take(REMOVED).map(|(task, until)| (task.clone(), *until)).collect();
+        let tasks: Vec<String> = new.iter().map(|(task, _)| task.clone()).collect();
+        if tasks.is_empty() || (state.highest == 0 && state.until == 0) {
+            return Ok(None);
+        }
+        let count = tasks.len() as u64;
+        let removed = Removed { version: state.highest, tasks };
+        let shipment = Shipment { format: FORMAT, removed: Some(removed), ..Shipment::default() };
+        let packed = packed(&shipment);
+        self.carrier.carry(&packed)?;
+        self.cursor.state.removed.retain(|task, _| purged.contains_key(task));
+        let sent = Sent {
+            removed: count,
+            bytes: packed.len() as u64,
+            until: self.cursor.until(),
+            ..Sent::default()
+        };
+        self.cursor.state.removed.extend(new);
+        self.cursor.save()?;
+        Ok(Some(Step::Sent(sent)))
     }
 
     /// Takes out what is of a project that may not leave; gives how many records that were.
@@ -197,6 +237,12 @@ impl Shipper {
         shipment.facts.retain(|fact| kept.contains(&fact.task));
         let left = shipment.tasks.len() + shipment.facts.len();
         let held: Vec<&String> = ids.iter().filter(|id| !kept.contains(id)).collect();
+        // What was sent under another policy, and may not be there under this one, goes.
+        let base = self.cursor.state.base;
+        if base > 0 && !held.is_empty() {
+            let tasks = held.iter().map(|id| (*id).clone()).collect();
+            shipment.removed = Some(Removed { version: base, tasks });
+        }
         for id in held {
             self.cursor.skip(id);
         }
@@ -221,21 +267,21 @@ impl Shipper {
 
 /// A shipment in bodies that a server takes; nothing to send is no body. Tasks come last, as they do in one body.
 fn parts(shipment: Shipment) -> Vec<Shipment> {
-    let Shipment { format, tasks, facts, until } = shipment;
+    let Shipment { format, tasks, facts, until, removed } = shipment;
     let mut parts: Vec<Shipment> = Vec::new();
     let mut part: Vec<FactRecord> = Vec::new();
     let mut bytes = 0;
     for fact in facts {
         let length = serde_json::to_vec(&fact).map_or(0, |text| text.len());
         if bytes + length > BODY_BYTES && !part.is_empty() {
-            parts.push(Shipment { format, tasks: Vec::new(), facts: std::mem::take(&mut part), until });
+            parts.push(Shipment { format, facts: std::mem::take(&mut part), until, ..Shipment::default() });
             bytes = 0;
         }
         bytes += length;
         part.push(fact);
     }
-    if !part.is_empty() || !tasks.is_empty() {
-        parts.push(Shipment { format, tasks, facts: part, until });
+    if !part.is_empty() || !tasks.is_empty() || removed.is_some() {
+        parts.push(Shipment { format, tasks, facts: part, until, removed });
     }
     parts
 }

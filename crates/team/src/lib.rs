@@ -6,6 +6,7 @@
 //! Doors: [`Team::start`] starts what runs beside the server, [`Team::doors`] is what the server is given,
 //! [`Team::stop`] ends it. [`token`] makes tokens.
 
+mod audit;
 mod follow;
 mod team;
 pub mod token;

@@ -14,6 +14,7 @@ use agent_tracer_server::{
     SpoolView,
 };
 
+use crate::audit::Audit;
 use crate::follow::Follow;
 use crate::token::Known;
 
@@ -100,6 +101,12 @@ impl Team {
             assets,
             acts: server::Acts::default(),
             team: Some(server::Team {
+                look: {
+                    let (fleet, reader, clock) =
+                        (Arc::clone(&self.fleet), self.reader.clone(), Arc::clone(&self.clock));
+                    let audit = Audit::default();
+                    Arc::new(move |look| audit.note(&fleet, &reader, look, clock().0))
+                },
                 holder: Arc::new(move |secret| known.holder(secret, clock().0)),
                 take: Arc::new(move |owner, shipment| {
                     fleet.write(owner, shipment).map_err(|error| match error {

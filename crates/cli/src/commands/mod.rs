@@ -9,6 +9,7 @@ mod export;
 mod guard;
 mod import;
 mod install;
+mod migrate;
 mod policy;
 mod purge;
 mod rebuild;
@@ -22,6 +23,7 @@ mod statusline;
 mod tail;
 mod target;
 mod tasks;
+mod team;
 mod tend;
 mod token;
 mod tools;
@@ -65,6 +67,8 @@ pub(crate) fn run(
         Command::Purge(arguments) => purge::run(arguments, options, environment, output),
         Command::Ship(arguments) => ship::run(arguments, options, environment, output),
         Command::Token(arguments) => token::run(arguments, environment, output),
+        Command::Team(arguments) => team::run(arguments, environment, output),
+        Command::Migrate(arguments) => migrate::run(arguments, options, environment, output),
         Command::Statusline => statusline::run(options, environment),
         Command::Demo(arguments) => demo::run(arguments, options, environment, output),
         Command::Completions(arguments) => completions::run(arguments, output),

@@ -83,6 +83,7 @@ pub(super) fn run(
             compactions: Some(compactions::door(roots.clone(), &privacy)),
         },
         book,
+        shipped: shipping::Progress::default(),
     };
     let mut config = Config::new(token);
     config.listen = arguments.listen;
@@ -100,11 +101,12 @@ pub(super) fn run(
     });
     *shared.intake.lock().unwrap_or_else(PoisonError::into_inner) = Some(intake);
 
-    let shipping = shipping::start(&tracer, environment, &notes, &stop_upkeep).unwrap_or_else(|failure| {
-        // Recording goes on, whatever a team's policy says.
-        notes(Note::warning(format!("nothing is shipped: {failure}")));
-        None
-    });
+    let shipping = shipping::start(&tracer, environment, &notes, &stop_upkeep, &shared.shipped)
+        .unwrap_or_else(|failure| {
+            // Recording goes on, whatever a team's policy says.
+            notes(Note::warning(format!("nothing is shipped: {failure}")));
+            None
+        });
 
     let link = server.login_link().map_err(|error| explained(&error))?;
     for line in greeting::lines(&link, server.address(), &environment.program(), &tracer) {

@@ -11,6 +11,7 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::reading::{json as json_of, refused};
+use crate::shipping::Progress;
 use crate::{log, shipping, signals, sources};
 
 pub(super) fn run(
@@ -41,12 +42,19 @@ pub(super) fn run(
     let mut shipper = shipping::shipper(&home, environment, &to, policy)?;
     let stop = Stop::new();
     signals::request_on_end(&stop)?;
-    let sent = shipping::run(&mut shipper, &stop, arguments.once, &log::to_stderr(sources::clock()))?;
+    let sent = shipping::run(
+        &mut shipper,
+        &stop,
+        arguments.once,
+        &log::to_stderr(sources::clock()),
+        &Progress::default(),
+    )?;
     output.data(&if arguments.json {
         json_of(&json!({
             "tasks": sent.tasks,
             "facts": sent.facts,
             "held": sent.held,
+            "removed": sent.removed,
             "bytes": sent.bytes,
         }))?
     } else {

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use agent_tracer_clickhouse::schema::Layout;
 use agent_tracer_clickhouse::{Fleet, Place, Token, TokenScope};
 use agent_tracer_event::Millis;
 use agent_tracer_server::draw_token;
@@ -17,13 +18,21 @@ use crate::reading::json as json_of;
 use crate::shipping::told;
 
 /// The store of a team at an address, with the password of the environment.
-pub(super) fn fleet(environment: &Environment, address: &str) -> Result<Arc<Fleet>, Failure> {
+pub(super) fn fleet(
+    environment: &Environment,
+    address: &str,
+    cluster: Option<&str>,
+) -> Result<Arc<Fleet>, Failure> {
     let mut place = Place::parse(address).ok_or_else(|| {
-        Failure::usage(format!("`{address}` is no store"))
-            .hint("it looks like `clickhouse://user@host:8123/database`")
+        Failure::usage(format!("`{address}` is no store")).hint(
+            "it looks like `clickhouse://user@host:8123/database`, or `clickhouses://…` for an encrypted way",
+        )
     })?;
     if let Some(password) = environment.variable("AGENT_TRACER_STORE_PASSWORD") {
         place.password = password.into_string().ok();
+    }
+    if let Some(name) = cluster {
+        place.layout = Layout::Cluster { name: name.to_owned() };
     }
     Fleet::new(place).map(Arc::new).map_err(|error| told(&error))
 }
@@ -33,7 +42,7 @@ pub(super) fn run(
     environment: &Environment,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
-    let fleet = fleet(environment, &arguments.store)?;
+    let fleet = fleet(environment, &arguments.store, arguments.cluster.as_deref())?;
     fleet.migrate().map_err(|error| told(&error))?;
     let now = environment.now();
     match &arguments.command {

@@ -8,6 +8,12 @@ mod context;
 mod demo;
 mod doctor;
 mod doctor_codex;
+#[cfg(feature = "engine")]
+#[path = "../../../clickhouse/tests/it/engine.rs"]
+#[expect(dead_code, clippy::panic, clippy::unwrap_used, reason = "shared with the tests of the store")]
+mod engine;
+#[cfg(feature = "engine")]
+mod fleet;
 mod history;
 mod import;
 mod install_claude;

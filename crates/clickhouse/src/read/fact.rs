@@ -1,17 +1,13 @@
 //! Facts as they are read, and the rows that people see.
 
-use std::collections::HashMap;
-
 use agent_tracer_event::{CallState, Certainty, ErrorClass, Kind, Lane};
 use agent_tracer_ledger::Answer;
-use agent_tracer_ledger::project::shown::{About, MOST_STAYS, resumes, task_id};
 use agent_tracer_ledger::project::{FactRow, List};
 use clickhouse::Row;
 use serde::Deserialize;
 
 use super::task::PLACE;
-use super::{Key, Reader, columns, keys_in};
-use crate::write::TaskLine;
+use super::{Key, Reader, columns};
 
 /// The columns of a fact that rows and lists show.
 #[derive(Clone, Debug, Row, Deserialize)]
@@ -88,35 +84,5 @@ impl Reader {
         let columns = columns::<FactShown>().replace("`place`", &format!("{PLACE} AS place"));
         let shown = self.rows::<FactShown>(&format!("SELECT {columns} FROM fact FINAL {rest}"))?;
         Ok(shown.into_iter().map(Stored::from).collect())
-    }
-
-    /// What the rows of each of these tasks have in common.
-    pub(crate) fn abouts(&self, tasks: &[TaskLine]) -> Answer<HashMap<Key, About>> {
-        let keys: Vec<Key> = tasks.iter().map(TaskLine::key).collect();
-        if keys.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let list = List::SessionStart.code();
-        let starts = self.facts(&format!(
-            "WHERE (owner, task) IN {} AND list = {list} ORDER BY owner, task, occurred LIMIT {MOST_STAYS} BY owner, task",
-            keys_in(&keys)
-        ))?;
-        let mut by_task: HashMap<Key, Vec<FactRow>> = HashMap::new();
-        for start in starts {
-            by_task.entry(start.key).or_default().push(start.row);
-        }
-        let about = |line: &TaskLine| {
-            let key = line.key();
-            let about = About {
-                uid: task_id(&line.task),
-                agent: line.agent(),
-                session: line.session.clone(),
-                agent_type: line.agent_type.clone(),
-                background: line.background == 1,
-                resumed: resumes(by_task.get(&key).into_iter().flatten(), line.started),
-            };
-            (key, about)
-        };
-        Ok(tasks.iter().map(about).collect())
     }
 }

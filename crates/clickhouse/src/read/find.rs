@@ -13,10 +13,11 @@ use agent_tracer_ledger::search::{mark, snippet};
 use agent_tracer_ledger::view::{Hit, Page};
 use agent_tracer_ledger::{Answer, QueryError, SearchFilter};
 
+use super::family::{Kin, Member};
 use super::task::{PLACE, ask, holds};
 use super::{Key, Reader, keys_in};
 use crate::fleet::literal;
-use crate::write::{TaskLine, word};
+use crate::write::word;
 
 fn bad_state(state: &str) -> QueryError {
     let known: Vec<&str> = CallState::ALL.iter().map(|state| state.as_str()).collect();
@@ -38,7 +39,7 @@ impl Reader {
         }
         all.extend(filter.kind.map(|kind| format!("kind = {}", literal(&word(kind)))));
         if let Some(id) = &filter.task {
-            all.push(format!("(owner, task) IN {}", keys_in([&self.line(id)?.key()])));
+            all.push(format!("(owner, task) IN {}", keys_in([&self.one::<Member>(id)?.key()])));
         }
         all.extend(filter.range.since.map(|since| format!("occurred >= {}", since.0)));
         all.extend(filter.range.until.map(|until| format!("occurred < {}", until.0)));
@@ -87,10 +88,9 @@ impl Reader {
             [stored.row.occurred, stored.row.order, stored.row.fact, stored.place]
         });
         let ask = ask(&filter.q);
-        let lines = self.lines_of_facts(&page.items)?;
+        let lines = self.members_of(&page.items)?;
         let abouts = self.abouts(&lines)?;
-        let titles: HashMap<Key, &str> =
-            lines.iter().map(|line: &TaskLine| (line.key(), line.title.as_str())).collect();
+        let titles: HashMap<Key, &str> = lines.iter().map(|line| (line.key(), line.title.as_str())).collect();
         let hits = page.items.iter().filter_map(|stored| {
             Some(Hit {
                 row: abouts.get(&stored.key)?.row(&stored.row, stored.version),

@@ -15,11 +15,10 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::fact::Stored;
+use super::family::{Kin, Member};
 use super::task::parsed;
 use super::{Key, Reader, keys_in};
-use crate::fleet::literal;
 use crate::schema;
-use crate::write::TaskLine;
 
 /// So many rows are sent at once, whatever is asked for.
 const MOST_CHANGES: u32 = 5_000;
@@ -27,6 +26,8 @@ const MOST_CHANGES: u32 = 5_000;
 /// A row, as far as it is drawn.
 #[derive(Row, Deserialize)]
 struct Drawn {
+    owner: String,
+    task: String,
     fact: i64,
     occurred: i64,
     ended: Option<i64>,
@@ -117,16 +118,17 @@ impl Reader {
         to: Option<Millis>,
         width: u32,
     ) -> Answer<LaneBins> {
-        let family = self.family(id, true)?;
+        let family: Vec<Member> = self.family(id, true)?;
         let lived = || family.iter().filter(|line| line.events > 0);
         let life = lived().map(|line| line.started).min().zip(lived().map(|line| line.last).max());
         let picture = Picture::of(from, to, width, life.unwrap_or((0, 0)))?;
         let mut drawing = Drawing::new(picture);
         let abouts = self.abouts(&family)?;
+        let mut drawn = self.drawn(&family, &picture)?;
         for line in &family {
             let key = line.key();
-            for drawn in self.drawn(&key, &picture)? {
-                drawing.put(&drawn);
+            for mark in drawn.remove(&key).unwrap_or_default() {
+                drawing.put(&mark);
             }
             if let Some(about) = abouts.get(&key) {
                 drawing.end_task(about, &mut Namer { reader: self, key })?;
@@ -135,27 +137,38 @@ impl Reader {
         Ok(drawing.end())
     }
 
-    /// The rows of a task in a picture, by when they began, with those before it that still ran in it.
-    fn drawn(&self, key: &Key, picture: &Picture) -> Answer<Vec<Mark<String>>> {
+    /// The rows of each task in a picture, by when they began, with those before it that still ran in it.
+    fn drawn(&self, family: &[Member], picture: &Picture) -> Answer<HashMap<Key, Vec<Mark<String>>>> {
+        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
         let columns = format!(
-            "SELECT fact, occurred, ended, toString(state) AS state, toString(lane) AS lane, toString(kind) AS kind, \
-             ifNull(toString(tool), '') AS name, toString(certainty) AS certainty FROM fact FINAL \
+            "SELECT owner, task, fact, occurred, ended, toString(state) AS state, toString(lane) AS lane, \
+             toString(kind) AS kind, ifNull(toString(tool), '') AS name, toString(certainty) AS certainty FROM fact FINAL \
              WHERE (owner, task) IN {} AND kind <> ''",
-            keys_in([key])
+            keys_in(&keys)
         );
-        let before = self.rows::<Drawn>(&format!(
-            "{columns} AND occurred >= {} AND occurred < {} ORDER BY occurred DESC, ord DESC, fact DESC LIMIT {MOST_BEFORE}",
+        let mut before = self.rows::<Drawn>(&format!(
+            "{columns} AND occurred >= {} AND occurred < {} ORDER BY occurred DESC, ord DESC, fact DESC \
+             LIMIT {MOST_BEFORE} BY owner, task",
             picture.from.saturating_sub(LOOK_BACK_MS),
             picture.from
         ))?;
+        before.reverse();
         let inside = self.rows::<Drawn>(&format!(
             "{columns} AND occurred >= {} AND occurred < {} ORDER BY occurred, ord, fact",
             picture.from,
             picture.end()
         ))?;
-        let before = before.into_iter().rev().map(|drawn| drawn.mark(picture));
-        let before = before.filter(|mark| mark.end > picture.from);
-        Ok(before.chain(inside.into_iter().map(|drawn| drawn.mark(picture))).collect())
+        let mut marks: HashMap<Key, Vec<Mark<String>>> = HashMap::new();
+        for (drawn, is_before) in
+            before.into_iter().map(|row| (row, true)).chain(inside.into_iter().map(|row| (row, false)))
+        {
+            let key = Key { owner: drawn.owner.clone(), task: drawn.task.clone() };
+            let mark = drawn.mark(picture);
+            if !is_before || mark.end > picture.from {
+                marks.entry(key).or_default().push(mark);
+            }
+        }
+        Ok(marks)
     }
 
     /// One event. What was said of it stays with the machine that heard it: only what it came to is here.
@@ -163,30 +176,29 @@ impl Reader {
     /// # Errors
     /// If there is no such event, or the database cannot answer.
     pub fn event(&self, id: &FactId) -> Answer<EventDetail> {
-        let line = self.line(&id.task())?;
+        let member: Member = self.one(&id.task())?;
         let number = id.number().cast_signed();
         let found = self.facts(&format!(
-            "WHERE owner = {} AND task = {} AND fact = {number} AND kind <> ''",
-            literal(&line.owner),
-            literal(&line.task)
+            "WHERE (owner, task) IN {} AND fact = {number} AND kind <> ''",
+            keys_in([&member.key()])
         ))?;
         let stored = found.into_iter().next().ok_or(QueryError::NotFound)?;
-        let row = self.shown_rows(&[stored])?.pop().ok_or(QueryError::NotFound)?;
+        let row = self.about(&member)?.row(&stored.row, stored.version);
         Ok(EventDetail { row, field_channels: std::collections::BTreeMap::new(), entries: Vec::new() })
     }
 
     /// The tasks of some facts.
-    pub(crate) fn lines_of_facts(&self, facts: &[Stored]) -> Answer<Vec<TaskLine>> {
+    pub(crate) fn members_of(&self, facts: &[Stored]) -> Answer<Vec<Member>> {
         let keys: BTreeSet<&Key> = facts.iter().map(|stored| &stored.key).collect();
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        self.task_lines(&format!("WHERE (owner, task) IN {}", keys_in(keys)))
+        self.kin(&format!("WHERE (owner, task) IN {}", keys_in(keys)))
     }
 
     /// Facts as rows, in the same order.
     fn shown_rows(&self, facts: &[Stored]) -> Answer<Vec<Shown>> {
-        let abouts = self.abouts(&self.lines_of_facts(facts)?)?;
+        let abouts = self.abouts(&self.members_of(facts)?)?;
         let row = |stored: &Stored| Some(abouts.get(&stored.key)?.row(&stored.row, stored.version));
         Ok(facts.iter().filter_map(row).collect())
     }

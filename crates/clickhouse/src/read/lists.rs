@@ -10,9 +10,9 @@ use agent_tracer_ledger::view::{
 use agent_tracer_ledger::{Answer, RowFilter};
 
 use super::fact::Stored;
+use super::family::{Kin, Member};
 use super::task::PLACE;
 use super::{Key, Reader, keys_in, texts_in};
-use crate::write::TaskLine;
 
 fn listing(filter: &RowFilter) -> Listing {
     if filter.newest_first { Listing::RowsNewestFirst } else { Listing::Rows }
@@ -31,11 +31,11 @@ impl Reader {
         id: &TaskId,
         lists: &[List],
         filter: &RowFilter,
-    ) -> Answer<(Vec<TaskLine>, Page<Stored>)> {
-        let family = self.family(id, filter.tree)?;
+    ) -> Answer<(Vec<Member>, Page<Stored>)> {
+        let family: Vec<Member> = self.family(id, filter.tree)?;
         let after = cursor::place::<4>(listing(filter), &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
-        let keys: Vec<Key> = family.iter().map(TaskLine::key).collect();
+        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
         let mut all = vec![format!("(owner, task) IN {}", keys_in(&keys))];
         all.push(match lists {
             [] => "kind <> ''".to_owned(),

@@ -4,6 +4,7 @@
 //! of that task, which are neighbours; sums over time are made of deduplicated rows when they are asked for.
 
 mod fact;
+mod family;
 mod find;
 mod follow;
 mod lists;
@@ -90,7 +91,7 @@ fn keys_in<'key>(keys: impl IntoIterator<Item = &'key Key>) -> String {
 }
 
 /// The columns of a row, as a statement names them.
-fn columns<T: clickhouse::Row>() -> String {
+pub(crate) fn columns<T: clickhouse::Row>() -> String {
     let names: Vec<String> = T::COLUMN_NAMES.iter().map(|name| format!("`{name}`")).collect();
     names.join(", ")
 }

@@ -13,10 +13,10 @@ use agent_tracer_ledger::{Answer, DecisionFilter, Range};
 use clickhouse::Row;
 use serde::Deserialize;
 
+use super::family::{Kin, Member};
 use super::sums::By;
 use super::task::PLACE;
-use super::{Key, Reader, keys_in};
-use crate::fleet::literal;
+use super::{Reader, keys_in};
 
 /// When a rule last came to something.
 #[derive(Row, Deserialize)]
@@ -35,8 +35,7 @@ impl Reader {
         let limit = cursor::limit(&filter.paging);
         let mut all = vec![self.mine(), format!("list = {}", List::Rule.code())];
         if let Some(id) = &filter.task {
-            let key = self.line(id)?.key();
-            all.push(format!("owner = {} AND task = {}", literal(&key.owner), literal(&key.task)));
+            all.push(format!("(owner, task) IN {}", keys_in([&self.one::<Member>(id)?.key()])));
         }
         all.extend(
             filter.rule.as_ref().map(|rule| format!("bitShiftRight(signature, 8) = {}", rule_number(rule))),
@@ -60,14 +59,7 @@ impl Reader {
         let page = cursor::cut(Listing::Decisions, limit, found, |stored| {
             [stored.row.occurred, stored.row.order, stored.row.fact, stored.place]
         });
-        let mut keys: Vec<Key> = page.items.iter().map(|stored| stored.key.clone()).collect();
-        keys.sort();
-        keys.dedup();
-        let lines = match keys.is_empty() {
-            true => Vec::new(),
-            false => self.task_lines(&format!("WHERE (owner, task) IN {}", keys_in(&keys)))?,
-        };
-        let abouts = self.abouts(&lines)?;
+        let abouts = self.abouts(&self.members_of(&page.items)?)?;
         let items = page
             .items
             .iter()

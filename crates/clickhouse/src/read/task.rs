@@ -16,15 +16,10 @@ use clickhouse::Row;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Key, Reader, columns, keys_in};
+use super::family::{Kin, Member};
+use super::{Key, Reader, keys_in};
 use crate::fleet::literal;
 use crate::write::{TaskLine, word};
-
-/// More descendants than this are not shown.
-const MOST_DESCENDANTS: usize = 5_000;
-
-/// Deeper than this no tree is followed.
-const DEEPEST: u32 = 64;
 
 /// A question longer than this is cut.
 const LONGEST_QUESTION: usize = 1_000;
@@ -69,10 +64,6 @@ fn some(text: &str) -> Option<String> {
 }
 
 impl TaskLine {
-    pub(crate) fn key(&self) -> Key {
-        Key { owner: self.owner.clone(), task: self.task.clone() }
-    }
-
     fn parent_key(&self) -> Option<Key> {
         some(&self.parent).map(|task| Key { owner: self.owner.clone(), task })
     }
@@ -202,46 +193,6 @@ struct Named {
 }
 
 impl Reader {
-    /// Tasks; `rest` begins behind the table.
-    pub(crate) fn task_lines(&self, rest: &str) -> Answer<Vec<TaskLine>> {
-        self.rows(&format!("SELECT {} FROM task FINAL {rest}", columns::<TaskLine>()))
-    }
-
-    /// The task with this id. If two owners have one, it is the first owner's.
-    pub(crate) fn line(&self, id: &TaskId) -> Answer<TaskLine> {
-        let rest =
-            format!("WHERE {} AND task = {} ORDER BY owner LIMIT 1", self.mine(), literal(id.as_str()));
-        self.task_lines(&rest)?.pop().ok_or(QueryError::NotFound)
-    }
-
-    /// These tasks and all their descendants, parents before children.
-    pub(crate) fn families(&self, roots: Vec<TaskLine>) -> Answer<Vec<TaskLine>> {
-        let mut seen: HashSet<Key> = roots.iter().map(TaskLine::key).collect();
-        let mut next: Vec<Key> = roots.iter().map(TaskLine::key).collect();
-        let mut all = roots;
-        for _ in 0..DEEPEST {
-            if next.is_empty() || all.len() >= MOST_DESCENDANTS {
-                break;
-            }
-            let children = self.task_lines(&format!(
-                "WHERE (owner, parent) IN {} ORDER BY owner, started, task",
-                keys_in(&next)
-            ))?;
-            // A ring of parents, which only wrong guesses could make, is walked once.
-            let children: Vec<TaskLine> =
-                children.into_iter().filter(|child| seen.insert(child.key())).collect();
-            next = children.iter().map(TaskLine::key).collect();
-            all.extend(children);
-        }
-        Ok(all)
-    }
-
-    /// A task and all its descendants, if they are wanted.
-    pub(crate) fn family(&self, id: &TaskId, with_subagents: bool) -> Answer<Vec<TaskLine>> {
-        let root = self.line(id)?;
-        if with_subagents { self.families(vec![root]) } else { Ok(vec![root]) }
-    }
-
     /// Which of these tasks have a call that nobody ended, as far as that matters at a moment.
     fn with_open_calls(&self, now: Millis, lines: &[TaskLine]) -> Answer<HashSet<Key>> {
         let may_be_stale: Vec<Key> = lines
@@ -309,7 +260,7 @@ impl Reader {
         let mut all = vec![self.mine()];
         all.extend(narrowed(filter));
         if let Some(parent) = &filter.parent {
-            let parent = self.line(parent)?;
+            let parent: Member = self.one(parent)?;
             all.push(format!("(owner, parent) IN {}", keys_in(&[parent.key()])));
         }
         if !filter.status.is_empty() {
@@ -342,7 +293,7 @@ impl Reader {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        let found = self.task_lines(&format!("WHERE (owner, task) IN {}", keys_in(&keys)))?;
+        let found = self.kin::<TaskLine>(&format!("WHERE (owner, task) IN {}", keys_in(&keys)))?;
         let mut lines: HashMap<Key, TaskLine> = found.into_iter().map(|line| (line.key(), line)).collect();
         Ok(keys.iter().filter_map(|key| lines.remove(key)).collect())
     }
@@ -352,7 +303,7 @@ impl Reader {
     /// # Errors
     /// If there is no such task, or the database cannot answer.
     pub fn task(&self, now: Millis, id: &TaskId) -> Answer<Task> {
-        let line = self.line(id)?;
+        let line: TaskLine = self.one(id)?;
         self.show(now, vec![line])?.pop().ok_or(QueryError::NotFound)
     }
 
@@ -361,7 +312,7 @@ impl Reader {
     /// # Errors
     /// If there is no such task, or the database cannot answer.
     pub fn tree(&self, now: Millis, id: &TaskId) -> Answer<Page<TreeNode>> {
-        let family = self.family(id, true)?;
+        let family: Vec<TaskLine> = self.family(id, true)?;
         let Some(root) = family.first().map(TaskLine::key) else { return Err(QueryError::NotFound) };
         let mut below: HashMap<String, Vec<(i64, String)>> = HashMap::new();
         for line in family.iter().skip(1) {
@@ -385,7 +336,7 @@ impl Reader {
     /// # Errors
     /// If the database cannot answer.
     pub fn attention(&self, now: Millis) -> Answer<Page<Attention>> {
-        let mut waiting = self.task_lines(&format!(
+        let mut waiting = self.kin::<TaskLine>(&format!(
             "WHERE {} AND events > 0 AND status = {} AND last > {}",
             self.mine(),
             literal(&word(TaskStatus::Waiting)),

@@ -18,6 +18,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::fact::Stored;
+use super::family::{Kin, Member};
 use super::{Key, Reader, keys_in};
 use crate::write::TaskLine;
 
@@ -82,16 +83,12 @@ impl Reader {
         self.facts(&format!("WHERE (owner, task) IN {} AND list = {} {rest}", keys_in([key]), list.code()))
     }
 
-    fn about(&self, line: &TaskLine) -> Answer<About> {
-        self.abouts(std::slice::from_ref(line))?.remove(&line.key()).ok_or(QueryError::NotFound)
-    }
-
     /// A page of turns, oldest first.
     ///
     /// # Errors
     /// If there is no such task, the cursor is none of this list, or the database cannot answer.
     pub fn turns(&self, id: &TaskId, paging: &Paging) -> Answer<Page<Turn>> {
-        let line = self.line(id)?;
+        let line: Member = self.one(id)?;
         let after = cursor::place::<3>(Listing::Turns, paging)?;
         let key = line.key();
         let about = self.about(&line)?;
@@ -133,7 +130,7 @@ impl Reader {
     /// # Errors
     /// If there is no such task, or the database cannot answer.
     pub fn todos(&self, id: &TaskId) -> Answer<Page<Todo>> {
-        let line = self.line(id)?;
+        let line: Member = self.one(id)?;
         let about = self.about(&line)?;
         let most = shown::MOST_TODOS;
         let rest = format!("ORDER BY occurred DESC, ord DESC, fact DESC LIMIT {most}");
@@ -146,7 +143,7 @@ impl Reader {
     /// # Errors
     /// If there is no such task, the cursor is none of this list, or the database cannot answer.
     pub fn context(&self, id: &TaskId, paging: &Paging) -> Answer<Page<ContextPoint>> {
-        let line = self.line(id)?;
+        let line: Member = self.one(id)?;
         let after = cursor::place::<3>(Listing::Context, paging)?;
         let about = self.about(&line)?;
         let is_whole = paging.limit == 0 && after.is_none();
@@ -171,8 +168,8 @@ impl Reader {
     }
 
     /// What each of these tasks did with each file.
-    fn used(&self, family: &[TaskLine]) -> Answer<Vec<Used>> {
-        let keys: Vec<Key> = family.iter().map(TaskLine::key).collect();
+    fn used<T: Kin>(&self, family: &[T]) -> Answer<Vec<Used>> {
+        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
         self.rows::<Used>(&format!(
             "SELECT owner, task, path, sum(reads) AS reads, sum(changes) AS changes, \
              toInt64(sum(failed)) AS failures, min(occurred) AS first, max(occurred) AS last \
@@ -189,7 +186,7 @@ impl Reader {
     /// # Errors
     /// If there is no such task, the cursor is none of this list, or the database cannot answer.
     pub fn task_files(&self, id: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>> {
-        let family = self.family(id, tree)?;
+        let family: Vec<Member> = self.family(id, tree)?;
         let types: HashMap<Key, &str> =
             family.iter().map(|line| (line.key(), line.agent_type.as_str())).collect();
         let mut files: BTreeMap<String, FileUse> = BTreeMap::new();
@@ -230,7 +227,7 @@ impl Reader {
     /// # Errors
     /// If there is no such task, or the database cannot answer.
     pub fn summary(&self, now: Millis, id: &TaskId) -> Answer<TaskSummary> {
-        let family = self.family(id, true)?;
+        let family: Vec<TaskLine> = self.family(id, true)?;
         let Some(own) = family.first() else { return Err(QueryError::NotFound) };
         let key = own.key();
         let mut spent = Spent { client_cost: own.client_cost, ..Spent::default() };
@@ -242,7 +239,7 @@ impl Reader {
             calls += member.calls;
             failures += member.failures;
         }
-        let keys: Vec<Key> = family.iter().map(TaskLine::key).collect();
+        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
         let permissions: Vec<u64> = self.rows(&format!(
             "SELECT count() FROM fact FINAL WHERE (owner, task) IN {} AND list = {}",
             keys_in(&keys),
@@ -253,7 +250,7 @@ impl Reader {
             used.iter().filter(|used| times(used) > 0).map(|used| &used.path).collect::<HashSet<_>>().len()
         };
         let is_running = silence::shown(own.kept(false), now.0).0 == TaskStatus::Running;
-        let about = self.about(own)?;
+        let about = self.about(&Member::from(own))?;
         Ok(TaskSummary {
             task_id: own.task.clone(),
             duration_ms: count(last.saturating_sub(own.started)),

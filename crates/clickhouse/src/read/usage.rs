@@ -16,6 +16,7 @@ use agent_tracer_ledger::{Answer, QueryError, Range, UsageBy, Zone};
 use clickhouse::Row;
 use serde::Deserialize;
 
+use super::family::Kin;
 use super::numbers::tasks_of;
 use super::sums::By;
 use super::task::{PLACE, narrowed};
@@ -171,7 +172,7 @@ impl Reader {
     /// # Errors
     /// If there is no such task, or the database cannot answer.
     pub fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
-        let family = self.family(id, true)?;
+        let family: Vec<TaskLine> = self.family(id, true)?;
         let parts = match by {
             UsageBy::Skill => self.spent_by_skill(&family)?,
             UsageBy::Project | UsageBy::Agent | UsageBy::AgentType | UsageBy::Task => {
@@ -190,7 +191,7 @@ impl Reader {
     }
 
     fn spent_by_skill(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, Spent>> {
-        let keys: Vec<Key> = family.iter().map(TaskLine::key).collect();
+        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
         let answered = self.rows::<Skilled>(&format!(
             "SELECT key AS name, sum(ms) AS n, sum(input) AS f_input, sum(output) AS f_output, \
                sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, sum(reasoning) AS f_reasoning, \
@@ -220,7 +221,7 @@ impl Reader {
     }
 
     fn spent_by_model(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, Spent>> {
-        let keys: Vec<Key> = family.iter().map(TaskLine::key).collect();
+        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
         let answered = self.rows::<Answered>(&format!(
             "SELECT toString(model) AS name, copied AS was_copied, toInt64(count()) AS n, sum(input) AS f_input, \
              sum(output) AS f_output, sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, \
@@ -262,7 +263,7 @@ impl Reader {
     /// # Errors
     /// If the database cannot answer.
     pub fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
-        let newest = self.task_lines(&format!(
+        let newest = self.kin::<TaskLine>(&format!(
             "WHERE {} AND events > 0 AND last <= {} ORDER BY last DESC, {PLACE} DESC LIMIT {}",
             self.mine(),
             now.0.saturating_add(limits::AHEAD_MS),

@@ -9,18 +9,22 @@ mod statements;
 mod tables;
 mod views;
 
-pub use statements::{Layout, create};
-pub use tables::{Column, TABLES, Table};
+use statements::add_indexes;
+
+pub use statements::{Layout, create, delete, keep_for};
+pub use tables::{AGING, Column, TABLES, Table};
 pub use views::{VIEWS, View};
 
 /// The version of the schema that this program asks.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The steps to each version, the first from nothing to version 1. Every statement may be run again.
 #[must_use]
 pub fn step(version: u32, layout: &Layout) -> Vec<String> {
     match version {
         1 => create(layout),
+        // Who read whose sessions, and a way to a task whose owner nobody names.
+        2 => create(layout).into_iter().chain(add_indexes(layout)).collect(),
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Column, TABLES, Table, VIEWS, View};
+use super::{AGING, Column, TABLES, Table, VIEWS, View};
 
 /// Where the tables live.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,6 +45,55 @@ pub fn create(layout: &Layout) -> Vec<String> {
     }
     statements.extend(VIEWS.iter().map(|view| view_statement(view, layout)));
     statements
+}
+
+/// The name under which the rows themselves are kept.
+fn own_name(table: &str, layout: &Layout) -> String {
+    match layout {
+        Layout::Single => table.to_owned(),
+        Layout::Cluster { .. } => format!("{table}_local"),
+    }
+}
+
+/// Adds indexes that earlier versions did not have.
+pub(super) fn add_indexes(layout: &Layout) -> Vec<String> {
+    let add = |table: &'static Table| {
+        table.indexes.iter().map(move |(name, expression, kind)| {
+            format!(
+                "ALTER TABLE {}{} ADD INDEX IF NOT EXISTS {name} {expression} TYPE {kind} GRANULARITY 1",
+                quoted(&own_name(table.name, layout)),
+                layout.on_cluster()
+            )
+        })
+    };
+    TABLES.iter().flat_map(add).collect()
+}
+
+/// The statements that let rows go so many days after they happened; none keeps them for ever.
+#[must_use]
+pub fn keep_for(days: Option<u32>, layout: &Layout) -> Vec<String> {
+    let one = |(table, column): &(&str, &str)| {
+        let (table, cluster) = (quoted(&own_name(table, layout)), layout.on_cluster());
+        match days {
+            // Whatever a client says that the time is, the sum is a date.
+            Some(days) => format!(
+                "ALTER TABLE {table}{cluster} MODIFY TTL toDateTime(least(greatest(intDiv({column}, 1000), 0), 4000000000)) \
+                 + toIntervalDay({days})"
+            ),
+            None => format!("ALTER TABLE {table}{cluster} REMOVE TTL"),
+        }
+    };
+    AGING.iter().map(one).collect()
+}
+
+/// The statement that deletes rows for good and waits until they are gone, every version of them.
+#[must_use]
+pub fn delete(table: &str, condition: &str, layout: &Layout) -> String {
+    format!(
+        "ALTER TABLE {}{} DELETE WHERE {condition} SETTINGS mutations_sync = 2",
+        quoted(&own_name(table, layout)),
+        layout.on_cluster()
+    )
 }
 
 /// The table of the steps that were taken.

@@ -100,6 +100,7 @@ const TASK: Table = Table {
     ],
     key: &["owner", "task"],
     indexes: &[
+        ("by_task", "task", "bloom_filter(0.001)"),
         ("by_last", "last", "minmax"),
         ("by_parent", "parent", "bloom_filter(0.01)"),
         ("by_terms", "terms", "bloom_filter(0.01)"),
@@ -198,5 +199,25 @@ const TOKEN: Table = Table {
     indexes: &[],
 };
 
+/// Reads of sessions: written when somebody looks at what another person did, read by whoever answers for the team.
+const VISIT: Table = Table {
+    name: "visit",
+    about: "who read whose sessions",
+    columns: &[
+        column("owner", "String", TEXT, "whose sessions were read; `*`: a list of everybody's"),
+        column("at", "Int64", MOMENT, "when, in milliseconds since 1970"),
+        column("reader", "String", TEXT, "who read: the name that their token or their proxy gave"),
+        column("task", "String", TEXT, "the id of the task; empty: a list"),
+        column("what", WORD, "", "the question, as its path names it"),
+        column("version", "UInt64", COUNT, "when it was written, in milliseconds since 1970"),
+        column("gone", "UInt8 DEFAULT 0", "", "1: deleted"),
+    ],
+    key: &["owner", "at", "reader", "task", "what"],
+    indexes: &[("by_reader", "reader", "bloom_filter(0.01)")],
+};
+
 /// Every table.
-pub const TABLES: &[Table] = &[TASK, FACT, TOKEN];
+pub const TABLES: &[Table] = &[TASK, FACT, TOKEN, VISIT];
+
+/// The tables whose rows grow old, each with the column that says when. Tokens have an end of their own.
+pub const AGING: &[(&str, &str)] = &[("task", "last"), ("fact", "occurred"), ("visit", "at")];

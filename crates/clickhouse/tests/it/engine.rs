@@ -23,6 +23,11 @@ fn root() -> PathBuf {
 impl Engine {
     /// Starts an engine whose data is in this folder.
     pub(crate) fn start(folder: &Path, is_temporary: bool) -> Self {
+        Self::start_at(folder, is_temporary, 0)
+    }
+
+    /// The same at a port; 0 is any that is free.
+    pub(crate) fn start_at(folder: &Path, is_temporary: bool, port: u16) -> Self {
         let tools = std::env::var_os("AGENT_TRACER_CLICKHOUSE_TOOLS")
             .map_or_else(|| root().join("target/tools/clickhouse"), PathBuf::from);
         let python = tools.join("bin/python");
@@ -33,6 +38,7 @@ impl Engine {
         );
         let mut command = Command::new(python);
         command.arg(root().join("tests/clickhouse/engine")).arg(folder);
+        command.args(["--port", &port.to_string()]);
         if is_temporary {
             command.arg("--temporary");
         }

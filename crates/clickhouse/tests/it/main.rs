@@ -9,6 +9,10 @@ mod contract;
 #[cfg(feature = "engine")]
 mod engine;
 #[cfg(feature = "engine")]
+mod generated;
+#[cfg(feature = "engine")]
+mod letting_go;
+#[cfg(feature = "engine")]
 mod numbers;
 #[cfg(feature = "engine")]
 mod writing;

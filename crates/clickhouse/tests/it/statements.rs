@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use agent_tracer_clickhouse::schema::{Layout, create};
+use agent_tracer_clickhouse::schema::{Layout, VERSION, create, delete, keep_for, step};
 
 /// Compares with the kept text; `SNAPSHOT=update` keeps the new one.
 fn check(name: &str, statements: &[String]) {
@@ -29,4 +29,20 @@ fn statements_for_one_server_are_as_kept() {
 #[test]
 fn statements_for_a_cluster_are_made_of_the_same_definitions() {
     check("cluster.sql", &create(&Layout::Cluster { name: "tracer".to_owned() }));
+}
+
+#[test]
+fn steps_deletions_and_retention_are_as_kept_in_both_layouts() {
+    let mut statements = Vec::new();
+    for layout in [Layout::Single, Layout::Cluster { name: "tracer".to_owned() }] {
+        let made = create(&layout);
+        for version in 2..=VERSION {
+            statements
+                .extend(step(version, &layout).into_iter().filter(|statement| !made.contains(statement)));
+        }
+        statements.extend(keep_for(Some(90), &layout));
+        statements.extend(keep_for(None, &layout));
+        statements.push(delete("fact", "owner = 'ann'", &layout));
+    }
+    check("tending.sql", &statements);
 }

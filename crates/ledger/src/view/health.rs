@@ -31,8 +31,24 @@ pub struct Health {
     pub import: Option<ImportHealth>,
     /// How long events are kept.
     pub retention: RetentionHealth,
+    /// How far the way to a team's server is gone. Absent where nothing is shipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ship: Option<ShipHealth>,
     /// What is wrong, and what to do about it.
     pub problems: Vec<String>,
+}
+
+/// How far the way to a team's server is gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ShipHealth {
+    /// The server.
+    pub to: String,
+    /// Changes that wait to be shipped.
+    pub behind: u64,
+    /// Why nothing is shipped at the moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// How far the history of the agents is read: once, when the server starts. Numbers grow until it is done.

@@ -13,7 +13,7 @@ mod task;
 
 pub use activity::{ActivityBucket, LaneBin, LaneBins, LaneStrip};
 pub use health::{
-    Health, ImportHealth, OutcomeCounts, RetentionHealth, SourceHealth, SpoolHealth, StoreHealth,
+    Health, ImportHealth, OutcomeCounts, RetentionHealth, ShipHealth, SourceHealth, SpoolHealth, StoreHealth,
     UnrecognisedName,
 };
 pub use insight::{

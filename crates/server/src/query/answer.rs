@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::{Ages, Asked, Endpoint};
 use crate::app::App;
+use crate::doors::Look;
 use crate::ingest::settle;
 use crate::problem::Problem;
 
@@ -28,6 +29,8 @@ pub(crate) struct Question {
     pub(crate) known: Option<HeaderValue>,
     /// Whether the asker may change things.
     pub(crate) may_write: bool,
+    /// The name that the asker's token has.
+    pub(crate) asker: Option<Arc<str>>,
 }
 
 /// Answers one question.
@@ -43,6 +46,12 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
     let worker = Arc::clone(&app);
     let answered = app
         .blocking(move || -> Result<Answered, Problem> {
+            if let Some(team) = &worker.doors.team {
+                let look = Look { reader: question.asker.as_deref(), path: endpoint.path, id: &question.id };
+                // Nobody reads what nobody could be told of.
+                (team.look)(look)
+                    .map_err(|problem| Problem::new(StatusCode::SERVICE_UNAVAILABLE, problem))?;
+            }
             let tag = match endpoint.ages {
                 Ages::Always => None,
                 ages => {

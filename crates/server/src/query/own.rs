@@ -59,6 +59,7 @@ fn health(app: &App) -> Result<Health, Problem> {
         unrecognised: store.unrecognised()?,
         import: spool.import,
         retention: spool.retention,
+        ship: spool.ship,
         problems,
     })
 }

@@ -5,6 +5,7 @@
 //! | this user, over loopback, by a loopback name | yes | with the owner's token, or in a browser that opened the one-time link |
 //! | another user of this machine | no | no |
 //! | anybody else, where the server listens for them | with a token of scope `read` | with a token of scope `ingest` |
+//! | whom a trusted proxy names | yes | if they are named as an admin |
 //!
 //! Before that every request must name this server (`Host`) and, if a page sent it, come from a page of this server
 //! (`Origin`, `Sec-Fetch-Site`): a page elsewhere can neither reach it by a name of its own nor post to it.
@@ -14,6 +15,7 @@ mod headers;
 mod host;
 mod login;
 mod peer;
+mod proxy;
 mod secret;
 mod token;
 
@@ -35,6 +37,7 @@ use crate::problem::Problem;
 use cookie::Cookies;
 use host::{Called, Names};
 use login::Codes;
+use proxy::Trusted;
 use secret::Secret;
 
 /// The far end of a connection.
@@ -110,6 +113,7 @@ pub(crate) struct Access {
     /// Whether only this machine can reach us, and what is here is its user's own.
     local: bool,
     team: Option<Team>,
+    proxy: Option<Trusted>,
 }
 
 impl Access {
@@ -123,6 +127,7 @@ impl Access {
             // Of a team's server even the machine it runs on needs a token: what is there is other people's.
             local: address.ip().is_loopback() && team.is_none(),
             team,
+            proxy: config.proxy.as_ref().map(Trusted::new),
         }
     }
 
@@ -141,7 +146,7 @@ impl Access {
         let called = self.names.called(uri, headers)?;
         host::check_origin(method, uri.path(), headers, called)?;
         let needs = Needs::of(method, uri.path());
-        let shown = self.shown(method, headers, now)?;
+        let shown = self.shown(method, headers, peer, now)?;
         let scope = shown.as_ref().map(|shown| shown.scope);
         let may_write = scope == Some(Scope::Owner);
         let free_read = self.local && peer.address.ip().is_loopback() && called == Called::Loopback;
@@ -162,13 +167,24 @@ impl Access {
     }
 
     /// What the caller has shown. A token that is none of ours is an error even where none is needed.
-    fn shown(&self, method: &Method, headers: &HeaderMap, now: Millis) -> Result<Option<Shown>, Problem> {
+    fn shown(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+        peer: Peer,
+        now: Millis,
+    ) -> Result<Option<Shown>, Problem> {
         if let Some(given) = headers.get(header::AUTHORIZATION) {
             let given = given.to_str().ok().and_then(|given| given.split_once(' '));
             let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
             let known = given.and_then(|(_, secret)| self.token(secret.trim()));
             let unknown = || Problem::new(StatusCode::UNAUTHORIZED, "this token is not known here");
             return known.map(Some).ok_or_else(unknown);
+        }
+        if let Some(proxy) = &self.proxy
+            && let Some(named) = proxy.named(headers, peer)?
+        {
+            return Ok(Some(named));
         }
         if !self.cookies.is_session(headers, now) {
             return Ok(None);

@@ -13,12 +13,14 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
+use crate::doors::Look;
 use crate::problem::{Problem, Wrong};
 use crate::query::{Asked, Param, Reads, agents, kinds, lanes, may};
+use crate::security::Granted;
 use wanted::Wanted;
 
 /// The largest place in the order of delivery: what a script can count to.
@@ -37,6 +39,18 @@ pub(crate) const PARAMS: &[Param] = &[
 
 /// Begins a stream.
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
+    let reader = request.extensions().get::<Granted>().and_then(|granted| granted.owner.clone());
+    if let Some(team) = app.doors.team.clone() {
+        let noted =
+            app.blocking(move || (team.look)(Look { reader: reader.as_deref(), path: "/stream", id: "" }));
+        match noted.await {
+            Ok(Ok(())) => {}
+            Ok(Err(problem)) => {
+                return Problem::new(StatusCode::SERVICE_UNAVAILABLE, problem).into_response();
+            }
+            Err(problem) => return problem.into_response(),
+        }
+    }
     match begin(&app, &request) {
         Ok(body) => {
             let headers = [
@@ -53,7 +67,7 @@ fn begin(app: &Arc<App>, request: &Request) -> Result<Body, Problem> {
     let asked = Asked::read(&[PARAMS], request.uri().query().unwrap_or_default(), (app.doors.clock)())?;
     if asked.flag("tree") && asked.task("task").is_none() {
         let wrong = Wrong::new("tree", "needs a `task`");
-        return Err(Problem::wrong(axum::http::StatusCode::BAD_REQUEST, vec![wrong]));
+        return Err(Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong]));
     }
     let after = match request.headers().get("last-event-id") {
         None => asked.whole("after"),

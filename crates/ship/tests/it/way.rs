@@ -1,5 +1,6 @@
 //! At least once, in order, from where it was, with versions that only grow.
 
+use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ship::{Backoff, ShipError, Step};
 use agent_tracer_testkit::scenario;
 
@@ -99,4 +100,45 @@ fn a_server_that_does_not_take_it_ends_the_way_where_it_is() {
     assert!(!error.is_passing());
     world.ship("");
     assert_eq!(world.contents(), expected(""));
+}
+
+#[test]
+fn what_another_policy_excludes_is_taken_back() {
+    let world = World::of(&[SCENARIO]);
+    world.ship("");
+    assert!(world.contents().len() > 20);
+    world.ship("projects = [\"/nowhere/**\"]");
+    assert_eq!(world.contents().len(), 0);
+    world.ship("");
+    assert_eq!(world.contents(), expected(""), "and comes back when it may");
+}
+
+#[test]
+fn what_is_purged_here_goes_there_once_and_a_second_purge_too() {
+    let world = World::of(&[SCENARIO, "2.1.325/agent_fg"]);
+    world.ship("");
+    let tasks: Vec<TaskId> = world.contents().keys().filter_map(|(task, _)| TaskId::parse(task)).collect();
+    let purged = tasks[0].clone();
+    world.ledger.purge(vec![purged.clone()], Millis(i64::MAX / 2)).unwrap();
+    let left = |world: &World| world.contents().keys().any(|(task, _)| *task == purged.to_string());
+    assert!(left(&world));
+    // The part that says so is lost first.
+    *world.server.lose.lock().unwrap() = 1;
+    assert!(world.shipper("").step().unwrap_err().is_passing());
+    world.ship("");
+    assert!(!left(&world));
+    assert!(world.contents().len() > 5, "nothing else went");
+    let sent = world.server.bodies.lock().unwrap().len();
+    world.ship("");
+    assert_eq!(world.server.bodies.lock().unwrap().len(), sent, "it is not told again");
+}
+
+#[test]
+fn what_never_left_is_not_named_when_it_is_purged() {
+    let world = World::of(&[SCENARIO]);
+    world.ship("projects = [\"/nowhere/**\"]");
+    let all = world.ledger.every_task().unwrap();
+    world.ledger.purge(all, Millis(i64::MAX / 2)).unwrap();
+    world.ship("projects = [\"/nowhere/**\"]");
+    assert_eq!(world.server.bodies.lock().unwrap().len(), 0);
 }

@@ -52,6 +52,16 @@ pub(crate) fn unpacked(packed: &[u8]) -> Vec<u8> {
     plain
 }
 
+/// What arrived, by task and fact, with its version.
+type Arrived = BTreeMap<(String, Option<i64>), (u64, String)>;
+
+fn put(newest: &mut Arrived, key: (String, Option<i64>), version: u64, text: String) {
+    let known = newest.entry(key).or_default();
+    if version >= known.0 {
+        *known = (version, text);
+    }
+}
+
 impl World {
     pub(crate) fn of(names: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -93,24 +103,24 @@ impl World {
         assert_eq!(shipper.lag().unwrap(), 0);
     }
 
-    /// The newest version of every task and fact that arrived.
-    pub(crate) fn arrived(&self) -> BTreeMap<(String, Option<i64>), (u64, String)> {
-        let mut newest: BTreeMap<(String, Option<i64>), (u64, String)> = BTreeMap::new();
-        let mut put = |key, version, text| {
-            let known = newest.entry(key).or_default();
-            if version >= known.0 {
-                *known = (version, text);
-            }
-        };
+    /// The newest version of every task and fact that arrived and was not taken back.
+    pub(crate) fn arrived(&self) -> Arrived {
+        let mut newest = Arrived::new();
         for body in self.server.bodies.lock().unwrap().iter() {
             let shipment: Shipment = serde_json::from_slice(body).unwrap();
+            if let Some(removed) = &shipment.removed {
+                newest.retain(|(task, _), (version, _)| {
+                    !removed.tasks.contains(task) || *version > removed.version
+                });
+            }
             for mut task in shipment.tasks {
                 let version = std::mem::take(&mut task.version);
-                put((task.task.clone(), None), version, serde_json::to_string(&task).unwrap());
+                put(&mut newest, (task.task.clone(), None), version, serde_json::to_string(&task).unwrap());
             }
             for mut fact in shipment.facts {
                 let version = std::mem::take(&mut fact.version);
-                put((fact.task.clone(), Some(fact.fact)), version, serde_json::to_string(&fact).unwrap());
+                let text = serde_json::to_string(&fact).unwrap();
+                put(&mut newest, (fact.task.clone(), Some(fact.fact)), version, text);
             }
         }
         newest

@@ -763,6 +763,7 @@ export interface components {
              * @description The newest place in the order of delivery.
              */
             seq: number;
+            ship?: null | components["schemas"]["ShipHealth"];
             /** @description Where facts come from. */
             sources: components["schemas"]["SourceHealth"][];
             /** @description The spool. */
@@ -1640,6 +1641,18 @@ export interface components {
             timeZone: string;
             /** @description The version of the server. */
             version: string;
+        };
+        /** @description How far the way to a team's server is gone. */
+        ShipHealth: {
+            /**
+             * Format: int64
+             * @description Changes that wait to be shipped.
+             */
+            behind: number;
+            /** @description Why nothing is shipped at the moment. */
+            problem?: string | null;
+            /** @description The server. */
+            to: string;
         };
         /** @description A skill over many tasks. */
         SkillStat: {

@@ -18,6 +18,7 @@ use agent_tracer_spool::{Home, Spool, doorbell};
 
 use super::excluded;
 use crate::retention::Kept;
+use crate::shipping::Progress;
 
 /// What the rooms of this process share.
 pub(super) struct Shared {
@@ -33,6 +34,8 @@ pub(super) struct Shared {
     pub(super) acts: Acts,
     /// The rules in force.
     pub(super) book: Arc<Book>,
+    /// How far the way to a team's server is gone.
+    pub(super) shipped: Progress,
 }
 
 impl Shared {
@@ -40,7 +43,7 @@ impl Shared {
         let privacy = Arc::clone(&self.privacy);
         let (spool, clock, intake) =
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
-        let (kept, book) = (self.kept.clone(), Arc::clone(&self.book));
+        let (kept, book, shipped) = (self.kept.clone(), Arc::clone(&self.book), self.shipped.clone());
         let ledger = Arc::clone(&self.ledger);
         Doors {
             team: None,
@@ -55,6 +58,7 @@ impl Shared {
                 let (retention, problem) = kept.look();
                 view.retention = retention;
                 view.posted_bytes = ledger.waiting_bytes();
+                view.ship = shipped.now();
                 view.problems.extend(problem);
                 view.problems.extend(book.problems());
                 view
@@ -225,6 +229,7 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
         posted_bytes: 0,
         import,
         retention: RetentionHealth::default(),
+        ship: None,
         problems,
     }
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use agent_tracer_intake::Note;
-use agent_tracer_server::{Config, ServeError, owner_token, serve};
+use agent_tracer_server::{Config, Proxy, ServeError, owner_token, serve};
 use agent_tracer_team::Team;
 
 use super::explained;
@@ -27,7 +27,7 @@ pub(super) fn run(
 ) -> Result<ExitCode, Failure> {
     let (tracer, named) = environment.home(options.home.as_deref())?;
     home::prepare(&tracer, named.is_none())?;
-    let fleet = fleet(environment, address)?;
+    let fleet = fleet(environment, address, arguments.cluster.as_deref())?;
     let clock = sources::clock();
     let notes = log::to_stderr(Arc::clone(&clock));
     let team = Team::start(fleet, clock).map_err(|error| explained(&error))?;
@@ -36,6 +36,7 @@ pub(super) fn run(
     config.names.clone_from(&arguments.name);
     config.time_zone = environment.time_zone();
     config.limits.catch_up_rows = CATCH_UP_MS;
+    config.proxy = proxy(arguments, environment)?;
     let doors = team.doors(Arc::new(dashboard::file));
     let server = match serve(config.clone(), doors.clone()) {
         Err(ServeError::NoSuchZone(_)) => {
@@ -53,4 +54,31 @@ pub(super) fn run(
     server.stop();
     team.stop();
     Ok(ExitCode::SUCCESS)
+}
+
+/// The fewest characters of a secret that a proxy and the server share.
+const FEWEST: usize = 24;
+
+/// Whom a proxy may name, if one is trusted.
+fn proxy(arguments: &Serve, environment: &Environment) -> Result<Option<Proxy>, Failure> {
+    let Some(header) = &arguments.proxy_header else { return Ok(None) };
+    let is_name = |letter: u8| letter.is_ascii_alphanumeric() || letter == b'-' || letter == b'_';
+    if header.is_empty() || !header.bytes().all(is_name) {
+        return Err(Failure::usage(format!("`{header}` is no name of a header")));
+    }
+    let secret =
+        environment.variable("AGENT_TRACER_PROXY_SECRET").and_then(|secret| secret.into_string().ok());
+    let secret =
+        secret.filter(|secret| secret.len() >= FEWEST && secret.bytes().all(|byte| byte.is_ascii_graphic()));
+    let Some(secret) = secret else {
+        return Err(Failure::usage("`--proxy-header` needs a secret that only the proxy knows").hint(format!(
+            "put {FEWEST} or more random letters into `$AGENT_TRACER_PROXY_SECRET`, and let the proxy send them as `X-Agent-Tracer-Proxy-Secret`"
+        )));
+    };
+    Ok(Some(Proxy {
+        header: header.clone(),
+        secret,
+        from: arguments.proxy_from.clone(),
+        admins: arguments.admin.clone(),
+    }))
 }

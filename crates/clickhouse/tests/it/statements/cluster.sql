@@ -55,6 +55,7 @@ CREATE TABLE IF NOT EXISTS `task_local` ON CLUSTER `tracer`
     `copies` Int64 COMMENT 'responses that count elsewhere' CODEC(T64, ZSTD(1)),
     `client_cost` Nullable(Int64) COMMENT 'what the client says that it cost, in pico-dollars' CODEC(T64, ZSTD(1)),
     `residual` String COMMENT 'what only the client\'s account knows, as JSON; empty: nothing' CODEC(ZSTD(3)),
+    INDEX by_task task TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_last last TYPE minmax GRANULARITY 1,
     INDEX by_parent parent TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1
@@ -144,6 +145,25 @@ COMMENT 'tokens of people and machines; the secrets themselves are nowhere';
 CREATE TABLE IF NOT EXISTS `token` ON CLUSTER `tracer` AS `token_local`
 ENGINE = Distributed(`tracer`, currentDatabase(), `token_local`, cityHash64(owner))
 COMMENT 'tokens of people and machines; the secrets themselves are nowhere';
+
+CREATE TABLE IF NOT EXISTS `visit_local` ON CLUSTER `tracer`
+(
+    `owner` String COMMENT 'whose sessions were read; `*`: a list of everybody\'s' CODEC(ZSTD(3)),
+    `at` Int64 COMMENT 'when, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
+    `reader` String COMMENT 'who read: the name that their token or their proxy gave' CODEC(ZSTD(3)),
+    `task` String COMMENT 'the id of the task; empty: a list' CODEC(ZSTD(3)),
+    `what` LowCardinality(String) COMMENT 'the question, as its path names it',
+    `version` UInt64 COMMENT 'when it was written, in milliseconds since 1970' CODEC(T64, ZSTD(1)),
+    `gone` UInt8 DEFAULT 0 COMMENT '1: deleted',
+    INDEX by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/visit_local', '{replica}', version, gone)
+ORDER BY (owner, at, reader, task, what)
+COMMENT 'who read whose sessions';
+
+CREATE TABLE IF NOT EXISTS `visit` ON CLUSTER `tracer` AS `visit_local`
+ENGINE = Distributed(`tracer`, currentDatabase(), `visit_local`, cityHash64(owner))
+COMMENT 'who read whose sessions';
 
 CREATE OR REPLACE VIEW `session_summaries` ON CLUSTER `tracer` AS
 SELECT

@@ -3,7 +3,7 @@
 //! Tasks and facts are taken from the indexes of their last change, up to one common place, so that whoever goes on from
 //! there misses nothing: a shipment costs what changed, not what the history holds.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -67,6 +67,19 @@ impl Outbox {
         self.store.ask(|conn| Ok(count(health::meta(conn, "rebuilds")?.unwrap_or(0))))
     }
 
+    /// Every task that was purged, by its id, with the moment up to which nothing of it is left.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn purged(&self) -> Answer<BTreeMap<String, i64>> {
+        self.store.ask(|conn| {
+            let mut find = conn.prepare_cached("SELECT task, until FROM tombstone")?;
+            let found =
+                find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?;
+            Ok(found)
+        })
+    }
+
     /// The projects of some tasks, by the tasks' ids. Ids that name no task are left out.
     ///
     /// # Errors
@@ -107,6 +120,7 @@ fn shipment(conn: &Connection, pricer: &dyn Pricer, after: u64, limit: u32) -> A
         tasks: tasks(conn, &mut texts, from, until)?,
         facts: Vec::new(),
         until: u64::try_from(until).unwrap_or(after),
+        removed: None,
     };
     let changed = facts::select(
         conn,

@@ -1,0 +1,153 @@
+//! `agent-tracer team`: what a team forgets, how long it keeps the rest, and who read what.
+//!
+//! Law: nothing goes before it was counted and somebody agreed.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::process::ExitCode;
+
+use agent_tracer_clickhouse::{Fleet, Forget, Rows, VisitFilter};
+use agent_tracer_event::Millis;
+use serde_json::{Map, Value, json};
+
+use super::token::fleet;
+use crate::arguments::{Team, TeamCommand};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::moment;
+use crate::output::Output;
+use crate::reading::json as json_of;
+use crate::shipping::told;
+
+pub(super) fn run(
+    arguments: &Team,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let fleet = fleet(environment, &arguments.store, arguments.cluster.as_deref())?;
+    fleet.migrate().map_err(|error| told(&error))?;
+    match &arguments.command {
+        TeamCommand::Forget { person, project, dry_run, yes, json } => {
+            let what = match (person.clone(), project.clone()) {
+                (owner, Some(project)) => Forget::Project { project, owner },
+                (Some(owner), None) => Forget::Owner(owner),
+                (None, None) => return Err(Failure::usage("nobody says what to forget")),
+            };
+            forget(&fleet, &what, *dry_run, *yes, *json, output)?;
+        }
+        TeamCommand::Retention { days, forever, json } => {
+            if days.is_some() || *forever {
+                fleet.keep_for(*days).map_err(|error| told(&error))?;
+            }
+            let days = fleet.kept_for().map_err(|error| told(&error))?;
+            output.data(&match (json, days) {
+                (true, days) => json_of(&json!({ "days": days }))?,
+                (false, Some(days)) => format!("rows are kept for {days} days after they happened\n"),
+                (false, None) => "everything is kept\n".to_owned(),
+            })?;
+        }
+        TeamCommand::Audit { of, by, since, limit, json } => {
+            let since = since.as_deref().map(|text| moment::parse(text, environment.now())).transpose()?;
+            let filter = VisitFilter {
+                owner: of.clone(),
+                reader: by.clone(),
+                since: since.map(|since| since.0),
+                limit: *limit,
+            };
+            audit(&fleet, &filter, *json, output)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn words(what: &Forget) -> String {
+    match what {
+        Forget::Owner(owner) => format!("everything of `{owner}`"),
+        Forget::Project { project, owner: None } => format!("everything of the project `{project}`"),
+        Forget::Project { project, owner: Some(owner) } => {
+            format!("everything that `{owner}` did in `{project}`")
+        }
+    }
+}
+
+fn forget(
+    fleet: &Fleet,
+    what: &Forget,
+    dry_run: bool,
+    yes: bool,
+    is_json: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let found = fleet.rows_of(what).map_err(|error| told(&error))?;
+    let gone = match (dry_run, found.sum()) {
+        (true, _) | (false, 0) => found,
+        (false, rows) => {
+            if !yes {
+                ask(&format!("{} ({rows} rows)", words(what)))?;
+            }
+            fleet.forget(what).map_err(|error| told(&error))?
+        }
+    };
+    output.data(&if is_json {
+        let tables: Map<String, Value> =
+            gone.0.iter().map(|(table, rows)| ((*table).to_owned(), Value::from(*rows))).collect();
+        json_of(&json!({ "dryRun": dry_run, "rows": tables }))?
+    } else {
+        said(what, dry_run, &gone)
+    })
+}
+
+fn said(what: &Forget, dry_run: bool, gone: &Rows) -> String {
+    let verb = if dry_run { "would forget" } else { "forgot" };
+    let tables: Vec<String> = gone.0.iter().map(|(table, rows)| format!("{rows} in `{table}`")).collect();
+    format!("{verb} {}: {} rows ({})\n", words(what), gone.sum(), tables.join(", "))
+}
+
+fn ask(what: &str) -> Result<(), Failure> {
+    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(Failure::usage(format!("nobody can be asked whether to forget {what}"))
+            .hint("add `--yes` to forget without being asked, or `--dry-run` to only look"));
+    }
+    let fail = |cause: io::Error| Failure::output(&cause);
+    let mut talk = io::stderr().lock();
+    write!(talk, "forget {what} for good? [y/N] ").and_then(|()| talk.flush()).map_err(fail)?;
+    drop(talk);
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer).map_err(fail)?;
+    match matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
+        true => Ok(()),
+        false => Err(Failure::new("nothing was forgotten, because you did not agree")),
+    }
+}
+
+fn audit(fleet: &Fleet, filter: &VisitFilter, is_json: bool, output: &mut Output) -> Result<(), Failure> {
+    let visits = fleet.visits(filter).map_err(|error| told(&error))?;
+    if is_json {
+        let items: Vec<Value> = visits
+            .iter()
+            .map(|visit| {
+                json!({
+                    "at": Millis(visit.at).to_string(),
+                    "reader": visit.reader,
+                    "owner": visit.owner,
+                    "taskId": Some(&visit.task).filter(|task| !task.is_empty()),
+                    "question": visit.what,
+                })
+            })
+            .collect();
+        return output.data(&json_of(&json!({ "items": items }))?);
+    }
+    let lines: String = visits
+        .iter()
+        .map(|visit| {
+            format!(
+                "{}  {} read {}  {}  {}\n",
+                Millis(visit.at),
+                visit.reader,
+                visit.owner,
+                visit.what,
+                visit.task
+            )
+        })
+        .collect();
+    output.data(&lines)
+}

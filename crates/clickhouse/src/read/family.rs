@@ -1,0 +1,168 @@
+//! A task with those below it, in as many columns as the question needs: planning a statement costs more with every
+//! column, and most questions about a task need few of the task's own.
+
+use std::collections::{HashMap, HashSet};
+
+use agent_tracer_event::{Agent, TaskId};
+use agent_tracer_ledger::project::List;
+use agent_tracer_ledger::project::shown::{About, MOST_STAYS, task_id};
+use agent_tracer_ledger::{Answer, QueryError};
+use clickhouse::{Row, RowOwned, RowRead};
+use serde::Deserialize;
+
+use super::task::parsed;
+use super::{Key, Reader, columns, keys_in};
+use crate::fleet::literal;
+use crate::write::TaskLine;
+
+/// More descendants than this are not shown.
+const MOST_DESCENDANTS: usize = 5_000;
+
+/// Deeper than this no tree is followed.
+const DEEPEST: u32 = 64;
+
+/// A row of `task`, in some of its columns.
+pub(crate) trait Kin: RowOwned + RowRead {
+    /// Which task it is.
+    fn key(&self) -> Key;
+}
+
+/// What the rows of a task need to know of it.
+#[derive(Clone, Debug, Row, Deserialize)]
+pub(crate) struct Member {
+    owner: String,
+    pub(crate) task: String,
+    agent: String,
+    session: String,
+    pub(crate) agent_type: String,
+    background: u8,
+    pub(crate) title: String,
+    pub(crate) started: i64,
+    pub(crate) last: i64,
+    pub(crate) events: i64,
+}
+
+impl Kin for Member {
+    fn key(&self) -> Key {
+        Key { owner: self.owner.clone(), task: self.task.clone() }
+    }
+}
+
+impl Kin for TaskLine {
+    fn key(&self) -> Key {
+        Key { owner: self.owner.clone(), task: self.task.clone() }
+    }
+}
+
+impl From<&TaskLine> for Member {
+    fn from(line: &TaskLine) -> Self {
+        Self {
+            owner: line.owner.clone(),
+            task: line.task.clone(),
+            agent: line.agent.clone(),
+            session: line.session.clone(),
+            agent_type: line.agent_type.clone(),
+            background: line.background,
+            title: line.title.clone(),
+            started: line.started,
+            last: line.last,
+            events: line.events,
+        }
+    }
+}
+
+/// When a process of a task began, and whether it went on with what was there.
+#[derive(Row, Deserialize)]
+struct Began {
+    owner: String,
+    task: String,
+    occurred: i64,
+    resumes: u8,
+}
+
+impl Reader {
+    /// Tasks; `rest` begins behind the table.
+    pub(crate) fn kin<T: Kin>(&self, rest: &str) -> Answer<Vec<T>> {
+        self.rows(&format!("SELECT {} FROM task FINAL {rest}", columns::<T>()))
+    }
+
+    /// The task with this id. If two owners have one, it is the first owner's.
+    pub(crate) fn one<T: Kin>(&self, id: &TaskId) -> Answer<T> {
+        let rest =
+            format!("WHERE {} AND task = {} ORDER BY owner LIMIT 1", self.mine(), literal(id.as_str()));
+        self.kin(&rest)?.pop().ok_or(QueryError::NotFound)
+    }
+
+    /// Whose a task is.
+    ///
+    /// # Errors
+    /// If there is no such task, or the database cannot answer.
+    pub fn owner_of(&self, id: &TaskId) -> Answer<String> {
+        Ok(self.one::<Member>(id)?.owner)
+    }
+
+    /// These tasks and all their descendants, parents before children.
+    pub(crate) fn families<T: Kin>(&self, roots: Vec<T>) -> Answer<Vec<T>> {
+        let mut seen: HashSet<Key> = roots.iter().map(Kin::key).collect();
+        let mut next: Vec<Key> = roots.iter().map(Kin::key).collect();
+        let mut all = roots;
+        for _ in 0..DEEPEST {
+            if next.is_empty() || all.len() >= MOST_DESCENDANTS {
+                break;
+            }
+            let children: Vec<T> = self
+                .kin(&format!("WHERE (owner, parent) IN {} ORDER BY owner, started, task", keys_in(&next)))?;
+            // A ring of parents, which only wrong guesses could make, is walked once.
+            let children: Vec<T> = children.into_iter().filter(|child| seen.insert(child.key())).collect();
+            next = children.iter().map(Kin::key).collect();
+            all.extend(children);
+        }
+        Ok(all)
+    }
+
+    /// A task and all its descendants, if they are wanted.
+    pub(crate) fn family<T: Kin>(&self, id: &TaskId, with_subagents: bool) -> Answer<Vec<T>> {
+        let root = self.one(id)?;
+        if with_subagents { self.families(vec![root]) } else { Ok(vec![root]) }
+    }
+
+    /// What the rows of each of these tasks have in common.
+    pub(crate) fn abouts(&self, members: &[Member]) -> Answer<HashMap<Key, About>> {
+        let keys: Vec<Key> = members.iter().map(Kin::key).collect();
+        if keys.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let starts = self.rows::<Began>(&format!(
+            "SELECT owner, task, occurred, if(JSONHas(derived, 'sessionSource'), JSONExtractString(derived, 'sessionSource'), \
+             JSONExtractString(data, 'm', 'sessionSource')) = 'resume' AS resumes FROM fact FINAL \
+             WHERE (owner, task) IN {} AND list = {} ORDER BY owner, task, occurred LIMIT {MOST_STAYS} BY owner, task",
+            keys_in(&keys),
+            List::SessionStart.code()
+        ))?;
+        let mut resumed: HashMap<Key, Vec<i64>> = HashMap::new();
+        for start in starts.into_iter().filter(|start| start.resumes == 1) {
+            let key = Key { owner: start.owner, task: start.task };
+            resumed.entry(key).or_default().push(start.occurred);
+        }
+        let about = |member: &Member| {
+            let key = member.key();
+            let mut resumed = resumed.get(&key).cloned().unwrap_or_default();
+            resumed.retain(|at| *at > member.started);
+            let about = About {
+                uid: task_id(&member.task),
+                agent: parsed(&member.agent).unwrap_or(Agent::ClaudeCode),
+                session: member.session.clone(),
+                agent_type: member.agent_type.clone(),
+                background: member.background == 1,
+                resumed,
+            };
+            (key, about)
+        };
+        Ok(members.iter().map(about).collect())
+    }
+
+    /// The same for one task.
+    pub(crate) fn about(&self, member: &Member) -> Answer<About> {
+        self.abouts(std::slice::from_ref(member))?.remove(&member.key()).ok_or(QueryError::NotFound)
+    }
+}

@@ -1,0 +1,59 @@
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_task task TYPE bloom_filter(0.001) GRANULARITY 1;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_last last TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_occurred occurred TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_arrived arrived TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `visit` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task` MODIFY TTL toDateTime(least(greatest(intDiv(last, 1000), 0), 4000000000)) + toIntervalDay(90);
+
+ALTER TABLE `fact` MODIFY TTL toDateTime(least(greatest(intDiv(occurred, 1000), 0), 4000000000)) + toIntervalDay(90);
+
+ALTER TABLE `visit` MODIFY TTL toDateTime(least(greatest(intDiv(at, 1000), 0), 4000000000)) + toIntervalDay(90);
+
+ALTER TABLE `task` REMOVE TTL;
+
+ALTER TABLE `fact` REMOVE TTL;
+
+ALTER TABLE `visit` REMOVE TTL;
+
+ALTER TABLE `fact` DELETE WHERE owner = 'ann' SETTINGS mutations_sync = 2;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_task task TYPE bloom_filter(0.001) GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_last last TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_occurred occurred TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_arrived arrived TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(last, 1000), 0), 4000000000)) + toIntervalDay(90);
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(occurred, 1000), 0), 4000000000)) + toIntervalDay(90);
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(at, 1000), 0), 4000000000)) + toIntervalDay(90);
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` REMOVE TTL;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` REMOVE TTL;
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` REMOVE TTL;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` DELETE WHERE owner = 'ann' SETTINGS mutations_sync = 2;

@@ -1,0 +1,119 @@
+//! People whom a proxy in front of the server has let in: it names them in a header.
+//!
+//! Law: a name counts only with proof that the proxy wrote it, the secret that both know, and only from an address that
+//! the proxy has. Whoever else sends the header is refused, not ignored, so that a proxy that forgets the secret is
+//! noticed. A token beats a name.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, StatusCode};
+
+use super::secret::Secret;
+use super::{Peer, Shown};
+use crate::config::{Proxy, Scope};
+use crate::problem::Problem;
+
+/// The header with the secret that the proxy and the server share.
+pub(crate) const SECRET_HEADER: &str = "x-agent-tracer-proxy-secret";
+
+/// A name is no longer than this.
+const LONGEST_NAME: usize = 256;
+
+pub(super) struct Trusted {
+    header: String,
+    secret: Secret,
+    from: Vec<IpAddr>,
+    admins: Vec<String>,
+}
+
+impl Trusted {
+    pub(super) fn new(proxy: &Proxy) -> Self {
+        Self {
+            header: proxy.header.to_ascii_lowercase(),
+            secret: Secret::new(&proxy.secret),
+            from: proxy.from.clone(),
+            admins: proxy.admins.clone(),
+        }
+    }
+
+    /// Whom the proxy names; none if it names nobody.
+    pub(super) fn named(&self, headers: &HeaderMap, peer: Peer) -> Result<Option<Shown>, Problem> {
+        let mut names = headers.get_all(&self.header).iter();
+        let Some(name) = names.next() else { return Ok(None) };
+        let refused = |why: &str| Err(Problem::new(StatusCode::UNAUTHORIZED, why.to_owned()));
+        let shown = headers.get(SECRET_HEADER).and_then(|secret| secret.to_str().ok()).unwrap_or_default();
+        if !self.secret.is(shown) {
+            return refused("a name in a header counts only with the secret of the proxy");
+        }
+        let address = peer.address.ip().to_canonical();
+        if !self.from.is_empty() && !self.from.contains(&address) {
+            return refused("the proxy does not have this address");
+        }
+        // Two names could mean that somebody put one before the proxy put the other.
+        if names.next().is_some() {
+            return refused("the proxy names more than one person");
+        }
+        let name = name.to_str().map(str::trim).unwrap_or_default();
+        if name.is_empty() || name.len() > LONGEST_NAME {
+            return refused("the proxy names nobody");
+        }
+        let is_admin = self.admins.iter().any(|admin| admin == name);
+        let scope = if is_admin { Scope::Owner } else { Scope::Read };
+        Ok(Some(Shown { scope, owner: Some(Arc::from(name)) }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn trusted(from: &[&str]) -> Trusted {
+        Trusted::new(&Proxy {
+            header: "X-Forwarded-User".to_owned(),
+            secret: "s".repeat(40),
+            from: from.iter().map(|address| address.parse().unwrap()).collect(),
+            admins: vec!["root".to_owned()],
+        })
+    }
+
+    fn asked(trusted: &Trusted, headers: &[(&str, &str)], from: &str) -> Result<Option<Shown>, StatusCode> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(HeaderName::try_from(*name).unwrap(), HeaderValue::from_str(value).unwrap());
+        }
+        let peer = Peer { address: from.parse().unwrap(), owner: None };
+        trusted.named(&map, peer).map_err(|problem| problem.code())
+    }
+
+    #[test]
+    fn a_name_counts_with_the_secret_and_from_the_address_of_the_proxy() {
+        let secret = "s".repeat(40);
+        let good = [("x-forwarded-user", "ann"), (SECRET_HEADER, secret.as_str())];
+        let trusted = trusted(&["10.0.0.5"]);
+        let ann = asked(&trusted, &good, "10.0.0.5:900").unwrap().unwrap();
+        assert_eq!((ann.scope, ann.owner.as_deref()), (Scope::Read, Some("ann")));
+        assert!(asked(&trusted, &good, "[::ffff:10.0.0.5]:900").unwrap().is_some());
+        let root = [("x-forwarded-user", "root"), (SECRET_HEADER, secret.as_str())];
+        assert_eq!(asked(&trusted, &root, "10.0.0.5:900").unwrap().unwrap().scope, Scope::Owner);
+        assert_eq!(asked(&trusted, &[], "10.0.0.9:1"), Ok(None), "nobody is named");
+        for (headers, from) in [
+            (&good[..], "10.0.0.6:900"),
+            (&good[..1], "10.0.0.5:900"),
+            (&[("x-forwarded-user", "ann"), (SECRET_HEADER, "guess")][..], "10.0.0.5:900"),
+            (&[("x-forwarded-user", " "), (SECRET_HEADER, secret.as_str())][..], "10.0.0.5:900"),
+            (
+                &[
+                    ("x-forwarded-user", "ann"),
+                    ("x-forwarded-user", "root"),
+                    (SECRET_HEADER, secret.as_str()),
+                ][..],
+                "10.0.0.5:900",
+            ),
+        ] {
+            assert_eq!(asked(&trusted, headers, from), Err(StatusCode::UNAUTHORIZED), "{headers:?} {from}");
+        }
+    }
+}
