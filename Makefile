@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-guard bench-shell bench-scan bench-ui bench-store bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-fuzz test-gate prices
+.PHONY: bench-hook bench-guard bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-deploy test-fuzz test-gate prices
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,7 +52,7 @@ check: ## The fast loop: format, lints with warnings denied, docs, unit tests
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace --lib --bins --quiet
 
-test: build test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-fuzz test-gate ## Every test there is
+test: build test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-deploy test-fuzz test-gate ## Every test there is
 	@echo "all tests passed"
 
 test-rust:
@@ -79,6 +79,10 @@ test-clickhouse: ## Both stores answer alike, on the real engine of ClickHouse
 	  $(CARGO) test -p agent-tracer-clickhouse -p agent-tracer-team --features agent-tracer-clickhouse/engine,agent-tracer-team/engine
 	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse \
 	  $(CARGO) test -p agent-tracer-cli --features engine --test it fleet
+
+test-deploy: ## Lints the files for containers, Kubernetes and systemd
+	@scripts/need-schemathesis target/tools/deploy tests/deploy/requirements.txt
+	tests/deploy/check target/tools/deploy
 
 test-fuzz:
 	$(CARGO) run --quiet --release -p agent-tracer-fuzz -- all --seconds $(FUZZ_SECONDS) --corpus fixtures
@@ -123,6 +127,16 @@ bench-guard: build ## What a decision of rules makes an agent wait
 	$(CARGO) run --quiet --release -p agent-tracer-bench-store -- --events $(GUARD_EVENTS) --parts import --keep $(GUARD_KEEP)
 	$(CARGO) run --quiet --release -p agent-tracer-bench-guard -- --hook $(DIST)/agent-tracer-hook \
 	  --server $(DIST)/agent-tracer --home $(GUARD_KEEP)/full --json target/bench-guard.json
+
+# Ten million events take hours and some 30 GB: `make bench-fleet FLEET_EVENTS=10000000`. `FLEET="--store clickhouse://…"`
+# measures a server of yours instead of the engine for tests.
+FLEET_EVENTS ?= 100000
+FLEET ?=
+
+bench-fleet: ## What a team's store costs beside the embedded one
+	@scripts/fetch-clickhouse target/tools/clickhouse
+	$(CARGO) run --quiet --release -p agent-tracer-bench-fleet -- --events $(FLEET_EVENTS) \
+	  --tools target/tools/clickhouse --json target/bench-fleet.json $(FLEET)
 
 bench-usage: ## Tokens against the truth, and the time of it, side by side with ccusage
 	$(CARGO) build --quiet --release -p agent-tracer-cli

@@ -26,8 +26,8 @@ const NOISE_MS: f64 = 2.0;
 
 /// What a question cost, and how many items its answers had in all.
 pub(crate) struct Row {
-    name: &'static str,
-    sample: Sample,
+    pub(crate) name: &'static str,
+    pub(crate) sample: Sample,
     /// The same in processor time, which repeats on a busy machine too.
     cpu: Sample,
     items: usize,

@@ -28,6 +28,11 @@ impl Engine {
 
     /// The same at a port; 0 is any that is free.
     pub(crate) fn start_at(folder: &Path, is_temporary: bool, port: u16) -> Self {
+        Self::start_with(folder, is_temporary, &["--port", &port.to_string()])
+    }
+
+    /// The same with more words for the engine.
+    pub(crate) fn start_with(folder: &Path, is_temporary: bool, words: &[&str]) -> Self {
         let tools = std::env::var_os("AGENT_TRACER_CLICKHOUSE_TOOLS")
             .map_or_else(|| root().join("target/tools/clickhouse"), PathBuf::from);
         let python = tools.join("bin/python");
@@ -38,7 +43,7 @@ impl Engine {
         );
         let mut command = Command::new(python);
         command.arg(root().join("tests/clickhouse/engine")).arg(folder);
-        command.args(["--port", &port.to_string()]);
+        command.args(words);
         if is_temporary {
             command.arg("--temporary");
         }

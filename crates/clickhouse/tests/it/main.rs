@@ -15,4 +15,6 @@ mod letting_go;
 #[cfg(feature = "engine")]
 mod numbers;
 #[cfg(feature = "engine")]
+mod tls;
+#[cfg(feature = "engine")]
 mod writing;
