@@ -1,0 +1,62 @@
+/**
+ * A list that comes page by page, as far as somebody scrolls. What is known stays until the answer to a new question is
+ * there; a page that belongs to an old question is dropped, and a row that comes twice is shown once.
+ */
+import type { Page } from '../api/types';
+import { Resource } from './resource.svelte';
+
+type Ask<T> = (cursor: string | undefined, signal?: AbortSignal) => Promise<Page<T>>;
+
+export class Paged<T> {
+  rows = $state.raw<T[]>([]);
+  /** Where the next page begins; absent at the end. */
+  cursor = $state<string>();
+  readonly first = new Resource<Page<T>>();
+  private readonly id: (row: T) => string;
+  private ask: Ask<T> | undefined;
+  private asking = false;
+
+  constructor(id: (row: T) => string) {
+    this.id = id;
+  }
+
+  /** Asks a question from its beginning. */
+  async load(ask: Ask<T>): Promise<void> {
+    this.ask = ask;
+    await this.first.load((signal) => ask(undefined, signal));
+    if (this.ask !== ask || !this.first.data || this.first.problem) return;
+    this.rows = this.first.data.items;
+    this.cursor = this.first.data.nextCursor;
+  }
+
+  /** Asks for the next page, unless it is on its way or there is none. */
+  async next(): Promise<void> {
+    const { ask, cursor } = this;
+    if (!ask || !cursor || this.asking || this.first.loading) return;
+    this.asking = true;
+    try {
+      const page = await ask(cursor);
+      if (this.ask === ask && this.cursor === cursor) {
+        const known = new Set(this.rows.map(this.id));
+        this.rows = [...this.rows, ...page.items.filter((row) => !known.has(this.id(row)))];
+        this.cursor = page.nextCursor;
+      }
+    } catch {
+      // Scrolling asks again.
+    } finally {
+      this.asking = false;
+    }
+  }
+
+  /** Forgets everything: nothing is asked any more. */
+  reset(): void {
+    this.ask = undefined;
+    this.first.reset();
+    this.rows = [];
+    this.cursor = undefined;
+  }
+
+  cancel(): void {
+    this.first.cancel();
+  }
+}

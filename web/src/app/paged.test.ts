@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Page } from '../api/types';
+import { Paged } from './paged.svelte';
+
+/** Numbers from `from` on, two to a page, up to `end`. */
+const numbers = (end: number, asked: (string | undefined)[] = []) => (cursor?: string): Promise<Page<number>> => {
+  asked.push(cursor);
+  const from = Number(cursor ?? 0);
+  return Promise.resolve({ items: [from, from + 1].filter((n) => n < end), ...(from + 2 < end ? { nextCursor: String(from + 2) } : {}) });
+};
+
+describe('a list that comes page by page', () => {
+  it('grows when more is wanted and stops at its end', async () => {
+    const asked: (string | undefined)[] = [];
+    const list = new Paged<number>(String);
+    await list.load(numbers(3, asked));
+    expect([list.rows, list.cursor]).toEqual([[0, 1], '2']);
+    await list.next();
+    await list.next();
+    expect([list.rows, list.cursor, asked]).toEqual([[0, 1, 2], undefined, [undefined, '2']]);
+  });
+
+  it('shows a row that comes twice once', async () => {
+    const list = new Paged<number>(String);
+    await list.load((cursor) => Promise.resolve(cursor ? { items: [1, 2] } : { items: [0, 1], nextCursor: 'on' }));
+    await list.next();
+    expect(list.rows).toEqual([0, 1, 2]);
+  });
+
+  it('drops a page of an old question, and asks for one page at a time', async () => {
+    const list = new Paged<number>(String);
+    let answer: (page: Page<number>) => void = () => undefined;
+    let late = 0;
+    await list.load((cursor) => (cursor ? ((late += 1), new Promise((resolve) => (answer = resolve))) : Promise.resolve({ items: [0], nextCursor: 'on' })));
+    const waiting = list.next();
+    await list.next();
+    await list.load(numbers(2));
+    answer({ items: [99] });
+    await waiting;
+    expect([list.rows, late]).toEqual([[0, 1], 1]);
+  });
+
+  it('keeps what is known and can go on after a page that failed', async () => {
+    const list = new Paged<number>(String);
+    let broken = true;
+    await list.load((cursor) => (cursor ? (broken ? Promise.reject(new Error('gone')) : Promise.resolve({ items: [1] })) : Promise.resolve({ items: [0], nextCursor: 'on' })));
+    await list.next();
+    expect(list.rows).toEqual([0]);
+    broken = false;
+    await list.next();
+    expect(list.rows).toEqual([0, 1]);
+  });
+
+  it('forgets everything when nothing is asked', async () => {
+    const list = new Paged<number>(String);
+    await list.load(numbers(5));
+    list.reset();
+    await list.next();
+    expect([list.rows, list.cursor]).toEqual([[], undefined]);
+  });
+});
