@@ -4,6 +4,7 @@
 
 mod alerts;
 mod asking;
+mod backup;
 mod context;
 mod demo;
 mod policy;
@@ -17,6 +18,7 @@ pub(crate) use alerts::{Alerts, AlertsCommand};
 pub(crate) use asking::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
+pub(crate) use backup::{Backup, BackupCommand, BackupRestore};
 pub(crate) use context::{Context, ContextCommand, ContextOn, ContextShow};
 pub(crate) use demo::Demo;
 pub(crate) use policy::{
@@ -79,6 +81,7 @@ pub(crate) enum Command {
     Guard(Guard),
     Context(Context),
     Alerts(Alerts),
+    Backup(Backup),
     Rebuild(Rebuild),
     Reread(Reread),
     Retain(Retain),

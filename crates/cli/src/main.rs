@@ -15,6 +15,7 @@ mod figures;
 mod files;
 mod home;
 mod instance;
+mod keeping;
 mod local_time;
 mod log;
 mod moment;

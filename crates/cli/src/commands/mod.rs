@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod alerts;
+mod backup;
 mod completions;
 mod context;
 mod demo;
@@ -61,6 +62,7 @@ pub(crate) fn run(
         Command::Guard(arguments) => guard::run(arguments, options, environment, output),
         Command::Context(arguments) => context::run(arguments, options, environment, output),
         Command::Alerts(arguments) => alerts::run(arguments, options, environment, output),
+        Command::Backup(arguments) => backup::run(arguments, options, environment, output),
         Command::Rebuild(arguments) => rebuild::run(arguments, options, environment, output),
         Command::Reread(arguments) => reread::run(arguments, options, environment, output),
         Command::Retain(arguments) => retain::run(arguments, options, environment, output),

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
+use agent_tracer_compaction::backup;
 use agent_tracer_event::{Agent, Millis, TaskId};
 use agent_tracer_ledger::TaskFilter;
 use agent_tracer_ledger::view::{Page, Task, TreeNode};
@@ -14,10 +15,10 @@ use serde_json::json;
 use crate::arguments::{FormatName, Options, Purge};
 use crate::commands::{export, tasks, tend};
 use crate::environment::Environment;
-use crate::failure::Failure;
+use crate::failure::{Failure, plain};
 use crate::output::Output;
 use crate::reading::{Reading, json as json_of, refused};
-use crate::{moment, sources};
+use crate::{keeping, moment, sources};
 
 /// Tasks that are shown before they go.
 const SHOWN: usize = 10;
@@ -70,9 +71,13 @@ pub(super) fn run(
     }
     ids.extend(chosen.bare.iter().cloned());
     let mut pace = tend::Pace::default();
+    let gone: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
     let done = tended.ledger.purge_with(ids, now, |done| pace.tell("deleted", done, output));
     let done = done.map_err(|error| tend::refused(&error))?;
     tended.ledger.close();
+    // Copies of what went into their compactions go with the tasks.
+    backup::remove(&keeping::folder(&tended.home), |it| gone.contains(&it.task))
+        .map_err(|cause| Failure::new(format!("cannot remove a copy of a compaction: {}", plain(&cause))))?;
     say_what_stays(environment, output)?;
     report(arguments, &chosen, done.tasks, output)
 }

@@ -27,7 +27,7 @@ use crate::failure::Failure;
 use crate::instance::Instance;
 use crate::local_time::LocalTime;
 use crate::output::Output;
-use crate::{alerting, home, log, replaying, retention, shipping, signals, sources, telling};
+use crate::{alerting, home, keeping, log, replaying, retention, shipping, signals, sources, telling};
 
 pub(super) fn run(
     arguments: &Serve,
@@ -59,6 +59,7 @@ pub(super) fn run(
     let telling = telling::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
     let alerting = alerting::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
+    let keeping = keeping::start(&tracer, ledger.store(), roots.clone(), &clock, &notes, &stop_upkeep)?;
     let live = Live::new();
     {
         let (followed, live) = (live.clone(), live.clone());
@@ -123,6 +124,7 @@ pub(super) fn run(
     drop(watching.join());
     drop(telling.join());
     drop(alerting.join());
+    drop(keeping.join());
     drop(shipping.map(std::thread::JoinHandle::join));
     stop(&shared.intake, server, &ledger);
     drop(instance);

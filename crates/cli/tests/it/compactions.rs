@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use crate::serve::Server;
@@ -18,6 +19,66 @@ fn transcript() -> String {
 
 fn json(answer: &str) -> Value {
     serde_json::from_str(answer.split("\r\n\r\n").nth(1).expect("a body")).expect("JSON")
+}
+
+/// Writes the transcript as it was before its compaction, and tells the hook of that. Returns its path and its text.
+fn begin(world: &World) -> (String, String) {
+    let text = transcript();
+    let mark = text.find("{\"parentUuid\":null,\"logicalParentUuid\"").expect("the mark");
+    let file = format!("home/.claude/projects/-home-dev-project/{SESSION}.jsonl");
+    let before = text.get(..mark).expect("a part").to_owned();
+    world.write(&file, &before);
+    let payload = format!(
+        "{{\"session_id\": \"{SESSION}\", \"transcript_path\": \"[W]/{file}\", \"cwd\": \"[W]/project\", \"hook_event_name\": \"PreCompact\", \"trigger\": \"auto\", \"custom_instructions\": null}}"
+    );
+    world.hook("project", "claude", &payload).ended_with(0);
+    world.write(&file, &text);
+    (file, before)
+}
+
+#[test]
+fn a_copy_is_kept_only_where_the_user_wants_one_and_goes_with_its_task() {
+    const FOLDER: &str = "home/.local/share/agent-tracer/backup";
+    let world = World::with_real_hook();
+    let none = world.run(&["backup", "list"]).ended_with(0);
+    assert!(none.stderr.contains("there are no copies"), "{}", none.stderr);
+    world.run(&["backup", "on", "--days", "7"]).ended_with(0);
+    let (_, before) = begin(&world);
+    let mut server = Server::start(&world);
+    server.read_until("kept what goes into a compaction");
+    server.end(Signal::SIGTERM);
+    let list: Value =
+        serde_json::from_str(&world.run(&["backup", "list", "--json"]).ended_with(0).stdout).expect("JSON");
+    let backup = &list["backups"][0];
+    let name = backup["name"].as_str().expect("a name");
+    assert!(name.ends_with("-main.jsonl.zst"), "{name}");
+    assert_eq!(world.mode(&format!("{FOLDER}/{name}")), 0o600);
+    assert_eq!(world.run(&["backup", "restore", name]).ended_with(0).stdout, before);
+    world.run(&["backup", "restore", name, "--to", "[W]/project/back.jsonl"]).ended_with(0);
+    assert_eq!(world.read("project/back.jsonl"), before);
+    world.run(&["backup", "restore", name, "--to", "[W]/project/back.jsonl"]).ended_with(1);
+    for odd in ["../key", "nothing", "/etc/passwd"] {
+        world.run(&["backup", "restore", odd]).ended_with(1);
+        world.run(&["backup", "remove", odd]).ended_with(1);
+    }
+    let task = backup["taskId"].as_str().expect("a task");
+    world.run(&["purge", task, "--yes"]).ended_with(0);
+    assert_eq!(world.names(FOLDER), Vec::<String>::new());
+}
+
+#[test]
+fn nothing_is_copied_unless_it_is_switched_on() {
+    let world = World::with_real_hook();
+    begin(&world);
+    let server = Server::start(&world);
+    let until = Instant::now() + Duration::from_secs(60);
+    while !server.get("/api/v1/tasks").contains(SESSION) {
+        assert!(Instant::now() < until, "the hook's event does not arrive");
+    }
+    drop(server);
+    // A second server looks at everything that the first one left.
+    drop(Server::start(&world).end(Signal::SIGTERM));
+    assert!(!world.exists("home/.local/share/agent-tracer/backup"));
 }
 
 #[test]

@@ -195,3 +195,50 @@ fn odd_files_are_read_to_their_end() {
     }
     assert!(scan(Broken, &ask(Agent::Codex)).is_err());
 }
+
+#[test]
+fn copies_are_whole_named_by_who_compacted_and_kept_within_age_and_room() {
+    use agent_tracer_compaction::backup;
+    use agent_tracer_event::{Millis, TaskKey};
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().join("backup");
+    let task = |key: &TaskKey, kind: &str, agent_type: &str| {
+        serde_json::from_value::<agent_tracer_ledger::view::Task>(json!({
+            "id": key.task_id().to_string(), "title": "x", "kind": kind, "status": "running", "stale": false,
+            "agent": "claude_code", "agentType": agent_type, "agentId": "a1f", "runtimeSessionId": "s",
+            "workspacePath": "/", "startedAt": "2026-11-15T10:00:00.000Z", "lastEventAt": "2026-11-15T10:00:00.000Z",
+            "eventCount": 0, "toolCallCount": 0, "failureCount": 0, "turnCount": 0, "childCount": 0,
+            "usage": usage(), "treeUsage": usage(), "machineId": "m", "project": "/",
+        }))
+        .unwrap()
+    };
+    let main = task(&TaskKey::new(Agent::ClaudeCode, "s"), "primary", "main");
+    let child = task(&TaskKey::subagent(Agent::ClaudeCode, "a1f"), "background", "../Evil type");
+    let text = "{\"type\":\"user\"}\n".repeat(400_000);
+    let keep = |task, at, bytes| backup::keep(&folder, task, Millis(at), text.as_bytes(), bytes).unwrap();
+    let day = 86_400_000;
+    assert!(keep(&main, 10 * day, 6_000_000).is_some());
+    assert!(keep(&main, 10 * day, 6_000_000).is_none(), "it is there already");
+    assert!(keep(&main, 11 * day, text.len() as u64 + 1).is_none(), "the file is shorter than it was");
+    assert!(keep(&child, 12 * day, 100).is_some());
+    let list = backup::list(&folder).unwrap();
+    let names: Vec<&str> = list.iter().map(|it| it.name.split_once("Z-").unwrap().1).collect();
+    assert_eq!(names, ["main.jsonl.zst", "subagent-Eviltype-a1f.jsonl.zst"]);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing half is left");
+    let mut back = String::new();
+    backup::restore(&folder, &list[0].name).unwrap().read_to_string(&mut back).unwrap();
+    assert_eq!(Some(back.as_str()), text.get(..6_000_000));
+    assert!(list[0].bytes < 1_000_000, "{}", list[0].bytes);
+    assert_eq!(backup::retain(&folder, Millis(11 * day), u64::MAX).unwrap(), 1, "one was too old");
+    assert!(keep(&main, 13 * day, 100).is_some());
+    let newest = backup::list(&folder).unwrap().last().unwrap().bytes;
+    assert_eq!(backup::retain(&folder, Millis(0), newest).unwrap(), 1, "the newest finds room");
+    assert_eq!(backup::list(&folder).unwrap().len(), 1);
+    assert_eq!(backup::remove(&folder, |it| it.task == main.id).unwrap(), 1);
+    assert!(backup::restore(&folder, "../x-1Z-main.jsonl.zst").is_err());
+}
+
+fn usage() -> serde_json::Value {
+    json!({"inputTokens": 0, "outputTokens": 0, "cacheReadTokens": 0, "cacheCreationTokens": 0, "costUsd": 0.0,
+        "provenance": {"responses": 0, "unpriced": 0, "copies": 0}})
+}

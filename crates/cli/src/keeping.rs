@@ -1,0 +1,192 @@
+//! Copies of what goes into compactions: the user's `backup.conf`, and the thread of the server that makes them.
+//!
+//! The file has lines of a word and its value: `on`, `days N` (30 unless given), `megabytes N` (1024 unless given). Law:
+//! what is not understood copies nothing and removes nothing.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use agent_tracer_compaction::{backup, file};
+use agent_tracer_event::{Kind, Millis, TaskId};
+use agent_tracer_intake::files::{Root, open};
+use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_ledger::view::Row;
+use agent_tracer_ledger::{QueryError, Store};
+use agent_tracer_spool::Home;
+use serde_json::Value;
+
+use crate::failure::{Failure, plain};
+use crate::files;
+
+/// How often a server looks.
+const EVERY: Duration = Duration::from_secs(5);
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+const ROWS_MAX: u32 = 1000;
+const FILE_BYTES: u64 = 64 << 10;
+
+/// What the user wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub(crate) is_on: bool,
+    pub(crate) days: u32,
+    pub(crate) megabytes: u32,
+}
+
+impl Default for Wanted {
+    fn default() -> Self {
+        Self { is_on: false, days: 30, megabytes: 1024 }
+    }
+}
+
+/// Where the copies are.
+pub(crate) fn folder(home: &Home) -> PathBuf {
+    home.data().join("backup")
+}
+
+/// Where the file is.
+pub(crate) fn path(home: &Home) -> PathBuf {
+    home.config().join("backup.conf")
+}
+
+/// Reads the file; nothing is on if there is none.
+pub(crate) fn read(home: &Home) -> Result<Wanted, Failure> {
+    let path = path(home);
+    if !path.exists() {
+        return Ok(Wanted::default());
+    }
+    let bytes = files::read_capped(&path, FILE_BYTES)?;
+    parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, what)| {
+        Failure::new(format!("cannot read `{}`: line {line}: {what}", path.display()))
+            .hint("mend the line, or run `agent-tracer backup on` or `off`, which writes the file anew")
+    })
+}
+
+fn parse(text: &str) -> Result<Wanted, (usize, String)> {
+    let mut wanted = Wanted::default();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default();
+        let count = |text: &str| match text.parse() {
+            Ok(count @ 1..=1_000_000) => Ok(count),
+            _ => Err((number + 1, format!("`{text}` is not between 1 and 1000000"))),
+        };
+        match line.split_whitespace().collect::<Vec<_>>().as_slice() {
+            [] => {}
+            ["on"] => wanted.is_on = true,
+            ["off"] => wanted.is_on = false,
+            ["days", text] => wanted.days = count(text)?,
+            ["megabytes", text] => wanted.megabytes = count(text)?,
+            [word, ..] => return Err((number + 1, format!("`{word}` is no setting"))),
+        }
+    }
+    Ok(wanted)
+}
+
+/// The file that says this.
+pub(crate) fn write(wanted: Wanted) -> String {
+    let state = if wanted.is_on { "on" } else { "off" };
+    format!(
+        "# Copies of what goes into compactions. See docs/compaction.md.\n{state}\ndays {}\nmegabytes {}\n",
+        wanted.days, wanted.megabytes
+    )
+}
+
+struct Keeping {
+    home: Home,
+    store: Arc<dyn Store>,
+    roots: Vec<Root>,
+    seen: Option<u64>,
+    told: Option<String>,
+}
+
+impl Keeping {
+    fn look(&mut self, now: Millis, notes: &Notes) -> Result<(), String> {
+        let wanted = read(&self.home).map_err(|failure| failure.to_string())?;
+        let newest = self.store.seq().map_err(|error| error.to_string())?;
+        let after = self.seen.replace(newest);
+        let folder = folder(&self.home);
+        let failed = |cause: std::io::Error| format!("cannot keep a copy of a compaction: {}", plain(&cause));
+        if !wanted.is_on && !folder.exists() {
+            return Ok(());
+        }
+        if let Some(mut after) = after.filter(|after| *after < newest) {
+            while wanted.is_on && after < newest {
+                let rows = self.store.changes(after, ROWS_MAX).map_err(|error| error.to_string())?;
+                let Some(last) = rows.last() else { break };
+                after = last.seq.max(after + 1);
+                for row in rows.iter().filter(|row| row.kind == Kind::ContextSaved) {
+                    if let Some(path) = self.keep(row, now).map_err(failed)? {
+                        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                        notes(Note::info(format!("kept what goes into a compaction: {name}")));
+                    }
+                }
+            }
+            backup::remove(&folder, |backup| is_gone(self.store.as_ref(), &backup.task, now))
+                .map_err(failed)?;
+        }
+        let before = Millis(now.0.saturating_sub(i64::from(wanted.days) * DAY_MS));
+        backup::retain(&folder, before, u64::from(wanted.megabytes) << 20).map_err(failed)?;
+        Ok(())
+    }
+
+    /// Copies the file of the task of a row up to where it reached then.
+    fn keep(&self, row: &Row, now: Millis) -> std::io::Result<Option<PathBuf>> {
+        let bytes = row.metadata.get("transcriptBytes").and_then(Value::as_u64);
+        let task = TaskId::parse(&row.task_id).and_then(|id| self.store.task(now, &id).ok());
+        let (Some(bytes), Some(task)) = (bytes, task) else { return Ok(None) };
+        let Some(found) = file::of_task(&self.roots, &task) else { return Ok(None) };
+        let source = open(&found.path, &found.kind)?;
+        backup::keep(&folder(&self.home), &task, row.occurred_at, source, bytes)
+    }
+}
+
+/// Whether a task was purged. A store that cannot answer purged nothing.
+fn is_gone(store: &dyn Store, task: &str, now: Millis) -> bool {
+    TaskId::parse(task).is_some_and(|id| matches!(store.task(now, &id), Err(QueryError::NotFound)))
+}
+
+/// Keeps copies until somebody asks to stop.
+pub(crate) fn start(
+    home: &Home,
+    store: Arc<dyn Store>,
+    roots: Vec<Root>,
+    clock: &Clock,
+    notes: &Notes,
+    stop: &Stop,
+) -> Result<JoinHandle<()>, Failure> {
+    let mut keeping = Keeping { home: home.clone(), store, roots, seen: None, told: None };
+    let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
+    // The first look is over when this returns: what arrives from now on is new.
+    keeping.told = keeping.look(clock(), &notes).err();
+    if let Some(problem) = &keeping.told {
+        notes(Note::warning(problem.clone()));
+    }
+    let work = move || {
+        while !stop.wait(EVERY) {
+            let problem = keeping.look(clock(), &notes).err();
+            if let Some(problem) = problem.as_ref().filter(|problem| keeping.told.as_ref() != Some(*problem))
+            {
+                notes(Note::warning(problem.clone()));
+            }
+            keeping.told = problem;
+        }
+    };
+    let thread = std::thread::Builder::new().name("backup".to_owned()).spawn(work);
+    thread.map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_copied_unless_the_user_says_so() {
+        assert!(!parse("").unwrap().is_on && !parse("# on\ndays 3\n").unwrap().is_on);
+        let all = Wanted { is_on: true, days: 3, megabytes: 9 };
+        assert_eq!(parse(&write(all)), Ok(all));
+        for text in ["\nyes", "\ndays 0", "\nmegabytes -1"] {
+            assert_eq!(parse(text).unwrap_err().0, 2, "{text}");
+        }
+    }
+}
