@@ -52,6 +52,20 @@ fn at_the_lowest_level_no_prompt_answer_or_command_leaves() {
 }
 
 #[test]
+fn at_the_lowest_level_a_decision_still_says_which_rule_and_what_it_came_to() {
+    let world = World::of(&[]);
+    let decided = agent_tracer_testkit::scenario(SCENARIOS[0]).decided();
+    assert!(!decided.is_empty());
+    world.bring(decided);
+    world.ship("level = \"metadata\"");
+    let sent = bytes(&world);
+    for word in ["ruleId", "rule-0", "ruleOutcome", "ruleStatus", "ruleBasis", "answeredBy", "severity"] {
+        assert!(sent.contains(word), "`{word}` did not leave");
+    }
+    assert!(!sent.contains("ruleProject"), "where the rule's project is left");
+}
+
+#[test]
 fn of_a_project_that_is_not_named_nothing_leaves_not_even_an_id() {
     let world = World::of(&SCENARIOS);
     let store = world.ledger.store();
