@@ -103,13 +103,14 @@ struct Keeping {
 impl Keeping {
     fn look(&mut self, now: Millis, notes: &Notes) -> Result<(), String> {
         let wanted = read(&self.home).map_err(|failure| failure.to_string())?;
-        let newest = self.store.seq().map_err(|error| error.to_string())?;
-        let after = self.seen.replace(newest);
         let folder = folder(&self.home);
         let failed = |cause: std::io::Error| format!("cannot keep a copy of a compaction: {}", plain(&cause));
         if !wanted.is_on && !folder.exists() {
+            self.seen = None;
             return Ok(());
         }
+        let newest = self.store.seq().map_err(|error| error.to_string())?;
+        let after = self.seen.replace(newest);
         if let Some(mut after) = after.filter(|after| *after < newest) {
             while wanted.is_on && after < newest {
                 let rows = self.store.changes(after, ROWS_MAX).map_err(|error| error.to_string())?;
