@@ -86,6 +86,23 @@ test('hostile texts are shown and do nothing', async () => {
   await page.close();
 });
 
+test('how far a team\'s server is behind is told where somebody ships to one, and why nothing goes', async () => {
+  const page = await world.page('/tracer');
+  await page.getByRole('heading', { name: 'Spool' }).waitFor();
+  assert.equal(await page.getByRole('region', { name: 'Team' }).count(), 0);
+  await page.route('**/api/v1/health', async (route) => {
+    const answer = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...answer, ship: { to: 'https://team.example:4747', behind: 1234, problem: 'the token was refused' } } });
+  });
+  const team = page.getByRole('region', { name: 'Team' });
+  await team.getByText('https://team.example:4747').waitFor();
+  await team.getByRole('row', { name: /behind 1,234/ }).waitFor();
+  await team.getByText('the token was refused').waitFor();
+  assert.deepEqual(await seriousFaults(page), []);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.close();
+});
+
 test('the keyboard opens the palette and the map of keys', async () => {
   const page = await world.page('/tasks');
   await page.getByText('Search [[web]]').first().waitFor();
