@@ -85,8 +85,15 @@ pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded:
         Err(_) => Known::Damaged,
     };
     let began = Instant::now();
-    let fields = Fields::of(&recorded.payload);
     let project = std::env::var_os("CLAUDE_PROJECT_DIR").unwrap_or_default();
+    // Both agents say where they are before they say the prompt, which is not worth reading where nobody has rules.
+    if let Known::Nothing = table {
+        let cwd = lookup::first_text(&recorded.payload, b"cwd").unwrap_or_default();
+        if !unknown::has_rules(&[project.as_bytes(), &cwd], |_| false) {
+            return 0;
+        }
+    }
+    let fields = Fields::of(&recorded.payload);
     let question = Question {
         agent: match asker {
             Asker::ClaudeCode => b"claude_code",

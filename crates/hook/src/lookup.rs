@@ -46,6 +46,14 @@ pub(crate) fn members(json: &[u8], each: &mut dyn FnMut(&[u8], Range<usize>)) ->
     }
 }
 
+/// The text of the first member of this name. What stands behind it is not looked at: a prompt can be long.
+pub(crate) fn first_text<'a>(json: &'a [u8], name: &[u8]) -> Option<Cow<'a, [u8]>> {
+    let mut cursor = Cursor { json, at: 0 };
+    cursor.enter(name)?;
+    let (begin, end) = cursor.string()?;
+    unescaped(json.get(begin..end)?)
+}
+
 /// The text of a value that is a string.
 pub(crate) fn text(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     unescaped(value.strip_prefix(b"\"")?.strip_suffix(b"\"")?)
@@ -222,6 +230,17 @@ mod tests {
         for broken in [r#""\ud83d""#, r#""\udc00""#, r#""\u12""#, r#""\u12zz""#, r#""\x""#, "7", r#"{"a":1}"#]
         {
             assert_eq!(text(broken.as_bytes()), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn the_first_text_is_found_without_reading_on() {
+        let json = br#"{"a":{"cwd":"/no"},"cwd" : "/c\u00f6","cwd":"/two","cut": "#;
+        assert_eq!(first_text(json, b"cwd").as_deref(), Some("/cö".as_bytes()));
+        for (json, name) in
+            [(&b"{\"cwd\":3}"[..], &b"cwd"[..]), (b"{}", b"cwd"), (b"{\"cwd\":\"/x", b"cwd"), (b"", b"a")]
+        {
+            assert_eq!(first_text(json, name), None, "{}", String::from_utf8_lossy(json));
         }
     }
 

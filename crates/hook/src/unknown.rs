@@ -1,24 +1,51 @@
 //! Whether an agent works in a project that has rules of which nobody knows yet.
 
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use agent_tracer_policy_table::PROJECT_FILE;
+use nix::unistd::{AccessFlags, access};
 
 /// Looks for the rules of the project that the agent names, else of where it works: in the nearest folder above that has
 /// any, or that is the root of a repository. Says whether there are some that `is_known` does not know.
+///
+/// Every prompt pays for this, so that paths are put together in one place and only asked for, not taken apart.
 pub(crate) fn has_rules(directories: &[&[u8]], is_known: impl Fn(&Path) -> bool) -> bool {
     let Some(folder) = directories.iter().find(|folder| folder.starts_with(b"/")) else { return false };
-    for root in Path::new(OsStr::from_bytes(folder)).ancestors() {
-        if root.join(PROJECT_FILE).exists() {
-            return !is_known(root);
-        }
-        if root.join(".git").exists() {
-            return false;
-        }
+    let mut path = Vec::with_capacity(folder.len() + PROJECT_FILE.len() + 2);
+    // Most have no rules anywhere above: only where there are some does it matter where repositories begin.
+    let Some(root) = above(folder).find(|root| is_there(&mut path, root, PROJECT_FILE.as_bytes())) else {
+        return false;
+    };
+    let mut nearer = above(folder).take_while(|folder| folder.len() > root.len());
+    if nearer.any(|folder| is_there(&mut path, folder, b".git")) {
+        return false;
     }
-    false
+    !is_known(Path::new(OsStr::from_bytes(if root.is_empty() { b"/" } else { root })))
+}
+
+/// A folder and all above it, without the slash at their end; the last is empty.
+fn above(folder: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::successors(Some(trimmed(folder)), |folder: &&[u8]| {
+        let end = folder.iter().rposition(|byte| *byte == b'/')?;
+        folder.get(..end).map(trimmed)
+    })
+}
+
+fn trimmed(mut folder: &[u8]) -> &[u8] {
+    while let [above @ .., b'/'] = folder {
+        folder = above;
+    }
+    folder
+}
+
+fn is_there(path: &mut Vec<u8>, root: &[u8], name: &[u8]) -> bool {
+    path.clear();
+    for part in [root, b"/", name, b"\0"] {
+        path.extend_from_slice(part);
+    }
+    CStr::from_bytes_with_nul(path).is_ok_and(|path| access(path, AccessFlags::F_OK).is_ok())
 }
 
 #[cfg(test)]
