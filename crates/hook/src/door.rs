@@ -84,15 +84,17 @@ pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded:
         Ok(Some(bytes)) => Table::open(bytes).map_or(Known::Damaged, Known::Table),
         Err(_) => Known::Damaged,
     };
-    let began = Instant::now();
     let project = std::env::var_os("CLAUDE_PROJECT_DIR").unwrap_or_default();
     // Both agents say where they are before they say the prompt, which is not worth reading where nobody has rules.
     if let Known::Nothing = table {
-        let cwd = lookup::first_text(&recorded.payload, b"cwd").unwrap_or_default();
+        let is_named = project.as_bytes().starts_with(b"/");
+        let cwd = if is_named { None } else { lookup::first_text(&recorded.payload, b"cwd") };
+        let cwd = cwd.unwrap_or_default();
         if !unknown::has_rules(&[project.as_bytes(), &cwd], |_| false) {
             return 0;
         }
     }
+    let began = Instant::now();
     let fields = Fields::of(&recorded.payload);
     let question = Question {
         agent: match asker {
