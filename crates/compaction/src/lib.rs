@@ -1,6 +1,6 @@
 //! What went into a compaction and what came out, read from the agent's own file when somebody asks.
 //!
-//! [`file`] finds the file of a task, [`scan`] reads it, [`view`] is what is answered. Nothing is copied and nothing is
+//! [`mod@file`] finds the file of a task, [`mod@scan`] reads it, [`view`] is what is answered. Nothing is copied and nothing is
 //! kept, unless the user wants a [`backup`]. What the hook saw when a compaction began, the length of the file and the hash of it up to there, is held
 //! against the file as it is now.
 //!
