@@ -21,7 +21,7 @@ const MAGIC: &[u8; 8] = b"AgTrJrn1";
 pub(super) const HEAD: u64 = 24;
 
 /// Bytes that are read at once, if no record is longer.
-const READ: usize = 1 << 20;
+const READ: usize = 4 << 20;
 
 /// A place in the journal: everything before it is folded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,10 +137,11 @@ impl JournalFile {
         Ok(Self { file: self.file.try_clone()?, number: self.number, end: self.end })
     }
 
-    /// Reads some records from this place on, up to another: at most so many, and not much more than a megabyte.
+    /// Reads some records from this place on, up to another: at most so many, and not much more than four megabytes.
     pub(super) fn read(&self, from: u64, until: u64, most: usize) -> io::Result<Part> {
         let mut part = Part { end: from, ..Part::default() };
-        let mut bytes = self.bytes(from, READ)?;
+        let there = usize::try_from(until.saturating_sub(from)).unwrap_or(usize::MAX);
+        let mut bytes = self.bytes(from, READ.min(there))?;
         let mut at = 0;
         while part.observed.len() + part.unknown.len() < most && from + (at as u64) < until {
             match record::find(bytes.get(at..).unwrap_or_default(), self.number) {

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use agent_tracer_event::Outcome;
 use xxhash_rust::xxh3::xxh3_128;
@@ -39,6 +40,15 @@ const LONGEST: u64 = 1 << 30;
 /// A file that is shorter is not worth using anew.
 const WORTH_USING_ANEW: u64 = 1 << 20;
 
+/// For so long after it was last used, the journal is where posts go: whoever posts now is not the only one.
+const LATELY: Duration = Duration::from_millis(50);
+
+/// What waits is folded when it has waited for this long,
+const OLD: Duration = Duration::from_millis(8);
+
+/// or is this much: one transaction for many costs little more than one for few.
+const MANY_BYTES: u64 = 1 << 20;
+
 /// Told what became of a batch.
 pub(crate) type Done = Box<dyn FnOnce(io::Result<Receipt>) + Send>;
 
@@ -55,8 +65,12 @@ enum Job {
 }
 
 /// What the two threads know of each other.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
+    /// When this process opened the journal; other moments are counted from it.
+    opened: Instant,
+    /// When something was last written down, in milliseconds; none yet if it is the greatest number.
+    used: AtomicU64,
     number: AtomicU64,
     /// Everything before is on disk.
     end: AtomicU64,
@@ -71,6 +85,30 @@ struct Shared {
 }
 
 impl Shared {
+    fn new(file: &JournalFile, folded: u64) -> Self {
+        Self {
+            opened: Instant::now(),
+            used: AtomicU64::new(u64::MAX),
+            number: AtomicU64::new(file.number),
+            end: AtomicU64::new(file.end),
+            folded: AtomicU64::new(folded),
+            is_rung: AtomicBool::default(),
+            is_broken: AtomicBool::default(),
+            names: Mutex::default(),
+        }
+    }
+
+    fn note_use(&self) {
+        let now = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
+        self.used.store(now, Ordering::SeqCst);
+    }
+
+    fn was_used_lately(&self) -> bool {
+        let used = self.used.load(Ordering::SeqCst);
+        let until = Duration::from_millis(used).saturating_add(LATELY);
+        used != u64::MAX && self.opened.elapsed() < until
+    }
+
     fn waiting(&self) -> u64 {
         // The end is asked first: it never comes before what is folded.
         let folded = self.folded.load(Ordering::SeqCst);
@@ -98,6 +136,8 @@ pub(crate) struct Waiting {
     file: JournalFile,
     shared: Arc<Shared>,
     jobs: SyncSender<Job>,
+    /// When the writer first saw what waits now.
+    since: Option<Instant>,
 }
 
 /// A place up to which something was promised; see [`Journal::promise`].
@@ -115,10 +155,7 @@ impl Journal {
         let file = JournalFile::open(path, folded)?;
         let reader = file.reader()?;
         let from = if file.number == folded.number { folded.offset.max(file::HEAD) } else { file::HEAD };
-        let shared = Arc::new(Shared::default());
-        shared.number.store(file.number, Ordering::SeqCst);
-        shared.folded.store(from, Ordering::SeqCst);
-        shared.end.store(file.end, Ordering::SeqCst);
+        let shared = Arc::new(Shared::new(&file, from));
         let mut at = from;
         while at < file.end {
             let part = file.read(at, file.end, usize::MAX)?;
@@ -133,13 +170,13 @@ impl Journal {
         let thread = std::thread::Builder::new()
             .name("ledger-journal".to_owned())
             .spawn(move || desk.run(&waiting))?;
-        let writer = Waiting { file: reader, shared: Arc::clone(&shared), jobs: jobs.clone() };
+        let writer = Waiting { file: reader, shared: Arc::clone(&shared), jobs: jobs.clone(), since: None };
         Ok((Self { jobs, shared, thread: Mutex::new(Some(thread)) }, writer))
     }
 
-    /// Whether something waits to be folded.
-    pub(crate) fn is_behind(&self) -> bool {
-        self.shared.waiting() > 0
+    /// Whether something waits to be folded, or did a moment ago.
+    pub(crate) fn is_in_use(&self) -> bool {
+        self.shared.waiting() > 0 || self.shared.was_used_lately()
     }
 
     /// Bytes that wait to be folded.
@@ -195,6 +232,17 @@ impl Waiting {
         self.shared.waiting() > 0
     }
 
+    /// How long what waits may wait for more of it: not at all once it is much or old. None if nothing waits.
+    pub(crate) fn patience(&mut self) -> Option<Duration> {
+        if !self.is_behind() {
+            self.since = None;
+            return None;
+        }
+        let waited = self.since.get_or_insert_with(Instant::now).elapsed();
+        let is_much = self.shared.waiting() >= MANY_BYTES;
+        Some(if is_much { Duration::ZERO } else { OLD.saturating_sub(waited) })
+    }
+
     /// The next records that wait, at most so many.
     pub(crate) fn read(&self, most: usize) -> io::Result<Part> {
         let until = self.shared.end.load(Ordering::SeqCst);
@@ -214,7 +262,7 @@ impl Waiting {
     }
 
     /// Notes that everything up to here is folded: these were.
-    pub(crate) fn folded<'a>(&self, offset: u64, names: impl Iterator<Item = &'a str>) {
+    pub(crate) fn folded<'a>(&mut self, offset: u64, names: impl Iterator<Item = &'a str>) {
         // Now that they are in the store, they are found there.
         let mut waiting = self.shared.names();
         for name in names {
@@ -222,6 +270,7 @@ impl Waiting {
         }
         drop(waiting);
         self.shared.folded.store(offset, Ordering::SeqCst);
+        self.since = None;
         let is_done = self.shared.waiting() == 0;
         if is_done && offset >= WORTH_USING_ANEW {
             self.jobs.try_send(Job::UseAnew { leave_nothing: false, done: None }).ok();
@@ -314,6 +363,7 @@ impl Desk {
             Ok(()) => {
                 self.shared.names().extend(group.iter().flat_map(|((_, names), _)| names));
                 self.shared.end.store(self.file.end, Ordering::SeqCst);
+                self.shared.note_use();
                 if !self.shared.is_rung.swap(true, Ordering::SeqCst) {
                     (self.ring)();
                 }

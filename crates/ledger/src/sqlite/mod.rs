@@ -258,7 +258,7 @@ impl Ledger {
         done: impl FnOnce(Result<Receipt, AppendError>) + Send + 'static,
     ) -> Result<(), Full> {
         let stands_alone = batch.cursors.is_empty() && batch.skipped == 0 && !batch.reread;
-        let is_busy = self.unanswered.load(Ordering::SeqCst) > 0 || self.journal.is_behind();
+        let is_busy = self.unanswered.load(Ordering::SeqCst) > 0 || self.journal.is_in_use();
         if !(stands_alone && is_busy && self.journal.has_room()) {
             return self.submit(batch, done);
         }

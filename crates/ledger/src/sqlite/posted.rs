@@ -14,7 +14,7 @@ use crate::journal::{Part, Place};
 use crate::observed::{Batch, Observed};
 
 /// Observations that are folded in one transaction: whoever comes then waits for them.
-const PART: usize = 1_024;
+const PART: usize = 2_048;
 
 /// Where the ledger notes how far it has folded the journal.
 const NUMBER: &str = "journal";

@@ -118,11 +118,11 @@ impl Writer {
         let mut behind = Behind::default();
         let mut is_stuck = false;
         loop {
-            let is_posted = self.waiting.is_behind();
-            let patience = match (is_posted, is_stuck) {
-                (true, false) => Some(Duration::ZERO),
-                (true, true) => Some(TRY_AGAIN),
-                (false, _) => behind.patience(),
+            let posted = self.waiting.patience();
+            let is_posted = posted.is_some();
+            let patience = match posted {
+                Some(patience) => Some(if is_stuck { TRY_AGAIN } else { patience }),
+                None => behind.patience(),
             };
             let job = match patience {
                 None => jobs.recv().ok(),
@@ -160,7 +160,7 @@ impl Writer {
                         Some(Job::Append(..) | Job::Posted) | None => {}
                     }
                     // Whoever never pauses does not keep the journal waiting.
-                    if self.waiting.is_behind() && !is_stuck {
+                    if self.waiting.patience() == Some(Duration::ZERO) && !is_stuck {
                         is_stuck = !self.fold_posted();
                     }
                     if behind.is_starved() {
