@@ -20,7 +20,7 @@ const nextFrame = (page) => page.evaluate(() => new Promise((done) => requestAni
 
 /** Opens a page whose answers come one by one, the last one asked for first, and says what moved. */
 async function jumps(path, viewport) {
-  const page = await world.page('/health', { viewport });
+  const page = await world.page('/settings', { viewport });
   await page.addInitScript(() => {
     globalThis.jumps = [];
     const name = (node) => (node instanceof Element ? node : node?.parentElement)?.outerHTML.slice(0, 100) ?? 'a node that is gone';
