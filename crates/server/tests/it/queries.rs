@@ -29,7 +29,7 @@ fn every_question_of_the_document_is_answered() {
         let path = format!("{}?{}", path.replace("{id}", &task.id), required.join("&"));
         let answer = world.get(&path);
         // The fake has no events, no summaries and no files of agents; that it was asked is what counts.
-        let absent = ["/events/", "/summary", "/compaction-items"].iter().any(|part| path.contains(part));
+        let absent = ["/events/", "/summary", "/compaction"].iter().any(|part| path.contains(part));
         let expected = if absent { 404 } else { 200 };
         assert_eq!(answer.status, expected, "{path} {}", answer.text());
         if expected == 200 {
