@@ -51,22 +51,7 @@ impl Connection {
             body.len()
         );
         self.exchange(&[head.as_bytes(), body.as_bytes()].concat())
-            .map(|(status, _)| status)
             .map_err(|error| format!("lost the server: {error}"))
-    }
-
-    /// Asks; gives the answer.
-    pub(crate) fn get(&mut self, path: &str) -> Result<String, String> {
-        let head = format!(
-            "GET {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
-            self.host, self.token
-        );
-        let (status, body) =
-            self.exchange(head.as_bytes()).map_err(|error| format!("lost the server: {error}"))?;
-        if status != 200 {
-            return Err(format!("`{path}` was answered with {status}"));
-        }
-        Ok(String::from_utf8_lossy(&body).into_owned())
     }
 
     /// Begins to follow the stream; gives the reader behind the headers.
@@ -82,7 +67,7 @@ impl Connection {
         Ok(self.reader)
     }
 
-    fn exchange(&mut self, request: &[u8]) -> std::io::Result<(u16, Vec<u8>)> {
+    fn exchange(&mut self, request: &[u8]) -> std::io::Result<u16> {
         self.reader.get_mut().write_all(request)?;
         let mut line = String::new();
         self.reader.read_line(&mut line)?;
@@ -101,7 +86,7 @@ impl Connection {
         }
         let mut body = vec![0; length];
         self.reader.read_exact(&mut body)?;
-        Ok((status, body))
+        Ok(status)
     }
 }
 
@@ -136,6 +121,7 @@ struct Rate {
 }
 
 fn post(server: &Server, connections: usize, at_once: u64, numbers: &Arc<AtomicU64>) -> Result<Rate, String> {
+    let known = counted(server)?;
     let (begun, before) = (Instant::now(), Busy::of(server.pid(), ""));
     let workers: Vec<_> = (0..connections)
         .map(|worker| {
@@ -170,26 +156,33 @@ fn post(server: &Server, connections: usize, at_once: u64, numbers: &Arc<AtomicU
         refused += others;
     }
     let per_second = taken as f64 / begun.elapsed().as_secs_f64();
-    settle(server)?;
+    settle(server, known + taken)?;
     let folded_per_second = taken as f64 / begun.elapsed().as_secs_f64();
     let cpu_us = Busy::of(server.pid(), "").since(&before) * 1e3 / taken.max(1) as f64;
     Ok(Rate { connections, at_once, per_second, times, refused, cpu_us, folded_per_second })
 }
 
-/// Waits until everything that was acknowledged is folded.
-fn settle(server: &Server) -> Result<(), String> {
-    const NAME: &str = "agent_tracer_posted_waiting_bytes ";
-    let mut connection = Connection::open(server)?;
-    loop {
-        let told = connection.get("/metrics")?;
-        let waiting = told.lines().find_map(|line| line.strip_prefix(NAME));
-        match waiting.and_then(|waiting| waiting.trim().parse::<f64>().ok()) {
-            None => return Err("the server does not say what waits".to_owned()),
-            Some(waiting) if waiting < 1.0 => return Ok(()),
-            // Asking costs the server something too.
-            Some(_) => std::thread::park_timeout(Duration::from_millis(100)),
+/// How many observations the store has counted.
+fn counted(server: &Server) -> Result<u64, String> {
+    let path = server.home.data().join("ledger.db");
+    rusqlite::Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .and_then(|conn| {
+            conn.query_row("SELECT coalesce(sum(n), 0) FROM outcome", [], |row| row.get::<_, i64>(0))
+        })
+        .map(|counted| u64::try_from(counted).unwrap_or(0))
+        .map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+}
+
+/// Waits until so many observations are folded.
+fn settle(server: &Server, expected: u64) -> Result<(), String> {
+    let begun = Instant::now();
+    while counted(server)? < expected {
+        if begun.elapsed() > Duration::from_secs(300) {
+            return Err("what was acknowledged is not folded after five minutes".to_owned());
         }
+        std::thread::park_timeout(Duration::from_millis(50));
     }
+    Ok(())
 }
 
 /// Measures ingest beside the floors.
