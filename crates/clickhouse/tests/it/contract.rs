@@ -96,8 +96,8 @@ pub(crate) struct Both {
     name: String,
     pub(crate) sqlite: Arc<dyn Store>,
     pub(crate) reader: Reader,
-    /// How many tasks a page of them holds.
-    pub(crate) page: u32,
+    /// Whether everything is asked in every way. Of a long history only some is: short pages cost many statements.
+    pub(crate) is_asked_whole: bool,
     compared: Mutex<BTreeSet<&'static str>>,
     differences: Mutex<Vec<String>>,
 }
@@ -113,15 +113,25 @@ pub(crate) fn shown<T: Serialize>(answer: Answer<T>) -> Value {
 
 impl Both {
     /// A ledger, and what it shipped under this name.
-    pub(crate) fn of(world: &World, fleet: &Arc<Fleet>, name: &str, page: u32) -> Self {
+    pub(crate) fn of(world: &World, fleet: &Arc<Fleet>, name: &str, is_asked_whole: bool) -> Self {
         Self {
             name: name.to_owned(),
             sqlite: world.ledger.store(),
             reader: Reader::new(Arc::clone(fleet), vec![name.to_owned()]),
-            page,
+            is_asked_whole,
             compared: Mutex::default(),
             differences: Mutex::default(),
         }
+    }
+
+    /// Whether the task or range of this turn is asked in every way.
+    pub(crate) fn asks_whole(&self, turn: usize) -> bool {
+        self.is_asked_whole || turn.is_multiple_of(4)
+    }
+
+    /// How many items a page holds, so short that there are several pages wherever everything is asked.
+    pub(crate) fn page(&self, turn: usize, short: u32) -> u32 {
+        if self.asks_whole(turn) { short } else { 500 }
     }
 
     pub(crate) fn compare(&self, question: &'static str, about: &str, sqlite: &Value, clickhouse: &Value) {
@@ -232,8 +242,7 @@ fn ask_of_lists(both: &Both, now: Millis, ids: &[TaskId], page: u32) {
 fn ask_of_task(both: &Both, now: Millis, id: &TaskId, turn: usize) {
     same!(both, "task", id, |store| store.task(now, id));
     same!(both, "summary", id, |store| store.summary(now, id));
-    // Short pages cost many statements: every fourth task has them.
-    let short = |short: u32| if turn.is_multiple_of(4) { short } else { 500 };
+    let short = |short: u32| both.page(turn, short);
     same!(both, "turns", id, |store| every(short(3), |paging| store.turns(id, &paging)));
     same!(both, "todos", id, |store| store.todos(id));
     let task = both.sqlite.task(now, id).unwrap();
@@ -243,7 +252,7 @@ fn ask_of_task(both: &Both, now: Millis, id: &TaskId, turn: usize) {
     }
     same!(both, "tree", id, |store| store.tree(now, id));
     same!(both, "context", id, |store| store.context(id, &Paging::default()));
-    if turn.is_multiple_of(4) {
+    if both.asks_whole(turn) {
         same!(both, "context", id, |store| every(3, |paging| store.context(id, &paging)));
     }
     let tree = !turn.is_multiple_of(4);
@@ -270,14 +279,14 @@ fn ask_of_task(both: &Both, now: Millis, id: &TaskId, turn: usize) {
         .tool_calls(id, &of(paging))));
 }
 
-/// The lists of a task. One that is empty by the first engine is asked for of the other in every fourth task.
+/// The lists of a task. One that is empty by the first engine is not asked for of the other where not everything is.
 fn ask_of_rows(both: &Both, id: &TaskId, filter: &RowFilter, limit: u32, turn: usize) {
     let about = (id, filter);
     let filter = |paging| RowFilter { paging, ..filter.clone() };
     macro_rules! list {
         ($name:literal, $ask:ident) => {
             let first = both.sqlite.$ask(id, &filter(Paging { cursor: None, limit: 1 })).unwrap();
-            if turn.is_multiple_of(4) || !first.items.is_empty() {
+            if both.asks_whole(turn) || !first.items.is_empty() {
                 same!(both, $name, about, |store| every(limit, |paging| store.$ask(id, &filter(paging))));
             }
         };
@@ -321,10 +330,9 @@ pub(crate) fn ask(both: &Both, chosen: impl Fn(usize) -> bool) -> BTreeSet<&'sta
             });
         }
         scope.spawn(|| {
-            for (silent, page) in
-                [(60_000, both.page), (20 * 60_000, 500), (7 * 3_600_000, 500), (48 * 3_600_000, 500)]
+            for (turn, silent) in [60_000, 20 * 60_000, 7 * 3_600_000, 48 * 3_600_000].into_iter().enumerate()
             {
-                ask_of_lists(both, Millis(last + silent), &ids, page);
+                ask_of_lists(both, Millis(last + silent), &ids, both.page(turn, 20));
             }
             numbers::ask(both, now, &tasks);
             numbers::ask_of_decisions(both, &tasks);
@@ -357,6 +365,6 @@ fn both_engines_answer_alike_about_every_captured_scenario() {
         after = ship(&world, "captured", &fleet, after);
     }
     world.ledger.finish_search().unwrap();
-    let compared = ask(&Both::of(&world, &fleet, "captured", 20), |_| true);
+    let compared = ask(&Both::of(&world, &fleet, "captured", true), |_| true);
     assert_eq!(compared, BTreeSet::from(COMPARED), "the list of compared questions is what was compared");
 }

@@ -117,7 +117,7 @@ fn both_engines_answer_alike_about_a_generated_history() {
     ship(&world, "generated", &fleet, after);
     fleet.write("generated", &first).unwrap();
     world.ledger.finish_search().unwrap();
-    let both = Both::of(&world, &fleet, "generated", 100);
+    let both = Both::of(&world, &fleet, "generated", false);
     let tasks = usize::try_from(both.sqlite.health().unwrap().tasks).unwrap();
     let step = tasks.div_ceil(TASKS).max(1);
     let compared = ask(&both, |place| place.is_multiple_of(step));

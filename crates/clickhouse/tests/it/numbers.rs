@@ -1,7 +1,7 @@
 //! The questions about many tasks, about what changed and about pictures, asked of both engines.
 
 use agent_tracer_event::{Agent, FactId, Kind, Millis, TaskId};
-use agent_tracer_ledger::view::{LaneBins, Page, Task};
+use agent_tracer_ledger::view::{Page, Task};
 use agent_tracer_ledger::{
     Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, UsageBy, Utc, Zone,
 };
@@ -47,11 +47,12 @@ fn ranked<T: Serialize>(
     evened(every(limit, ask), |item| item[rank].clone())
 }
 
-/// A list of the most used that is cut: of those that are used as often as the last, which ones are in is not said.
-fn without_the_last(answer: Answer<Vec<Value>>) -> Answer<Vec<Value>> {
+/// A list of the most used that a long history cuts: of those that are used as often as the last, which ones are in is
+/// not said.
+fn without_the_last(both: &Both, answer: Answer<Vec<Value>>) -> Answer<Vec<Value>> {
     const CUT: usize = 150;
     let mut items = answer?;
-    if items.len() == CUT {
+    if items.len() == CUT && !both.is_asked_whole {
         let uses = |file: &Value| file["reads"].as_u64().unwrap() + file["changes"].as_u64().unwrap();
         let last = uses(&items[CUT - 1]);
         items.retain(|file| uses(file) > last);
@@ -67,8 +68,7 @@ fn any_order<T: Serialize>(answer: Answer<Vec<T>>) -> Answer<Vec<Value>> {
 /// Numbers over many tasks.
 pub(crate) fn ask(both: &Both, now: Millis, tasks: &[Task]) {
     for (turn, range) in ranges(tasks).into_iter().enumerate() {
-        // Short pages cost many statements: every other range has them.
-        let short = |short: u32| if turn.is_multiple_of(2) { short } else { 500 };
+        let short = |short: u32| both.page(turn, short);
         let of = |paging| Range { paging, ..range.clone() };
         same!(both, "tools", range, |store| ranked(short(4), "count", |paging| store.tools(&of(paging))));
         same!(both, "failures", range, |store| ranked(short(2), "count", |paging| store
@@ -79,10 +79,12 @@ pub(crate) fn ask(both: &Both, now: Millis, tasks: &[Task]) {
         same!(both, "skills", range, |store| ranked(short(2), "count", |paging| store.skills(&of(paging))));
         same!(both, "agents", range, |store| ranked(short(2), "tasks", |paging| store.agents(&of(paging))));
         same!(both, "loops", range, |store| ranked(short(2), "count", |paging| store.loops(&of(paging))));
-        same!(both, "files", range, |store| without_the_last(evened(
-            every(short(20), |paging| store.files(&of(paging))),
-            |file| json!(file["reads"].as_u64().unwrap() + file["changes"].as_u64().unwrap())
-        )));
+        same!(both, "files", range, |store| without_the_last(
+            both,
+            evened(every(short(20), |paging| store.files(&of(paging))), |file| json!(
+                file["reads"].as_u64().unwrap() + file["changes"].as_u64().unwrap()
+            ))
+        ));
         for buckets in [1, 60] {
             same!(both, "activity", (&range, buckets), |store| store.activity(&range, buckets));
         }
@@ -242,17 +244,18 @@ fn ask_words(both: &Both, tasks: &[Task]) {
     }
 }
 
-/// Lanes task by task: of siblings none comes first.
-fn by_task(answer: Answer<LaneBins>) -> Answer<LaneBins> {
-    let mut bins = answer?;
-    bins.strips.sort_by(|one, two| one.task_id.cmp(&two.task_id));
-    Ok(bins)
+/// All ways, or where not everything is asked, the first and one more.
+fn some<T: Copy>(both: &Both, turn: usize, ways: &[T]) -> Vec<T> {
+    if both.asks_whole(turn) {
+        return ways.to_vec();
+    }
+    vec![ways[0], ways[1 + turn % (ways.len() - 1)]]
 }
 
 /// What is asked of one task beside its lists.
 pub(crate) fn ask_of_task(both: &Both, id: &TaskId, turn: usize) {
     let ways = [UsageBy::Model, UsageBy::Skill, UsageBy::AgentType, UsageBy::Task];
-    for by in [UsageBy::Model, ways[turn % ways.len()]] {
+    for by in some(both, turn, &ways) {
         same!(both, "task_usage", (id, by), |store| store.task_usage(id, by));
     }
     let task = both.sqlite.task(Millis(0), id).unwrap();
@@ -260,9 +263,9 @@ pub(crate) fn ask_of_task(both: &Both, id: &TaskId, turn: usize) {
         return;
     }
     let middle = Some(Millis(i64::midpoint(task.started_at.0, task.last_event_at.0)));
-    let ways = [(middle, None, 30), (None, middle, 1), (middle, middle, 9)];
-    for (from, to, width) in [(None, None, 800), ways[turn % ways.len()]] {
-        same!(both, "lanes", (id, from, to, width), |store| by_task(store.lanes(id, from, to, width)));
+    let ways = [(None, None, 800), (middle, None, 30), (None, middle, 1), (middle, middle, 9)];
+    for (from, to, width) in some(both, turn, &ways) {
+        same!(both, "lanes", (id, from, to, width), |store| store.lanes(id, from, to, width));
     }
     let rows = both.sqlite.timeline(id, &RowFilter::default()).unwrap().items;
     if let Some(row) = rows.get(turn % rows.len().max(1)) {

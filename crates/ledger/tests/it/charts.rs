@@ -68,3 +68,23 @@ fn compactions_and_changes_of_the_model_are_marked_whoever_measures() {
         charts(&world).into_iter().flat_map(|(_, points)| points).filter_map(|point| point.model).collect();
     assert!(models.len() > 1, "a band for each model: {models:?}");
 }
+
+#[test]
+fn lanes_stand_by_when_their_agents_began_whatever_was_told_first() {
+    let told = scenario("2.1.325/agent_parallel").observed(None);
+    let mut backwards = told.clone();
+    backwards.reverse();
+    let order = |observed| {
+        let world = World::with(observed, 1);
+        let store = world.ledger.store();
+        let tasks = every(|paging| store.tasks(Millis(0), &TaskFilter { paging, ..TaskFilter::default() }));
+        let root = tasks.iter().find(|task| task.parent_task_id.is_none()).unwrap();
+        let drawn = store.lanes(&TaskId::parse(&root.id).unwrap(), None, None, 100).unwrap();
+        let mut lanes: Vec<String> = drawn.strips.into_iter().map(|strip| strip.task_id).collect();
+        lanes.dedup();
+        lanes
+    };
+    let lanes = order(&told);
+    assert!(lanes.len() > 2, "{lanes:?}");
+    assert_eq!(lanes, order(&backwards));
+}

@@ -135,26 +135,29 @@ pub(crate) fn number(conn: &Connection, id: &TaskId) -> Answer<i64> {
     found.ok_or(QueryError::NotFound)
 }
 
-/// A task and all its descendants, parents before children, each with how deep it stands. A ring of parents, which
-/// only wrong guesses could make, is walked once.
+/// A task and all its descendants, parents before children and siblings by when they began, each with how deep it
+/// stands. A ring of parents, which only wrong guesses could make, is walked once.
 pub(crate) fn family(conn: &Connection, root: i64) -> rusqlite::Result<Vec<(i64, u32)>> {
     let mut statement = conn.prepare_cached(
         "WITH RECURSIVE family (id, depth) AS ( \
            VALUES (?1, 0) \
            UNION SELECT task.id, family.depth + 1 FROM family JOIN task ON task.parent = family.id WHERE family.depth < 64 \
            LIMIT ?2 \
-         ) SELECT id, depth FROM family",
+         ) SELECT family.id, family.depth, task.started, task.uid FROM family CROSS JOIN task ON task.id = family.id",
     )?;
-    let rows = statement.query_map([root, MOST_DESCENDANTS], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = statement.query_map([root, MOST_DESCENDANTS], |row| {
+        Ok((row.get(0)?, (row.get::<_, u32>(1)?, row.get::<_, i64>(2)?, row.get::<_, String>(3)?)))
+    })?;
     let mut seen = std::collections::HashSet::new();
-    let mut family = Vec::new();
+    let mut family: Vec<(i64, (u32, i64, String))> = Vec::new();
     for member in rows {
-        let (id, depth) = member?;
+        let (id, place) = member?;
         if seen.insert(id) {
-            family.push((id, depth));
+            family.push((id, place));
         }
     }
-    Ok(family)
+    family.sort_by(|(_, one), (_, two)| one.cmp(two));
+    Ok(family.into_iter().map(|(id, (depth, ..))| (id, depth)).collect())
 }
 
 /// What each of these tasks and all its descendants spent.
