@@ -18,6 +18,7 @@ use agent_tracer_spool::Home;
 use crate::failure::{Failure, plain};
 use crate::files;
 use crate::local_time::LocalTime;
+use crate::rounds::Rounds;
 
 /// How often a server looks.
 const EVERY: Duration = Duration::from_secs(10);
@@ -107,7 +108,6 @@ struct Watching {
     store: Arc<dyn Store>,
     zone: LocalTime,
     watch: Watch,
-    told: Option<String>,
     sent: u64,
     failed: u64,
 }
@@ -162,19 +162,8 @@ pub(crate) fn start(
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let home = home.clone();
-    let mut watching =
-        Watching { home, store, zone, watch: Watch::default(), told: None, sent: 0, failed: 0 };
+    let mut watching = Watching { home, store, zone, watch: Watch::default(), sent: 0, failed: 0 };
+    let rounds = Rounds { name: "alerts", every: EVERY, notes, stop };
     let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
-    let work = move || loop {
-        let problem = watching.look(clock(), &notes, &stop).err();
-        if let Some(problem) = problem.as_ref().filter(|problem| watching.told.as_ref() != Some(*problem)) {
-            notes(Note::warning(problem.clone()));
-        }
-        watching.told = problem;
-        if stop.wait(EVERY) {
-            return;
-        }
-    };
-    let thread = std::thread::Builder::new().name("alerts".to_owned()).spawn(work);
-    thread.map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))
+    rounds.behind(move || watching.look(clock(), &notes, &stop))
 }

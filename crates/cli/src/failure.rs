@@ -39,6 +39,13 @@ impl Failure {
         Failure::new(format!("cannot {attempt} `{}`: {}", path.display(), plain(cause)))
     }
 
+    /// Returns a failure with what another room said, whose ways out stand on lines of their own.
+    pub(crate) fn said(said: &str) -> Failure {
+        let mut lines = said.split("\nhint: ");
+        let failure = Failure::new(lines.next().unwrap_or_default());
+        lines.filter(|hint| !hint.is_empty()).fold(failure, Failure::hint)
+    }
+
     /// Returns the failure of writing to standard output or standard error.
     pub(crate) fn output(cause: &io::Error) -> Failure {
         match cause.kind() {

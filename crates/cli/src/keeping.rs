@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::failure::{Failure, plain};
 use crate::files;
+use crate::rounds::Rounds;
 
 /// How often a server looks.
 const EVERY: Duration = Duration::from_secs(5);
@@ -97,7 +98,6 @@ struct Keeping {
     store: Arc<dyn Store>,
     roots: Vec<Root>,
     seen: Option<u64>,
-    told: Option<String>,
 }
 
 impl Keeping {
@@ -156,25 +156,11 @@ pub(crate) fn start(
     notes: &Notes,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
-    let mut keeping = Keeping { home: home.clone(), store, roots, seen: None, told: None };
-    let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
+    let mut keeping = Keeping { home: home.clone(), store, roots, seen: None };
+    let rounds = Rounds { name: "backup", every: EVERY, notes, stop };
+    let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
     // The first look is over when this returns: what arrives from now on is new.
-    keeping.told = keeping.look(clock(), &notes).err();
-    if let Some(problem) = &keeping.told {
-        notes(Note::warning(problem.clone()));
-    }
-    let work = move || {
-        while !stop.wait(EVERY) {
-            let problem = keeping.look(clock(), &notes).err();
-            if let Some(problem) = problem.as_ref().filter(|problem| keeping.told.as_ref() != Some(*problem))
-            {
-                notes(Note::warning(problem.clone()));
-            }
-            keeping.told = problem;
-        }
-    };
-    let thread = std::thread::Builder::new().name("backup".to_owned()).spawn(work);
-    thread.map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))
+    rounds.at_once(move || keeping.look(clock(), &notes))
 }
 
 #[cfg(test)]

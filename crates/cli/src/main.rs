@@ -27,6 +27,7 @@ mod record;
 mod reference;
 mod replaying;
 mod retention;
+mod rounds;
 mod shipping;
 mod signals;
 mod sources;

@@ -35,12 +35,10 @@ impl Reading {
         let path = home.data().join("ledger.db");
         let store = match path.try_exists() {
             Ok(false) => None,
-            _ => Some(open_read_only(&path).map_err(|error| {
-                let told = error.to_string();
-                let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, ""));
-                let failure = Failure::new(format!("cannot open `{}`: {text}", path.display()));
-                if hint.is_empty() { failure } else { failure.hint(hint) }
-            })?),
+            _ => Some(
+                open_read_only(&path)
+                    .map_err(|error| Failure::said(&format!("cannot open `{}`: {error}", path.display())))?,
+            ),
         };
         Ok(Reading { home, now: environment.now(), store })
     }

@@ -17,6 +17,7 @@ use agent_tracer_ledger::{Ledger, Retention};
 use agent_tracer_spool::Home;
 
 use crate::failure::{Failure, plain};
+use crate::rounds::Rounds;
 
 /// How often a server looks for what is too old.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -125,17 +126,14 @@ pub(crate) fn start(
 ) -> Result<(Kept, JoinHandle<()>), Failure> {
     let kept = Kept::default();
     let (told, path, ledger) = (kept.clone(), path(home), Arc::clone(ledger));
-    let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
-    let work = move || loop {
+    let rounds = Rounds { name: "retention", every: EVERY, notes, stop };
+    let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
+    let thread = rounds.behind(move || {
         if let Some(note) = told.tend(&path, &ledger, clock()) {
             notes(note);
         }
-        if stop.wait(EVERY) {
-            return;
-        }
-    };
-    let thread = std::thread::Builder::new().name("retention".to_owned()).spawn(work);
-    let thread = thread.map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))?;
+        Ok(())
+    })?;
     Ok((kept, thread))
 }
 
@@ -168,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_counted_back_from_now_and_never_beyond_the_beginning() {
+    fn days_are_counted_back_at_once_and_never_beyond_the_beginning() {
         assert_eq!(older_than(2, Millis(3 * DAY_MS)).events_before, Some(Millis(DAY_MS)));
         assert_eq!(older_than(MOST_DAYS, Millis(i64::MIN)).kept_before, Some(Millis(i64::MIN)));
     }

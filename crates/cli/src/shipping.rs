@@ -44,13 +44,9 @@ fn read(path: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-/// A failure from an error of the room that ships: its text, and its hint if it has one.
+/// A failure from an error of the room that ships.
 pub(crate) fn told(error: &dyn std::error::Error) -> Failure {
-    let told = error.to_string();
-    match told.split_once("\nhint: ") {
-        Some((text, hint)) => Failure::new(text).hint(hint),
-        None => Failure::new(told),
-    }
+    Failure::said(&error.to_string())
 }
 
 /// What may leave: a file that is named must be there, `ship.toml` need not.

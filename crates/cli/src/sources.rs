@@ -29,12 +29,8 @@ pub(crate) fn ledger(home: &Home) -> Result<Ledger, Failure> {
     let path = home.data().join("ledger.db");
     let (prices_toml, prices) = own_prices(home)?;
     let options = Options { machine_id: machine(), pricer: Arc::new(prices) };
-    let ledger = Ledger::open(&path, options).map_err(|error| {
-        let told = error.to_string();
-        let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, ""));
-        let failure = Failure::new(format!("cannot open `{}`: {text}", path.display()));
-        if hint.is_empty() { failure } else { failure.hint(hint) }
-    })?;
+    let ledger = Ledger::open(&path, options)
+        .map_err(|error| Failure::said(&format!("cannot open `{}`: {error}", path.display())))?;
     ledger.reprice(&prices_toml).map_err(|error| {
         Failure::new(format!("cannot count costs with the prices of `prices.toml`: {error}"))
             .hint("nothing was changed; the next start tries again")
@@ -54,11 +50,8 @@ pub(crate) fn own_prices(home: &Home) -> Result<(String, Prices), Failure> {
         }
     }
     let prices = Prices::with_overrides(&text).map_err(|error| {
-        let told = error.to_string();
-        let (what, hint) = told.split_once("\nhint: ").unwrap_or((&told, ""));
-        let failure = Failure::new(format!("cannot understand `{}`: {what}", path.display()));
-        let way_out = "mend the line, or move the file away to go by the prices that are built in";
-        failure.hint(if hint.is_empty() { way_out } else { hint })
+        Failure::said(&format!("cannot understand `{}`: {error}", path.display()))
+            .hint("mend the line, or move the file away to go by the prices that are built in")
     })?;
     Ok((text, prices))
 }

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use agent_tracer_context::{Keeper, Settings};
 use agent_tracer_event::Millis;
-use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_intake::{Clock, Notes, Stop};
 use agent_tracer_ledger::Store;
 use agent_tracer_spool::Home;
 
 use crate::failure::{Failure, plain};
 use crate::files;
 use crate::local_time::LocalTime;
+use crate::rounds::Rounds;
 
 /// How often a server looks whether there is anything new.
 const EVERY: Duration = Duration::from_secs(30);
@@ -46,7 +47,6 @@ struct Telling {
     zone: LocalTime,
     seen: Option<(u64, Settings)>,
     written: Millis,
-    told: Option<String>,
 }
 
 impl Telling {
@@ -82,21 +82,8 @@ pub(crate) fn start(
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let home = home.clone();
-    let mut telling = Telling { home, store, zone, seen: None, written: Millis(0), told: None };
-    let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
-    let mut look = move || {
-        let problem = telling.look(clock()).err();
-        if let Some(problem) = problem.as_ref().filter(|problem| telling.told.as_ref() != Some(*problem)) {
-            notes(Note::warning(problem.clone()));
-        }
-        telling.told = problem;
-    };
-    look();
-    let work = move || {
-        while !stop.wait(EVERY) {
-            look();
-        }
-    };
-    let thread = std::thread::Builder::new().name("context".to_owned()).spawn(work);
-    thread.map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))
+    let mut telling = Telling { home, store, zone, seen: None, written: Millis(0) };
+    let clock = Arc::clone(clock);
+    let rounds = Rounds { name: "context", every: EVERY, notes, stop };
+    rounds.at_once(move || telling.look(clock()))
 }

@@ -178,17 +178,8 @@ fn not_started(error: &StartError) -> Failure {
 /// A failure from an error of another room: its text, its causes, and its hint if it has one.
 fn explained(error: &dyn std::error::Error) -> Failure {
     let told = error.to_string();
-    let (text, hint) =
-        told.split_once("\nhint: ").map_or((told.as_str(), None), |(text, hint)| (text, Some(hint)));
-    let mut text = text.to_owned();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    let failure = Failure::new(text);
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    let (text, hints) = told.split_at(told.find("\nhint: ").unwrap_or(told.len()));
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    let text = causes.fold(text.to_owned(), |text, cause| format!("{text}: {cause}"));
+    Failure::said(&(text + hints))
 }

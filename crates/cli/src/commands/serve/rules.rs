@@ -11,7 +11,8 @@ use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
 use agent_tracer_ledger::{Paging, Store, TaskFilter};
 
-use crate::failure::{Failure, plain};
+use crate::failure::Failure;
+use crate::rounds::Rounds;
 
 /// How often to look.
 const EVERY: Duration = Duration::from_secs(2);
@@ -29,15 +30,12 @@ pub(super) fn start(
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let mut watch = Watch { book: Arc::clone(book), store, seen: None, roots: Vec::new(), told: Vec::new() };
-    let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
-    watch.look(clock(), &notes);
-    let work = move || {
-        while !stop.wait(EVERY) {
-            watch.look(clock(), &notes);
-        }
-    };
-    let thread = std::thread::Builder::new().name("rules".to_owned()).spawn(work);
-    thread.map_err(|cause| Failure::new(format!("cannot start a thread: {}", plain(&cause))))
+    let rounds = Rounds { name: "rules", every: EVERY, notes, stop };
+    let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
+    rounds.at_once(move || {
+        watch.look(clock(), &notes);
+        Ok(())
+    })
 }
 
 struct Watch {
