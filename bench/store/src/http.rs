@@ -1,14 +1,13 @@
 //! Ingest over HTTP against the real server, beside what SQLite itself allows.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::clients;
 use crate::floors;
 use crate::machine::{self, Busy};
 use crate::report::Report;
@@ -18,6 +17,12 @@ use agent_tracer_testkit::history::Dice;
 
 /// How long each row of the table is measured.
 const LASTING: Duration = Duration::from_secs(4);
+
+/// Where what is posted goes.
+const EVENTS: &str = "/ingest/v1/events";
+
+/// Events that are made in advance; what is posted is one of them with another id.
+const PREPARED: u64 = 4_096;
 
 /// What one posted event weighs, about as much as a hook's payload.
 const EVENT_BYTES: usize = 1_900;
@@ -44,12 +49,7 @@ impl Connection {
 
     /// Posts JSON; gives the status.
     pub(crate) fn post(&mut self, path: &str, body: &str) -> Result<u16, String> {
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
-            self.host,
-            self.token,
-            body.len()
-        );
+        let head = head(path, &self.host, &self.token, body.len());
         self.exchange(&[head.as_bytes(), body.as_bytes()].concat())
             .map_err(|error| format!("lost the server: {error}"))
     }
@@ -90,6 +90,13 @@ impl Connection {
     }
 }
 
+/// What stands before the body of a post.
+fn head(path: &str, host: &str, token: &str, length: usize) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+    )
+}
+
 /// An event of a call, with an id of its own.
 pub(crate) fn event(dice: &mut Dice, number: u64) -> String {
     let session = number % 400;
@@ -116,50 +123,60 @@ struct Rate {
     refused: u64,
     /// Processor time of the server for each event until all of them are folded, in microseconds.
     cpu_us: f64,
+    /// Processor time of the clients for each event: they share the machine with the server.
+    client_us: f64,
     /// Events in a second until all of them are folded.
     folded_per_second: f64,
 }
 
-fn post(server: &Server, connections: usize, at_once: u64, numbers: &Arc<AtomicU64>) -> Result<Rate, String> {
+/// What stands behind the ids of the events that are made in advance.
+fn prepared() -> Vec<String> {
+    let mut dice = Dice::new(1);
+    let tail =
+        |number| event(&mut dice, number).split_once(&format!("{number}")).map(|(_, tail)| tail.to_owned());
+    (0..PREPARED).filter_map(tail).collect()
+}
+
+fn post(server: &Server, connections: usize, at_once: u64, numbers: &mut u64) -> Result<Rate, String> {
     let known = counted(server)?;
-    let (begun, before) = (Instant::now(), Busy::of(server.pid(), ""));
-    let workers: Vec<_> = (0..connections)
-        .map(|worker| {
-            let connection = Connection::open(server);
-            let numbers = Arc::clone(numbers);
-            std::thread::spawn(move || -> Result<(Sample, u64, u64), String> {
-                let mut connection = connection?;
-                let mut dice = Dice::new(worker as u64 + 1);
-                let (mut times, mut taken, mut refused) = (Sample::default(), 0, 0);
-                while begun.elapsed() < LASTING {
-                    let first = numbers.fetch_add(at_once, Ordering::Relaxed);
-                    let events: Vec<String> =
-                        (first..first + at_once).map(|number| event(&mut dice, number)).collect();
-                    let body = format!(r#"{{"events":[{}]}}"#, events.join(","));
-                    let start = Instant::now();
-                    if connection.post("/ingest/v1/events", &body)? == 202 {
-                        times.push(start.elapsed());
-                        taken += at_once;
-                    } else {
-                        refused += at_once;
-                    }
-                }
-                Ok((times, taken, refused))
-            })
-        })
+    let tails = prepared();
+    let streams: Result<Vec<_>, _> = (0..connections)
+        .map(|_| Connection::open(server).map(|connection| connection.reader.into_inner()))
         .collect();
-    let (mut times, mut taken, mut refused) = (Sample::default(), 0, 0);
-    for worker in workers {
-        let (more, some, others) = worker.join().map_err(|_| "a client died".to_owned())??;
-        times.join(more);
-        taken += some;
-        refused += others;
-    }
+    let streams = streams?;
+    let host = server.address.to_string();
+    let (begun, before) = (Instant::now(), Busy::of(server.pid(), ""));
+    let mut body = String::new();
+    let next = |_, request: &mut Vec<u8>| {
+        body.clear();
+        body.push_str(r#"{"events":["#);
+        for place in 0..at_once {
+            let tail = tails.get((*numbers % PREPARED) as usize).map_or("", String::as_str);
+            let comma = if place == 0 { "" } else { "," };
+            body.push_str(&format!(r#"{comma}{{"id":"bench-{numbers}"#));
+            body.push_str(tail);
+            *numbers += 1;
+        }
+        body.push_str("]}");
+        request.extend_from_slice(head(EVENTS, &host, &server.token, body.len()).as_bytes());
+        request.extend_from_slice(body.as_bytes());
+    };
+    let asked = clients::ask(streams, LASTING, next).map_err(|error| format!("lost the server: {error}"))?;
+    let (taken, refused) = (asked.accepted * at_once, asked.others * at_once);
     let per_second = taken as f64 / begun.elapsed().as_secs_f64();
     settle(server, known + taken)?;
     let folded_per_second = taken as f64 / begun.elapsed().as_secs_f64();
-    let cpu_us = Busy::of(server.pid(), "").since(&before) * 1e3 / taken.max(1) as f64;
-    Ok(Rate { connections, at_once, per_second, times, refused, cpu_us, folded_per_second })
+    let each = |micros: f64| micros / taken.max(1) as f64;
+    Ok(Rate {
+        connections,
+        at_once,
+        per_second,
+        times: asked.times,
+        refused,
+        cpu_us: each(Busy::of(server.pid(), "").since(&before) * 1e3),
+        client_us: each(asked.cpu.as_secs_f64() * 1e6),
+        folded_per_second,
+    })
 }
 
 /// How many observations the store has counted.
@@ -195,7 +212,7 @@ pub(crate) fn measure(server: &Server, folder: &Path, report: &mut Report) -> Re
         "  floors: SQLite FULL, one event a transaction {single:.0}/s, 256 of them {grouped:.0}/s"
     ));
     report.line(&format!(
-        "  {:>11} {:>8} {:>10} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8} {:>9}  refused",
+        "  {:>11} {:>8} {:>10} {:>8} {:>8} {:>8} {:>9} {:>9} {:>8} {:>8} {:>9}  refused",
         "connections",
         "at once",
         "events/s",
@@ -205,14 +222,15 @@ pub(crate) fn measure(server: &Server, folder: &Path, report: &mut Report) -> Re
         "x single",
         "x group",
         "CPU µs",
+        "clients",
         "folded/s"
     ));
     report.keep("floors", json!({ "single": single, "group256": grouped, "load": machine::load() }));
-    let numbers = Arc::new(AtomicU64::new(0));
+    let mut numbers = 0;
     for (connections, at_once) in [(1, 1), (8, 1), (64, 1), (1, 100), (8, 100), (64, 100)] {
-        let rate = post(server, connections, at_once, &numbers)?;
+        let rate = post(server, connections, at_once, &mut numbers)?;
         report.line(&format!(
-            "  {:>11} {:>8} {:>10.0} {:>8.2} {:>8.2} {:>8.2} {:>9.2} {:>9.2} {:>8.0} {:>9.0}  {}",
+            "  {:>11} {:>8} {:>10.0} {:>8.2} {:>8.2} {:>8.2} {:>9.2} {:>9.2} {:>8.0} {:>8.0} {:>9.0}  {}",
             rate.connections,
             rate.at_once,
             rate.per_second,
@@ -222,6 +240,7 @@ pub(crate) fn measure(server: &Server, folder: &Path, report: &mut Report) -> Re
             rate.per_second / single,
             rate.per_second / grouped,
             rate.cpu_us,
+            rate.client_us,
             rate.folded_per_second,
             rate.refused
         ));
@@ -229,7 +248,7 @@ pub(crate) fn measure(server: &Server, folder: &Path, report: &mut Report) -> Re
             "ingest",
             json!({
                 "connections": rate.connections, "atOnce": rate.at_once, "eventsPerSecond": rate.per_second,
-                "times": rate.times.json(), "refused": rate.refused, "serverCpuMicrosPerEvent": rate.cpu_us, "foldedPerSecond": rate.folded_per_second, "load": machine::load(),
+                "times": rate.times.json(), "refused": rate.refused, "serverCpuMicrosPerEvent": rate.cpu_us, "clientCpuMicrosPerEvent": rate.client_us, "foldedPerSecond": rate.folded_per_second, "load": machine::load(),
             }),
         );
         let bar = match (connections, at_once) {

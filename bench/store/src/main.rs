@@ -6,6 +6,7 @@
 //! `--json FILE`, the same as JSON. The load average stands beside every number: on a machine that others use, compare
 //! within a run, not between runs.
 
+mod clients;
 mod disk;
 mod floors;
 mod http;

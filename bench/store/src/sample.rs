@@ -13,10 +13,6 @@ impl Sample {
         self.0.push(took.as_secs_f64() * 1e3);
     }
 
-    pub(crate) fn join(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
