@@ -94,6 +94,7 @@ test-gate: build
 test-real: build ## Drive the real Claude Code and the real Codex, offline
 	tests/real-clients/check --dist $(DIST)
 	tests/real-clients/context --dist $(DIST)
+	tests/real-clients/compactions --dist $(DIST)
 
 bench: bench-hook bench-guard bench-shell bench-scan bench-store bench-usage ## Measure what it costs, as ratios in one run each
 
