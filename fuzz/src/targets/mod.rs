@@ -8,6 +8,7 @@ mod codex_trust;
 mod envelope;
 mod envelope_roundtrip;
 mod otlp;
+mod otlp_protobuf;
 mod policy_rules;
 mod policy_table;
 mod privacy_config;
@@ -39,6 +40,7 @@ pub const ALL: &[Target] = &[
     envelope::TARGET,
     envelope_roundtrip::TARGET,
     otlp::TARGET,
+    otlp_protobuf::TARGET,
     policy_rules::TARGET,
     policy_table::TARGET,
     privacy_config::TARGET,

@@ -5,6 +5,7 @@ use agent_tracer_agents::files::Rules;
 use agent_tracer_agents::otlp::{Record, Signal, read};
 use agent_tracer_event::{Kind, Millis, Subject, Usage};
 use agent_tracer_privacy::{Config, Level};
+use serde_json::Value;
 
 use super::Target;
 
@@ -36,12 +37,17 @@ pub(super) const TARGET: Target = Target {
 
 fn run(bytes: &[u8]) {
     let Ok(export) = serde_json::from_slice(bytes) else { return };
+    hold([Signal::Logs, Signal::Metrics, Signal::Traces], &export);
+}
+
+/// The laws of an export, in whatever form it came.
+pub(super) fn hold<const N: usize>(signals: [Signal; N], export: &Value) {
     for level in [Level::Metadata, Level::Actions, Level::Full] {
         let config = Config { level, ..Config::default() };
         let rules = Rules { config: &config, hash_key: [7; 16], home_dir: None };
-        for signal in [Signal::Logs, Signal::Metrics, Signal::Traces] {
-            let records = read(&rules, signal, &export, Millis(1));
-            assert_eq!(records, read(&rules, signal, &export, Millis(1)), "the same export says the same");
+        for signal in signals {
+            let records = read(&rules, signal, export, Millis(1));
+            assert_eq!(records, read(&rules, signal, export, Millis(1)), "the same export says the same");
             for record in records {
                 let Record::Read { name, reading, .. } = record else { continue };
                 assert!(!name.is_empty() && signal != Signal::Metrics, "numbers are counted and not read");

@@ -18,16 +18,19 @@ fn path(signal: Signal) -> [&'static str; 3] {
     }
 }
 
+pub(super) fn is_export(signal: Signal, body: &Value) -> bool {
+    let [resources, ..] = path(signal);
+    body.as_object().is_some_and(|members| members.is_empty())
+        || body.get(resources).is_some_and(Value::is_array)
+}
+
 fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
     value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 pub(super) fn read(rules: &Rules<'_>, signal: Signal, export: &Value, arrived: Millis) -> Vec<Record> {
     let [resources, scopes, records] = path(signal);
-    // An empty export is one; anything else that lacks the first member is not.
-    let is_export = export.as_object().is_some_and(|members| members.is_empty())
-        || export.get(resources).is_some_and(Value::is_array);
-    if !is_export {
+    if !is_export(signal, export) {
         return vec![Record::Malformed];
     }
     let calls = calls_of_spans(signal, export);

@@ -1,4 +1,4 @@
-//! OpenTelemetry: what both agents export, as OTLP/JSON that somebody else has decoded.
+//! OpenTelemetry: what both agents export, as OTLP/JSON, or as protobuf that is turned into it first.
 //!
 //! A body is one export request: `{"resourceLogs": […]}`, `{"resourceMetrics": […]}` or `{"resourceSpans": […]}`. It is
 //! taken apart into records, each is given to the agent that its resource or its name belongs to, and each ends as one
@@ -16,6 +16,7 @@
 
 mod attributes;
 mod export;
+pub mod protobuf;
 mod telling;
 
 use agent_tracer_event::{Agent, Millis, Reading};
@@ -63,4 +64,10 @@ pub enum Record {
 #[must_use]
 pub fn read(rules: &Rules<'_>, signal: Signal, export: &Value, arrived: Millis) -> Vec<Record> {
     export::read(rules, signal, export, arrived)
+}
+
+/// Whether a body is an export of this signal. An empty one is; anything else without its list of resources is not.
+#[must_use]
+pub fn is_export(signal: Signal, body: &Value) -> bool {
+    export::is_export(signal, body)
 }

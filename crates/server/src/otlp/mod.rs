@@ -4,13 +4,11 @@
 //! protocol asks: `partialSuccess` says how many records were refused.
 
 mod reply;
-mod schema;
-mod wire;
 
 use std::sync::Arc;
 
 use agent_tracer_agents::files::Rules;
-use agent_tracer_agents::otlp::{self, Record, Signal};
+use agent_tracer_agents::otlp::{self, Record, Signal, protobuf};
 use agent_tracer_event::{Agent, Channel, Millis};
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use axum::extract::{Request, State};
@@ -71,7 +69,7 @@ async fn take(app: &Arc<App>, signal: Signal, request: Request) -> Result<Refusa
 
 fn read(app: &App, signal: Signal, body: &Body, now: Millis) -> Result<(Batch, Refusals), Problem> {
     let export: Value = if body.media_type == PROTOBUF {
-        wire::decode(&body.bytes, schema::of(signal))
+        protobuf::decode(signal, &body.bytes)
             .map_err(|fault| Problem::bad(format!("the body is no export: {fault}")))?
     } else {
         serde_json::from_slice(&body.bytes)
@@ -120,8 +118,6 @@ fn read(app: &App, signal: Signal, body: &Body, now: Millis) -> Result<(Batch, R
             kept: None,
         });
     }
-    // An empty export is one; anything else without its first member is not.
-    let first = schema::of(signal).first().map_or("", |field| field.name);
-    refusals.is_no_export = export.as_object().is_none_or(|all| !all.is_empty() && !all.contains_key(first));
+    refusals.is_no_export = !otlp::is_export(signal, &export);
     Ok((batch, refusals))
 }

@@ -1,11 +1,10 @@
 //! Answers of the protocol, in JSON and in protobuf.
 
-use agent_tracer_agents::otlp::Signal;
+use agent_tracer_agents::otlp::{Signal, protobuf};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::wire;
 use crate::problem::Problem;
 
 /// The form of a request, and of its answer.
@@ -65,9 +64,9 @@ pub(super) fn accepted(form: Form, signal: Signal, refusals: &Refusals) -> Respo
             let mut body = Vec::new();
             if count > 0 {
                 let mut partial = Vec::new();
-                wire::put_number(&mut partial, 1, count);
-                wire::put_bytes(&mut partial, 2, refusals.words().as_bytes());
-                wire::put_bytes(&mut body, 1, &partial);
+                protobuf::put_number(&mut partial, 1, count);
+                protobuf::put_bytes(&mut partial, 2, refusals.words().as_bytes());
+                protobuf::put_bytes(&mut body, 1, &partial);
             }
             bytes("application/x-protobuf", body)
         }
@@ -84,8 +83,8 @@ pub(super) fn refused(problem: &Problem) -> Response {
         _ => 14,
     };
     let mut body = Vec::new();
-    wire::put_number(&mut body, 1, code);
-    wire::put_bytes(&mut body, 2, problem.detail.as_bytes());
+    protobuf::put_number(&mut body, 1, code);
+    protobuf::put_bytes(&mut body, 2, problem.detail.as_bytes());
     let mut response = bytes("application/x-protobuf", body);
     *response.status_mut() = problem.code();
     if let Some(seconds) = problem.retry_after {

@@ -3,7 +3,7 @@
 //! Tables instead of generated code: three requests share most of their messages, and what is not listed is passed over.
 //! Names are those of the JSON mapping, which is what the agents' room reads.
 
-use agent_tracer_agents::otlp::Signal;
+use super::super::Signal;
 
 /// What a field holds.
 pub(super) enum Holds {

@@ -4,33 +4,42 @@
 //! that many bytes. Fields that no table names are passed over. Whatever the bytes are, reading them ends: values lie
 //! inside their message, and messages inside each other only so deep.
 
+mod schema;
+
 use serde_json::{Map, Number, Value};
 
-use super::schema::{Field, Holds};
+use super::Signal;
+use schema::{Field, Holds};
 
 /// How deep messages may lie inside each other. Values of attributes may hold lists of values.
 const DEPTH: usize = 64;
 
 /// Why bytes are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Fault {
+pub enum Fault {
+    /// It ends within a field.
     #[error("it breaks off")]
     Short,
+    /// A whole number of more than 64 bits.
     #[error("a number is too long")]
     LongNumber,
+    /// A type of the wire that is none.
     #[error("a field has a type that nobody uses")]
     Type,
+    /// A known field with another type.
     #[error("a field is of another type than it should be")]
     OtherType,
+    /// A text in another encoding.
     #[error("a text is not UTF-8")]
     NotText,
+    /// Deeper than anybody means.
     #[error("messages lie too deep inside each other")]
     Deep,
 }
 
-/// Reads a message.
-pub(super) fn decode(bytes: &[u8], fields: &'static [Field]) -> Result<Value, Fault> {
-    message(bytes, fields, 0).map(Value::Object)
+/// Reads an export: the same as its JSON says, whatever the bytes.
+pub fn decode(signal: Signal, bytes: &[u8]) -> Result<Value, Fault> {
+    message(bytes, schema::of(signal), 0).map(Value::Object)
 }
 
 /// A value as it stands on the wire.
@@ -127,13 +136,13 @@ fn varint(bytes: &mut &[u8]) -> Result<u64, Fault> {
 }
 
 /// Writes a field that is a whole number.
-pub(super) fn put_number(out: &mut Vec<u8>, number: u64, value: u64) {
+pub fn put_number(out: &mut Vec<u8>, number: u64, value: u64) {
     put_varint(out, number << 3);
     put_varint(out, value);
 }
 
 /// Writes a field that is a text, bytes or a message.
-pub(super) fn put_bytes(out: &mut Vec<u8>, number: u64, value: &[u8]) {
+pub fn put_bytes(out: &mut Vec<u8>, number: u64, value: &[u8]) {
     put_varint(out, (number << 3) | 2);
     put_varint(out, value.len() as u64);
     out.extend_from_slice(value);
@@ -171,11 +180,9 @@ fn base64(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use agent_tracer_agents::otlp::Signal;
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::schema;
     use super::*;
 
     fn field(out: &mut Vec<u8>, number: u64, inner: &[u8]) {
@@ -217,7 +224,7 @@ mod tests {
                 "traceId": "ab01",
             }]}],
         }]});
-        assert_eq!(decode(&export, schema::of(Signal::Logs)), Ok(expected));
+        assert_eq!(decode(Signal::Logs, &export), Ok(expected));
     }
 
     #[test]
@@ -244,7 +251,7 @@ mod tests {
             field(&mut outer, number, &export);
             export = outer;
         }
-        assert_eq!(decode(&export, schema::of(Signal::Logs)), Err(Fault::Deep));
+        assert_eq!(decode(Signal::Logs, &export), Err(Fault::Deep));
     }
 
     proptest! {
@@ -252,8 +259,8 @@ mod tests {
         fn no_bytes_break_the_reader(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             for signal in [Signal::Logs, Signal::Metrics, Signal::Traces] {
                 // Whatever comes out: it ends, and it does not panic.
-                let once = decode(&bytes, schema::of(signal));
-                prop_assert_eq!(decode(&bytes, schema::of(signal)), once);
+                let once = decode(signal, &bytes);
+                prop_assert_eq!(decode(signal, &bytes), once);
             }
         }
 
