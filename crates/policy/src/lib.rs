@@ -41,6 +41,7 @@ mod path;
 pub mod read;
 mod rewrite;
 mod rule;
+pub mod schema;
 mod spoken;
 mod table;
 mod touch;

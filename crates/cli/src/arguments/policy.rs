@@ -16,6 +16,7 @@ Examples:
   agent-tracer policy backtest         what they would have done in the last thirty days
   agent-tracer policy apply            put them in force where no server runs
   agent-tracer policy list             which rules are in force here
+  agent-tracer policy schema           what editors need to complete and check the file
   agent-tracer policy trust .          let this project's rules also allow, rewrite and stop
 
 Your rules are in `policy.toml` in the configuration folder, a project's in
@@ -36,6 +37,12 @@ pub(crate) enum PolicyCommand {
     List(PolicyList),
     Trust(PolicyTrust),
     Init(PolicyInit),
+    /// Prints the schema of the file, for editors that complete and check TOML
+    #[command(after_help = "\
+Examples:
+  agent-tracer policy schema > policy.schema.json   beside the file; its first line is then
+                                                    `#:schema ./policy.schema.json`")]
+    Schema,
 }
 
 /// Reads rules and tells everything that is wrong, with line and column

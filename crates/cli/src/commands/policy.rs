@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agent_tracer_answers::{PROJECT_FILE, Rules, project_root};
+use agent_tracer_policy::schema::schema;
 use agent_tracer_spool::Home;
 
 use crate::arguments::{Options, Policy, PolicyCommand};
@@ -35,6 +36,10 @@ pub(super) fn run(
         PolicyCommand::List(arguments) => list::run(arguments, &home, environment, output),
         PolicyCommand::Trust(arguments) => trust::run(arguments, &home, environment, output),
         PolicyCommand::Init(arguments) => init::run(arguments, &home, environment, output),
+        PolicyCommand::Schema => {
+            output.data(&format!("{:#}\n", schema()))?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

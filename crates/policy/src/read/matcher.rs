@@ -37,7 +37,7 @@ pub const COMMAND_KEYS: &[&str] =
 /// The keys of `time`.
 pub const TIME_KEYS: &[&str] = &["days", "from", "to"];
 
-pub(super) const AGENTS: &[&str] = &["claude_code", "codex"];
+pub(crate) const AGENTS: &[&str] = &["claude_code", "codex"];
 
 impl Reader<'_> {
     pub(super) fn matcher(&mut self, table: &DeTable<'_>, whose: &str) -> Matcher {

@@ -16,7 +16,9 @@ use std::fmt;
 use toml::de::{DeTable, DeValue};
 
 use crate::rule::Rule;
+pub(crate) use matcher::AGENTS;
 pub use matcher::{COMMAND_KEYS, MATCH_KEYS, TIME_KEYS};
+pub(crate) use rule::AT_MOST_MAX;
 pub use rule::{EXAMPLE_KEYS, REQUIRE_KEYS, REWRITE_KEYS, RULE_KEYS, WHEN_KEYS};
 
 /// The longest file that is read, in bytes.

@@ -51,7 +51,7 @@ pub const EXAMPLE_KEYS: &[&str] = &["agent", "event", "tool", "input", "payload"
 
 /// How often a rule puts off one end, unless it says otherwise, and at most.
 const AT_MOST: u64 = 3;
-const AT_MOST_MAX: u64 = 20;
+pub(crate) const AT_MOST_MAX: u64 = 20;
 
 fn words<T: Copy>(all: &[T], spelled: fn(T) -> &'static str) -> Vec<&'static str> {
     all.iter().map(|word| spelled(*word)).collect()

@@ -3,10 +3,7 @@
 use std::path::Path;
 
 use agent_tracer_policy::legality;
-use agent_tracer_policy::read::{
-    COMMAND_KEYS, EXAMPLE_KEYS, FILE_KEYS, MATCH_KEYS, REQUIRE_KEYS, REWRITE_KEYS, RULE_KEYS, TIME_KEYS,
-    WHEN_KEYS,
-};
+use agent_tracer_policy::schema::Part;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/policy.md");
 const BEGIN: &str = "<!-- table: made by a test, do not edit -->\n";
@@ -37,28 +34,31 @@ fn the_table_is_the_one_in_the_code() {
 }
 
 #[test]
-fn every_key_is_described_and_no_other() {
+fn every_key_is_described_in_the_words_of_the_schema_and_no_other() {
     let text = document();
-    for (heading, keys) in [
-        ("### The file", FILE_KEYS),
-        ("### A rule", RULE_KEYS),
-        ("### `match` and `unless`", MATCH_KEYS),
-        ("### `command`", COMMAND_KEYS),
-        ("### `time`", TIME_KEYS),
-        ("### `when`", WHEN_KEYS),
-        ("### `require`", REQUIRE_KEYS),
-        ("### `rewrite`", REWRITE_KEYS),
-        ("### An example", EXAMPLE_KEYS),
-    ] {
+    for part in Part::ALL {
+        let heading = match part {
+            Part::File => "### The file",
+            Part::Rule => "### A rule",
+            Part::Match => "### `match` and `unless`",
+            Part::Command => "### `command`",
+            Part::Time => "### `time`",
+            Part::When => "### `when`",
+            Part::Require => "### `require`",
+            Part::Rewrite => "### `rewrite`",
+            Part::Example => "### An example",
+        };
         let (_, section) =
             text.split_once(&format!("{heading}\n")).unwrap_or_else(|| panic!("no `{heading}`"));
         let section = section.split("\n#").next().unwrap();
-        let described: Vec<&str> = section
+        let described: Vec<(&str, String)> = section
             .lines()
-            .filter_map(|line| line.strip_prefix("| `"))
-            .filter_map(|line| line.split('`').next())
+            .filter_map(|line| line.strip_prefix("| `")?.strip_suffix(" |")?.split_once("` | "))
+            .map(|(key, means)| (key, means.replace("\\|", "|")))
             .collect();
-        assert_eq!(described, keys, "{heading}");
+        let known: Vec<(&str, String)> =
+            part.described().map(|(key, means)| (key, means.to_owned())).collect();
+        assert_eq!(described, known, "{heading}");
     }
 }
 

@@ -46,7 +46,7 @@ fn rule(name: usize, choices: (usize, usize, usize, usize, usize, bool)) -> Stri
     )
 }
 
-fn file() -> impl Strategy<Value = String> {
+pub(crate) fn file() -> impl Strategy<Value = String> {
     let choices = (0..9_usize, 0..6_usize, 0..8_usize, 0..4_usize, 0..3_usize, prop::bool::weighted(0.1));
     prop::collection::vec(choices, 0..7)
         .prop_map(|all| all.into_iter().enumerate().map(|(name, choices)| rule(name, choices)).collect())

@@ -16,6 +16,7 @@ mod evasions;
 mod examples;
 mod laws;
 mod reading;
+mod schema;
 mod tables;
 mod world;
 
