@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-guard bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-deploy test-fuzz test-gate prices
+.PHONY: bench-hook bench-guard bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-fuzz test-gate prices
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,14 @@ test-clickhouse: ## Both stores answer alike, on the real engine of ClickHouse
 	  $(CARGO) test -p agent-tracer-clickhouse -p agent-tracer-team --features agent-tracer-clickhouse/engine,agent-tracer-team/engine
 	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse \
 	  $(CARGO) test -p agent-tracer-cli --features engine --test it fleet
+
+# The same with a million generated events, in a build with optimisation: the better part of an hour on two cores.
+CONTRACT_EVENTS ?= 1000000
+
+test-clickhouse-large: ## Both stores answer alike about a million events
+	@scripts/fetch-clickhouse target/tools/clickhouse
+	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse AGENT_TRACER_CONTRACT_EVENTS=$(CONTRACT_EVENTS) \
+	  $(CARGO) test --release -p agent-tracer-clickhouse --features agent-tracer-clickhouse/engine --test it generated
 
 test-deploy: ## Lints the files for containers, Kubernetes and systemd
 	@scripts/need-schemathesis target/tools/deploy tests/deploy/requirements.txt

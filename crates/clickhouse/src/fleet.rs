@@ -10,7 +10,9 @@ use clickhouse::Client;
 use clickhouse::error::Error;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::gather::Gather;
 use crate::schema::{self, Layout};
+use crate::write::Lines;
 
 /// Where a database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +63,7 @@ impl Place {
 }
 
 /// Why something could not be done.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FleetError {
     /// A newer version of Agent Tracer made the tables.
     Newer {
@@ -114,6 +116,8 @@ impl From<Error> for FleetError {
 pub struct Fleet {
     place: Place,
     client: Client,
+    /// Shipments that wait for the insert that runs.
+    waiting: Gather<Lines>,
     /// Gone only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -141,7 +145,11 @@ impl Fleet {
             // Owners are not split between shards: what is joined on a shard is joined completely.
             client = client.with_setting("distributed_product_mode", "local");
         }
-        Ok(Self { place, client, runtime: Some(runtime) })
+        Ok(Self { place, client, waiting: Gather::default(), runtime: Some(runtime) })
+    }
+
+    pub(crate) const fn waiting(&self) -> &Gather<Lines> {
+        &self.waiting
     }
 
     pub(crate) const fn layout(&self) -> &Layout {

@@ -9,6 +9,7 @@
 //! [`Fleet::visits`] who read whose sessions; [`Fleet::forget`] and [`Fleet::keep_for`] let go.
 
 mod fleet;
+mod gather;
 mod read;
 pub mod schema;
 mod tend;

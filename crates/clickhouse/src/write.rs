@@ -19,6 +19,9 @@ use crate::fleet::{Fleet, FleetError};
 /// An owner's name is no longer than this.
 const LONGEST_OWNER: usize = 256;
 
+/// So many rows at most go in one insert, unless one shipment alone has more: enough for a good part, little to hold.
+const MOST_LINES: usize = 20_000;
+
 impl Fleet {
     /// Writes a shipment under its owner. When this returns, it is stored.
     ///
@@ -38,28 +41,67 @@ impl Fleet {
         if let Some(removed) = &shipment.removed {
             self.remove(owner, &removed.tasks, removed.version)?;
         }
+        let lines = Lines::of(owner, shipment);
+        if lines.weight() == 0 {
+            return Ok(());
+        }
+        self.waiting().write(lines, MOST_LINES, Lines::weight, |group| self.insert_group(group))
+    }
+
+    /// Inserts what several senders brought. If that is refused, each alone: what is wrong with one is not the others'.
+    fn insert_group(&self, group: &[Lines]) -> Vec<Result<(), FleetError>> {
+        let all: Vec<&Lines> = group.iter().collect();
+        match self.insert(&all) {
+            Err(FleetError::Refused(_)) if group.len() > 1 => {
+                group.iter().map(|one| self.insert(&[one])).collect()
+            }
+            result => group.iter().map(|_| result.clone()).collect(),
+        }
+    }
+
+    fn insert(&self, group: &[&Lines]) -> Result<(), FleetError> {
         let client = self.client();
         self.wait(async {
             // Facts first: a task that is seen has its facts.
-            if !shipment.facts.is_empty() {
+            if group.iter().any(|lines| !lines.facts.is_empty()) {
                 let mut insert = client.insert::<FactLine>("fact").await?;
-                for record in &shipment.facts {
-                    insert.write(&FactLine::of(owner, record)).await?;
-                    for part in record.parts.iter().filter(|part| **part != record.fact) {
-                        insert.write(&FactLine::gone(owner, record, *part)).await?;
-                    }
+                for line in group.iter().flat_map(|lines| &lines.facts) {
+                    insert.write(line).await?;
                 }
                 insert.end().await?;
             }
-            if !shipment.tasks.is_empty() {
+            if group.iter().any(|lines| !lines.tasks.is_empty()) {
                 let mut insert = client.insert::<TaskLine>("task").await?;
-                for record in &shipment.tasks {
-                    insert.write(&TaskLine::of(owner, record)).await?;
+                for line in group.iter().flat_map(|lines| &lines.tasks) {
+                    insert.write(line).await?;
                 }
                 insert.end().await?;
             }
             Ok(())
         })
+    }
+}
+
+/// The rows that a shipment becomes.
+#[derive(Debug)]
+pub(crate) struct Lines {
+    facts: Vec<FactLine>,
+    tasks: Vec<TaskLine>,
+}
+
+impl Lines {
+    fn of(owner: &str, shipment: &Shipment) -> Self {
+        let mut facts = Vec::with_capacity(shipment.facts.len());
+        for record in &shipment.facts {
+            facts.push(FactLine::of(owner, record));
+            let parts = record.parts.iter().filter(|part| **part != record.fact);
+            facts.extend(parts.map(|part| FactLine::gone(owner, record, *part)));
+        }
+        Self { facts, tasks: shipment.tasks.iter().map(|record| TaskLine::of(owner, record)).collect() }
+    }
+
+    fn weight(&self) -> usize {
+        self.facts.len() + self.tasks.len()
     }
 }
 

@@ -7,6 +7,7 @@ mod fact;
 mod family;
 mod find;
 mod follow;
+mod limits;
 mod lists;
 mod numbers;
 mod rules;

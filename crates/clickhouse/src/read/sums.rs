@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::Reader;
 use crate::fleet::literal;
+use crate::schema::LATENCY;
 use crate::write::word;
 
 /// From when to when.
@@ -76,12 +77,11 @@ struct Extent {
     n: u64,
 }
 
-/// How many durations are in a bucket.
+/// The durations of a tool: buckets, and how many are in each.
 #[derive(Row, Deserialize)]
 struct Bucketed {
     name: String,
-    place: i64,
-    n: u64,
+    latency: (Vec<i64>, Vec<u64>),
 }
 
 /// What sums are told apart by, beside their key.
@@ -251,15 +251,13 @@ impl Reader {
         let of = Range { project: project.map(str::to_owned), ..Range::default() };
         let of = self.of_range(&of).map_or_else(String::new, |of| format!(" AND {of}"));
         let rows = self.rows::<Bucketed>(&format!(
-            "SELECT ifNull(toString(tool), '') AS name, toInt64(assumeNotNull(bucket)) AS place, count() AS n \
+            "SELECT ifNull(toString(tool), '') AS name, {LATENCY} AS latency \
              FROM fact FINAL WHERE {} AND bucket IS NOT NULL AND occurred >= {from} AND occurred < {to}{of} \
-             GROUP BY name, place",
+             GROUP BY name",
             self.mine()
         ))?;
-        let mut durations: HashMap<String, BTreeMap<i64, u64>> = HashMap::new();
-        for row in rows {
-            *durations.entry(row.name).or_default().entry(row.place).or_default() += row.n;
-        }
+        let buckets = |(places, counts): (Vec<i64>, Vec<u64>)| places.into_iter().zip(counts).collect();
+        let durations = rows.into_iter().map(|row| (row.name, buckets(row.latency))).collect();
         Ok(durations)
     }
 }

@@ -1,17 +1,17 @@
-//! What was spent: by time, by model, by project, by task, in windows of five hours; and how much of limits is used.
+//! What was spent: by time, by model, by project, by task, in windows of five hours.
 
 use std::collections::{BTreeMap, HashMap};
 
-use agent_tracer_event::{Agent, Kind, Millis, TaskId};
+use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::engine::local_stretches;
 use agent_tracer_ledger::engine::spent::Spent;
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::bucket::{Bucket, model_of};
-use agent_tracer_ledger::project::shown::{limits, numbers};
+use agent_tracer_ledger::project::shown::numbers;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
-use agent_tracer_ledger::view::{Limit, Page, UsageBlock, UsageBucket};
+use agent_tracer_ledger::view::{Page, UsageBlock, UsageBucket};
 use agent_tracer_ledger::{Answer, QueryError, Range, UsageBy, Zone};
 use clickhouse::Row;
 use serde::Deserialize;
@@ -21,8 +21,7 @@ use super::numbers::tasks_of;
 use super::sums::By;
 use super::task::{PLACE, narrowed};
 use super::{Key, Reader, keys_in};
-use crate::fleet::literal;
-use crate::write::{TaskLine, word};
+use crate::write::TaskLine;
 
 /// What a model was asked for in some tasks.
 #[derive(Row, Deserialize)]
@@ -255,32 +254,5 @@ impl Reader {
                 &Spent { residual: Some(line.into()), ..Spent::default() };
         }
         Ok(models)
-    }
-
-    /// How much of each agent's rate limits is used. Limits belong to an account: of several owners, whoever was seen
-    /// last is shown.
-    ///
-    /// # Errors
-    /// If the database cannot answer.
-    pub fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
-        let newest = self.kin::<TaskLine>(&format!(
-            "WHERE {} AND events > 0 AND last <= {} ORDER BY last DESC, {PLACE} DESC LIMIT {}",
-            self.mine(),
-            now.0.saturating_add(limits::AHEAD_MS),
-            limits::MOST_TASKS
-        ))?;
-        if newest.is_empty() {
-            return Ok(Page::whole(Vec::new()));
-        }
-        let agents: HashMap<Key, Agent> = newest.iter().map(|line| (line.key(), line.agent())).collect();
-        let snapshots = self.facts(&format!(
-            "WHERE (owner, task) IN {} AND list = {} AND kind = {} ORDER BY occurred DESC LIMIT {} BY owner, task",
-            keys_in(agents.keys()),
-            List::Context.code(),
-            literal(&word(Kind::ContextSnapshot)),
-            limits::MOST_SNAPSHOTS
-        ))?;
-        let seen = snapshots.iter().filter_map(|stored| Some((*agents.get(&stored.key)?, &stored.row)));
-        Ok(Page::whole(limits::limits(seen, now)))
     }
 }

@@ -5,18 +5,21 @@
 //! No table is partitioned by time, because a fact's time may change with its version and rows are only deduplicated
 //! within a partition.
 
+mod pages;
 mod statements;
 mod tables;
 mod views;
 
-use statements::add_indexes;
+use statements::{add_indexes, fill_indexes};
 
+pub use pages::page;
 pub use statements::{Layout, create, delete, keep_for};
-pub use tables::{AGING, Column, TABLES, Table};
+pub use tables::{AGING, Column, Index, TABLES, Table};
+pub(crate) use views::LATENCY;
 pub use views::{VIEWS, View};
 
 /// The version of the schema that this program asks.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The steps to each version, the first from nothing to version 1. Every statement may be run again.
 #[must_use]
@@ -25,6 +28,8 @@ pub fn step(version: u32, layout: &Layout) -> Vec<String> {
         1 => create(layout),
         // Who read whose sessions, and a way to a task whose owner nobody names.
         2 => create(layout).into_iter().chain(add_indexes(layout)).collect(),
+        // A view of latencies; and what was there before an index was is found by it too.
+        3 => create(layout).into_iter().chain(fill_indexes(layout)).collect(),
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{AGING, Column, TABLES, Table, VIEWS, View};
+use super::{AGING, Column, Index, TABLES, Table, VIEWS, View};
 
 /// Where the tables live.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,16 +57,24 @@ fn own_name(table: &str, layout: &Layout) -> String {
 
 /// Adds indexes that earlier versions did not have.
 pub(super) fn add_indexes(layout: &Layout) -> Vec<String> {
-    let add = |table: &'static Table| {
-        table.indexes.iter().map(move |(name, expression, kind)| {
-            format!(
-                "ALTER TABLE {}{} ADD INDEX IF NOT EXISTS {name} {expression} TYPE {kind} GRANULARITY 1",
-                quoted(&own_name(table.name, layout)),
-                layout.on_cluster()
-            )
-        })
-    };
-    TABLES.iter().flat_map(add).collect()
+    of_indexes(layout, |(name, expression, kind)| {
+        format!("ADD INDEX IF NOT EXISTS {name} {expression} TYPE {kind} GRANULARITY 1")
+    })
+}
+
+/// Fills indexes for rows that are older than the index. The engine does so beside its other work.
+pub(super) fn fill_indexes(layout: &Layout) -> Vec<String> {
+    of_indexes(layout, |(name, ..)| format!("MATERIALIZE INDEX IF EXISTS {name}"))
+}
+
+fn of_indexes(layout: &Layout, what: impl Fn(&Index) -> String) -> Vec<String> {
+    let mut statements = Vec::new();
+    for table in TABLES {
+        let (name, cluster) = (quoted(&own_name(table.name, layout)), layout.on_cluster());
+        let alters = table.indexes.iter().map(|index| format!("ALTER TABLE {name}{cluster} {}", what(index)));
+        statements.extend(alters);
+    }
+    statements
 }
 
 /// The statements that let rows go so many days after they happened; none keeps them for ever.

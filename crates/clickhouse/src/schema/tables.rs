@@ -13,6 +13,9 @@ pub struct Column {
     pub about: &'static str,
 }
 
+/// An index over granules: its name, its expression, its type.
+pub type Index = (&'static str, &'static str, &'static str);
+
 /// A table of versioned rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
@@ -24,8 +27,8 @@ pub struct Table {
     pub columns: &'static [Column],
     /// What its rows are ordered by and told apart by.
     pub key: &'static [&'static str],
-    /// Indexes over granules: name, expression, type.
-    pub indexes: &'static [(&'static str, &'static str, &'static str)],
+    /// Indexes over granules.
+    pub indexes: &'static [Index],
 }
 
 const fn column(name: &'static str, kind: &'static str, codec: &'static str, about: &'static str) -> Column {

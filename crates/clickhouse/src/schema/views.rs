@@ -20,6 +20,10 @@ const fn column(name: &'static str, expression: &'static str, about: &'static st
     Column { name, kind: expression, codec: "", about }
 }
 
+/// How many calls are in each bucket of durations: integers that are added, and taken apart again by whoever needs a
+/// percentile.
+pub(crate) const LATENCY: &str = "sumMap([toInt64(assumeNotNull(bucket))], [toUInt64(1)])";
+
 /// Every view.
 pub const VIEWS: &[View] = &[
     View {
@@ -82,5 +86,23 @@ pub const VIEWS: &[View] = &[
         ],
         from: "(SELECT *, skill FROM {fact} FINAL ARRAY JOIN sums.dim AS dim, sums.key AS skill \
                WHERE dim = 6 AND is_call = 1)",
+    },
+    View {
+        name: "tool_latencies",
+        about: "one row for each tool of an owner on a UTC day; `sumMap(latency)` adds rows to any longer stretch",
+        columns: &[
+            column("owner", "owner", "whose it is"),
+            column("day", "toDate(fromUnixTimestamp64Milli(occurred, 'UTC'))", "the day in UTC"),
+            column("tool", "ifNull(toString(tool), '')", "the tool"),
+            column("calls", "count()", "calls of which it is known how long they took"),
+            column("total_ms", "sum(assumeNotNull(duration))", "how long they took together"),
+            column(
+                "latency",
+                LATENCY,
+                "buckets of durations and how many calls are in each: bucket 0 is 0 ms, 1 is 1 ms, b > 1 is about \
+                 1.02^(b - 1) * 2 / 2.02 ms",
+            ),
+        ],
+        from: "{fact} FINAL WHERE bucket IS NOT NULL GROUP BY owner, day, tool",
     },
 ];

@@ -1,6 +1,6 @@
 //! The contract over a history made from a seed: more of everything than anybody captured.
 //!
-//! `CONTRACT_EVENTS=1000000` makes it as long as one wants. It arrives the hard way: in parts, so that facts are enriched
+//! `AGENT_TRACER_CONTRACT_EVENTS=1000000` makes it as long as one wants (`make test-clickhouse-large`). It arrives the hard way: in parts, so that facts are enriched
 //! by what comes later; a part of it twice; every other shipment twice; and what was shipped first once more at the end.
 //! A session speaks Chinese, Japanese and Korean.
 
@@ -10,13 +10,14 @@ use std::sync::Arc;
 use agent_tracer_clickhouse::{Fleet, Place};
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_ledger::view::ToolStat;
-use agent_tracer_ledger::{Observed, Range, SearchFilter};
+use agent_tracer_ledger::{Observed, Range, SearchFilter, TaskFilter};
 use agent_tracer_testkit::history::{BEGIN, History};
 use agent_tracer_testkit::{hook, scenario};
 use serde_json::json;
 
 use crate::contract::{Both, COMPARED, ask, every, ship};
 use crate::engine;
+use crate::limits::told;
 use crate::world::World;
 
 /// How many events there are if nobody says.
@@ -102,7 +103,10 @@ fn check_percentiles(place: &Place, tools: &[ToolStat]) {
 
 #[test]
 fn both_engines_answer_alike_about_a_generated_history() {
-    let events = std::env::var("CONTRACT_EVENTS").ok().and_then(|text| text.parse().ok()).unwrap_or(EVENTS);
+    let events = std::env::var("AGENT_TRACER_CONTRACT_EVENTS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(EVENTS);
     let (fleet, place): (Arc<Fleet>, Place) = engine::database();
     let world = World::empty();
     let mut history = History::new(events, 11);
@@ -114,6 +118,8 @@ fn both_engines_answer_alike_about_a_generated_history() {
     world.bring(prompts());
     let ruled = scenario("2.1.325/agent_fg");
     world.bring([ruled.observed(None), ruled.decided()].concat());
+    let newest = world.ledger.store().tasks(Millis(0), &TaskFilter::default()).unwrap().items;
+    world.bring(told("6c1c7e36-2d7e-4f6c-9a53-0a1f2e3d4c5b", newest[0].last_event_at.0, 20.0, 15));
     ship(&world, "generated", &fleet, after);
     fleet.write("generated", &first).unwrap();
     world.ledger.finish_search().unwrap();
@@ -122,6 +128,8 @@ fn both_engines_answer_alike_about_a_generated_history() {
     let step = tasks.div_ceil(TASKS).max(1);
     let compared = ask(&both, |place| place.is_multiple_of(step));
     assert_eq!(compared, BTreeSet::from(COMPARED));
+    let limits = both.reader.limits(Millis(newest[0].last_event_at.0 + 3_600_000)).unwrap().items;
+    assert!(limits.iter().any(|limit| limit.forecast.is_some()), "{limits:?}");
     for (text, word) in SPOKEN {
         let found =
             both.reader.search(&SearchFilter { q: word.to_owned(), ..SearchFilter::default() }).unwrap();

@@ -13,7 +13,11 @@ mod generated;
 #[cfg(feature = "engine")]
 mod letting_go;
 #[cfg(feature = "engine")]
+mod limits;
+#[cfg(feature = "engine")]
 mod numbers;
+#[cfg(feature = "engine")]
+mod tables;
 #[cfg(feature = "engine")]
 mod tls;
 #[cfg(feature = "engine")]

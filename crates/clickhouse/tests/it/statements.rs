@@ -3,12 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use agent_tracer_clickhouse::schema::{Layout, VERSION, create, delete, keep_for, step};
+use agent_tracer_clickhouse::schema::{Layout, VERSION, create, delete, keep_for, page, step};
 
 /// Compares with the kept text; `SNAPSHOT=update` keeps the new one.
 fn check(name: &str, statements: &[String]) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/statements").join(name);
     let text = statements.iter().map(|statement| format!("{statement};\n")).collect::<Vec<_>>().join("\n");
+    check_text(&format!("crates/clickhouse/tests/it/statements/{name}"), &text);
+}
+
+fn check_text(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     if std::env::var_os("SNAPSHOT").is_some_and(|value| value == "update") {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::File::create(&path).unwrap().write_all(text.as_bytes()).unwrap();
@@ -17,7 +21,7 @@ fn check(name: &str, statements: &[String]) {
     assert!(
         kept == text,
         "`{name}` changed: a database that exists needs a step to it\nhint: `SNAPSHOT=update cargo test -p agent-tracer-clickhouse` keeps the new text\n{}",
-        similar::TextDiff::from_lines(kept.as_str(), text.as_str()).unified_diff()
+        similar::TextDiff::from_lines(kept.as_str(), text).unified_diff()
     );
 }
 
@@ -45,4 +49,9 @@ fn steps_deletions_and_retention_are_as_kept_in_both_layouts() {
         statements.push(delete("fact", "owner = 'ann'", &layout));
     }
     check("tending.sql", &statements);
+}
+
+#[test]
+fn the_page_about_the_tables_is_made_of_their_definitions() {
+    check_text("docs/tables.md", &page());
 }

@@ -41,6 +41,28 @@ fn a_shipment_written_twice_is_written_once() {
 }
 
 #[test]
+fn shipments_of_many_at_once_are_each_under_their_owner_when_they_are_acknowledged() {
+    let (fleet, _) = engine::database();
+    let shipment = shipped();
+    fleet.write("alone", &shipment).unwrap();
+    let alone = count(&fleet, "alone");
+    std::thread::scope(|scope| {
+        for number in 0..16 {
+            let (fleet, shipment) = (&fleet, &shipment);
+            scope.spawn(move || {
+                let owner = format!("owner-{number}");
+                fleet.write(&owner, shipment).unwrap();
+                let sums = fleet.checksum(&owner, shipment).unwrap();
+                assert_eq!(sums, agent_tracer_clickhouse::Checksum::of(&owner, shipment), "{owner}");
+            });
+        }
+    });
+    for number in 0..16 {
+        assert_eq!(count(&fleet, &format!("owner-{number}")), alone);
+    }
+}
+
+#[test]
 fn an_older_version_that_arrives_late_changes_nothing() {
     let (fleet, _) = engine::database();
     let shipment = shipped();

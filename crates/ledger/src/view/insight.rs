@@ -109,6 +109,9 @@ pub struct BlockForecast {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Limit {
+    /// Whose account it is, where a team's server answers about several people; absent on one machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// The agent.
     #[schema(value_type = String)]
     pub agent: Agent,

@@ -904,6 +904,8 @@ export interface components {
              */
             at: string;
             forecast?: null | components["schemas"]["LimitForecast"];
+            /** @description Whose account it is, where a team's server answers about several people; absent on one machine. */
+            owner?: string | null;
             /**
              * Format: date-time
              * @description When it begins anew, where the client says so.

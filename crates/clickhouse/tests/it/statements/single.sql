@@ -199,3 +199,13 @@ SELECT
     failed AS `failed`,
     duration AS `duration_ms`
 FROM (SELECT *, skill FROM `fact` FINAL ARRAY JOIN sums.dim AS dim, sums.key AS skill WHERE dim = 6 AND is_call = 1);
+
+CREATE OR REPLACE VIEW `tool_latencies` AS
+SELECT
+    owner AS `owner`,
+    toDate(fromUnixTimestamp64Milli(occurred, 'UTC')) AS `day`,
+    ifNull(toString(tool), '') AS `tool`,
+    count() AS `calls`,
+    sum(assumeNotNull(duration)) AS `total_ms`,
+    sumMap([toInt64(assumeNotNull(bucket))], [toUInt64(1)]) AS `latency`
+FROM `fact` FINAL WHERE bucket IS NOT NULL GROUP BY owner, day, tool;

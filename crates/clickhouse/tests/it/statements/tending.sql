@@ -14,6 +14,22 @@ ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01
 
 ALTER TABLE `visit` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_task;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_last;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_parent;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_occurred;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_arrived;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `visit` MATERIALIZE INDEX IF EXISTS by_reader;
+
 ALTER TABLE `task` MODIFY TTL toDateTime(least(greatest(intDiv(last, 1000), 0), 4000000000)) + toIntervalDay(90);
 
 ALTER TABLE `fact` MODIFY TTL toDateTime(least(greatest(intDiv(occurred, 1000), 0), 4000000000)) + toIntervalDay(90);
@@ -43,6 +59,22 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_arrived 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `visit_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_task;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_last;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_parent;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_occurred;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_arrived;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_reader;
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(last, 1000), 0), 4000000000)) + toIntervalDay(90);
 

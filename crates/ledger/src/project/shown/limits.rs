@@ -85,6 +85,7 @@ fn limit(agent: Agent, window: &Window, points: &[Seen], now: i64) -> Option<Lim
         .collect();
     let line = forecast(&recent).filter(|_| !is_over);
     Some(Limit {
+        owner: None,
         agent,
         window: window.name.to_owned(),
         used_pct: if is_over { 0.0 } else { used },
