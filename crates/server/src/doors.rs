@@ -9,8 +9,8 @@ use std::sync::Arc;
 use agent_tracer_compaction::{Scanned, Seen, Side};
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
-use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, ShipHealth, SpoolHealth, Task};
-use agent_tracer_ledger::{Batch, Receipt, Store};
+use agent_tracer_ledger::view::{ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, Task};
+use agent_tracer_ledger::{Answer, Batch, Paging, Receipt, Store};
 use agent_tracer_privacy::Config as PrivacyConfig;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -197,6 +197,42 @@ pub struct Look<'asked> {
 /// Keeps that somebody looks at sessions.
 pub type NoteLook = Arc<dyn Fn(Look<'_>) -> Result<(), String> + Send + Sync>;
 
+/// Somebody looked at somebody's sessions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEntry {
+    /// When.
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Millis,
+    /// Who looked: the name that their token or their proxy gave.
+    pub reader: String,
+    /// Whose sessions were shown; `*` is a list of everybody's.
+    pub owner: String,
+    /// The task that was shown; absent for a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    /// The question, as its path names it.
+    pub question: String,
+}
+
+/// Which looks are asked for. Newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// At this person's sessions.
+    pub owner: Option<String>,
+    /// By this person.
+    pub reader: Option<String>,
+    /// At or after this.
+    pub since: Option<Millis>,
+    /// Before this.
+    pub until: Option<Millis>,
+    /// Which part.
+    pub paging: Paging,
+}
+
+/// Tells who looked at what.
+pub type ListLooks = Arc<dyn Fn(&AuditFilter) -> Answer<Page<AuditEntry>> + Send + Sync>;
+
 /// What makes a server a team's: it knows the tokens of people and machines, and takes what those ship.
 #[derive(Clone)]
 pub struct Team {
@@ -206,6 +242,8 @@ pub struct Team {
     pub take: TakeShipment,
     /// Keeps who looks at what, before they are answered. Called where waiting is allowed.
     pub look: NoteLook,
+    /// Tells who looked at what. Called where waiting is allowed.
+    pub looks: ListLooks,
 }
 
 /// A file of rules, as far as the server tells of it.

@@ -176,7 +176,7 @@ pub(crate) fn document() -> OpenApi {
             .description("The answer.")
             .content("application/json", ContentBuilder::new().schema(Some(shape)).build());
         operation = operation.response("200", answer);
-        for status in ["400", "403", "404", "503", "504"] {
+        for status in ["400", "401", "403", "404", "503", "504"] {
             operation = operation.response(status, problem_response(status, &problem));
         }
         let item = PathItemBuilder::new().operation(HttpMethod::Get, operation).build();

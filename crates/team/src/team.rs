@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_tracer_clickhouse::{Fleet, FleetError, Reader};
+use agent_tracer_clickhouse::{Fleet, FleetError, Reader, VisitFilter};
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::{Batch, QueryError};
+use agent_tracer_ledger::view::Page;
+use agent_tracer_ledger::{Answer, Batch, QueryError};
 use agent_tracer_server as server;
 use agent_tracer_server::{
-    Append, AppendError, Ask, DeadLetters, Done, Doors, FindAsset, Live, NotTaken, Remembered, RulesInForce,
-    SpoolView,
+    Append, AppendError, Ask, AuditEntry, AuditFilter, DeadLetters, Done, Doors, FindAsset, Live, NotTaken,
+    Remembered, RulesInForce, SpoolView,
 };
 
 use crate::audit::Audit;
@@ -42,6 +43,25 @@ impl Append for Nowhere {
         done(Err(AppendError::ReadOnly));
         Ok(())
     }
+}
+
+/// Who looked at what, in the server's words.
+fn looks(fleet: &Fleet, asked: &AuditFilter) -> Answer<Page<AuditEntry>> {
+    let filter = VisitFilter {
+        owner: asked.owner.clone(),
+        reader: asked.reader.clone(),
+        since: asked.since.map(|at| at.0),
+        until: asked.until.map(|at| at.0),
+        ..VisitFilter::default()
+    };
+    let page = fleet.visit_page(&filter, &asked.paging)?;
+    Ok(page.map(|visit| AuditEntry {
+        at: Millis(visit.at),
+        reader: visit.reader,
+        owner: visit.owner,
+        task_id: Some(visit.task).filter(|task| !task.is_empty()),
+        question: visit.what,
+    }))
 }
 
 fn told(problem: &Mutex<Option<String>>, what: Option<String>) {
@@ -106,6 +126,10 @@ impl Team {
                         (Arc::clone(&self.fleet), self.reader.clone(), Arc::clone(&self.clock));
                     let audit = Audit::default();
                     Arc::new(move |look| audit.note(&fleet, &reader, look, clock().0))
+                },
+                looks: {
+                    let fleet = Arc::clone(&self.fleet);
+                    Arc::new(move |filter| looks(&fleet, filter))
                 },
                 holder: Arc::new(move |secret| known.holder(secret, clock().0)),
                 take: Arc::new(move |owner, shipment| {

@@ -51,6 +51,7 @@ pub(super) fn run(
                 owner: of.clone(),
                 reader: by.clone(),
                 since: since.map(|since| since.0),
+                until: None,
                 limit: *limit,
             };
             audit(&fleet, &filter, *json, output)?;

@@ -199,8 +199,13 @@ fn what_a_machine_purged_goes_and_what_it_sent_later_stays() {
 fn reads_are_asked_by_whose_by_whom_and_since_when() {
     let (fleet, _, _) = two_people();
     let asked = |owner: Option<&str>, reader: Option<&str>, since: Option<i64>, limit: u32| {
-        let filter =
-            VisitFilter { owner: owner.map(str::to_owned), reader: reader.map(str::to_owned), since, limit };
+        let filter = VisitFilter {
+            owner: owner.map(str::to_owned),
+            reader: reader.map(str::to_owned),
+            since,
+            until: None,
+            limit,
+        };
         let found = fleet.visits(&filter).unwrap();
         found.into_iter().map(|visit| (visit.reader, visit.owner, visit.at)).collect::<Vec<_>>()
     };

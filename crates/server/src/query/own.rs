@@ -1,11 +1,14 @@
-//! Questions about the tracer itself: health, settings.
+//! Questions about the tracer itself: health, settings, who looked at what.
 
-use agent_tracer_ledger::view::Health;
+use agent_tracer_ledger::view::{Health, Page};
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{Ages, Endpoint, write};
+use super::params::{BETWEEN, PAGING};
+use super::{Ages, Asked, Endpoint, Param, Reads, may, write};
 use crate::app::App;
+use crate::doors::{AuditEntry, AuditFilter};
 use crate::openapi::{one, page};
 use crate::problem::Problem;
 
@@ -64,7 +67,41 @@ fn health(app: &App) -> Result<Health, Problem> {
     })
 }
 
+/// Whose looks, and at whose sessions.
+const LOOKS: &[Param] = &[
+    may("of", Reads::Text, "At this person's sessions; `*` for lists of everybody's."),
+    may("by", Reads::Text, "By this person."),
+];
+
+/// Who looked at what. Only administrators come this far.
+fn audit(app: &App, asked: &Asked) -> Result<Page<AuditEntry>, Problem> {
+    let Some(team) = &app.doors.team else {
+        return Err(Problem::new(
+            StatusCode::NOT_FOUND,
+            "this server keeps what happens on one machine, and nobody else looks at it\nhint: a server that was started with `--store` keeps who looked at whose sessions",
+        ));
+    };
+    let range = asked.range();
+    let filter = AuditFilter {
+        owner: asked.text("of"),
+        reader: asked.text("by"),
+        since: range.since,
+        until: range.until,
+        paging: range.paging,
+    };
+    Ok((team.looks)(&filter)?)
+}
+
 pub(super) const ENDPOINTS: &[Endpoint] = &[
+    Endpoint {
+        path: "/audit",
+        operation: "listAudit",
+        summary: "Who looked at whose sessions on a team's server, the newest first. Only for administrators.",
+        params: &[LOOKS, BETWEEN, PAGING],
+        shape: page::<AuditEntry>,
+        ages: Ages::Always,
+        ask: |app, asked| write(&audit(app, asked)?),
+    },
     Endpoint {
         path: "/health",
         operation: "getHealth",

@@ -72,6 +72,10 @@ impl Needs {
         if ingest {
             return Self::Ingest;
         }
+        if path == "/api/v1/audit" {
+            // It tells what people are interested in.
+            return Self::Owner;
+        }
         let reads = matches!(*method, Method::GET | Method::HEAD);
         match (reads, below("/api") || below("/metrics")) {
             (true, true) => Self::Read,
@@ -236,6 +240,7 @@ mod tests {
             (Method::HEAD, "/api/v1/tasks", Needs::Read),
             (Method::GET, "/api/v1/stream", Needs::Read),
             (Method::GET, "/metrics", Needs::Read),
+            (Method::GET, "/api/v1/audit", Needs::Owner),
             (Method::POST, "/api/v1/login-codes", Needs::Owner),
             (Method::PUT, "/api/v1/settings", Needs::Owner),
             (Method::DELETE, "/anything", Needs::Owner),

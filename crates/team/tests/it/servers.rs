@@ -164,3 +164,57 @@ fn expired_wrong_and_revoked_tokens_are_refused_by_every_process() {
         });
     }
 }
+
+/// Every page of the audit, one look a page.
+fn audit(address: SocketAddr, query: &str, token: &str) -> Vec<serde_json::Value> {
+    let (mut looks, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let path = format!("/api/v1/audit?limit=1{query}{cursor}");
+        let (status, text) = get(address, &path, Some(token));
+        assert_eq!(status, 200, "{text}");
+        let body = text.split_once("\r\n\r\n").unwrap().1;
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        looks.extend(body.get("items").unwrap().as_array().unwrap().iter().cloned());
+        match body.get("nextCursor").and_then(serde_json::Value::as_str) {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return looks,
+        }
+    }
+}
+
+#[test]
+fn administrators_are_told_who_looked_at_whose_sessions_and_nobody_else_is() {
+    let (fleet, _) = engine::database();
+    let (_, ingest) = make(&fleet, "ann", TokenScope::Ingest, None);
+    let (_, read) = make(&fleet, "bob", TokenScope::Read, None);
+    let (_, admin) = make(&fleet, "root", TokenScope::Admin, None);
+    let process = Process::start(&fleet);
+    let address = process.address();
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = machine(folder.path());
+    ship(folder.path(), address, &ingest).unwrap();
+    let tasks = ledger.store().tasks(Millis(0), &agent_tracer_ledger::TaskFilter::default()).unwrap().items;
+    for task in &tasks {
+        assert_eq!(get(address, &format!("/api/v1/tasks/{}", task.id), Some(&read)).0, 200);
+    }
+    assert_eq!(get(address, "/api/v1/search?q=a", Some(&read)).0, 200);
+    assert_eq!(get(address, "/api/v1/tasks", Some(&admin)).0, 200);
+    let status = |token| get(address, "/api/v1/audit", token).0;
+    assert_eq!((status(None), status(Some(&ingest)), status(Some(&read))), (401, 403, 403));
+    let of_ann = audit(address, "&of=ann", &admin);
+    let shown: std::collections::BTreeSet<&str> =
+        of_ann.iter().map(|look| look["taskId"].as_str().unwrap()).collect();
+    assert_eq!(shown, tasks.iter().map(|task| task.id.as_str()).collect());
+    assert_eq!(of_ann.len(), tasks.len(), "page by page, none twice: {of_ann:?}");
+    assert!(of_ann.iter().all(|look| look["reader"] == "bob" && look["question"] == "/tasks/{id}"));
+    let lists = audit(address, "&of=*", &admin);
+    let who: Vec<(&str, &str)> = lists
+        .iter()
+        .map(|look| (look["reader"].as_str().unwrap(), look["question"].as_str().unwrap()))
+        .collect();
+    assert_eq!(who, [("root", "/tasks"), ("bob", "/search")], "the newest first");
+    assert!(lists.iter().all(|look| look.get("taskId").is_none()));
+    assert_eq!(audit(address, "&by=bob", &admin).len(), tasks.len() + 1);
+    assert_eq!(audit(address, "&until=2020-01-01T00:00:00Z", &admin), Vec::<serde_json::Value>::new());
+    assert_eq!(get(address, "/api/v1/audit?cursor=garbage", Some(&admin)).0, 400);
+}

@@ -128,6 +128,29 @@ export interface components {
             /** @description Give this as `cursor` to get the next part. Absent at the end. */
             nextCursor?: string;
         };
+        /** @description Somebody looked at somebody's sessions. */
+        AuditEntry: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description Whose sessions were shown; `*` is a list of everybody's. */
+            owner: string;
+            /** @description The question, as its path names it. */
+            question: string;
+            /** @description Who looked: the name that their token or their proxy gave. */
+            reader: string;
+            /** @description The task that was shown; absent for a list. */
+            taskId?: string | null;
+        };
+        /** @description A part of a list, and where the next part begins. */
+        AuditEntryPage: {
+            /** @description The items of this part, in the list's order. */
+            items: components["schemas"]["AuditEntry"][];
+            /** @description Give this as `cursor` to get the next part. Absent at the end. */
+            nextCursor?: string;
+        };
         /** @description What rules would have done. */
         Backtest: {
             /**

@@ -39,6 +39,8 @@ pub enum List {
     Search = 10,
     /// Decisions of rules.
     Decisions = 11,
+    /// Looks at other people's sessions.
+    Visits = 12,
 }
 
 /// How many items a page may have.
