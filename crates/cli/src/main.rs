@@ -34,6 +34,7 @@ mod sources;
 mod statusline_conf;
 mod table;
 mod telling;
+mod upgrading;
 
 use std::process::ExitCode;
 

@@ -17,6 +17,7 @@ use agent_tracer_spool::Home;
 
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
+use crate::upgrading;
 
 /// The most bytes of `prices.toml`.
 const PRICES_BYTES: u64 = 1 << 20;
@@ -29,7 +30,7 @@ pub(crate) fn ledger(home: &Home) -> Result<Ledger, Failure> {
     let path = home.data().join("ledger.db");
     let (prices_toml, prices) = own_prices(home)?;
     let options = Options { machine_id: machine(), pricer: Arc::new(prices) };
-    let ledger = Ledger::open(&path, options)
+    let ledger = Ledger::open_watched(&path, options, upgrading::on_stderr())
         .map_err(|error| Failure::said(&format!("cannot open `{}`: {error}", path.display())))?;
     ledger.reprice(&prices_toml).map_err(|error| {
         Failure::new(format!("cannot count costs with the prices of `prices.toml`: {error}"))

@@ -93,6 +93,22 @@ fn it_says_where_to_look_answers_and_ends_when_asked() {
 }
 
 #[test]
+fn a_store_of_an_older_version_is_brought_up_to_date_and_it_says_how_far_it_is() {
+    let world = World::without_hook();
+    Server::start(&world).end(Signal::SIGTERM);
+    let path = world.path("home/.local/share/agent-tracer/ledger.db");
+    let store = rusqlite::Connection::open(&path).expect("the store");
+    let schema: i32 = store.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a schema");
+    store.execute_batch("DROP INDEX fact_brief; PRAGMA user_version = 5").expect("an older store");
+    drop(store);
+    let said = Server::start(&world).end(Signal::SIGTERM);
+    assert!(said.contains(&format!("store: from schema 5 to {schema}: ")), "{said}");
+    assert_eq!(world.mode("home/.local/share/agent-tracer/ledger.db.schema-5.backup"), 0o600);
+    let again = Server::start(&world).end(Signal::SIGTERM);
+    assert!(!again.contains("from schema"), "{again}");
+}
+
+#[test]
 fn only_one_at_a_time_and_the_other_is_named() {
     let world = World::without_hook();
     let server = Server::start(&world);

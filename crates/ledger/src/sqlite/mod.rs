@@ -23,6 +23,7 @@ mod skills;
 mod sources;
 mod standing;
 mod tasks;
+mod upgrade;
 mod upkeep;
 pub(crate) mod words;
 mod writer;
@@ -41,6 +42,7 @@ use rusqlite::OptionalExtension;
 pub use open::OpenError;
 pub use read::{Outbox, Past, PastDeed, PastPrompt, PastSpending};
 pub use running::RunningProcess;
+pub use upgrade::{Stage, Upgrade};
 pub use upkeep::{Kept, Retention, Upkeep};
 
 use crate::journal::{self, Journal};
@@ -155,7 +157,20 @@ impl Ledger {
     /// # Errors
     /// If the file is damaged, newer than this version, another program's, or cannot be written.
     pub fn open(path: &Path, options: Options) -> Result<Self, OpenError> {
-        let conn = open::open(path)?;
+        Self::open_watched(path, options, |_| ())
+    }
+
+    /// The same, and says meanwhile how far it is where the file is of an older version: that may take minutes.
+    ///
+    /// # Errors
+    /// As for [`Ledger::open`].
+    pub fn open_watched(
+        path: &Path,
+        options: Options,
+        watch: impl Fn(Upgrade) + Send + Sync + 'static,
+    ) -> Result<Self, OpenError> {
+        let watch: upgrade::Watch = Arc::new(watch);
+        let conn = open::open_watched(path, &watch)?;
         let seq: i64 = conn
             .query_row("SELECT value FROM meta WHERE key = 'seq'", [], |row| row.get(0))
             .optional()?

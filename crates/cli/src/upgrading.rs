@@ -1,0 +1,134 @@
+//! What is said while a store of an older version is brought up to date: what, how far, and about how long still.
+
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use agent_tracer_ledger::{Stage, Upgrade};
+
+use crate::figures::duration;
+
+/// A line is written no more often than this: a server's standard error is a log.
+const BETWEEN: Duration = Duration::from_secs(2);
+
+/// Where it is, as far as the next line depends on it.
+#[derive(Default)]
+struct Place {
+    /// When it began to copy, and to change.
+    copying: Option<Instant>,
+    changing: Option<Instant>,
+    said: Option<Instant>,
+}
+
+/// Writes lines about it on standard error.
+pub(crate) fn on_stderr() -> impl Fn(Upgrade) + Send + Sync + 'static {
+    let place = Mutex::new(Place::default());
+    move |upgrade| {
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = place.next(&upgrade, Instant::now()) {
+            // A log that nobody reads any more must not end it.
+            drop(writeln!(io::stderr().lock(), "{line}"));
+        }
+    }
+}
+
+impl Place {
+    /// What is said now, if anything.
+    fn next(&mut self, upgrade: &Upgrade, now: Instant) -> Option<String> {
+        let copying = *self.copying.get_or_insert(now);
+        if !matches!(upgrade.stage, Stage::Copying { .. }) {
+            self.changing.get_or_insert(now);
+        }
+        let is_due = self.said.is_none_or(|said| now.duration_since(said) >= BETWEEN);
+        // Where nothing took long nothing is said of its end.
+        let is_end = upgrade.stage == Stage::Done && now.duration_since(copying) >= BETWEEN;
+        if !(is_due && upgrade.stage != Stage::Done || is_end) {
+            return None;
+        }
+        self.said = Some(now);
+        let changing = self.changing.unwrap_or(now);
+        Some(line(upgrade, changing.duration_since(copying), now.duration_since(changing)))
+    }
+}
+
+/// `copied` is how long copying took so far, `changed` how long changing did.
+fn line(upgrade: &Upgrade, copied: Duration, changed: Duration) -> String {
+    let Upgrade { from, to, stage } = upgrade;
+    let about = |took: Duration| duration(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+    match stage {
+        Stage::Copying { done, total } => {
+            let left = if *done == 0 || copied.is_zero() {
+                String::new()
+            } else {
+                let share = total.saturating_sub(*done) as f64 / *done as f64;
+                format!(", about {} more", about(copied.mul_f64(share.min(1e6))))
+            };
+            format!(
+                "store: from schema {from} to {to}: {} of {} copied first, to be safe{left}",
+                size(*done),
+                size(*total)
+            )
+        }
+        Stage::Changing { step, of } => format!(
+            "store: from schema {from} to {to}: step {step} of {of}, {} so far; a step takes about as long as the copy, {}",
+            about(changed),
+            about(copied)
+        ),
+        Stage::Done => format!(
+            "store: now of schema {to}, after {}; the copy of schema {from} stays beside it until you remove it",
+            about(copied + changed)
+        ),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    if bytes < 1_000_000_000 {
+        format!("{} MB", bytes / 1_000_000)
+    } else {
+        format!("{:.1} GB", bytes as f64 / 1e9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(stage: Stage) -> Upgrade {
+        Upgrade { from: 5, to: 6, stage }
+    }
+
+    #[test]
+    fn lines_tell_what_is_done_how_far_it_is_and_about_how_long_still() {
+        let half = at(Stage::Copying { done: 4_000_000_000, total: 16_000_000_000 });
+        assert_eq!(
+            line(&half, Duration::from_secs(10), Duration::ZERO),
+            "store: from schema 5 to 6: 4.0 GB of 16.0 GB copied first, to be safe, about 30s more"
+        );
+        let step = at(Stage::Changing { step: 1, of: 2 });
+        assert_eq!(
+            line(&step, Duration::from_secs(40), Duration::from_secs(12)),
+            "store: from schema 5 to 6: step 1 of 2, 12s so far; a step takes about as long as the copy, 40s"
+        );
+        assert!(line(&at(Stage::Done), Duration::from_secs(40), Duration::from_secs(47)).contains("1m27s"));
+        let begun = at(Stage::Copying { done: 0, total: 81_000_000 });
+        assert!(
+            line(&begun, Duration::ZERO, Duration::ZERO).ends_with("0 MB of 81 MB copied first, to be safe")
+        );
+    }
+
+    #[test]
+    fn a_long_one_is_told_of_now_and_then_and_a_short_one_once() {
+        let begun = Instant::now();
+        let mut place = Place::default();
+        let copying = at(Stage::Copying { done: 1, total: 2 });
+        assert!(place.next(&copying, begun).is_some());
+        assert!(place.next(&copying, begun + BETWEEN / 2).is_none());
+        let mut short = Place { copying: place.copying, changing: None, said: place.said };
+        assert!(short.next(&at(Stage::Done), begun + BETWEEN / 2).is_none());
+        assert!(place.next(&copying, begun + BETWEEN).is_some());
+        assert!(
+            place.next(&at(Stage::Done), begun + BETWEEN).is_some(),
+            "the end of a long one is told at once"
+        );
+    }
+}

@@ -1,0 +1,411 @@
+//! Brings a file of an older schema up to date, whatever its size.
+//!
+//! Law: first a whole copy beside it, then all steps in one transaction. Whoever is killed on the way leaves the file as
+//! it was, and the next start begins again. Both may take minutes, so whoever watches is told how far it is.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use super::OpenError;
+use super::open::create_private;
+
+/// Steps from one version of the schema to the next; the first leads from version 1 to 2.
+const MIGRATIONS: &[&str] = &[
+    // 2: what a task came to outlives its events.
+    "ALTER TABLE sealed_task ADD COLUMN active_ms INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE sealed_task ADD COLUMN files_read INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE sealed_task ADD COLUMN files_changed INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE sealed_task ADD COLUMN permissions INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE sealed_task ADD COLUMN compactions INTEGER NOT NULL DEFAULT 0;",
+    // 3: sums of one stretch stand together; entries are written under short names, which older versions cannot read.
+    "CREATE TABLE rollup_by_time (
+       dim INTEGER NOT NULL, level INTEGER NOT NULL, at INTEGER NOT NULL, project INTEGER NOT NULL,
+       actor INTEGER NOT NULL, key INTEGER NOT NULL, n INTEGER NOT NULL, failures INTEGER NOT NULL,
+       ms INTEGER NOT NULL, wait_ms INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL,
+       cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost INTEGER NOT NULL,
+       unpriced INTEGER NOT NULL, PRIMARY KEY (level, at, dim, project, actor, key)
+     ) WITHOUT ROWID;
+     INSERT INTO rollup_by_time SELECT * FROM rollup ORDER BY level, at, dim, project, actor, key;
+     DROP TABLE rollup;
+     ALTER TABLE rollup_by_time RENAME TO rollup;
+     CREATE INDEX rollup_top ON rollup (level, at, project, n + failures, n) WHERE dim = 7;
+     CREATE INDEX task_long ON task
+       (last, id, status, background, agent, agent_type, project, model, failures, started, waiting, events)
+       WHERE events > 0 AND last - started > 86400000;",
+    // 4: skills answer for the responses after them. Prices that nobody has make the next start count everything anew.
+    "CREATE TABLE task_skill (
+       task INTEGER NOT NULL, skill INTEGER NOT NULL, n INTEGER NOT NULL, failures INTEGER NOT NULL,
+       responses INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL,
+       cache_write INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+       PRIMARY KEY (task, skill)
+     ) WITHOUT ROWID;
+     CREATE TABLE activation (
+       task INTEGER NOT NULL, turn INTEGER NOT NULL, occurred INTEGER NOT NULL, fact INTEGER NOT NULL,
+       skill INTEGER NOT NULL, PRIMARY KEY (task, turn, occurred, fact)
+     ) WITHOUT ROWID;
+     CREATE TABLE sealed_model (
+       task INTEGER NOT NULL, model INTEGER NOT NULL, copied INTEGER NOT NULL, n INTEGER NOT NULL,
+       input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
+       cache_write_1h INTEGER NOT NULL, searches INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+       PRIMARY KEY (task, model, copied)
+     ) WITHOUT ROWID;
+     INSERT INTO sealed_model SELECT * FROM task_model WHERE task IN (SELECT task FROM sealed_task);
+     CREATE TABLE sealed_skill (
+       task INTEGER NOT NULL, skill INTEGER NOT NULL, n INTEGER NOT NULL, failures INTEGER NOT NULL,
+       responses INTEGER NOT NULL, input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL,
+       cache_write INTEGER NOT NULL, reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+       PRIMARY KEY (task, skill)
+     ) WITHOUT ROWID;
+     INSERT OR REPLACE INTO meta (key, value) VALUES ('prices', 2);",
+    // 5: decisions of rules have a list of their own. Where there are any, everything is counted anew.
+    "CREATE INDEX fact_rule ON fact (signature >> 8, occurred, ord, fact, task, signature) WHERE list = 15;
+     CREATE INDEX fact_ruled ON fact (occurred, ord, fact, task, signature) WHERE list = 15;
+     INSERT OR REPLACE INTO meta (key, value)
+       SELECT 'prices', 2 WHERE EXISTS (SELECT 1 FROM fact WHERE kind = 22);",
+    // 6: a search that is narrowed reads no row that it does not show.
+    "CREATE INDEX fact_brief ON fact (id, task, kind, occurred, state, duration);",
+];
+
+/// Pages that are copied between two words about it: 64 MB.
+const PAGES: std::ffi::c_int = 16_384;
+
+/// Instructions of the database between two words about a step: some ten milliseconds.
+const INSTRUCTIONS: std::ffi::c_int = 1_000_000;
+
+/// How far bringing a store up to date is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Upgrade {
+    /// The schema of the file.
+    pub from: i32,
+    /// The schema that it gets.
+    pub to: i32,
+    /// What is done just now.
+    pub stage: Stage,
+}
+
+/// What is done just now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// A copy is made first.
+    Copying {
+        /// Bytes that are copied.
+        done: u64,
+        /// Bytes of the whole.
+        total: u64,
+    },
+    /// The file is changed. How far a step is, nobody knows.
+    Changing {
+        /// Which step, from one.
+        step: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// It is done.
+    Done,
+}
+
+/// Is told how far it is, on the thread that does it.
+pub(crate) type Watch = Arc<dyn Fn(Upgrade) + Send + Sync>;
+
+/// Brings an older file up to date. A copy of it stays beside it.
+pub(super) fn upgrade(
+    conn: &mut Connection,
+    path: &Path,
+    found: i32,
+    watch: &Watch,
+) -> Result<(), OpenError> {
+    upgrade_by(conn, path, found, MIGRATIONS, watch)
+}
+
+fn upgrade_by(
+    conn: &mut Connection,
+    path: &Path,
+    found: i32,
+    steps: &[&str],
+    watch: &Watch,
+) -> Result<(), OpenError> {
+    let done = usize::try_from(found - 1).unwrap_or(0);
+    let Some(steps) = steps.get(done..).filter(|steps| !steps.is_empty()) else { return Ok(()) };
+    let to = found + i32::try_from(steps.len()).unwrap_or(0);
+    let told = |stage: Stage| Upgrade { from: found, to, stage };
+    copy(conn, &backup_path(path, found), |done, total| watch(told(Stage::Copying { done, total })))?;
+    let at = Arc::new(AtomicUsize::new(1));
+    let tell = {
+        let (watch, at, of) = (Arc::clone(watch), Arc::clone(&at), steps.len());
+        move || {
+            watch(Upgrade {
+                from: found,
+                to,
+                stage: Stage::Changing { step: at.load(Ordering::SeqCst), of },
+            });
+            false
+        }
+    };
+    conn.progress_handler(INSTRUCTIONS, Some(tell))?;
+    let outcome = change(conn, steps, to, |step| {
+        at.store(step, Ordering::SeqCst);
+        watch(told(Stage::Changing { step, of: steps.len() }));
+    });
+    conn.progress_handler(0, None::<fn() -> bool>)?;
+    outcome?;
+    watch(told(Stage::Done));
+    Ok(())
+}
+
+/// Takes all steps, or none.
+fn change(conn: &mut Connection, steps: &[&str], to: i32, begins: impl Fn(usize)) -> rusqlite::Result<()> {
+    let transaction = conn.transaction()?;
+    for (index, step) in steps.iter().enumerate() {
+        begins(index + 1);
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "user_version", to)?;
+    transaction.commit()
+}
+
+/// Copies a file that is open, with what its log holds, and says how many bytes of how many are done.
+fn copy(conn: &Connection, to: &Path, tell: impl Fn(u64, u64)) -> Result<(), OpenError> {
+    // A copy from an upgrade that did not finish is older than nothing: the file itself is still as it was.
+    let part = with_end(to, ".part");
+    for old in [to, part.as_path()] {
+        match std::fs::remove_file(old) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(OpenError::Io(format!("`{}`: {error}", old.display())));
+            }
+            _ => {}
+        }
+    }
+    create_private(&part)?;
+    let size = u64::try_from(conn.pragma_query_value(None, "page_size", |row| row.get::<_, i64>(0))?);
+    let size = size.unwrap_or(0);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut copied = Connection::open_with_flags(&part, flags)?;
+    // Nobody needs half a copy back: it is begun anew.
+    copied.pragma_update(None, "journal_mode", "OFF")?;
+    {
+        let backup = Backup::new(conn, &mut copied)?;
+        loop {
+            let step = backup.step(PAGES)?;
+            let progress = backup.progress();
+            let count = |pages: std::ffi::c_int| u64::try_from(pages).unwrap_or(0).saturating_mul(size);
+            let total = count(progress.pagecount);
+            tell(total.saturating_sub(count(progress.remaining)), total);
+            match step {
+                StepResult::Done => break,
+                StepResult::More => {}
+                // Nobody else writes to a file that has an instance; whoever does all the same must end first.
+                _ => return Err(OpenError::Io("another process writes to the store".to_owned())),
+            }
+        }
+    }
+    drop(copied);
+    std::fs::rename(&part, to).map_err(|error| OpenError::Io(format!("`{}`: {error}", to.display())))
+}
+
+/// Where the copy of a file of an older schema goes.
+fn backup_path(path: &Path, schema: i32) -> PathBuf {
+    with_end(path, &format!(".schema-{schema}.backup"))
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(end);
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::open::{SCHEMA, look, open};
+    use super::*;
+
+    #[test]
+    fn an_older_file_is_brought_up_to_date_and_kept_beside() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let mut conn = open(&path).unwrap();
+        conn.execute("INSERT INTO word (text) VALUES ('kept')", []).unwrap();
+        upgrade_by(&mut conn, &path, 1, &["CREATE TABLE later (x)", "CREATE TABLE latest (x)"], &nobody())
+            .unwrap();
+        let version: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(version, 3);
+        let backup = Connection::open(backup_path(&path, 1)).unwrap();
+        let kept: String = backup.query_row("SELECT text FROM word", [], |row| row.get(0)).unwrap();
+        assert_eq!(kept, "kept");
+        assert!(backup.prepare("SELECT * FROM later").is_err());
+    }
+
+    #[test]
+    fn a_step_that_fails_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let mut conn = open(&path).unwrap();
+        assert!(upgrade_by(&mut conn, &path, 1, &["CREATE TABLE later (x)", "no sql"], &nobody()).is_err());
+        assert!(conn.prepare("SELECT * FROM later").is_err());
+        let version: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(version, SCHEMA);
+    }
+
+    /// The tables with their columns, whatever their order, their keys and their indexes.
+    fn shape(conn: &Connection) -> Vec<(String, String)> {
+        let mut find = conn
+            .prepare(
+                "SELECT t.name, c.name || ' ' || c.type || ' ' || c.pk FROM sqlite_schema t \
+                 JOIN pragma_table_info(t.name) c WHERE t.type = 'table' \
+                 UNION SELECT tbl_name, name FROM sqlite_schema WHERE type = 'index' ORDER BY 1, 2",
+            )
+            .unwrap();
+        find.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
+    }
+
+    #[test]
+    fn a_file_of_the_first_schema_ends_in_the_shape_of_a_new_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let conn = open(&path).unwrap();
+        let expected = shape(&conn);
+        for column in ["active_ms", "files_read", "files_changed", "permissions", "compactions"] {
+            conn.execute_batch(&format!("ALTER TABLE sealed_task DROP COLUMN {column}")).unwrap();
+        }
+        conn.execute_batch(
+            "DROP INDEX task_long;
+             DROP INDEX fact_rule;
+             DROP INDEX fact_ruled;
+             DROP INDEX fact_brief;
+             CREATE TABLE first (
+               dim, level, at, project, actor, key, n, failures, ms, wait_ms, input, output, cache_read, cache_write,
+               reasoning, cost, unpriced, PRIMARY KEY (dim, level, at, project, actor, key)
+             ) WITHOUT ROWID;
+             INSERT INTO first VALUES (7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+             DROP TABLE rollup;
+             ALTER TABLE first RENAME TO rollup;
+             CREATE INDEX rollup_top ON rollup (level, at, project, n + failures, n) WHERE dim = 7;",
+        )
+        .unwrap();
+        for table in ["task_skill", "activation", "sealed_model", "sealed_skill"] {
+            conn.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+        }
+        let decision = "INSERT INTO fact (task, fact, kind, list, lane, occurred, ord, open, certainty, channels, changed, \
+             data) VALUES (1, 2, ?1, 13, 0, 0, 0, 0, 0, 0, 0, x'')";
+        conn.execute(decision, [agent_tracer_event::Kind::RuleLogged as i64]).unwrap();
+        conn.pragma_update(None, "user_version", 1).unwrap();
+        conn.execute("INSERT INTO meta (key, value) VALUES ('prices', 77)", []).unwrap();
+        drop(conn);
+        let conn = open(&path).unwrap();
+        assert_eq!(shape(&conn), expected);
+        let prices: i64 =
+            conn.query_row("SELECT value FROM meta WHERE key = 'prices'", [], |row| row.get(0)).unwrap();
+        assert_eq!(prices, 2, "what was counted before is counted anew");
+        let sum = "SELECT dim, at, key, n, unpriced FROM rollup INDEXED BY rollup_top WHERE dim = 7";
+        let kept: [i64; 5] = conn
+            .query_row(sum, [], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]))
+            .unwrap();
+        assert_eq!(kept, [7, 2, 5, 6, 16]);
+        look(&path).unwrap();
+        assert!(backup_path(&path, 1).exists());
+    }
+
+    fn nobody() -> Watch {
+        Arc::new(|_| ())
+    }
+
+    /// Steps of which the second takes a while and more room than the cache of a connection has.
+    const LONG: &[&str] = &[
+        "CREATE TABLE later (x)",
+        "CREATE TABLE latest AS WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 400000) \
+         SELECT n, printf('%060d', n) AS text FROM n",
+    ];
+
+    #[test]
+    fn whoever_watches_is_told_of_the_copy_and_of_every_step() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let mut conn = open(&path).unwrap();
+        let seen: Arc<std::sync::Mutex<Vec<Stage>>> = Arc::default();
+        let watch: Watch = {
+            let seen = Arc::clone(&seen);
+            Arc::new(move |upgrade| {
+                assert_eq!((upgrade.from, upgrade.to), (1, 3));
+                seen.lock().unwrap().push(upgrade.stage);
+            })
+        };
+        upgrade_by(&mut conn, &path, 1, LONG, &watch).unwrap();
+        let seen = seen.lock().unwrap();
+        let copied: Vec<&Stage> =
+            seen.iter().filter(|stage| matches!(stage, Stage::Copying { .. })).collect();
+        assert!(matches!(copied.last(), Some(Stage::Copying { done, total }) if done == total && *total > 0));
+        let times = |step| seen.iter().filter(|stage| **stage == Stage::Changing { step, of: 2 }).count();
+        assert_eq!(times(1), 1);
+        assert!(times(2) > 3, "a long step is told of again and again: {}", times(2));
+        assert_eq!(seen.last(), Some(&Stage::Done));
+    }
+
+    /// What says to a process of this test that it is the one that will be killed: the file and the stage.
+    const KILLED: &str = "AGENT_TRACER_TEST_KILLED_AT";
+
+    #[test]
+    fn whoever_is_killed_on_the_way_leaves_the_file_as_it_was_and_the_next_start_goes_through() {
+        use std::io::BufRead;
+        if let Some(told) = std::env::var_os(KILLED) {
+            let told = told.into_string().unwrap();
+            let (stage, path) = told.split_once(':').unwrap();
+            be_killed(stage, Path::new(path));
+        }
+        for stage in ["copying", "changing"] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("ledger.db");
+            let conn = open(&path).unwrap();
+            conn.execute("INSERT INTO word (text) VALUES ('kept')", []).unwrap();
+            drop(conn);
+            let name = std::thread::current().name().unwrap().to_owned();
+            let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", &name, "--nocapture"])
+                .env(KILLED, format!("{stage}:{}", path.display()))
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+            let said = std::io::BufReader::new(child.stdout.take().unwrap());
+            let is_there = said.lines().any(|line| line.unwrap().contains("on the way"));
+            // SIGKILL, where it stands.
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(is_there, "it came to {stage}");
+            let backup = backup_path(&path, 1);
+            assert_eq!(backup.exists(), stage == "changing", "half a copy has another name");
+            let mut conn = open(&path).unwrap();
+            assert!(conn.prepare("SELECT * FROM later").is_err(), "the file is as it was");
+            upgrade_by(&mut conn, &path, 1, LONG, &nobody()).unwrap();
+            let rows: i64 = conn.query_row("SELECT count(*) FROM latest", [], |row| row.get(0)).unwrap();
+            let kept: String = conn.query_row("SELECT text FROM word", [], |row| row.get(0)).unwrap();
+            assert_eq!((rows, kept.as_str()), (400_000, "kept"));
+            assert!(backup.exists() && !with_end(&backup, ".part").exists());
+            let verdict: String = conn.query_row("PRAGMA quick_check", [], |row| row.get(0)).unwrap();
+            assert_eq!(verdict, "ok");
+        }
+    }
+
+    /// Says when it is there and waits for its end.
+    fn be_killed(stage: &str, path: &Path) {
+        let is_copying = stage == "copying";
+        let changing = AtomicUsize::new(0);
+        let watch: Watch = Arc::new(move |upgrade| {
+            let is_there = match upgrade.stage {
+                Stage::Copying { .. } => is_copying,
+                // By then much of the step is in the log.
+                Stage::Changing { step: 2, .. } => changing.fetch_add(1, Ordering::SeqCst) == 3,
+                _ => false,
+            };
+            if is_there {
+                println!("on the way");
+                loop {
+                    std::thread::park();
+                }
+            }
+        });
+        upgrade_by(&mut open(path).unwrap(), path, 1, LONG, &watch).unwrap();
+        panic!("nobody killed it");
+    }
+}
