@@ -94,6 +94,49 @@ pub fn pieces(from: i64, to: i64, finest: Level) -> Vec<Piece> {
     pieces
 }
 
+/// Splits a range into as few stretches as can be, of which some are taken away again (-1): from the 2nd to the 30th is
+/// a month without two days. Since sums can be taken away, no edge costs more than half of the next longer stretch. The
+/// edges are rounded outwards to the finest level.
+#[must_use]
+pub fn signed_pieces(from: i64, to: i64, finest: Level) -> Vec<(Piece, i64)> {
+    let from = finest.start(from);
+    let to = if finest.start(to) == to { to } else { finest.end(to) };
+    let mut pieces = Vec::new();
+    if from >= to {
+        return pieces;
+    }
+    let mut middle = (from, to);
+    for (fine, width, coarse) in
+        [(Level::Quarter, QUARTER_MS, Level::Day), (Level::Day, DAY_MS, Level::Month)]
+    {
+        if fine < finest {
+            continue;
+        }
+        let (from, to) = middle;
+        let (first, last) = (nearest(from, coarse), nearest(to, coarse));
+        let count = |one: i64, other: i64| one.abs_diff(other) / width.unsigned_abs();
+        if first >= last || count(from, to) <= count(from, first) + count(to, last) {
+            pieces.push((Piece { level: fine, from, to }, 1));
+            return pieces;
+        }
+        for (from, to, sign) in [(from, first, 1), (first, from, -1), (last, to, 1), (to, last, -1)] {
+            if from < to {
+                pieces.push((Piece { level: fine, from, to }, sign));
+            }
+        }
+        middle = (first, last);
+    }
+    let (from, to) = middle;
+    pieces.push((Piece { level: Level::Month, from, to }, 1));
+    pieces
+}
+
+/// The beginning of a stretch that is nearest to a moment.
+fn nearest(at: i64, level: Level) -> i64 {
+    let (before, behind) = (level.start(at), level.end(at));
+    if at.abs_diff(before) <= at.abs_diff(behind) { before } else { behind }
+}
+
 #[cfg(test)]
 mod tests {
     use agent_tracer_event::Millis;
@@ -124,7 +167,50 @@ mod tests {
         assert_eq!(year.len(), 5, "{year:?}");
     }
 
+    #[test]
+    fn most_of_a_month_is_the_month_without_the_rest() {
+        let pieces = signed_pieces(at("2026-10-03T00:00:00Z"), at("2026-10-31T00:00:00Z"), Level::Day);
+        let told: Vec<(Level, i64, i64)> = pieces
+            .iter()
+            .map(|(piece, sign)| (piece.level, (piece.to - piece.from) / DAY_MS, *sign))
+            .collect();
+        assert_eq!(told, [(Level::Day, 2, -1), (Level::Day, 1, -1), (Level::Month, 31, 1)]);
+        assert_eq!(signed_pieces(0, 0, Level::Month), []);
+    }
+
+    fn stretches(piece: &Piece) -> usize {
+        std::iter::successors(Some(piece.from), |at| Some(piece.level.end(*at)).filter(|at| *at < piece.to))
+            .count()
+    }
+
     proptest! {
+        #[test]
+        fn signed_pieces_count_every_moment_of_the_range_once_and_no_other(
+            from in -1_000_000_000_000_i64..4_000_000_000_000, length in 1_i64..100_000_000_000,
+            moments in proptest::collection::vec(-5_000_000_000_i64..105_000_000_000, 40),
+        ) {
+            for finest in Level::ALL {
+                let signed = signed_pieces(from, from + length, finest);
+                let (first, last) = (finest.start(from), finest.end(from + length - 1));
+                let edges = [first, first - 1, last - 1, last];
+                for moment in moments.iter().map(|moment| from + moment).chain(edges) {
+                    let times: i64 = signed
+                        .iter()
+                        .filter(|(piece, _)| (piece.from..piece.to).contains(&moment))
+                        .map(|(_, sign)| sign)
+                        .sum();
+                    prop_assert_eq!(times, i64::from((first..last).contains(&moment)), "{} in {:?}", moment, signed);
+                }
+                for (piece, _) in &signed {
+                    prop_assert_eq!(piece.level.start(piece.from), piece.from);
+                    prop_assert_eq!(piece.level.start(piece.to), piece.to);
+                }
+                let count: usize = signed.iter().map(|(piece, _)| stretches(piece)).sum();
+                let plain: usize = pieces(from, from + length, finest).iter().map(stretches).sum();
+                prop_assert!(count <= plain + 2, "{} against {}", count, plain);
+            }
+        }
+
         #[test]
         fn pieces_cover_the_range_without_gap_or_overlap(from in -1_000_000_000_000_i64..4_000_000_000_000, length in 0_i64..100_000_000_000) {
             for finest in [Level::Quarter, Level::Day] {

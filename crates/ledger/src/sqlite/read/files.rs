@@ -11,7 +11,7 @@ use super::spent::count;
 use super::text::Texts;
 use super::{cursor, task};
 use crate::project::tally::ALL_PROJECTS;
-use crate::project::time::{Level, pieces};
+use crate::project::time::{Level, signed_pieces};
 use crate::store::{Answer, Paging, Range};
 use crate::view::{FileStat, FileUse, FileUser, Page};
 
@@ -136,7 +136,7 @@ struct Ranked {
 /// The files used most in a range, rounded to UTC days.
 ///
 /// A busy month touches hundreds of thousands of files. So only those that are among the most used of some day or month
-/// of the range are ranked; of these, the sums are exact.
+/// of the range are ranked; of these, the sums are exact. Days of a month that are not in the range are taken away.
 pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat>> {
     // A cursor that is none is refused, even where there is nothing to list.
     cursor::place::<2>(cursor::List::Ranked, &range.paging)?;
@@ -145,12 +145,12 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
     let actors = scope.actors(conn)?;
     let project = scope.project.unwrap_or(ALL_PROJECTS);
     let mut best = Vec::new();
-    for piece in pieces(from, to, Level::Day) {
+    for (piece, sign) in signed_pieces(from, to, Level::Day) {
         let level = piece.level.code();
         rollup::visit_stretches(
             &piece,
             |at| {
-                let found = Best::of(conn, (level, at), project)?;
+                let found = Best::of(conn, (level, at), sign, project)?;
                 let any = !found.used.is_empty();
                 best.extend(any.then_some(found));
                 Ok(any)
@@ -180,6 +180,8 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
 struct Best {
     /// Level and beginning.
     stretch: (i64, i64),
+    /// 1, or -1 if it is taken away.
+    sign: i64,
     /// Reads and changes by path and who used it.
     used: HashMap<(i64, i64), (i64, i64)>,
     /// These are all that were used.
@@ -187,7 +189,7 @@ struct Best {
 }
 
 impl Best {
-    fn of(conn: &Connection, stretch: (i64, i64), project: i64) -> rusqlite::Result<Self> {
+    fn of(conn: &Connection, stretch: (i64, i64), sign: i64, project: i64) -> rusqlite::Result<Self> {
         let mut find = conn.prepare_cached(
             "SELECT key, actor, n, n + failures FROM rollup INDEXED BY rollup_top \
              WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 ORDER BY n + failures DESC LIMIT ?4",
@@ -200,10 +202,10 @@ impl Best {
             let reads: i64 = row.get(2)?;
             used.insert((row.get(0)?, row.get(1)?), (reads, row.get::<_, i64>(3)? - reads));
         }
-        Ok(Self { stretch, is_all: used.len() < BEST_OF_STRETCH, used })
+        Ok(Self { stretch, sign, is_all: used.len() < BEST_OF_STRETCH, used })
     }
 
-    /// Adds what was done with files in this stretch by some.
+    /// Adds what was done with files in this stretch by some, or takes it away.
     fn add_to(
         &self,
         conn: &Connection,
@@ -216,8 +218,8 @@ impl Best {
             let mut is_known = self.is_all;
             for actor in actors {
                 if let Some((reads, changes)) = self.used.get(&(file.path, *actor)) {
-                    file.reads += reads;
-                    file.changes += changes;
+                    file.reads += self.sign * reads;
+                    file.changes += self.sign * changes;
                 }
             }
             is_known |= actors.iter().all(|actor| self.used.contains_key(&(file.path, *actor)));
@@ -244,8 +246,8 @@ impl Best {
             if let Ok(place) = files.binary_search_by_key(&path, |file| file.path)
                 && let Some(file) = files.get_mut(place)
             {
-                file.reads += row.get::<_, i64>(2)?;
-                file.changes += row.get::<_, i64>(3)?;
+                file.reads += self.sign * row.get::<_, i64>(2)?;
+                file.changes += self.sign * row.get::<_, i64>(3)?;
             }
         }
         Ok(())
@@ -254,16 +256,18 @@ impl Best {
 
 /// The files that may be among those that some used most.
 fn candidates(best: &[Best], actors: &[i64]) -> Vec<Ranked> {
-    let mut sums: HashMap<i64, (i64, (i64, i64))> = HashMap::new();
+    let mut sums: HashMap<i64, (i64, Option<(i64, i64)>)> = HashMap::new();
     for stretch in best {
         for ((path, actor), (reads, changes)) in &stretch.used {
             if actors.contains(actor) {
-                sums.entry(*path).or_insert((0, stretch.stretch)).0 += reads + changes;
+                let sum = sums.entry(*path).or_insert((0, None));
+                sum.0 += stretch.sign * (reads + changes);
+                sum.1 = sum.1.or((stretch.sign > 0).then_some(stretch.stretch));
             }
         }
     }
     let mut ranked: Vec<(i64, i64, (i64, i64))> =
-        sums.into_iter().map(|(path, (sum, stretch))| (-sum, path, stretch)).collect();
+        sums.into_iter().filter_map(|(path, (sum, stretch))| Some((-sum, path, stretch?))).collect();
     ranked.sort_unstable();
     ranked.truncate(if best.iter().all(|stretch| stretch.is_all) { BEST_OF_ALL } else { BEST_OF_MANY });
     // In the order in which they are looked up again.

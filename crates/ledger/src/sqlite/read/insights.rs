@@ -12,7 +12,7 @@ use super::text::Texts;
 use crate::project::latency;
 use crate::project::shown::numbers;
 use crate::project::tally::{ALL_PROJECTS, Dim};
-use crate::project::time::{Level, Piece, pieces};
+use crate::project::time::{Level, Piece, signed_pieces};
 use crate::store::{Answer, Range};
 use crate::view::{AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat};
 
@@ -31,11 +31,21 @@ pub(crate) fn asked(conn: &Connection, range: &Range) -> Answer<Option<(Scope, (
 
 /// A page of keys by how often.
 fn ranked(conn: &Connection, range: &Range, dim: Dim) -> Answer<Option<Ranked>> {
+    ranked_and(conn, range, dim, |_| ())
+}
+
+/// The same, and shows every row, whoever it is of.
+fn ranked_and(
+    conn: &Connection,
+    range: &Range,
+    dim: Dim,
+    seen: impl FnMut(&Rolled),
+) -> Answer<Option<Ranked>> {
     // A cursor that is none is refused, even where there is nothing to list.
     cursor::place::<2>(List::Ranked, &range.paging)?;
     let Some((scope, span)) = asked(conn, range)? else { return Ok(None) };
-    let sums = rollup::by_key(conn, dim, span, &scope)?;
-    let items: Vec<(i64, Sums)> = sums.into_iter().filter(|(_, sums)| *sums != Sums::default()).collect();
+    let sums = rollup::by_key_and(conn, dim, span, &scope, seen)?;
+    let items: Vec<(i64, Sums)> = sums.into_iter().collect();
     let page = cursor::page(List::Ranked, &range.paging, items, |(key, sums)| [-sums.n, *key])?;
     Ok(Some(Ranked { scope, span, page }))
 }
@@ -58,23 +68,17 @@ fn shown<T>(
 
 /// Tools: how often, how well, how long.
 pub(crate) fn tools(conn: &Connection, range: &Range) -> Answer<Page<ToolStat>> {
-    let Some(Ranked { scope, span, page }) = ranked(conn, range, Dim::Tool)? else {
-        return Ok(Page::whole(Vec::new()));
-    };
-    // Durations are not kept by who acted. They are shown where everybody who used the tool is meant.
-    let all = match scope.is_anybody() {
-        true => None,
-        false => {
-            let anybody = Scope { project: scope.project, agent: None, agent_type: None };
-            Some(rollup::by_key(conn, Dim::Tool, span, &anybody)?)
-        }
-    };
+    let mut everybody: HashMap<i64, i64> = HashMap::new();
+    let found = ranked_and(conn, range, Dim::Tool, |rolled| {
+        *everybody.entry(rolled.key).or_default() += rolled.sums.n;
+    })?;
+    let Some(Ranked { scope, span, page }) = found else { return Ok(Page::whole(Vec::new())) };
     let durations = durations(conn, span, scope.project)?;
     let mut texts = Texts::new(conn);
     let mut items = Vec::with_capacity(page.items.len());
     for (key, sums) in &page.items {
-        let is_everybody =
-            all.as_ref().is_none_or(|all| all.get(key).is_some_and(|everybody| everybody.n == sums.n));
+        // Durations are not kept by who acted. They are shown where everybody who used the tool is meant.
+        let is_everybody = everybody.get(key) == Some(&sums.n);
         let durations = durations.get(key).filter(|_| is_everybody);
         items.push(numbers::tool_stat(texts.word(*key)?, sums, durations));
     }
@@ -103,15 +107,15 @@ fn durations(
 ) -> rusqlite::Result<HashMap<i64, Buckets>> {
     let mut find = conn
         .prepare_cached("SELECT tool, buckets FROM latency WHERE level = ?1 AND at = ?2 AND project = ?3")?;
-    let mut durations: HashMap<i64, Buckets> = HashMap::new();
     let mut next =
         conn.prepare_cached("SELECT at FROM latency WHERE level = ?1 AND at >= ?2 ORDER BY at LIMIT 1")?;
     // Months are kept for all projects together.
     let pieces = match project {
-        None => pieces(from, to, Level::Day),
-        Some(_) => vec![Piece { level: Level::Day, from: Level::Day.start(from), to }],
+        None => signed_pieces(from, to, Level::Day),
+        Some(_) => vec![(Piece { level: Level::Day, from: Level::Day.start(from), to }, 1)],
     };
-    for piece in pieces {
+    let mut counts: HashMap<i64, BTreeMap<i64, i64>> = HashMap::new();
+    for (piece, sign) in pieces {
         let level = piece.level.code();
         rollup::visit_stretches(
             &piece,
@@ -120,10 +124,10 @@ fn durations(
                 let mut any = false;
                 while let Some(row) = rows.next()? {
                     any = true;
-                    let buckets = durations.entry(row.get(0)?).or_default();
+                    let buckets = counts.entry(row.get(0)?).or_default();
                     for (bucket, n) in latency::unpack(row.get_ref(1)?.as_blob()?) {
                         let sum = buckets.entry(bucket).or_default();
-                        *sum = sum.saturating_add(n);
+                        *sum = sum.saturating_add(sign.saturating_mul(i64::try_from(n).unwrap_or(i64::MAX)));
                     }
                 }
                 Ok(any)
@@ -131,7 +135,12 @@ fn durations(
             |at| next.query_row(params![level, at], |row| row.get(0)).optional(),
         )?;
     }
-    Ok(durations)
+    let left = |(bucket, n): (i64, i64)| u64::try_from(n).ok().filter(|n| *n > 0).map(|n| (bucket, n));
+    let durations = counts
+        .into_iter()
+        .map(|(tool, buckets)| (tool, buckets.into_iter().filter_map(left).collect::<Buckets>()))
+        .filter(|(_, buckets)| !buckets.is_empty());
+    Ok(durations.collect())
 }
 
 /// Failures by class and tool.
@@ -221,6 +230,8 @@ pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>
             did.run_ms = did.run_ms.saturating_add(run_ms);
         }
     }
+    // Somebody who did nothing in the range may have been counted and taken away again.
+    types.retain(|_, did| did.tasks > 0 || did.calls != Sums::default() || !did.spent.is_empty());
     let items: Vec<(i64, String, Did)> =
         types.into_iter().enumerate().map(|(place, (name, did))| (place as i64, name, did)).collect();
     let page = cursor::page(List::Ranked, &range.paging, items, |(place, _, did)| [-did.tasks, *place])?;

@@ -1,7 +1,8 @@
 //! Sums over time: which rows of the rollup answer a range, and who is in them.
 //!
 //! A range is split into months, days and quarter-hours, and each of these stretches is one seek: rows of one project,
-//! or the rows that stand for all projects. So a year costs some hundred seeks and as many rows as it has keys.
+//! or the rows that stand for all projects. Sums can be taken away, so an edge costs at most half a day of quarter-hours
+//! and half a month of days, and a year some hundred seeks with as many rows as it has keys.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::text::{self, Texts};
 pub(crate) use crate::project::bucket::Sums;
 use crate::project::tally::{ALL_PROJECTS, Dim};
-use crate::project::time::{Level, Piece, pieces};
+use crate::project::time::{Level, Piece, signed_pieces};
 use crate::store::{Answer, QueryError, Range};
 
 /// What the rows of a range are narrowed by.
@@ -197,7 +198,8 @@ impl Of {
     }
 }
 
-/// Visits the rows of a dimension between two moments, which are rounded outwards to the finest stretch.
+/// Visits the rows of a dimension between two moments, which are rounded outwards to the finest stretch. Some of the rows
+/// are to be taken away, and come negative: what is left of a key may be nothing.
 pub(crate) fn visit(
     conn: &Connection,
     dim: Dim,
@@ -205,9 +207,12 @@ pub(crate) fn visit(
     of: Of,
     mut seen: impl FnMut(&Rolled) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let finest = if dim.levels().contains(&Level::Quarter) { Level::Quarter } else { Level::Day };
-    for piece in pieces(from, to, finest) {
-        visit_piece(conn, dim, &piece, of, &mut seen)?;
+    for (piece, sign) in signed_pieces(from, to, dim.finest()) {
+        visit_piece(conn, dim, &piece, of, &mut |rolled| {
+            let mut sums = Sums::default();
+            sums.add(&rolled.sums, sign);
+            seen(&Rolled { sums, ..*rolled })
+        })?;
     }
     Ok(())
 }
@@ -275,14 +280,28 @@ pub(crate) fn by_key(
     span: (i64, i64),
     scope: &Scope,
 ) -> rusqlite::Result<HashMap<i64, Sums>> {
+    by_key_and(conn, dim, span, scope, |_| ())
+}
+
+/// The same, and shows every row, whoever it is of.
+pub(crate) fn by_key_and(
+    conn: &Connection,
+    dim: Dim,
+    span: (i64, i64),
+    scope: &Scope,
+    mut seen: impl FnMut(&Rolled),
+) -> rusqlite::Result<HashMap<i64, Sums>> {
     let mut members = Members::new(conn, scope);
     let mut sums: HashMap<i64, Sums> = HashMap::new();
     visit(conn, dim, span, Of::scope(scope), |rolled| {
+        seen(rolled);
         if members.has(rolled.actor)? {
             sums.entry(rolled.key).or_default().add(&rolled.sums, 1);
         }
         Ok(())
     })?;
+    // What came and was taken away is nothing.
+    sums.retain(|_, sums| *sums != Sums::default());
     Ok(sums)
 }
 
