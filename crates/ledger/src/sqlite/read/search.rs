@@ -25,9 +25,12 @@ const MOST_ENDINGS: usize = 64;
 /// So many terms with one beginning are compared by how frequent they are.
 const MOST_COMPARED: i64 = 20_000;
 
-/// So many documents are looked at for one page: some ten milliseconds. A page that is not full then has a cursor to go
-/// on from.
-const MOST_LOOKED_AT: usize = 2_000;
+/// So many documents are looked at for one page: some milliseconds. A page that is not full then has a cursor to go on
+/// from.
+const MOST_LOOKED_AT: usize = 4_000;
+
+/// So many are looked at in one step where few of them will do.
+const MOST_AT_ONCE: usize = 2_000;
 
 /// A question longer than this is cut.
 const LONGEST_QUESTION: usize = 1_000;
@@ -92,13 +95,49 @@ fn endings(conn: &Connection, beginning: &str) -> rusqlite::Result<Vec<String>> 
     Ok(terms.into_iter().map(|(_, term)| term).collect())
 }
 
-/// The numbers of all tasks whose title or session has these words.
-pub(crate) fn tasks(conn: &Connection, question: &str) -> rusqlite::Result<HashSet<i64>> {
-    let ask = ask(question);
-    let Some(all) = expression(conn, &ask)?.filter(|all| !all.is_empty()) else { return Ok(HashSet::new()) };
-    let mut find = conn.prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1 AND rowid < 0")?;
-    let rows = find.query_map([all.join(" AND ")], |row| row.get::<_, i64>(0).map(|rowid| -rowid))?;
-    rows.collect()
+/// Words that are looked for in titles and sessions of tasks.
+pub(crate) struct TaskWords {
+    expression: String,
+}
+
+/// Numbers of tasks that lie closer together than this are asked for together.
+const NEAR: i64 = 512;
+
+impl TaskWords {
+    /// Reads a question; none if no task can have its words.
+    pub(crate) fn of(conn: &Connection, question: &str) -> rusqlite::Result<Option<Self>> {
+        let found = expression(conn, &ask(question))?.filter(|all| !all.is_empty());
+        Ok(found.map(|all| Self { expression: all.join(" AND ") }))
+    }
+
+    /// The numbers of all tasks that have the words; none if they are more than `most`.
+    pub(crate) fn all(&self, conn: &Connection, most: usize) -> rusqlite::Result<Option<HashSet<i64>>> {
+        let mut find =
+            conn.prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1 AND rowid < 0 LIMIT ?2")?;
+        let limit = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
+        let rows =
+            find.query_map(params![self.expression, limit], |row| row.get::<_, i64>(0).map(|rowid| -rowid))?;
+        let found = rows.collect::<rusqlite::Result<HashSet<i64>>>()?;
+        Ok((found.len() <= most).then_some(found))
+    }
+
+    /// Those of some tasks that have the words.
+    pub(crate) fn among(&self, conn: &Connection, mut tasks: Vec<i64>) -> rusqlite::Result<HashSet<i64>> {
+        let mut find = conn.prepare_cached(
+            "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid >= ?2 AND rowid <= ?3",
+        )?;
+        tasks.sort_unstable();
+        let mut found = HashSet::new();
+        for near in tasks.chunk_by(|one, next| next - one <= NEAR) {
+            let (Some(first), Some(last)) = (near.first(), near.last()) else { continue };
+            for rowid in
+                find.query_map(params![self.expression, -last, -first], |row| row.get::<_, i64>(0))?
+            {
+                found.insert(-rowid?);
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// What a search is narrowed by, beside its words.
@@ -202,7 +241,7 @@ fn candidates(
            AND (?10 IS NULL OR t.project = ?10) AND (?11 IS NULL OR t.agent = ?11) \
          FROM (SELECT rowid AS id FROM search WHERE search MATCH ?1 AND rowid > 0 AND rowid < ?2 \
                ORDER BY rowid DESC LIMIT ?3) candidate \
-         LEFT JOIN fact f ON f.id = candidate.id LEFT JOIN task t ON t.id = f.task",
+         LEFT JOIN fact f INDEXED BY fact_brief ON f.id = candidate.id LEFT JOIN task t ON t.id = f.task",
     )?;
     let rows = find.query_map(
         params![
@@ -234,9 +273,8 @@ fn collect(
 ) -> Answer<Page<Hit>> {
     let limit = cursor::limit(&filter.range.paging);
     // Every step opens the lists of all terms anew: where many documents will not do, it looks at many at once.
-    let is_sparse =
-        narrow.project.is_some() || filter.range.agent.is_some() || filter.longer_than_ms.is_some();
-    let mut step = if is_sparse { MOST_LOOKED_AT } else { limit.saturating_add(limit / 4).clamp(64, 640) };
+    let is_sparse = narrow.project.is_some() || filter.longer_than_ms.is_some();
+    let mut step = if is_sparse { MOST_AT_ONCE } else { limit.saturating_add(limit / 4).clamp(64, 640) };
     let mut builder = RowBuilder::new(conn);
     let mut looked_at = 0;
     let mut hits = Vec::new();

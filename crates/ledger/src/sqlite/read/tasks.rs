@@ -62,13 +62,27 @@ type Places = Vec<(i64, i64)>;
 pub(crate) fn tasks(conn: &Connection, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
     let limit = cursor::limit(&filter.paging);
     let before = cursor::place::<2>(cursor::List::Tasks, &filter.paging)?;
-    let places = match conditions(conn, filter, before)? {
-        Some(conditions) => find(conn, now, filter, conditions, limit + 1)?,
-        None => Vec::new(),
+    let places = match filter.q.as_deref().filter(|question| !search::ask(question).is_empty()) {
+        Some(question) => found_by_words(conn, now, filter, (question, FEW), before, limit + 1)?,
+        None => listed(conn, now, filter, before, limit + 1)?,
     };
     let page = cursor::cut(cursor::List::Tasks, limit, places, |(last, id)| [*last, *id]);
     let ids: Vec<i64> = page.items.iter().map(|(_, id)| *id).collect();
     Ok(Page { items: task::show(conn, now, &ids)?, next_cursor: page.next_cursor })
+}
+
+/// The places of tasks behind a place, whatever their words.
+fn listed(
+    conn: &Connection,
+    now: Millis,
+    filter: &TaskFilter,
+    before: Option<[i64; 2]>,
+    limit: usize,
+) -> Answer<Places> {
+    match conditions(conn, filter, before)? {
+        Some(conditions) => find(conn, now, filter, conditions, limit),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// Everything but the status and the words; none if no task can meet it.
@@ -123,9 +137,6 @@ fn find(
     let is_narrowed_by_status = !filter.status.is_empty();
     if is_narrowed_by_status && stretches.is_empty() {
         return Ok(Vec::new());
-    }
-    if let Some(question) = filter.q.as_deref().filter(|question| !search::ask(question).is_empty()) {
-        return found_by_words(conn, question, all, &stretches, limit);
     }
     // What runs or waits now are few tasks of the last day, whatever else they are narrowed by.
     let is_only_alive = is_narrowed_by_status
@@ -220,41 +231,135 @@ fn walk(conn: &Connection, index: &str, mut all: Conditions, limit: usize) -> An
 }
 
 /// So many tasks that have the words are looked at one by one; of more, the list is walked.
-const FEW: usize = 2_000;
+const FEW: usize = 1_000;
+
+/// So many tasks of the list are looked at together, twice as many each time.
+const FIRST_PART: usize = 400;
+const LARGEST_PART: usize = 6_400;
 
 fn found_by_words(
     conn: &Connection,
-    question: &str,
-    mut all: Conditions,
-    stretches: &[Stretch],
+    now: Millis,
+    filter: &TaskFilter,
+    (question, few): (&str, usize),
+    before: Option<[i64; 2]>,
     limit: usize,
 ) -> Answer<Places> {
-    let found = search::tasks(conn, question)?;
-    narrow(&mut all, stretches);
-    if found.len() <= FEW {
-        let ids = all.value(serde_json::to_string(&found).unwrap_or_default());
-        let mut statement = conn.prepare_cached(&format!(
-            "SELECT last, id FROM task WHERE id IN (SELECT value FROM json_each({ids})) AND +{}",
-            all.text
-        ))?;
-        let rows = statement
-            .query_map(rusqlite::params_from_iter(all.values), |row| Ok((row.get(0)?, row.get(1)?)))?;
-        let mut places = rows.collect::<rusqlite::Result<Places>>()?;
-        places.sort_unstable_by(|one, two| two.cmp(one));
-        places.truncate(limit);
-        return Ok(places);
+    let Some(words) = search::TaskWords::of(conn, question)? else { return Ok(Vec::new()) };
+    if let Some(found) = words.all(conn, few)? {
+        let Some(mut all) = conditions(conn, filter, before)? else { return Ok(Vec::new()) };
+        let stretches = silence::stretches(&filter.status, now.0);
+        if !filter.status.is_empty() && stretches.is_empty() {
+            return Ok(Vec::new());
+        }
+        narrow(&mut all, &stretches);
+        return among(conn, &found, all, limit);
     }
+    // Many have them, so the first of the list that do come soon.
+    let (mut places, mut before, mut part) = (Places::new(), before, FIRST_PART);
+    loop {
+        let next = listed(conn, now, filter, before, part)?;
+        let ids: Vec<i64> = next.iter().map(|(_, id)| *id).collect();
+        let having = words.among(conn, ids)?;
+        places.extend(next.iter().filter(|(_, id)| having.contains(id)));
+        if places.len() >= limit || next.len() < part {
+            places.truncate(limit);
+            return Ok(places);
+        }
+        before = next.last().map(|(last, id)| [*last, *id]);
+        part = part.saturating_mul(2).min(LARGEST_PART);
+    }
+}
+
+/// Those of some tasks that meet the conditions, newest first.
+fn among(
+    conn: &Connection,
+    found: &std::collections::HashSet<i64>,
+    mut all: Conditions,
+    limit: usize,
+) -> Answer<Places> {
+    let ids = all.value(serde_json::to_string(found).unwrap_or_default());
     let mut statement = conn.prepare_cached(&format!(
-        "SELECT last, id FROM task INDEXED BY task_newest WHERE {} ORDER BY last DESC, id DESC",
+        "SELECT last, id FROM task WHERE id IN (SELECT value FROM json_each({ids})) AND +{}",
         all.text
     ))?;
-    let mut rows = statement.query(rusqlite::params_from_iter(all.values))?;
-    let mut places = Vec::new();
-    while let (true, Some(row)) = (places.len() < limit, rows.next()?) {
-        let id: i64 = row.get(1)?;
-        if found.contains(&id) {
-            places.push((row.get(0)?, id));
+    let rows =
+        statement.query_map(rusqlite::params_from_iter(all.values), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut places = rows.collect::<rusqlite::Result<Places>>()?;
+    places.sort_unstable_by(|one, two| two.cmp(one));
+    places.truncate(limit);
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::open::open;
+
+    /// So many tasks that the list is walked in several parts; whoever was heard of last has any number.
+    const TASKS: i64 = 1_500;
+
+    fn store() -> (Connection, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut conn = open(&folder.path().join("ledger.db")).unwrap();
+        let transaction = conn.transaction().unwrap();
+        {
+            let mut task = transaction
+                .prepare(
+                    "INSERT INTO task (id, uid, agent, session, told, project, failures, started, last, status, events) \
+                     VALUES (?1, 'task-' || ?1, ?1 % 2, '', x'', ?1 % 5, ?1 % 3, ?2, ?2 + 10, 2, 1)",
+                )
+                .unwrap();
+            let mut document =
+                transaction.prepare("INSERT INTO search (rowid, tokens) VALUES (?1, ?2)").unwrap();
+            for number in 1..=TASKS {
+                // Most numbers are neighbours, and some are far from all others.
+                let id = if number % 100 == 0 { number * 1_000 } else { number };
+                task.execute([id, (number * 7_919) % TASKS * 1_000]).unwrap();
+                let words = if number % 7 == 0 { "retry index" } else { "index" };
+                document.execute(rusqlite::params![-id, words]).unwrap();
+            }
+            for term in ["retry", "index"] {
+                transaction.execute("INSERT INTO vocabulary (term, n) VALUES (?1, 1)", [term]).unwrap();
+            }
+            transaction.execute("INSERT INTO word (id, text) VALUES (3, '/srv/api')", []).unwrap();
+        }
+        transaction.commit().unwrap();
+        (conn, folder)
+    }
+
+    #[test]
+    fn a_list_that_is_walked_for_its_words_is_the_list_of_all_that_have_them() {
+        let (conn, _folder) = store();
+        let now = Millis(TASKS * 1_000 + 100);
+        for filter in [
+            TaskFilter::default(),
+            TaskFilter { failed_calls: true, ..TaskFilter::default() },
+            TaskFilter { project: Some("/srv/api".to_owned()), ..TaskFilter::default() },
+            TaskFilter {
+                since: Some(Millis(200_000)),
+                until: Some(Millis(900_000)),
+                status: vec![TaskStatus::Completed, TaskStatus::Abandoned, TaskStatus::Failed],
+                ..TaskFilter::default()
+            },
+            TaskFilter { project: Some("/nowhere".to_owned()), ..TaskFilter::default() },
+        ] {
+            for question in ["retry", "index", "retry index", "nothing"] {
+                let by = |few, before, limit| {
+                    found_by_words(&conn, now, &filter, (question, few), before, limit).unwrap()
+                };
+                let all = by(usize::MAX, None, usize::MAX);
+                assert_eq!(by(0, None, 10_000), all, "{question} in {filter:?}");
+                let mut pages = Places::new();
+                while let Some(next) = Some(by(0, pages.last().map(|(last, id)| [*last, *id]), 37))
+                    .filter(|next| !next.is_empty())
+                {
+                    pages.extend(next);
+                }
+                assert_eq!(pages, all, "{question} in pages");
+                let is_found = question != "nothing" && filter.project.as_deref() != Some("/nowhere");
+                assert_eq!(!all.is_empty(), is_found, "{question} in {filter:?}");
+            }
         }
     }
-    Ok(places)
 }
