@@ -125,7 +125,7 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
     }
     if wants("idle") {
         let server = Server::start(&program(options)?, &folder("fresh")?)?;
-        idle::measure(&server, "fresh", 40.0, report);
+        idle::measure(&server, "fresh", 40.0, report)?;
     }
     if wants("ingest") || wants("live") || wants("idle") {
         let server = Server::start(&program(options)?, &full)?;
@@ -136,7 +136,7 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
             http::measure(&server, &folder("floors")?, report)?;
         }
         if wants("idle") {
-            idle::measure(&server, "after the load", 150.0, report);
+            idle::measure(&server, "after the load", 150.0, report)?;
         }
     }
     Ok(())
