@@ -8,20 +8,18 @@ use agent_tracer_ledger::record::Shipment;
 use crate::cursor::Cursor;
 use crate::shipper::ShipError;
 
-/// About so many facts are copied at once.
-const FACTS: u32 = 5_000;
-
 /// Copies what changed.
 pub struct Copier {
     outbox: Outbox,
     cursor: Cursor,
+    batch: u32,
 }
 
 impl Copier {
-    /// One that goes on where the cursor is.
+    /// One that goes on where the cursor is, with about so many facts at once.
     #[must_use]
-    pub const fn new(outbox: Outbox, cursor: Cursor) -> Self {
-        Self { outbox, cursor }
+    pub const fn new(outbox: Outbox, cursor: Cursor, batch: u32) -> Self {
+        Self { outbox, cursor, batch }
     }
 
     /// How far it is, and how far there is to go.
@@ -78,7 +76,7 @@ impl Copier {
     }
 
     fn after(&self, place: u64) -> Result<Option<Shipment>, ShipError> {
-        let mut shipment = self.outbox.after(place, FACTS)?;
+        let mut shipment = self.outbox.after(place, self.batch)?;
         if shipment.until == place {
             return Ok(None);
         }

@@ -211,6 +211,9 @@ pub(crate) struct Migrate {
     /// The person or machine under whose name it stands there
     #[arg(long, value_name = "OWNER")]
     pub(crate) owner: String,
+    /// About so many events are copied at once, and remembered as copied: fewer for a store with little memory
+    #[arg(long, value_name = "EVENTS", default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) batch: u32,
     /// Print what was done as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -37,7 +37,7 @@ pub(super) fn run(
     // Another store, or another name there, begins anew.
     let to = format!("{} {owner}", arguments.store);
     let cursor = Cursor::open(&home.data().join("migrate.json"), &to).map_err(|error| told(&error))?;
-    let mut copier = Copier::new(outbox, cursor);
+    let mut copier = Copier::new(outbox, cursor, arguments.batch);
     let stop = Stop::new();
     signals::request_on_end(&stop)?;
     let mut copied = Checksum::default();

@@ -3,6 +3,8 @@
 //! What was recorded arrives once, whatever dies when; what is forgotten is gone; what is copied is proven to be there.
 #![expect(clippy::indexing_slicing, reason = "what is missing fails the test")]
 
+mod moving;
+
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -388,56 +390,4 @@ fn a_proxy_names_people_their_looks_are_kept_and_who_is_forgotten_is_gone() {
     assert!(fleet.run("server", &days).contains("everything is kept"));
     assert!(fleet.run("server", &[&days[..], &["--days", "30"]].concat()).contains("30 days"));
     assert!(fleet.run("server", &[&days[..], &["--forever"]].concat()).contains("everything is kept"));
-}
-
-#[test]
-fn what_is_copied_is_proven_to_be_there_and_a_second_run_copies_nothing() {
-    let mut fleet = Fleet::new();
-    let ledger = fleet.ledger();
-    let mut history = History::new(900, 21);
-    ledger.append(Batch { observed: history.batch(500), ..Batch::default() }).expect("kept");
-    let store = fleet.store();
-    let words =
-        ["migrate", "--from", "sqlite", "--to", "clickhouse", "--store", &store, "--owner", "ann", "--json"];
-    let told =
-        |fleet: &Fleet| -> Value { serde_json::from_str(&fleet.run("machine", &words)).expect("JSON") };
-    let first = told(&fleet);
-    assert!(first["copied"]["facts"].as_u64() > Some(200), "{first}");
-    assert_eq!(
-        first["copied"],
-        serde_json::json!({
-            "tasks": first["verified"]["tasks"], "facts": first["verified"]["facts"]
-        })
-    );
-    let again = told(&fleet);
-    assert_eq!((&again["copied"]["facts"], &again["verified"]), (&0.into(), &first["verified"]));
-    // The engine is away in the middle; the same command goes on.
-    ledger.append(Batch { observed: history.batch(usize::MAX), ..Batch::default() }).expect("kept");
-    fleet.kill_engine();
-    let failed = fleet.command("machine", &words).output().expect("it starts");
-    assert_eq!(failed.status.code(), Some(1));
-    fleet.start_engine();
-    let more = told(&fleet);
-    assert!(more["verified"]["facts"].as_u64() > first["verified"]["facts"].as_u64(), "{more}");
-    // A row that is not as it was is found.
-    let change = "ALTER TABLE tracer.fact UPDATE data = concat(data, ' ') WHERE kind = 'user.message' SETTINGS mutations_sync = 2";
-    let sent = tell_engine(fleet.engine_port, change);
-    assert!(sent.contains(" 200 "), "{sent}");
-    let differs = fleet.command("machine", &words).output().expect("it starts");
-    let said = String::from_utf8_lossy(&differs.stderr).into_owned();
-    assert!(differs.status.code() == Some(1) && said.contains("both sides differ"), "{said}");
-}
-
-/// A statement for the engine itself.
-fn tell_engine(port: u16, statement: &str) -> String {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("a connection");
-    write!(
-        stream,
-        "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{statement}",
-        statement.len()
-    )
-    .expect("sent");
-    let mut text = String::new();
-    stream.read_to_string(&mut text).expect("an answer");
-    text
 }
