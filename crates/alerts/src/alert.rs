@@ -27,6 +27,17 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All that a server tells of.
+    pub const ALL: [Self; 7] = [
+        Self::Waiting,
+        Self::Stuck,
+        Self::Looping,
+        Self::Budget,
+        Self::RateLimit,
+        Self::Failures,
+        Self::Denial,
+    ];
+
     /// Its name in what is sent.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

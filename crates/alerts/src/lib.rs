@@ -7,10 +7,12 @@
 //! the project's path, no text of a payload. Whatever goes wrong here is counted and told, and holds nobody up.
 
 mod alert;
+mod counts;
 mod settings;
 mod watch;
 pub mod webhook;
 
 pub use alert::{Alert, Kind};
+pub use counts::{Counts, Outcome};
 pub use settings::{Format, Settings, Thresholds, Webhook};
 pub use watch::Watch;

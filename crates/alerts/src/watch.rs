@@ -10,6 +10,7 @@ use agent_tracer_ledger::{Answer, Paging, Range, Store, TaskFilter, UsageBy, Utc
 use serde_json::Value;
 
 use crate::alert::{Alert, Kind};
+use crate::counts::{Counts, Outcome};
 use crate::settings::Settings;
 
 const MINUTE_MS: i64 = 60_000;
@@ -33,9 +34,16 @@ pub struct Watch {
     seen: Option<u64>,
     /// Failures of each task as they were at some moments, oldest first.
     failures: HashMap<String, VecDeque<(Millis, u64)>>,
+    counts: Counts,
 }
 
 impl Watch {
+    /// Counts what is held back.
+    #[must_use]
+    pub fn counting(counts: Counts) -> Self {
+        Self { counts, ..Self::default() }
+    }
+
     /// What is worth an alert now and was not told lately.
     ///
     /// # Errors
@@ -63,6 +71,8 @@ impl Watch {
             let is_news = self.told.get(&key).is_none_or(|at| now.0 - at.0 >= cooldown);
             if is_news {
                 self.told.insert(key, now);
+            } else {
+                self.counts.add(alert.kind, Outcome::CooledDown);
             }
             is_news
         });

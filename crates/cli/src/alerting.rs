@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use agent_tracer_alerts::{Alert, Settings, Watch, webhook};
+use agent_tracer_alerts::{Alert, Counts, Outcome, Settings, Watch, webhook};
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
 use agent_tracer_ledger::Store;
@@ -110,6 +110,7 @@ struct Watching {
     watch: Watch,
     sent: u64,
     failed: u64,
+    counts: Counts,
 }
 
 impl Watching {
@@ -128,9 +129,13 @@ impl Watching {
             let mut errors = Vec::new();
             for sent in send(&settings, alert) {
                 match sent.error {
-                    None => self.sent += 1,
+                    None => {
+                        self.sent += 1;
+                        self.counts.add(alert.kind, Outcome::Sent);
+                    }
                     Some(error) => {
                         self.failed += 1;
+                        self.counts.add(alert.kind, Outcome::Failed);
                         errors.push(format!("{}: {error}", sent.to));
                     }
                 }
@@ -144,6 +149,9 @@ impl Watching {
                     self.failed
                 ))),
             }
+        }
+        for crowded in alerts.iter().skip(SENT_MAX) {
+            self.counts.add(crowded.kind, Outcome::Crowded);
         }
         if alerts.len() > SENT_MAX {
             notes(Note::warning(format!("{} alerts at once were not sent", alerts.len() - SENT_MAX)));
@@ -160,10 +168,12 @@ pub(crate) fn start(
     clock: &Clock,
     notes: &Notes,
     stop: &Stop,
-) -> Result<JoinHandle<()>, Failure> {
-    let home = home.clone();
-    let mut watching = Watching { home, store, zone, watch: Watch::default(), sent: 0, failed: 0 };
+) -> Result<(Counts, JoinHandle<()>), Failure> {
+    let (home, counts) = (home.clone(), Counts::default());
+    let watch = Watch::counting(counts.clone());
+    let mut watching = Watching { home, store, zone, watch, sent: 0, failed: 0, counts: counts.clone() };
     let rounds = Rounds { name: "alerts", every: EVERY, notes, stop };
     let (clock, notes, stop) = (Arc::clone(clock), Arc::clone(notes), stop.clone());
-    rounds.behind(move || watching.look(clock(), &notes, &stop))
+    let thread = rounds.behind(move || watching.look(clock(), &notes, &stop))?;
+    Ok((counts, thread))
 }

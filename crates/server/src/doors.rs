@@ -65,6 +65,8 @@ pub struct SpoolView {
     pub lag_ms: u64,
     /// Bytes of what was posted, is on disk and waits to be folded.
     pub posted_bytes: u64,
+    /// What became of alerts since the server began.
+    pub alerts: Vec<AlertCount>,
     /// How far the history of the agents is read.
     pub import: Option<ImportHealth>,
     /// How long events are kept.
@@ -73,6 +75,17 @@ pub struct SpoolView {
     pub ship: Option<ShipHealth>,
     /// What is wrong, and what to do about it.
     pub problems: Vec<String>,
+}
+
+/// How many alerts of a kind came to something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlertCount {
+    /// What they were about.
+    pub kind: &'static str,
+    /// What became of them.
+    pub outcome: &'static str,
+    /// How many.
+    pub count: u64,
 }
 
 impl SpoolView {

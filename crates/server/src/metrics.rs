@@ -172,6 +172,12 @@ fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
         metric.add(labels(&[("reason", reason)]), *count as f64);
     }
     out.metric("agent_tracer_lost_total", "counter", "What the hook could not keep.", metric);
+    let mut metric = Metric::new();
+    for alert in &spool.alerts {
+        metric.add(labels(&[("kind", alert.kind), ("outcome", alert.outcome)]), alert.count as f64);
+    }
+    let words = "What became of alerts since the server began.";
+    out.metric("agent_tracer_alerts_total", "counter", words, metric);
     Ok(())
 }
 

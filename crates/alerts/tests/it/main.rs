@@ -5,7 +5,7 @@
 mod receiver;
 
 use agent_tracer_agents::{Context, Observation, Source, read};
-use agent_tracer_alerts::{Alert, Kind, Settings, Watch};
+use agent_tracer_alerts::{Alert, Counts, Kind, Outcome, Settings, Watch};
 use agent_tracer_event::{Agent, Channel, Millis};
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Verdict};
 use serde_json::{Value, json};
@@ -115,12 +115,15 @@ fn who_waits_is_told_after_the_time_and_again_only_after_the_cool_down() {
         json!({"hook_event_name": "PermissionRequest", "tool_name": "Bash",
         "tool_input": {"command": "SECRET command"}}),
     );
-    let (mut watch, on) = (Watch::default(), "waiting_minutes = 5");
+    let counts = Counts::default();
+    let (mut watch, on) = (Watch::counting(counts.clone()), "waiting_minutes = 5");
     assert_eq!(told(&world.look(&mut watch, on, T0 + 4 * MINUTE)), []);
     let alerts = world.look(&mut watch, on, T0 + 6 * MINUTE);
     assert_eq!(told(&alerts), [(Kind::Waiting, "claude_code waits for a permission for 5 minutes")]);
     assert!(!format!("{alerts:?}").contains("SECRET"), "{alerts:?}");
     assert_eq!(told(&world.look(&mut watch, on, T0 + 8 * MINUTE)), []);
+    let counted: Vec<_> = counts.all().into_iter().filter(|(.., count)| *count > 0).collect();
+    assert_eq!(counted, [(Kind::Waiting, Outcome::CooledDown, 1)], "what was held back is counted");
     assert_eq!(world.look(&mut watch, on, T0 + 16 * MINUTE).len(), 1, "the cool-down is over");
     assert_eq!(told(&world.look(&mut Watch::default(), "stuck_minutes = 60", T0 + 6 * MINUTE)), []);
     world.hook(

@@ -58,7 +58,7 @@ pub(super) fn run(
     let zone = LocalTime::of(environment);
     let telling = telling::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
-    let alerting = alerting::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
+    let (alerts, alerting) = alerting::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
     let keeping = keeping::start(&tracer, ledger.store(), roots.clone(), &clock, &notes, &stop_upkeep)?;
     let live = Live::new();
     {
@@ -85,6 +85,7 @@ pub(super) fn run(
         },
         book,
         shipped: shipping::Progress::default(),
+        alerts,
     };
     let mut config = Config::new(token);
     config.listen = arguments.listen;

@@ -88,6 +88,14 @@ fn a_server_tells_of_a_loop_and_logs_that_it_did() {
     let body = hears.recv_timeout(Duration::from_secs(60)).expect("an alert");
     assert_eq!(body["text"], "Agent Tracer: the same call was made 4 times, 0 of them failed");
     server.read_until("alert looping: sent; 1 so far");
+    let numbers = server.get("/metrics");
+    for line in [
+        "agent_tracer_alerts_total{kind=\"looping\",outcome=\"sent\"} 1",
+        "agent_tracer_alerts_total{kind=\"looping\",outcome=\"failed\"} 0",
+        "agent_tracer_alerts_total{kind=\"denial\",outcome=\"cooled_down\"} 0",
+    ] {
+        assert!(numbers.contains(line), "{line}: {numbers}");
+    }
     let said = server.end(Signal::SIGTERM);
     assert!(!said.contains("secret-part") && !said.contains("SECRET"), "{said}");
 }

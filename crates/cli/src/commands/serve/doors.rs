@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use agent_tracer_alerts::{Counts, Kind, Outcome};
 use agent_tracer_answers::Book;
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, History, Intake, PrivacyFile, State};
@@ -11,8 +12,8 @@ use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
 use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
 use agent_tracer_policy::Mode;
 use agent_tracer_server::{
-    Acts, Append, AppendError, Ask, DeadLetter, DeadLetters, Done, Doors, Live, PolicyFile, Privacy,
-    Requeued, RuleInForce, RulesInForce, SpoolView,
+    Acts, AlertCount, Append, AppendError, Ask, DeadLetter, DeadLetters, Done, Doors, Live, PolicyFile,
+    Privacy, Requeued, RuleInForce, RulesInForce, SpoolView,
 };
 use agent_tracer_spool::{Home, Spool, doorbell};
 
@@ -36,6 +37,8 @@ pub(super) struct Shared {
     pub(super) book: Arc<Book>,
     /// How far the way to a team's server is gone.
     pub(super) shipped: Progress,
+    /// What became of alerts.
+    pub(super) alerts: Counts,
 }
 
 impl Shared {
@@ -44,7 +47,7 @@ impl Shared {
         let (spool, clock, intake) =
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
         let (kept, book, shipped) = (self.kept.clone(), Arc::clone(&self.book), self.shipped.clone());
-        let ledger = Arc::clone(&self.ledger);
+        let (ledger, alerts) = (Arc::clone(&self.ledger), self.alerts.clone());
         Doors {
             team: None,
             acts: self.acts.clone(),
@@ -59,6 +62,7 @@ impl Shared {
                 view.retention = retention;
                 view.posted_bytes = ledger.waiting_bytes();
                 view.ship = shipped.now();
+                view.alerts = alerts_told(&alerts);
                 view.problems.extend(problem);
                 view.problems.extend(book.problems());
                 view
@@ -81,6 +85,16 @@ impl Shared {
             assets: Arc::new(crate::dashboard::file),
         }
     }
+}
+
+/// What became of alerts, in words.
+fn alerts_told(alerts: &Counts) -> Vec<AlertCount> {
+    let counted = |(kind, outcome, count): (Kind, Outcome, u64)| AlertCount {
+        kind: kind.as_str(),
+        outcome: outcome.as_str(),
+        count,
+    };
+    alerts.all().into_iter().map(counted).collect()
 }
 
 /// The rules that are in force now.
@@ -227,6 +241,7 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
         health: SpoolHealth { waiting: stats.waiting, quarantined: stats.quarantined, lost },
         lag_ms: u64::try_from(lag).unwrap_or(0),
         posted_bytes: 0,
+        alerts: Vec::new(),
         import,
         retention: RetentionHealth::default(),
         ship: None,
