@@ -95,7 +95,7 @@ fn measure(options: &Options) -> Result<bool, String> {
         hooks::Contestant::new("no server", &hook, &alone, &session, "PreToolUse"),
     ]);
     let rows = hooks::round_robin(&contestants, options.repetitions, &server)?;
-    let decided = server.decided(options.repetitions)?;
+    let decided = server.decided(&session, options.repetitions)?;
     report::print(
         &report::Run { rows, decided, rules: options.rules, history: server.events()? },
         options.json.as_deref(),

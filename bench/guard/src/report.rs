@@ -5,17 +5,21 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::hooks::Row;
+use crate::server::Decided;
 
 /// A decision in the middle takes no longer, in microseconds.
 const P50_US: f64 = 2_000.0;
 /// And 99 of 100 no longer than this.
 const P99_US: f64 = 10_000.0;
 
+/// One part of what a decision took.
+type Part = fn(&Decided) -> f64;
+
 /// Everything of one run.
 pub(crate) struct Run {
     pub(crate) rows: Vec<Row>,
-    /// How long the server itself says that decisions took, in microseconds.
-    pub(crate) decided: Vec<f64>,
+    /// What the server itself says that decisions took.
+    pub(crate) decided: Vec<Decided>,
     pub(crate) rules: usize,
     pub(crate) history: u64,
 }
@@ -49,8 +53,24 @@ pub(crate) fn print(run: &Run, json_file: Option<&Path>) -> Result<bool, String>
         .unwrap_or_default();
     let more: Vec<f64> = asked.iter().map(|wait| wait - bare).collect();
     let (p50, p99) = (quantile(&more, 0.5), quantile(&more, 0.99));
-    let (own50, own99) = (quantile(&run.decided, 0.5), quantile(&run.decided, 0.99));
-    println!("\nthe server's own account of deciding: p50 {own50:.0} us, p99 {own99:.0} us");
+    println!("\nthe server's own account of {} decisions", run.decided.len());
+    println!("{:<18} {:>10} {:>10} {:>10}", "part", "p50 us", "p95 us", "p99 us");
+    let mut stages: Vec<Value> = Vec::new();
+    let parts: [(&str, Part); 4] = [
+        ("wait for earlier", |decided| decided.waited),
+        ("look up the past", |decided| decided.looked),
+        ("rules and answer", |decided| decided.rules),
+        ("all of it", |decided| decided.all),
+    ];
+    for (name, part) in parts {
+        let values: Vec<f64> = run.decided.iter().map(part).collect();
+        let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|part| quantile(&values, part));
+        println!("{name:<18} {p50:>10.0} {p95:>10.0} {p99:>10.0}");
+        stages.push(json!({"name": name, "p50Us": p50, "p95Us": p95, "p99Us": p99}));
+    }
+    let inside: Vec<f64> = run.decided.iter().map(|decided| decided.all).collect();
+    let around = quantile(&more, 0.5) - quantile(&inside, 0.5);
+    println!("{:<18} {around:>10.0}   (the hook: table, socket, answer)\n", "around it");
     let mut is_kept = true;
     for (what, is, most) in [("p50", p50, P50_US), ("p99", p99, P99_US)] {
         let verdict = if is <= most { "ok" } else { "MISSED" };
@@ -60,7 +80,7 @@ pub(crate) fn print(run: &Run, json_file: Option<&Path>) -> Result<bool, String>
     if let Some(path) = json_file {
         let all = json!({
             "rules": run.rules, "events": run.history, "load": load, "hooks": told,
-            "decision": {"p50Us": p50, "p99Us": p99}, "server": {"p50Us": own50, "p99Us": own99},
+            "decision": {"p50Us": p50, "p99Us": p99}, "server": stages,
         });
         let text = format!("{all:#}\n");
         std::fs::File::create(path)

@@ -118,13 +118,41 @@ impl Server {
         }
     }
 
-    /// How long the newest decisions took by the server's own account, in microseconds.
-    pub(crate) fn decided(&self, most: usize) -> Result<Vec<f64>, String> {
+    /// What the newest decisions about a session took by the server's own account.
+    pub(crate) fn decided(&self, session: &str, most: usize) -> Result<Vec<Decided>, String> {
         self.caught_up()?;
-        let path = format!("/api/v1/policies/decisions?rule={MEASURED}&limit={}", most.min(500));
-        let told = self.items(&path)?;
-        Ok(told.iter().filter_map(|decision| decision.get("tookUs")?.as_f64()).collect())
+        let tasks = self.items("/api/v1/tasks?agent=claude_code&kind=primary&limit=500")?;
+        let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+        let task = tasks.iter().find(|task| text(task, "runtimeSessionId").as_deref() == Some(session));
+        let Some(id) = task.and_then(|task| text(task, "id")) else { return Ok(Vec::new()) };
+        let path =
+            format!("/api/v1/tasks/{id}/timeline?kind=rule.logged&newestFirst=true&limit={}", most.min(500));
+        let rows = self.items(&path)?;
+        let measured = rows.iter().filter_map(|row| row.get("metadata")).filter(|metadata| {
+            metadata.get("ruleId").and_then(Value::as_str) == Some(MEASURED)
+                && metadata.get("answeredBy").and_then(Value::as_str) == Some("server")
+        });
+        Ok(measured
+            .filter_map(|metadata| {
+                let micros = |key: &str| metadata.get(key)?.as_f64();
+                let (all, waited) = (micros("decisionUs")?, micros("decisionWaitUs").unwrap_or(0.0));
+                let looked = micros("decisionLookUs").unwrap_or(0.0);
+                Some(Decided { all, waited, looked, rules: all - waited - looked })
+            })
+            .collect())
     }
+}
+
+/// Where the time of a decision went, in microseconds.
+pub(crate) struct Decided {
+    /// From the moment the question was accepted until its answer was ready.
+    pub(crate) all: f64,
+    /// Until what the session told before was in the ledger.
+    pub(crate) waited: f64,
+    /// To look up the past.
+    pub(crate) looked: f64,
+    /// The rest: to read the question, the rules, the answer.
+    pub(crate) rules: f64,
 }
 
 impl Drop for Server {

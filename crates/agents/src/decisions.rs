@@ -82,8 +82,12 @@ pub(crate) fn entries(
         }
         let by = decision.get("answered_by").and_then(Value::as_str).unwrap_or("unknown");
         entry.metadata.insert("answeredBy".to_owned(), Value::from(text::line(by, NAME_CHARS)));
-        if let Some(took) = decision.get("took_us").and_then(Value::as_u64) {
-            entry.metadata.insert("decisionUs".to_owned(), Value::from(took));
+        for (name, key) in
+            [("took_us", "decisionUs"), ("waited_us", "decisionWaitUs"), ("looked_us", "decisionLookUs")]
+        {
+            if let Some(took) = decision.get(name).and_then(Value::as_u64) {
+                entry.metadata.insert(key.to_owned(), Value::from(took));
+            }
         }
         if let Some(tool) = told("tool_name") {
             entry.metadata.insert("toolName".to_owned(), Value::from(text::line(tool, NAME_CHARS)));

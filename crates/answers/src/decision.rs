@@ -35,6 +35,17 @@ pub struct Decision<'d> {
     pub by: By,
     /// How long it took.
     pub took: Duration,
+    /// What of that was spent on the past.
+    pub spent: Spent,
+}
+
+/// What questions about the past took; nothing where no rule asked any.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// Until what the session told before was in the ledger.
+    pub waited: Duration,
+    /// To look it up.
+    pub looked: Duration,
 }
 
 /// Writes a decision down. Nothing where no rule spoke. Whether it could be is not the asker's business: what the spool
@@ -63,11 +74,15 @@ fn body(decision: &Decision<'_>) -> Option<Vec<u8>> {
     };
     let rules: Vec<Value> = decision.verdict.fired.iter().map(|fired| told(fired, decision.root)).collect();
     let outcome = decision.verdict.outcome.decision().map_or("silent", |decision| decision.as_str());
-    let took = u64::try_from(decision.took.as_micros()).unwrap_or(u64::MAX);
+    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let (waited, looked) = (micros(decision.spent.waited), micros(decision.spent.looked));
     let mut record = decision.whose.clone();
     record.insert(
         "decision".to_owned(),
-        json!({"answered_by": by, "outcome": outcome, "took_us": took, "rules": rules}),
+        json!({
+            "answered_by": by, "outcome": outcome, "took_us": micros(decision.took),
+            "waited_us": waited, "looked_us": looked, "rules": rules,
+        }),
     );
     serde_json::to_vec(&record).ok()
 }

@@ -25,9 +25,10 @@ use agent_tracer_policy_table::wire::{AnswerHead, Asker, QUESTION_HEAD, Question
 use agent_tracer_spool::{EnvelopeName, Home, socket};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
+use crate::arrivals::{Arrivals, Reach};
 use crate::book::Book;
-use crate::decision::{self, By, Decision};
-use crate::past::{LedgerPast, Looked, When};
+use crate::decision::{self, By, Decision, Spent};
+use crate::past::{LedgerPast, Looked, Times, When};
 use crate::put_off::PutOff;
 use crate::question::Question;
 
@@ -47,9 +48,6 @@ pub struct Now {
     pub midnight: Millis,
 }
 
-/// Waits until an envelope is in the ledger, for so long at the most; says whether it is.
-pub type IsKnown = Arc<dyn Fn(&EnvelopeName, Duration) -> bool + Send + Sync>;
-
 /// What answering needs.
 #[derive(Clone)]
 pub struct Setup {
@@ -61,8 +59,8 @@ pub struct Setup {
     pub past: Past,
     /// The rest of it.
     pub store: Arc<dyn Store>,
-    /// Whether an event is in the ledger.
-    pub is_known: IsKnown,
+    /// What is on its way to the ledger.
+    pub arrivals: Arc<dyn Arrivals>,
     /// What time it is.
     pub now: Arc<dyn Fn() -> Now + Send + Sync>,
     /// The user's home.
@@ -224,6 +222,7 @@ impl Clerk {
                 verdict: &decided.verdict,
                 by: By::Server,
                 took: decided.took,
+                spent: decided.spent,
             };
             decision::write_down(&decision, asked.agent, &self.setup.home, (self.setup.now)().nanos);
         }
@@ -244,21 +243,27 @@ impl Clerk {
         let call = question.into_call(around);
         // The hook began to wait a little before; half of its time is left for the rest.
         let patience = Duration::from_millis(u64::from(self.setup.book.deadline_ms()) / 2);
-        let is_fresh = || asked.envelope.is_some_and(|name| (self.setup.is_known)(&name, patience));
         let history = LedgerPast {
             agent: asked.agent,
             payload: &asked.payload,
             past: &self.setup.past,
             store: self.setup.store.as_ref(),
             when: When { now: Millis::from_nanos(now.nanos), midnight: now.midnight },
-            is_fresh: &is_fresh,
+            reach: Reach {
+                arrivals: self.setup.arrivals.as_ref(),
+                envelope: asked.envelope,
+                session: call.session.as_deref(),
+                patience,
+            },
             put_off: &self.put_off,
-            who: OnceCell::new(),
+            known: OnceCell::new(),
             looked: Looked::default(),
+            times: Times::default(),
         };
         let verdict = policy.decide(&call, &history);
         self.put_off.remember(&call, &verdict);
-        Some(Decided { answer: answer(&call, &verdict), verdict, whose, root, took: began.elapsed() })
+        let spent = history.times.spent();
+        Some(Decided { answer: answer(&call, &verdict), verdict, whose, root, took: began.elapsed(), spent })
     }
 }
 
@@ -269,6 +274,7 @@ struct Decided {
     whose: serde_json::Map<String, serde_json::Value>,
     root: PathBuf,
     took: Duration,
+    spent: Spent,
 }
 
 /// Whether the other end is this user's. The file's mode keeps others out; where the system says who it is, it is asked.

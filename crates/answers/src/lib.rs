@@ -7,6 +7,7 @@
 //! Laws: rules that cannot be read take nothing away that was in force, and are told to the user; a payload stays in
 //! memory.
 
+mod arrivals;
 mod book;
 pub mod decision;
 mod desk;
@@ -16,8 +17,9 @@ mod question;
 pub mod rules;
 pub mod table;
 
+pub use arrivals::Arrivals;
 pub use book::{Book, KnownFile, Listed, Looked};
-pub use desk::{Desk, IsKnown, Now, Setup};
+pub use desk::{Desk, Now, Setup};
 pub use put_off::PutOff;
 pub use question::Question;
 pub use rules::{InForce, PROJECT_FILE, Rules, RulesError, Trusted, in_force, project_root};

@@ -1,18 +1,20 @@
 //! What happened before, from the ledger, for one question.
 //!
 //! Law: nothing is looked up that no rule asks for, nothing twice however many rules ask, and everything that is looked up
-//! is an index and a bound. What is
-//! not known up to this very event is not known: the event itself has to be in the ledger first, for which a little time
-//! is given, once.
+//! is an index and a bound. What is not known up to this very event, and with it, is not known ([`Reach`]).
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, CallState, Channel, Kind, Millis, Subject, TaskId};
+use agent_tracer_ledger::view::Task;
 use agent_tracer_ledger::{Past, PastDeed, Range, Store, UsageBy, Utc};
 use agent_tracer_policy::{Call, Deed, History, Moment, Scope, Since, Work};
 
+use crate::arrivals::Reach;
+use crate::decision::Spent;
 use crate::put_off::PutOff;
 
 /// What an agent did lately, for questions about the last of something.
@@ -45,11 +47,35 @@ pub(crate) struct LedgerPast<'q> {
     pub(crate) past: &'q Past,
     pub(crate) store: &'q dyn Store,
     pub(crate) when: When,
-    /// Waits until the event itself is known; says whether it is.
-    pub(crate) is_fresh: &'q dyn Fn() -> bool,
+    pub(crate) reach: Reach<'q>,
     pub(crate) put_off: &'q PutOff,
-    pub(crate) who: OnceCell<Option<Who>>,
+    pub(crate) known: OnceCell<Option<(Who, Past)>>,
     pub(crate) looked: Looked,
+    pub(crate) times: Times,
+}
+
+/// Where the time went.
+#[derive(Default)]
+pub(crate) struct Times {
+    /// Until what was told before was in the ledger.
+    waited: Cell<Duration>,
+    /// All questions about the past together, with the waiting.
+    asked: Cell<Duration>,
+}
+
+impl Times {
+    fn asking<T>(&self, ask: impl FnOnce() -> T) -> T {
+        let began = Instant::now();
+        let answer = ask();
+        self.asked.set(self.asked.get() + began.elapsed());
+        answer
+    }
+
+    /// How long was waited, and how long was looked.
+    pub(crate) fn spent(&self) -> Spent {
+        let waited = self.waited.get();
+        Spent { waited, looked: self.asked.get().saturating_sub(waited) }
+    }
 }
 
 /// What was looked up already.
@@ -63,6 +89,7 @@ pub(crate) struct Looked {
     /// By moment.
     since: [OnceCell<Option<Since>>; Moment::ALL.len()],
     work: OnceCell<Option<Work>>,
+    task: OnceCell<Option<Task>>,
 }
 
 /// Whose past, in the ledger's words.
@@ -75,9 +102,16 @@ pub(crate) struct Who {
 }
 
 impl LedgerPast<'_> {
-    /// Whose past; `None` if it is not known up to now.
-    fn who(&self) -> Option<&Who> {
-        self.who.get_or_init(|| (self.is_fresh)().then(|| self.identify()).flatten()).as_ref()
+    /// Whose past, and the past itself; `None` if it is not known up to now.
+    fn known(&self) -> Option<&(Who, Past)> {
+        let look = || {
+            let who = self.identify()?;
+            let began = Instant::now();
+            let past = self.reach.past(self.past, &who.task);
+            self.times.waited.set(began.elapsed());
+            Some((who, past?))
+        };
+        self.known.get_or_init(look).as_ref()
     }
 
     /// The readers know who acts; nothing of what they say is kept.
@@ -105,8 +139,17 @@ impl LedgerPast<'_> {
     }
 
     fn lately(&self) -> Option<&[PastDeed]> {
-        let look = || self.past.deeds(&self.who()?.task, Millis(0), LATELY).ok();
+        let look = || {
+            let (who, past) = self.known()?;
+            past.deeds(&who.task, Millis(0), LATELY).ok()
+        };
         self.looked.lately.get_or_init(look).as_deref()
+    }
+
+    /// The task as it stands.
+    fn task(&self) -> Option<&Task> {
+        let look = || self.store.task(self.when.now, &self.known()?.0.task).ok();
+        self.looked.task.get_or_init(look).as_ref()
     }
 
     /// Tokens and millionths of a dollar.
@@ -115,7 +158,7 @@ impl LedgerPast<'_> {
     }
 
     fn look_at_spent(&self, scope: Scope) -> Option<(u64, u64)> {
-        let who = self.who()?;
+        let (who, past) = self.known()?;
         let of = |usage: &agent_tracer_ledger::view::UsageView| {
             let tokens = usage.input_tokens
                 + usage.output_tokens
@@ -125,17 +168,21 @@ impl LedgerPast<'_> {
         };
         match scope {
             Scope::Turn => {
-                let turn = self.past.turn(&who.task, who.turn.as_deref()?).ok()?;
+                let turn = past.turn(&who.task, who.turn.as_deref()?).ok()?;
                 Some((turn.tokens, turn.cost_micros))
             }
-            Scope::Task => Some(of(&self.store.task(self.when.now, &who.task).ok()?.usage)),
+            Scope::Task => Some(of(&self.task()?.usage)),
             Scope::Tree => {
-                let mut task = self.store.task(self.when.now, &who.task).ok()?;
+                let own = self.task()?;
+                let parent_of = |task: &Task| task.parent_task_id.as_deref().and_then(TaskId::parse);
+                let (mut parent, mut root) = (parent_of(own), None);
                 for _ in 0..DEPTH {
-                    let Some(parent) = task.parent_task_id.as_deref().and_then(TaskId::parse) else { break };
-                    task = self.store.task(self.when.now, &parent).ok()?;
+                    let Some(above) = &parent else { break };
+                    let task = self.store.task(self.when.now, above).ok()?;
+                    parent = parent_of(&task);
+                    root = Some(task);
                 }
-                Some(of(&task.tree_usage))
+                Some(of(&root.as_ref().unwrap_or(own).tree_usage))
             }
             Scope::Day => {
                 let range = Range { since: Some(self.when.midnight), ..Range::default() };
@@ -211,39 +258,44 @@ fn deeds_of(deed: &PastDeed) -> Vec<Deed> {
 
 impl History for LedgerPast<'_> {
     fn tokens(&self, _: &Call, scope: Scope) -> Option<u64> {
-        self.spent(scope).map(|(tokens, _)| tokens)
+        self.times.asking(|| self.spent(scope).map(|(tokens, _)| tokens))
     }
 
     fn cost_micros(&self, _: &Call, scope: Scope) -> Option<u64> {
-        self.spent(scope).map(|(_, micros)| micros)
+        self.times.asking(|| self.spent(scope).map(|(_, micros)| micros))
     }
 
     fn repeats(&self, _: &Call) -> Option<u64> {
         let look = || {
-            let who = self.who()?;
-            self.past.repeats(&who.task, who.call.as_deref()?).ok()?
+            let (who, past) = self.known()?;
+            past.repeats(&who.task, who.call.as_deref()?).ok()?
         };
-        *self.looked.repeats.get_or_init(look)
+        self.times.asking(|| *self.looked.repeats.get_or_init(look))
     }
 
     fn failures_in_a_row(&self, _: &Call) -> Option<u64> {
         let look = || {
             // Most rows end soon: the last few deeds tell, unless all of them failed.
-            let last = self.past.deeds(&self.who()?.task, Millis(0), LAST).ok()?;
+            let (who, past) = self.known()?;
+            let last = past.deeds(&who.task, Millis(0), LAST).ok()?;
             if last.len() < LAST || !last.iter().all(is_failure_or_open) {
                 return Some(failures(&last));
             }
             self.lately().map(failures)
         };
-        *self.looked.failures.get_or_init(look)
+        self.times.asking(|| *self.looked.failures.get_or_init(look))
     }
 
     fn was_read(&self, _: &Call, path: &str) -> Option<bool> {
-        self.past.has_opened(&self.who()?.task, path).ok()
+        self.times.asking(|| {
+            let (who, past) = self.known()?;
+            past.has_opened(&who.task, path).ok()
+        })
     }
 
     fn since(&self, _: &Call, moment: Moment) -> Option<Since> {
-        *self.looked.since.get(moment as usize)?.get_or_init(|| self.look_since(moment))
+        let known = self.looked.since.get(moment as usize)?;
+        self.times.asking(|| *known.get_or_init(|| self.look_since(moment)))
     }
 
     fn put_off(&self, call: &Call, rule: &str) -> Option<u64> {
@@ -251,13 +303,13 @@ impl History for LedgerPast<'_> {
     }
 
     fn work(&self, call: &Call) -> Option<Work> {
-        self.looked.work.get_or_init(|| self.look_at_work(call)).clone()
+        self.times.asking(|| self.looked.work.get_or_init(|| self.look_at_work(call)).clone())
     }
 }
 
 impl LedgerPast<'_> {
     fn look_since(&self, moment: Moment) -> Option<Since> {
-        let task = &self.who()?.task;
+        let (Who { task, .. }, past) = self.known()?;
         let is = |deed: &PastDeed| match moment {
             Moment::Edit => CHANGES.contains(&deed.subtype.as_str()) && deed.state == CallState::Succeeded,
             Moment::Test => deed.subtype == "run_test",
@@ -269,9 +321,9 @@ impl LedgerPast<'_> {
         };
         match moment {
             Moment::Prompt => {
-                Some(self.past.last_prompt(task).ok()?.map_or(Since::Never, |prompt| self.ago(prompt.at)))
+                Some(past.last_prompt(task).ok()?.map_or(Since::Never, |prompt| self.ago(prompt.at)))
             }
-            Moment::Start => Some(self.ago(self.store.task(self.when.now, task).ok()?.started_at)),
+            Moment::Start => Some(self.ago(self.task()?.started_at)),
             Moment::Edit | Moment::Test | Moment::Commit => {
                 let deeds = self.lately()?;
                 match deeds.iter().find(|deed| is(deed)) {
@@ -284,10 +336,10 @@ impl LedgerPast<'_> {
     }
 
     fn look_at_work(&self, call: &Call) -> Option<Work> {
-        let task = &self.who()?.task;
-        let prompt = self.past.last_prompt(task).ok()?;
+        let (Who { task, .. }, past) = self.known()?;
+        let prompt = past.last_prompt(task).ok()?;
         let since = prompt.as_ref().map_or(Millis(0), |prompt| prompt.at);
-        let deeds = self.past.deeds(task, since, WORK_MAX).ok()?;
+        let deeds = past.deeds(task, since, WORK_MAX).ok()?;
         let todos = self.store.todos(task).ok()?;
         let is_open =
             |state: &str| !matches!(state, "completed" | "cancelled" | "canceled" | "deleted" | "done");

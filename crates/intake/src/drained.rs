@@ -1,10 +1,23 @@
 //! Waiting until an envelope is in the ledger: somebody who answers by the past has to know the past up to now.
 
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use agent_tracer_spool::{EnvelopeName, Home};
+use agent_tracer_event::Reading;
+use agent_tracer_spool::{EnvelopeName, Home, envelope};
+
+use crate::spool;
+
+/// More envelopes than this are not read to see whose they are: all of them are waited for.
+const READ_MAX: usize = 64;
+/// A longer one is not read for that.
+const READ_BYTES: u64 = 256 << 10;
+/// The longest envelope that is read ahead of its turn.
+const ENVELOPE_MAX: u64 = 4 << 20;
 
 /// Tells when envelopes have left the spool. Clones tell of the same one.
 #[derive(Clone, Debug)]
@@ -32,11 +45,48 @@ impl Drained {
     /// Envelopes are brought oldest first, so those that the same agent wrote before are in the ledger too.
     pub fn wait(&self, name: &EnvelopeName, most: Duration) -> bool {
         let path = self.new.join(name.as_str());
+        self.wait_while(most, || path.exists())
+    }
+
+    /// Waits until every envelope that a session wrote before this one is in the ledger; says whether they are. Without
+    /// a session, every envelope counts.
+    pub fn wait_for_earlier(&self, name: &EnvelopeName, session: Option<&str>, most: Duration) -> bool {
+        let mut earlier = self.earlier(name);
+        if earlier.len() <= READ_MAX
+            && let Some(session) = session.filter(|session| is_spelled_plainly(session))
+        {
+            earlier.retain(|path| may_tell_of(path, session.as_bytes()));
+        }
+        self.wait_while(most, || {
+            earlier.retain(|path| path.exists());
+            !earlier.is_empty()
+        })
+    }
+
+    /// What an envelope says that is still in the spool. `None` if it is in the ledger by now, or cannot be read.
+    #[must_use]
+    pub fn peek(&self, name: &EnvelopeName) -> Option<Reading> {
+        let bytes = contents(&self.new.join(name.as_str()), ENVELOPE_MAX)?;
+        let envelope = envelope::parse(&bytes).ok()?;
+        let read = spool::read_envelope(name.as_str(), &envelope.header, envelope.body);
+        read.ok().filter(|reading| !reading.entries.is_empty())
+    }
+
+    /// Envelopes that were named before this one.
+    fn earlier(&self, name: &EnvelopeName) -> Vec<PathBuf> {
+        let Ok(listed) = fs::read_dir(&self.new) else { return Vec::new() };
+        let names = listed.flatten().map(|entry| entry.file_name());
+        let before =
+            names.filter_map(|file| EnvelopeName::parse(file.as_bytes()).filter(|other| other < name));
+        before.map(|other| self.new.join(other.as_str())).collect()
+    }
+
+    fn wait_while(&self, most: Duration, mut is_there: impl FnMut() -> bool) -> bool {
         let until = Instant::now() + most;
         let (count, told) = &*self.inner;
         // Looked at with the lock held: whoever takes the file away tells only afterwards, and needs the lock for it.
         let mut seen = count.lock().unwrap_or_else(PoisonError::into_inner);
-        while path.exists() {
+        while is_there() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
@@ -47,9 +97,34 @@ impl Drained {
     }
 }
 
+/// Whether JSON has no second way to spell this, that anybody uses.
+fn is_spelled_plainly(session: &str) -> bool {
+    !session.is_empty()
+        && session.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+}
+
+/// Whether an envelope may tell of a session: it names it, or nobody can say.
+fn may_tell_of(path: &Path, session: &[u8]) -> bool {
+    contents(path, READ_BYTES)
+        .is_none_or(|bytes| bytes.windows(session.len()).any(|window| window == session))
+}
+
+/// The bytes of a file, if it is one and no longer than this.
+fn contents(path: &Path, most: u64) -> Option<Vec<u8>> {
+    let facts = fs::symlink_metadata(path).ok()?;
+    if !facts.is_file() || facts.len() > most {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(facts.len()).ok()?);
+    File::open(path).ok()?.take(most).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
+    use std::io::Write;
+
+    use agent_tracer_spool::Spool;
 
     use super::*;
 
@@ -73,5 +148,60 @@ mod tests {
         fs::remove_file(&path).unwrap();
         drained.tell();
         assert!(waits.join().unwrap());
+    }
+
+    /// Leaves an envelope of a session.
+    fn leave(home: &Home, nanos: u64, session: &str) -> EnvelopeName {
+        let header = envelope::Header::new(envelope::Agent::ClaudeCode, envelope::Channel::Hook, nanos);
+        let body = format!(
+            r#"{{"session_id":"{session}","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{{"command":"ls"}}}}"#
+        );
+        Spool::at(&home.spool()).accept(&header, body.as_bytes(), nanos, 7).unwrap().name
+    }
+
+    #[test]
+    fn only_what_the_same_session_told_before_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::in_folder(folder.path());
+        let drained = Drained::of(&home);
+        let earlier = leave(&home, 10, "s-1");
+        let own = leave(&home, 20, "s-1");
+        leave(&home, 30, "s-1");
+        let waits = |session| drained.wait_for_earlier(&own, session, Duration::from_millis(1));
+        assert!(!waits(Some("s-1")));
+        assert!(waits(Some("s-2")), "another session's envelopes are not waited for");
+        assert!(!waits(None), "nobody knows whose they are");
+        assert!(!waits(Some("s 2")), "a name that could be spelled otherwise");
+        fs::remove_file(home.spool().join("new").join(earlier.as_str())).unwrap();
+        assert!(waits(Some("s-1")) && waits(None), "its own envelope and later ones need not be gone");
+    }
+
+    #[test]
+    fn many_envelopes_are_waited_for_without_reading_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::in_folder(folder.path());
+        for nanos in 0..=READ_MAX as u64 {
+            leave(&home, nanos, "s-1");
+        }
+        let own = leave(&home, 1000, "s-2");
+        assert!(!Drained::of(&home).wait_for_earlier(&own, Some("s-2"), Duration::from_millis(1)));
+    }
+
+    #[test]
+    fn an_envelope_is_read_ahead_of_its_turn_while_it_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::in_folder(folder.path());
+        let drained = Drained::of(&home);
+        let own = leave(&home, 20, "s-1");
+        let reading = drained.peek(&own).unwrap();
+        assert!(reading.entries.iter().any(|entry| entry.tool_use_id.as_deref() == Some("t")));
+        let path = home.spool().join("new").join(own.as_str());
+        File::create(&path).and_then(|mut file| file.write_all(b"torn")).unwrap();
+        assert!(drained.peek(&own).is_none(), "nobody can read it");
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(drained.peek(&own).is_none(), "it is no file");
+        fs::remove_dir(&path).unwrap();
+        assert!(drained.peek(&own).is_none(), "it is gone");
     }
 }

@@ -259,7 +259,36 @@ fn agent_of(agent: envelope::Agent) -> Agent {
     }
 }
 
-/// Reads an envelope.
+fn source_of(channel: envelope::Channel) -> Source {
+    match channel {
+        envelope::Channel::Hook => Source::Hook,
+        envelope::Channel::Statusline => Source::StatusLine,
+        envelope::Channel::Decision => Source::Decision,
+    }
+}
+
+/// What an envelope says, or what is wrong with it.
+pub(crate) fn read_envelope(
+    name: &str,
+    header: &envelope::Header<'_>,
+    body: &[u8],
+) -> Result<Reading, String> {
+    if let Some(fault) = &header.fault {
+        return Err(format!("{} at byte {}", fault.what, fault.at));
+    }
+    let reading = read(&Observation {
+        agent: agent_of(header.agent),
+        channel: Channel::Hook,
+        name,
+        arrived: Millis::from_nanos(header.arrived_nanos),
+        source: source_of(header.channel),
+        body,
+        context: &context_of(header),
+    });
+    if is_malformed(&reading) { Err("not JSON".to_owned()) } else { Ok(reading) }
+}
+
+/// Reads an envelope as the ledger takes it.
 pub(crate) fn observe(
     name: &str,
     header: &envelope::Header<'_>,
@@ -267,27 +296,14 @@ pub(crate) fn observe(
     projects: &Projects,
     said: &mut Said,
 ) -> Observed {
-    let agent = agent_of(header.agent);
-    let source = match header.channel {
-        envelope::Channel::Hook => Source::Hook,
-        envelope::Channel::Statusline => Source::StatusLine,
-        envelope::Channel::Decision => Source::Decision,
-    };
+    let (agent, source) = (agent_of(header.agent), source_of(header.channel));
     let arrived = Millis::from_nanos(header.arrived_nanos);
-    let verdict = match &header.fault {
-        Some(fault) => Verdict::Malformed(format!("{} at byte {}", fault.what, fault.at)),
-        None => {
-            let context = context_of(header);
-            let observation =
-                Observation { agent, channel: Channel::Hook, name, arrived, source, body, context: &context };
-            let mut reading = read(&observation);
-            if is_malformed(&reading) {
-                Verdict::Malformed("not JSON".to_owned())
-            } else {
-                said.append(&mut projects.add_to(&mut reading, None));
-                Verdict::Read(reading)
-            }
+    let verdict = match read_envelope(name, header, body) {
+        Ok(mut reading) => {
+            said.append(&mut projects.add_to(&mut reading, None));
+            Verdict::Read(reading)
         }
+        Err(why) => Verdict::Malformed(why),
     };
     // Equal bytes of Codex can be distinct calls; a status line is asked for again and again.
     let is_told_twice = agent == Agent::ClaudeCode && source == Source::Hook && !body.is_empty();

@@ -27,8 +27,9 @@ pub mod engine {
 pub use fold::{Fact, Told, fold};
 pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};
 pub use sqlite::{
-    AppendError, Committed, Full, Kept, Ledger, OpenError, Options, Outbox, Past, PastDeed, PastPrompt,
-    PastSpending, Promise, Retention, RunningProcess, Stage, Upgrade, Upkeep, open_read_only, unpack,
+    AppendError, Coming, Committed, Full, Kept, Ledger, OpenError, Options, Outbox, Past, PastDeed,
+    PastPrompt, PastSpending, Promise, Retention, RunningProcess, Stage, Upgrade, Upkeep, open_read_only,
+    unpack,
 };
 pub use store::{
     Answer, DecisionFilter, MAX_LIMIT, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter,

@@ -20,7 +20,7 @@ fn reading(agent: Agent, body: &[u8]) -> Reading {
 fn record(event: &str, rules: Value) -> Value {
     json!({"session_id": "s", "agent_id": "a1", "agent_type": "writer", "hook_event_name": event, "tool_name": "Write",
         "tool_use_id": "toolu_1", "prompt_id": "p",
-        "decision": {"answered_by": "server", "outcome": "deny", "took_us": 420, "rules": rules}})
+        "decision": {"answered_by": "server", "outcome": "deny", "took_us": 420, "waited_us": 20, "looked_us": 300, "rules": rules}})
 }
 
 fn rule(decision: &str, basis: &str, mode: &str, counted: bool) -> Value {
@@ -56,6 +56,8 @@ fn each_rule_that_spoke_is_an_event_of_whoever_was_decided_on() {
             ("severity", json!("high")),
             ("answeredBy", json!("server")),
             ("decisionUs", json!(420)),
+            ("decisionWaitUs", json!(20)),
+            ("decisionLookUs", json!(300)),
             ("importance", json!("critical")),
         ] {
             assert_eq!(denied.metadata.get(key), Some(&value), "{key}");

@@ -7,10 +7,12 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
-use agent_tracer_answers::{Book, Desk, IsKnown, Now, Setup};
-use agent_tracer_event::Millis;
-use agent_tracer_ledger::{Ledger, Options};
+use agent_tracer_agents::{Context, Observation, Source, read};
+use agent_tracer_answers::{Arrivals, Book, Desk, Now, Setup};
+use agent_tracer_event::{Agent, Channel, Millis, Reading};
+use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Verdict};
 use agent_tracer_policy_table::wire::{ANSWER_HEAD, AnswerHead, Asker, QuestionHead};
 use agent_tracer_spool::EnvelopeName;
 
@@ -20,9 +22,50 @@ struct Office {
     world: World,
     desk: Option<Desk>,
     setup: Setup,
-    _ledger: Ledger,
+    ledger: Ledger,
     /// How often somebody waited for the ledger.
     waited: Arc<AtomicU32>,
+}
+
+/// What is on its way, as a test wants it; counts who waits.
+struct OnTheWay {
+    reading: Option<Reading>,
+    has_earlier: bool,
+    own: Arc<AtomicU32>,
+}
+
+impl Arrivals for OnTheWay {
+    fn wait_for_earlier(&self, _: &EnvelopeName, session: Option<&str>, _: Duration) -> bool {
+        assert_eq!(session, Some("s"));
+        !self.has_earlier
+    }
+
+    fn wait_for(&self, _: &EnvelopeName, _: Duration) -> bool {
+        self.own.fetch_add(1, Ordering::SeqCst);
+        false
+    }
+
+    fn peek(&self, _: &EnvelopeName) -> Option<Reading> {
+        self.reading.clone()
+    }
+}
+
+/// Nothing ever comes to the ledger.
+struct Never(Arc<AtomicU32>);
+
+impl Arrivals for Never {
+    fn wait_for_earlier(&self, _: &EnvelopeName, _: Option<&str>, _: Duration) -> bool {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        false
+    }
+
+    fn wait_for(&self, _: &EnvelopeName, _: Duration) -> bool {
+        false
+    }
+
+    fn peek(&self, _: &EnvelopeName) -> Option<Reading> {
+        None
+    }
 }
 
 impl Office {
@@ -33,24 +76,17 @@ impl Office {
         let book = Arc::new(Book::new(world.home.clone(), PathBuf::from("/opt/agent-tracer")));
         book.look(&[]);
         let waited: Arc<AtomicU32> = Arc::default();
-        let is_known: IsKnown = {
-            let waited = Arc::clone(&waited);
-            Arc::new(move |_, _| {
-                waited.fetch_add(1, Ordering::SeqCst);
-                false
-            })
-        };
         let setup = Setup {
             home: world.home.clone(),
             book,
             past: ledger.past(),
             store: ledger.store(),
-            is_known,
+            arrivals: Arc::new(Never(Arc::clone(&waited))),
             now: Arc::new(|| Now { nanos: 7_000_000, local: None, midnight: Millis(0) }),
             user_home: None,
         };
         let desk = Some(Desk::open(&setup).expect("a desk"));
-        Self { world, desk, setup, _ledger: ledger, waited }
+        Self { world, desk, setup, ledger, waited }
     }
 
     fn reach(&self) -> UnixStream {
@@ -124,6 +160,59 @@ fn a_past_that_is_not_known_up_to_now_is_not_known() {
     let (_, said) = office.ask("", CALL);
     assert!(said.contains("\"ask\""), "an event that is not recorded has no past: {said}");
     assert_eq!(office.waited.load(Ordering::SeqCst), 1);
+}
+
+/// What the readers say of a call, as of an envelope of its own.
+fn reading(name: &str, id: &str) -> Reading {
+    let body = CALL.replace("\"tool_name\"", &format!("\"tool_use_id\":\"{id}\",\"tool_name\""));
+    read(&Observation {
+        agent: Agent::ClaudeCode,
+        channel: Channel::Hook,
+        name,
+        arrived: Millis(5),
+        source: Source::Hook,
+        body: body.as_bytes(),
+        context: &Context::default(),
+    })
+}
+
+#[test]
+fn an_event_need_not_be_in_the_ledger_if_all_before_it_are() {
+    let text = rule("mine", "deny", "Bash").replace("match", "when.repeated = 1\non_outage = \"ask\"\nmatch");
+    for (is_known, has_earlier, has_reading, expected, own) in [
+        (true, false, true, "\"deny\"", 0),
+        (true, true, true, "\"ask\"", 0),
+        // Somebody has to wait where nobody can say what it will change.
+        (true, false, false, "\"ask\"", 1),
+        (false, false, true, "\"ask\"", 1),
+    ] {
+        let mut office = Office::open(&text);
+        if is_known {
+            let before = Observed {
+                name: "before".to_owned(),
+                source: None,
+                agent: Agent::ClaudeCode,
+                channel: Channel::Hook,
+                arrived: Millis(4),
+                verdict: Verdict::Read(reading("before", "toolu_1")),
+                payload: None,
+                kept: None,
+            };
+            office.ledger.append(Batch { observed: vec![before], ..Batch::default() }).expect("kept");
+        }
+        let waited: Arc<AtomicU32> = Arc::default();
+        office.setup.arrivals = Arc::new(OnTheWay {
+            reading: has_reading.then(|| reading("own", "toolu_2")),
+            has_earlier,
+            own: Arc::clone(&waited),
+        });
+        drop(office.desk.take());
+        office.desk = Some(Desk::open(&office.setup).expect("a desk"));
+        let call = CALL.replace("\"tool_name\"", "\"tool_use_id\":\"toolu_2\",\"tool_name\"");
+        let (_, said) = office.ask(&envelope(), &call);
+        assert!(said.contains(expected), "{is_known} {has_earlier} {has_reading}: {said}");
+        assert_eq!(waited.load(Ordering::SeqCst), own, "{is_known} {has_earlier} {has_reading}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use agent_tracer_answers::decision::{self, By, Decision};
+use agent_tracer_answers::decision::{self, By, Decision, Spent};
 use agent_tracer_answers::table::{known_projects, refresh};
 use agent_tracer_answers::{InForce, PROJECT_FILE, Question, in_force};
 use agent_tracer_event::Agent;
@@ -67,7 +67,8 @@ pub(super) fn run(
     let said = say(&answer(&call, &verdict), output)?;
     if arguments.for_hook.as_ref().is_some_and(|envelope| !envelope.is_empty()) {
         let (by, took) = (By::Guard, began.elapsed());
-        let decision = Decision { whose: &whose, root: &root, verdict: &verdict, by, took };
+        let decision =
+            Decision { whose: &whose, root: &root, verdict: &verdict, by, took, spent: Spent::default() };
         let nanos = u64::try_from(environment.now().0).unwrap_or(0).saturating_mul(1_000_000);
         decision::write_down(&decision, agent, &home, nanos);
     }

@@ -384,7 +384,7 @@ fn file_use(row: &FactRow) -> Option<(i64, i64)> {
 }
 
 /// Each file of a call, with how it was used: as the command's analysis says, else as the call itself.
-fn files_of(row: &FactRow) -> Vec<(&str, i64, i64)> {
+pub(crate) fn files_of(row: &FactRow) -> Vec<(&str, i64, i64)> {
     if let Some(Value::Array(operations)) = row.meta("fileOperations") {
         let named = operations.iter().filter_map(|operation| {
             let path = operation.get("path")?.as_str()?;

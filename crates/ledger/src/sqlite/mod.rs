@@ -40,7 +40,7 @@ use agent_tracer_prices::Prices;
 use rusqlite::OptionalExtension;
 
 pub use open::OpenError;
-pub use read::{Outbox, Past, PastDeed, PastPrompt, PastSpending};
+pub use read::{Coming, Outbox, Past, PastDeed, PastPrompt, PastSpending};
 pub use running::RunningProcess;
 pub use upgrade::{Stage, Upgrade};
 pub use upkeep::{Kept, Retention, Upkeep};
@@ -346,7 +346,7 @@ impl Ledger {
     /// What tasks did before, as rules ask about it.
     #[must_use]
     pub fn past(&self) -> Past {
-        Past(Arc::clone(&self.store))
+        Past::of(&self.store)
     }
 
     /// Does something on the writer's thread and waits for it.

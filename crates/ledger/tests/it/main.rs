@@ -8,6 +8,7 @@
 
 mod channels;
 mod charts;
+mod coming;
 mod commits;
 mod decisions;
 mod endings;

@@ -2,24 +2,25 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agent_tracer_answers::{Desk, Now, Setup};
-use agent_tracer_event::Millis;
+use agent_tracer_answers::{Arrivals, Desk, Now, Setup};
+use agent_tracer_event::{Millis, Reading};
 use agent_tracer_intake::Drained;
+use agent_tracer_spool::EnvelopeName;
 
 use super::doors::Shared;
 use crate::environment::Environment;
 use crate::local_time::LocalTime;
 
 pub(super) fn open(shared: &Shared, drained: &Drained, environment: &Environment) -> io::Result<Desk> {
-    let (zone, drained) = (LocalTime::of(environment), drained.clone());
+    let zone = LocalTime::of(environment);
     Desk::open(&Setup {
         home: shared.home.clone(),
         book: Arc::clone(&shared.book),
         past: shared.ledger.past(),
         store: shared.ledger.store(),
-        is_known: Arc::new(move |name, most| drained.wait(name, most)),
+        arrivals: Arc::new(Spooled(drained.clone())),
         now: Arc::new(move || {
             let nanos = nanos();
             let now = Millis::from_nanos(nanos);
@@ -27,6 +28,23 @@ pub(super) fn open(shared: &Shared, drained: &Drained, environment: &Environment
         }),
         user_home: environment.user_home().ok().and_then(|home| home.to_str().map(str::to_owned)),
     })
+}
+
+/// What is in the spool.
+struct Spooled(Drained);
+
+impl Arrivals for Spooled {
+    fn wait_for_earlier(&self, name: &EnvelopeName, session: Option<&str>, most: Duration) -> bool {
+        self.0.wait_for_earlier(name, session, most)
+    }
+
+    fn wait_for(&self, name: &EnvelopeName, most: Duration) -> bool {
+        self.0.wait(name, most)
+    }
+
+    fn peek(&self, name: &EnvelopeName) -> Option<Reading> {
+        self.0.peek(name)
+    }
 }
 
 /// Finer than the clock of the others: the names of envelopes are made of it.

@@ -9,6 +9,7 @@ mod answers;
 mod attention;
 mod blocks;
 mod bucket;
+mod coming;
 mod context;
 pub mod cursor;
 mod detail;
@@ -46,6 +47,7 @@ use agent_tracer_event::Agent;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 pub use activity::Grid;
+pub use coming::Coming;
 pub(crate) use follower::Follower;
 pub use follower::{is_indexed, texts};
 pub use outgoing::Outbox;

@@ -6,13 +6,15 @@ use agent_tracer_event::{Agent, CallState, Millis, TaskId};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
+use super::coming::{Coming, ComingRow, end_calls, lay_over};
 use super::row::agent_at;
 use super::spent::count;
 use super::{SqliteStore, task};
 use crate::project::row::number;
+use crate::project::tally::files_of;
 use crate::project::{FactRow, List};
 use crate::sqlite::facts;
-use crate::store::Answer;
+use crate::store::{Answer, QueryError};
 
 /// Pico-dollars in a millionth of a dollar.
 const MICRO: u64 = 1_000_000;
@@ -63,16 +65,45 @@ pub struct PastPrompt {
 
 /// The past of tasks.
 #[derive(Clone, Debug)]
-pub struct Past(pub(crate) Arc<SqliteStore>);
+pub struct Past {
+    store: Arc<SqliteStore>,
+    coming: Option<Arc<Coming>>,
+}
 
 impl Past {
+    pub(crate) fn of(store: &Arc<SqliteStore>) -> Self {
+        Self { store: Arc::clone(store), coming: None }
+    }
+
+    /// The past as it will be once this is kept too.
+    #[must_use]
+    pub fn with(&self, coming: Coming) -> Self {
+        Self { store: Arc::clone(&self.store), coming: Some(Arc::new(coming)) }
+    }
+
+    /// Whether anything is kept of a task.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn knows(&self, id: &TaskId) -> Answer<bool> {
+        match self.store.ask(|conn| task::number(conn, id)) {
+            Ok(_) => Ok(true),
+            Err(QueryError::NotFound) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn coming(&self, conn: &Connection, task: i64, id: &TaskId) -> rusqlite::Result<Vec<ComingRow>> {
+        self.coming.as_ref().map_or_else(|| Ok(Vec::new()), |coming| coming.rows(conn, task, id))
+    }
+
     /// What a turn has spent, by its bare id.
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
     pub fn turn(&self, id: &TaskId, turn: &str) -> Answer<PastSpending> {
         let turn = number(&format!("turn:{turn}"));
-        self.0.ask(|conn| {
+        self.store.ask(|conn| {
             let task = task::number(conn, id)?;
             let found = conn
                 .prepare_cached(
@@ -92,13 +123,23 @@ impl Past {
     /// # Errors
     /// If there is no such task, or the store cannot answer.
     pub fn repeats(&self, id: &TaskId, key: &str) -> Answer<Option<u64>> {
-        self.0.ask(|conn| {
+        self.store.ask(|conn| {
             let task = task::number(conn, id)?;
-            let Some(signature) = signature(conn, task, number(key))? else { return Ok(None) };
+            let coming = self.coming(conn, task, id)?;
+            let own = number(key);
+            let signature = match coming.iter().find(|new| new.names.contains(&own)) {
+                Some(new) => new.row.signature,
+                None => signature(conn, task, own)?,
+            };
+            let Some(signature) = signature else { return Ok(None) };
             let made: Option<i64> = conn
                 .prepare_cached("SELECT n FROM repeat WHERE task = ?1 AND signature = ?2")?
                 .query_row([task, signature], |row| row.get(0))
                 .optional()?;
+            let counts = |row: &FactRow| i64::from(row.is_call() && row.signature == Some(signature));
+            let more: i64 =
+                coming.iter().map(|new| counts(&new.row) - new.stored.iter().map(counts).sum::<i64>()).sum();
+            let made = (made.is_some() || more > 0).then(|| made.unwrap_or(0) + more);
             // The call itself is one of them.
             Ok(Some(count(made.unwrap_or(1)).saturating_sub(1)))
         })
@@ -109,8 +150,17 @@ impl Past {
     /// # Errors
     /// If there is no such task, or the store cannot answer.
     pub fn has_opened(&self, id: &TaskId, path: &str) -> Answer<bool> {
-        self.0.ask(|conn| {
+        self.store.ask(|conn| {
             let task = task::number(conn, id)?;
+            let coming = self.coming(conn, task, id)?;
+            let opens = |row: &FactRow| {
+                row.is_call()
+                    && row.state == Some(CallState::Succeeded)
+                    && files_of(row).iter().any(|(opened, ..)| *opened == path)
+            };
+            if coming.iter().any(|new| opens(&new.row)) {
+                return Ok(true);
+            }
             Ok(conn
                 .prepare_cached(
                     "SELECT 1 FROM word w CROSS JOIN file_touch t ON t.task = ?2 AND t.path = w.id \
@@ -127,9 +177,10 @@ impl Past {
     pub fn last_prompt(&self, id: &TaskId) -> Answer<Option<PastPrompt>> {
         /// So many messages of others may stand behind it.
         const LOOKED_AT: i64 = 50;
-        self.0.ask(|conn| {
+        self.store.ask(|conn| {
             let task = task::number(conn, id)?;
-            let found = newest(conn, task, List::Prompt, i64::MIN, LOOKED_AT)?;
+            let mut found = newest(conn, task, List::Prompt, i64::MIN, LOOKED_AT)?;
+            lay_over(&mut found, &self.coming(conn, task, id)?, |row| row.list == List::Prompt);
             let typed =
                 found.into_iter().find(|row| !matches!(row.text("promptOrigin"), Some("task_notification")));
             Ok(typed.map(|row| PastPrompt {
@@ -145,7 +196,7 @@ impl Past {
     /// # Errors
     /// If there is no such task, or the store cannot answer.
     pub fn deeds(&self, id: &TaskId, since: Millis, most: usize) -> Answer<Vec<PastDeed>> {
-        self.0.ask(|conn| {
+        self.store.ask(|conn| {
             let task = task::number(conn, id)?;
             let agent: i64 = conn
                 .prepare_cached("SELECT agent FROM task WHERE id = ?1")?
@@ -156,6 +207,9 @@ impl Past {
                 rows.extend(newest(conn, task, list, since.0, limit)?);
             }
             rows.sort_by_key(|row| std::cmp::Reverse((row.occurred, row.order, row.fact)));
+            let coming = self.coming(conn, task, id)?;
+            lay_over(&mut rows, &coming, |row| DEEDS.contains(&row.list) && row.occurred >= since.0);
+            end_calls(&mut rows, &coming);
             rows.truncate(most);
             Ok(rows.iter().map(|row| deed(row, agent_at(agent))).collect())
         })

@@ -1,0 +1,132 @@
+//! What is about to be kept, laid over what is: the rows that the writer will make of an observation, before it has.
+//!
+//! Law: an answer with an observation laid over is the answer that will be given once the observation is in the store,
+//! whether the writer gets to it before, between or after the questions. What cannot be laid over is not: whoever asks
+//! has to wait for the writer then.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use agent_tracer_event::{CallState, Channel, Entry, Kind, Subject, TaskId};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::fold::{Told, fold_unnamed};
+use crate::project::row::number;
+use crate::project::{FactRow, List};
+use crate::sqlite::append::Apply;
+use crate::sqlite::facts;
+
+/// What an observation says that the writer has not brought in yet.
+#[derive(Clone, Debug, Default)]
+pub struct Coming {
+    told: Vec<Told>,
+}
+
+/// A row that the writer will make.
+pub(super) struct ComingRow {
+    pub(super) row: FactRow,
+    /// The numbers of its names.
+    pub(super) names: BTreeSet<i64>,
+    /// What is stored of the fact by now, under each of its names.
+    pub(super) stored: Vec<FactRow>,
+}
+
+impl Coming {
+    /// What an observation says, unless it says something that reaches beyond its own rows: what was spent, work items,
+    /// the end of a process.
+    #[must_use]
+    pub fn of(entries: Vec<Entry>, channel: Channel) -> Option<Self> {
+        let is_plain = |entry: &Entry| match entry.subject {
+            Subject::Event(Kind::TodoLogged) => entry.tool_name.is_some(),
+            Subject::Event(
+                Kind::TokenUsage | Kind::ModelRequest | Kind::SessionEnded | Kind::TurnInterrupted,
+            ) => false,
+            Subject::Event(_) | Subject::Task | Subject::Turn => true,
+            Subject::Account => false,
+        };
+        if !entries.iter().all(is_plain) {
+            return None;
+        }
+        let of_events = entries.into_iter().filter(|entry| matches!(entry.subject, Subject::Event(_)));
+        Some(Self { told: of_events.map(|entry| Told { entry, channel }).collect() })
+    }
+
+    /// The rows of a task that will be made, or made anew.
+    pub(super) fn rows(&self, conn: &Connection, task: i64, id: &TaskId) -> rusqlite::Result<Vec<ComingRow>> {
+        let mut by_fact: BTreeMap<i64, (BTreeSet<i64>, Vec<Told>)> = BTreeMap::new();
+        for told in self.told.iter().filter(|told| told.entry.task.task_id() == *id) {
+            let (fact, names) = resolve(conn, task, &told.entry)?;
+            let (known, entries) = by_fact.entry(fact).or_default();
+            known.extend(names);
+            entries.push(told.clone());
+        }
+        let mut rows = Vec::new();
+        for (fact, (names, mut entries)) in by_fact {
+            let mut stored = Vec::new();
+            for name in &names {
+                entries.extend(Apply::entries(conn, task, *name)?);
+                stored.extend(facts::load(conn, task, *name)?.map(|stored| stored.row));
+            }
+            let Some(mut row) = fold_unnamed(entries).map(|folded| FactRow::of(fact, folded)) else {
+                continue;
+            };
+            // As the writer does it.
+            if let Some(old) = stored.iter().find(|old| old.fact == fact) {
+                row.derived.clone_from(&old.derived);
+                if row.open && old.open {
+                    row.state = old.state;
+                    row.ended = old.ended;
+                }
+            }
+            rows.push(ComingRow { row, names, stored });
+        }
+        Ok(rows)
+    }
+}
+
+/// The fact that an entry will belong to, and every name under which there may be entries of it.
+fn resolve(conn: &Connection, task: i64, entry: &Entry) -> rusqlite::Result<(i64, BTreeSet<i64>)> {
+    let own = number(&entry.key);
+    let mut names = BTreeSet::from([own]);
+    for member in std::iter::once(own).chain(entry.aliases.iter().map(|alias| number(alias))) {
+        let class: Option<i64> = conn
+            .prepare_cached("SELECT fact FROM alias WHERE task = ?1 AND key = ?2")?
+            .query_row([task, member], |row| row.get(0))
+            .optional()?;
+        names.insert(class.unwrap_or(member));
+    }
+    let mut has_entries = conn.prepare_cached("SELECT 1 FROM entry WHERE task = ?1 AND fact = ?2 LIMIT 1")?;
+    let mut fact = own;
+    for name in &names {
+        if *name < fact && has_entries.exists([task, *name])? {
+            fact = *name;
+        }
+    }
+    Ok((fact, names))
+}
+
+/// Puts rows that will be made into a list, in place of what is stored of them; newest first, as the list is.
+pub(super) fn lay_over(list: &mut Vec<FactRow>, coming: &[ComingRow], fits: impl Fn(&FactRow) -> bool) {
+    if coming.is_empty() {
+        return;
+    }
+    list.retain(|row| !coming.iter().any(|new| new.names.contains(&row.fact)));
+    list.extend(coming.iter().map(|new| &new.row).filter(|row| fits(row)).cloned());
+    list.sort_by_key(|row| std::cmp::Reverse((row.occurred, row.order, row.fact)));
+}
+
+/// Ends the calls that a prompt or an end which is about to be kept will end.
+pub(super) fn end_calls(list: &mut [FactRow], coming: &[ComingRow]) {
+    let boundaries = coming.iter().map(|new| &new.row);
+    for boundary in boundaries.filter(|row| matches!(row.list, List::Prompt | List::Stop)) {
+        for call in list.iter_mut() {
+            // What is said while a turn runs does not end its calls.
+            let steers =
+                boundary.list == List::Prompt && boundary.turn.is_some() && boundary.turn == call.turn;
+            let is_running = call.open && call.state == Some(CallState::Running);
+            if is_running && call.occurred < boundary.occurred && !steers {
+                call.state = Some(CallState::Interrupted);
+                call.ended = Some(boundary.occurred);
+            }
+        }
+    }
+}
