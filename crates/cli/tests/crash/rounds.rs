@@ -201,6 +201,12 @@ fn whatever_was_accepted_is_there_once_however_often_the_server_dies() {
         "SELECT count(*) FROM fact f JOIN task t ON t.id = f.task WHERE f.kind >= 0 AND t.session LIKE";
     assert_eq!(books::number(tracer, &format!("{posted} 'events-%'")), (ROUNDS * 3 * 6) as i64);
     assert_eq!(books::number(tracer, &format!("{posted} 'posted-%' AND f.open = 0")), (ROUNDS * 3) as i64);
+    for way in ["posted_by_hand", "posted_by_file"] {
+        let folded =
+            books::number(tracer, &format!("SELECT coalesce(sum(value), 0) FROM meta WHERE key = '{way}'"));
+        println!("{way}: {folded}");
+        assert!(folded > 0, "nothing of what was written down first was folded this way: {way}");
+    }
 
     let received = books::balance(tracer);
     let shown = Books::of(tracer);

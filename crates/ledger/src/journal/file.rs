@@ -41,6 +41,8 @@ pub(crate) struct Part {
     pub(crate) unknown: Vec<Vec<u8>>,
     /// Where the last of them ends.
     pub(crate) end: u64,
+    /// Whether they were handed over as they are, and not read from the file.
+    pub(crate) is_handed: bool,
 }
 
 /// The file.

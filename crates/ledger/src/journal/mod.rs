@@ -5,31 +5,31 @@
 //! gathers it, writes it and waits for the disk once for all of it. Then it is acknowledged. The writer folds it from
 //! there like everything else, and notes how far it came in the same transaction.
 
+mod desk;
 mod file;
+mod handed;
 mod record;
 
 use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use agent_tracer_event::Outcome;
 use xxhash_rust::xxh3::xxh3_128;
 
 pub(crate) use file::{Part, Place};
 
-use crate::observed::{Batch, Observed, Receipt, Verdict};
+use crate::observed::{Batch, Receipt};
+use desk::Desk;
 use file::JournalFile;
+use handed::Handed;
 
 /// Batches that wait to be written down; more are refused.
 const QUEUE: usize = 1_024;
-
-/// Bytes of one write.
-const GROUP_BYTES: usize = 4 << 20;
 
 /// Whoever comes while so much waits to be folded has to wait for the writer: the journal is for bursts.
 const MOST_WAITING: u64 = 256 << 20;
@@ -49,14 +49,21 @@ const OLD: Duration = Duration::from_millis(8);
 /// or is this much: one transaction for many costs little more than one for few.
 const MANY_BYTES: u64 = 1 << 20;
 
+/// More than this is not caught up with while more of it comes: a burst, of which nobody can ask yet anyway. The writer
+/// then leaves the processors to those who post,
+const BURST_BYTES: u64 = 8 << 20;
+
+/// and rests this many times as long as it folds,
+const RESTS: u32 = 3;
+
+/// until so much waits that it must be folded as fast as it can be.
+const PRESSING: u64 = MOST_WAITING / 2;
+
 /// Told what became of a batch.
 pub(crate) type Done = Box<dyn FnOnce(io::Result<Receipt>) + Send>;
 
-/// Whether an observation of this name was folded before.
-pub(crate) type Known = Box<dyn FnMut(&str) -> bool + Send>;
-
-/// What becomes of the observations of a batch, and the names of those that are new.
-type Noted = (Vec<Outcome>, Vec<u128>);
+/// Which of these observations were folded before, by their names.
+pub(crate) type Known = Box<dyn FnMut(&[&str]) -> Vec<bool> + Send>;
 
 enum Job {
     Take(Batch, Done),
@@ -82,6 +89,8 @@ struct Shared {
     is_broken: AtomicBool,
     /// Names of what waits.
     names: Mutex<HashSet<u128>>,
+    /// What was written down lately, as it is.
+    handed: Mutex<Handed>,
 }
 
 impl Shared {
@@ -95,6 +104,7 @@ impl Shared {
             is_rung: AtomicBool::default(),
             is_broken: AtomicBool::default(),
             names: Mutex::default(),
+            handed: Mutex::default(),
         }
     }
 
@@ -118,6 +128,20 @@ impl Shared {
     fn names(&self) -> std::sync::MutexGuard<'_, HashSet<u128>> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn handed(&self) -> std::sync::MutexGuard<'_, Handed> {
+        self.handed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long so many bytes may wait for more of them, of which the first have waited for this long: the writer was to rest
+/// for a while after it folded the last, and posts come or do not.
+fn patience(waiting: u64, waited: Duration, rest: Duration, comes_more: bool) -> Duration {
+    match waiting {
+        BURST_BYTES..PRESSING if comes_more => rest.saturating_sub(waited).min(LATELY),
+        MANY_BYTES.. => Duration::ZERO,
+        _ => OLD.saturating_sub(waited),
+    }
 }
 
 fn hash(name: &str) -> u128 {
@@ -138,6 +162,9 @@ pub(crate) struct Waiting {
     jobs: SyncSender<Job>,
     /// When the writer first saw what waits now.
     since: Option<Instant>,
+    /// When it began to fold, and how long it rests after that.
+    begun: Option<Instant>,
+    rest: Duration,
 }
 
 /// A place up to which something was promised; see [`Journal::promise`].
@@ -166,11 +193,18 @@ impl Journal {
             shared.names().extend(part.observed.iter().map(|(observed, _)| hash(&observed.name)));
         }
         let (jobs, waiting) = sync_channel(QUEUE);
-        let desk = Desk { file, shared: Arc::clone(&shared), known, ring: Box::new(ring) };
+        let desk = Desk::new(file, Arc::clone(&shared), known, Box::new(ring));
         let thread = std::thread::Builder::new()
             .name("ledger-journal".to_owned())
             .spawn(move || desk.run(&waiting))?;
-        let writer = Waiting { file: reader, shared: Arc::clone(&shared), jobs: jobs.clone(), since: None };
+        let writer = Waiting {
+            file: reader,
+            shared: Arc::clone(&shared),
+            jobs: jobs.clone(),
+            since: None,
+            begun: None,
+            rest: Duration::ZERO,
+        };
         Ok((Self { jobs, shared, thread: Mutex::new(Some(thread)) }, writer))
     }
 
@@ -239,8 +273,12 @@ impl Waiting {
             return None;
         }
         let waited = self.since.get_or_insert_with(Instant::now).elapsed();
-        let is_much = self.shared.waiting() >= MANY_BYTES;
-        Some(if is_much { Duration::ZERO } else { OLD.saturating_sub(waited) })
+        Some(patience(self.shared.waiting(), waited, self.rest, self.shared.was_used_lately()))
+    }
+
+    /// Notes that the writer begins to fold.
+    pub(crate) fn begin(&mut self) {
+        self.begun = Some(Instant::now());
     }
 
     /// The next records that wait, at most so many.
@@ -251,6 +289,12 @@ impl Waiting {
         if from >= until {
             return Ok(Part { end: from, ..Part::default() });
         }
+        let mut handed = self.shared.handed();
+        if let Some(part) = handed.take(from, most) {
+            return Ok(part);
+        }
+        let until = handed.begins().unwrap_or(until).min(until);
+        drop(handed);
         let mut reader = self.file.reader()?;
         reader.number = number;
         reader.read(from, until, most)
@@ -271,6 +315,7 @@ impl Waiting {
         drop(waiting);
         self.shared.folded.store(offset, Ordering::SeqCst);
         self.since = None;
+        self.rest = self.begun.take().map_or(Duration::ZERO, |begun| begun.elapsed().saturating_mul(RESTS));
         let is_done = self.shared.waiting() == 0;
         if is_done && offset >= WORTH_USING_ANEW {
             self.jobs.try_send(Job::UseAnew { leave_nothing: false, done: None }).ok();
@@ -286,119 +331,31 @@ impl Waiting {
     }
 }
 
-/// The thread that writes the journal.
-struct Desk {
-    file: JournalFile,
-    shared: Arc<Shared>,
-    known: Known,
-    ring: Box<dyn Fn() + Send>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Desk {
-    fn run(mut self, jobs: &Receiver<Job>) {
-        let mut bytes = Vec::new();
-        while let Ok(job) = jobs.recv() {
-            match job {
-                Job::Close => break,
-                Job::UseAnew { leave_nothing, done } => self.use_anew(leave_nothing, done),
-                Job::Take(batch, done) => {
-                    bytes.clear();
-                    let mut group = Vec::new();
-                    let mut rest = Some(Job::Take(batch, done));
-                    while let Some(Job::Take(batch, done)) = rest {
-                        group.push((self.note(&batch, &mut bytes), done));
-                        rest = if bytes.len() < GROUP_BYTES { jobs.try_recv().ok() } else { None };
-                    }
-                    self.write(&bytes, group);
-                    bytes.shrink_to(GROUP_BYTES);
-                    match rest {
-                        Some(Job::UseAnew { leave_nothing, done }) => self.use_anew(leave_nothing, done),
-                        Some(Job::Close) => break,
-                        Some(Job::Take(..)) | None => {}
-                    }
-                }
-            }
-        }
+    #[test]
+    fn little_waits_for_more_and_much_does_not() {
+        let [zero, one] = [0, 1].map(Duration::from_millis);
+        assert_eq!(patience(1, zero, zero, true), OLD);
+        assert_eq!(patience(1, one, zero, false), OLD - one);
+        assert_eq!(patience(1, OLD * 2, zero, true), zero);
+        assert_eq!(patience(MANY_BYTES, zero, zero, true), zero);
     }
 
-    /// Adds a batch to what will be written; gives what becomes of its observations, and their names.
-    fn note(&mut self, batch: &Batch, bytes: &mut Vec<u8>) -> Noted {
-        let mut names = Vec::new();
-        let outcomes = batch.observed.iter().map(|observed| {
-            let outcome = self.outcome(observed, &names);
-            if !record::write(observed, self.file.number, bytes) {
-                return Outcome::Malformed;
-            }
-            if outcome != Outcome::Duplicate {
-                names.push(hash(&observed.name));
-            }
-            outcome
-        });
-        (outcomes.collect(), names)
-    }
-
-    /// What becomes of an observation. One that is known is written down all the same: it is counted where it is folded.
-    fn outcome(&mut self, observed: &Observed, before: &[u128]) -> Outcome {
-        match observed.verdict {
-            Verdict::Malformed(_) => Outcome::Malformed,
-            Verdict::Refused(_) => Outcome::Refused,
-            Verdict::Read(_) => {
-                let name = hash(&observed.name);
-                // First what waits, then what is folded: it leaves the one only after it is in the other.
-                let is_known = before.contains(&name)
-                    || self.shared.names().contains(&name)
-                    || (self.known)(&observed.name);
-                if is_known { Outcome::Duplicate } else { Outcome::Recorded }
-            }
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8], group: Vec<(Noted, Done)>) {
-        let written = if self.shared.is_broken.load(Ordering::SeqCst) {
-            Err(io::Error::other("the journal cannot be written"))
-        } else {
-            self.file.append(bytes)
-        };
-        match written {
-            Ok(()) => {
-                self.shared.names().extend(group.iter().flat_map(|((_, names), _)| names));
-                self.shared.end.store(self.file.end, Ordering::SeqCst);
-                self.shared.note_use();
-                if !self.shared.is_rung.swap(true, Ordering::SeqCst) {
-                    (self.ring)();
-                }
-                for ((outcomes, _), done) in group {
-                    done(Ok(Receipt { outcomes, ..Receipt::default() }));
-                }
-            }
-            Err(error) => {
-                for (_, done) in group {
-                    done(Err(io::Error::new(error.kind(), error.to_string())));
-                }
-            }
-        }
-    }
-
-    fn use_anew(&mut self, leave_nothing: bool, done: Option<SyncSender<()>>) {
-        if self.shared.waiting() == 0 {
-            self.begin_anew(leave_nothing);
-        }
-        if let Some(done) = done {
-            done.send(()).ok();
-        }
-    }
-
-    fn begin_anew(&mut self, leave_nothing: bool) {
-        let used = if leave_nothing { self.file.clear() } else { self.file.begin_anew() };
-        if used.is_err() {
-            // Nobody knows which number the head has now: what would be written behind it might not be found again.
-            self.shared.is_broken.store(true, Ordering::SeqCst);
-        } else {
-            // Nothing waits, whichever of these is seen first.
-            self.shared.folded.store(u64::MAX, Ordering::SeqCst);
-            self.shared.number.store(self.file.number, Ordering::SeqCst);
-            self.shared.end.store(self.file.end, Ordering::SeqCst);
-            self.shared.folded.store(file::HEAD, Ordering::SeqCst);
-        }
+    #[test]
+    fn a_writer_in_a_burst_rests_until_posts_pause_or_too_much_waits() {
+        let [zero, one, ten] = [0, 1, 10].map(Duration::from_millis);
+        assert_eq!(patience(BURST_BYTES, one, ten, true), ten - one);
+        assert_eq!(
+            patience(BURST_BYTES, zero, LATELY * 9, true),
+            LATELY,
+            "it looks again whether posts still come"
+        );
+        assert_eq!(patience(BURST_BYTES, ten, ten, true), zero, "it has rested");
+        assert_eq!(patience(BURST_BYTES, zero, ten, false), zero, "nobody posts any more");
+        assert_eq!(patience(PRESSING, zero, ten, true), zero);
+        assert_eq!(patience(BURST_BYTES - 1, zero, ten, true), zero);
     }
 }

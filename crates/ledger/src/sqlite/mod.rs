@@ -188,7 +188,7 @@ impl Ledger {
             &beside("-journal-of-posts"),
             posted::folded(&conn)?,
             // Who cannot be asked has not seen it: folding it decides.
-            Box::new(move |name| asked.is_known(name).unwrap_or(false)),
+            Box::new(move |names| asked.known(names).unwrap_or_default()),
             // A writer whose queue is full looks into the journal before it rests.
             move || drop(bell.try_send(Job::Posted)),
         )

@@ -20,6 +20,10 @@ const PART: usize = 2_048;
 const NUMBER: &str = "journal";
 const OFFSET: &str = "journal_at";
 
+/// Where it counts the records that it folded as they were handed over, and those that it read from the file.
+const BY_HAND: &str = "posted_by_hand";
+const BY_FILE: &str = "posted_by_file";
+
 /// How far the journal was folded.
 pub(super) fn folded(conn: &Connection) -> rusqlite::Result<Place> {
     let value = |key: &str| -> rusqlite::Result<u64> {
@@ -45,8 +49,10 @@ impl Apply<'_> {
 impl Writer {
     /// Folds a part of what the journal holds. Tells whether that went well; what cannot be written now stays there.
     pub(super) fn fold_posted(&mut self) -> bool {
+        self.waiting.begin();
         let Ok(part) = self.waiting.read(PART) else { return false };
-        let Part { observed, unknown, end } = part;
+        let Part { observed, unknown, end, is_handed } = part;
+        let way = if is_handed { BY_HAND } else { BY_FILE };
         if !unknown.is_empty() && self.set_aside(&unknown).is_err() {
             return false;
         }
@@ -54,8 +60,10 @@ impl Writer {
         let (observed, ends): (Vec<Observed>, Vec<u64>) = observed.into_iter().unzip();
         let mut prepared = Prepared::of(Batch { observed, ..Batch::default() });
         let place = self.waiting.place(end);
+        let count = i64::try_from(names.len()).unwrap_or(i64::MAX);
         let written = self.change(|apply| {
             apply.batch(&mut prepared)?;
+            apply.count_meta(way, count)?;
             apply.note_journal(place)
         });
         match written {
@@ -66,18 +74,19 @@ impl Writer {
                 true
             }
             Err(error) if error.is_lasting() => false,
-            Err(_) => self.fold_each(prepared.into_batch().observed, &ends),
+            Err(_) => self.fold_each(prepared.into_batch().observed, &ends, way),
         }
     }
 
     /// Folds each by itself, so that one cannot hold up the others. One that cannot be folded is set aside and counted.
-    fn fold_each(&mut self, observed: Vec<Observed>, ends: &[u64]) -> bool {
+    fn fold_each(&mut self, observed: Vec<Observed>, ends: &[u64], way: &str) -> bool {
         for (observed, end) in observed.into_iter().zip(ends) {
             let place = self.waiting.place(*end);
             let name = observed.name.clone();
             let mut prepared = Prepared::of(Batch { observed: vec![observed], ..Batch::default() });
             let written = self.change(|apply| {
                 apply.batch(&mut prepared)?;
+                apply.count_meta(way, 1)?;
                 apply.note_journal(place)
             });
             let folded = match written {

@@ -127,6 +127,10 @@ impl Writer {
             let job = match patience {
                 None => jobs.recv().ok(),
                 Some(patience) => match jobs.recv_timeout(patience) {
+                    // Posts still come, and the writer rests longer.
+                    Err(RecvTimeoutError::Timeout) if self.waiting.patience() > Some(Duration::ZERO) => {
+                        continue;
+                    }
                     Err(RecvTimeoutError::Timeout) if is_posted => {
                         is_stuck = !self.fold_posted();
                         behind.work_came();

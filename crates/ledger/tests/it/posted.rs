@@ -145,3 +145,54 @@ fn nothing_of_what_is_deleted_stays_in_the_journal() {
     world.ledger.purge(Vec::new(), agent_tracer_event::Millis(1)).unwrap();
     assert!(size() < 100, "{}", size());
 }
+
+/// How many of them were folded as they were handed over, and how many were read from the file.
+fn ways(path: &Path) -> (i64, i64) {
+    let conn = rusqlite::Connection::open(path).unwrap();
+    let count = |key: &str| {
+        conn.query_row("SELECT coalesce(sum(value), 0) FROM meta WHERE key = ?1", [key], |row| row.get(0))
+            .unwrap()
+    };
+    (count("posted_by_hand"), count("posted_by_file"))
+}
+
+#[test]
+fn what_waits_is_folded_as_it_was_handed_over_and_from_the_file_after_a_restart() {
+    let all = scenario("2.1.325/agent_nested").observed(None);
+    let (first, rest) = all.split_first().unwrap();
+    let world = World::new();
+    let held = hold(&world, first);
+    outcomes(&post(&world.ledger, rest));
+    let left = tempfile::tempdir().unwrap();
+    copy(world.path().parent().unwrap(), left.path());
+    drop(held);
+    settle(&world.ledger);
+    assert_eq!(ways(&world.path()), (rest.len() as i64, 0));
+    let path = left.path().join("ledger.db");
+    let again = Ledger::open(&path, Options::default()).unwrap();
+    settle(&again);
+    drop(again);
+    assert_eq!(ways(&path), (0, rest.len() as i64));
+    assert_eq!(World::rows_of(&path), world.rows());
+}
+
+#[test]
+fn what_is_too_much_to_be_handed_over_is_read_from_the_file_in_its_order() {
+    let all = scenario("2.1.325/agent_nested").observed(None);
+    let (first, rest) = all.split_first().unwrap();
+    let mut large: Vec<Observed> = rest.to_vec();
+    for observed in &mut large {
+        observed.kept = Some(vec![b'x'; 300_000]);
+    }
+    let world = World::new();
+    let held = hold(&world, first);
+    for part in large.chunks(5) {
+        outcomes(&post(&world.ledger, part));
+    }
+    drop(held);
+    settle(&world.ledger);
+    let (by_hand, by_file) = ways(&world.path());
+    assert_eq!(by_hand + by_file, large.len() as i64, "each once");
+    assert!(by_hand > 0 && by_file > 0, "{by_hand} and {by_file}");
+    assert_eq!(world.rows(), World::with(&all, usize::MAX).rows());
+}

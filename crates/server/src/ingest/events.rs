@@ -121,20 +121,22 @@ impl<'a> Batcher<'a> {
     }
 
     fn read(mut self, bytes: &[u8]) -> Result<Vec<(Observed, Option<String>)>, Problem> {
-        let body: Value = serde_json::from_slice(bytes)
+        let mut body: Value = serde_json::from_slice(bytes)
             .map_err(|error| Problem::bad(format!("the body is not JSON: line {}", error.line())))?;
         let wrong = |reason: &str| {
             Err(Problem::wrong(StatusCode::UNPROCESSABLE_ENTITY, vec![Wrong::new("/events", reason)]))
         };
-        let Some(events) = body.get("events").and_then(Value::as_array) else { return wrong("is no list") };
+        let Some(events) = body.get_mut("events").and_then(Value::as_array_mut) else {
+            return wrong("is no list");
+        };
         match events.len() {
             0 => wrong("is empty"),
-            1..=MOST => Ok(events.iter().map(|event| self.observe(event)).collect()),
+            1..=MOST => Ok(events.iter_mut().map(|event| self.observe(event)).collect()),
             _ => wrong("holds more than 1000 events"),
         }
     }
 
-    fn observe(&mut self, event: &Value) -> (Observed, Option<String>) {
+    fn observe(&mut self, event: &mut Value) -> (Observed, Option<String>) {
         let id = event.get("id").and_then(Value::as_str).map(|id| cut(id, ID_CHARS));
         let mut observed = Observed {
             name: String::new(),
@@ -147,7 +149,7 @@ impl<'a> Batcher<'a> {
             payload: None,
             kept: None,
         };
-        let read = match event.as_object() {
+        let read = match event.as_object_mut() {
             Some(members) => self.event(members, &mut observed),
             None => Err(Verdict::Malformed("the event is no object".to_owned())),
         };
@@ -162,7 +164,12 @@ impl<'a> Batcher<'a> {
         (observed, id)
     }
 
-    fn event(&mut self, members: &Map<String, Value>, observed: &mut Observed) -> Result<Reading, Verdict> {
+    /// Reads one event. What is large is taken out of its members instead of copied.
+    fn event(
+        &mut self,
+        members: &mut Map<String, Value>,
+        observed: &mut Observed,
+    ) -> Result<Reading, Verdict> {
         let mut reading = Reading::default();
         let Some(kind_text) = text(members, "kind")? else { return bad("`kind` is missing") };
         let known = Kind::parse(&kind_text);
@@ -188,9 +195,15 @@ impl<'a> Batcher<'a> {
             },
         };
         let file_paths = file_paths(members)?;
-        let mut metadata = match members.get("metadata") {
+        // Where it has no id, everything that it says is its name.
+        let has_id = members.get("id").is_some_and(|id| !id.is_null());
+        let whole = match occurred_at {
+            Some(_) if !has_id => serde_json::to_vec(members).map_or(0, |whole| xxh3_128(&whole)),
+            _ => 0,
+        };
+        let mut metadata = match members.get_mut("metadata") {
             None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(metadata)) => metadata.clone(),
+            Some(Value::Object(metadata)) => std::mem::take(metadata),
             Some(_) => return bad("`metadata` is no object"),
         };
         for (name, value) in members.iter().filter(|(name, _)| !MEMBERS.contains(&name.as_str())) {
@@ -212,11 +225,10 @@ impl<'a> Batcher<'a> {
             Some(Value::String(id)) if !id.is_empty() && id.chars().count() <= ID_CHARS => Some(id.clone()),
             Some(_) => return bad("`id` is no text of 1 to 300 characters"),
         };
-        let whole = || format!("{:032x}", xxh3_128(Value::Object(members.clone()).to_string().as_bytes()));
         observed.name = match (&id, occurred_at) {
             (Some(id), _) => format!("http:event:{id}"),
             // Sent again it is the same; without a time, two equal events may be two.
-            (None, Some(_)) => format!("http:event:{}:{}", task.task_id(), whole()),
+            (None, Some(_)) => format!("http:event:{}:{whole:032x}", task.task_id()),
             (None, None) => observation_name(self.app, "event", self.now),
         };
         let (key, alias) = natural_key(kind, &kind_text, &metadata, &observed.name);

@@ -198,11 +198,32 @@ fn usage(entry: &mut Entry, metadata: &Map<String, Value>) {
 
 /// The first characters of a text.
 pub(super) fn cut(text: &str, most: usize) -> String {
-    text.chars().take(most).collect()
+    let end = if text.len() <= most { None } else { text.char_indices().nth(most) };
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text).to_owned()
 }
 
 /// A text on one line, short enough for a row.
 pub(super) fn line(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     cut(&text, WORD_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_after_its_characters_and_not_its_bytes() {
+        let table = [
+            ("", 0, ""),
+            ("abc", 3, "abc"),
+            ("abc", 2, "ab"),
+            ("üüü", 3, "üüü"),
+            ("üüü", 2, "üü"),
+            ("ü", 0, ""),
+        ];
+        for (text, most, kept) in table {
+            assert_eq!(cut(text, most), kept, "{text} {most}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agent_tracer_alerts::{Counts, Kind, Outcome};
 use agent_tracer_answers::Book;
 use agent_tracer_event::Millis;
-use agent_tracer_intake::{Clock, History, Intake, PrivacyFile, State};
+use agent_tracer_intake::{Clock, History, Intake, Privacy as Read, PrivacyFile, State};
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
 use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
 use agent_tracer_policy::Mode;
@@ -69,14 +69,7 @@ impl Shared {
             }),
             dead_letters: dead_letters(&self.home),
             rules: rules(&self.book),
-            privacy: Arc::new(move || {
-                let now = privacy.current();
-                Arc::new(Privacy {
-                    config: now.config.clone(),
-                    hash_key: now.hash_key,
-                    home_dir: now.home_dir.clone(),
-                })
-            }),
+            privacy: in_servers_words(privacy),
             unrecorded: {
                 let privacy = Arc::clone(&self.privacy);
                 Arc::new(move |session| privacy.keeps_out_session(session))
@@ -95,6 +88,27 @@ fn alerts_told(alerts: &Counts) -> Vec<AlertCount> {
         count,
     };
     alerts.all().into_iter().map(counted).collect()
+}
+
+/// What may be kept, as the server says it: said again only when it has changed, because every post asks for it.
+fn in_servers_words(file: Arc<PrivacyFile>) -> Ask<Arc<Privacy>> {
+    let said: Mutex<Option<(Arc<Read>, Arc<Privacy>)>> = Mutex::default();
+    Arc::new(move || {
+        let now = file.current();
+        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((before, privacy)) = &*said
+            && Arc::ptr_eq(before, &now)
+        {
+            return Arc::clone(privacy);
+        }
+        let privacy = Arc::new(Privacy {
+            config: now.config.clone(),
+            hash_key: now.hash_key,
+            home_dir: now.home_dir.clone(),
+        });
+        *said = Some((now, Arc::clone(&privacy)));
+        privacy
+    })
 }
 
 /// The rules that are in force now.
@@ -267,6 +281,9 @@ fn progress(history: History) -> ImportHealth {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::io::Write;
+
     use agent_tracer_intake::files::Counts;
     use agent_tracer_intake::import::Progress;
     use agent_tracer_spool::envelope::{Agent, Channel, Header};
@@ -285,6 +302,21 @@ mod tests {
         assert_eq!((view.health.waiting, view.lag_ms), (1, 2_500));
         assert_eq!(view.health.lost, BTreeMap::from([("full".to_owned(), 1)]));
         assert_eq!(view.problems, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_change_of_what_may_be_kept_counts_from_the_next_question() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("privacy.conf");
+        let privacy = in_servers_words(Arc::new(PrivacyFile::new(path.clone(), [7; 16], None)));
+        let before = privacy();
+        assert!(Arc::ptr_eq(&before, &privacy()), "it is said once");
+        for (text, excludes) in [("exclude /a/**\n", 1), ("exclude /b/**\n", 1), ("level metadata\n", 0)] {
+            File::create(&path).and_then(|mut file| file.write_all(text.as_bytes())).expect("written");
+            let now = privacy();
+            assert_eq!(now.config, agent_tracer_privacy::Config::parse(text.as_bytes()).0);
+            assert_eq!((now.config.excludes.len(), now.hash_key), (excludes, [7; 16]));
+        }
     }
 
     #[test]

@@ -103,13 +103,15 @@ impl SqliteStore {
         })
     }
 
-    /// Whether an observation of this name was brought before.
-    pub(crate) fn is_known(&self, name: &str) -> Answer<bool> {
-        let (time, name) = crate::sqlite::sources::name_of(name);
+    /// Which observations of these names were brought before.
+    pub(crate) fn known(&self, names: &[&str]) -> Answer<Vec<bool>> {
         self.ask(|conn| {
-            Ok(conn
-                .prepare_cached("SELECT 1 FROM source WHERE time = ?1 AND name = ?2")?
-                .exists([time, name])?)
+            let mut find = conn.prepare_cached("SELECT 1 FROM source WHERE time = ?1 AND name = ?2")?;
+            let known = names.iter().map(|name| {
+                let (time, name) = crate::sqlite::sources::name_of(name);
+                find.exists([time, name])
+            });
+            Ok(known.collect::<rusqlite::Result<_>>()?)
         })
     }
 

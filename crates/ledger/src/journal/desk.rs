@@ -1,0 +1,255 @@
+//! The thread that writes the journal: it gathers what waits, writes it, waits for the disk once, and acknowledges.
+//!
+//! What was folded before is asked for once for all that is gathered, because beginning to ask costs more than the
+//! asking.
+
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, SyncSender};
+
+use agent_tracer_event::Outcome;
+
+use super::file::{self, JournalFile};
+use super::{Done, Job, Known, Shared, hash, record};
+use crate::observed::{Batch, Observed, Receipt, Verdict};
+
+/// Bytes of one write.
+const GROUP_BYTES: usize = 4 << 20;
+
+/// The thread that writes the journal.
+pub(super) struct Desk {
+    file: JournalFile,
+    shared: Arc<Shared>,
+    known: Known,
+    ring: Box<dyn Fn() + Send>,
+}
+
+/// What is written together.
+#[derive(Default)]
+struct Group {
+    batches: Vec<(Batch, Done)>,
+    /// Of each batch, what becomes of its observations as far as they themselves say.
+    outcomes: Vec<Vec<Outcome>>,
+    /// Of each observation, where its record ends; none of those that cannot be written.
+    ends: Vec<Option<usize>>,
+    bytes: Vec<u8>,
+}
+
+impl Group {
+    /// Adds a batch to what will be written.
+    fn add(&mut self, batch: Batch, done: Done, number: u64) {
+        let outcomes = batch.observed.iter().map(|observed| {
+            let is_written = record::write(observed, number, &mut self.bytes);
+            self.ends.push(is_written.then_some(self.bytes.len()));
+            match observed.verdict {
+                _ if !is_written => Outcome::Malformed,
+                Verdict::Malformed(_) => Outcome::Malformed,
+                Verdict::Refused(_) => Outcome::Refused,
+                Verdict::Read(_) => Outcome::Recorded,
+            }
+        });
+        self.outcomes.push(outcomes.collect());
+        self.batches.push((batch, done));
+    }
+
+    /// Every observation, with what becomes of it.
+    fn each(&mut self) -> impl Iterator<Item = (&Observed, &mut Outcome)> {
+        let observed = self.batches.iter().flat_map(|(batch, _)| &batch.observed);
+        observed.zip(self.outcomes.iter_mut().flatten())
+    }
+}
+
+impl Desk {
+    pub(super) fn new(
+        file: JournalFile,
+        shared: Arc<Shared>,
+        known: Known,
+        ring: Box<dyn Fn() + Send>,
+    ) -> Self {
+        Self { file, shared, known, ring }
+    }
+
+    pub(super) fn run(mut self, jobs: &Receiver<Job>) {
+        let mut bytes = Vec::new();
+        while let Ok(job) = jobs.recv() {
+            let mut group = Group { bytes, ..Group::default() };
+            let mut rest = Some(job);
+            while let Some(Job::Take(batch, done)) = rest {
+                group.add(batch, done, self.file.number);
+                rest = if group.bytes.len() < GROUP_BYTES { jobs.try_recv().ok() } else { None };
+            }
+            bytes = self.write(group);
+            match rest {
+                Some(Job::UseAnew { leave_nothing, done }) => self.use_anew(leave_nothing, done),
+                Some(Job::Close) => break,
+                Some(Job::Take(..)) | None => {}
+            }
+        }
+    }
+
+    /// Finds what is known already; gives the names of what is not. What is known is written down all the same: it is
+    /// counted where it is folded.
+    fn tell_repeats(&mut self, group: &mut Group) -> HashSet<u128> {
+        let mut fresh = HashSet::new();
+        let mut asked = Vec::new();
+        let waiting = self.shared.names();
+        for (observed, outcome) in group.each().filter(|(_, outcome)| **outcome == Outcome::Recorded) {
+            let name = hash(&observed.name);
+            if waiting.contains(&name) || !fresh.insert(name) {
+                *outcome = Outcome::Duplicate;
+            } else {
+                asked.push((observed.name.as_str(), name, outcome));
+            }
+        }
+        // First what waits, then what is folded: it leaves the one only after it is in the other.
+        drop(waiting);
+        let names: Vec<&str> = asked.iter().map(|(name, ..)| *name).collect();
+        let known = if names.is_empty() { Vec::new() } else { (self.known)(&names) };
+        for ((_, name, outcome), is_known) in asked.into_iter().zip(known) {
+            if is_known {
+                *outcome = Outcome::Duplicate;
+                fresh.remove(&name);
+            }
+        }
+        fresh
+    }
+
+    /// Writes a group, and says what became of it. Gives the room for the bytes of the next.
+    fn write(&mut self, mut group: Group) -> Vec<u8> {
+        if group.batches.is_empty() {
+            return group.bytes;
+        }
+        let names = self.tell_repeats(&mut group);
+        let from = self.file.end;
+        let written = if self.shared.is_broken.load(Ordering::SeqCst) {
+            Err(io::Error::other("the journal cannot be written"))
+        } else {
+            self.file.append(&group.bytes)
+        };
+        let Group { batches, outcomes, ends, mut bytes } = group;
+        let (batches, told): (Vec<Batch>, Vec<Done>) = batches.into_iter().unzip();
+        match written {
+            Ok(()) => {
+                self.shared.names().extend(names);
+                // Before they count as written: whoever then looks for them finds them here.
+                let observed = batches.into_iter().flat_map(|batch| batch.observed);
+                let records =
+                    observed.zip(ends).filter_map(|(observed, end)| Some((observed, from + end? as u64)));
+                self.shared.handed().put(from, records);
+                self.shared.end.store(self.file.end, Ordering::SeqCst);
+                self.shared.note_use();
+                if !self.shared.is_rung.swap(true, Ordering::SeqCst) {
+                    (self.ring)();
+                }
+                for (done, outcomes) in told.into_iter().zip(outcomes) {
+                    done(Ok(Receipt { outcomes, ..Receipt::default() }));
+                }
+            }
+            Err(error) => {
+                for done in told {
+                    done(Err(io::Error::new(error.kind(), error.to_string())));
+                }
+            }
+        }
+        bytes.clear();
+        bytes.shrink_to(GROUP_BYTES);
+        bytes
+    }
+
+    fn use_anew(&mut self, leave_nothing: bool, done: Option<SyncSender<()>>) {
+        if self.shared.waiting() == 0 {
+            self.begin_anew(leave_nothing);
+        }
+        if let Some(done) = done {
+            done.send(()).ok();
+        }
+    }
+
+    fn begin_anew(&mut self, leave_nothing: bool) {
+        let used = if leave_nothing { self.file.clear() } else { self.file.begin_anew() };
+        if used.is_err() {
+            // Nobody knows which number the head has now: what would be written behind it might not be found again.
+            self.shared.is_broken.store(true, Ordering::SeqCst);
+        } else {
+            self.shared.handed().clear();
+            // Nothing waits, whichever of these is seen first.
+            self.shared.folded.store(u64::MAX, Ordering::SeqCst);
+            self.shared.number.store(self.file.number, Ordering::SeqCst);
+            self.shared.end.store(self.file.end, Ordering::SeqCst);
+            self.shared.folded.store(file::HEAD, Ordering::SeqCst);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Mutex;
+    use std::sync::mpsc::{Sender, channel, sync_channel};
+
+    use super::super::file::Place;
+    use super::super::record::tests::observed;
+    use super::*;
+
+    type Answer = io::Result<Receipt>;
+
+    /// A desk that knows what is in this list, and notes what it was asked for at once.
+    fn desk(path: &Path, known: &'static [&'static str]) -> (Desk, Arc<Mutex<Vec<Vec<String>>>>) {
+        let file = JournalFile::open(path, Place::default()).unwrap();
+        let shared = Arc::new(Shared::new(&file, file::HEAD));
+        let asked: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();
+        let noted = Arc::clone(&asked);
+        let ask = move |names: &[&str]| {
+            noted.lock().unwrap().push(names.iter().map(|name| (*name).to_owned()).collect());
+            names.iter().map(|name| known.contains(name)).collect()
+        };
+        (Desk::new(file, shared, Box::new(ask), Box::new(|| {})), asked)
+    }
+
+    fn take(names: &[&str], tell: &Sender<Answer>) -> Job {
+        let batch = Batch { observed: names.iter().map(|name| observed(name)).collect(), ..Batch::default() };
+        let tell = tell.clone();
+        Job::Take(batch, Box::new(move |answer| drop(tell.send(answer))))
+    }
+
+    /// Has the desk take all of these, which wait together, and gives its answers.
+    fn run(desk: Desk, batches: &[&[&str]]) -> Vec<Answer> {
+        let (jobs, waiting) = sync_channel(batches.len() + 1);
+        let (tell, told) = channel();
+        for names in batches {
+            jobs.send(take(names, &tell)).unwrap();
+        }
+        jobs.send(Job::Close).unwrap();
+        drop(tell);
+        desk.run(&waiting);
+        told.iter().collect()
+    }
+
+    #[test]
+    fn what_is_brought_twice_at_once_is_told_to_be_known_the_second_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (desk, asked) = desk(&folder.path().join("journal"), &["folded"]);
+        let shared = Arc::clone(&desk.shared);
+        let answers = run(desk, &[&["one", "two", "one"], &["two"], &["folded", "three"]]);
+        let outcomes: Vec<Vec<Outcome>> =
+            answers.into_iter().map(|answer| answer.unwrap().outcomes).collect();
+        let (new, again) = (Outcome::Recorded, Outcome::Duplicate);
+        assert_eq!(outcomes, [vec![new, new, again], vec![again], vec![again, new]]);
+        assert_eq!(*asked.lock().unwrap(), [["one", "two", "folded", "three"]], "asked once for all");
+        let waiting = ["one", "two", "three"].map(hash).into_iter().collect::<HashSet<u128>>();
+        assert_eq!(*shared.names(), waiting);
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_no_repeat_when_it_comes_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (desk, _) = desk(&folder.path().join("journal"), &[]);
+        let shared = Arc::clone(&desk.shared);
+        shared.is_broken.store(true, Ordering::SeqCst);
+        let answers = run(desk, &[&["one"]]);
+        assert!(answers.iter().all(Result::is_err) && answers.len() == 1);
+        assert!(shared.names().is_empty());
+    }
+}

@@ -1,0 +1,137 @@
+//! What was written down lately, handed to the writer as it is: reading it back from the file would only make the same of
+//! it again.
+//!
+//! It is a run of records without a gap, and never much of them. Whatever is not here, because it did not fit, was taken
+//! by a transaction that failed, or was written by an earlier process, is read from the file.
+
+use std::collections::VecDeque;
+
+use super::file::Part;
+use crate::observed::Observed;
+
+/// More bytes of the file than this are not held here as well.
+const MOST: u64 = 4 << 20;
+
+/// A run of records.
+#[derive(Debug, Default)]
+pub(super) struct Handed {
+    /// Where the first of them begins, and where the last of them ends, in the file.
+    from: u64,
+    to: u64,
+    /// Each with where it ends.
+    records: VecDeque<(Observed, u64)>,
+}
+
+impl Handed {
+    /// Hands over records that stand in the file from here on. They are let go if they do not follow the last, or if there
+    /// is no room: then the file has them.
+    pub(super) fn put(&mut self, from: u64, records: impl IntoIterator<Item = (Observed, u64)>) {
+        if self.records.is_empty() {
+            (self.from, self.to) = (from, from);
+        }
+        if self.to != from {
+            return;
+        }
+        for (observed, end) in records {
+            if end.saturating_sub(self.from) > MOST {
+                return;
+            }
+            self.to = end;
+            self.records.push_back((observed, end));
+        }
+    }
+
+    /// Takes the records that begin here, at most so many; none if the first here is another.
+    pub(super) fn take(&mut self, from: u64, most: usize) -> Option<Part> {
+        // What was folded from the file meanwhile is no news.
+        while self.from < from
+            && let Some((_, end)) = self.records.pop_front()
+        {
+            self.from = end;
+        }
+        if self.records.is_empty() || self.from != from {
+            return None;
+        }
+        let observed: Vec<(Observed, u64)> = self.records.drain(..most.min(self.records.len())).collect();
+        self.from = observed.last().map_or(from, |(_, end)| *end);
+        // One burst does not hold its memory for ever.
+        if self.records.is_empty() {
+            self.records.shrink_to(1_024);
+        }
+        Some(Part { end: self.from, observed, unknown: Vec::new(), is_handed: true })
+    }
+
+    /// Where in the file what is here begins, if anything is.
+    pub(super) fn begins(&self) -> Option<u64> {
+        (!self.records.is_empty()).then_some(self.from)
+    }
+
+    /// Lets everything go.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::tests::observed;
+    use super::*;
+
+    fn run(from: u64, ends: &[u64]) -> (u64, Vec<(Observed, u64)>) {
+        (from, ends.iter().map(|end| (observed(&end.to_string()), *end)).collect())
+    }
+
+    fn put(handed: &mut Handed, (from, records): (u64, Vec<(Observed, u64)>)) {
+        handed.put(from, records);
+    }
+
+    fn ends(part: Option<Part>) -> Vec<u64> {
+        part.map(|part| part.observed.into_iter().map(|(_, end)| end).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn records_are_taken_in_their_order_and_once() {
+        let mut handed = Handed::default();
+        put(&mut handed, run(24, &[30, 40]));
+        put(&mut handed, run(40, &[50]));
+        assert_eq!(handed.begins(), Some(24));
+        assert_eq!(ends(handed.take(24, 2)), [30, 40]);
+        assert_eq!(handed.begins(), Some(40));
+        assert_eq!(ends(handed.take(24, 9)), [0_u64; 0], "they are taken");
+        assert_eq!(ends(handed.take(40, 9)), [50]);
+        assert_eq!((handed.begins(), ends(handed.take(50, 9))), (None, vec![]));
+    }
+
+    #[test]
+    fn behind_a_gap_nothing_is_held_until_everything_before_it_is_gone() {
+        let mut handed = Handed::default();
+        put(&mut handed, run(24, &[30]));
+        put(&mut handed, run(40, &[50]));
+        assert_eq!(ends(handed.take(24, 9)), [30]);
+        put(&mut handed, run(50, &[60]));
+        assert_eq!(
+            (handed.begins(), ends(handed.take(30, 9))),
+            (Some(50), vec![]),
+            "the file has what comes between"
+        );
+        assert_eq!(ends(handed.take(50, 9)), [60]);
+    }
+
+    #[test]
+    fn what_was_read_from_the_file_is_not_taken_again() {
+        let mut handed = Handed::default();
+        put(&mut handed, run(24, &[30, 40, 50]));
+        assert_eq!(ends(handed.take(40, 9)), [50]);
+        put(&mut handed, run(50, &[60]));
+        assert_eq!((ends(handed.take(60, 9)), handed.begins()), (vec![], None));
+    }
+
+    #[test]
+    fn it_never_holds_much() {
+        let mut handed = Handed::default();
+        put(&mut handed, run(24, &[24 + MOST, 25 + MOST, 26 + MOST]));
+        put(&mut handed, run(24 + MOST, &[25 + MOST]));
+        assert_eq!(ends(handed.take(24, 9)), [24 + MOST]);
+        assert_eq!(handed.begins(), None);
+    }
+}
