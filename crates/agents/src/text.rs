@@ -103,7 +103,8 @@ pub fn title(text: &str) -> String {
 /// Returns the first `most` characters of a text, with an ellipsis in the place of the last if any were cut.
 #[must_use]
 pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
-    if text.char_indices().nth(most).is_none() {
+    // A text never has more characters than bytes: most are short enough, and need not be counted.
+    if text.len() <= most || text.char_indices().nth(most).is_none() {
         return Cow::Borrowed(text);
     }
     let mut short: String = text.chars().take(most.saturating_sub(1)).collect();

@@ -80,7 +80,7 @@ pub(super) fn pass(posted: Posted, kind: Kind, rules: &Privacy) -> Result<Passed
         _ => "PostToolUse",
     };
     let body_name = body_name(kind, level);
-    let mut layout = Map::new();
+    let mut layout = Map::with_capacity(OWN.len() + posted.metadata.len() + 2);
     layout.insert("hook_event_name".to_owned(), Value::from(event));
     // Without a type the last message would count as a compaction's summary.
     layout.insert("agent_type".to_owned(), Value::from("main"));
