@@ -13,7 +13,8 @@ use agent_tracer_event::Outcome;
 
 use super::file::{self, JournalFile};
 use super::{Done, Job, Known, Shared, hash, record};
-use crate::observed::{Batch, Observed, Receipt, Verdict};
+use crate::observed::{Observed, Receipt, Verdict};
+use crate::sqlite::prepared::Prepared;
 
 /// Bytes of one write.
 const GROUP_BYTES: usize = 4 << 20;
@@ -29,7 +30,7 @@ pub(super) struct Desk {
 /// What is written together.
 #[derive(Default)]
 struct Group {
-    batches: Vec<(Batch, Done)>,
+    batches: Vec<(Prepared, Done)>,
     /// Of each batch, what becomes of its observations as far as they themselves say.
     outcomes: Vec<Vec<Outcome>>,
     /// Of each observation, where its record ends; none of those that cannot be written.
@@ -39,9 +40,9 @@ struct Group {
 
 impl Group {
     /// Adds a batch to what will be written.
-    fn add(&mut self, batch: Batch, done: Done, number: u64) {
-        let outcomes = batch.observed.iter().map(|observed| {
-            let is_written = record::write(observed, number, &mut self.bytes);
+    fn add(&mut self, batch: Prepared, done: Done, number: u64) {
+        let outcomes = batch.each().map(|(observed, ready)| {
+            let is_written = record::write(observed, ready, number, &mut self.bytes);
             self.ends.push(is_written.then_some(self.bytes.len()));
             match observed.verdict {
                 _ if !is_written => Outcome::Malformed,
@@ -56,7 +57,7 @@ impl Group {
 
     /// Every observation, with what becomes of it.
     fn each(&mut self) -> impl Iterator<Item = (&Observed, &mut Outcome)> {
-        let observed = self.batches.iter().flat_map(|(batch, _)| &batch.observed);
+        let observed = self.batches.iter().flat_map(|(prepared, _)| &prepared.batch.observed);
         observed.zip(self.outcomes.iter_mut().flatten())
     }
 }
@@ -129,14 +130,13 @@ impl Desk {
             self.file.append(&group.bytes)
         };
         let Group { batches, outcomes, ends, mut bytes } = group;
-        let (batches, told): (Vec<Batch>, Vec<Done>) = batches.into_iter().unzip();
+        let (batches, told): (Vec<Prepared>, Vec<Done>) = batches.into_iter().unzip();
         match written {
             Ok(()) => {
                 self.shared.names().extend(names);
                 // Before they count as written: whoever then looks for them finds them here.
-                let observed = batches.into_iter().flat_map(|batch| batch.observed);
-                let records =
-                    observed.zip(ends).filter_map(|(observed, end)| Some((observed, from + end? as u64)));
+                let ready = batches.into_iter().flat_map(Prepared::into_each);
+                let records = ready.zip(ends).filter_map(|(ready, end)| Some((ready, from + end? as u64)));
                 self.shared.handed().put(from, records);
                 self.shared.end.store(self.file.end, Ordering::SeqCst);
                 self.shared.note_use();
@@ -192,6 +192,7 @@ mod tests {
     use super::super::file::Place;
     use super::super::record::tests::observed;
     use super::*;
+    use crate::observed::Batch;
 
     type Answer = io::Result<Receipt>;
 
@@ -211,7 +212,7 @@ mod tests {
     fn take(names: &[&str], tell: &Sender<Answer>) -> Job {
         let batch = Batch { observed: names.iter().map(|name| observed(name)).collect(), ..Batch::default() };
         let tell = tell.clone();
-        Job::Take(batch, Box::new(move |answer| drop(tell.send(answer))))
+        Job::Take(Prepared::of(batch), Box::new(move |answer| drop(tell.send(answer))))
     }
 
     /// Has the desk take all of these, which wait together, and gives its answers.

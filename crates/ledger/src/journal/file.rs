@@ -12,7 +12,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::record::{self, Found};
-use crate::observed::Observed;
+use crate::sqlite::prepared::Prepared;
 
 /// What the file begins with.
 const MAGIC: &[u8; 8] = b"AgTrJrn1";
@@ -33,10 +33,12 @@ pub(crate) struct Place {
 }
 
 /// Some records, in their order.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct Part {
-    /// What they say, and where each of them ends.
-    pub(crate) observed: Vec<(Observed, u64)>,
+    /// What they say.
+    pub(crate) prepared: Prepared,
+    /// Where each of them ends.
+    pub(crate) ends: Vec<u64>,
     /// Records that this version does not understand, as they are.
     pub(crate) unknown: Vec<Vec<u8>>,
     /// Where the last of them ends.
@@ -145,13 +147,16 @@ impl JournalFile {
         let there = usize::try_from(until.saturating_sub(from)).unwrap_or(usize::MAX);
         let mut bytes = self.bytes(from, READ.min(there))?;
         let mut at = 0;
-        while part.observed.len() + part.unknown.len() < most && from + (at as u64) < until {
+        while part.ends.len() + part.unknown.len() < most && from + (at as u64) < until {
             match record::find(bytes.get(at..).unwrap_or_default(), self.number) {
                 Found::Record(body, taken) => {
                     at += taken;
                     part.end = from + at as u64;
                     match record::read(body) {
-                        Some(observed) => part.observed.push((observed, part.end)),
+                        Some((observed, ready)) => {
+                            part.prepared.push(observed, ready);
+                            part.ends.push(part.end);
+                        }
                         None => part.unknown.push(body.to_vec()),
                     }
                 }
@@ -194,20 +199,20 @@ fn number_of(head: &[u8; HEAD as usize]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::tests::observed;
+    use super::super::record::tests::{observed, prepared, write_one};
     use super::*;
 
     fn records(journal: &JournalFile, names: &[&str]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for name in names {
-            assert!(record::write(&observed(name), journal.number, &mut bytes));
+            assert!(write_one(name, journal.number, &mut bytes));
         }
         bytes
     }
 
     fn names(journal: &JournalFile, from: u64) -> Vec<String> {
         let part = journal.read(from, u64::MAX, usize::MAX).unwrap();
-        part.observed.into_iter().map(|(observed, _)| observed.name).collect()
+        part.prepared.batch.observed.into_iter().map(|observed| observed.name).collect()
     }
 
     #[test]
@@ -284,7 +289,8 @@ mod tests {
         let mut long = observed("long");
         long.kept = Some(vec![b'x'; READ * 2]);
         let mut bytes = records(&journal, &["before"]);
-        assert!(record::write(&long, journal.number, &mut bytes));
+        let (long, ready) = prepared(long);
+        assert!(record::write(&long, &ready, journal.number, &mut bytes));
         bytes.extend(records(&journal, &["after"]));
         journal.append(&bytes).unwrap();
         let mut found = Vec::new();
@@ -295,7 +301,7 @@ mod tests {
                 break;
             }
             at = part.end;
-            found.extend(part.observed.into_iter().map(|(observed, _)| observed.name));
+            found.extend(part.prepared.batch.observed.into_iter().map(|observed| observed.name));
         }
         assert_eq!(found, ["before", "long", "after"]);
     }

@@ -8,9 +8,13 @@ use std::collections::VecDeque;
 
 use super::file::Part;
 use crate::observed::Observed;
+use crate::sqlite::prepared::Ready;
 
 /// More bytes of the file than this are not held here as well.
 const MOST: u64 = 4 << 20;
+
+/// A record, and where it ends.
+pub(super) type Record = ((Observed, Vec<Ready>), u64);
 
 /// A run of records.
 #[derive(Debug, Default)]
@@ -18,26 +22,25 @@ pub(super) struct Handed {
     /// Where the first of them begins, and where the last of them ends, in the file.
     from: u64,
     to: u64,
-    /// Each with where it ends.
-    records: VecDeque<(Observed, u64)>,
+    records: VecDeque<Record>,
 }
 
 impl Handed {
     /// Hands over records that stand in the file from here on. They are let go if they do not follow the last, or if there
     /// is no room: then the file has them.
-    pub(super) fn put(&mut self, from: u64, records: impl IntoIterator<Item = (Observed, u64)>) {
+    pub(super) fn put(&mut self, from: u64, records: impl IntoIterator<Item = Record>) {
         if self.records.is_empty() {
             (self.from, self.to) = (from, from);
         }
         if self.to != from {
             return;
         }
-        for (observed, end) in records {
-            if end.saturating_sub(self.from) > MOST {
+        for record in records {
+            if record.1.saturating_sub(self.from) > MOST {
                 return;
             }
-            self.to = end;
-            self.records.push_back((observed, end));
+            self.to = record.1;
+            self.records.push_back(record);
         }
     }
 
@@ -52,13 +55,18 @@ impl Handed {
         if self.records.is_empty() || self.from != from {
             return None;
         }
-        let observed: Vec<(Observed, u64)> = self.records.drain(..most.min(self.records.len())).collect();
-        self.from = observed.last().map_or(from, |(_, end)| *end);
+        let mut part = Part { is_handed: true, ..Part::default() };
+        for ((observed, ready), end) in self.records.drain(..most.min(self.records.len())) {
+            part.prepared.push(observed, ready);
+            part.ends.push(end);
+            self.from = end;
+        }
+        part.end = self.from;
         // One burst does not hold its memory for ever.
         if self.records.is_empty() {
             self.records.shrink_to(1_024);
         }
-        Some(Part { end: self.from, observed, unknown: Vec::new(), is_handed: true })
+        Some(part)
     }
 
     /// Where in the file what is here begins, if anything is.
@@ -74,19 +82,19 @@ impl Handed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::tests::observed;
+    use super::super::record::tests::ready;
     use super::*;
 
-    fn run(from: u64, ends: &[u64]) -> (u64, Vec<(Observed, u64)>) {
-        (from, ends.iter().map(|end| (observed(&end.to_string()), *end)).collect())
+    fn run(from: u64, ends: &[u64]) -> (u64, Vec<Record>) {
+        (from, ends.iter().map(|end| (ready(&end.to_string()), *end)).collect())
     }
 
-    fn put(handed: &mut Handed, (from, records): (u64, Vec<(Observed, u64)>)) {
+    fn put(handed: &mut Handed, (from, records): (u64, Vec<Record>)) {
         handed.put(from, records);
     }
 
     fn ends(part: Option<Part>) -> Vec<u64> {
-        part.map(|part| part.observed.into_iter().map(|(_, end)| end).collect()).unwrap_or_default()
+        part.map(|part| part.ends).unwrap_or_default()
     }
 
     #[test]

@@ -23,7 +23,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 pub(crate) use file::{Part, Place};
 
-use crate::observed::{Batch, Receipt};
+use crate::observed::Receipt;
+use crate::sqlite::prepared::Prepared;
 use desk::Desk;
 use file::JournalFile;
 use handed::Handed;
@@ -66,7 +67,7 @@ pub(crate) type Done = Box<dyn FnOnce(io::Result<Receipt>) + Send>;
 pub(crate) type Known = Box<dyn FnMut(&[&str]) -> Vec<bool> + Send>;
 
 enum Job {
-    Take(Batch, Done),
+    Take(Prepared, Done),
     UseAnew { leave_nothing: bool, done: Option<SyncSender<()>> },
     Close,
 }
@@ -190,7 +191,7 @@ impl Journal {
                 break;
             }
             at = part.end;
-            shared.names().extend(part.observed.iter().map(|(observed, _)| hash(&observed.name)));
+            shared.names().extend(part.prepared.batch.observed.iter().map(|observed| hash(&observed.name)));
         }
         let (jobs, waiting) = sync_channel(QUEUE);
         let desk = Desk::new(file, Arc::clone(&shared), known, Box::new(ring));
@@ -225,7 +226,7 @@ impl Journal {
     }
 
     /// Takes a batch of observations that each stand for themselves. A batch that has no room comes back.
-    pub(crate) fn take(&self, batch: Batch, done: Done) -> Result<(), (Batch, Done)> {
+    pub(crate) fn take(&self, batch: Prepared, done: Done) -> Result<(), (Prepared, Done)> {
         match self.jobs.try_send(Job::Take(batch, done)) {
             Ok(()) => Ok(()),
             Err(

@@ -1,15 +1,20 @@
-//! One observation as the journal holds it: its length, a checksum, what it says as JSON, and its kept bytes.
+//! One observation as the journal holds it: its length, a checksum, what it says as JSON, its entries as the ledger keeps
+//! them, and its kept bytes.
+//!
+//! The entries are made ready before they come here: whoever folds them from the file or by hand has nothing left to do but
+//! that.
 //!
 //! The checksum begins with the number of the journal's present use, so that what an earlier use left behind in the
 //! same file is never taken for news.
 
 use std::ops::Range;
 
-use agent_tracer_event::{Agent, Channel, Millis, Reading};
+use agent_tracer_event::{Agent, Channel, Entry, Millis, Reading, TaskKey};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::observed::{Observed, Verdict};
+use crate::observed::{Batch, Observed, Verdict};
+use crate::sqlite::prepared::{Prepared, Ready};
 
 /// Bytes before the body: its length and its checksum.
 const HEAD: usize = 12;
@@ -36,9 +41,28 @@ struct Short<'a> {
     p: Option<u64>,
     /// Whether bytes were kept; there may be none of them.
     k: bool,
+    /// Its entries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    e: Vec<Ref<'a>>,
+}
+
+/// An entry: one that is kept, by its task and the bytes that it takes; one of which nothing is kept, in full.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Ref<'a> {
+    Kept(&'a TaskKey, usize),
+    Told(&'a Entry),
 }
 
 /// The same as it is read.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Place {
+    Kept(TaskKey, usize),
+    Told(Box<Entry>),
+}
+
+/// The same as it is read. The first journals held entries in full, in their reading.
 #[derive(Deserialize)]
 struct Read {
     n: String,
@@ -51,10 +75,18 @@ struct Read {
     x: Option<String>,
     p: Option<u64>,
     k: bool,
+    #[serde(default)]
+    e: Vec<Place>,
 }
 
 /// Adds an observation to what will be written. Tells whether it could be: one that cannot leaves no trace.
-pub(super) fn write(observed: &Observed, seed: u64, out: &mut Vec<u8>) -> bool {
+pub(super) fn write(observed: &Observed, ready: &[Ready], seed: u64, out: &mut Vec<u8>) -> bool {
+    let refs = ready.iter().map(|ready| match ready.entry() {
+        _ if !ready.blob.is_empty() => Some(Ref::Kept(ready.task(), ready.blob.len())),
+        told => told.map(Ref::Told),
+    });
+    // One that was taken to be folded is not brought here.
+    let Some(e) = refs.collect::<Option<Vec<_>>>() else { return false };
     let begin = out.len();
     out.extend_from_slice(&[0; HEAD + 4]);
     let (r, m, x) = match &observed.verdict {
@@ -73,9 +105,13 @@ pub(super) fn write(observed: &Observed, seed: u64, out: &mut Vec<u8>) -> bool {
         x,
         p: observed.payload,
         k: observed.kept.is_some(),
+        e,
     };
     let is_said = serde_json::to_writer(&mut *out, &short).is_ok();
     let said = out.len() - begin - HEAD - 4;
+    for ready in ready {
+        out.extend_from_slice(&ready.blob);
+    }
     out.extend_from_slice(observed.kept.as_deref().unwrap_or_default());
     let length = out.len() - begin - HEAD;
     let (Ok(short), Ok(whole), true) =
@@ -128,9 +164,9 @@ pub(super) fn find(bytes: &[u8], seed: u64) -> Found<'_> {
 }
 
 /// Reads the body of a record; none if this version does not understand it.
-pub(super) fn read(body: &[u8]) -> Option<Observed> {
+pub(super) fn read(body: &[u8]) -> Option<(Observed, Vec<Ready>)> {
     let (length, rest) = body.split_first_chunk::<4>()?;
-    let (short, kept) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
+    let (short, mut kept) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
     let read: Read = serde_json::from_slice(short).ok()?;
     let verdict = match (read.r, read.m, read.x) {
         (Some(reading), None, None) => Verdict::Read(reading),
@@ -138,7 +174,18 @@ pub(super) fn read(body: &[u8]) -> Option<Observed> {
         (None, None, Some(reason)) => Verdict::Refused(reason),
         _ => return None,
     };
-    Some(Observed {
+    let mut ready = Vec::with_capacity(read.e.len());
+    for (index, place) in (0..).zip(read.e) {
+        ready.push(match place {
+            Place::Told(entry) => Ready::told(&read.n, index, *entry),
+            Place::Kept(task, length) => {
+                let (blob, rest) = kept.split_at_checked(length)?;
+                kept = rest;
+                Ready::read(&read.n, index, &task, blob)?
+            }
+        });
+    }
+    let observed = Observed {
         name: read.n,
         source: read.s,
         agent: read.a,
@@ -147,7 +194,12 @@ pub(super) fn read(body: &[u8]) -> Option<Observed> {
         verdict,
         payload: read.p,
         kept: read.k.then(|| kept.to_vec()),
-    })
+    };
+    let is_old = matches!(&observed.verdict, Verdict::Read(reading) if !reading.entries.is_empty());
+    if !is_old {
+        return Some((observed, ready));
+    }
+    Prepared::of(Batch { observed: vec![observed], ..Batch::default() }).into_each().next()
 }
 
 #[cfg(test)]
@@ -158,14 +210,37 @@ pub(super) mod tests {
 
     use super::*;
 
+    /// An observation that is ready to be written.
+    pub(in crate::journal) fn ready(name: &str) -> (Observed, Vec<Ready>) {
+        prepared(observed(name))
+    }
+
+    pub(in crate::journal) fn prepared(observed: Observed) -> (Observed, Vec<Ready>) {
+        Prepared::of(Batch { observed: vec![observed], ..Batch::default() }).into_each().next().unwrap()
+    }
+
+    pub(in crate::journal) fn write_one(name: &str, seed: u64, out: &mut Vec<u8>) -> bool {
+        let (observed, ready) = ready(name);
+        write(&observed, &ready, seed, out)
+    }
+
     pub(in crate::journal) fn observed(name: &str) -> Observed {
         let task = TaskKey::new(Agent::ClaudeCode, "session");
+        let mut about = Entry::new(
+            Subject::Task,
+            Phase::Update,
+            task.clone(),
+            "task",
+            Millis(7),
+            Evidence::reported("test"),
+        );
+        about.metadata.insert("cwd".to_owned(), json!("/shop"));
         let subject = Subject::Event(Kind::ToolUsed);
         let mut entry =
             Entry::new(subject, Phase::Open, task, "tool:1", Millis(7), Evidence::reported("test"));
         entry.metadata = json!({"toolInput": {"command": "ls \u{1f980}\n"}}).as_object().unwrap().clone();
         let reading = Reading {
-            entries: vec![entry],
+            entries: vec![about, entry],
             unrecognised: vec![Unrecognised::Field("a.b".to_owned())],
             client_version: Some("2".to_owned()),
         };
@@ -190,9 +265,9 @@ pub(super) mod tests {
         malformed.kept = Some(Vec::new());
         let mut refused = observed("out");
         refused.verdict = Verdict::Refused(String::new());
-        let all = [observed("one"), bare, malformed, refused];
+        let all = [observed("one"), bare, malformed, refused].map(prepared);
         let mut bytes = Vec::new();
-        assert!(all.iter().all(|observed| write(observed, 3, &mut bytes)));
+        assert!(all.iter().all(|(observed, ready)| write(observed, ready, 3, &mut bytes)));
         let mut rest = bytes.as_slice();
         let mut back = Vec::new();
         while let Found::Record(body, taken) = find(rest, 3) {
@@ -204,16 +279,33 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn what_an_earlier_version_wrote_is_read() {
+        let old = observed("old");
+        let mut bytes = Vec::new();
+        assert!(write(&old, &[], 3, &mut bytes));
+        assert_eq!(read(&bytes[HEAD..]), Some(ready("old")));
+    }
+
+    #[test]
+    fn an_entry_that_was_taken_is_not_written() {
+        let (observed, mut ready) = ready("taken");
+        assert!(ready[0].take().is_some());
+        let mut bytes = vec![1];
+        assert!(!write(&observed, &ready, 3, &mut bytes));
+        assert_eq!(bytes, [1]);
+    }
+
+    #[test]
     fn what_another_use_of_the_file_left_behind_is_nothing() {
         let mut bytes = Vec::new();
-        write(&observed("old"), 3, &mut bytes);
+        write_one("old", 3, &mut bytes);
         assert_eq!(find(&bytes, 4), Found::Nothing);
     }
 
     #[test]
     fn a_record_that_is_cut_anywhere_is_a_part_of_it() {
         let mut bytes = Vec::new();
-        write(&observed("cut"), 3, &mut bytes);
+        write_one("cut", 3, &mut bytes);
         for length in 1..bytes.len() {
             let found = find(&bytes[..length], 3);
             assert!(matches!(found, Found::Part(whole) if whole > length), "{length}: {found:?}");
@@ -224,7 +316,7 @@ pub(super) mod tests {
         #[test]
         fn damage_is_never_read(at in 0_usize..400, by in 1_u8..=255) {
             let mut bytes = Vec::new();
-            write(&observed("damaged"), 3, &mut bytes);
+            write_one("damaged", 3, &mut bytes);
             let at = at % bytes.len();
             bytes[at] ^= by;
             prop_assert!(!matches!(find(&bytes, 3), Found::Record(..)));

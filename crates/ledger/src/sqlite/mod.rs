@@ -13,7 +13,7 @@ mod open;
 mod owners;
 mod pack;
 mod posted;
-mod prepared;
+pub(crate) mod prepared;
 pub(crate) mod read;
 mod refold;
 mod residual;
@@ -248,9 +248,12 @@ impl Ledger {
         batch: Batch,
         done: impl FnOnce(Result<Receipt, AppendError>) + Send + 'static,
     ) -> Result<(), Full> {
-        let prepared = Prepared::of(batch);
+        self.submit_prepared(Prepared::of(batch), Box::new(done))
+    }
+
+    fn submit_prepared(&self, prepared: Prepared, done: Done) -> Result<(), Full> {
         self.unanswered.fetch_add(1, Ordering::SeqCst);
-        match self.jobs.try_send(Job::Append(prepared, Box::new(done))) {
+        match self.jobs.try_send(Job::Append(prepared, done)) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) => {
                 self.unanswered.fetch_sub(1, Ordering::SeqCst);
@@ -278,11 +281,12 @@ impl Ledger {
             return self.submit(batch, done);
         }
         let told: journal::Done = Box::new(move |taken| done(taken.map_err(AppendError::from)));
-        match self.journal.take(batch, told) {
+        match self.journal.take(Prepared::of(batch), told) {
             Ok(()) => Ok(()),
-            Err((batch, told)) => self.submit(batch, move |answer| {
-                told(answer.map_err(std::io::Error::other));
-            }),
+            Err((prepared, told)) => self.submit_prepared(
+                prepared,
+                Box::new(move |answer| told(answer.map_err(std::io::Error::other))),
+            ),
         }
     }
 

@@ -11,7 +11,6 @@ use super::append::Apply;
 use super::prepared::Prepared;
 use super::writer::Writer;
 use crate::journal::{Part, Place};
-use crate::observed::{Batch, Observed};
 
 /// Observations that are folded in one transaction: whoever comes then waits for them.
 const PART: usize = 2_048;
@@ -51,14 +50,13 @@ impl Writer {
     pub(super) fn fold_posted(&mut self) -> bool {
         self.waiting.begin();
         let Ok(part) = self.waiting.read(PART) else { return false };
-        let Part { observed, unknown, end, is_handed } = part;
+        let Part { mut prepared, ends, unknown, end, is_handed } = part;
         let way = if is_handed { BY_HAND } else { BY_FILE };
         if !unknown.is_empty() && self.set_aside(&unknown).is_err() {
             return false;
         }
-        let names: Vec<String> = observed.iter().map(|(observed, _)| observed.name.clone()).collect();
-        let (observed, ends): (Vec<Observed>, Vec<u64>) = observed.into_iter().unzip();
-        let mut prepared = Prepared::of(Batch { observed, ..Batch::default() });
+        let names: Vec<String> =
+            prepared.batch.observed.iter().map(|observed| observed.name.clone()).collect();
         let place = self.waiting.place(end);
         let count = i64::try_from(names.len()).unwrap_or(i64::MAX);
         let written = self.change(|apply| {
@@ -74,16 +72,17 @@ impl Writer {
                 true
             }
             Err(error) if error.is_lasting() => false,
-            Err(_) => self.fold_each(prepared.into_batch().observed, &ends, way),
+            Err(_) => self.fold_each(prepared, &ends, way),
         }
     }
 
     /// Folds each by itself, so that one cannot hold up the others. One that cannot be folded is set aside and counted.
-    fn fold_each(&mut self, observed: Vec<Observed>, ends: &[u64], way: &str) -> bool {
-        for (observed, end) in observed.into_iter().zip(ends) {
+    fn fold_each(&mut self, prepared: Prepared, ends: &[u64], way: &str) -> bool {
+        for ((observed, ready), end) in prepared.into_each().zip(ends) {
             let place = self.waiting.place(*end);
             let name = observed.name.clone();
-            let mut prepared = Prepared::of(Batch { observed: vec![observed], ..Batch::default() });
+            let mut prepared = Prepared::default();
+            prepared.push(observed, ready);
             let written = self.change(|apply| {
                 apply.batch(&mut prepared)?;
                 apply.count_meta(way, 1)?;

@@ -4,21 +4,25 @@ use agent_tracer_event::{Entry, EntryId, Subject, TaskKey};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::kept;
-use crate::observed::{Batch, Verdict};
+use crate::observed::{Batch, Observed, Verdict};
 use crate::project::row;
 
 /// An entry that is ready to be written.
-pub(super) struct Ready {
+#[derive(Debug)]
+#[cfg_attr(test, derive(PartialEq))]
+pub(crate) struct Ready {
     /// The number of the entry: of the observation and its place in it.
     pub(super) uid: i64,
     /// The number of its key.
     pub(super) key: i64,
     /// As it is kept; nothing of what is told of a task itself.
-    pub(super) blob: Vec<u8>,
+    pub(crate) blob: Vec<u8>,
     entry: Held,
 }
 
 /// The entry itself, or what is left of it.
+#[derive(Debug)]
+#[cfg_attr(test, derive(PartialEq))]
 enum Held {
     Whole(Box<Entry>),
     /// It was taken to be folded; what is written of it is in the blob.
@@ -28,16 +32,28 @@ enum Held {
 impl Ready {
     fn of(observation: &str, index: u32, entry: Entry) -> Self {
         let is_fact = !matches!(entry.subject, Subject::Task | Subject::Account);
-        Self {
-            uid: uid(observation, index),
-            key: row::number(&entry.key),
-            blob: if is_fact { kept::write(&entry) } else { Vec::new() },
-            entry: Held::Whole(Box::new(entry)),
-        }
+        let blob = if is_fact { kept::write(&entry) } else { Vec::new() };
+        Self::kept(observation, index, entry, blob)
+    }
+
+    /// An entry of which it is known how it is kept.
+    fn kept(observation: &str, index: u32, entry: Entry, blob: Vec<u8>) -> Self {
+        let (uid, key) = (uid(observation, index), row::number(&entry.key));
+        Self { uid, key, blob, entry: Held::Whole(Box::new(entry)) }
+    }
+
+    /// Reads an entry of a task as it is kept; none if it cannot be read.
+    pub(crate) fn read(observation: &str, index: u32, task: &TaskKey, blob: &[u8]) -> Option<Self> {
+        Some(Self::kept(observation, index, kept::read(blob, task)?, blob.to_vec()))
+    }
+
+    /// An entry of which nothing is kept but what follows from it.
+    pub(crate) fn told(observation: &str, index: u32, entry: Entry) -> Self {
+        Self::kept(observation, index, entry, Vec::new())
     }
 
     /// The entry, unless it was taken.
-    pub(super) fn entry(&self) -> Option<&Entry> {
+    pub(crate) fn entry(&self) -> Option<&Entry> {
         match &self.entry {
             Held::Whole(entry) => Some(entry),
             Held::Taken(_) => None,
@@ -45,7 +61,7 @@ impl Ready {
     }
 
     /// The task of the entry.
-    pub(super) fn task(&self) -> &TaskKey {
+    pub(crate) fn task(&self) -> &TaskKey {
         match &self.entry {
             Held::Whole(entry) => &entry.task,
             Held::Taken(task) => task,
@@ -53,7 +69,7 @@ impl Ready {
     }
 
     /// Takes the entry: it is folded once, and nobody else needs it unless the transaction fails.
-    pub(super) fn take(&mut self) -> Option<Entry> {
+    pub(crate) fn take(&mut self) -> Option<Entry> {
         let task = self.task().clone();
         match std::mem::replace(&mut self.entry, Held::Taken(task)) {
             Held::Whole(entry) => Some(*entry),
@@ -77,16 +93,18 @@ pub(super) fn uid(observation: &str, index: u32) -> i64 {
 }
 
 /// A batch that is ready to be written.
-pub(super) struct Prepared {
+#[derive(Debug, Default)]
+#[cfg_attr(test, derive(PartialEq))]
+pub(crate) struct Prepared {
     /// The batch; its entries are in `ready`.
-    pub(super) batch: Batch,
+    pub(crate) batch: Batch,
     /// Of each observation, its entries.
-    pub(super) ready: Vec<Vec<Ready>>,
+    pub(crate) ready: Vec<Vec<Ready>>,
 }
 
 impl Prepared {
     /// Prepares a batch.
-    pub(super) fn of(batch: Batch) -> Self {
+    pub(crate) fn of(batch: Batch) -> Self {
         let mut batch = batch.in_time();
         let ready = batch.observed.iter_mut().map(|observed| match &mut observed.verdict {
             Verdict::Read(reading) => (0..)
@@ -98,14 +116,31 @@ impl Prepared {
         Self { ready: ready.collect(), batch }
     }
 
-    /// The batch as it was brought.
+    /// The batch as it was brought, whatever a transaction that failed took of it.
     pub(super) fn into_batch(mut self) -> Batch {
-        for (observed, ready) in self.batch.observed.iter_mut().zip(self.ready) {
+        for (observed, mut ready) in self.batch.observed.iter_mut().zip(self.ready) {
             if let Verdict::Read(reading) = &mut observed.verdict {
+                ready.iter_mut().for_each(Ready::restore);
                 reading.entries = ready.into_iter().filter_map(|mut ready| ready.take()).collect();
             }
         }
         self.batch
+    }
+
+    /// Adds an observation whose entries are ready.
+    pub(crate) fn push(&mut self, observed: Observed, ready: Vec<Ready>) {
+        self.batch.observed.push(observed);
+        self.ready.push(ready);
+    }
+
+    /// Its observations, each with its entries.
+    pub(crate) fn each(&self) -> impl Iterator<Item = (&Observed, &[Ready])> {
+        self.batch.observed.iter().zip(self.ready.iter().map(Vec::as_slice))
+    }
+
+    /// The same, one by one.
+    pub(crate) fn into_each(self) -> impl Iterator<Item = (Observed, Vec<Ready>)> {
+        self.batch.observed.into_iter().zip(self.ready)
     }
 
     /// How much of a group it is.
@@ -119,7 +154,6 @@ mod tests {
     use agent_tracer_event::{Agent, Channel, Evidence, Kind, Millis, Phase, Reading};
 
     use super::*;
-    use crate::observed::Observed;
 
     fn batch() -> Batch {
         let entry = |subject, key: &str| {
@@ -156,6 +190,7 @@ mod tests {
         assert!(ready.entry().is_none() && ready.take().is_none());
         ready.restore();
         assert_eq!(ready.entry(), Some(&entry));
-        assert_eq!(prepared.into_batch(), batch());
+        ready.take();
+        assert_eq!(prepared.into_batch(), batch(), "also for whoever takes the batch back");
     }
 }
