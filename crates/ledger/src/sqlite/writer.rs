@@ -35,8 +35,8 @@ const STARVED: u32 = 64;
 /// Rows that search takes at first; twice as many each time that nothing else comes,
 const LEAST_FOLLOWED: usize = 125;
 
-/// up to this many, because whoever comes then waits for them.
-const MOST_FOLLOWED: usize = 1_000;
+/// up to this many. Whoever comes then waits for a small part of them and for the commit.
+const MOST_FOLLOWED: usize = 8_000;
 
 /// After so many commits the write-ahead log is moved into the file when nobody waits. Not after each: that waits for the
 /// disk twice.
@@ -192,8 +192,10 @@ impl Writer {
 
     /// Lets search take a part of what it does not know yet. Tells whether there is more.
     fn follow(&mut self, part: usize) -> Result<bool, AppendError> {
-        let transaction = self.conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let more = self.follower.catch_up(&transaction, part)?;
+        let Self { conn, follower, unanswered, waiting, .. } = self;
+        let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let is_awaited = || unanswered.load(Ordering::SeqCst) > 0 || waiting.is_behind();
+        let more = follower.catch_up(&transaction, part, is_awaited)?;
         transaction.commit()?;
         self.commits = self.commits.saturating_add(1);
         Ok(more)
@@ -372,7 +374,7 @@ mod tests {
         let mut behind = Behind::default();
         behind.work_came();
         assert_eq!(behind.patience(), Some(QUIET));
-        let parts = follow(&mut behind, 6);
+        let parts = follow(&mut behind, 8);
         assert_eq!((parts.first(), parts.last()), (Some(&LEAST_FOLLOWED), Some(&MOST_FOLLOWED)));
         assert_eq!(behind.patience(), Some(Duration::ZERO), "nothing came: it goes on at once");
         behind.work_came();

@@ -133,6 +133,13 @@ struct Ranked {
     stretch: (i64, i64),
 }
 
+impl Ranked {
+    fn add(&mut self, reads: i64, changes: i64) {
+        self.reads += reads;
+        self.changes += changes;
+    }
+}
+
 /// The files used most in a range, rounded to UTC days.
 ///
 /// A busy month touches hundreds of thousands of files. So only those that are among the most used of some day or month
@@ -213,41 +220,47 @@ impl Best {
         actors: &[i64],
         files: &mut [Ranked],
     ) -> rusqlite::Result<()> {
-        let mut unknown = Vec::new();
-        for file in &mut *files {
-            let mut is_known = self.is_all;
-            for actor in actors {
-                if let Some((reads, changes)) = self.used.get(&(file.path, *actor)) {
-                    file.reads += self.sign * reads;
-                    file.changes += self.sign * changes;
+        for actor in actors {
+            let mut unknown = Vec::new();
+            for file in &mut *files {
+                match self.used.get(&(file.path, *actor)) {
+                    Some((reads, changes)) => file.add(self.sign * reads, self.sign * changes),
+                    None if self.is_all => {}
+                    None => unknown.push(file.path),
                 }
             }
-            is_known |= actors.iter().all(|actor| self.used.contains_key(&(file.path, *actor)));
-            if !is_known {
-                unknown.push(file.path);
+            if !unknown.is_empty() {
+                self.look_up(conn, project, *actor, &unknown, files)?;
             }
         }
-        if unknown.is_empty() {
-            return Ok(());
-        }
-        // All in one question: thousands of them would cost more to ask than to answer.
+        Ok(())
+    }
+
+    /// Adds what one did with files that are not among those used most.
+    ///
+    /// All in one question: thousands of them would cost more to ask than to answer. By who it was: files that are used
+    /// much are known of most, and what others did stands together.
+    fn look_up(
+        &self,
+        conn: &Connection,
+        project: i64,
+        actor: i64,
+        unknown: &[i64],
+        files: &mut [Ranked],
+    ) -> rusqlite::Result<()> {
         let mut find = conn.prepare_cached(
-            "SELECT key, actor, n, failures FROM rollup WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 \
-             AND actor IN (SELECT value FROM json_each(?4)) AND key IN (SELECT value FROM json_each(?5))",
+            "SELECT key, n, failures FROM rollup WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 \
+             AND actor = ?4 AND key IN (SELECT value FROM json_each(?5))",
         )?;
-        let list = |numbers: &[i64]| serde_json::to_string(numbers).unwrap_or_default();
+        let list = serde_json::to_string(unknown).unwrap_or_default();
         let (level, at) = self.stretch;
-        let mut rows = find.query(params![level, at, project, list(actors), list(&unknown)])?;
+        let mut rows = find.query(params![level, at, project, actor, list])?;
         while let Some(row) = rows.next()? {
-            let (path, actor): (i64, i64) = (row.get(0)?, row.get(1)?);
-            if self.used.contains_key(&(path, actor)) {
-                continue;
-            }
+            let path: i64 = row.get(0)?;
             if let Ok(place) = files.binary_search_by_key(&path, |file| file.path)
                 && let Some(file) = files.get_mut(place)
             {
-                file.reads += self.sign * row.get::<_, i64>(2)?;
-                file.changes += self.sign * row.get::<_, i64>(3)?;
+                file.add(self.sign * row.get::<_, i64>(1)?, self.sign * row.get::<_, i64>(2)?);
             }
         }
         Ok(())

@@ -20,6 +20,9 @@ use crate::sqlite::facts::{self, Stored};
 const FACTS: &str = "indexed";
 const TASKS: &str = "indexed_tasks";
 
+/// Rows that are indexed between two looks whether anybody waits.
+const AT_ONCE: usize = 500;
+
 /// Fills the search index.
 #[derive(Debug, Default)]
 pub(crate) struct Follower {
@@ -30,18 +33,49 @@ pub(crate) struct Follower {
 impl Follower {
     /// Indexes about `budget` rows that changed, oldest change first. Tells whether there is more to do. Runs in the
     /// caller's transaction, so that the index and how far it came are written together.
-    pub(crate) fn catch_up(&mut self, conn: &Connection, budget: usize) -> rusqlite::Result<bool> {
+    ///
+    /// It takes them in parts, and leaves it at those that it has once somebody waits. What is written at once is merged
+    /// less often: the more rows a transaction has, the less each of them costs.
+    pub(crate) fn catch_up(
+        &mut self,
+        conn: &Connection,
+        budget: usize,
+        mut is_awaited: impl FnMut() -> bool,
+    ) -> rusqlite::Result<bool> {
         self.vocabulary.clear();
-        let budget = i64::try_from(budget.max(1)).unwrap_or(i64::MAX);
-        let more_tasks = self.index_tasks(conn, budget)?;
-        let more_facts = self.index_facts(conn, budget)?;
+        let mut left = budget.max(1);
+        let more = loop {
+            let part = left.min(AT_ONCE);
+            let more = self.take(conn, part)?;
+            left -= part;
+            if !more || left == 0 || is_awaited() {
+                break more;
+            }
+        };
+        self.learn(conn)?;
+        Ok(more)
+    }
+
+    /// Indexes about so many rows. Tells whether there is more to do.
+    fn take(&mut self, conn: &Connection, part: usize) -> rusqlite::Result<bool> {
+        let part = i64::try_from(part).unwrap_or(i64::MAX);
+        let more_tasks = self.index_tasks(conn, part)?;
+        let more_facts = self.index_facts(conn, part)?;
+        Ok(more_tasks || more_facts)
+    }
+
+    /// Counts the terms of what was indexed.
+    fn learn(&mut self, conn: &Connection) -> rusqlite::Result<()> {
         let mut learn = conn.prepare_cached(
             "INSERT INTO vocabulary (term, n) VALUES (?1, ?2) ON CONFLICT (term) DO UPDATE SET n = n + excluded.n",
         )?;
-        for (term, n) in self.vocabulary.drain() {
+        // In the order of the table: neighbours stand on one page.
+        let mut terms: Vec<(String, i64)> = self.vocabulary.drain().collect();
+        terms.sort_unstable();
+        for (term, n) in terms {
             learn.execute(params![term, n])?;
         }
-        Ok(more_tasks || more_facts)
+        Ok(())
     }
 
     fn index_facts(&mut self, conn: &Connection, budget: i64) -> rusqlite::Result<bool> {
@@ -228,4 +262,38 @@ pub fn texts(row: &FactRow) -> Vec<&str> {
     texts.extend(data.agent_type.as_deref());
     texts.extend(row.tool.as_deref());
     texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::open::open;
+
+    #[test]
+    fn much_is_taken_at_once_and_left_after_a_part_when_somebody_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let conn = open(&folder.path().join("ledger.db")).unwrap();
+        let tasks = 3 * AT_ONCE;
+        conn.execute(
+            "INSERT INTO task (id, uid, agent, session, told, title, changed) \
+             WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1) \
+             SELECT n, 'task-' || n, 0, '', x'', 'look ' || (n % 2), n FROM n",
+            [i64::try_from(tasks).unwrap()],
+        )
+        .unwrap();
+        let known = || -> usize {
+            let count = "SELECT count(*) FROM search WHERE search MATCH 'look'";
+            conn.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap().try_into().unwrap()
+        };
+        let mut follower = Follower::default();
+        assert!(follower.catch_up(&conn, usize::MAX, || true).unwrap(), "there is more");
+        assert_eq!(known(), AT_ONCE);
+        assert!(follower.catch_up(&conn, AT_ONCE / 2, || false).unwrap());
+        assert_eq!(known(), AT_ONCE + AT_ONCE / 2, "no more than it may");
+        assert!(!follower.catch_up(&conn, usize::MAX, || false).unwrap());
+        assert_eq!(known(), tasks);
+        let counted: i64 =
+            conn.query_row("SELECT n FROM vocabulary WHERE term = 'look'", [], |row| row.get(0)).unwrap();
+        assert_eq!(usize::try_from(counted), Ok(tasks));
+    }
 }

@@ -276,7 +276,7 @@ fn no_statement_reads_what_it_does_not_show() {
     let mut writer = Connection::open(&path).unwrap();
     watch(&mut writer).unwrap();
     writer.execute("UPDATE meta SET value = 0 WHERE key IN ('indexed', 'indexed_tasks')", []).unwrap();
-    while Follower::default().catch_up(&writer, 40).unwrap() {}
+    while Follower::default().catch_up(&writer, 40, || false).unwrap() {}
 
     let reader = Connection::open(&path).unwrap();
     let statements = STATEMENTS.lock().unwrap().clone();
