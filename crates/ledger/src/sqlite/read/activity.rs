@@ -34,20 +34,23 @@ pub(crate) fn activity(conn: &Connection, range: &Range, buckets: u32) -> Answer
     // Only what the store knows is read, however far the chart goes.
     let known =
         Piece { level: grid.level, from: grid.level.start(first.max(grid.from)), to: last.min(grid.to()) };
-    for dim in [Dim::Activity, Dim::Tool] {
-        rollup::visit_piece(conn, dim, &known, Of::scope(&scope), &mut |rolled| {
-            let Some(column) = grid.column(rolled.at) else { return Ok(()) };
-            if !members.has(rolled.actor)? {
-                return Ok(());
-            }
-            if dim == Dim::Tool {
-                tools.get_mut(column).into_iter().for_each(|sum| *sum += rolled.sums.n);
-            } else {
-                columns.get_mut(column).into_iter().for_each(|sums| sums.add(&rolled.sums, 1));
-            }
-            Ok(())
-        })?;
-    }
+    let of = Of::scope(&scope);
+    rollup::visit_piece(conn, Dim::Activity, &known, of, &mut |rolled| {
+        if let Some(column) = grid.column(rolled.at)
+            && members.has(rolled.actor)?
+        {
+            columns.get_mut(column).into_iter().for_each(|sums| sums.add(&rolled.sums, 1));
+        }
+        Ok(())
+    })?;
+    rollup::visit_calls(conn, &known, of, |at, actor, calls| {
+        if let Some(column) = grid.column(at)
+            && members.has(actor)?
+        {
+            tools.get_mut(column).into_iter().for_each(|sum| *sum += calls);
+        }
+        Ok(())
+    })?;
     let items = columns.iter().zip(tools).enumerate();
     let items = items.map(|(column, (sums, calls))| activity_bucket(grid.at(column), sums, calls));
     Ok(Page::whole(items.collect()))

@@ -192,6 +192,14 @@ pub(crate) enum Of {
 }
 
 impl Of {
+    /// The condition on the fourth parameter, and the parameter.
+    fn condition(self) -> (&'static str, i64) {
+        match self {
+            Self::One(project) => ("project = ?4", project),
+            Self::Each => ("project > ?4", ALL_PROJECTS),
+        }
+    }
+
     /// Those of the scope, summed.
     pub(crate) fn scope(scope: &Scope) -> Self {
         Self::One(scope.project.unwrap_or(ALL_PROJECTS))
@@ -225,10 +233,7 @@ pub(crate) fn visit_piece(
     of: Of,
     seen: &mut impl FnMut(&Rolled) -> rusqlite::Result<()>,
 ) -> rusqlite::Result<()> {
-    let (project, word) = match of {
-        Of::One(project) => ("project = ?4", project),
-        Of::Each => ("project > ?4", ALL_PROJECTS),
-    };
+    let (project, word) = of.condition();
     let mut find = conn.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND {project}"
     ))?;
@@ -240,6 +245,34 @@ pub(crate) fn visit_piece(
             while let Some(row) = rows.next()? {
                 any = true;
                 seen(&read(row)?)?;
+            }
+            Ok(any)
+        },
+        |at| next(conn, piece.level, at),
+    )
+}
+
+/// Visits how many calls each made in every stretch of a piece, whatever the tool: when, who, how many.
+///
+/// The store adds them up: a chart has thousands of stretches, each with as many rows as there are tools.
+pub(crate) fn visit_calls(
+    conn: &Connection,
+    piece: &Piece,
+    of: Of,
+    mut seen: impl FnMut(i64, i64, i64) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let (project, word) = of.condition();
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT actor, sum(n) FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND {project} GROUP BY project, actor"
+    ))?;
+    visit_stretches(
+        piece,
+        |at| {
+            let mut rows = find.query(params![Dim::Tool.code(), piece.level.code(), at, word])?;
+            let mut any = false;
+            while let Some(row) = rows.next()? {
+                any = true;
+                seen(at, row.get(0)?, row.get(1)?)?;
             }
             Ok(any)
         },
