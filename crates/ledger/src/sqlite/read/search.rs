@@ -27,10 +27,7 @@ const MOST_COMPARED: i64 = 20_000;
 
 /// So many documents are looked at for one page: some milliseconds. A page that is not full then has a cursor to go on
 /// from.
-const MOST_LOOKED_AT: usize = 4_000;
-
-/// So many are looked at in one step where few of them will do.
-const MOST_AT_ONCE: usize = 2_000;
+const MOST_LOOKED_AT: usize = 2_000;
 
 /// A question longer than this is cut.
 const LONGEST_QUESTION: usize = 1_000;
@@ -274,7 +271,7 @@ fn collect(
     let limit = cursor::limit(&filter.range.paging);
     // Every step opens the lists of all terms anew: where many documents will not do, it looks at many at once.
     let is_sparse = narrow.project.is_some() || filter.longer_than_ms.is_some();
-    let mut step = if is_sparse { MOST_AT_ONCE } else { limit.saturating_add(limit / 4).clamp(64, 640) };
+    let mut step = if is_sparse { MOST_LOOKED_AT } else { limit.saturating_add(limit / 4).clamp(64, 640) };
     let mut builder = RowBuilder::new(conn);
     let mut looked_at = 0;
     let mut hits = Vec::new();
