@@ -3,8 +3,9 @@
 //! The real hook is started in turn on homes that differ in one thing: no rules at all; rules that are about other
 //! events; rules that somebody must be asked about, answered by the real server on a history of any length; and the same
 //! rules without a server. What a decision costs is what the hook takes longer than without rules, in the same run.
-//! Prints a table and, with `--json FILE`, the same as JSON.
+//! Last, the same rules are tried on the whole history (`policy backtest`). Prints a table and, with `--json FILE`, the same as JSON.
 
+mod backtest;
 mod hooks;
 mod report;
 mod rules;
@@ -96,8 +97,12 @@ fn measure(options: &Options) -> Result<bool, String> {
     ]);
     let rows = hooks::round_robin(&contestants, options.repetitions, &server)?;
     let decided = server.decided(&session, options.repetitions)?;
+    let history = server.events()?;
+    // The ledger is read without a server, too: nobody answers hooks meanwhile.
+    drop(server);
+    let tried = backtest::run(&program, &home)?;
     report::print(
-        &report::Run { rows, decided, rules: options.rules, history: server.events()? },
+        &report::Run { rows, decided, tried, rules: options.rules, history },
         options.json.as_deref(),
     )
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::backtest::Tried;
 use crate::hooks::Row;
 use crate::server::Decided;
 
@@ -20,6 +21,8 @@ pub(crate) struct Run {
     pub(crate) rows: Vec<Row>,
     /// What the server itself says that decisions took.
     pub(crate) decided: Vec<Decided>,
+    /// What a back-test took.
+    pub(crate) tried: Tried,
     pub(crate) rules: usize,
     pub(crate) history: u64,
 }
@@ -77,10 +80,16 @@ pub(crate) fn print(run: &Run, json_file: Option<&Path>) -> Result<bool, String>
         println!("a decision inside the hook, {what}: {is:.0} us (at most {most:.0}): {verdict}");
         is_kept &= is <= most;
     }
+    let Tried { calls, wall_s, cpu_s, peak_mb } = run.tried;
+    println!(
+        "\na back-test of all rules on all {calls} calls: {wall_s:.1} s, {cpu_s:.1} s on the processor ({:.0} us per call), at most {peak_mb:.0} MB",
+        cpu_s * 1e6 / (calls.max(1) as f64)
+    );
     if let Some(path) = json_file {
         let all = json!({
             "rules": run.rules, "events": run.history, "load": load, "hooks": told,
             "decision": {"p50Us": p50, "p99Us": p99}, "server": stages,
+            "backtest": {"calls": calls, "wallS": wall_s, "cpuS": cpu_s, "peakMb": peak_mb},
         });
         let text = format!("{all:#}\n");
         std::fs::File::create(path)

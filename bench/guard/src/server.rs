@@ -23,7 +23,7 @@ pub(crate) struct Server {
     spool: Spool,
 }
 
-fn command(program: &Path, home: &Path) -> Command {
+pub(crate) fn command(program: &Path, home: &Path) -> Command {
     let mut command = Command::new(program);
     command
         .env_clear()

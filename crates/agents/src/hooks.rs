@@ -152,7 +152,8 @@ pub(crate) fn register(
     let events: Vec<String> = own_hooks(settings).into_iter().map(|own| own.event).collect();
     for event in events {
         if !wanted.iter().any(|hook| hook.event == event) && !changes.removed.contains(&event) {
-            remove_from(settings, &event, undo, &mut changes, |_| true);
+            let own = of_event(own_hooks(settings), &event);
+            remove(settings, &own, undo, &mut changes);
             changes.removed.push(event);
         }
     }
@@ -162,13 +163,45 @@ pub(crate) fn register(
     Ok(changes)
 }
 
+/// Makes the file hold exactly these verifiers of ours ([`is_verifier`]); whatever else is ours stays as it is.
+pub(crate) fn register_verifiers(
+    settings: &mut Settings,
+    wanted: &[WantedHook],
+    undo: &mut Undo,
+) -> Result<Changes, SettingsError> {
+    check_shape(settings, wanted)?;
+    let mut changes = Changes::default();
+    let is_wanted = |own: &OwnHook| {
+        own.matcher.is_none()
+            && wanted.iter().any(|hook| hook.event == own.event && hook.handler == own.value)
+    };
+    let stale: Vec<OwnHook> = own_verifiers(settings).into_iter().filter(|own| !is_wanted(own)).collect();
+    // One event at a time: when the last group of one goes, the places of the others change.
+    for event in stale.iter().map(|own| own.event.clone()).collect::<std::collections::BTreeSet<_>>() {
+        let stale: Vec<OwnHook> =
+            own_verifiers(settings).into_iter().filter(|own| own.event == event && !is_wanted(own)).collect();
+        remove(settings, &stale, undo, &mut changes);
+        changes.removed.push(event);
+    }
+    for hook in wanted {
+        let is_there =
+            own_verifiers(settings).iter().any(|own| own.event == hook.event && own.value == hook.handler);
+        if !is_there {
+            append_group(settings, hook, undo);
+            changes.added.push(hook.event.to_owned());
+        }
+    }
+    Ok(changes)
+}
+
 /// Removes every handler of ours, and what we had made for them.
 pub(crate) fn withdraw(settings: &mut Settings, undo: &Undo) -> Changes {
     let mut changes = Changes::default();
     // Again and again, because a second `hooks` of the same name comes to light when the last one goes.
-    while let Some(own) = own_hooks(settings).into_iter().next() {
+    while let Some(own) = all_ours(settings).into_iter().next() {
         let before = settings.text();
-        remove_from(settings, &own.event, undo, &mut changes, |_| true);
+        let of_event = of_event(all_ours(settings), &own.event);
+        remove(settings, &of_event, undo, &mut changes);
         if settings.text() == before {
             break;
         }
@@ -179,8 +212,50 @@ pub(crate) fn withdraw(settings: &mut Settings, undo: &Undo) -> Changes {
     changes
 }
 
+fn of_event(own: Vec<OwnHook>, event: &str) -> Vec<OwnHook> {
+    own.into_iter().filter(|own| own.event == event).collect()
+}
+
 /// Lists our handlers in a settings file, in the order of the file.
 pub fn own_hooks(settings: &Settings) -> Vec<OwnHook> {
+    listed(settings, |value| Invocation::of(value).filter(Invocation::is_ours))
+}
+
+/// Lists the verifiers of ours, which the agent itself asks.
+pub fn own_verifiers(settings: &Settings) -> Vec<OwnHook> {
+    listed(settings, |value| {
+        is_verifier(value).then(|| Invocation { program: String::new(), arguments: Vec::new() })
+    })
+}
+
+/// Everything of ours, in the order of the file.
+fn all_ours(settings: &Settings) -> Vec<OwnHook> {
+    listed(settings, |value| {
+        let verifier = || Invocation { program: String::new(), arguments: Vec::new() };
+        let command = Invocation::of(value).filter(Invocation::is_ours);
+        command.or_else(|| is_verifier(value).then(verifier))
+    })
+}
+
+/// How the text of a verifier of ours begins; the name of its rule follows, and then [`MARK_END`].
+pub const MARK: &str = "[Agent Tracer rule `";
+/// What stands behind the name.
+pub const MARK_END: &str = "`] ";
+
+/// The rule whose verifier has this text; none if it is not ours.
+pub fn verified_rule(text: &str) -> Option<&str> {
+    let (name, _) = text.strip_prefix(MARK)?.split_once(MARK_END)?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (!name.is_empty() && name.len() <= 64 && name.bytes().all(is_plain)).then_some(name)
+}
+
+/// Returns whether a handler asks a model about a rule of ours.
+fn is_verifier(handler: &Value) -> bool {
+    matches!(handler.get("type").and_then(Value::as_str), Some("prompt" | "agent"))
+        && handler.get("prompt").and_then(Value::as_str).is_some_and(|text| verified_rule(text).is_some())
+}
+
+fn listed(settings: &Settings, ours: impl Fn(&Value) -> Option<Invocation>) -> Vec<OwnHook> {
     let mut own = Vec::new();
     let Some(Value::Object(events)) = settings.member(HOOKS) else { return own };
     for (event, groups) in &events {
@@ -188,7 +263,7 @@ pub fn own_hooks(settings: &Settings) -> Vec<OwnHook> {
             let matcher = content.get("matcher").and_then(Value::as_str).map(str::to_owned);
             let handlers = content.get(HOOKS).and_then(Value::as_array).into_iter().flatten();
             for (handler, value) in handlers.enumerate() {
-                let Some(invocation) = Invocation::of(value).filter(Invocation::is_ours) else { continue };
+                let Some(invocation) = ours(value) else { continue };
                 let (event, matcher, value) = (event.clone(), matcher.clone(), value.clone());
                 own.push(OwnHook { event, group, handler, matcher, value, invocation });
             }
@@ -242,7 +317,7 @@ fn register_one(settings: &mut Settings, wanted: &WantedHook, undo: &mut Undo, c
 
     let Some(kept) = kept else {
         if !own.is_empty() {
-            remove_from(settings, wanted.event, undo, changes, |_| true);
+            remove(settings, &own, undo, changes);
         }
         append_group(settings, wanted, undo);
         if own.is_empty() { &mut changes.added } else { &mut changes.updated }.push(wanted.event.to_owned());
@@ -262,7 +337,11 @@ fn register_one(settings: &mut Settings, wanted: &WantedHook, undo: &mut Undo, c
     }
     if own.len() > 1 {
         let spared = (kept.group, kept.handler);
-        remove_from(settings, wanted.event, undo, changes, |own| (own.group, own.handler) != spared);
+        let others: Vec<OwnHook> = of_event(own_hooks(settings), wanted.event)
+            .into_iter()
+            .filter(|own| (own.group, own.handler) != spared)
+            .collect();
+        remove(settings, &others, undo, changes);
         touched = true;
     }
     if touched {
@@ -319,18 +398,11 @@ fn is_alone(settings: &Settings, own: &OwnHook) -> bool {
         && settings.names(&place.group).iter().all(|name| matches!(*name, HOOKS | "matcher"))
 }
 
-/// Removes our handlers of one event for which `unwanted` holds, from the last to the first so that the numbers of
-/// the others stay true, and then whatever became empty by it and was made by us.
-fn remove_from(
-    settings: &mut Settings,
-    event: &str,
-    undo: &Undo,
-    changes: &mut Changes,
-    unwanted: impl Fn(&OwnHook) -> bool,
-) {
-    let own: Vec<OwnHook> =
-        own_hooks(settings).into_iter().filter(|own| own.event == event && unwanted(own)).collect();
+/// Removes these handlers of one event, from the last to the first so that the numbers of the others stay true, and
+/// then whatever became empty by it and was made by us.
+fn remove(settings: &mut Settings, own: &[OwnHook], undo: &Undo, changes: &mut Changes) {
     for own in own.iter().rev() {
+        let event = own.event.as_str();
         let Some(place) = place_of(settings, own) else { continue };
         if !is_alone(settings, own) {
             settings.remove(&place.handler);

@@ -46,6 +46,7 @@ mod spoken;
 mod table;
 mod touch;
 mod trial;
+mod verify;
 mod words;
 
 pub use answer::{Answer, answer, answer_to};
@@ -61,4 +62,5 @@ pub use rule::{CommandMatcher, EffectWord, Example, Matcher, Rewrite, Rule, Says
 pub use table::{Place, compile};
 pub use touch::{Access, Touch};
 pub use trial::{Trial, try_examples};
+pub use verify::{Verifier, Verify};
 pub use words::{Decision, Event, Mode, Moment, OnOutage, Scope, Severity, Thread, Weekday};

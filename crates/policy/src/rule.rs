@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::criteria::Criteria;
 use crate::glob::{Glob, PathGlob};
 use crate::history::Condition;
+use crate::verify::Verify;
 use crate::words::{Decision, Event, Mode, OnOutage, Severity, Thread, Weekday};
 
 /// One rule.
@@ -35,6 +36,8 @@ pub struct Rule {
     pub when: Vec<Condition>,
     /// What has to be so at an end; the rule speaks where it is not.
     pub require: Criteria,
+    /// Who else verifies it, instead of us.
+    pub verify: Option<Verify>,
     /// What a `rewrite` changes.
     pub rewrite: Rewrite,
     /// What else is said.

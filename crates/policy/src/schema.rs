@@ -7,6 +7,7 @@ use agent_tracer_shell::Effect;
 use serde_json::{Map, Value, json};
 
 use crate::read::{AGENTS, AT_MOST_MAX, DEADLINE_MS_MAX};
+use crate::verify::Verifier;
 use crate::words::{Decision, Event, Mode, Moment, OnOutage, Scope, Severity, Thread, Weekday};
 
 /// A closed set of words.
@@ -93,6 +94,12 @@ const RULE: &[Key] = &[
     ("unless", Table(Part::Match), "what must not all be so"),
     ("when", Table(Part::When), "what has to have been so"),
     ("require", Table(Part::Require), "what has to be so at an end; the rule speaks where it is not"),
+    (
+        "verify",
+        Word(verifiers),
+        "`prompt` or `agent`: Claude Code's own hook verifies, instead of us; see [below](#verified-by-claude-code-itself)",
+    ),
+    ("condition", Text, "what it verifies, in words; what `require` asks for if absent"),
     ("rewrite", Table(Part::Rewrite), "what a rewrite changes"),
     ("system_message", Text, "what you are told when the rule acts"),
     ("stop_reason", Text, "what is shown when the agent stops; the reason if absent"),
@@ -296,6 +303,10 @@ fn events() -> Vec<&'static str> {
 
 fn decisions() -> Vec<&'static str> {
     words(Decision::ALL, Decision::as_str)
+}
+
+fn verifiers() -> Vec<&'static str> {
+    words(Verifier::ALL, Verifier::as_str)
 }
 
 fn expected() -> Vec<&'static str> {

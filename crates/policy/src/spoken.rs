@@ -19,6 +19,10 @@ impl Rule {
         }
         lines.extend(self.when.iter().map(condition));
         lines.extend(criteria(&self.require));
+        if let Some(verify) = &self.verify {
+            let what = verify.condition.as_deref().unwrap_or("that");
+            lines.push(format!("a {} of Claude Code verifies: {what}", verify.by.as_str()));
+        }
         lines.extend(rewrite(&self.rewrite));
         lines
     }
@@ -126,7 +130,7 @@ fn condition(condition: &Condition) -> String {
     }
 }
 
-fn criteria(criteria: &Criteria) -> Vec<String> {
+pub(crate) fn criteria(criteria: &Criteria) -> Vec<String> {
     let mut lines = Vec::new();
     for (is_asked, line) in [
         (criteria.tests_passed, "requires that tests passed after the last change"),

@@ -48,7 +48,7 @@ pub fn compile<'r>(
     for (place, rule) in rules {
         let acts =
             place.origin.may(rule.decision) || (!rule.when.is_empty() && rule.on_outage != OnOutage::Allow);
-        if !acts {
+        if !acts || rule.verify.is_some() {
             continue;
         }
         for event in &rule.events {

@@ -9,6 +9,7 @@ WAIT = "for i in $(seq 600); do test -S '%s/answers.sock' && break; sleep 0.1; d
 SERVERS = {                                  # what runs beside the client
     "server": "'{program}' serve --listen 127.0.0.1:4747 > serve.log 2>&1 & {wait}",
     "guard": "'{program}' policy apply",
+    "verify": "'{program}' policy apply; '{program}' serve --listen 127.0.0.1:4747 > serve.log 2>&1 & {wait}",
     "late": "'{program}' serve --listen 127.0.0.1:4747 > serve.log 2>&1 & pid=$!; {wait} && kill -STOP $pid",
 }
 PLAYED = {
@@ -17,6 +18,7 @@ PLAYED = {
                    "pol_prompt", "pol_outage", "pol_silent"],
         "guard": ["pol_write", "pol_outage", "pol_silent"],
         "late": ["pol_outage"],
+        "verify": ["pol_verify"],
     },
     "codex": {
         "server": ["pol_deny", "pol_write", "pol_rewrite", "pol_tests", "pol_loop", "pol_ask", "pol_warn", "pol_prompt", "pol_outage", "pol_silent"],
@@ -31,6 +33,9 @@ PLAYED = {
 def rules(kind):
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "policies.toml")) as f:
         text = f.read()
+    if kind == "verify":
+        rule = '[[rule]]\nname = "docs-%s"\non = "Stop"\ndecision = "deny"\nverify = "%s"\ncondition = "the docs follow what was changed"\n'
+        return "version = 1\n" + "".join(rule % (by, by) for by in ("prompt", "agent"))
     late, _, setting = kind.partition(" ")
     if not setting:
         return text
@@ -42,6 +47,9 @@ get = lambda p: json.load(u.urlopen(a + p, timeout=30))
 import time
 for _ in range(300):
     if not get("health")["spool"]["waiting"]: break
+    time.sleep(0.1)
+for _ in range(%d):
+    if len(get("policies/decisions?limit=500")["items"]) >= 4: break
     time.sleep(0.1)
 json.dump({"policies": get("policies"), "decisions": get("policies/decisions?limit=500")["items"], "failures": get("failures")["items"]}, open("policies.json", "w"))
 """
@@ -107,8 +115,9 @@ def played(client, work, dist, kind):
                "--bin-dir", dist, "--bin-dir", folder, "--before", before]
     if client.home:
         command += ["--env", "AGENT_TRACER_HOME=" + client.home]
-    if kind == "server":
-        command += ["--after", "%s -c '%s'" % (PYTHON, ASK)]
+    if kind in ("server", "verify"):
+        # What the client wrote down of verdicts is read behind the hooks.
+        command += ["--after", "%s -c '%s'" % (PYTHON, ASK % (600 if kind == "verify" else 1))]
     with open(out + ".log", "w") as log:
         subprocess.run(command, stdout=log, stderr=log, check=False)
     with open(out + ".log") as f:
@@ -187,6 +196,15 @@ def guard(run):
     yield "pol_write", run.made("by-main") and not run.made("by-subagent"), "the rule about subagents did not hold without a server"
 
 
+def verified(run):
+    """What must be so where the client's own hooks verify: no at first, then yes."""
+    yield "pol_verify", run.said("pol_verify", "the docs were not touched"), "the model was not told what is missing"
+    for by in ("prompt", "agent"):
+        told = [(d["outcome"], d["answeredBy"]) for d in reversed(run.decisions("docs-" + by))]
+        wanted = [("block_stop", "claude_" + by), ("allow", "claude_" + by)]
+        yield "pol_verify", told == wanted, "the verdicts of the %s are not recorded: %s" % (by, told)
+
+
 def hook_rows(run, scenario):
     """Rows of hooks in the transcripts of a scenario that nothing is about."""
     for path in glob.glob(run.out + "/home/.claude/projects/**/*.jsonl", recursive=True):
@@ -202,11 +220,13 @@ def silent(run):
 
 
 CHECKS = {"server": [server, silent], "guard": [guard, silent],
-          "late allow": [late("allow")], "late ask": [late("ask")], "late deny": [late("deny")]}
+          "verify": [verified], "late allow": [late("allow")], "late ask": [late("ask")], "late deny": [late("deny")]}
 
 
 def prove(client, work, dist, report):
     for kind, checks in CHECKS.items():
+        if kind.split()[0] not in PLAYED[client.name]:
+            continue
         run, wrong = played(client, work, dist, kind)
         complaints = {name: [] for name in PLAYED[client.name][kind.split()[0]]}
         for check in checks if run else ():

@@ -12,6 +12,9 @@ use crate::hooks::{self, Changes, Undo, WantedHook};
 use crate::settings::{Settings, SettingsError};
 
 const STATUS_LINE: &str = "statusLine";
+/// How long the agent waits for a verdict, in seconds: of a small model, and of an agent that looks around.
+const PROMPT_TIMEOUT_S: u64 = 30;
+const AGENT_TIMEOUT_S: u64 = 120;
 
 /// What to register.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,6 +142,22 @@ pub fn plan(text: &str, wanted: &Wanted, undo: Undo) -> Result<Plan, SettingsErr
         }
     };
     Ok(Plan { text: settings.text(), changes, status_line, undo })
+}
+
+/// One of our verifiers, which the agent asks at the end of a turn.
+#[must_use]
+pub fn verifier(kind: &str, text: &str) -> WantedHook {
+    let timeout = if kind == "agent" { AGENT_TIMEOUT_S } else { PROMPT_TIMEOUT_S };
+    let handler = json!({"type": kind, "prompt": text, "timeout": timeout});
+    WantedHook { event: "Stop", matcher: None, handler }
+}
+
+/// Plans to have exactly these verifiers of ours in a settings file.
+pub fn verify(text: &str, wanted: &[WantedHook], undo: Undo) -> Result<Plan, SettingsError> {
+    let mut settings = Settings::parse(text)?;
+    let mut undo = undo;
+    let changes = hooks::register_verifiers(&mut settings, wanted, &mut undo)?;
+    Ok(Plan { text: settings.text(), changes, status_line: StatusLineChange::Untouched, undo })
 }
 
 /// Plans the removal of everything of ours. `chained` is the command that ours had replaced, for the case that the

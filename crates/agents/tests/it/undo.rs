@@ -2,7 +2,7 @@
 
 use agent_tracer_agents::claude;
 use agent_tracer_agents::codex;
-use agent_tracer_agents::hooks::{Undo, own_hooks};
+use agent_tracer_agents::hooks::{Undo, own_hooks, own_verifiers, verified_rule};
 use agent_tracer_agents::settings::Settings;
 use proptest::prelude::*;
 
@@ -296,6 +296,26 @@ proptest! {
         prop_assume!(Settings::parse(&text).expect("JSON").value().as_object().is_some_and(|root| !root.is_empty()));
         let installed = install(&text);
         prop_assert_eq!(undo(&add(&installed.text), &installed.undo), add(&text));
+    }
+
+    #[test]
+    fn verifiers_come_and_go_and_everything_else_stays(text in file(true)) {
+        let installed = install(&text);
+        let ask = |words: &str| claude::install::verifier("prompt", &format!("[Agent Tracer rule `{words}`] {words}"));
+        let one = [ask("a"), ask("b")];
+        let first = claude::install::verify(&installed.text, &one, installed.undo.clone()).expect("a plan");
+        let same = claude::install::verify(&first.text, &one, first.undo.clone()).expect("a plan");
+        prop_assert_eq!(&same.text, &first.text, "idempotent");
+        prop_assert!(same.changes.is_empty());
+        let again = claude::install::plan(&first.text, &wanted(), first.undo.clone()).expect("a plan");
+        prop_assert_eq!(&again.text, &first.text, "an installation leaves them alone");
+        let other = claude::install::verify(&first.text, &[ask("b"), ask("c")], first.undo.clone()).expect("a plan");
+        let held = own_verifiers(&Settings::parse(&other.text).expect("JSON"));
+        let rules: Vec<_> = held.iter().filter_map(|own| verified_rule(own.value["prompt"].as_str()?)).collect();
+        prop_assert_eq!(rules, ["b", "c"]);
+        let none = claude::install::verify(&other.text, &[], other.undo.clone()).expect("a plan");
+        prop_assert_eq!(&none.text, &installed.text, "they leave no trace");
+        prop_assert_eq!(undo(&other.text, &other.undo), text, "and go with everything else");
     }
 
     #[test]

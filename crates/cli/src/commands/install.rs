@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agent_tracer_agents::claude::install::{StatusLine, StatusLineChange};
-use agent_tracer_agents::hooks::Undo;
+use agent_tracer_agents::hooks::{Changes, Undo, WantedHook};
 use agent_tracer_agents::settings::Settings;
 use agent_tracer_agents::{claude, codex};
+use agent_tracer_spool::Home;
 
 use super::target::{self, Change, Target};
 use crate::arguments::{AgentName, Install, Options, ScopeName};
@@ -148,6 +149,36 @@ fn plan(target: &Target, text: &str, wish: &Wish, undo: &Undo) -> Result<Change,
             Change::of_codex(codex::install::plan(text, &wanted, undo.clone()).map_err(refused)?)
         }
     })
+}
+
+/// Writes verifiers of rules into a settings file in which we are installed, so that `uninstall` still brings back
+/// what the user had.
+pub(super) fn verify(
+    target: &Target,
+    wanted: &[WantedHook],
+    home: &Home,
+    environment: &Environment,
+) -> Result<Changes, Failure> {
+    let found = files::find(&target.path)?;
+    let text = found.text()?;
+    let (mut record, _) = Record::load(home);
+    let known = record.of(&found.target).cloned();
+    let undo = known.as_ref().map(|known| known.undo.clone()).unwrap_or_default();
+    let plan = claude::install::verify(text, wanted, undo).map_err(|error| target.refused(&error))?;
+    if plan.text == text {
+        return Ok(plan.changes);
+    }
+    let now = environment.now();
+    let base = base_of(target, &found, known.as_ref(), text)?;
+    let base = base.map(|base| home::back_up(home, now, &target.label(), base.as_bytes())).transpose()?;
+    files::replace(&found, plan.text.as_bytes())?;
+    // Where the record is lost, `uninstall` knows our entries by their looks.
+    if let Some(known) = known {
+        let written = record::hash(plan.text.as_bytes());
+        record.put(Installation { base, written, undo: plan.undo, installed_at: now.to_string(), ..known });
+        record.save(home)?;
+    }
+    Ok(plan.changes)
 }
 
 /// Returns the file as it would be without us: what `uninstall` brings back if nobody changes the file until then.

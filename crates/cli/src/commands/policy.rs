@@ -7,6 +7,7 @@ mod init;
 mod list;
 mod test;
 mod trust;
+mod verifiers;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

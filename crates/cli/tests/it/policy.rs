@@ -382,3 +382,56 @@ fn a_back_test_says_what_it_cannot_do() {
     let when = world.run(&["policy", "backtest", "--since", "soon"]).ended_with(2);
     assert!(when.stderr.contains("`soon` is no moment"), "{}", when.stderr);
 }
+
+#[test]
+fn verifiers_are_written_into_the_users_settings_and_go_with_everything_else() {
+    const SETTINGS: &str = "home/.claude/settings.json";
+    let world = World::new();
+    let own = "{\n  \"hooks\": {\n    \"Stop\": [{\"hooks\": [{\"type\": \"prompt\", \"prompt\": \"mine\"}]}]\n  }\n}\n";
+    world.write(SETTINGS, own);
+    let rule = |name: &str, by: &str| {
+        format!(
+            "[[rule]]\nname = \"{name}\"\non = \"Stop\"\ndecision = \"deny\"\nverify = \"{by}\"\nmatch.agent = \"claude_code\"\ncondition = \"the docs follow\"\n"
+        )
+    };
+    world.write(USER, &format!("version = 1\n{}", rule("docs", "prompt")));
+    // A project's file writes nothing into the user's settings.
+    world.write(PROJECT, &format!("version = 1\n{}", rule("theirs", "prompt")));
+    let answer = world.run(&["policy", "apply"]).ended_with(0);
+    assert!(answer.stderr.contains("install claude"), "{}", answer.stderr);
+    assert_eq!(world.read(SETTINGS), own, "nothing is written where nothing is installed");
+    world.run(&["install", "claude", "--no-statusline"]).ended_with(0);
+    let installed = world.read(SETTINGS);
+    let told = world.run(&["policy", "check"]).ended_with(0);
+    assert!(told.stderr.contains("verifies rule `docs` is not in") && told.stderr.contains("policy apply"));
+    world.run(&["policy", "apply"]).ended_with(0);
+    let asked = |world: &World| -> Vec<String> {
+        let groups = world.json(SETTINGS)["hooks"]["Stop"].as_array().cloned().unwrap_or_default();
+        let handlers = groups.iter().flat_map(|group| group["hooks"].as_array().cloned().unwrap_or_default());
+        handlers
+            .filter_map(|handler| {
+                Some(format!("{}: {}", handler["type"].as_str()?, handler["prompt"].as_str()?))
+            })
+            .collect()
+    };
+    assert_eq!(asked(&world), ["prompt: mine", "prompt: [Agent Tracer rule `docs`] the docs follow"]);
+    for command in ["check", "list"] {
+        let quiet = world.run(&["policy", command]).ended_with(0);
+        assert!(!quiet.stderr.contains("verifies"), "{}", quiet.stderr);
+    }
+    world.write(USER, &format!("version = 1\n{}", rule("docs", "agent")));
+    let told = world.run(&["policy", "list"]).ended_with(0);
+    assert!(told.stderr.contains("as it is no longer"), "{}", told.stderr);
+    world.run(&["policy", "apply"]).ended_with(0);
+    assert_eq!(asked(&world), ["prompt: mine", "agent: [Agent Tracer rule `docs`] the docs follow"]);
+    world.write(USER, "version = 1\n[[rule]]\nname = 7\n");
+    world.run(&["policy", "apply"]).ended_with(1);
+    assert_eq!(asked(&world).len(), 2, "broken rules take nothing away");
+    world.write(USER, "version = 1\n");
+    world.run(&["policy", "apply"]).ended_with(0);
+    assert_eq!(world.read(SETTINGS), installed);
+    world.write(USER, &format!("version = 1\n{}", rule("docs", "prompt")));
+    world.run(&["policy", "apply"]).ended_with(0);
+    world.run(&["uninstall", "claude"]).ended_with(0);
+    assert_eq!(world.read(SETTINGS), own);
+}

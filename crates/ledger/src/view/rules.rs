@@ -42,7 +42,7 @@ pub struct RuleDecision {
     pub status: String,
     /// Why it spoke: `applies`, `outage`, `not_possible` or `let_go`.
     pub basis: String,
-    /// Who decided: `server`, `guard` or `outage`.
+    /// Who decided: `server`, `guard`, `outage`, or the client's own `claude_prompt` or `claude_agent`.
     pub answered_by: String,
     /// How long that took, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,6 +10,7 @@ mod fields;
 mod matcher;
 mod rule;
 mod suggest;
+mod verifier;
 
 use std::fmt;
 

@@ -26,6 +26,8 @@ pub const RULE_KEYS: &[&str] = &[
     "unless",
     "when",
     "require",
+    "verify",
+    "condition",
     "rewrite",
     "system_message",
     "stop_reason",
@@ -53,7 +55,7 @@ pub const EXAMPLE_KEYS: &[&str] = &["agent", "event", "tool", "input", "payload"
 const AT_MOST: u64 = 3;
 pub(crate) const AT_MOST_MAX: u64 = 20;
 
-fn words<T: Copy>(all: &[T], spelled: fn(T) -> &'static str) -> Vec<&'static str> {
+pub(super) fn words<T: Copy>(all: &[T], spelled: fn(T) -> &'static str) -> Vec<&'static str> {
     all.iter().map(|word| spelled(*word)).collect()
 }
 
@@ -74,7 +76,8 @@ impl Reader<'_> {
             }
         };
         let reason = self.text(table, "reason").map(|(text, _)| text);
-        let needs_reason = !matches!(decision, Some(Decision::Allow | Decision::Rewrite) | None);
+        let needs_reason = !matches!(decision, Some(Decision::Allow | Decision::Rewrite) | None)
+            && !table.contains_key("verify");
         if reason.is_none() && needs_reason && !table.contains_key("reason") {
             let hint = Some("say to the model what to do instead".to_owned());
             self.fault(at, "`reason` is missing".to_owned(), hint);
@@ -99,6 +102,7 @@ impl Reader<'_> {
         let require =
             self.table(table, "require").map(|(table, at)| self.require(table, at)).unwrap_or_default();
         let rewrite = self.table(table, "rewrite").map(|(table, _)| self.rewrite(table)).unwrap_or_default();
+        let verify = self.verify(table);
         let says = self.says(table);
         let at_most = self.integer(table, "at_most");
         let mut rule = Rule {
@@ -114,6 +118,7 @@ impl Reader<'_> {
             unless,
             when,
             require,
+            verify,
             rewrite,
             says,
             at_most: at_most.map_or(AT_MOST, |(times, _)| times),
@@ -124,6 +129,7 @@ impl Reader<'_> {
             return None;
         }
         self.check(&rule, at);
+        self.check_verifier(&rule, at);
         if let Some((times, at)) = at_most {
             if !(1..=AT_MOST_MAX).contains(&times) {
                 self.fault(at, format!("`at_most` is {times}, and should be from 1 to {AT_MOST_MAX}"), None);
@@ -391,7 +397,7 @@ impl Reader<'_> {
     }
 }
 
-fn asks_nothing(matcher: &Matcher) -> bool {
+pub(super) fn asks_nothing(matcher: &Matcher) -> bool {
     *matcher == Matcher { agent: matcher.agent.clone(), ..Matcher::default() }
 }
 

@@ -18,6 +18,7 @@ mod laws;
 mod reading;
 mod schema;
 mod tables;
+mod verifying;
 mod world;
 
 #[test]

@@ -1443,7 +1443,7 @@ export interface components {
         };
         /** @description One rule that spoke about one event. */
         RuleDecision: {
-            /** @description Who decided: `server`, `guard` or `outage`. */
+            /** @description Who decided: `server`, `guard`, `outage`, or the client's own `claude_prompt` or `claude_agent`. */
             answeredBy: string;
             /** @description Why it spoke: `applies`, `outage`, `not_possible` or `let_go`. */
             basis: string;

@@ -2,11 +2,13 @@
 //!
 //! Their texts are the client's messages to its user and may quote anything, so none of them is kept.
 
+use agent_tracer_event::semantics::Importance;
 use agent_tracer_event::{Kind, Phase, Subject, Unrecognised};
 use serde_json::{Map, Value};
 
 use super::telling::{Telling, put};
 use super::{compaction, prompts, responses};
+use crate::hooks::verified_rule;
 
 /// Subtypes that say nothing which is not said elsewhere.
 const SILENT: &[&str] = &[
@@ -97,6 +99,55 @@ fn stop_hooks(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
         put(&mut entry.metadata, "preventedContinuation", true);
     }
     told.push(entry);
+    verdicts(told, row);
+}
+
+/// How an agent's verdict on a criterion that was not met begins.
+const NOT_MET: &str = "Agent hook condition was not met";
+
+/// What verifiers of ours said, which the client itself asked: each is the verdict of a rule.
+fn verdicts(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
+    let list = |name: &str| row.get(name).and_then(Value::as_array).into_iter().flatten();
+    let errors: Vec<&str> = list("hookErrors").filter_map(Value::as_str).collect();
+    for (place, hook) in list("hookInfos").enumerate() {
+        let text = hook.get("promptText").or(hook.get("command")).and_then(Value::as_str).unwrap_or_default();
+        let Some(rule) = verified_rule(text) else { continue };
+        let is_prompt = hook.get("promptText").is_some();
+        let refused = errors.iter().any(|error| match is_prompt {
+            true => error.strip_prefix('[').is_some_and(|rest| rest.starts_with(&format!("{text}]: "))),
+            false => error.starts_with(NOT_MET),
+        });
+        // An error that is no verdict belongs to one of the hooks; nobody says to which.
+        let is_unclear =
+            !refused && errors.iter().any(|error| !error.starts_with('[') && !error.starts_with(NOT_MET));
+        let (outcome, basis) = match (refused, is_unclear) {
+            (true, _) => ("block_stop", "applies"),
+            (false, true) => ("allow", "outage"),
+            (false, false) => ("allow", "applies"),
+        };
+        let mut entry = told.event(Kind::RuleLogged, Phase::Open, format!("{}:rule:{place}", told.own_key()));
+        let said = if refused { "Blocked by rule" } else { "Let pass by rule" };
+        entry.title = Some(format!("{said} `{rule}`: Stop"));
+        entry.hook_event_name = Some("Stop".to_owned());
+        let importance = if refused { Importance::Critical } else { Importance::Minor };
+        for (key, value) in [
+            ("ruleId", rule),
+            ("ruleSource", "user"),
+            ("ruleOutcome", outcome),
+            ("ruleDecision", "deny"),
+            ("ruleStatus", "enforced"),
+            ("ruleBasis", basis),
+            ("rulePolicy", "agent_tracer"),
+            ("answeredBy", if is_prompt { "claude_prompt" } else { "claude_agent" }),
+            ("importance", importance.as_str()),
+        ] {
+            put(&mut entry.metadata, key, value);
+        }
+        if let Some(ms) = hook.get("durationMs").and_then(Value::as_u64) {
+            put(&mut entry.metadata, "decisionUs", ms.saturating_mul(1000));
+        }
+        told.push(entry);
+    }
 }
 
 /// A request that failed and is tried again.

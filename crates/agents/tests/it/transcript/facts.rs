@@ -78,6 +78,55 @@ fn an_answer_after_a_hook_sent_the_model_on_is_another_one_even_in_the_same_word
 }
 
 #[test]
+fn the_verdicts_of_verifiers_that_the_client_asks_are_those_of_their_rules() {
+    // As Claude Code 2.1.325 writes them: a prompt with its text twice, an agent with its text as the command.
+    let prompt = "[Agent Tracer rule `docs`] the docs follow";
+    let agent = "[Agent Tracer rule `tests.pass`] the tests pass";
+    let ask = |kind: &str, text: &str| match kind {
+        "prompt" => json!({"command": text, "promptText": text, "durationMs": 196}),
+        _ => json!({"command": text, "durationMs": 267}),
+    };
+    let summary = |infos: Value, errors: Value| {
+        let row = json!({"type": "system", "subtype": "stop_hook_summary", "uuid": "u", "sessionId": "s-1",
+            "timestamp": "2026-11-16T14:30:37.901Z", "hookCount": 1, "hookInfos": infos, "hookErrors": errors,
+            "preventedContinuation": false, "stopReason": "", "hasOutput": true});
+        let typed = json!({"type": "user", "uuid": "1", "sessionId": "s-1", "promptId": "p",
+            "timestamp": "2026-11-16T14:30:00Z", "message": {"role": "user", "content": "Go"}});
+        let lines = [typed.to_string(), row.to_string()];
+        let all = read_lines(&[&lines[0], &lines[1]], Level::Metadata).entries();
+        let told: Vec<[String; 4]> = of_kind(&all, Kind::RuleLogged)
+            .iter()
+            .map(|entry| {
+                ["ruleId", "ruleOutcome", "ruleBasis", "answeredBy"]
+                    .map(|key| entry.metadata[key].as_str().unwrap().to_owned())
+            })
+            .collect();
+        let said = format!("{all:?}");
+        assert!(!said.contains("docs follow") && !said.contains("SECRET"), "{said}");
+        told
+    };
+    let refused = format!("[{prompt}]: SECRET words of the model");
+    let (one, two) = (ask("prompt", prompt), ask("agent", agent));
+    let own = json!({"command": "/home/dev/own.sh", "durationMs": 3});
+    for (infos, errors, expected) in [
+        (json!([own, one]), json!([]), vec![["docs", "allow", "applies", "claude_prompt"]]),
+        (json!([one]), json!([refused]), vec![["docs", "block_stop", "applies", "claude_prompt"]]),
+        (json!([one]), json!(["JSON validation failed"]), vec![["docs", "allow", "outage", "claude_prompt"]]),
+        (
+            json!([one, two]),
+            json!(["Agent hook condition was not met: SECRET"]),
+            vec![
+                ["docs", "allow", "applies", "claude_prompt"],
+                ["tests.pass", "block_stop", "applies", "claude_agent"],
+            ],
+        ),
+        (json!([own, {"command": "[Agent Tracer rule `no name`] x"}, 7]), json!(["x"]), vec![]),
+    ] {
+        assert_eq!(summary(infos.clone(), errors), expected, "{infos}");
+    }
+}
+
+#[test]
 fn escape_cuts_a_call_off_and_no_in_the_dialog_denies_it() {
     let ends: Vec<(CallState, Value)> =
         ends("2.1.325/interrupt").into_iter().map(|(_, (state, class, _))| (state, class)).collect();

@@ -15,6 +15,7 @@ pub(super) fn run(home: &Home, environment: &Environment, output: &mut Output) -
     let root = super::root(environment);
     let in_force = in_force(home, &root)?;
     policy_files::put_in_force(home, environment, root, output)?;
+    super::verifiers::apply(home, environment, output)?;
     if let Some(broken) = in_force.broken {
         return Err(broken.into());
     }

@@ -38,6 +38,11 @@ pub(super) fn run(
             }
         }
     }
+    if arguments.path.is_none() && !arguments.json {
+        for line in super::verifiers::differences(home, environment)? {
+            output.say(&line)?;
+        }
+    }
     let broken = files.iter().any(|rules| rules.content.is_err());
     Ok(if broken { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }

@@ -32,6 +32,9 @@ pub(super) fn run(
         output.say("hint: run `agent-tracer policy init`")?;
     } else {
         output.data(&table(&rules).render(output))?;
+        for line in super::verifiers::differences(home, environment)? {
+            output.say(&line)?;
+        }
     }
     match in_force.broken {
         Some(broken) => Err(broken.into()),
