@@ -13,7 +13,6 @@ mod queries;
 #[path = "../../store/src/report.rs"]
 mod report;
 #[path = "../../store/src/sample.rs"]
-#[expect(dead_code, reason = "shared with the bench of the embedded store")]
 mod sample;
 
 use std::io::{BufRead, BufReader};
