@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use agent_tracer_event::{Agent, FactId, Kind, Lane, Millis, TaskId};
+use agent_tracer_event::{
+    Agent, Certainty, Channel, Entry, Evidence, FactId, Kind, Lane, Millis, Phase, Subject, TaskId, TaskKey,
+};
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 
-use super::Follower;
+use super::{Coming, Follower};
 use crate::store::{DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc};
 use crate::view::{TaskKind, TaskStatus};
 use crate::{Batch, Ledger, Options};
@@ -148,9 +150,21 @@ fn ask_of_the_past(ledger: &Ledger, id: &TaskId) {
     past.has_opened(id, "/srv/api/src/lib.rs").unwrap();
     past.last_prompt(id).unwrap();
     past.deeds(id, Millis(BEGIN), 3).unwrap();
+    let session = ledger.store().task(Millis(BEGIN), id).unwrap();
+    let task = TaskKey::new(session.agent, session.runtime_session_id.clone());
     for row in every(|paging| ledger.store().tool_calls(id, &RowFilter { paging, ..RowFilter::default() })) {
         let key = format!("tool:{}", row.tool_use_id.unwrap_or_default());
         past.repeats(id, &key).unwrap();
+        // The same with a call laid over that is about to be kept.
+        let (kind, evidence) = (
+            Subject::Event(Kind::ToolUsed),
+            Evidence { certainty: Certainty::Measured, reason: String::new() },
+        );
+        let mut entry = Entry::new(kind, Phase::Open, task.clone(), &key, Millis(BEGIN), evidence);
+        entry.aliases = vec!["tool:other".to_owned()];
+        let past = past.with(Coming::of(vec![entry], Channel::Hook).unwrap());
+        past.repeats(id, &key).unwrap();
+        past.deeds(id, Millis(BEGIN), 3).unwrap();
     }
 }
 
