@@ -19,7 +19,7 @@ use crate::put_off::PutOff;
 
 /// What an agent did lately, for questions about the last of something.
 const LATELY: usize = 500;
-/// So many of the last deeds usually tell how many failed in a row.
+/// So many of the last deeds usually tell when something was last done.
 const LAST: usize = 16;
 /// What is held against criteria, at the most.
 const WORK_MAX: usize = 2000;
@@ -226,16 +226,6 @@ impl LedgerPast<'_> {
     }
 }
 
-fn is_failure_or_open(deed: &PastDeed) -> bool {
-    matches!(deed.state, CallState::Failed | CallState::Denied | CallState::Running)
-}
-
-/// How many of the newest deeds that have ended failed.
-fn failures(newest_first: &[PastDeed]) -> u64 {
-    let failed = newest_first.iter().take_while(|deed| is_failure_or_open(deed));
-    failed.filter(|deed| deed.state != CallState::Running).count() as u64
-}
-
 /// What a deed is, as criteria know it.
 fn deeds_of(deed: &PastDeed) -> Vec<Deed> {
     if let Some(command) = &deed.command {
@@ -275,13 +265,8 @@ impl History for LedgerPast<'_> {
 
     fn failures_in_a_row(&self, _: &Call) -> Option<u64> {
         let look = || {
-            // Most rows end soon: the last few deeds tell, unless all of them failed.
             let (who, past) = self.known()?;
-            let last = past.deeds(&who.task, Millis(0), LAST).ok()?;
-            if last.len() < LAST || !last.iter().all(is_failure_or_open) {
-                return Some(failures(&last));
-            }
-            self.lately().map(failures)
+            past.failures_in_a_row(&who.task, LATELY).ok()
         };
         self.times.asking(|| *self.looked.failures.get_or_init(look))
     }
@@ -325,7 +310,12 @@ impl LedgerPast<'_> {
             }
             Moment::Start => Some(self.ago(self.task()?.started_at)),
             Moment::Edit | Moment::Test | Moment::Commit => {
-                let deeds = self.lately()?;
+                // Most of the time it was not long ago, and a few rows are read instead of hundreds.
+                let last = past.deeds(task, Millis(0), LAST).ok()?;
+                if let Some(deed) = last.iter().find(|deed| is(deed)) {
+                    return Some(self.ago(deed.at));
+                }
+                let deeds = if last.len() < LAST { last.as_slice() } else { self.lately()? };
                 match deeds.iter().find(|deed| is(deed)) {
                     Some(deed) => Some(self.ago(deed.at)),
                     // Longer ago than anybody looks is not never.
@@ -352,36 +342,5 @@ impl LedgerPast<'_> {
             open_todos: Some(todos.items.iter().filter(|todo| is_open(&todo.state)).count() as u64),
             mentioned,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failures_in_a_row_end_at_the_first_success_and_what_runs_is_neither() {
-        let deeds = |states: &[CallState]| {
-            let deed = |state: &CallState| PastDeed {
-                at: Millis(0),
-                subtype: String::new(),
-                tool: String::new(),
-                state: *state,
-                paths: Vec::new(),
-                command: None,
-                directory: None,
-                exit: None,
-            };
-            states.iter().map(deed).collect::<Vec<_>>()
-        };
-        use CallState::{Denied, Failed, Running, Succeeded};
-        for (states, expected) in [
-            (&[][..], 0),
-            (&[Running, Failed, Denied, Running, Failed, Succeeded, Failed], 3),
-            (&[Succeeded, Failed], 0),
-            (&[Failed; LAST], LAST as u64),
-        ] {
-            assert_eq!(failures(&deeds(states)), expected, "{states:?}");
-        }
     }
 }

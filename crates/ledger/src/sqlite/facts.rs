@@ -78,6 +78,21 @@ pub(crate) fn in_list(list: List) -> String {
     format!("list = {}", list.code())
 }
 
+/// The same columns without what is only shown: no blob is unpacked and no word looked up.
+const OUTLINE: &str = "f.id, f.task, f.changed, f.fact, f.kind, f.list, f.lane, f.occurred, f.ord, f.ended, \
+    f.state, f.open, NULL, f.turn, f.duration, f.error, f.signature, f.certainty, f.channels, x'', NULL";
+
+/// All rows that a query gives, without their tools, their data and what was derived.
+pub(crate) fn outlines(
+    conn: &Connection,
+    rest: &str,
+    parameters: impl rusqlite::Params,
+) -> rusqlite::Result<Vec<FactRow>> {
+    let mut statement = conn.prepare_cached(&format!("SELECT {OUTLINE} FROM fact f {rest}"))?;
+    let rows = statement.query_map(parameters, |row| read(conn, row).map(|stored| stored.row))?;
+    rows.collect()
+}
+
 /// All rows that a query over [`COLUMNS`] gives.
 pub(crate) fn select(
     conn: &Connection,

@@ -2,10 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use agent_tracer_event::{Channel, Millis, Reading, Subject, TaskId};
-use agent_tracer_ledger::{Coming, Observed, Past, Verdict};
+use agent_tracer_event::{CallState, Channel, Millis, Reading, Subject, TaskId};
+use agent_tracer_ledger::{Coming, Observed, Past, PastDeed, Verdict};
 
 use crate::world::World;
+
+/// How many of the newest deeds that have ended failed.
+fn failures(newest_first: &[PastDeed]) -> u64 {
+    let ended = newest_first.iter().map(|deed| deed.state).filter(|state| *state != CallState::Running);
+    ended.take_while(|state| matches!(state, CallState::Failed | CallState::Denied)).count() as u64
+}
 
 /// Everything that rules ask of the past of a task, about the calls and files that an observation names.
 fn answers(past: &Past, id: &TaskId, reading: &Reading) -> Vec<String> {
@@ -14,6 +20,9 @@ fn answers(past: &Past, id: &TaskId, reading: &Reading) -> Vec<String> {
         format!("{:?}", past.deeds(id, Millis(0), 500)),
         format!("{:?}", past.last_prompt(id)),
     ];
+    let failed = past.failures_in_a_row(id, 500).unwrap();
+    assert_eq!(failed, failures(&past.deeds(id, Millis(0), 500).unwrap()), "{id:?}");
+    answers.push(format!("failed {failed}"));
     for entry in reading.entries.iter().filter(|entry| entry.task.task_id() == *id) {
         answers.push(format!("repeats {:?}", past.repeats(id, &entry.key)));
         if let Some(turn) = &entry.turn {

@@ -132,7 +132,7 @@ fn what_is_wrong_is_a_problem_of_its_own_kind() {
         assert_eq!(answer.status, status, "{path}");
         answer.wrong();
     }
-    let method = world.ask("DELETE", "/api/v1/tasks").bearer(crate::world::TOKEN).send();
+    let method = world.ask("DELETE", "/api/v1/tasks").bearer(TOKEN).send();
     assert_eq!(method.status, 405);
     method.wrong();
     assert!(method.header("allow").contains("GET"));

@@ -191,6 +191,37 @@ impl Past {
         })
     }
 
+    /// How many of the calls of a task that ended last failed, without one in between that did not; at most so many are
+    /// looked at. What still runs is passed over.
+    ///
+    /// # Errors
+    /// If there is no such task, or the store cannot answer.
+    pub fn failures_in_a_row(&self, id: &TaskId, most: usize) -> Answer<u64> {
+        self.store.ask(|conn| {
+            let task = task::number(conn, id)?;
+            let coming = self.coming(conn, task, id)?;
+            // What runs ends with a prompt or an end, and then counts.
+            let ends = coming.iter().any(|new| matches!(new.row.list, List::Prompt | List::Stop));
+            let passed_over = (!ends).then_some(CallState::Running);
+            let limit = i64::try_from(most).unwrap_or(i64::MAX);
+            let mut rows = Vec::new();
+            for list in DEEDS {
+                rows.extend(facts::outlines(
+                    conn,
+                    &format!(
+                        "WHERE f.task = ?1 AND f.{} AND f.state IS NOT ?2 ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT ?3",
+                        facts::in_list(list)
+                    ),
+                    (task, passed_over.map(|state| state as i64), limit),
+                )?);
+            }
+            lay_over(&mut rows, &coming, |row| DEEDS.contains(&row.list));
+            rows.sort_by_key(|row| std::cmp::Reverse((row.occurred, row.order, row.fact)));
+            end_calls(&mut rows, &coming);
+            Ok(failures(rows.iter().filter_map(|row| row.state), most))
+        })
+    }
+
     /// What a task did at or after a moment, newest first, and at most so much of it.
     ///
     /// # Errors
@@ -276,5 +307,29 @@ fn exit(row: &FactRow, state: CallState, agent: Agent) -> Option<i32> {
         (None, CallState::Succeeded) if agent == Agent::ClaudeCode => Some(0),
         (None, CallState::Failed) => Some(1),
         (None, _) => None,
+    }
+}
+
+/// How many of the newest calls that have ended failed, of at most so many.
+fn failures(newest_first: impl Iterator<Item = CallState>, most: usize) -> u64 {
+    let ended = newest_first.filter(|state| *state != CallState::Running).take(most);
+    ended.take_while(|state| matches!(state, CallState::Failed | CallState::Denied)).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_in_a_row_end_at_the_first_success_and_what_runs_is_neither() {
+        use CallState::{Denied, Failed, Running, Succeeded};
+        for (states, expected) in [
+            (&[][..], 0),
+            (&[Running, Failed, Denied, Running, Failed, Succeeded, Failed], 3),
+            (&[Succeeded, Failed], 0),
+            (&[Running, Failed, Failed, Failed, Failed, Failed], 4),
+        ] {
+            assert_eq!(failures(states.iter().copied(), 4), expected, "{states:?}");
+        }
     }
 }

@@ -150,6 +150,7 @@ fn ask_of_the_past(ledger: &Ledger, id: &TaskId) {
     past.has_opened(id, "/srv/api/src/lib.rs").unwrap();
     past.last_prompt(id).unwrap();
     past.deeds(id, Millis(BEGIN), 3).unwrap();
+    past.failures_in_a_row(id, 3).unwrap();
     let session = ledger.store().task(Millis(BEGIN), id).unwrap();
     let task = TaskKey::new(session.agent, session.runtime_session_id.clone());
     for row in every(|paging| ledger.store().tool_calls(id, &RowFilter { paging, ..RowFilter::default() })) {
