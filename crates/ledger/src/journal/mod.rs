@@ -52,7 +52,7 @@ const MANY_BYTES: u64 = 1 << 20;
 
 /// More than this is not caught up with while more of it comes: a burst, of which nobody can ask yet anyway. The writer
 /// then leaves the processors to those who post,
-const BURST_BYTES: u64 = 8 << 20;
+const BURST_BYTES: u64 = 2 << 20;
 
 /// and rests this many times as long as it folds,
 const RESTS: u32 = 3;
