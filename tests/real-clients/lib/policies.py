@@ -51,7 +51,7 @@ for _ in range(300):
 for _ in range(%d):
     if len(get("policies/decisions?limit=500")["items"]) >= 4: break
     time.sleep(0.1)
-json.dump({"policies": get("policies"), "decisions": get("policies/decisions?limit=500")["items"], "failures": get("failures")["items"], "behind": get("tasks?kind=background&limit=100")["items"]}, open("policies.json", "w"))
+json.dump({"policies": get("policies"), "decisions": get("policies/decisions?limit=500")["items"], "failures": get("failures")["items"]}, open("policies.json", "w"))
 """
 
 
@@ -203,10 +203,6 @@ def verified(run):
         told = [(d["outcome"], d["answeredBy"]) for d in reversed(run.decisions("docs-" + by))]
         wanted = [("block_stop", "claude_" + by), ("allow", "claude_" + by)]
         yield "pol_verify", told == wanted, "the verdicts of the %s are not recorded: %s" % (by, told)
-    agents = [t for t in run.told.get("behind", []) if t.get("agentType") == "verifier"]
-    known = {d["taskId"] for d in run.decisions("docs-agent")}
-    ended = [t for t in agents if t["status"] == "completed" and t.get("parentTaskId") in known]
-    yield "pol_verify", len(agents) == len(ended) == 2, "the agents that verified are no tasks behind the session: %s" % agents
 
 
 def hook_rows(run, scenario):

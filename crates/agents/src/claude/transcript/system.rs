@@ -3,7 +3,7 @@
 //! Their texts are the client's messages to its user and may quote anything, so none of them is kept.
 
 use agent_tracer_event::semantics::Importance;
-use agent_tracer_event::{Kind, Millis, Phase, Subject, Unrecognised};
+use agent_tracer_event::{Kind, Phase, Subject, Unrecognised};
 use serde_json::{Map, Value};
 
 use super::telling::{Telling, put};
@@ -143,32 +143,10 @@ fn verdicts(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
         ] {
             put(&mut entry.metadata, key, value);
         }
-        let took = hook.get("durationMs").and_then(Value::as_u64);
-        if let Some(ms) = took {
+        if let Some(ms) = hook.get("durationMs").and_then(Value::as_u64) {
             put(&mut entry.metadata, "decisionUs", ms.saturating_mul(1000));
         }
         told.push(entry);
-        if !is_prompt {
-            verifier(told, rule, place, took.unwrap_or(0));
-        }
-    }
-}
-
-/// The agent that verified, as a task behind the session: the client fires no hook for it and writes no file, so that its
-/// beginning and its end are all that can be known.
-fn verifier(told: &mut Telling<'_, '_>, rule: &str, place: usize, took_ms: u64) {
-    let (agent, ended) = (format!("verifier-{}-{place}", told.name), told.at);
-    let began = Millis(ended.0.saturating_sub(i64::try_from(took_ms).unwrap_or(0)));
-    for (event, at) in [("SubagentStart", began), ("SubagentStop", ended)] {
-        told.at = at;
-        let members =
-            vec![("agent_id", Value::from(agent.as_str())), ("agent_type", Value::from("verifier"))];
-        for mut entry in told.as_hook(event, members) {
-            if entry.subject == Subject::Event(Kind::ActionLogged) {
-                put(&mut entry.metadata, "ruleId", rule);
-            }
-            told.push(entry);
-        }
     }
 }
 

@@ -127,32 +127,6 @@ fn the_verdicts_of_verifiers_that_the_client_asks_are_those_of_their_rules() {
 }
 
 #[test]
-fn an_agent_that_verifies_is_a_task_behind_the_session() {
-    let row = |text: &str, extra: Value| {
-        let mut info = json!({"command": text, "durationMs": 267});
-        info.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-        let row = json!({"type": "system", "subtype": "stop_hook_summary", "uuid": "u", "sessionId": "s-1",
-            "timestamp": "2026-11-16T14:30:37.901Z", "hookCount": 1, "hookInfos": [info], "hookErrors": []});
-        let typed = json!({"type": "user", "uuid": "1", "sessionId": "s-1", "promptId": "p",
-            "timestamp": "2026-11-16T14:30:00Z", "message": {"role": "user", "content": "Go"}});
-        read_lines(&[&typed.to_string(), &row.to_string()], Level::Metadata).entries()
-    };
-    let all = row("[Agent Tracer rule `tests.pass`] the tests pass", json!({}));
-    let child = all.iter().find(|entry| entry.task.runtime_session.starts_with("sub--verifier-")).unwrap();
-    let of_child: Vec<&Entry> = all.iter().filter(|entry| entry.task == child.task).collect();
-    assert!(of_child.iter().any(|entry| entry.metadata.get("parentSession") == Some(&json!("s-1"))));
-    let times =
-        |kind| of_kind(&all, kind).iter().map(|entry| entry.occurred_at.to_string()).collect::<Vec<_>>();
-    assert_eq!(times(Kind::SessionStarted), ["2026-11-16T14:30:37.634Z"]);
-    assert_eq!(times(Kind::SessionEnded), ["2026-11-16T14:30:37.901Z"]);
-    let rows = of_kind(&all, Kind::ActionLogged);
-    assert!(rows.iter().all(|row| row.metadata["ruleId"] == "tests.pass"), "{rows:?}");
-    assert!(!format!("{all:?}").contains("the tests pass"));
-    let prompt = row("[Agent Tracer rule `docs`] x", json!({"promptText": "[Agent Tracer rule `docs`] x"}));
-    assert!(!format!("{prompt:?}").contains("verifier"), "a prompt is no agent");
-}
-
-#[test]
 fn escape_cuts_a_call_off_and_no_in_the_dialog_denies_it() {
     let ends: Vec<(CallState, Value)> =
         ends("2.1.325/interrupt").into_iter().map(|(_, (state, class, _))| (state, class)).collect();
