@@ -51,7 +51,7 @@ for _ in range(300):
 for _ in range(%d):
     if len(get("policies/decisions?limit=500")["items"]) >= 4: break
     time.sleep(0.1)
-json.dump({"policies": get("policies"), "decisions": get("policies/decisions?limit=500")["items"], "failures": get("failures")["items"]}, open("policies.json", "w"))
+json.dump({"policies": get("policies"), "decisions": get("policies/decisions?limit=500")["items"], "failures": get("failures")["items"], "behind": get("tasks?kind=background&limit=100")["items"]}, open("policies.json", "w"))
 """
 
 
@@ -203,6 +203,9 @@ def verified(run):
         told = [(d["outcome"], d["answeredBy"]) for d in reversed(run.decisions("docs-" + by))]
         wanted = [("block_stop", "claude_" + by), ("allow", "claude_" + by)]
         yield "pol_verify", told == wanted, "the verdicts of the %s are not recorded: %s" % (by, told)
+    behind = [(t["agentType"], t["status"], t.get("parentTaskId")) for t in run.told.get("behind", [])]
+    tasks = [("verifier", "completed", d["taskId"]) for d in run.decisions("docs-agent")]
+    yield "pol_verify", behind == tasks, "the agents that verified are not tasks behind the session: %s" % behind
 
 
 def hook_rows(run, scenario):

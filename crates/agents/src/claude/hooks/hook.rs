@@ -36,6 +36,9 @@ pub(in crate::claude) struct Hook<'a> {
     pub(in crate::claude) at: Millis,
 }
 
+/// How the id of an agent begins that Claude Code starts to answer a hook of the type `agent`.
+const VERIFIER: &str = "hook-agent-";
+
 impl<'a> Hook<'a> {
     pub(in crate::claude) fn new(observation: &'a Observation<'a>, payload: Members<'a>) -> Self {
         let context = observation.context;
@@ -45,13 +48,21 @@ impl<'a> Hook<'a> {
             .or_else(|| context.env("CLAUDE_CODE_SESSION_ID").map(str::to_owned))
             .unwrap_or_else(|| NO_SESSION.to_owned());
         let string = |key: &str| payload.0.get(key).and_then(Value::as_str);
+        let agent_id = payload.id(&["agent_id"]);
+        // Who verifies for a hook has a telling id and no type.
+        let verifies = agent_id.as_deref().is_some_and(|id| id.starts_with(VERIFIER));
+        let given = string("agent_type").or_else(|| string("subagent_type"));
         Self {
             observation,
             payload,
             event: string("hook_event_name").unwrap_or_default(),
             session,
-            agent_id: payload.id(&["agent_id"]),
-            agent_type: string("agent_type").or_else(|| string("subagent_type")),
+            agent_id,
+            agent_type: if verifies {
+                given.filter(|given| !given.is_empty()).or(Some("verifier"))
+            } else {
+                given
+            },
             prompt_id: payload.id(&["prompt_id"]),
             cwd: payload.text(&["cwd"]).or(context.cwd.as_deref()),
             at: payload.text(&["timestamp"]).and_then(Millis::parse).unwrap_or(observation.arrived),
@@ -70,6 +81,11 @@ impl<'a> Hook<'a> {
 
     pub(in crate::claude) fn place(&self) -> Place<'a> {
         Place { cwd: self.cwd, project: self.project() }
+    }
+
+    /// Whether the agent that acted answers a hook, and ends with what it answers.
+    pub(in crate::claude) fn is_verifier(&self) -> bool {
+        self.agent_id.as_deref().is_some_and(|id| id.starts_with(VERIFIER))
     }
 
     /// The task of the session itself.

@@ -136,12 +136,17 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
         turn.ended_at = Some(hook.at);
         reading.entries.push(turn);
     }
+    reading.entries.push(ended(hook));
+}
+
+/// The end of the agent that acted.
+pub(super) fn ended(hook: &Hook<'_>) -> Entry {
     let key = format!("session:ended:{}", hook.observation.name);
     let mut ended = hook.event(Kind::SessionEnded, Phase::Close, key);
     ended.title = Some("Subagent ended".to_owned());
     ended.ended_at = Some(hook.at);
     ended.metadata.insert("completionReason".to_owned(), Value::from("assistant_turn_complete"));
-    reading.entries.push(ended);
+    ended
 }
 
 /// Why it failed, as far as privacy left it: the class of the error, and its first line where that is kept.

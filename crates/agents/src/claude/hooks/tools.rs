@@ -15,6 +15,7 @@ use crate::tools::outcome::{self, Outcome};
 use crate::tools::{self as meaning, Call, Meaning, NAME_CHARS};
 
 use super::results;
+use super::subagents;
 
 pub(super) const EVENTS: &[Event] = &[
     Event {
@@ -165,6 +166,10 @@ fn close(hook: &Hook<'_>, told: &Told<'_>, outcome: Outcome, reading: &mut Readi
     let more = results::of(hook, told, &mut entry);
     reading.entries.push(entry);
     reading.entries.extend(more);
+    // Nobody tells of its end: what it answers is the last thing that it does.
+    if hook.is_verifier() && told.tool == "StructuredOutput" && state == CallState::Succeeded {
+        reading.entries.push(subagents::ended(hook));
+    }
 }
 
 fn end(entry: &mut Entry, hook: &Hook<'_>, outcome: Outcome, importance: Option<Importance>) {

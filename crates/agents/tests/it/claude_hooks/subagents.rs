@@ -255,3 +255,29 @@ fn transcript_texts(folder: &Path) -> Vec<String> {
     }
     texts
 }
+
+#[test]
+fn an_agent_that_answers_a_hook_is_a_task_that_ends_with_its_answer() {
+    // As Claude Code 2.1.325 tells of it: two hooks of its last call, no start, no end and no type.
+    let told = |event: &str, tool: &str, agent: &str| {
+        hook(&json!({"hook_event_name": event, "session_id": "s-1", "agent_id": agent, "cwd": "/p",
+            "tool_name": tool, "tool_use_id": "toolu_1", "tool_input": {"ok": true}, "tool_response": "done"}))
+    };
+    let ends = |reading: &Reading| {
+        let ended = |entry: &&Entry| entry.subject == Subject::Event(Kind::SessionEnded);
+        reading
+            .entries
+            .iter()
+            .filter(ended)
+            .map(|entry| entry.task.runtime_session.clone())
+            .collect::<Vec<_>>()
+    };
+    let before = told("PreToolUse", "StructuredOutput", "hook-agent-1");
+    let child = task(&before, "sub--hook-agent-1");
+    assert_eq!(child.metadata["agentType"], "verifier");
+    assert_eq!(parent(&before, "sub--hook-agent-1").metadata["parentSession"], "s-1");
+    assert!(ends(&before).is_empty());
+    assert_eq!(ends(&told("PostToolUse", "StructuredOutput", "hook-agent-1")), ["sub--hook-agent-1"]);
+    assert!(ends(&told("PostToolUse", "Read", "hook-agent-1")).is_empty(), "it goes on");
+    assert!(ends(&told("PostToolUse", "StructuredOutput", "a1b2")).is_empty(), "others tell of their end");
+}
