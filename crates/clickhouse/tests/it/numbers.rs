@@ -1,7 +1,5 @@
 //! The questions about many tasks, about what changed and about pictures, asked of both engines.
 
-use std::collections::HashSet;
-
 use agent_tracer_event::{Agent, FactId, Kind, Millis, TaskId};
 use agent_tracer_ledger::view::{Page, Task};
 use agent_tracer_ledger::{
@@ -49,30 +47,17 @@ fn ranked<T: Serialize>(
     evened(every(limit, ask), |item| item[rank].clone())
 }
 
-/// Lists of the files used most. A long history cuts them: of those that are used as often as the last, which ones are
-/// in is not said; and the embedded store ranks only files that are among the most used of some day or month, so that
-/// it may leave out one that was used a little on many days. What it lists must be listed alike.
-fn compare_files(both: &Both, range: &Range, page: u32) {
-    const CUT: usize = 100;
-    fn uses(file: &Value) -> u64 {
-        file["reads"].as_u64().unwrap() + file["changes"].as_u64().unwrap()
+/// A list of the most used that a long history cuts: of those that are used as often as the last, which ones are in is
+/// not said.
+fn without_the_last(both: &Both, answer: Answer<Vec<Value>>) -> Answer<Vec<Value>> {
+    const CUT: usize = 150;
+    let mut items = answer?;
+    if items.len() == CUT && !both.is_asked_whole {
+        let uses = |file: &Value| file["reads"].as_u64().unwrap() + file["changes"].as_u64().unwrap();
+        let last = uses(&items[CUT - 1]);
+        items.retain(|file| uses(file) > last);
     }
-    let ask = |store: &dyn Store| {
-        let files = every(page, |paging| store.files(&Range { paging, ..range.clone() }));
-        evened(files, |file| json!(uses(file)))
-    };
-    let (mut sqlite, mut clickhouse) = (ask(both.sqlite.as_ref()), ask(&both.reader));
-    if !both.is_asked_whole
-        && let (Ok(one), Ok(two)) = (&mut sqlite, &mut clickhouse)
-    {
-        let last = |files: &[Value]| files.get(CUT - 1).and(files.last()).map_or(0, uses);
-        let least = last(one).max(last(two));
-        one.retain(|file| uses(file) > least);
-        two.retain(|file| uses(file) > least);
-        let listed: HashSet<Value> = one.iter().map(|file| file["path"].clone()).collect();
-        two.retain(|file| listed.contains(&file["path"]));
-    }
-    both.compare("files", &format!("{range:?}"), &shown(sqlite), &shown(clickhouse));
+    Ok(items)
 }
 
 /// All items, whatever their order.
@@ -94,7 +79,12 @@ pub(crate) fn ask(both: &Both, now: Millis, tasks: &[Task]) {
         same!(both, "skills", range, |store| ranked(short(2), "count", |paging| store.skills(&of(paging))));
         same!(both, "agents", range, |store| ranked(short(2), "tasks", |paging| store.agents(&of(paging))));
         same!(both, "loops", range, |store| ranked(short(2), "count", |paging| store.loops(&of(paging))));
-        compare_files(both, &range, short(20));
+        same!(both, "files", range, |store| without_the_last(
+            both,
+            evened(every(short(20), |paging| store.files(&of(paging))), |file| json!(
+                file["reads"].as_u64().unwrap() + file["changes"].as_u64().unwrap()
+            ))
+        ));
         for buckets in [1, 60] {
             same!(both, "activity", (&range, buckets), |store| store.activity(&range, buckets));
         }
