@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use agent_tracer_event::Outcome;
 
 use super::file::{self, JournalFile};
-use super::{Done, Job, Known, Shared, hash, record};
+use super::{Done, Job, Known, Settle, Shared, hash, record};
 use crate::observed::{Observed, Receipt, Verdict};
 use crate::sqlite::prepared::Prepared;
 
@@ -24,6 +24,7 @@ pub(super) struct Desk {
     file: JournalFile,
     shared: Arc<Shared>,
     known: Known,
+    settle: Settle,
     ring: Box<dyn Fn() + Send>,
 }
 
@@ -67,9 +68,10 @@ impl Desk {
         file: JournalFile,
         shared: Arc<Shared>,
         known: Known,
+        settle: Settle,
         ring: Box<dyn Fn() + Send>,
     ) -> Self {
-        Self { file, shared, known, ring }
+        Self { file, shared, known, settle, ring }
     }
 
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
@@ -159,7 +161,8 @@ impl Desk {
     }
 
     fn use_anew(&mut self, leave_nothing: bool, done: Option<SyncSender<()>>) {
-        if self.shared.waiting() == 0 {
+        // Who cannot be sure of the store leaves the records where they are, and writes behind them.
+        if self.shared.waiting() == 0 && (self.settle)().is_ok() {
             self.begin_anew(leave_nothing);
         }
         if let Some(done) = done {
@@ -185,6 +188,7 @@ impl Desk {
 
 #[cfg(test)]
 mod tests {
+    use std::io::ErrorKind;
     use std::path::Path;
     use std::sync::Mutex;
     use std::sync::mpsc::{Sender, channel, sync_channel};
@@ -206,7 +210,7 @@ mod tests {
             noted.lock().unwrap().push(names.iter().map(|name| (*name).to_owned()).collect());
             names.iter().map(|name| known.contains(name)).collect()
         };
-        (Desk::new(file, shared, Box::new(ask), Box::new(|| {})), asked)
+        (Desk::new(file, shared, Box::new(ask), Box::new(|| Ok(())), Box::new(|| {})), asked)
     }
 
     fn take(names: &[&str], tell: &Sender<Answer>) -> Job {
@@ -241,6 +245,19 @@ mod tests {
         assert_eq!(*asked.lock().unwrap(), [["one", "two", "folded", "three"]], "asked once for all");
         let waiting = ["one", "two", "three"].map(hash).into_iter().collect::<HashSet<u128>>();
         assert_eq!(*shared.names(), waiting);
+    }
+
+    #[test]
+    fn nothing_is_written_over_that_the_store_may_lose() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut desk, _) = desk(&folder.path().join("journal"), &[]);
+        let numbers = [Err(ErrorKind::Other.into()), Ok(())].map(|settled: io::Result<()>| {
+            let mut settled = Some(settled);
+            desk.settle = Box::new(move || settled.take().unwrap());
+            desk.use_anew(false, None);
+            desk.file.number
+        });
+        assert_eq!(numbers[0] + 1, numbers[1]);
     }
 
     #[test]

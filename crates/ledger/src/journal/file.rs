@@ -20,6 +20,10 @@ const MAGIC: &[u8; 8] = b"AgTrJrn1";
 /// The head: the magic, the number of the use, a checksum of both.
 pub(super) const HEAD: u64 = 24;
 
+/// The file is made longer by so much at a time. A write over bytes that are there changes nothing else that the disk
+/// would have to be waited for.
+const STEP: usize = 1 << 20;
+
 /// Bytes that are read at once, if no record is longer.
 const READ: usize = 4 << 20;
 
@@ -55,6 +59,8 @@ pub(super) struct JournalFile {
     pub(super) number: u64,
     /// Where the next record comes.
     pub(super) end: u64,
+    /// How long the file is.
+    length: u64,
 }
 
 impl JournalFile {
@@ -63,7 +69,8 @@ impl JournalFile {
     pub(super) fn open(path: &Path, folded: Place) -> io::Result<Self> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
-        let mut journal = Self { file, number: folded.number, end: HEAD };
+        let length = file.metadata()?.len();
+        let mut journal = Self { file, number: folded.number, end: HEAD, length };
         let mut head = [0; HEAD as usize];
         let number = match journal.file.read_exact_at(&mut head, 0) {
             Ok(()) => number_of(&head),
@@ -106,14 +113,33 @@ impl JournalFile {
 
     /// Writes records behind the others. They are on disk when this returns; if it fails, nothing of them counts.
     pub(super) fn append(&mut self, records: &[u8]) -> io::Result<()> {
+        let end = self.end + records.len() as u64;
+        self.make_longer(end);
         let written = self.file.write_all_at(records, self.end).and_then(|()| self.file.sync_data());
         if let Err(error) = written {
             // Whoever brought it is told that it was not taken; it must not be found after a crash.
             self.file.set_len(self.end).ok();
+            self.length = self.end;
             return Err(error);
         }
-        self.end += records.len() as u64;
+        self.end = end;
+        self.length = self.length.max(end);
         Ok(())
+    }
+
+    /// Makes room for records up to this place and for some that come behind them.
+    fn make_longer(&mut self, until: u64) {
+        if until <= self.length {
+            return;
+        }
+        let more = vec![0; STEP];
+        // Where there is no room for more, there may still be room for these records.
+        if self.file.write_all_at(&more, until).is_ok() {
+            self.length = until + STEP as u64;
+        } else {
+            self.file.set_len(self.end).ok();
+            self.length = self.end;
+        }
     }
 
     /// Uses the file anew. Everything in it must be folded.
@@ -126,6 +152,7 @@ impl JournalFile {
     /// Uses the file anew and leaves nothing behind of what it held.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
+        self.length = HEAD;
         self.begin_anew()
     }
 
@@ -138,7 +165,7 @@ impl JournalFile {
 
     /// Another handle, to read beside whoever writes.
     pub(super) fn reader(&self) -> io::Result<Self> {
-        Ok(Self { file: self.file.try_clone()?, number: self.number, end: self.end })
+        Ok(Self { file: self.file.try_clone()?, number: self.number, end: self.end, length: self.length })
     }
 
     /// Reads some records from this place on, up to another: at most so many, and not much more than four megabytes.
@@ -264,6 +291,25 @@ mod tests {
             again.clear().unwrap();
             std::fs::remove_file(&path).unwrap();
         }
+    }
+
+    #[test]
+    fn the_file_grows_in_steps_and_what_lies_behind_the_records_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let mut journal = JournalFile::open(&path, Place::default()).unwrap();
+        let length = || std::fs::metadata(&path).unwrap().len();
+        journal.append(&records(&journal, &["one"])).unwrap();
+        let grown = length();
+        assert_eq!(grown, journal.end + STEP as u64);
+        journal.append(&records(&journal, &["two"])).unwrap();
+        assert_eq!(length(), grown, "there was room");
+        let (number, end) = (journal.number, journal.end);
+        drop(journal);
+        let mut again = JournalFile::open(&path, Place { number, offset: HEAD }).unwrap();
+        assert_eq!((again.end, names(&again, HEAD)), (end, vec!["one".to_owned(), "two".to_owned()]));
+        again.append(&records(&again, &["three"])).unwrap();
+        assert_eq!((names(&again, end), length()), (vec!["three".to_owned()], grown));
     }
 
     #[test]

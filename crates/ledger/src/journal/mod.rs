@@ -3,7 +3,9 @@
 //! Folding an event into everything that is known takes longer than writing it down, and a writer that is at it, or at
 //! a long import, would make an agent wait for its hook. So whatever comes meanwhile goes into the journal: one thread
 //! gathers it, writes it and waits for the disk once for all of it. Then it is acknowledged. The writer folds it from
-//! there like everything else, and notes how far it came in the same transaction.
+//! there like everything else, and notes how far it came in the same transaction. It does not wait for the disk with
+//! that, because what the disk loses is folded again from here: so the journal waits for the store before it writes over
+//! anything.
 
 mod desk;
 mod file;
@@ -47,15 +49,12 @@ const LATELY: Duration = Duration::from_millis(50);
 /// What waits is folded when it has waited for this long,
 const OLD: Duration = Duration::from_millis(8);
 
-/// or is this much: one transaction for many costs little more than one for few.
-const MANY_BYTES: u64 = 1 << 20;
-
-/// More than this is not caught up with while more of it comes: a burst, of which nobody can ask yet anyway. The writer
-/// then leaves the processors to those who post,
-const BURST_BYTES: u64 = 2 << 20;
+/// or is this much: one transaction for many costs little more than one for few. While more of it comes, this is a burst:
+/// the writer then leaves the processors to those who post, because each of them waits for an answer,
+const BURST_BYTES: u64 = 64 << 10;
 
 /// and rests this many times as long as it folds,
-const RESTS: u32 = 3;
+const RESTS: u32 = 8;
 
 /// until so much waits that it must be folded as fast as it can be.
 const PRESSING: u64 = MOST_WAITING / 2;
@@ -65,6 +64,9 @@ pub(crate) type Done = Box<dyn FnOnce(io::Result<Receipt>) + Send>;
 
 /// Which of these observations were folded before, by their names.
 pub(crate) type Known = Box<dyn FnMut(&[&str]) -> Vec<bool> + Send>;
+
+/// Waits until everything that was folded is on disk in the store as well.
+pub(crate) type Settle = Box<dyn FnMut() -> io::Result<()> + Send>;
 
 enum Job {
     Take(Prepared, Done),
@@ -140,7 +142,7 @@ impl Shared {
 fn patience(waiting: u64, waited: Duration, rest: Duration, comes_more: bool) -> Duration {
     match waiting {
         BURST_BYTES..PRESSING if comes_more => rest.saturating_sub(waited).min(LATELY),
-        MANY_BYTES.. => Duration::ZERO,
+        BURST_BYTES.. => Duration::ZERO,
         _ => OLD.saturating_sub(waited),
     }
 }
@@ -173,13 +175,16 @@ pub(crate) struct Waiting {
 pub(crate) struct Promise(Place);
 
 impl Journal {
-    /// Opens the journal in this file; `ring` is called when something waits to be folded.
+    /// Opens the journal in this file; `ring` is called when something waits to be folded, `settle` before anything that
+    /// was folded is written over.
     pub(crate) fn open(
         path: &Path,
         folded: Place,
         known: Known,
+        mut settle: Settle,
         ring: impl Fn() + Send + 'static,
     ) -> io::Result<(Self, Waiting)> {
+        settle()?;
         let file = JournalFile::open(path, folded)?;
         let reader = file.reader()?;
         let from = if file.number == folded.number { folded.offset.max(file::HEAD) } else { file::HEAD };
@@ -194,7 +199,7 @@ impl Journal {
             shared.names().extend(part.prepared.batch.observed.iter().map(|observed| hash(&observed.name)));
         }
         let (jobs, waiting) = sync_channel(QUEUE);
-        let desk = Desk::new(file, Arc::clone(&shared), known, Box::new(ring));
+        let desk = Desk::new(file, Arc::clone(&shared), known, settle, Box::new(ring));
         let thread = std::thread::Builder::new()
             .name("ledger-journal".to_owned())
             .spawn(move || desk.run(&waiting))?;
@@ -342,7 +347,7 @@ mod tests {
         assert_eq!(patience(1, zero, zero, true), OLD);
         assert_eq!(patience(1, one, zero, false), OLD - one);
         assert_eq!(patience(1, OLD * 2, zero, true), zero);
-        assert_eq!(patience(MANY_BYTES, zero, zero, true), zero);
+        assert_eq!(patience(BURST_BYTES, zero, zero, true), zero);
     }
 
     #[test]
@@ -357,6 +362,6 @@ mod tests {
         assert_eq!(patience(BURST_BYTES, ten, ten, true), zero, "it has rested");
         assert_eq!(patience(BURST_BYTES, zero, ten, false), zero, "nobody posts any more");
         assert_eq!(patience(PRESSING, zero, ten, true), zero);
-        assert_eq!(patience(BURST_BYTES - 1, zero, ten, true), zero);
+        assert_eq!(patience(BURST_BYTES - 1, zero, ten, true), OLD, "this is none");
     }
 }

@@ -3,13 +3,16 @@
 //! Somebody has to copy the pages of the log and wait for the disk twice. On the writer's thread that would be a commit
 //! that takes a hundred times as long as the others, for whoever happens to wait for it.
 
-use std::path::Path;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::OpenError;
+use crate::journal::Settle;
 
 /// The thread that moves the log, and the way to wake it. It ends when this is dropped.
 pub(super) struct Checkpointer {
@@ -55,6 +58,15 @@ fn work(conn: &Connection, woken: &Receiver<()>) {
         // What could not be moved now stays in the log, where it is as safe and as readable.
         conn.pragma_update(None, "wal_checkpoint", "PASSIVE").ok();
     }
+}
+
+/// Waits until everything that was committed is on disk: what is not in this log any more is in the file.
+pub(super) fn settler(log: PathBuf) -> Settle {
+    Box::new(move || match File::open(&log) {
+        Ok(log) => log.sync_data(),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    })
 }
 
 #[cfg(test)]

@@ -189,6 +189,7 @@ impl Ledger {
             posted::folded(&conn)?,
             // Who cannot be asked has not seen it: folding it decides.
             Box::new(move |names| asked.known(names).unwrap_or_default()),
+            checkpoint::settler(beside("-wal")),
             // A writer whose queue is full looks into the journal before it rests.
             move || drop(bell.try_send(Job::Posted)),
         )
@@ -210,6 +211,7 @@ impl Ledger {
             unanswered: Arc::clone(&unanswered),
             follower: read::Follower::default(),
             commits: 0,
+            waits_for_disk: true,
             checkpointer: checkpoint::Checkpointer::start(path)?,
             moved: 0,
         };

@@ -59,7 +59,7 @@ impl Writer {
             prepared.batch.observed.iter().map(|observed| observed.name.clone()).collect();
         let place = self.waiting.place(end);
         let count = i64::try_from(names.len()).unwrap_or(i64::MAX);
-        let written = self.change(|apply| {
+        let written = self.change_from_journal(|apply| {
             apply.batch(&mut prepared)?;
             apply.count_meta(way, count)?;
             apply.note_journal(place)
@@ -83,7 +83,7 @@ impl Writer {
             let name = observed.name.clone();
             let mut prepared = Prepared::default();
             prepared.push(observed, ready);
-            let written = self.change(|apply| {
+            let written = self.change_from_journal(|apply| {
                 apply.batch(&mut prepared)?;
                 apply.count_meta(way, 1)?;
                 apply.note_journal(place)
@@ -106,7 +106,7 @@ impl Writer {
         let texts: Vec<Vec<u8>> =
             observed.iter().map(|observed| format!("{observed:?}").into_bytes()).collect();
         self.set_aside(&texts).map_err(|error| AppendError::Store(error.to_string()))?;
-        self.change(|apply| {
+        self.change_from_journal(|apply| {
             for observed in &observed {
                 apply.count(Outcome::Refused, observed, "it could not be folded and was set aside");
             }

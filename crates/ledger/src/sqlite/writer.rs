@@ -100,6 +100,8 @@ pub(super) struct Writer {
     pub(super) follower: super::read::Follower,
     /// Commits since the log was last moved into the file.
     pub(super) commits: u32,
+    /// Whether a commit now waits for the disk.
+    pub(super) waits_for_disk: bool,
     /// Moves the log into the file while others go on to write.
     pub(super) checkpointer: Checkpointer,
     /// Rows that were ever written when it was last woken.
@@ -150,7 +152,7 @@ impl Writer {
                 None | Some(Job::Close) => break,
                 Some(Job::Posted) => {}
                 Some(Job::Run(work)) => {
-                    work(&mut self);
+                    self.asked(work);
                     behind.work_came();
                 }
                 Some(Job::Append(batch, done)) => {
@@ -159,7 +161,7 @@ impl Writer {
                     self.group(group);
                     behind.work_came();
                     match rest {
-                        Some(Job::Run(work)) => work(&mut self),
+                        Some(Job::Run(work)) => self.asked(work),
                         Some(Job::Close) => break,
                         Some(Job::Append(..) | Job::Posted) | None => {}
                     }
@@ -181,6 +183,12 @@ impl Writer {
         self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
     }
 
+    /// Does what somebody asked for, who is told of it only when it is on disk.
+    fn asked(&mut self, work: Box<dyn FnOnce(&mut Self) + Send>) {
+        self.wait_for_disk(true).ok();
+        work(self);
+    }
+
     fn follow_behind(&mut self, behind: &mut Behind) {
         // A search that cannot be written now is tried again after the next commit.
         let has_more = self.follow(behind.part).unwrap_or(false);
@@ -192,6 +200,8 @@ impl Writer {
 
     /// Lets search take a part of what it does not know yet. Tells whether there is more.
     fn follow(&mut self, part: usize) -> Result<bool, AppendError> {
+        // What the disk loses of it is taken again.
+        self.wait_for_disk(false)?;
         let Self { conn, follower, unanswered, waiting, .. } = self;
         let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let is_awaited = || unanswered.load(Ordering::SeqCst) > 0 || waiting.is_behind();
@@ -252,6 +262,33 @@ impl Writer {
 
     /// Does something in one transaction, folds what it touched, commits, and tells the listeners.
     pub(super) fn change<T>(
+        &mut self,
+        work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, AppendError> {
+        self.wait_for_disk(true)?;
+        self.change_soon(work)
+    }
+
+    /// Says whether commits from now on wait for the disk, and for all that was committed before them. One that does not
+    /// may be lost with the power, together with all that came after it, but never in part.
+    fn wait_for_disk(&mut self, waits: bool) -> rusqlite::Result<()> {
+        if self.waits_for_disk != waits {
+            self.conn.pragma_update(None, "synchronous", if waits { "FULL" } else { "NORMAL" })?;
+            self.waits_for_disk = waits;
+        }
+        Ok(())
+    }
+
+    /// The same for what is on disk in the journal: it is folded from there again if this commit is lost.
+    pub(super) fn change_from_journal<T>(
+        &mut self,
+        work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, AppendError> {
+        self.wait_for_disk(false)?;
+        self.change_soon(work)
+    }
+
+    fn change_soon<T>(
         &mut self,
         work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, AppendError> {
