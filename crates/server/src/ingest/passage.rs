@@ -6,12 +6,14 @@
 
 use agent_tracer_event::Kind;
 use agent_tracer_privacy::{self as privacy, Level, Source};
+use serde::Serializer;
+use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
 
 use crate::doors::Privacy;
 
 /// What may be written of a record.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Passed {
     /// What a person reads.
     pub(super) title: Option<String>,
@@ -51,6 +53,9 @@ const OWN: [&str; 8] = [
     "posted_files",
 ];
 
+/// Where metadata of these names is laid.
+const INNER: &str = "posted_inner";
+
 /// Names of metadata that the pass knows under another spelling.
 const SPELLINGS: &[(&str, &str)] =
     &[("toolInput", "tool_input"), ("lastAssistantMessage", "last_assistant_message")];
@@ -80,40 +85,7 @@ pub(super) fn pass(posted: Posted, kind: Kind, rules: &Privacy) -> Result<Passed
         _ => "PostToolUse",
     };
     let body_name = body_name(kind, level);
-    let mut layout = Map::with_capacity(OWN.len() + posted.metadata.len() + 2);
-    layout.insert("hook_event_name".to_owned(), Value::from(event));
-    // Without a type the last message would count as a compaction's summary.
-    layout.insert("agent_type".to_owned(), Value::from("main"));
-    layout.insert("tool_name".to_owned(), Value::from(posted.tool_name.unwrap_or_default()));
-    if let Some(input) = posted.tool_input {
-        layout.insert("tool_input".to_owned(), input);
-    }
-    if let Some(cwd) = posted.cwd {
-        layout.insert("cwd".to_owned(), Value::from(cwd));
-    }
-    if let Some(title) = posted.title {
-        layout.insert("title".to_owned(), Value::from(title));
-    }
-    layout.insert("posted_files".to_owned(), Value::from(posted.file_paths));
-    let mut inner = Map::new();
-    for (name, value) in posted.metadata {
-        let spelled =
-            SPELLINGS.iter().find(|(ours, _)| *ours == name).map_or(name.as_str(), |(_, theirs)| *theirs);
-        let collides = OWN.contains(&spelled) || Some(spelled) == body_name;
-        // Members of our own names are kept apart, where they mean what they always mean.
-        if collides {
-            inner.insert(name, value)
-        } else {
-            layout.insert(spelled.to_owned(), value)
-        };
-    }
-    if let (Some(name), Some(body)) = (body_name, posted.body) {
-        layout.insert(name.to_owned(), Value::from(body));
-    }
-    if !inner.is_empty() {
-        layout.insert("posted_inner".to_owned(), Value::Object(inner));
-    }
-    let payload = serde_json::to_vec(&Value::Object(layout)).map_err(|error| error.to_string())?;
+    let payload = lay_out(posted, event, body_name).map_err(|error| error.to_string())?;
     let mut kept = Vec::new();
     let reduction =
         privacy::reduce(&payload, Source::ClaudeHook, &rules.config, &mut || rules.hash_key, &mut kept);
@@ -123,36 +95,86 @@ pub(super) fn pass(posted: Posted, kind: Kind, rules: &Privacy) -> Result<Passed
     let directories = [&reduction.cwd, &reduction.project_dir];
     let excluded =
         directories.into_iter().flatten().any(|path| rules.config.excludes(path, rules.home_dir.as_deref()));
-    let mut members: Map<String, Value> = serde_json::from_slice(&kept).map_err(|error| error.to_string())?;
-    let text = |value: Option<Value>| match value {
-        Some(Value::String(text)) if !text.is_empty() => Some(text),
+    let members: Map<String, Value> = serde_json::from_slice(&kept).map_err(|error| error.to_string())?;
+    Ok(pick_up(members, body_name, excluded))
+}
+
+/// Writes a record as a hook's payload. It is written at once and not first put together: every post comes through here.
+fn lay_out(posted: Posted, event: &str, body_name: Option<&str>) -> serde_json::Result<Vec<u8>> {
+    let mut payload = Vec::with_capacity(2 * 1024);
+    let mut writer = serde_json::Serializer::new(&mut payload);
+    let mut layout = writer.serialize_map(None)?;
+    layout.serialize_entry("hook_event_name", event)?;
+    // Without a type the last message would count as a compaction's summary.
+    layout.serialize_entry("agent_type", "main")?;
+    layout.serialize_entry("tool_name", &posted.tool_name.unwrap_or_default())?;
+    if let Some(input) = &posted.tool_input {
+        layout.serialize_entry("tool_input", input)?;
+    }
+    if let Some(cwd) = &posted.cwd {
+        layout.serialize_entry("cwd", cwd)?;
+    }
+    if let Some(title) = &posted.title {
+        layout.serialize_entry("title", title)?;
+    }
+    layout.serialize_entry("posted_files", &posted.file_paths)?;
+    let mut inner = Map::new();
+    for (name, value) in &posted.metadata {
+        let spelled =
+            SPELLINGS.iter().find(|(ours, _)| ours == name).map_or(name.as_str(), |(_, theirs)| *theirs);
+        // Members of our own names are kept apart, where they mean what they always mean.
+        if OWN.contains(&spelled) || Some(spelled) == body_name {
+            inner.insert(name.clone(), value.clone());
+        } else if spelled == name || !posted.metadata.contains_key(spelled) {
+            // Who says it in both spellings is taken at the pass's own.
+            layout.serialize_entry(spelled, value)?;
+        }
+    }
+    if let (Some(name), Some(body)) = (body_name, &posted.body) {
+        layout.serialize_entry(name, body)?;
+    }
+    if !inner.is_empty() {
+        layout.serialize_entry(INNER, &inner)?;
+    }
+    layout.end()?;
+    Ok(payload)
+}
+
+/// Takes apart what came back.
+fn pick_up(members: Map<String, Value>, body_name: Option<&str>, excluded: bool) -> Passed {
+    let text = |value: Value| match value {
+        Value::String(text) if !text.is_empty() => Some(text),
         _ => None,
     };
-    let title = text(members.remove("title"));
-    let said = body_name.and_then(|name| members.remove(name));
-    let tool_input = members.remove("tool_input");
-    let file_paths = match members.remove("posted_files") {
-        Some(Value::Array(paths)) => paths.into_iter().filter_map(|path| text(Some(path))).collect(),
-        _ => Vec::new(),
-    };
-    let inner = members.remove("posted_inner");
-    let cwd = members.remove("cwd");
-    for name in OWN {
-        members.remove(name);
-    }
-    for (ours, theirs) in SPELLINGS {
-        if let Some(value) = members.remove(*theirs) {
-            members.insert((*ours).to_owned(), value);
+    let mut passed = Passed { metadata: Map::with_capacity(members.len()), excluded, ..Passed::default() };
+    let (mut inner, mut cwd) = (None, None);
+    for (name, value) in members {
+        match name.as_str() {
+            "title" => passed.title = text(value),
+            "tool_input" => passed.tool_input = Some(value),
+            "posted_files" => {
+                if let Value::Array(paths) = value {
+                    passed.file_paths = paths.into_iter().filter_map(text).collect();
+                }
+            }
+            "cwd" => cwd = Some(value).filter(Value::is_string),
+            INNER => inner = Some(value),
+            own if Some(own) == body_name => match value {
+                Value::Object(length) => drop(passed.metadata.insert("body".to_owned(), length.into())),
+                said => passed.body = text(said),
+            },
+            own if OWN.contains(&own) => {}
+            theirs => {
+                let ours = SPELLINGS.iter().find(|(_, known)| *known == theirs).map(|(ours, _)| *ours);
+                passed.metadata.insert(ours.map_or(name, str::to_owned), value);
+            }
         }
     }
     if let Some(Value::Object(inner)) = inner {
-        members.extend(inner);
+        passed.metadata.extend(inner);
     }
-    if let Some(Value::String(cwd)) = cwd {
-        members.insert("cwd".to_owned(), Value::from(cwd));
+    if let Some(cwd) = cwd {
+        passed.metadata.insert("cwd".to_owned(), cwd);
     }
-    if let Some(Value::Object(length)) = &said {
-        members.insert("body".to_owned(), Value::Object(length.clone()));
-    }
-    Ok(Passed { title, body: text(said), file_paths, tool_input, metadata: members, excluded })
+    passed
 }
