@@ -92,6 +92,11 @@ fn it_says_where_to_look_answers_and_ends_when_asked() {
     assert_eq!(world.mode("home/.local/share/agent-tracer/token"), 0o600);
 }
 
+/// Makes a store one of schema 6.
+const OLDER: &str = "DROP TRIGGER task_counts_on; DROP TRIGGER task_leaves; DROP TRIGGER task_goes; \
+    DROP TRIGGER task_arrives; DROP TRIGGER task_comes; DROP TABLE task_count; \
+    ALTER TABLE rollup DROP COLUMN calls; ALTER TABLE sealed_rollup DROP COLUMN calls; PRAGMA user_version = 6";
+
 #[test]
 fn a_store_of_an_older_version_is_brought_up_to_date_and_it_says_how_far_it_is() {
     let world = World::without_hook();
@@ -99,11 +104,11 @@ fn a_store_of_an_older_version_is_brought_up_to_date_and_it_says_how_far_it_is()
     let path = world.path("home/.local/share/agent-tracer/ledger.db");
     let store = rusqlite::Connection::open(&path).expect("the store");
     let schema: i32 = store.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a schema");
-    store.execute_batch("DROP INDEX fact_brief; PRAGMA user_version = 5").expect("an older store");
+    store.execute_batch(OLDER).expect("an older store");
     drop(store);
     let said = Server::start(&world).end(Signal::SIGTERM);
-    assert!(said.contains(&format!("store: from schema 5 to {schema}: ")), "{said}");
-    assert_eq!(world.mode("home/.local/share/agent-tracer/ledger.db.schema-5.backup"), 0o600);
+    assert!(said.contains(&format!("store: from schema 6 to {schema}: ")), "{said}");
+    assert_eq!(world.mode("home/.local/share/agent-tracer/ledger.db.schema-6.backup"), 0o600);
     let again = Server::start(&world).end(Signal::SIGTERM);
     assert!(!again.contains("from schema"), "{again}");
 }

@@ -64,6 +64,8 @@ impl From<SumLine> for Summed {
             reasoning: line.reasoning,
             cost: line.cost,
             unpriced: line.unpriced,
+            // Here calls are counted by tool.
+            calls: 0,
         };
         Self { key: line.key, name: line.name, at: line.at, sums }
     }

@@ -34,6 +34,8 @@ pub struct Sums {
     pub cost: i64,
     /// Responses without a price.
     pub unpriced: i64,
+    /// Calls among all rows, where a sum is of all rows.
+    pub calls: i64,
 }
 
 impl Sums {
@@ -51,6 +53,7 @@ impl Sums {
             (&mut self.reasoning, other.reasoning),
             (&mut self.cost, other.cost),
             (&mut self.unpriced, other.unpriced),
+            (&mut self.calls, other.calls),
         ] {
             *sum = sum.saturating_add(part.saturating_mul(sign));
         }

@@ -25,7 +25,7 @@ pub const SEPARATOR: char = '\u{1f}';
 /// What a sum is told apart by. The numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dim {
-    /// Everything: rows, time in tools, time of waiting, tokens. No key.
+    /// Everything: rows, calls among them, time in tools, time of waiting, tokens. No key.
     Activity = 0,
     /// Calls by tool.
     Tool = 1,
@@ -98,6 +98,8 @@ pub struct Measures {
     pub responses: i64,
     /// Responses without a price.
     pub unpriced: i64,
+    /// Calls among all rows; of [`Dim::Activity`] only.
+    pub calls: i64,
 }
 
 macro_rules! measures {
@@ -134,7 +136,8 @@ measures!(
     reasoning,
     cost,
     responses,
-    unpriced
+    unpriced,
+    calls
 );
 
 /// What the sums of a task are filed under.
@@ -426,7 +429,8 @@ impl Tally {
         };
         let call_ms = if is_call && row.list != List::Question { row.duration.unwrap_or(0) } else { 0 };
         let spent = self.spent(row, pricer);
-        let all = Measures { n: 1, failures: failed, ms: call_ms, wait_ms, ..spent };
+        let calls = i64::from(is_call);
+        let all = Measures { n: 1, failures: failed, ms: call_ms, wait_ms, calls, ..spent };
         self.roll(Dim::Activity, row.occurred, filing, "", all.times(sign));
         let task = self.tasks.entry(filing.task).or_default();
         task.events += sign;

@@ -28,16 +28,17 @@ impl Apply<'_> {
     pub(super) fn add_rollups(&mut self, table: &str, tally: &Tally) -> rusqlite::Result<()> {
         let mut add = self.conn.prepare_cached(&format!(
             "INSERT INTO {table} (dim, level, at, project, actor, key, n, failures, ms, wait_ms, input, output, \
-             cache_read, cache_write, reasoning, cost, unpriced) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
+             cache_read, cache_write, reasoning, cost, unpriced, calls) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) \
              ON CONFLICT DO UPDATE SET n = n + ?7, failures = failures + ?8, ms = ms + ?9, wait_ms = wait_ms + ?10, \
              input = input + ?11, output = output + ?12, cache_read = cache_read + ?13, \
-             cache_write = cache_write + ?14, reasoning = reasoning + ?15, cost = cost + ?16, unpriced = unpriced + ?17",
+             cache_write = cache_write + ?14, reasoning = reasoning + ?15, cost = cost + ?16, unpriced = unpriced + ?17, \
+             calls = calls + ?18",
         ))?;
         let mut sweep = self.conn.prepare_cached(&format!(
             "DELETE FROM {table} WHERE dim = ?1 AND level = ?2 AND at = ?3 AND project = ?4 AND actor = ?5 AND key = ?6 \
              AND n = 0 AND failures = 0 AND ms = 0 AND wait_ms = 0 AND input = 0 AND output = 0 AND cache_read = 0 \
-             AND cache_write = 0 AND reasoning = 0 AND cost = 0 AND unpriced = 0",
+             AND cache_write = 0 AND reasoning = 0 AND cost = 0 AND unpriced = 0 AND calls = 0",
         ))?;
         let mut rolled = Vec::new();
         for (place, sum) in tally.rolled().into_iter().filter(|(_, sum)| !sum.is_zero()) {
@@ -65,7 +66,8 @@ impl Apply<'_> {
                 sum.cache_write,
                 sum.reasoning,
                 sum.cost,
-                sum.unpriced
+                sum.unpriced,
+                sum.calls
             ])?;
             if sum.n <= 0 {
                 sweep.execute(params![dim, level, at, project, actor, key])?;

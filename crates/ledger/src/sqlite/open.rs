@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::upgrade::{self, Watch};
 
 /// The version of the schema.
-pub(crate) const SCHEMA: i32 = 6;
+pub(crate) const SCHEMA: i32 = 7;
 
 /// Marks the file as ours: the letters `AgTr`.
 const APPLICATION: i32 = 0x4167_5472;
@@ -17,7 +17,7 @@ const APPLICATION: i32 = 0x4167_5472;
 /// Files up to this size are checked whole when they are opened.
 const CHECKED_BYTES: u64 = 64 << 20;
 
-const CREATE: &str = include_str!("schema.sql");
+const CREATE: &str = concat!(include_str!("schema.sql"), include_str!("task_count.sql"));
 
 /// Why a store cannot be opened.
 #[derive(Debug)]

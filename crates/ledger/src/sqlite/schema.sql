@@ -309,6 +309,7 @@ CREATE TABLE rollup (
   reasoning INTEGER NOT NULL,
   cost      INTEGER NOT NULL,
   unpriced  INTEGER NOT NULL,
+  calls     INTEGER NOT NULL DEFAULT 0,  -- of dimension 0: how many of the rows are calls
   -- By time first: what one event counts into stands on a few pages, whatever it is told apart by.
   PRIMARY KEY (level, at, dim, project, actor, key)
 ) WITHOUT ROWID;
@@ -333,7 +334,7 @@ CREATE TABLE sealed_rollup (
   dim INTEGER NOT NULL, level INTEGER NOT NULL, at INTEGER NOT NULL, project INTEGER NOT NULL, actor INTEGER NOT NULL,
   key INTEGER NOT NULL, n INTEGER NOT NULL, failures INTEGER NOT NULL, ms INTEGER NOT NULL, wait_ms INTEGER NOT NULL,
   input INTEGER NOT NULL, output INTEGER NOT NULL, cache_read INTEGER NOT NULL, cache_write INTEGER NOT NULL,
-  reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL,
+  reasoning INTEGER NOT NULL, cost INTEGER NOT NULL, unpriced INTEGER NOT NULL, calls INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (dim, level, at, project, actor, key)
 ) WITHOUT ROWID;
 CREATE TABLE sealed_latency (

@@ -70,6 +70,23 @@ const MIGRATIONS: &[&str] = &[
     "CREATE INDEX fact_brief ON fact (id, task, kind, occurred, state, duration);
      DROP INDEX rollup_top;
      CREATE INDEX rollup_top ON rollup (level, at, project, n + failures, n, failures) WHERE dim = 7;",
+    // 7: how many tasks of each type of agent there were, and how many of all rows are calls, is kept and not counted.
+    concat!(
+        "ALTER TABLE rollup ADD COLUMN calls INTEGER NOT NULL DEFAULT 0;
+     UPDATE rollup SET calls = ifnull((SELECT sum(tool.n) FROM rollup tool WHERE tool.level = rollup.level
+       AND tool.at = rollup.at AND tool.dim = 1 AND tool.project = rollup.project AND tool.actor = rollup.actor), 0)
+       WHERE dim = 0;
+     ALTER TABLE sealed_rollup ADD COLUMN calls INTEGER NOT NULL DEFAULT 0;
+     UPDATE sealed_rollup SET calls = ifnull((SELECT sum(tool.n) FROM sealed_rollup tool
+       WHERE tool.dim = 1 AND tool.level = sealed_rollup.level AND tool.at = sealed_rollup.at
+       AND tool.project = sealed_rollup.project AND tool.actor = sealed_rollup.actor), 0) WHERE dim = 0;
+",
+        include_str!("task_count.sql"),
+        "INSERT INTO task_count
+       SELECT bits.n, last >> bits.n, iif(whose.n, project, -1), agent, agent_type, count(*), sum(max(last - started, 0))
+       FROM task, (SELECT 26 AS n UNION SELECT 31) AS bits, (SELECT 0 AS n UNION SELECT 1) AS whose WHERE events > 0
+       GROUP BY 1, 2, 3, 4, 5;"
+    ),
 ];
 
 /// Pages that are copied between two words about it: 64 MB.
@@ -258,7 +275,7 @@ mod tests {
                 "SELECT t.name, c.name || ' ' || c.type || ' ' || c.pk FROM sqlite_schema t \
                  JOIN pragma_table_info(t.name) c WHERE t.type = 'table' \
                  UNION SELECT tbl_name, name || ' ' || ifnull(replace(replace(sql, char(10), ''), ' ', ''), '') \
-                 FROM sqlite_schema WHERE type = 'index' ORDER BY 1, 2",
+                 FROM sqlite_schema WHERE type IN ('index', 'trigger') ORDER BY 1, 2",
             )
             .unwrap();
         find.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
@@ -273,6 +290,9 @@ mod tests {
         for column in ["active_ms", "files_read", "files_changed", "permissions", "compactions"] {
             conn.execute_batch(&format!("ALTER TABLE sealed_task DROP COLUMN {column}")).unwrap();
         }
+        for trigger in ["task_counts_on", "task_leaves", "task_goes", "task_arrives", "task_comes"] {
+            conn.execute_batch(&format!("DROP TRIGGER {trigger}")).unwrap();
+        }
         conn.execute_batch(
             "DROP INDEX task_long;
              DROP INDEX fact_rule;
@@ -283,6 +303,13 @@ mod tests {
                reasoning, cost, unpriced, PRIMARY KEY (dim, level, at, project, actor, key)
              ) WITHOUT ROWID;
              INSERT INTO first VALUES (7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+             INSERT INTO first SELECT column1, 1, 2, 3, 4, column2, column3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+               FROM (VALUES (0, 0, 40), (1, 8, 5), (1, 9, 6));
+             ALTER TABLE sealed_rollup DROP COLUMN calls;
+             INSERT INTO sealed_rollup SELECT * FROM first WHERE dim < 2;
+             DROP TABLE task_count;
+             INSERT INTO task (uid, agent, session, told, project, agent_type, started, last, events)
+               VALUES ('task', 1, '', x'', 3, 5, 1, 1 + (1 << 31), 2), ('none', 1, '', x'', 3, 5, 1, 9, 0);
              DROP TABLE rollup;
              ALTER TABLE first RENAME TO rollup;
              CREATE INDEX rollup_top ON rollup (level, at, project, n + failures, n) WHERE dim = 7;",
@@ -307,6 +334,16 @@ mod tests {
             .query_row(sum, [], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?]))
             .unwrap();
         assert_eq!(kept, [7, 2, 5, 6, 16]);
+        for table in ["rollup", "sealed_rollup"] {
+            let calls = format!("SELECT calls FROM {table} WHERE dim = 0");
+            assert_eq!(conn.query_row(&calls, [], |row| row.get::<_, i64>(0)).unwrap(), 11, "{table}");
+        }
+        let counted = "SELECT group_concat(concat_ws('/', bits, at, project, agent, agent_type, n, run_ms), ' ') \
+             FROM (SELECT * FROM task_count ORDER BY bits, project)";
+        assert_eq!(
+            conn.query_row(counted, [], |row| row.get::<_, String>(0)).unwrap(),
+            "26/32/-1/1/5/1/2147483648 26/32/3/1/5/1/2147483648 31/1/-1/1/5/1/2147483648 31/1/3/1/5/1/2147483648"
+        );
         look(&path).unwrap();
         assert!(backup_path(&path, 1).exists());
     }

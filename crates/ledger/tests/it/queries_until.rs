@@ -2,7 +2,7 @@
 
 use agent_tracer_event::{Agent, Channel, Entry, Evidence, Kind, Millis, Phase, Reading, Subject, TaskKey};
 use agent_tracer_ledger::view::Task;
-use agent_tracer_ledger::{Observed, TaskFilter, Verdict};
+use agent_tracer_ledger::{Observed, Range, Store, TaskFilter, UsageBy, Utc, Verdict};
 use serde_json::json;
 
 use crate::queries::{every, every_of};
@@ -61,6 +61,28 @@ fn tasks_that_began_before_a_moment_are_found_however_long_they_went_on() {
             };
             let expected: Vec<&Task> = all.iter().filter(is_wanted).collect();
             assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{filter:?}");
+            let since = (until > 0).then(|| Millis(until - 40 * DAY_MS));
+            let range = Range { since, until: filter.until, project: filter.project, ..Range::default() };
+            ask_of_range(store.as_ref(), &range, &expected);
         }
     }
+}
+
+/// Tasks and types of agents in a range, out of those that began before its end.
+fn ask_of_range(store: &dyn Store, range: &Range, begun: &[&Task]) {
+    let is_in = |task: &&&Task| range.since.is_none_or(|since| task.last_event_at >= since);
+    let expected: Vec<&Task> = begun.iter().filter(is_in).copied().collect();
+    let part = |paging| Range { paging, ..range.clone() };
+    let found = every_of(7, &mut |paging| store.usage(&part(paging), UsageBy::Task, &Utc));
+    let ids = |tasks: Vec<&Task>| tasks.into_iter().map(|task| task.id.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        found.into_iter().map(|item| item.key).collect::<Vec<_>>(),
+        ids(expected.clone()),
+        "{range:?}"
+    );
+    let counted: Vec<(u64, u64)> =
+        store.agents(range).unwrap().items.iter().map(|stat| (stat.tasks, stat.run_ms)).collect();
+    let ran = expected.iter().map(|task| u64::try_from(task.last_event_at.0 - task.started_at.0).unwrap());
+    let sums = (expected.len() as u64, ran.sum::<u64>());
+    assert_eq!(counted, if sums.0 > 0 { vec![sums] } else { Vec::new() }, "{range:?}");
 }

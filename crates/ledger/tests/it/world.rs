@@ -138,8 +138,13 @@ const PROJECTIONS: &[(&str, &str)] = &[
     (
         "rollup",
         "SELECT r.dim, r.level, r.at, p.text AS project, a.text AS actor, k.text AS key, r.n, r.failures, r.ms, r.wait_ms, \
-         r.input, r.output, r.cache_read, r.cache_write, r.reasoning, r.cost, r.unpriced FROM rollup r \
+         r.input, r.output, r.cache_read, r.cache_write, r.reasoning, r.cost, r.unpriced, r.calls FROM rollup r \
          LEFT JOIN word p ON p.id = r.project JOIN word a ON a.id = r.actor JOIN word k ON k.id = r.key",
+    ),
+    (
+        "count",
+        "SELECT c.bits, c.at, p.text AS project, c.agent, y.text AS agent_type, c.n, c.run_ms FROM task_count c \
+         LEFT JOIN word p ON p.id = c.project LEFT JOIN word y ON y.id = c.agent_type",
     ),
     (
         "latency",

@@ -29,7 +29,6 @@ pub(crate) fn activity(conn: &Connection, range: &Range, buckets: u32) -> Answer
     };
     let Some(grid) = Grid::of(from, to, buckets) else { return Ok(Page::whole(Vec::new())) };
     let mut members = Members::new(conn, &scope);
-    let mut tools = vec![0_i64; grid.columns];
     let mut columns = vec![Sums::default(); grid.columns];
     // Only what the store knows is read, however far the chart goes.
     let known =
@@ -43,16 +42,8 @@ pub(crate) fn activity(conn: &Connection, range: &Range, buckets: u32) -> Answer
         }
         Ok(())
     })?;
-    rollup::visit_calls(conn, &known, of, |at, actor, calls| {
-        if let Some(column) = grid.column(at)
-            && members.has(actor)?
-        {
-            tools.get_mut(column).into_iter().for_each(|sum| *sum += calls);
-        }
-        Ok(())
-    })?;
-    let items = columns.iter().zip(tools).enumerate();
-    let items = items.map(|(column, (sums, calls))| activity_bucket(grid.at(column), sums, calls));
+    let items =
+        columns.iter().enumerate().map(|(column, sums)| activity_bucket(grid.at(column), sums, sums.calls));
     Ok(Page::whole(items.collect()))
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bucket::{Bucket, Models};
+use super::counts;
 use super::cursor::{self, List};
 use super::rollup::{self, Members, Of, Rolled, Scope, Sums, split_actor};
 use super::spent::count;
@@ -221,7 +222,7 @@ pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>
             _ => did.spent.add(&rolled.sums, models.of(rolled.key)?.1, 1),
         }
     }
-    for (agent_type, (tasks, run_ms)) in task_counts(conn, range, &scope)? {
+    for (agent_type, (tasks, run_ms)) in counts::tasks(conn, range, &scope)? {
         let name = texts.word(agent_type)?;
         let name = if name.is_empty() { super::row::MAIN.to_owned() } else { name };
         if range.agent_type.as_ref().is_none_or(|wanted| *wanted == name) {
@@ -238,32 +239,4 @@ pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>
     Ok(page.map(|(_, agent_type, did)| {
         numbers::agent_stat(agent_type, (did.tasks, did.run_ms), &did.calls, &did.spent)
     }))
-}
-
-/// How many tasks of each type of agent had events in a range, and how long they ran: one walk over the index of tasks.
-fn task_counts(
-    conn: &Connection,
-    range: &Range,
-    scope: &Scope,
-) -> rusqlite::Result<HashMap<i64, (i64, i64)>> {
-    let index = if scope.project.is_some() { "task_project" } else { "task_newest" };
-    let project = if scope.project.is_some() { "AND project = ?3" } else { "AND ?3 IS NULL" };
-    let agent = if scope.agent.is_some() { "AND agent = ?4" } else { "AND ?4 IS NULL" };
-    let mut find = conn.prepare_cached(&format!(
-        "SELECT agent_type, last - started FROM task INDEXED BY {index} \
-         WHERE events > 0 AND last >= ?1 AND started < ?2 {project} {agent}"
-    ))?;
-    let mut rows = find.query(params![
-        range.since.map_or(i64::MIN, |at| at.0),
-        range.until.map_or(i64::MAX, |at| at.0),
-        scope.project,
-        scope.agent.map(|agent| agent as i64),
-    ])?;
-    let mut counts = HashMap::new();
-    while let Some(row) = rows.next()? {
-        let sums: &mut (i64, i64) = counts.entry(row.get(0)?).or_default();
-        sums.0 += 1;
-        sums.1 = sums.1.saturating_add(row.get::<_, i64>(1)?.max(0));
-    }
-    Ok(counts)
 }

@@ -8,7 +8,7 @@ use super::cursor::{self, List};
 use super::rollup::Scope;
 use super::row::RowBuilder;
 use super::spent::count;
-use super::text;
+use super::{tasks, text};
 use crate::sqlite::facts::{self, Stored};
 use crate::store::{Answer, Range};
 use crate::view::{Loop, Page};
@@ -39,10 +39,10 @@ impl Repeat {
 pub(crate) fn loops(conn: &Connection, range: &Range) -> Answer<Page<Loop>> {
     let after = cursor::place::<3>(List::Loops, &range.paging)?;
     let limit = cursor::limit(&range.paging);
-    let Some(tasks) = Tasks::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
-    let page = match tasks.few(conn)? {
+    let Some(of) = Tasks::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let page = match few(conn, range)? {
         Some(few) => cursor::page(List::Loops, &range.paging, of_tasks(conn, few)?, Repeat::key)?,
-        None => cursor::cut(List::Loops, limit, tasks.longest(conn, after, limit + 1)?, Repeat::key),
+        None => cursor::cut(List::Loops, limit, of.longest(conn, after, limit + 1)?, Repeat::key),
     };
     let mut builder = RowBuilder::new(conn);
     let mut items = Vec::with_capacity(page.items.len());
@@ -52,11 +52,16 @@ pub(crate) fn loops(conn: &Connection, range: &Range) -> Answer<Page<Loop>> {
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
+/// The numbers of the tasks of a range, if they are few.
+fn few(conn: &Connection, range: &Range) -> Answer<Option<Vec<i64>>> {
+    let places = tasks::in_range(conn, range, None, FEW_TASKS + 1)?;
+    Ok((places.len() <= FEW_TASKS).then(|| places.into_iter().map(|(_, id)| id).collect()))
+}
+
 /// Which tasks: conditions on their columns, and the values in them.
 struct Tasks {
     conditions: String,
     values: Vec<Value>,
-    index: &'static str,
 }
 
 impl Tasks {
@@ -84,21 +89,7 @@ impl Tasks {
             let Some(word) = text::number(conn, agent_type)? else { return Ok(None) };
             and("agent_type =", word);
         }
-        let index = if scope.project.is_some() { "task_project" } else { "task_newest" };
-        Ok(Some(Self { conditions, values, index }))
-    }
-
-    /// The numbers of the tasks, if they are few.
-    fn few(&self, conn: &Connection) -> rusqlite::Result<Option<Vec<i64>>> {
-        let mut find = conn.prepare_cached(&format!(
-            "SELECT t.id FROM task t INDEXED BY {} WHERE {} LIMIT {}",
-            self.index,
-            self.conditions,
-            FEW_TASKS + 1
-        ))?;
-        let rows = find.query_map(params_from_iter(&self.values), |row| row.get(0))?;
-        let ids = rows.collect::<rusqlite::Result<Vec<i64>>>()?;
-        Ok((ids.len() <= FEW_TASKS).then_some(ids))
+        Ok(Some(Self { conditions, values }))
     }
 
     /// The longest loops behind a place.

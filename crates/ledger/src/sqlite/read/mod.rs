@@ -11,6 +11,7 @@ mod blocks;
 mod bucket;
 mod coming;
 mod context;
+mod counts;
 pub mod cursor;
 mod detail;
 mod files;

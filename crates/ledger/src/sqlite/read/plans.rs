@@ -255,7 +255,9 @@ fn complaint(statement: &str, line: &str) -> Option<&'static str> {
         let is_bounded = statement.contains("INDEXED BY task_parent") || line.contains("LAST");
         return (!is_bounded).then_some("sorts what it found");
     }
-    let walks = line.contains("INDEX task_newest") || line.contains("INDEX task_project");
+    let walks = ["INDEX task_newest", "INDEX task_project", "INDEX task_long"]
+        .iter()
+        .any(|index| line.contains(index));
     if walks && !line.contains("COVERING") {
         return Some("reads rows of tasks that it does not show");
     }

@@ -158,7 +158,7 @@ pub(crate) fn next(conn: &Connection, level: Level, at: i64) -> rusqlite::Result
 }
 
 const COLUMNS: &str = "at, project, actor, key, n, failures, ms, wait_ms, input, output, cache_read, cache_write, \
-    reasoning, cost, unpriced";
+    reasoning, cost, unpriced, calls";
 
 fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Rolled> {
     Ok(Rolled {
@@ -178,6 +178,7 @@ fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Rolled> {
             reasoning: row.get(12)?,
             cost: row.get(13)?,
             unpriced: row.get(14)?,
+            calls: row.get(15)?,
         },
     })
 }
@@ -245,34 +246,6 @@ pub(crate) fn visit_piece(
             while let Some(row) = rows.next()? {
                 any = true;
                 seen(&read(row)?)?;
-            }
-            Ok(any)
-        },
-        |at| next(conn, piece.level, at),
-    )
-}
-
-/// Visits how many calls each made in every stretch of a piece, whatever the tool: when, who, how many.
-///
-/// The store adds them up: a chart has thousands of stretches, each with as many rows as there are tools.
-pub(crate) fn visit_calls(
-    conn: &Connection,
-    piece: &Piece,
-    of: Of,
-    mut seen: impl FnMut(i64, i64, i64) -> rusqlite::Result<()>,
-) -> rusqlite::Result<()> {
-    let (project, word) = of.condition();
-    let mut find = conn.prepare_cached(&format!(
-        "SELECT actor, sum(n) FROM rollup WHERE dim = ?1 AND level = ?2 AND at = ?3 AND {project} GROUP BY project, actor"
-    ))?;
-    visit_stretches(
-        piece,
-        |at| {
-            let mut rows = find.query(params![Dim::Tool.code(), piece.level.code(), at, word])?;
-            let mut any = false;
-            while let Some(row) = rows.next()? {
-                any = true;
-                seen(at, row.get(0)?, row.get(1)?)?;
             }
             Ok(any)
         },

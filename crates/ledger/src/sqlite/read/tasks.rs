@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 
 use super::silence::{self, Stretch};
 use super::{cursor, search, task, text};
-use crate::store::{Answer, TaskFilter};
+use crate::store::{Answer, Range, TaskFilter};
 use crate::view::{Page, Task, TaskKind, TaskStatus, WaitingReason};
 
 /// Conditions of a query and the values in them.
@@ -56,7 +56,7 @@ fn within(conditions: &mut Conditions, stretch: &Stretch) -> String {
 }
 
 /// The places of a page: when a task was last heard of, and its number.
-type Places = Vec<(i64, i64)>;
+pub(crate) type Places = Vec<(i64, i64)>;
 
 /// A page of tasks.
 pub(crate) fn tasks(conn: &Connection, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
@@ -69,6 +69,25 @@ pub(crate) fn tasks(conn: &Connection, now: Millis, filter: &TaskFilter) -> Answ
     let page = cursor::cut(cursor::List::Tasks, limit, places, |(last, id)| [*last, *id]);
     let ids: Vec<i64> = page.items.iter().map(|(_, id)| *id).collect();
     Ok(Page { items: task::show(conn, now, &ids)?, next_cursor: page.next_cursor })
+}
+
+/// The places of tasks that had events in a range, newest first, behind a place.
+pub(crate) fn in_range(
+    conn: &Connection,
+    range: &Range,
+    before: Option<[i64; 2]>,
+    limit: usize,
+) -> Answer<Places> {
+    let filter = TaskFilter {
+        since: range.since,
+        until: range.until,
+        project: range.project.clone(),
+        agent: range.agent,
+        agent_type: range.agent_type.clone(),
+        ..TaskFilter::default()
+    };
+    // What time it is matters to where tasks stand, which nobody asks for here.
+    listed(conn, Millis(0), &filter, before, limit)
 }
 
 /// The places of tasks behind a place, whatever their words.
@@ -175,7 +194,7 @@ fn find(
 }
 
 /// A task that goes on for longer is a long one. The index of those begins there.
-const LONG_MS: i64 = 86_400_000;
+pub(crate) const LONG_MS: i64 = 86_400_000;
 
 /// Walks over tasks that began before a moment without a look at all that came after it: first the long ones that went
 /// on for more than a day from then, then those that ended within that day, then those that had ended.

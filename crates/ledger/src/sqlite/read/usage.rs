@@ -6,13 +6,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use agent_tracer_event::Millis;
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use super::bucket::{Bucket, Models};
 use super::cursor::{self, List};
 use super::insights::asked;
 use super::rollup::{self, Members, Of, Scope, Sums, split_actor};
 use super::spent::Spent;
+use super::tasks;
 use super::text::Texts;
 use crate::project::shown::numbers::{usage_bucket, usage_page};
 use crate::project::tally::Dim;
@@ -37,7 +38,7 @@ pub(crate) fn usage(
         UsageBy::Task => by_task(conn, range),
         UsageBy::Model => by_key(conn, range, Dim::Model),
         UsageBy::Skill => by_key(conn, range, Dim::Skill),
-        UsageBy::Project => by_name(conn, range, Of::Each, |rolled, texts| texts.word(rolled.project)),
+        UsageBy::Project => by_word(conn, range, Of::Each, |rolled| rolled.project, |project| project),
         UsageBy::Agent => by_actor(conn, range, |actor| split_actor(actor).0),
         UsageBy::AgentType => by_actor(conn, range, |actor| split_actor(actor).1),
     }
@@ -60,28 +61,35 @@ fn by_key(conn: &Connection, range: &Range, dim: Dim) -> Answer<Page<UsageBucket
 
 fn by_actor(conn: &Connection, range: &Range, part: impl Fn(&str) -> &str) -> Answer<Page<UsageBucket>> {
     let Some(scope) = Scope::of(conn, range)? else { return usage_page(&range.paging, Vec::new()) };
-    by_name(conn, range, Of::scope(&scope), |rolled, texts| Ok(part(&texts.word(rolled.actor)?).to_owned()))
+    by_word(conn, range, Of::scope(&scope), |rolled| rolled.actor, part)
 }
 
-fn by_name(
+/// What was spent, told apart by a word of each row, of which the name is a part.
+fn by_word(
     conn: &Connection,
     range: &Range,
     of: Of,
-    mut name: impl FnMut(&rollup::Rolled, &mut Texts<'_>) -> rusqlite::Result<String>,
+    word: impl Fn(&rollup::Rolled) -> i64,
+    name: impl Fn(&str) -> &str,
 ) -> Answer<Page<UsageBucket>> {
     let Some((scope, span)) = asked(conn, range)? else { return usage_page(&range.paging, Vec::new()) };
     let of = if scope.project.is_some() { Of::scope(&scope) } else { of };
     let mut members = Members::new(conn, &scope);
-    let mut texts = Texts::new(conn);
-    let mut models = Models::new(conn);
-    let mut buckets: HashMap<String, Bucket> = HashMap::new();
+    // Thousands of rows come to a few numbers: what those are called is asked once they are added up.
+    let mut sums: HashMap<(i64, i64), Sums> = HashMap::new();
     rollup::visit(conn, Dim::Model, span, of, |rolled| {
         if members.has(rolled.actor)? {
-            let (_, reason) = models.of(rolled.key)?;
-            buckets.entry(name(rolled, &mut texts)?).or_default().add(&rolled.sums, reason, 1);
+            sums.entry((word(rolled), rolled.key)).or_default().add(&rolled.sums, 1);
         }
         Ok(())
     })?;
+    let mut texts = Texts::new(conn);
+    let mut models = Models::new(conn);
+    let mut buckets: HashMap<String, Bucket> = HashMap::new();
+    for ((word, key), sums) in sums {
+        let (_, reason) = models.of(key)?;
+        buckets.entry(name(&texts.word(word)?).to_owned()).or_default().add(&sums, reason, 1);
+    }
     usage_page(&range.paging, buckets)
 }
 
@@ -89,38 +97,16 @@ fn by_name(
 fn by_task(conn: &Connection, range: &Range) -> Answer<Page<UsageBucket>> {
     let before = cursor::place::<2>(List::Usage, &range.paging)?;
     let limit = cursor::limit(&range.paging);
-    let Some(scope) = Scope::of(conn, range)? else { return Ok(Page::whole(Vec::new())) };
-    let index = if scope.project.is_some() { "task_project" } else { "task_newest" };
-    let project = if scope.project.is_some() { "project = ?5" } else { "?5 IS NULL" };
-    let agent_type = match &scope.agent_type {
-        Some(agent_type) => super::text::number(conn, agent_type)?.unwrap_or(i64::MIN),
-        None => 0,
-    };
-    let mut find = conn.prepare_cached(&format!(
-        "SELECT last, id FROM task INDEXED BY {index} WHERE events > 0 AND (last, id) < (?1, ?2) AND last >= ?3 \
-         AND started < ?4 AND {project} AND (?6 IS NULL OR agent = ?6) AND (?7 = 0 OR agent_type = ?7) \
-         ORDER BY last DESC, id DESC LIMIT ?8"
-    ))?;
-    let [last, id] = before.unwrap_or([i64::MAX; 2]);
-    let rows = find.query_map(
-        params![
-            last,
-            id,
-            range.since.map_or(i64::MIN, |at| at.0),
-            range.until.map_or(i64::MAX, |at| at.0),
-            scope.project,
-            scope.agent.map(|agent| agent as i64),
-            agent_type,
-            i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1),
-        ],
-        |row| Ok([row.get::<_, i64>(0)?, row.get::<_, i64>(1)?]),
-    )?;
-    let page = cursor::cut(List::Usage, limit, rows.collect::<rusqlite::Result<Vec<_>>>()?, |place| *place);
+    if Scope::of(conn, range)?.is_none() {
+        return Ok(Page::whole(Vec::new()));
+    }
+    let places = tasks::in_range(conn, range, before, limit.saturating_add(1))?;
+    let page = cursor::cut(List::Usage, limit, places, |(last, id)| [*last, *id]);
     let columns = Spent::TASK_COLUMNS;
     let mut load =
         conn.prepare_cached(&format!("SELECT t.uid, t.title, {columns} FROM task t WHERE t.id = ?1"))?;
     let mut items = Vec::with_capacity(page.items.len());
-    for [_, id] in page.items {
+    for (_, id) in page.items {
         items.push(load.query_row([id], |row| {
             let title: String = row.get(1)?;
             let usage = Spent::read_of_task(row, 2)?.view();
