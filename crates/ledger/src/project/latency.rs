@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 
 const GAMMA: f64 = 1.02;
 
+/// No duration has a bucket behind this one.
+pub const LAST: usize = 2_303;
+
 /// The bucket of a duration in milliseconds.
 #[must_use]
 pub fn bucket(ms: u64) -> i64 {
@@ -110,6 +113,11 @@ mod tests {
         assert_eq!(value(bucket(0)), 0.0);
         assert_eq!(value(bucket(1)), 1.0);
         assert_eq!(quantile(&[], 0.5), None);
+    }
+
+    #[test]
+    fn no_duration_is_behind_the_last_bucket() {
+        assert!(usize::try_from(bucket(u64::MAX)).unwrap() <= LAST);
     }
 
     proptest! {

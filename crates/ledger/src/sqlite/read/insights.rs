@@ -115,7 +115,8 @@ fn durations(
         None => signed_pieces(from, to, Level::Day),
         Some(_) => vec![(Piece { level: Level::Day, from: Level::Day.start(from), to }, 1)],
     };
-    let mut counts: HashMap<i64, BTreeMap<i64, i64>> = HashMap::new();
+    // In a row, not in a tree: the year of a project adds up a hundred thousand of them.
+    let mut counts: HashMap<i64, Vec<i64>> = HashMap::new();
     for (piece, sign) in pieces {
         let level = piece.level.code();
         rollup::visit_stretches(
@@ -127,8 +128,14 @@ fn durations(
                     any = true;
                     let buckets = counts.entry(row.get(0)?).or_default();
                     for (bucket, n) in latency::unpack(row.get_ref(1)?.as_blob()?) {
-                        let sum = buckets.entry(bucket).or_default();
-                        *sum = sum.saturating_add(sign.saturating_mul(i64::try_from(n).unwrap_or(i64::MAX)));
+                        let Ok(place @ 0..=latency::LAST) = usize::try_from(bucket) else { continue };
+                        if buckets.len() <= place {
+                            buckets.resize(place + 1, 0);
+                        }
+                        if let Some(sum) = buckets.get_mut(place) {
+                            let n = sign.saturating_mul(i64::try_from(n).unwrap_or(i64::MAX));
+                            *sum = sum.saturating_add(n);
+                        }
                     }
                 }
                 Ok(any)
@@ -139,7 +146,7 @@ fn durations(
     let left = |(bucket, n): (i64, i64)| u64::try_from(n).ok().filter(|n| *n > 0).map(|n| (bucket, n));
     let durations = counts
         .into_iter()
-        .map(|(tool, buckets)| (tool, buckets.into_iter().filter_map(left).collect::<Buckets>()))
+        .map(|(tool, buckets)| (tool, (0..).zip(buckets).filter_map(left).collect::<Buckets>()))
         .filter(|(_, buckets)| !buckets.is_empty());
     Ok(durations.collect())
 }
