@@ -3,7 +3,6 @@
 //! What was folded before is asked for once for all that is gathered, because beginning to ask costs more than the
 //! asking.
 
-use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,7 +11,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use agent_tracer_event::Outcome;
 
 use super::file::{self, JournalFile};
-use super::{Done, Job, Known, Settle, Shared, hash, record};
+use super::{Done, Job, Known, Names, Settle, Shared, hash, record};
 use crate::observed::{Observed, Receipt, Verdict};
 use crate::sqlite::prepared::Prepared;
 
@@ -94,8 +93,8 @@ impl Desk {
 
     /// Finds what is known already; gives the names of what is not. What is known is written down all the same: it is
     /// counted where it is folded.
-    fn tell_repeats(&mut self, group: &mut Group) -> HashSet<u128> {
-        let mut fresh = HashSet::new();
+    fn tell_repeats(&mut self, group: &mut Group) -> Names {
+        let mut fresh = Names::default();
         let mut asked = Vec::new();
         let waiting = self.shared.names();
         for (observed, outcome) in group.each().filter(|(_, outcome)| **outcome == Outcome::Recorded) {
@@ -243,7 +242,7 @@ mod tests {
         let (new, again) = (Outcome::Recorded, Outcome::Duplicate);
         assert_eq!(outcomes, [vec![new, new, again], vec![again], vec![again, new]]);
         assert_eq!(*asked.lock().unwrap(), [["one", "two", "folded", "three"]], "asked once for all");
-        let waiting = ["one", "two", "three"].map(hash).into_iter().collect::<HashSet<u128>>();
+        let waiting = ["one", "two", "three"].map(hash).into_iter().collect::<Names>();
         assert_eq!(*shared.names(), waiting);
     }
 

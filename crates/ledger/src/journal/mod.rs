@@ -13,6 +13,7 @@ mod handed;
 mod record;
 
 use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -54,7 +55,7 @@ const OLD: Duration = Duration::from_millis(8);
 const BURST_BYTES: u64 = 64 << 10;
 
 /// and rests this many times as long as it folds,
-const RESTS: u32 = 8;
+const RESTS: u32 = 12;
 
 /// until so much waits that it must be folded as fast as it can be.
 const PRESSING: u64 = MOST_WAITING / 2;
@@ -74,6 +75,23 @@ enum Job {
     Close,
 }
 
+/// Names of observations, each by its hash.
+type Names = HashSet<u128, BuildHasherDefault<Spread>>;
+
+/// A hash is spread evenly already: hashing it again would cost as much as looking it up.
+#[derive(Default)]
+struct Spread(u64);
+
+impl Hasher for Spread {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// What the two threads know of each other.
 #[derive(Debug)]
 struct Shared {
@@ -91,7 +109,7 @@ struct Shared {
     /// Whether the file cannot be trusted any more: nothing is taken until the next start.
     is_broken: AtomicBool,
     /// Names of what waits.
-    names: Mutex<HashSet<u128>>,
+    names: Mutex<Names>,
     /// What was written down lately, as it is.
     handed: Mutex<Handed>,
 }
@@ -128,7 +146,7 @@ impl Shared {
         self.end.load(Ordering::SeqCst).saturating_sub(folded)
     }
 
-    fn names(&self) -> std::sync::MutexGuard<'_, HashSet<u128>> {
+    fn names(&self) -> std::sync::MutexGuard<'_, Names> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -11,6 +11,8 @@
 //! (`Origin`, `Sec-Fetch-Site`): a page elsewhere can neither reach it by a name of its own nor post to it.
 
 mod cookie;
+#[cfg(target_os = "linux")]
+mod diag;
 mod headers;
 mod host;
 mod login;

@@ -1,6 +1,6 @@
 //! Which user of this machine is at the other end of a loopback connection.
 //!
-//! TCP carries no credentials, but Linux lists every connection with the user who opened it. Elsewhere nobody can tell.
+//! TCP carries no credentials, but Linux knows of every connection which user opened it. Elsewhere nobody can tell.
 
 use std::net::SocketAddr;
 
@@ -26,15 +26,21 @@ mod linux {
     use std::os::unix::fs::MetadataExt;
 
     use crate::config::PeerIs;
+    use crate::security::diag;
 
     pub(super) fn owner(peer: SocketAddr, near: SocketAddr) -> Option<PeerIs> {
         // The owner of a process's own folder is its effective user.
         let own = fs::metadata("/proc/self").ok()?.uid();
-        let uid = ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().find_map(|path| {
+        let uid = diag::user(peer, near).unwrap_or_else(|_| in_tables(peer, near))?;
+        Some(if uid == own { PeerIs::Same } else { PeerIs::Another })
+    }
+
+    /// The same from the lists of all connections, where the system answers no questions about one.
+    fn in_tables(peer: SocketAddr, near: SocketAddr) -> Option<u32> {
+        ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().find_map(|path| {
             let table = fs::read_to_string(path).ok()?;
             listed(&table, peer, near)
-        })?;
-        Some(if uid == own { PeerIs::Same } else { PeerIs::Another })
+        })
     }
 
     /// The user of the socket at `peer` that is connected to `near`.
@@ -86,7 +92,10 @@ mod linux {
                 let Ok(listener) = TcpListener::bind(address) else { continue };
                 let near = listener.local_addr().unwrap();
                 let client = TcpStream::connect(near).unwrap();
-                assert_eq!(owner(client.local_addr().unwrap(), near), Some(PeerIs::Same), "{address}");
+                let peer = client.local_addr().unwrap();
+                assert_eq!(owner(peer, near), Some(PeerIs::Same), "{address}");
+                let own = fs::metadata("/proc/self").unwrap().uid();
+                assert_eq!(in_tables(peer, near), Some(own), "{address}");
                 assert_eq!(owner(SocketAddr::new(near.ip(), 1), near), None);
             }
         }
