@@ -228,6 +228,8 @@ pub trait Store: Send + Sync {
     /// What a task and all below it spent, by model, skill, project, agent, type of agent or task. The parts by skill are
     /// not the whole: most responses are given for none.
     fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>>;
+    /// The files used most, at most 150, in a range rounded to UTC days. Ranked are those that were among the most used of
+    /// some day or month that the range is made up of ([`crate::project::ranking`]); their numbers are exact.
     fn files(&self, range: &Range) -> Answer<Page<FileStat>>;
     fn skills(&self, range: &Range) -> Answer<Page<SkillStat>>;
     fn mcp(&self, range: &Range) -> Answer<Page<McpStat>>;

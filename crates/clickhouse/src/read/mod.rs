@@ -5,6 +5,7 @@
 
 mod fact;
 mod family;
+mod files;
 mod find;
 mod follow;
 mod limits;

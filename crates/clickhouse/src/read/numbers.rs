@@ -1,4 +1,4 @@
-//! Numbers over many tasks: tools, failures, commands, servers, skills, types of agents, files, activity, loops.
+//! Numbers over many tasks: tools, failures, commands, servers, skills, types of agents, activity, loops.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,10 +9,9 @@ use agent_tracer_ledger::engine::spent::count;
 use agent_tracer_ledger::project::bucket::{Bucket, Sums, model_of};
 use agent_tracer_ledger::project::shown::{numbers, task_id};
 use agent_tracer_ledger::project::tally::Dim;
-use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::view::{
-    ActivityBucket, AgentStat, CommandStat, FailureStat, FileStat, Loop, McpStat, Page, SkillStat,
-    ToolDurations, ToolStat,
+    ActivityBucket, AgentStat, CommandStat, FailureStat, Loop, McpStat, Page, SkillStat, ToolDurations,
+    ToolStat,
 };
 use agent_tracer_ledger::{Answer, QueryError, Range, TaskFilter};
 use clickhouse::Row;
@@ -21,10 +20,6 @@ use serde::Deserialize;
 use super::Reader;
 use super::sums::{By, Span, Summed, rounded};
 use super::task::{PLACE, narrowed};
-use super::turns::stable;
-
-/// So many files are ranked; a list that goes deeper than that has lost its meaning.
-const BEST_OF_ALL: u32 = 150;
 
 /// Calls that were made fewer times are no loop.
 const LEAST: u32 = 3;
@@ -35,15 +30,6 @@ struct Typed {
     name: String,
     tasks: i64,
     run_ms: i64,
-}
-
-/// A file, how it was used, and a project that used it.
-#[derive(Row, Deserialize)]
-struct Filed {
-    path: String,
-    reads: i64,
-    changes: i64,
-    home: String,
 }
 
 /// The same call, again and again.
@@ -82,7 +68,7 @@ impl Reader {
         let mut sums = self.sums(dim, span, self.of_range(range).as_deref(), By::Key)?;
         sums.retain(|summed| summed.sums != Sums::default());
         let page = cursor::page(Listing::Ranked, &range.paging, sums, |summed| {
-            [-summed.sums.n, stable(&summed.key)]
+            [-summed.sums.n, cursor::stable(&summed.key)]
         })?;
         Ok(Some((span, page)))
     }
@@ -218,51 +204,6 @@ impl Reader {
             [-i64::try_from(item.tasks).unwrap_or(i64::MAX), *place]
         })?;
         Ok(page.map(|(_, item)| item))
-    }
-
-    /// The files used most in a range, rounded to UTC days.
-    ///
-    /// # Errors
-    /// As [`Reader::tools`].
-    pub fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
-        cursor::place::<2>(Listing::Ranked, &range.paging)?;
-        let Some(span) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
-        let (from, to) = rounded(span, Level::Day);
-        let mine = self.mine();
-        let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
-        let files = self.rows::<Filed>(&format!(
-            "SELECT path, sum(read) AS reads, sum(changed) AS changes, min(toString(project)) AS home FROM ( \
-               SELECT owner, task, dim, path, read, changed FROM fact FINAL \
-               ARRAY JOIN sums.dim AS dim, sums.key AS path, sums.n AS read, sums.failures AS changed \
-               WHERE {mine} AND occurred >= {from} AND occurred < {to}{of}) AS used \
-             INNER JOIN (SELECT owner, task, project FROM task FINAL WHERE {mine}) AS whose USING (owner, task) \
-             WHERE dim = {} GROUP BY path HAVING reads + changes > 0 \
-             ORDER BY reads + changes DESC, path LIMIT {BEST_OF_ALL}",
-            Dim::File.code()
-        ))?;
-        let projects: Vec<String> = match &range.project {
-            Some(_) => Vec::new(),
-            None => self.rows(&format!(
-                "SELECT DISTINCT toString(project) FROM task FINAL WHERE {mine} AND events > 0"
-            ))?,
-        };
-        let page = cursor::page(Listing::Ranked, &range.paging, files, |file| {
-            [-(file.reads + file.changes), stable(&file.path)]
-        })?;
-        Ok(page.map(|file| {
-            let holds = |folder: &&String| {
-                let rest = file.path.strip_prefix(folder.as_str());
-                rest.is_some_and(|rest| !folder.is_empty() && rest.starts_with('/'))
-            };
-            // The project whose folder holds the file, else one in which it was used.
-            let holder = projects.iter().filter(holds).max_by_key(|folder| folder.len());
-            FileStat {
-                project: range.project.clone().or_else(|| holder.cloned()).unwrap_or(file.home),
-                path: file.path,
-                reads: count(file.reads),
-                changes: count(file.changes),
-            }
-        }))
     }
 
     /// Activity over time, in columns of equal width, oldest first, those without anything included.

@@ -70,14 +70,6 @@ struct Used {
 
 const IN_ORDER: &str = "ORDER BY occurred, ord, fact";
 
-/// A number for a name that stands in cursors: the same in every process.
-pub(crate) fn stable(name: &str) -> i64 {
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash.cast_signed()
-}
-
 impl Reader {
     fn list_of(&self, key: &Key, list: List, rest: &str) -> Answer<Vec<Stored>> {
         self.facts(&format!("WHERE (owner, task) IN {} AND list = {} {rest}", keys_in([key]), list.code()))
@@ -218,7 +210,7 @@ impl Reader {
             file.by.sort_by(|one, two| two.count.cmp(&one.count).then_with(|| one.task_id.cmp(&two.task_id)));
         }
         cursor::page(Listing::TaskFiles, paging, files, |file| {
-            [-i64::try_from(file.reads + file.changes).unwrap_or(i64::MAX), stable(&file.path)]
+            [-i64::try_from(file.reads + file.changes).unwrap_or(i64::MAX), cursor::stable(&file.path)]
         })
     }
 

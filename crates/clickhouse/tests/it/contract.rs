@@ -3,20 +3,21 @@
 //! Every captured scenario is brought to an embedded ledger in parts; after each part what changed is shipped, and every
 //! other shipment is shipped twice. Then both are asked. [`COMPARED`] names the questions; a question
 //! that is not there is not claimed. What may differ is said where it is evened out: cursors (each engine has its own
-//! words for the same place, so pages are followed to the end), the order among items that the list's order calls equal,
-//! and the order of hits and of what changed.
+//! words for the same place, so pages are followed to the end), the order among tasks, loops and files of a task that the
+//! list's order calls equal, and the order of hits and of what changed.
 //!
 //! An engine needs some milliseconds to plan any statement, however little it reads: tasks are asked about side by side.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use agent_tracer_clickhouse::{Fleet, Reader};
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
-use agent_tracer_ledger::{Answer, Observed, Paging, QueryError, RowFilter, Store, TaskFilter};
+use agent_tracer_ledger::{Answer, MAX_LIMIT, Observed, Paging, QueryError, RowFilter, Store, TaskFilter};
 use agent_tracer_testkit::scenarios;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -72,10 +73,15 @@ pub(crate) const COMPARED: [&str; 41] = [
 /// As many tasks are asked about at once.
 const AT_ONCE: usize = 4;
 
-/// Ships what changed after a place; gives the next place.
+/// Ships what changed after a place; gives the next place. Of a long history the shipments become larger and larger, as
+/// those of a machine that was offline for weeks may be.
 pub(crate) fn ship(world: &World, owner: &str, fleet: &Fleet, mut after: u64) -> u64 {
+    let mut limit = 1_000;
     for round in 0.. {
-        let shipment = world.outbox.after(after, 1_000).unwrap();
+        let shipment = world.outbox.after(after, limit).unwrap();
+        if round >= 8 {
+            limit = (limit * 2).min(16_000);
+        }
         if shipment.until == after {
             break;
         }
@@ -141,7 +147,8 @@ impl Both {
         }
         let text = |value: &Value| serde_json::to_string_pretty(value).unwrap();
         let (sqlite, clickhouse) = (text(sqlite), text(clickhouse));
-        let diff = similar::TextDiff::from_lines(&sqlite, &clickhouse);
+        let diff =
+            similar::TextDiff::configure().timeout(Duration::from_secs(5)).diff_lines(&sqlite, &clickhouse);
         let diff = diff.unified_diff().context_radius(6).header("sqlite", "clickhouse").to_string();
         let diff: String = diff.chars().take(1_500).collect();
         let diff = format!("`{question}` differs in `{}` ({about}):\n{diff}", self.name);
@@ -166,19 +173,24 @@ macro_rules! same {
 
 pub(crate) use same;
 
-/// Every page of a list, one after the other.
-pub(crate) fn every<T>(limit: u32, mut ask: impl FnMut(Paging) -> Answer<Page<T>>) -> Answer<Vec<T>> {
+/// Every page of a list, one after the other: the first three short, the next longer and longer, because a long list
+/// in short pages costs thousands of statements.
+pub(crate) fn every<T>(mut limit: u32, mut ask: impl FnMut(Paging) -> Answer<Page<T>>) -> Answer<Vec<T>> {
     let mut all = Vec::new();
     let mut cursor = None;
-    loop {
+    for turn in 0.. {
+        if turn >= 3 {
+            limit = limit.saturating_mul(2).min(MAX_LIMIT);
+        }
         let page = ask(Paging { cursor, limit })?;
         assert!(page.items.len() <= limit as usize);
         all.extend(page.items);
         cursor = page.next_cursor;
         if cursor.is_none() {
-            return Ok(all);
+            break;
         }
     }
+    Ok(all)
 }
 
 /// Items in the list's order, those that it calls equal by their text.

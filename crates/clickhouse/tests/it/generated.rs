@@ -1,8 +1,8 @@
 //! The contract over a history made from a seed: more of everything than anybody captured.
 //!
-//! `AGENT_TRACER_CONTRACT_EVENTS=1000000` makes it as long as one wants (`make test-clickhouse-large`). It arrives the hard way: in parts, so that facts are enriched
-//! by what comes later; a part of it twice; every other shipment twice; and what was shipped first once more at the end.
-//! A session speaks Chinese, Japanese and Korean.
+//! `AGENT_TRACER_CONTRACT_EVENTS=1000000` makes it as long as one wants (`make test-clickhouse-large`). It arrives the
+//! hard way: in parts, so that facts are enriched by what comes later; a part of it twice; every other shipment twice; and
+//! what was shipped first once more at the end. A session speaks Chinese, Japanese and Korean.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::limits::told;
 use crate::world::World;
 
 /// How many events there are if nobody says.
-const EVENTS: u64 = 2_000;
+const EVENTS: u64 = 6_000;
 
 /// So many tasks are asked about one by one.
 const TASKS: usize = 12;

@@ -1,7 +1,10 @@
 //! The questions about many tasks, about what changed and about pictures, asked of both engines.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+
 use agent_tracer_event::{Agent, FactId, Kind, Millis, TaskId};
-use agent_tracer_ledger::view::{Page, Task};
+use agent_tracer_ledger::view::Task;
 use agent_tracer_ledger::{
     Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, UsageBy, Utc, Zone,
 };
@@ -38,28 +41,6 @@ fn ranges(tasks: &[Task]) -> Vec<Range> {
     ]
 }
 
-/// Every page of a list of names, those that are as frequent as each other by their text.
-fn ranked<T: Serialize>(
-    limit: u32,
-    rank: &str,
-    ask: impl FnMut(Paging) -> Answer<Page<T>>,
-) -> Answer<Vec<Value>> {
-    evened(every(limit, ask), |item| item[rank].clone())
-}
-
-/// A list of the most used that a long history cuts: of those that are used as often as the last, which ones are in is
-/// not said.
-fn without_the_last(both: &Both, answer: Answer<Vec<Value>>) -> Answer<Vec<Value>> {
-    const CUT: usize = 150;
-    let mut items = answer?;
-    if items.len() == CUT && !both.is_asked_whole {
-        let uses = |file: &Value| file["reads"].as_u64().unwrap() + file["changes"].as_u64().unwrap();
-        let last = uses(&items[CUT - 1]);
-        items.retain(|file| uses(file) > last);
-    }
-    Ok(items)
-}
-
 /// All items, whatever their order.
 fn any_order<T: Serialize>(answer: Answer<Vec<T>>) -> Answer<Vec<Value>> {
     evened(answer, |_| Value::Null)
@@ -70,21 +51,17 @@ pub(crate) fn ask(both: &Both, now: Millis, tasks: &[Task]) {
     for (turn, range) in ranges(tasks).into_iter().enumerate() {
         let short = |short: u32| both.page(turn, short);
         let of = |paging| Range { paging, ..range.clone() };
-        same!(both, "tools", range, |store| ranked(short(4), "count", |paging| store.tools(&of(paging))));
-        same!(both, "failures", range, |store| ranked(short(2), "count", |paging| store
-            .failures(&of(paging))));
-        same!(both, "commands", range, |store| ranked(short(9), "count", |paging| store
-            .commands(&of(paging))));
-        same!(both, "mcp", range, |store| ranked(short(2), "count", |paging| store.mcp(&of(paging))));
-        same!(both, "skills", range, |store| ranked(short(2), "count", |paging| store.skills(&of(paging))));
-        same!(both, "agents", range, |store| ranked(short(2), "tasks", |paging| store.agents(&of(paging))));
-        same!(both, "loops", range, |store| ranked(short(2), "count", |paging| store.loops(&of(paging))));
-        same!(both, "files", range, |store| without_the_last(
-            both,
-            evened(every(short(20), |paging| store.files(&of(paging))), |file| json!(
-                file["reads"].as_u64().unwrap() + file["changes"].as_u64().unwrap()
-            ))
+        same!(both, "tools", range, |store| every(short(4), |paging| store.tools(&of(paging))));
+        same!(both, "failures", range, |store| every(short(2), |paging| store.failures(&of(paging))));
+        same!(both, "commands", range, |store| every(short(9), |paging| store.commands(&of(paging))));
+        same!(both, "mcp", range, |store| every(short(2), |paging| store.mcp(&of(paging))));
+        same!(both, "skills", range, |store| every(short(2), |paging| store.skills(&of(paging))));
+        same!(both, "agents", range, |store| every(short(2), |paging| store.agents(&of(paging))));
+        same!(both, "loops", range, |store| evened(
+            every(short(2), |paging| store.loops(&of(paging))),
+            |item| item["count"].clone()
         ));
+        same!(both, "files", range, |store| every(short(20), |paging| store.files(&of(paging))));
         for buckets in [1, 60] {
             same!(both, "activity", (&range, buckets), |store| store.activity(&range, buckets));
         }
@@ -163,40 +140,86 @@ pub(crate) fn ask_of_decisions(both: &Both, tasks: &[Task]) {
     assert!(!all.unwrap().is_empty(), "there is something to compare");
     for range in ranges(tasks) {
         let of = |paging| Range { paging, ..range.clone() };
-        same!(both, "rules", range, |store| ranked(2, "count", |paging| store.rules(&of(paging))));
+        same!(both, "rules", range, |store| every(2, |paging| store.rules(&of(paging))));
     }
 }
 
-/// What arrived since the beginning, in however many steps: every row once, in its newest state.
-fn ask_what_changed(both: &Both) {
-    let all = |store: &dyn Store| {
-        let mut rows = Vec::new();
-        let mut after = 0;
-        loop {
-            let changed = store.changes(after, 700).unwrap();
-            let Some(last) = changed.last() else { break };
-            assert!(last.seq > after && changed.is_sorted_by_key(|row| row.seq));
-            after = last.seq;
-            rows.extend(changed.into_iter().map(|row| {
-                let mut row = serde_json::to_value(row).unwrap();
-                row.as_object_mut().unwrap().shift_remove("seq");
-                row
-            }));
+/// Every row that arrived since the beginning, in however many steps, without its place in them.
+fn changed(store: &dyn Store, mut seen: impl FnMut(Value)) {
+    let mut after = 0;
+    loop {
+        let changed = store.changes(after, 700).unwrap();
+        let Some(last) = changed.last() else { break };
+        assert!(last.seq > after && changed.is_sorted_by_key(|row| row.seq));
+        after = last.seq;
+        for row in changed {
+            let mut row = serde_json::to_value(row).unwrap();
+            row.as_object_mut().unwrap().shift_remove("seq");
+            seen(row);
         }
-        assert_eq!(
-            store.seq().unwrap().max(after),
-            store.seq().unwrap(),
-            "nothing is behind the newest place"
-        );
+    }
+    let newest = store.seq().unwrap();
+    assert!(newest >= after, "nothing is behind the newest place");
+}
+
+/// What arrived since the beginning: every row once, in its newest state.
+///
+/// A long history is compared by the hashes of its rows, because there is no room for it twice; what differs is shown.
+fn ask_what_changed(both: &Both) {
+    let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    let stores: [&dyn Store; 2] = [both.sqlite.as_ref(), &both.reader];
+    let told = stores.map(|store| {
+        let mut rows: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        changed(store, |row| {
+            let (times, hash) = rows.entry(row["id"].to_string()).or_default();
+            (*times, *hash) = (*times + 1, hasher.hash_one(row.to_string()));
+        });
+        rows
+    });
+    let [one, two] = &told;
+    let ids: BTreeSet<&String> =
+        one.keys().chain(two.keys()).filter(|id| one.get(*id) != two.get(*id)).collect();
+    let ids: BTreeSet<&String> = ids.into_iter().take(20).collect();
+    let [one, two] = stores.map(|store| {
+        let mut rows = Vec::new();
+        if !ids.is_empty() {
+            changed(store, |row| rows.extend(ids.contains(&row["id"].to_string()).then_some(row)));
+        }
         rows.sort_by_key(|row| row["id"].to_string());
         Value::from(rows)
-    };
-    both.compare("changes", "all", &all(both.sqlite.as_ref()), &all(&both.reader));
+    });
+    both.compare("changes", "all", &one, &two);
     let health = |store: &dyn Store| {
         let health = store.health().unwrap();
         json!([health.events, health.tasks, health.search_lag])
     };
     both.compare("health", "counts", &health(both.sqlite.as_ref()), &health(&both.reader));
+}
+
+/// So many rows are compared of one search. Words that stand in every other row of a long history are looked for in its
+/// newest part: everything that is found is fetched, and the engine reads its table for every page.
+const MOST_FOUND: usize = 5_000;
+
+/// Whether a search finds more than is compared.
+fn finds_many(both: &Both, filter: &SearchFilter) -> bool {
+    let (mut found, mut cursor) = (0, None);
+    loop {
+        let paging = Paging { cursor, limit: 500 };
+        let filter = SearchFilter { range: Range { paging, ..filter.range.clone() }, ..filter.clone() };
+        let Ok(page) = both.sqlite.search(&filter) else { return false };
+        (found, cursor) = (found + page.items.len(), page.next_cursor);
+        if found > MOST_FOUND || cursor.is_none() {
+            return found > MOST_FOUND;
+        }
+    }
+}
+
+/// Since when about as many rows are there as are compared.
+fn since_when(both: &Both, tasks: &[Task]) -> Millis {
+    let first = tasks.iter().map(|task| task.started_at.0).min().unwrap();
+    let last = tasks.iter().map(|task| task.last_event_at.0).max().unwrap();
+    let events = i64::try_from(both.sqlite.health().unwrap().events).unwrap();
+    Millis(last - (last - first) / (events / MOST_FOUND as i64).max(1))
 }
 
 /// Words, the beginning of a word, a path, Chinese, a tool in any case, and what a search is narrowed by.
@@ -238,7 +261,10 @@ fn ask_words(both: &Both, tasks: &[Task]) {
             ..of("file")
         },
     ]);
-    for filter in filters {
+    for mut filter in filters {
+        if finds_many(both, &filter) {
+            filter.range.since = filter.range.since.max(Some(since_when(both, tasks)));
+        }
         let of = |paging| SearchFilter { range: Range { paging, ..filter.range.clone() }, ..filter.clone() };
         same!(both, "search", filter, |store| any_order(every(90, |paging| store.search(&of(paging)))));
     }

@@ -9,6 +9,7 @@ pub mod context;
 pub mod forecast;
 pub mod latency;
 pub mod list;
+pub mod ranking;
 pub mod residual;
 pub mod row;
 pub mod ruling;

@@ -43,6 +43,12 @@ pub enum List {
     Visits = 12,
 }
 
+/// A number for a name that stands in cursors: the same in every store and every process.
+#[must_use]
+pub fn stable(name: &str) -> i64 {
+    xxh3_64(name.as_bytes()).cast_signed()
+}
+
 /// How many items a page may have.
 pub fn limit(paging: &Paging) -> usize {
     let limit = if paging.limit == 0 { USUAL_LIMIT } else { paging.limit.min(MAX_LIMIT) };

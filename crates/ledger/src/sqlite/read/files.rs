@@ -10,6 +10,7 @@ use super::row::RowBuilder;
 use super::spent::count;
 use super::text::Texts;
 use super::{cursor, task};
+use crate::project::ranking;
 use crate::project::tally::ALL_PROJECTS;
 use crate::project::time::{Level, signed_pieces};
 use crate::store::{Answer, Paging, Range};
@@ -114,22 +115,14 @@ pub(crate) fn distinct(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<(u6
     Ok((read.len() as u64, changed.len() as u64))
 }
 
-/// The best of each stretch that may be among the best of all.
-const BEST_OF_STRETCH: usize = 200;
-
-/// So many files are ranked; a list that goes deeper than that has lost its meaning.
-const BEST_OF_ALL: usize = 150;
-
-/// So many, where each must be looked up in every stretch that it is not among the best of.
-const BEST_OF_MANY: usize = 100;
-
-/// A file that may be among those used most.
-#[derive(Clone, Copy, Debug)]
+/// A file that is ranked.
+#[derive(Clone, Debug)]
 struct Ranked {
     path: i64,
+    name: String,
     reads: i64,
     changes: i64,
-    /// A stretch in which it was used.
+    /// The stretch in which it was used most.
     stretch: (i64, i64),
 }
 
@@ -140,10 +133,7 @@ impl Ranked {
     }
 }
 
-/// The files used most in a range, rounded to UTC days.
-///
-/// A busy month touches hundreds of thousands of files. So only those that are among the most used of some day or month
-/// of the range are ranked; of these, the sums are exact. Days of a month that are not in the range are taken away.
+/// The files used most in a range, rounded to UTC days, by the rule of [`ranking`].
 pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat>> {
     // A cursor that is none is refused, even where there is nothing to list.
     cursor::place::<2>(cursor::List::Ranked, &range.paging)?;
@@ -158,27 +148,31 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
             &piece,
             |at| {
                 let found = Best::of(conn, (level, at), sign, project)?;
-                let any = !found.used.is_empty();
+                let any = !found.is_all || !found.used.is_empty();
                 best.extend(any.then_some(found));
                 Ok(any)
             },
             |at| rollup::next(conn, piece.level, at),
         )?;
     }
-    let mut ranked = candidates(&best, &actors);
+    let mut homes = Homes::new(conn, range.project.clone())?;
+    let mut ranked = ranked(&best, &actors, &mut homes.texts)?;
     for stretch in &best {
         stretch.add_to(conn, project, &actors, &mut ranked)?;
     }
     ranked.retain(|file| file.reads + file.changes > 0);
     let page = cursor::page(cursor::List::Ranked, &range.paging, ranked, |file| {
-        [-(file.reads + file.changes), file.path]
+        [-(file.reads + file.changes), cursor::stable(&file.name)]
     })?;
-    let mut homes = Homes::new(conn, range.project.clone())?;
     let mut items = Vec::with_capacity(page.items.len());
     for file in page.items {
-        let path = homes.texts.word(file.path)?;
-        let project = homes.project(conn, &path, &file)?;
-        items.push(FileStat { path, project, reads: count(file.reads), changes: count(file.changes) });
+        let project = homes.project(conn, &file)?;
+        items.push(FileStat {
+            path: file.name,
+            project,
+            reads: count(file.reads),
+            changes: count(file.changes),
+        });
     }
     Ok(Page { items, next_cursor: page.next_cursor })
 }
@@ -186,6 +180,9 @@ pub(crate) fn of_range(conn: &Connection, range: &Range) -> Answer<Page<FileStat
 /// The files used most in one stretch, as the index has them.
 const MOST_USED: &str = "SELECT key, actor, n, n + failures FROM rollup INDEXED BY rollup_top \
     WHERE dim = 7 AND level = ?1 AND at = ?2 AND project = ?3 ORDER BY n + failures DESC LIMIT ?4";
+
+/// A path and who used it; reads and changes.
+type Entry = ((i64, i64), (i64, i64));
 
 /// The files used most in one stretch.
 struct Best {
@@ -201,16 +198,37 @@ struct Best {
 
 impl Best {
     fn of(conn: &Connection, stretch: (i64, i64), sign: i64, project: i64) -> rusqlite::Result<Self> {
+        let uses = |found: &[Entry]| -> Vec<i64> {
+            found.iter().map(|(_, (reads, changes))| reads + changes).collect()
+        };
+        let mut found = Self::most_used(conn, stretch, project, ranking::BEST + 1)?;
+        let mut is_all = found.len() <= ranking::BEST;
+        if ranking::needs_more(&uses(&found)) {
+            found = Self::most_used(conn, stretch, project, ranking::MOST + 1)?;
+            is_all = found.len() <= ranking::MOST;
+        }
+        let best = ranking::best(&uses(&found));
+        is_all &= best == found.len();
+        found.truncate(best);
+        Ok(Self { stretch, sign, is_all, used: found.into_iter().collect() })
+    }
+
+    /// So many entries of a stretch with the most uses.
+    fn most_used(
+        conn: &Connection,
+        (level, at): (i64, i64),
+        project: i64,
+        most: usize,
+    ) -> rusqlite::Result<Vec<Entry>> {
         let mut find = conn.prepare_cached(MOST_USED)?;
-        let (level, at) = stretch;
-        let limit = i64::try_from(BEST_OF_STRETCH).unwrap_or(i64::MAX);
+        let limit = i64::try_from(most).unwrap_or(i64::MAX);
         let mut rows = find.query(params![level, at, project, limit])?;
-        let mut used = HashMap::with_capacity(BEST_OF_STRETCH);
+        let mut found = Vec::with_capacity(most);
         while let Some(row) = rows.next()? {
             let reads: i64 = row.get(2)?;
-            used.insert((row.get(0)?, row.get(1)?), (reads, row.get::<_, i64>(3)? - reads));
+            found.push(((row.get(0)?, row.get(1)?), (reads, row.get::<_, i64>(3)? - reads)));
         }
-        Ok(Self { stretch, sign, is_all: used.len() < BEST_OF_STRETCH, used })
+        Ok(found)
     }
 
     /// Adds what was done with files in this stretch by some, or takes it away.
@@ -268,25 +286,25 @@ impl Best {
     }
 }
 
-/// The files that may be among those that some used most.
-fn candidates(best: &[Best], actors: &[i64]) -> Vec<Ranked> {
-    let mut sums: HashMap<i64, (i64, Option<(i64, i64)>)> = HashMap::new();
-    for stretch in best {
-        for ((path, actor), (reads, changes)) in &stretch.used {
-            if actors.contains(actor) {
-                let sum = sums.entry(*path).or_insert((0, None));
-                sum.0 += stretch.sign * (reads + changes);
-                sum.1 = sum.1.or((stretch.sign > 0).then_some(stretch.stretch));
-            }
-        }
+/// The files that are ranked, by the numbers of their paths, nothing added up yet.
+fn ranked(best: &[Best], actors: &[i64], texts: &mut Texts<'_>) -> rusqlite::Result<Vec<Ranked>> {
+    let lists: Vec<ranking::Best<i64>> = best
+        .iter()
+        .map(|stretch| {
+            let asked = stretch.used.iter().filter(|((_, actor), _)| actors.contains(actor));
+            let used = asked.map(|((path, _), (reads, changes))| (*path, reads + changes)).collect();
+            ranking::Best { sign: stretch.sign, is_all: stretch.is_all, used }
+        })
+        .collect();
+    let mut ranked = Vec::with_capacity(ranking::RANKED);
+    for file in ranking::candidates(&lists, |path| texts.word(path))? {
+        let Some(home) = best.get(file.stretch) else { continue };
+        let name = texts.word(file.path)?;
+        ranked.push(Ranked { path: file.path, name, reads: 0, changes: 0, stretch: home.stretch });
     }
-    let mut ranked: Vec<(i64, i64, (i64, i64))> =
-        sums.into_iter().filter_map(|(path, (sum, stretch))| Some((-sum, path, stretch?))).collect();
-    ranked.sort_unstable();
-    ranked.truncate(if best.iter().all(|stretch| stretch.is_all) { BEST_OF_ALL } else { BEST_OF_MANY });
     // In the order in which they are looked up again.
-    ranked.sort_unstable_by_key(|(_, path, _)| *path);
-    ranked.into_iter().map(|(_, path, stretch)| Ranked { path, reads: 0, changes: 0, stretch }).collect()
+    ranked.sort_unstable_by_key(|file| file.path);
+    Ok(ranked)
 }
 
 /// Finds the projects of files.
@@ -307,18 +325,19 @@ impl<'conn> Homes<'conn> {
             for project in rollup::projects(conn)? {
                 projects.push((project, texts.word(project)?));
             }
+            projects.sort_unstable_by(|(_, one), (_, two)| one.cmp(two));
             actors = Scope { project: None, agent: None, agent_type: None }.actors(conn)?;
         }
         Ok(Self { texts, only, projects, actors })
     }
 
-    /// The project whose folder holds the file, else the one in which it was used.
-    fn project(&self, conn: &Connection, path: &str, file: &Ranked) -> rusqlite::Result<String> {
+    /// The project whose folder holds the file, else the first by name of those that used it when it was used most.
+    fn project(&self, conn: &Connection, file: &Ranked) -> rusqlite::Result<String> {
         if let Some(only) = &self.only {
             return Ok(only.clone());
         }
         let holds = |folder: &str| {
-            path.strip_prefix(folder).is_some_and(|rest| !folder.is_empty() && rest.starts_with('/'))
+            file.name.strip_prefix(folder).is_some_and(|rest| !folder.is_empty() && rest.starts_with('/'))
         };
         let holders = self.projects.iter().map(|(_, folder)| folder).filter(|folder| holds(folder));
         if let Some(folder) = holders.max_by_key(|folder| folder.len()) {

@@ -17,11 +17,18 @@ use crate::project::time::{Level, Piece, signed_pieces};
 use crate::store::{Answer, Range};
 use crate::view::{AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat};
 
+/// A key and its sums.
+struct Named {
+    key: i64,
+    name: String,
+    sums: Sums,
+}
+
 /// The sums of a range by key, most frequent first, and the scope they were summed in.
 struct Ranked {
     scope: Scope,
     span: (i64, i64),
-    page: Page<(i64, Sums)>,
+    page: Page<Named>,
 }
 
 /// The scope and the span of a range; none if nothing can be in it.
@@ -46,8 +53,15 @@ fn ranked_and(
     cursor::place::<2>(List::Ranked, &range.paging)?;
     let Some((scope, span)) = asked(conn, range)? else { return Ok(None) };
     let sums = rollup::by_key_and(conn, dim, span, &scope, seen)?;
-    let items: Vec<(i64, Sums)> = sums.into_iter().collect();
-    let page = cursor::page(List::Ranked, &range.paging, items, |(key, sums)| [-sums.n, *key])?;
+    let mut texts = Texts::new(conn);
+    let mut items = Vec::with_capacity(sums.len());
+    for (key, sums) in sums {
+        items.push(Named { key, name: texts.word(key)?, sums });
+    }
+    // Among equals by their names, not by when they were first heard of: every store gives the same order.
+    let page = cursor::page(List::Ranked, &range.paging, items, |named| {
+        [-named.sums.n, cursor::stable(&named.name)]
+    })?;
     Ok(Some(Ranked { scope, span, page }))
 }
 
@@ -59,12 +73,7 @@ fn shown<T>(
     mut show: impl FnMut(String, &Sums) -> T,
 ) -> Answer<Page<T>> {
     let Some(Ranked { page, .. }) = ranked(conn, range, dim)? else { return Ok(Page::whole(Vec::new())) };
-    let mut texts = Texts::new(conn);
-    let mut items = Vec::with_capacity(page.items.len());
-    for (key, sums) in &page.items {
-        items.push(show(texts.word(*key)?, sums));
-    }
-    Ok(Page { items, next_cursor: page.next_cursor })
+    Ok(page.map(|named| show(named.name, &named.sums)))
 }
 
 /// Tools: how often, how well, how long.
@@ -75,15 +84,11 @@ pub(crate) fn tools(conn: &Connection, range: &Range) -> Answer<Page<ToolStat>> 
     })?;
     let Some(Ranked { scope, span, page }) = found else { return Ok(Page::whole(Vec::new())) };
     let durations = durations(conn, span, scope.project)?;
-    let mut texts = Texts::new(conn);
-    let mut items = Vec::with_capacity(page.items.len());
-    for (key, sums) in &page.items {
+    Ok(page.map(|Named { key, name, sums }| {
         // Durations are not kept by who acted. They are shown where everybody who used the tool is meant.
-        let is_everybody = everybody.get(key) == Some(&sums.n);
-        let durations = durations.get(key).filter(|_| is_everybody);
-        items.push(numbers::tool_stat(texts.word(*key)?, sums, durations));
-    }
-    Ok(Page { items, next_cursor: page.next_cursor })
+        let is_everybody = everybody.get(&key) == Some(&sums.n);
+        numbers::tool_stat(name, &sums, durations.get(&key).filter(|_| is_everybody))
+    }))
 }
 
 /// How long the calls of every tool took, counted at these bounds.
@@ -161,17 +166,15 @@ pub(crate) fn failures(conn: &Connection, range: &Range) -> Answer<Page<FailureS
     for (key, sums) in rollup::by_key(conn, Dim::Tool, span, &scope)? {
         calls.insert(texts.word(key)?, sums.n);
     }
-    let mut items = Vec::with_capacity(page.items.len());
-    for (key, sums) in &page.items {
-        let (error_class, tool) = numbers::split(&texts.word(*key)?);
-        items.push(FailureStat {
+    Ok(page.map(|Named { name, sums, .. }| {
+        let (error_class, tool) = numbers::split(&name);
+        FailureStat {
             error_class,
             count: count(sums.n),
             calls: count(calls.get(&tool).copied().unwrap_or(sums.n)),
             tool,
-        });
-    }
-    Ok(Page { items, next_cursor: page.next_cursor })
+        }
+    }))
 }
 
 /// Shell commands by program and subcommand.
