@@ -138,7 +138,8 @@ bench-guard: build ## What a decision of rules makes an agent wait
 	  --server $(DIST)/agent-tracer --home $(GUARD_KEEP)/full --json target/bench-guard.json
 
 # Ten million events take hours and some 30 GB: `make bench-fleet FLEET_EVENTS=10000000`. `FLEET="--store clickhouse://…"`
-# measures a server of yours instead of the engine for tests.
+# measures a server of yours instead of the engine for tests; `FLEET="--keep DIR/full"` ships a ledger that `bench-store
+# --keep DIR` made of as many events, and only reads it.
 FLEET_EVENTS ?= 100000
 FLEET ?=
 

@@ -1,8 +1,14 @@
 //! Measures a team's store beside the embedded one.
 //!
-//! A history is made from a seed and brought to a ledger; a real server, on the engine that `--store` names or on one that
-//! is started here, takes all of it as shipments over HTTP; then both stores are asked the same questions. Prints tables,
-//! and with `--json FILE` the same as JSON. The load average stands beside every number.
+//! A history is made from a seed and brought to a ledger, or with `--keep` a ledger is used that `bench-store --keep` made
+//! (and only read: what shipping remembers is kept elsewhere); a real server, on the engine that `--store` names or on one
+//! that is started here, takes all of it as shipments over HTTP; then both stores are asked the same questions. Prints
+//! tables, and with `--json FILE` the same as JSON. The load average stands beside every number.
+
+mod engine;
+mod process;
+mod shipper;
+mod shipping;
 
 #[path = "../../store/src/machine.rs"]
 #[expect(dead_code, reason = "shared with the bench of the embedded store")]
@@ -15,22 +21,18 @@ mod report;
 #[path = "../../store/src/sample.rs"]
 mod sample;
 
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use agent_tracer_clickhouse::{Fleet, Place, Reader, TokenScope};
-use agent_tracer_event::Millis;
-use agent_tracer_ledger::{Batch, Ledger, Options as LedgerOptions, Outbox, Store};
-use agent_tracer_prices::Prices;
-use agent_tracer_server::{Ask, Config, draw_token, serve};
-use agent_tracer_ship::{Cursor, Http, Policy, Shipper, Step, Target};
-use agent_tracer_team::{Team, token};
+use agent_tracer_clickhouse::{Fleet, Place, Reader};
+use agent_tracer_ledger::{Batch, Ledger, Options as LedgerOptions, Store, open_read_only};
 use agent_tracer_testkit::history::History;
+use engine::Engine;
 use report::{Report, complain};
 use serde_json::json;
+use shipper::Order;
 
 /// The same as in the program that is measured.
 #[global_allocator]
@@ -38,6 +40,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Observations that are brought to the ledger at once.
 const AT_ONCE: usize = 2_000;
+
+/// How long merges are waited for before bytes are counted.
+const SETTLING: Duration = Duration::from_secs(300);
 
 /// What the command line asked for.
 struct Options {
@@ -47,6 +52,11 @@ struct Options {
     tools: PathBuf,
     json: Option<PathBuf>,
     folder: PathBuf,
+    /// A ledger that is there already, of so many events as `events` says.
+    keep: Option<PathBuf>,
+    minutes: Option<u64>,
+    role: Option<String>,
+    order: Order,
 }
 
 fn options(arguments: &[String]) -> Result<Options, String> {
@@ -57,6 +67,10 @@ fn options(arguments: &[String]) -> Result<Options, String> {
         tools: PathBuf::from("target/tools/clickhouse"),
         json: None,
         folder: std::env::temp_dir(),
+        keep: None,
+        minutes: None,
+        role: None,
+        order: Order::default(),
     };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -69,57 +83,25 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             "--tools" => options.tools = PathBuf::from(value()?),
             "--json" => options.json = Some(PathBuf::from(value()?)),
             "--folder" => options.folder = PathBuf::from(value()?),
+            "--keep" => options.keep = Some(PathBuf::from(value()?)),
+            "--minutes" => options.minutes = Some(number(value()?)?),
+            "--role" => options.role = Some(value()?.clone()),
+            "--ledger" => options.order.ledger = PathBuf::from(value()?),
+            "--cursor" => options.order.cursor = PathBuf::from(value()?),
+            "--to" => options.order.to.clone_from(value()?),
             _ => {
                 return Err(format!(
-                    "`{word}` is not known\nhint: --events N, --calls N, --store URL, --tools DIR, --folder DIR, --json FILE"
+                    "`{word}` is not known\nhint: --events N, --calls N, --store URL, --tools DIR, --folder DIR, --keep DIR (a \
+                     ledger of `bench-store --keep`, with its --events), --minutes N (of shipping), --json FILE"
                 ));
             }
         }
     }
+    options.order.minutes = options.minutes;
     Ok(options)
 }
 
-/// An engine that ends with this process.
-struct Engine {
-    child: Child,
-    _input: Option<ChildStdin>,
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        self.child.kill().ok();
-        self.child.wait().ok();
-    }
-}
-
-fn start_engine(tools: &Path, folder: &Path) -> Result<(Engine, String), String> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/clickhouse/engine");
-    let fail = |error: std::io::Error| {
-        format!(
-            "cannot start the engine: {error}\nhint: `scripts/fetch-clickhouse {}` fetches it",
-            tools.display()
-        )
-    };
-    let mut child = Command::new(tools.join("bin/python"))
-        .arg(script)
-        .arg(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(fail)?;
-    let mut line = String::new();
-    if let Some(stdout) = child.stdout.take() {
-        BufReader::new(stdout).read_line(&mut line).map_err(fail)?;
-    }
-    let port = line.trim().strip_prefix("listening ").unwrap_or_default().to_owned();
-    let engine = Engine { _input: child.stdin.take(), child };
-    match port.is_empty() {
-        true => Err(format!("the engine did not start: `{line}`")),
-        false => Ok((engine, format!("clickhouse://127.0.0.1:{port}/bench_fleet"))),
-    }
-}
-
-fn load(path: &Path, events: u64, report: &mut Report) -> Result<(Ledger, u64), String> {
+fn load(path: &Path, events: u64, report: &mut Report) -> Result<(), String> {
     let ledger = Ledger::open(path, LedgerOptions::default()).map_err(|error| error.to_string())?;
     let mut history = History::new(events, 1).timed(machine::thread_cpu);
     let (start, mut brought) = (Instant::now(), 0_u64);
@@ -132,58 +114,14 @@ fn load(path: &Path, events: u64, report: &mut Report) -> Result<(Ledger, u64), 
         ledger.append(Batch { observed, ..Batch::default() }).map_err(|error| error.to_string())?;
     }
     ledger.finish_search().map_err(|error| error.to_string())?;
+    // Closed, so that what only waits in the log of the database is not counted.
+    ledger.close();
     report.line(&format!(
         "  ledger: {brought} events in {:.1} s (load {:.1})",
         start.elapsed().as_secs_f64(),
         machine::load()
     ));
-    Ok((ledger, brought))
-}
-
-/// Ships everything through a real server; gives facts and seconds.
-fn ship(folder: &Path, fleet: &Arc<Fleet>, report: &mut Report) -> Result<(u64, f64), String> {
-    let clock: Ask<Millis> =
-        Arc::new(|| Millis(i64::try_from(machine::now().as_millis()).unwrap_or(i64::MAX)));
-    let team = Team::start(Arc::clone(fleet), clock).map_err(|error| error.to_string())?;
-    let mut config = Config::new(draw_token().map_err(|error| error.to_string())?);
-    config.listen.set_port(0);
-    let random = draw_token().map_err(|error| error.to_string())?;
-    let now = i64::try_from(machine::now().as_millis()).unwrap_or(0);
-    let (made, secret) = token::make("bench", TokenScope::Ingest, &random, now, None);
-    fleet.put_token(&made, now).map_err(|error| error.to_string())?;
-    // The server learns its tokens when it starts.
-    drop(team);
-    let clock: Ask<Millis> =
-        Arc::new(|| Millis(i64::try_from(machine::now().as_millis()).unwrap_or(i64::MAX)));
-    let team = Team::start(Arc::clone(fleet), clock).map_err(|error| error.to_string())?;
-    let server = serve(config, team.doors(Arc::new(|_| None))).map_err(|error| error.to_string())?;
-    let outbox = Outbox::open(&folder.join("ledger.db"), Arc::new(Prices::embedded()))
-        .map_err(|error| error.to_string())?;
-    let target =
-        Target::new(&format!("http://{}", server.address()), &secret).map_err(|error| error.to_string())?;
-    let cursor = Cursor::open(&folder.join("ship.json"), target.url()).map_err(|error| error.to_string())?;
-    let policy = Policy::parse("level = \"full\"", None).map_err(|error| error.to_string())?;
-    let mut shipper = Shipper::new(outbox, policy, cursor, Box::new(Http::new(target)));
-    let (start, mut facts, mut rows, mut bytes) = (Instant::now(), 0, 0, 0);
-    while let Step::Sent(sent) = shipper.step().map_err(|error| error.to_string())? {
-        facts += sent.facts;
-        rows += sent.facts + sent.tasks;
-        bytes += sent.bytes;
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    report.line(&format!(
-        "  ship through the server: {rows} rows in {seconds:.1} s, {:.0} rows/s, {:.0} bytes a row on the wire (load {:.1})",
-        rows as f64 / seconds,
-        bytes as f64 / rows.max(1) as f64,
-        machine::load()
-    ));
-    report.keep(
-        "ship",
-        json!({ "rows": rows, "seconds": seconds, "wireBytes": bytes, "load": machine::load() }),
-    );
-    server.stop();
-    team.stop();
-    Ok((facts, seconds))
+    Ok(())
 }
 
 fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
@@ -193,34 +131,112 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
         .map_err(|error| format!("cannot make a folder: {error}"))?;
     let started = match &options.store {
         Some(_) => None,
-        None => Some(start_engine(&options.tools, &folder.path().join("engine"))?),
+        None => Some(Engine::start(&options.tools, &folder.path().join("engine"))?),
     };
     let address = match (&options.store, &started) {
         (Some(store), _) => store.clone(),
         (None, Some((_, address))) => address.clone(),
         (None, None) => return Err("there is no store".to_owned()),
     };
+    let engine = started.as_ref().map(|(engine, _)| engine.pid());
     let place = Place::parse(&address).ok_or_else(|| format!("`{address}` is no store"))?;
     let fleet = Arc::new(Fleet::new(place).map_err(|error| error.to_string())?);
     fleet.migrate().map_err(|error| error.to_string())?;
     report.title(&format!("{} events", options.events));
-    let path = folder.path().join("ledger.db");
-    let (ledger, events) = load(&path, options.events, report)?;
-    ship(folder.path(), &fleet, report)?;
-    let store: Arc<dyn Store> = Arc::new(Reader::everybody(Arc::clone(&fleet)));
-    let health = store.health().map_err(|error| error.to_string())?;
-    let here = ledger.store().health().map_err(|error| error.to_string())?;
-    if (health.events, health.tasks) != (here.events, here.tasks) {
-        return Err(format!("{} rows arrived of {}", health.events, here.events));
+    let path = match &options.keep {
+        Some(kept) => kept.join("ledger.db"),
+        None => folder.path().join("ledger.db"),
+    };
+    if options.keep.is_none() {
+        load(&path, options.events, report)?;
     }
+    let is_all = shipping::ship(&path, folder.path(), &fleet, engine, options.minutes, report)?;
+    let embedded = open_read_only(&path).map_err(|error| error.to_string())?;
+    let store: Arc<dyn Store> = Arc::new(Reader::everybody(Arc::clone(&fleet)));
+    bytes(&path, embedded.as_ref(), store.as_ref(), &fleet, (options.events, is_all), report)?;
+    questions(options, &embedded, &store, report)?;
+    if let Some(pid) = engine {
+        report.line(&format!(
+            "  highest memory of the engine after the questions: {:.0} MB",
+            machine::memory_mb(pid).1
+        ));
+    }
+    Ok(())
+}
+
+/// Waits until no merge runs; gives the seconds.
+#[expect(clippy::disallowed_methods, reason = "the engine tells nobody when a merge ends")]
+fn settle(fleet: &Fleet) -> Result<f64, String> {
+    let begun = Instant::now();
+    while fleet.merges().map_err(|error| error.to_string())? > 0 && begun.elapsed() < SETTLING {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    Ok(begun.elapsed().as_secs_f64())
+}
+
+/// Counts rows and bytes of both, once merges have settled.
+fn bytes(
+    path: &Path,
+    embedded: &dyn Store,
+    store: &dyn Store,
+    fleet: &Fleet,
+    (events, is_all): (u64, bool),
+    report: &mut Report,
+) -> Result<(), String> {
+    let settled = settle(fleet)?;
+    let (there, here) = (
+        store.health().map_err(|error| error.to_string())?,
+        embedded.health().map_err(|error| error.to_string())?,
+    );
+    if is_all && (there.events, there.tasks) != (here.events, here.tasks) {
+        return Err(format!(
+            "{} rows of {} tasks arrived of {} rows of {} tasks",
+            there.events, there.tasks, here.events, here.tasks
+        ));
+    }
+    let tables = fleet.on_disk().map_err(|error| error.to_string())?;
+    for table in &tables {
+        report.line(&format!(
+            "  {:<10} {:>10} rows with older versions, {:>4} parts, {:>12} bytes",
+            table.table, table.rows, table.parts, table.bytes
+        ));
+    }
+    let sqlite = machine::database_size(path);
+    let events = events.max(1) as f64;
+    // What has not arrived is not on that disk.
+    let share = there.events as f64 / here.events.max(1) as f64;
+    report.line(&format!(
+        "  bytes an event on disk: SQLite {:.0} (entries, facts, sums and search), ClickHouse {:.0} (facts and search); \
+         {:.2} rows an event; merges settled within {settled:.0} s (load {:.1})",
+        sqlite as f64 / events,
+        there.bytes as f64 / (events * share).max(1.0),
+        here.events as f64 / events,
+        machine::load()
+    ));
+    report.keep(
+        "bytes",
+        json!({
+            "events": events, "entries": here.entries, "rows": there.events, "tasks": there.tasks, "isAll": is_all,
+            "sqlite": sqlite, "clickhouse": there.bytes, "settledSeconds": settled,
+        }),
+    );
+    Ok(())
+}
+
+fn questions(
+    options: &Options,
+    embedded: &Arc<dyn Store>,
+    store: &Arc<dyn Store>,
+    report: &mut Report,
+) -> Result<(), String> {
     report.title(&format!("questions, ms (load {:.1})", machine::load()));
-    let embedded = queries::ask(&ledger.store(), events, 1, options.calls)?;
-    let fleet_rows = queries::ask(&store, events, 1, options.calls)?;
+    let here = queries::ask(embedded, options.events, 1, options.calls)?;
+    let there = queries::ask(store, options.events, 1, options.calls)?;
     report.line(&format!(
         "  {:<24} {:>10} {:>10} {:>12} {:>12}",
         "", "SQLite p50", "p95", "ClickHouse p50", "p95"
     ));
-    for (one, two) in embedded.iter().zip(&fleet_rows) {
+    for (one, two) in here.iter().zip(&there) {
         report.line(&format!(
             "  {:<24} {:>10.2} {:>10.2} {:>12.1} {:>12.1}",
             one.name,
@@ -234,29 +250,18 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
             json!({ "name": one.name, "sqlite": one.sample.json(), "clickhouse": two.sample.json() }),
         );
     }
-    // Closed, so that what only waits in the log of the database is not counted.
-    ledger.close();
-    let (sqlite, clickhouse) = (machine::database_size(&path), health.bytes);
-    let each = |bytes: u64| bytes as f64 / events.max(1) as f64;
-    report.line(&format!(
-        "  bytes per event on disk: SQLite {:.0} (entries, facts, sums and search), ClickHouse {:.0} (facts and search); {:.2} rows an event",
-        each(sqlite),
-        each(clickhouse),
-        health.events as f64 / events.max(1) as f64
-    ));
-    report.keep(
-        "bytes",
-        json!({ "events": events, "rows": health.events, "tasks": health.tasks, "sqlite": sqlite, "clickhouse": clickhouse }),
-    );
+    report.line(&format!("  (load {:.1} at the end)", machine::load()));
     Ok(())
 }
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut report = Report::default();
-    let done = options(&arguments)
-        .and_then(|options| measure(&options, &mut report).map(|()| options))
-        .and_then(|options| report.end(options.json.as_deref()));
+    let done = options(&arguments).and_then(|options| match options.role.as_deref() {
+        Some("shipper") => shipper::run(&options.order).map(|()| true),
+        Some(role) => Err(format!("`{role}` is no role")),
+        None => measure(&options, &mut report).and_then(|()| report.end(options.json.as_deref())),
+    });
     match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

@@ -8,6 +8,7 @@
 //! [`Reader`] answers questions about what some owners recorded, [`Fleet::tokens`] says who may ship and read,
 //! [`Fleet::visits`] who read whose sessions; [`Fleet::forget`] and [`Fleet::keep_for`] let go.
 
+mod disk;
 mod fleet;
 mod gather;
 mod read;
@@ -18,6 +19,7 @@ mod verify;
 mod visit;
 mod write;
 
+pub use disk::OnDisk;
 pub use fleet::{Fleet, FleetError, Place};
 pub use read::Reader;
 pub use tend::{Forget, Rows};

@@ -395,9 +395,11 @@ impl FactLine {
         self.bucket = bucket.and_then(|bucket| i16::try_from(bucket).ok());
     }
 
-    /// A fact that turned out to be part of another.
+    /// A fact that turned out to be part of another. It has that one's moment: without any it would be older than every
+    /// limit of age, and gone before what it takes the place of; and no granule would be known to begin after 1970.
     fn gone(owner: &str, record: &FactRecord, part: i64) -> Self {
         Self {
+            occurred: moment(record.occurred),
             owner: owner.to_owned(),
             task: record.task.clone(),
             fact: part,
@@ -405,5 +407,29 @@ impl FactLine {
             gone: 1,
             ..Self::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_became_part_of_a_fact_is_gone_at_its_moment() {
+        let record: FactRecord = serde_json::from_value(json!({
+            "task": "t", "fact": 1, "version": 9, "kind": "user.message", "list": 0, "lane": "user",
+            "occurred": 1_700_000_000_000_i64, "order": 0, "ended": null, "state": null, "open": false, "tool": null,
+            "turn": null, "duration": null, "error": null, "signature": null, "certainty": "measured", "channels": 1,
+            "data": { "k": "" }, "derived": {}, "cost": null, "parts": [1, 2, 3],
+        }))
+        .unwrap();
+        let shipment = Shipment { format: FORMAT, facts: vec![record], ..Shipment::default() };
+        let lines = Lines::of("ann", &shipment).facts;
+        let told: Vec<(i64, u8, i64)> =
+            lines.iter().map(|line| (line.fact, line.gone, line.occurred)).collect();
+        let at = 1_700_000_000_000;
+        assert_eq!(told, [(1, 0, at), (2, 1, at), (3, 1, at)]);
     }
 }

@@ -22,6 +22,15 @@ pub(crate) enum What {
     Row(Row),
     /// Rows of these ids are no more.
     Removed(Vec<String>),
+    /// So much happened that nobody is told of it row by row; up to which place that began.
+    Missed(u64),
+}
+
+impl What {
+    /// Whether everybody is told, whatever they follow.
+    pub(crate) const fn is_for_all(&self) -> bool {
+        !matches!(self, Self::Row(_))
+    }
 }
 
 /// A change that was committed.
@@ -43,6 +52,10 @@ impl Change {
         Self { seq, what: What::Removed(ids.to_vec()), text: OnceLock::new() }
     }
 
+    fn missed(from: u64, to: u64) -> Self {
+        Self { seq: to, what: What::Missed(from), text: OnceLock::new() }
+    }
+
     /// The change as one event of a stream.
     pub(crate) fn text(&self) -> Arc<str> {
         let write = || match &self.what {
@@ -52,9 +65,15 @@ impl Change {
             }
             // Without an id: it is no place from which rows could be read again.
             What::Removed(ids) => Arc::from(format!("event: removed\ndata: {}\n\n", json!({ "ids": ids }))),
+            What::Missed(from) => Arc::from(missed(*from, self.seq)),
         };
         Arc::clone(self.text.get_or_init(write))
     }
+}
+
+/// A gap as one event of a stream. Its id is its end: who reconnects after this must not be told of the same gap again.
+pub(crate) fn missed(from: u64, to: u64) -> String {
+    format!("event: missed\nid: {to}\ndata: {{\"from\":{from},\"to\":{to}}}\n\n")
 }
 
 /// Where committed changes are put in.
@@ -93,6 +112,11 @@ impl Live {
                 self.put(Change::removed(seq, ids));
             }
         }
+    }
+
+    /// Says that so much happened between two places that whoever follows had better ask the store. Never waits.
+    pub fn publish_missed(&self, from: u64, to: u64) {
+        self.put(Change::missed(from, to));
     }
 
     fn put(&self, change: Change) {

@@ -2,7 +2,7 @@
 //!
 //! The laws: nothing leaves that the policy excludes, and a policy that is not understood lets nothing leave; what was
 //! acknowledged is not sent again, what was not is; a place that was reached is on disk before it is relied on; what is
-//! sent never has a smaller version than what was sent before. No more is in memory than one part of the way.
+//! sent never has a smaller version than what was sent before. No more is in memory than a few parts of the way.
 //!
 //! Doors: [`Policy`] says what may leave, [`Shipper::step`] sends the next part, [`Backoff`] says how long to wait after
 //! it failed. [`Copier`] moves everything elsewhere. Whoever calls waits.
@@ -11,6 +11,7 @@ mod backoff;
 mod copy;
 mod cursor;
 mod http;
+mod part;
 mod policy;
 mod redact;
 mod shipper;

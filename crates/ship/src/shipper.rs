@@ -1,24 +1,27 @@
 //! One part of the way after the other.
+//!
+//! Reading, sending and storing go on at once, each with another part. Parts are acknowledged in any order, but what is
+//! remembered moves past them in the order of the way.
 
-use std::collections::{BTreeSet, HashMap};
-use std::io::Write;
+use std::collections::VecDeque;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, ScopedJoinHandle};
 
-use agent_tracer_ledger::record::{FORMAT, FactRecord, Removed, Shipment};
+use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
 use agent_tracer_ledger::{Outbox, QueryError};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 
 use crate::cursor::{Cursor, CursorError};
+use crate::part::{FACTS, Part, Source, packed};
 use crate::policy::Policy;
-
-/// About so many facts are taken out of the ledger at once.
-const FACTS: u32 = 1_000;
 
 /// So many purged tasks are told at once.
 const REMOVED: usize = 1_000;
 
-/// A body is cut when it has this many bytes before it is packed: a server takes some times as many.
-const BODY_BYTES: usize = 4 << 20;
+/// So many parts are on their way at once: while the server stores one it can read the next.
+const FLYING: usize = 2;
+
+/// So many parts are one step: whoever wants it to stop waits no longer than for these.
+const PARTS: usize = 8;
 
 /// Why a part did not arrive.
 #[derive(Debug, thiserror::Error)]
@@ -82,6 +85,18 @@ pub struct Sent {
     pub until: u64,
 }
 
+impl Sent {
+    /// Adds what a part behind it sent.
+    fn add(&mut self, next: &Self) {
+        self.tasks += next.tasks;
+        self.facts += next.facts;
+        self.held += next.held;
+        self.removed += next.removed;
+        self.bytes += next.bytes;
+        self.until = next.until;
+    }
+}
+
 /// What one step did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -97,6 +112,7 @@ pub struct Shipper {
     policy: Policy,
     cursor: Cursor,
     carrier: Box<dyn Carrier>,
+    facts: u32,
 }
 
 /// How far a cursor is behind: places in the order of delivery that were not acknowledged.
@@ -111,7 +127,14 @@ impl Shipper {
     /// A shipper that goes on where the cursor is.
     #[must_use]
     pub fn new(outbox: Outbox, policy: Policy, cursor: Cursor, carrier: Box<dyn Carrier>) -> Self {
-        Self { outbox, policy, cursor, carrier }
+        Self { outbox, policy, cursor, carrier, facts: FACTS }
+    }
+
+    /// The same with parts of about so many facts, for a server that is slow or far away.
+    #[must_use]
+    pub fn in_parts_of(mut self, facts: u32) -> Self {
+        self.facts = facts;
+        self
     }
 
     /// How far it is behind.
@@ -134,63 +157,56 @@ impl Shipper {
         Ok(self.cursor.save()?)
     }
 
-    /// Sends the next part of the way.
+    /// Sends the next parts of the way: while some are on their way, the next is read and packed. What is remembered
+    /// moves past a part when that and all before it were acknowledged.
     ///
     /// # Errors
-    /// If it cannot be read, sent or remembered. Then the same part is next.
+    /// If the first of them cannot be read, sent or remembered. Then the same part is next. If a later one cannot, those
+    /// before it are what was sent, and whoever asks again meets the error.
     pub fn step(&mut self) -> Result<Step, ShipError> {
         self.look()?;
+        // Asked before what was purged: what comes back after a purge is behind this place, and not in this stretch.
+        let newest = self.outbox.newest()?;
         if let Some(step) = self.remove_purged()? {
             return Ok(step);
         }
-        let before = self.cursor.until();
-        let mut shipment = self.outbox.after(before, FACTS)?;
-        if shipment.until == before {
-            return Ok(Step::UpToDate);
-        }
-        let held = self.hold_back(&mut shipment)?;
-        for task in &shipment.tasks {
-            if self.cursor.state.skipped.remove(&task.task) {
-                // What was held back of it is behind us: the whole way is gone once more, which changes nothing else.
-                self.cursor.state.until = 0;
+        let Self { outbox, policy, cursor, carrier, facts } = self;
+        let source = Source { outbox, policy, base: cursor.state.base, newest, facts: *facts };
+        let (from, carrier) = (cursor.until(), carrier.as_ref());
+        let mut stretch = Stretch { cursor, newest, arrived: None, again: false };
+        let ended = thread::scope(|scope| {
+            let (ready, next) = sync_channel(0);
+            scope.spawn(move || make_ready(source, from, &ready));
+            let mut flying: VecDeque<Flight<'_>> = VecDeque::new();
+            let mut send = |part: Part, stretch: &mut Stretch<'_>| -> Result<bool, ShipError> {
+                if !stretch.begin(&part)? {
+                    return Ok(false);
+                }
+                if flying.len() >= FLYING
+                    && let Some(first) = flying.pop_front()
+                {
+                    stretch.land(first)?;
+                }
+                let Part { sent, bodies, .. } = part;
+                let carry = move || bodies.iter().try_for_each(|body| carrier.carry(body));
+                flying.push_back(Flight { sent, answer: scope.spawn(carry) });
+                Ok(true)
+            };
+            let mut ended = Ok(());
+            for part in next {
+                match part.and_then(|part| send(part, &mut stretch)) {
+                    Ok(true) => {}
+                    Ok(false) => break,
+                    Err(error) => {
+                        ended = Err(error);
+                        break;
+                    }
+                }
             }
-        }
-        if self.cursor.until() == 0 && before != 0 {
-            self.cursor.save()?;
-            return Ok(Step::Sent(Sent { until: 0, ..Sent::default() }));
-        }
-        let base = self.cursor.state.base;
-        for task in &mut shipment.tasks {
-            task.version = task.version.saturating_add(base);
-            self.policy.task(task);
-        }
-        for fact in &mut shipment.facts {
-            fact.version = fact.version.saturating_add(base);
-            self.policy.fact(fact);
-        }
-        let until = shipment.until;
-        let mut sent = Sent {
-            tasks: shipment.tasks.len() as u64,
-            facts: shipment.facts.len() as u64,
-            held,
-            until,
-            ..Sent::default()
-        };
-        // Remembered before anything of it is sent: if the machine is lost in between, versions still only grow.
-        let highest = until.saturating_add(base);
-        if highest > self.cursor.state.highest {
-            self.cursor.state.highest = highest;
-            self.cursor.save()?;
-        }
-        sent.removed = shipment.removed.as_ref().map_or(0, |removed| removed.tasks.len() as u64);
-        for part in parts(shipment) {
-            let packed = packed(&part);
-            self.carrier.carry(&packed)?;
-            sent.bytes += packed.len() as u64;
-        }
-        self.cursor.state.until = until;
-        self.cursor.save()?;
-        Ok(Step::Sent(sent))
+            // Behind one that did not arrive nothing counts as arrived.
+            flying.into_iter().fold(ended, |ended, flight| ended.and_then(|()| stretch.land(flight)))
+        });
+        stretch.end(ended)
     }
 
     /// Asks the server to delete what was purged here, if it was not asked before.
@@ -210,7 +226,7 @@ impl Shipper {
         let count = tasks.len() as u64;
         let removed = Removed { version: state.highest, tasks };
         let shipment = Shipment { format: FORMAT, removed: Some(removed), ..Shipment::default() };
-        let packed = packed(&shipment);
+        let packed = packed(&shipment, &[]);
         self.carrier.carry(&packed)?;
         self.cursor.state.removed.retain(|task, _| purged.contains_key(task));
         let sent = Sent {
@@ -223,73 +239,87 @@ impl Shipper {
         self.cursor.save()?;
         Ok(Some(Step::Sent(sent)))
     }
+}
 
-    /// Takes out what is of a project that may not leave; gives how many records that were.
-    fn hold_back(&mut self, shipment: &mut Shipment) -> Result<u64, ShipError> {
-        let tasks = shipment.tasks.iter().map(|task| task.task.clone());
-        let ids: BTreeSet<String> =
-            tasks.chain(shipment.facts.iter().map(|fact| fact.task.clone())).collect();
-        let projects: HashMap<String, String> = self.outbox.projects(&ids)?;
-        let allowed = |task: &str| projects.get(task).is_some_and(|project| self.policy.allows(project));
-        let all = shipment.tasks.len() + shipment.facts.len();
-        let kept: BTreeSet<&String> = ids.iter().filter(|id| allowed(id)).collect();
-        shipment.tasks.retain(|task| kept.contains(&task.task));
-        shipment.facts.retain(|fact| kept.contains(&fact.task));
-        let left = shipment.tasks.len() + shipment.facts.len();
-        let held: Vec<&String> = ids.iter().filter(|id| !kept.contains(id)).collect();
-        // What was sent under another policy, and may not be there under this one, goes.
-        let base = self.cursor.state.base;
-        if base > 0 && !held.is_empty() {
-            let tasks = held.iter().map(|id| (*id).clone()).collect();
-            shipment.removed = Some(Removed { version: base, tasks });
+/// Makes one part after the other ready, as fast as they are taken.
+fn make_ready(source: Source<'_>, from: u64, ready: &SyncSender<Result<Part, ShipError>>) {
+    let mut place = from;
+    for _ in 0..PARTS {
+        let Some(part) = source.after(place).transpose() else { return };
+        let until = part.as_ref().map(|part| part.sent.until).ok();
+        // Nobody takes parts any more behind one that did not arrive.
+        if ready.send(part).is_err() {
+            return;
         }
-        for id in held {
-            self.cursor.skip(id);
-        }
-        // Parents that may not leave are not named either.
-        let named: BTreeSet<String> = shipment
-            .tasks
-            .iter()
-            .flat_map(|task| [&task.parent, &task.continues, &task.forked])
-            .flatten()
-            .cloned()
-            .collect();
-        let named = self.outbox.projects(&named)?;
-        let may_be_named = |task: &String| named.get(task).is_some_and(|project| self.policy.allows(project));
-        for task in &mut shipment.tasks {
-            for link in [&mut task.parent, &mut task.continues, &mut task.forked] {
-                *link = link.take().filter(may_be_named);
-            }
-        }
-        Ok((all - left) as u64)
+        let Some(until) = until else { return };
+        place = until;
     }
 }
 
-/// A shipment in bodies that a server takes; nothing to send is no body. Tasks come last, as they do in one body.
-fn parts(shipment: Shipment) -> Vec<Shipment> {
-    let Shipment { format, tasks, facts, until, removed } = shipment;
-    let mut parts: Vec<Shipment> = Vec::new();
-    let mut part: Vec<FactRecord> = Vec::new();
-    let mut bytes = 0;
-    for fact in facts {
-        let length = serde_json::to_vec(&fact).map_or(0, |text| text.len());
-        if bytes + length > BODY_BYTES && !part.is_empty() {
-            parts.push(Shipment { format, facts: std::mem::take(&mut part), until, ..Shipment::default() });
-            bytes = 0;
-        }
-        bytes += length;
-        part.push(fact);
-    }
-    if !part.is_empty() || !tasks.is_empty() || removed.is_some() {
-        parts.push(Shipment { format, tasks, facts: part, until, removed });
-    }
-    parts
+/// A part on its way.
+struct Flight<'scope> {
+    sent: Sent,
+    answer: ScopedJoinHandle<'scope, Result<(), ShipError>>,
 }
 
-fn packed(shipment: &Shipment) -> Vec<u8> {
-    let text = serde_json::to_vec(shipment).unwrap_or_default();
-    let mut encoder = GzEncoder::new(Vec::with_capacity(text.len() / 4), Compression::fast());
-    // Writing to memory does not fail.
-    drop(encoder.write_all(&text));
-    encoder.finish().unwrap_or_default()
+/// What is remembered while parts are on their way.
+struct Stretch<'shipper> {
+    cursor: &'shipper mut Cursor,
+    /// The newest place of the ledger when the stretch began: nothing of it is behind that.
+    newest: u64,
+    /// What arrived, if anything did.
+    arrived: Option<Sent>,
+    /// The way begins anew.
+    again: bool,
+}
+
+impl Stretch<'_> {
+    /// Remembers what must be on disk before anything of a part is sent. False: it is not to be sent.
+    fn begin(&mut self, part: &Part) -> Result<bool, ShipError> {
+        for task in &part.held {
+            self.cursor.skip(task);
+        }
+        let state = &mut self.cursor.state;
+        let mut was_held = false;
+        for task in &part.tasks {
+            was_held |= state.skipped.remove(task);
+        }
+        if was_held && part.from > 0 {
+            // What was held back of it is behind us: the whole way is gone once more, which changes nothing else.
+            self.again = true;
+            return Ok(false);
+        }
+        // If the machine is lost in between, versions still only grow. Once for the whole stretch: every time waits for
+        // the disk.
+        let highest = self.newest.saturating_add(state.base);
+        if highest > state.highest {
+            state.highest = highest;
+            self.cursor.save()?;
+        }
+        Ok(true)
+    }
+
+    /// Waits for the answer to a part, and remembers that it arrived.
+    fn land(&mut self, flight: Flight<'_>) -> Result<(), ShipError> {
+        let lost = |_| Err(ShipError::Unreachable("sending ended early".to_owned()));
+        flight.answer.join().unwrap_or_else(lost)?;
+        self.cursor.state.until = flight.sent.until;
+        self.cursor.save()?;
+        self.arrived.get_or_insert_default().add(&flight.sent);
+        Ok(())
+    }
+
+    /// What it came to.
+    fn end(mut self, ended: Result<(), ShipError>) -> Result<Step, ShipError> {
+        if self.again {
+            self.cursor.state.until = 0;
+            self.cursor.save()?;
+            self.arrived.get_or_insert_default().until = 0;
+        }
+        match (ended, self.arrived) {
+            (Err(error @ ShipError::Cursor(_)), _) | (Err(error), None) => Err(error),
+            (_, Some(sent)) => Ok(Step::Sent(sent)),
+            (Ok(()), None) => Ok(Step::UpToDate),
+        }
+    }
 }

@@ -16,7 +16,7 @@ use agent_tracer_server::{
 };
 
 use crate::audit::Audit;
-use crate::follow::Follow;
+use crate::follow::{Follow, News};
 use crate::token::Known;
 
 /// How often the store is asked what arrived, and whose tokens hold.
@@ -89,7 +89,13 @@ impl Team {
             std::thread::Builder::new().name("team".to_owned()).spawn(move || {
                 while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
                     let asked = fleet.tokens().map(|tokens| known.replace(tokens)).map_err(QueryError::from);
-                    let followed = follow.next(&reader).map(|rows| live.publish(&rows));
+                    let followed = match live.is_followed() {
+                        true => follow.next(&reader).map(|news| match news {
+                            News::Rows(rows) => live.publish(&rows),
+                            News::Missed(from, to) => live.publish_missed(from, to),
+                        }),
+                        false => follow.rest(&reader),
+                    };
                     told(&problem, asked.and(followed).err().map(|error| error.to_string()));
                 }
             })

@@ -72,7 +72,7 @@ impl From<SumLine> for Summed {
 }
 
 /// The first and the last moment of anything.
-#[derive(Row, Deserialize)]
+#[derive(Clone, Copy, Debug, Row, Deserialize)]
 struct Extent {
     first: i64,
     last: i64,
@@ -99,6 +99,12 @@ pub(crate) enum By {
     AgentType,
     /// Stretches of time.
     Time(Level),
+}
+
+/// The ends of all extents together; none if nothing is in any.
+fn together(extents: &[Extent]) -> Option<(i64, i64)> {
+    let some = || extents.iter().filter(|extent| extent.n > 0);
+    some().map(|extent| extent.first).min().zip(some().map(|extent| extent.last).max())
 }
 
 /// A range rounded outwards to stretches.
@@ -132,14 +138,28 @@ impl Reader {
     }
 
     /// The moments of everything that counts.
+    ///
+    /// To deduplicate every row for its two ends would cost as much as most questions themselves. So the ends of all
+    /// versions are found first, which reads one column, and then it is seen whether the newest versions stand there.
     fn moments(&self) -> Answer<Option<(i64, i64)>> {
         let mine = self.mine();
-        let extent = self.rows::<Extent>(&format!(
-            "SELECT min(at) AS first, max(at) AS last, count() AS n FROM ( \
-               SELECT occurred AS at FROM fact FINAL WHERE {mine} AND kind <> '' \
-               UNION ALL SELECT {ACCOUNT_AT} AS at FROM task FINAL WHERE {mine} AND residual <> '')"
-        ))?;
-        Ok(extent.first().filter(|extent| extent.n > 0).map(|extent| (extent.first, extent.last)))
+        let extents = |facts: &str, tasks: &str| {
+            self.rows::<Extent>(&format!(
+                "SELECT toInt64(min(occurred)) AS first, toInt64(max(occurred)) AS last, count() AS n FROM {facts} \
+                 UNION ALL SELECT toInt64(min({ACCOUNT_AT})) AS first, toInt64(max({ACCOUNT_AT})) AS last, count() AS n \
+                 FROM task FINAL WHERE {mine} AND {tasks}"
+            ))
+        };
+        let counting = format!("{mine} AND kind <> ''");
+        // The order of the two is the server's; which is which does not matter for the ends of both together.
+        let all = together(&extents(&format!("fact WHERE {counting}"), "residual <> ''")?);
+        let Some((first, last)) = all else { return Ok(None) };
+        let ends = format!("fact FINAL WHERE {counting} AND (occurred <= {first} OR occurred >= {last})");
+        let at_ends = format!("residual <> '' AND ({ACCOUNT_AT} <= {first} OR {ACCOUNT_AT} >= {last})");
+        if together(&extents(&ends, &at_ends)?) == all {
+            return Ok(all);
+        }
+        Ok(together(&extents(&format!("fact FINAL WHERE {counting}"), "residual <> ''")?))
     }
 
     /// The end of the newest quarter-hour that has anything.

@@ -6,7 +6,7 @@ use agent_tracer_clickhouse::schema::VERSION;
 use agent_tracer_clickhouse::{Fleet, FleetError, Reader};
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
-use agent_tracer_ledger::{RowFilter, TaskFilter};
+use agent_tracer_ledger::{Range, RowFilter, TaskFilter};
 
 use crate::engine::{self, Engine};
 use crate::world::World;
@@ -38,6 +38,29 @@ fn a_shipment_written_twice_is_written_once() {
     assert!(once.0 > 1 && once.1 > 10, "{once:?}");
     fleet.write("ann", &shipment).unwrap();
     assert_eq!(count(&fleet, "ann"), once);
+}
+
+#[test]
+fn a_history_ends_where_its_newest_versions_end() {
+    let (fleet, _) = engine::database();
+    let activity = |owner: &str| {
+        let reader = Reader::new(Arc::clone(&fleet), vec![owner.to_owned()]);
+        serde_json::to_value(reader.activity(&Range::default(), 20).unwrap()).unwrap()
+    };
+    let mut shipment = shipped();
+    fleet.write("ann", &shipment).unwrap();
+    let before = activity("ann");
+    // The last events turn out to have happened days before the others.
+    let last = shipment.facts.iter().map(|fact| fact.occurred).max().unwrap();
+    for fact in shipment.facts.iter_mut().filter(|fact| fact.occurred > last - 1_000) {
+        fact.occurred -= 3 * 86_400_000;
+        fact.version += 1_000_000;
+    }
+    for owner in ["ann", "bob"] {
+        fleet.write(owner, &shipment).unwrap();
+    }
+    assert_ne!(activity("ann"), before);
+    assert_eq!(activity("ann"), activity("bob"));
 }
 
 #[test]

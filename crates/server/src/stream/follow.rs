@@ -11,7 +11,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 
 use super::wanted::Wanted;
 use crate::app::App;
-use crate::live::{Change, What};
+use crate::live::{Change, What, missed};
 
 /// Rows that are asked of the store at once, and put into one piece.
 const PART: usize = 256;
@@ -60,7 +60,7 @@ impl Follower {
         let period = self.app.config.limits.heartbeat;
         let mut heartbeat = tokio::time::interval_at(Instant::now() + period, period);
         heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut missed = false;
+        let mut is_late = false;
         loop {
             let first = tokio::select! {
                 _ = heartbeat.tick() => {
@@ -73,14 +73,14 @@ impl Follower {
                 Ok(change) => change,
                 // The next row is the oldest that is still there, unless more are lost until then.
                 Err(RecvError::Lagged(_)) => {
-                    missed = true;
+                    is_late = true;
                     continue;
                 }
                 Err(RecvError::Closed) => return Ok(()),
             };
             // Told before what is behind the gap, or the follower would take it for the next one.
             let before = first.seq.saturating_sub(1);
-            if std::mem::take(&mut missed) && before > self.at {
+            if std::mem::take(&mut is_late) && before > self.at {
                 self.say_missed(self.at, before, sender).await?;
             }
             let mut changes = vec![first];
@@ -88,14 +88,14 @@ impl Follower {
                 match live.try_recv() {
                     Ok(change) => changes.push(change),
                     Err(TryRecvError::Lagged(_)) => {
-                        missed = true;
+                        is_late = true;
                         break;
                     }
                     Err(TryRecvError::Empty | TryRecvError::Closed) => break,
                 }
             }
             // What is gone was never in the reading: it is told in any case.
-            changes.retain(|change| change.seq > self.caught || matches!(change.what, What::Removed(_)));
+            changes.retain(|change| change.seq > self.caught || change.what.is_for_all());
             self.pass_on(changes, sender).await?;
         }
     }
@@ -137,7 +137,7 @@ impl Follower {
         let Some(last) = changes.iter().map(|change| change.seq).max() else { return Ok(()) };
         changes.retain(|change| match &change.what {
             What::Row(row) => self.wanted.by_itself(row),
-            What::Removed(_) => true,
+            What::Removed(_) | What::Missed(_) => true,
         });
         if !changes.is_empty() && self.wanted.asks_the_store() {
             let (app, mut wanted) = (Arc::clone(&self.app), std::mem::take(&mut self.wanted));
@@ -146,7 +146,7 @@ impl Follower {
                 .blocking(move || {
                     changes.retain(|change| match &change.what {
                         What::Row(row) => wanted.by_task(&app, row),
-                        What::Removed(_) => true,
+                        What::Removed(_) | What::Missed(_) => true,
                     });
                     (changes, wanted)
                 })
@@ -163,9 +163,7 @@ impl Follower {
     }
 
     async fn say_missed(&self, from: u64, to: u64, sender: &mpsc::Sender<Bytes>) -> Result<(), Over> {
-        // With its place as id: who reconnects after this must not be told of the same gap again.
-        let text = format!("event: missed\nid: {to}\ndata: {{\"from\":{from},\"to\":{to}}}\n\n");
-        send(sender, text).await
+        send(sender, missed(from, to)).await
     }
 }
 

@@ -150,6 +150,21 @@ fn who_is_too_slow_is_told_what_it_missed() {
 }
 
 #[test]
+fn who_follows_anything_is_told_that_too_much_happened_to_tell() {
+    let world = World::new();
+    let id = task("s").task_id();
+    let mut events = follow(&world, &format!("after=0&task={id}"));
+    commit(&world, "a", 7);
+    assert_eq!(events.seqs(1), [7]);
+    world.live.publish_missed(7, 5_000);
+    let missed = events.event();
+    assert_eq!((missed.id.as_deref(), missed.name.as_deref()), (Some("5000"), Some("missed")));
+    assert_eq!(missed.json(), json!({"from": 7, "to": 5_000}));
+    commit(&world, "b", 5_001);
+    assert_eq!(events.seqs(1), [5_001]);
+}
+
+#[test]
 fn only_what_is_wanted_is_sent() {
     let world = World::new();
     let (main, child, other) = (task("s"), task("sub--c"), TaskKey::new(Agent::Codex, "o"));

@@ -1,10 +1,16 @@
 //! At least once, in order, from where it was, with versions that only grow.
 
+use std::fs::File;
+use std::io::Write;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
 use agent_tracer_event::{Millis, TaskId};
-use agent_tracer_ship::{Backoff, ShipError, Step};
+use agent_tracer_ledger::record::Shipment;
+use agent_tracer_ship::{Backoff, Carrier, Cursor, ShipError, Step};
 use agent_tracer_testkit::scenario;
 
-use crate::world::World;
+use crate::world::{Memory, TO, World, unpacked};
 
 const SCENARIO: &str = "2.1.325/agent_nested";
 
@@ -25,7 +31,7 @@ fn lost_parts_and_lost_answers_are_sent_again_by_whoever_comes_next() {
         let mut backoff = Backoff::default();
         loop {
             // Every attempt is another process.
-            match world.shipper("").step() {
+            match world.shipper("").in_parts_of(2).step() {
                 Ok(Step::UpToDate) => break,
                 Ok(Step::Sent(_)) => backoff.worked(),
                 Err(error) => {
@@ -88,9 +94,122 @@ fn a_task_that_becomes_allowed_arrives_whole() {
 }
 
 #[test]
+fn a_task_that_is_allowed_in_the_middle_of_the_way_arrives_whole() {
+    let world = World::of(&[SCENARIO]);
+    // As if everything up to here had been held back: the task is allowed only behind it.
+    let mut shipper = world.shipper("").in_parts_of(3);
+    let Step::Sent(first) = shipper.step().unwrap() else { panic!("nothing was sent") };
+    drop(shipper);
+    let text = std::fs::read_to_string(world.cursor_path()).unwrap();
+    let mut state: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let task = world.contents().keys().next().unwrap().0.clone();
+    state["skipped"] = serde_json::json!([task]);
+    state["until"] = serde_json::json!(1);
+    let mut file = File::create(world.cursor_path()).unwrap();
+    file.write_all(state.to_string().as_bytes()).unwrap();
+    world.server.bodies.lock().unwrap().clear();
+    let mut shipper = world.shipper("").in_parts_of(3);
+    let mut began_anew = false;
+    while let Step::Sent(sent) = shipper.step().unwrap() {
+        began_anew |= sent.until == 0;
+    }
+    assert!(began_anew && first.until > 1);
+    assert_eq!(world.contents(), expected(""));
+}
+
+/// Two parts are on their way at once: the first is lost, but only after the second has arrived.
+struct Overtaken {
+    memory: Arc<Memory>,
+    first: u64,
+    arrived: Mutex<bool>,
+    news: Condvar,
+}
+
+impl Carrier for Overtaken {
+    fn carry(&self, packed: &[u8]) -> Result<(), ShipError> {
+        let body = unpacked(packed);
+        let mut arrived = self.arrived.lock().unwrap();
+        if serde_json::from_slice::<Shipment>(&body).unwrap().until > self.first {
+            self.memory.bodies.lock().unwrap().push(body);
+            *arrived = true;
+            self.news.notify_all();
+            return Ok(());
+        }
+        let patience = Duration::from_secs(60);
+        let (_arrived, waited) =
+            self.news.wait_timeout_while(arrived, patience, |arrived| !*arrived).unwrap();
+        assert!(!waited.timed_out(), "nothing was sent beside the first part");
+        Err(ShipError::Unreachable("lost".to_owned()))
+    }
+}
+
+#[test]
+fn a_part_that_overtakes_a_lost_one_does_not_count_as_arrived() {
+    let world = World::of(&[SCENARIO]);
+    let first = world.outbox().after(0, 3).unwrap().until;
+    let carrier = Overtaken {
+        memory: Arc::clone(&world.server),
+        first,
+        arrived: Mutex::default(),
+        news: Condvar::new(),
+    };
+    let error = world.shipper_by("", Box::new(carrier)).in_parts_of(3).step().unwrap_err();
+    assert!(error.is_passing(), "{error}");
+    assert!(!world.contents().is_empty(), "the second arrived");
+    assert_eq!(Cursor::open(&world.cursor_path(), TO).unwrap().until(), 0);
+    world.ship("");
+    assert_eq!(world.contents(), expected(""));
+}
+
+#[test]
+fn what_was_sent_before_a_part_is_lost_is_not_sent_again() {
+    let world = World::of(&[SCENARIO]);
+    // Of the parts of one step the first arrives, and the others are lost.
+    struct OnlyFirst(Arc<Memory>, u64);
+    impl Carrier for OnlyFirst {
+        fn carry(&self, packed: &[u8]) -> Result<(), ShipError> {
+            let body = unpacked(packed);
+            match serde_json::from_slice::<Shipment>(&body).unwrap().until <= self.1 {
+                true => self.0.bodies.lock().unwrap().push(body),
+                false => return Err(ShipError::Unreachable("lost".to_owned())),
+            }
+            Ok(())
+        }
+    }
+    let first = world.outbox().after(0, 3).unwrap().until;
+    let carrier = || Box::new(OnlyFirst(Arc::clone(&world.server), first));
+    let mut shipper = world.shipper_by("", carrier()).in_parts_of(3);
+    let Step::Sent(sent) = shipper.step().unwrap() else { panic!("nothing was sent") };
+    assert_eq!(sent.until, first);
+    assert_eq!(Cursor::open(&world.cursor_path(), TO).unwrap().until(), first);
+    assert!(shipper.step().unwrap_err().is_passing());
+    world.ship("");
+    assert_eq!(world.contents(), expected(""));
+}
+
+#[test]
+fn what_comes_while_parts_are_on_their_way_is_in_the_next_step() {
+    let world = Arc::new(World::of(&[SCENARIO]));
+    struct Meanwhile(Arc<World>);
+    impl Carrier for Meanwhile {
+        fn carry(&self, packed: &[u8]) -> Result<(), ShipError> {
+            self.0.bring(scenario("2.1.325/agent_fg").observed(None));
+            self.0.server.bodies.lock().unwrap().push(unpacked(packed));
+            Ok(())
+        }
+    }
+    let newest = world.outbox().newest().unwrap();
+    let mut shipper = world.shipper_by("", Box::new(Meanwhile(Arc::clone(&world)))).in_parts_of(1_000_000);
+    assert!(matches!(shipper.step().unwrap(), Step::Sent(sent) if sent.until == newest));
+    assert!(shipper.lag().unwrap() > 0);
+    assert!(matches!(shipper.step().unwrap(), Step::Sent(sent) if sent.until > newest));
+    assert_eq!(shipper.step().unwrap(), Step::UpToDate);
+}
+
+#[test]
 fn a_server_that_does_not_take_it_ends_the_way_where_it_is() {
     struct Refuses;
-    impl agent_tracer_ship::Carrier for Refuses {
+    impl Carrier for Refuses {
         fn carry(&self, _: &[u8]) -> Result<(), ShipError> {
             Err(ShipError::Refused { status: 401, detail: "this token is not known here".to_owned() })
         }

@@ -26,6 +26,10 @@ use crate::store::Answer;
 /// So many tasks, and as many facts, are taken at once, whatever is asked for.
 const MOST: u32 = 50_000;
 
+/// No more is taken at once than holds so many bytes, as they are stored, and one fact: what is unpacked is some times as
+/// much.
+const MOST_BYTES: i64 = 8 << 20;
+
 /// Takes what changed out of a store. It never writes, and another process may write meanwhile.
 pub struct Outbox {
     store: SqliteStore,
@@ -48,7 +52,15 @@ impl Outbox {
     /// # Errors
     /// If the store cannot answer.
     pub fn after(&self, after: u64, limit: u32) -> Answer<Shipment> {
-        self.store.ask(|conn| shipment(conn, self.pricer.as_ref(), after, limit))
+        self.between(after, u64::MAX, limit)
+    }
+
+    /// The same, of what changed up to another place.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn between(&self, after: u64, newest: u64, limit: u32) -> Answer<Shipment> {
+        self.store.ask(|conn| shipment(conn, self.pricer.as_ref(), after, newest, limit))
     }
 
     /// The newest place in the order of delivery.
@@ -100,11 +112,12 @@ impl Outbox {
     }
 }
 
-fn shipment(conn: &Connection, pricer: &dyn Pricer, after: u64, limit: u32) -> Answer<Shipment> {
+fn shipment(conn: &Connection, pricer: &dyn Pricer, after: u64, newest: u64, limit: u32) -> Answer<Shipment> {
     let limit = i64::from(limit.clamp(1, MOST));
     let from = i64::try_from(after).unwrap_or(i64::MAX);
-    let (last_fact, all_facts) = reach(conn, "fact", from, limit)?;
-    let (last_task, all_tasks) = reach(conn, "task", from, limit)?;
+    let newest = i64::try_from(newest).unwrap_or(i64::MAX);
+    let (last_fact, all_facts) = reach(conn, "fact", ("length(data)", MOST_BYTES), [from, newest, limit])?;
+    let (last_task, all_tasks) = reach(conn, "task", ("0", MOST_BYTES), [from, newest, limit])?;
     let until = match (all_facts, all_tasks) {
         (true, true) => last_fact.max(last_task),
         (true, false) => last_task,
@@ -144,12 +157,29 @@ fn shipment(conn: &Connection, pricer: &dyn Pricer, after: u64, limit: u32) -> A
     Ok(shipment)
 }
 
-/// The place of the last of the next `limit` changes of a table, and whether there are no more behind it.
-fn reach(conn: &Connection, table: &str, from: i64, limit: i64) -> rusqlite::Result<(Option<i64>, bool)> {
-    conn.prepare_cached(&format!(
-        "SELECT max(changed), count(*) FROM (SELECT changed FROM {table} WHERE changed > ?1 ORDER BY changed LIMIT ?2)"
-    ))?
-    .query_row([from, limit], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? < limit)))
+/// The place of the last of the next changes of a table, and whether there are no more behind it. The next are so many as
+/// the last of `within` says, or as many as hold `most` bytes.
+fn reach(
+    conn: &Connection,
+    table: &str,
+    (bytes, most): (&str, i64),
+    within: [i64; 3],
+) -> rusqlite::Result<(Option<i64>, bool)> {
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT changed, {bytes} FROM {table} WHERE changed > ?1 AND changed <= ?2 ORDER BY changed LIMIT ?3"
+    ))?;
+    let [.., limit] = within;
+    let (mut last, mut count, mut held) = (None, 0, 0_i64);
+    let mut rows = find.query(within)?;
+    while let Some(row) = rows.next()? {
+        last = Some(row.get(0)?);
+        count += 1;
+        held += row.get::<_, Option<i64>>(1)?.unwrap_or(0);
+        if held >= most {
+            return Ok((last, false));
+        }
+    }
+    Ok((last, count < limit))
 }
 
 /// For every fact of a task the numbers that others knew it by.
@@ -243,4 +273,25 @@ pub(crate) fn record(
         cwd: row.cwd,
         current: row.current,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_changes_end_at_a_number_at_a_place_or_at_their_bytes() {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch("CREATE TABLE fact (changed INTEGER, data BLOB)").unwrap();
+        for changed in 1..=10 {
+            conn.execute("INSERT INTO fact VALUES (?1, zeroblob(100))", [changed]).unwrap();
+        }
+        let reach = |most, within| reach(&conn, "fact", ("length(data)", most), within).unwrap();
+        assert_eq!(reach(i64::MAX, [0, i64::MAX, 100]), (Some(10), true));
+        assert_eq!(reach(i64::MAX, [0, i64::MAX, 4]), (Some(4), false), "so many");
+        assert_eq!(reach(i64::MAX, [3, 7, 100]), (Some(7), true), "what is behind that place is not there");
+        assert_eq!(reach(250, [0, i64::MAX, 100]), (Some(3), false), "so many bytes, and one more");
+        assert_eq!(reach(1, [9, i64::MAX, 100]), (Some(10), false), "one at least");
+        assert_eq!(reach(i64::MAX, [10, i64::MAX, 100]), (None, true));
+    }
 }

@@ -1,0 +1,126 @@
+//! Ships a ledger through a real server into the engine, and tells what each tenth of the way took.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use agent_tracer_clickhouse::{Fleet, TokenScope};
+use agent_tracer_event::Millis;
+use agent_tracer_server::{Ask, Config, draw_token, serve};
+use agent_tracer_team::{Team, token};
+use serde_json::json;
+
+use crate::report::Report;
+use crate::shipper::{self, Told};
+use crate::{machine, process};
+
+fn clock() -> Ask<Millis> {
+    Arc::new(|| Millis(i64::try_from(machine::now().as_millis()).unwrap_or(i64::MAX)))
+}
+
+/// Tells of tenths as they are done.
+struct Tenths {
+    done: u64,
+    last: Told,
+}
+
+impl Tenths {
+    fn tell(&mut self, told: &Told, report: &mut Report) {
+        let tenth = (told.until * 10).checked_div(told.newest).unwrap_or(10);
+        if tenth <= self.done {
+            return;
+        }
+        let (rows, seconds) = (told.rows - self.last.rows, told.seconds - self.last.seconds);
+        let each = rows as f64 / seconds.max(1e-9);
+        let load = machine::load();
+        report.line(&format!(
+            "  up to {tenth:>2} tenths: {rows} rows in {seconds:.1} s, {each:.0} rows/s (load {load:.1})"
+        ));
+        report.keep(
+            "tenths",
+            json!({ "tenth": tenth, "rows": rows, "seconds": seconds, "rowsEachSecond": each, "load": load }),
+        );
+        (self.done, self.last) = (tenth, *told);
+    }
+}
+
+/// Ships everything, or as much as there is time for; gives whether that is everything.
+pub(crate) fn ship(
+    ledger: &Path,
+    folder: &Path,
+    fleet: &Arc<Fleet>,
+    engine: Option<u32>,
+    minutes: Option<u64>,
+    report: &mut Report,
+) -> Result<bool, String> {
+    let text = |error: &dyn std::error::Error| error.to_string();
+    let random = draw_token().map_err(|error| text(&error))?;
+    let now = i64::try_from(machine::now().as_millis()).unwrap_or(0);
+    let (made, secret) = token::make("bench", TokenScope::Ingest, &random, now, None);
+    // The server learns its tokens when it starts.
+    fleet.put_token(&made, now).map_err(|error| text(&error))?;
+    let team = Team::start(Arc::clone(fleet), clock()).map_err(|error| text(&error))?;
+    let mut config = Config::new(draw_token().map_err(|error| text(&error))?);
+    config.listen.set_port(0);
+    let server = serve(config, team.doors(Arc::new(|_| None))).map_err(|error| text(&error))?;
+    process::forget_peak();
+    let me = std::process::id();
+    let before = (process::cpu_seconds(me), engine.map_or(0.0, process::cpu_seconds));
+    let program = std::env::current_exe().map_err(|error| text(&error))?;
+    let mut command = Command::new(program);
+    command.args(["--role", "shipper", "--to", &format!("http://{}", server.address())]);
+    command.arg("--ledger").arg(ledger).arg("--cursor").arg(folder.join("ship.json"));
+    command.args(minutes.into_iter().flat_map(|minutes| ["--minutes".to_owned(), minutes.to_string()]));
+    let mut child = command
+        .env(shipper::TOKEN, &secret)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("cannot start the shipper: {error}"))?;
+    let mut tenths = Tenths { done: 0, last: Told::default() };
+    let mut told = Told::default();
+    if let Some(stdout) = child.stdout.take() {
+        for line in BufReader::new(stdout).lines() {
+            let line = line.map_err(|error| text(&error))?;
+            told = serde_json::from_str(&line).map_err(|error| format!("`{line}`: {error}"))?;
+            tenths.tell(&told, report);
+        }
+    }
+    let ended = child.wait().map_err(|error| text(&error))?;
+    if !ended.success() {
+        return Err(format!("the shipper ended with {ended}"));
+    }
+    let cpu = (process::cpu_seconds(me) - before.0, engine.map_or(0.0, process::cpu_seconds) - before.1);
+    let peaks = (machine::memory_mb(me).1, engine.map_or(f64::NAN, |pid| machine::memory_mb(pid).1));
+    let each = |whole: f64| whole * 1e6 / told.rows.max(1) as f64;
+    report.line(&format!(
+        "  ship through the server: {} rows in {:.1} s, {:.0} rows/s, {:.0} bytes a row on the wire (load {:.1})",
+        told.rows,
+        told.seconds,
+        told.rows as f64 / told.seconds.max(1e-9),
+        told.bytes as f64 / told.rows.max(1) as f64,
+        machine::load()
+    ));
+    report.line(&format!(
+        "  processor time a row: shipper {:.0} us, server {:.0} us, engine {:.0} us with merges",
+        each(told.cpu_seconds),
+        each(cpu.0),
+        each(cpu.1)
+    ));
+    report.line(&format!(
+        "  highest memory: shipper {:.0} MB, server {:.0} MB, engine {:.0} MB",
+        told.peak_mb, peaks.0, peaks.1
+    ));
+    report.keep(
+        "ship",
+        json!({
+            "rows": told.rows, "facts": told.facts, "seconds": told.seconds, "wireBytes": told.bytes,
+            "until": told.until, "newest": told.newest, "load": machine::load(),
+            "cpuSeconds": { "shipper": told.cpu_seconds, "server": cpu.0, "engine": cpu.1 },
+            "peakMb": { "shipper": told.peak_mb, "server": peaks.0, "engine": peaks.1 },
+        }),
+    );
+    server.stop();
+    team.stop();
+    Ok(told.until == told.newest)
+}
