@@ -17,8 +17,9 @@ use crate::pace::Pace;
 use crate::sink::SinkError;
 use crate::stop::Stop;
 
-/// Threads that read.
-const WORKERS: usize = 2;
+/// Threads that read. Each waits until what it read is on disk, and what waits at once is one commit: with more of them a
+/// commit is larger, and a row costs less.
+const WORKERS: usize = 4;
 /// How often progress is told.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 /// Failures that are remembered by name; the others are only counted.
