@@ -118,12 +118,7 @@ pub(crate) fn run(
         match stepped {
             Ok(Step::Sent(sent)) => {
                 backoff.worked();
-                all.tasks += sent.tasks;
-                all.facts += sent.facts;
-                all.held += sent.held;
-                all.removed += sent.removed;
-                all.bytes += sent.bytes;
-                all.until = sent.until;
+                all.add(&sent);
             }
             Ok(Step::UpToDate) => {
                 backoff.worked();

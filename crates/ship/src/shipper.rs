@@ -86,8 +86,8 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// Adds what a part behind it sent.
-    fn add(&mut self, next: &Self) {
+    /// Adds what was sent behind it.
+    pub fn add(&mut self, next: &Self) {
         self.tasks += next.tasks;
         self.facts += next.facts;
         self.held += next.held;
