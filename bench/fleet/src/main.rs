@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agent_tracer_clickhouse::{Fleet, Place, Reader};
+use agent_tracer_clickhouse::{Fleet, Place, Reader, Waits};
 use agent_tracer_ledger::{Batch, Ledger, Options as LedgerOptions, Store, open_read_only};
 use agent_tracer_testkit::history::History;
 use engine::Engine;
@@ -151,6 +151,7 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
         load(&path, options.events, report)?;
     }
     let is_all = shipping::ship(&path, folder.path(), &fleet, engine, options.minutes, report)?;
+    days(&fleet, engine, report)?;
     let embedded = open_read_only(&path).map_err(|error| error.to_string())?;
     let store: Arc<dyn Store> = Arc::new(Reader::everybody(Arc::clone(&fleet)));
     bytes(&path, embedded.as_ref(), store.as_ref(), &fleet, (options.events, is_all), report)?;
@@ -161,6 +162,23 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
             machine::memory_mb(pid).1
         ));
     }
+    Ok(())
+}
+
+/// Makes the sums of days that are over, as a server does beside its other work. Here nobody is still writing: nothing is
+/// waited for.
+fn days(fleet: &Fleet, engine: Option<u32>, report: &mut Report) -> Result<(), String> {
+    let (begun, before) = (Instant::now(), engine.map_or(0.0, process::cpu_seconds));
+    let made =
+        fleet.make_days(Waits { closes_ms: 0, grace_ms: 0 }, &|| true).map_err(|error| error.to_string())?;
+    let cpu = engine.map_or(0.0, process::cpu_seconds) - before;
+    let seconds = begun.elapsed().as_secs_f64();
+    report.line(&format!(
+        "  sums of {} closed days made in {seconds:.1} s, {cpu:.1} s of the engine's processor time (load {:.1})",
+        made.closed + made.again,
+        machine::load()
+    ));
+    report.keep("days", json!({ "days": made.closed + made.again, "seconds": seconds, "cpuSeconds": cpu }));
     Ok(())
 }
 

@@ -10,6 +10,7 @@ use clickhouse::Client;
 use clickhouse::error::Error;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::days::Marks;
 use crate::gather::Gather;
 use crate::schema::{self, Layout};
 use crate::write::Lines;
@@ -118,6 +119,8 @@ pub struct Fleet {
     client: Client,
     /// Shipments that wait for the insert that runs.
     waiting: Gather<Lines>,
+    /// Days that were marked a moment ago.
+    marks: Marks,
     /// Gone only while it is dropped.
     runtime: Option<Runtime>,
 }
@@ -145,11 +148,21 @@ impl Fleet {
             // Owners are not split between shards: what is joined on a shard is joined completely.
             client = client.with_setting("distributed_product_mode", "local");
         }
-        Ok(Self { place, client, waiting: Gather::default(), runtime: Some(runtime) })
+        Ok(Self {
+            place,
+            client,
+            waiting: Gather::default(),
+            marks: Marks::default(),
+            runtime: Some(runtime),
+        })
     }
 
     pub(crate) const fn waiting(&self) -> &Gather<Lines> {
         &self.waiting
+    }
+
+    pub(crate) const fn marks(&self) -> &Marks {
+        &self.marks
     }
 
     pub(crate) const fn layout(&self) -> &Layout {

@@ -6,8 +6,10 @@
 //!
 //! Doors: [`Fleet`] is the database, [`Fleet::migrate`] brings it up to date, [`Fleet::write`] takes shipments,
 //! [`Reader`] answers questions about what some owners recorded, [`Fleet::tokens`] says who may ship and read,
-//! [`Fleet::visits`] who read whose sessions; [`Fleet::forget`] and [`Fleet::keep_for`] let go.
+//! [`Fleet::visits`] who read whose sessions; [`Fleet::make_days`] makes the sums of closed days; [`Fleet::forget`] and
+//! [`Fleet::keep_for`] let go.
 
+mod days;
 mod disk;
 mod fleet;
 mod gather;
@@ -19,6 +21,7 @@ mod verify;
 mod visit;
 mod write;
 
+pub use days::{Made, Waits};
 pub use disk::OnDisk;
 pub use fleet::{Fleet, FleetError, Place};
 pub use read::Reader;

@@ -1,18 +1,23 @@
 //! What goes: by age, by person, by project, by task.
 //!
 //! Law: what is forgotten leaves no row, in no version and in no table. Tasks go last, because they say what belongs
-//! together: a deletion that was interrupted is simply repeated.
+//! together: a deletion that was interrupted is simply repeated. The sums of days that anything is deleted from go
+//! whole; nobody makes them again for a day, so that none are made of what is just being deleted.
 
 use std::collections::BTreeSet;
 
 use clickhouse::Row;
 use serde::Deserialize;
 
+use crate::days::OwnersDay;
 use crate::fleet::{Fleet, FleetError, literal};
 use crate::schema::{self, TABLES};
 
 /// So many tasks are deleted by one statement.
 const AT_ONCE: usize = 1_000;
+
+/// For so long nobody makes sums of days that something is deleted from.
+const AHEAD_MS: i64 = 86_400_000;
 
 /// What is to be forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,9 +120,11 @@ impl Fleet {
             Forget::Project { .. } => {
                 let found = self.tasks_of(what)?;
                 for part in found.chunks(AT_ONCE) {
-                    for table in ["fact", "visit", "task"] {
-                        self.run(&schema::delete(table, &among(part), self.layout()))?;
-                    }
+                    self.with_sums_dropped(&among(part), || {
+                        ["fact", "visit", "task"].iter().try_for_each(|table| {
+                            self.run(&schema::delete(table, &among(part), self.layout()))
+                        })
+                    })?;
                 }
             }
         }
@@ -129,10 +136,32 @@ impl Fleet {
         for part in tasks.chunks(AT_ONCE) {
             let names: Vec<String> = part.iter().map(|task| literal(task)).collect();
             let mine = format!("owner = {} AND task IN ({})", literal(owner), names.join(", "));
-            for table in ["fact", "task"] {
+            self.with_sums_dropped(&mine, || {
                 let condition = format!("{mine} AND version <= {version}");
-                self.run(&schema::delete(table, &condition, self.layout()))?;
-            }
+                ["fact", "task"]
+                    .iter()
+                    .try_for_each(|table| self.run(&schema::delete(table, &condition, self.layout())))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Deletes something of facts that meet a condition, and the sums of all days that they stand in: what was said of a
+    /// task is also in the keys of those sums.
+    fn with_sums_dropped(
+        &self,
+        facts: &str,
+        delete: impl FnOnce() -> Result<(), FleetError>,
+    ) -> Result<(), FleetError> {
+        let days = self.days_of(facts)?;
+        self.mark_ahead(&days, AHEAD_MS)?;
+        delete()?;
+        let days: Vec<OwnersDay> = days.into_iter().collect();
+        for part in days.chunks(AT_ONCE) {
+            let part: Vec<String> =
+                part.iter().map(|(owner, day)| format!("({}, {day})", literal(owner))).collect();
+            let condition = format!("(owner, day) IN ({})", part.join(", "));
+            self.run(&schema::delete("day_sum", &condition, self.layout()))?;
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ use clickhouse::Row;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::days::Change;
 use crate::fleet::{Fleet, FleetError};
 
 /// An owner's name is no longer than this.
@@ -60,6 +61,18 @@ impl Fleet {
     }
 
     fn insert(&self, group: &[&Lines]) -> Result<(), FleetError> {
+        let mut change = Change::default();
+        for lines in group {
+            change.tasks.extend(lines.tasks.iter().map(|line| (line.owner.as_str(), line.task.as_str())));
+            for line in &lines.facts {
+                change.tasks.insert((&line.owner, &line.task));
+                change.days.insert((&line.owner, Level::Day.start(line.occurred)));
+            }
+        }
+        self.with_days_marked(&change, || self.insert_rows(group))
+    }
+
+    fn insert_rows(&self, group: &[&Lines]) -> Result<(), FleetError> {
         let client = self.client();
         self.wait(async {
             // Facts first: a task that is seen has its facts.

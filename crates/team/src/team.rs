@@ -1,11 +1,13 @@
-//! What runs beside a team's server: a thread that follows the store and keeps the tokens fresh.
+//! What runs beside a team's server: a thread that follows the store and keeps the tokens fresh, and one that makes the
+//! sums of days that are over.
 
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_tracer_clickhouse::{Fleet, FleetError, Reader, VisitFilter};
+use agent_tracer_clickhouse::{Fleet, FleetError, Reader, VisitFilter, Waits};
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::Page;
 use agent_tracer_ledger::{Answer, Batch, QueryError};
@@ -22,6 +24,9 @@ use crate::token::Known;
 /// How often the store is asked what arrived, and whose tokens hold.
 const PAUSE: Duration = Duration::from_millis(1_000);
 
+/// How often it is looked whether a day is over, or was marked.
+const DAYS_PAUSE: Duration = Duration::from_secs(20);
+
 /// A team's server, beside the server.
 pub struct Team {
     fleet: Arc<Fleet>,
@@ -29,10 +34,39 @@ pub struct Team {
     known: Arc<Known>,
     live: Live,
     clock: Ask<Millis>,
-    problem: Arc<Mutex<Option<String>>>,
-    /// Dropped, it ends the thread.
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    problems: Arc<Problems>,
+    /// Dropped, they end the threads.
+    stops: Vec<Sender<()>>,
+    /// Ends work that is under way.
+    is_ending: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What each thread last met; none if all was well.
+#[derive(Default)]
+struct Problems {
+    following: Mutex<Option<String>>,
+    days: Mutex<Option<String>>,
+}
+
+impl Problems {
+    fn all(&self) -> Vec<String> {
+        let told =
+            |problem: &Mutex<Option<String>>| problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        [&self.following, &self.days].into_iter().filter_map(told).collect()
+    }
+}
+
+/// Makes the sums of days until it is told to end. Every process does: what two make at once is the same.
+fn make_days(fleet: &Fleet, problem: &Mutex<Option<String>>, stopped: &Receiver<()>, is_ending: &AtomicBool) {
+    let go_on = || !is_ending.load(Ordering::Relaxed);
+    loop {
+        let made = fleet.make_days(Waits::default(), &go_on);
+        told(problem, made.err().map(|error| format!("the sums of days were not made: {error}")));
+        if stopped.recv_timeout(DAYS_PAUSE) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+    }
 }
 
 /// Nothing is appended: what a team's server holds was derived elsewhere.
@@ -80,11 +114,12 @@ impl Team {
         known.replace(fleet.tokens()?);
         let newest = reader.seq().map_err(|error| FleetError::Refused(error.to_string()))?;
         let live = Live::new();
-        let problem: Arc<Mutex<Option<String>>> = Arc::default();
+        let problems: Arc<Problems> = Arc::default();
+        let is_ending: Arc<AtomicBool> = Arc::default();
         let (stop, stopped) = channel::<()>();
-        let thread = {
+        let follows = {
             let (fleet, reader) = (Arc::clone(&fleet), reader.clone());
-            let (known, live, problem) = (Arc::clone(&known), live.clone(), Arc::clone(&problem));
+            let (known, live, problems) = (Arc::clone(&known), live.clone(), Arc::clone(&problems));
             let mut follow = Follow::from(newest);
             std::thread::Builder::new().name("team".to_owned()).spawn(move || {
                 while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
@@ -96,12 +131,33 @@ impl Team {
                         }),
                         false => follow.rest(&reader),
                     };
-                    told(&problem, asked.and(followed).err().map(|error| error.to_string()));
+                    told(&problems.following, asked.and(followed).err().map(|error| error.to_string()));
                 }
             })
         };
-        let thread = thread.map_err(|error| FleetError::Unreachable(error.to_string()))?;
-        Ok(Self { fleet, reader, known, live, clock, problem, stop: Some(stop), thread: Some(thread) })
+        let (stop_days, stopped) = channel::<()>();
+        let makes = {
+            let (fleet, problems) = (Arc::clone(&fleet), Arc::clone(&problems));
+            let is_ending = Arc::clone(&is_ending);
+            std::thread::Builder::new()
+                .name("days".to_owned())
+                .spawn(move || make_days(&fleet, &problems.days, &stopped, &is_ending))
+        };
+        let mut team = Self {
+            fleet,
+            reader,
+            known,
+            live,
+            clock,
+            problems,
+            stops: vec![stop, stop_days],
+            is_ending,
+            threads: Vec::new(),
+        };
+        for thread in [follows, makes] {
+            team.threads.push(thread.map_err(|error| FleetError::Unreachable(error.to_string()))?);
+        }
+        Ok(team)
     }
 
     /// What the server is given.
@@ -109,16 +165,13 @@ impl Team {
     pub fn doors(&self, assets: FindAsset) -> Doors {
         let (known, clock) = (Arc::clone(&self.known), Arc::clone(&self.clock));
         let fleet = Arc::clone(&self.fleet);
-        let problem = Arc::clone(&self.problem);
+        let problems = Arc::clone(&self.problems);
         Doors {
             store: Arc::new(self.reader.clone()),
             append: Arc::new(Nowhere),
             live: self.live.clone(),
             clock: Arc::clone(&self.clock),
-            spool: Arc::new(move || {
-                let problem = problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                SpoolView { problems: problem.into_iter().collect(), ..SpoolView::default() }
-            }),
+            spool: Arc::new(move || SpoolView { problems: problems.all(), ..SpoolView::default() }),
             dead_letters: DeadLetters::none(),
             rules: Arc::new(RulesInForce::default),
             privacy: Arc::new(Arc::default),
@@ -154,8 +207,9 @@ impl Team {
     }
 
     fn end(&mut self) {
-        self.stop.take();
-        if let Some(thread) = self.thread.take() {
+        self.is_ending.store(true, Ordering::Relaxed);
+        self.stops.clear();
+        for thread in self.threads.drain(..) {
             // A thread that panicked has said so already.
             drop(thread.join());
         }

@@ -16,8 +16,10 @@ use agent_tracer_ledger::{Answer, Range};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::sums::{Span, rounded};
+use super::closed::{Closed, of_sums};
+use super::sums::{Asked, Span, rounded, whose_tasks};
 use super::{Reader, texts_in};
+use crate::days::day_of;
 use crate::write::word;
 
 /// What a type of agent did with a file in one day or month.
@@ -58,26 +60,23 @@ impl Reader {
     /// As [`Reader::tools`].
     pub fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
-        let Some(span) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
-        let ranked = self.ranked_files(span, range)?;
+        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let ranked = self.ranked_files(&closed, span, range)?;
         if ranked.is_empty() {
             return Ok(Page::whole(Vec::new()));
         }
-        let (from, to) = rounded(span, Level::Day);
-        let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
         let paths: Vec<&str> = ranked.iter().map(|file| file.path.as_str()).collect();
         let files = self.rows::<Filed>(&format!(
-            "SELECT path, sum(read) AS reads, sum(changed) AS changes FROM ({}) WHERE path IN {} \
+            "SELECT path, sum(read) AS reads, sum(changed) AS changes FROM ({}) \
              GROUP BY path HAVING reads + changes > 0",
-            self.uses(&format!("occurred >= {from} AND occurred < {to}{of}")),
-            texts_in(&paths)
+            self.uses(&closed, rounded(span, Level::Day), range, Some(&texts_in(&paths)))
         ))?;
         let page = cursor::page(Listing::Ranked, &range.paging, files, |file| {
             [-(file.reads + file.changes), cursor::stable(&file.path)]
         })?;
         let mut homes = match range.project {
             Some(_) => HashMap::new(),
-            None => self.homes(&page.items, &ranked)?,
+            None => self.homes(&closed, &page.items, &ranked)?,
         };
         Ok(page.map(|file| FileStat {
             project: range.project.clone().unwrap_or_else(|| homes.remove(&file.path).unwrap_or_default()),
@@ -87,20 +86,36 @@ impl Reader {
         }))
     }
 
-    /// Every use of a file by facts that meet a condition.
-    fn uses(&self, condition: &str) -> String {
-        format!(
-            "SELECT owner, task, occurred, path, read, changed FROM ( \
-               SELECT owner, task, occurred, dim, path, read, changed FROM fact FINAL \
-               ARRAY JOIN sums.dim AS dim, sums.key AS path, sums.n AS read, sums.failures AS changed \
-               WHERE {} AND {condition}) WHERE dim = {}",
-            self.mine(),
-            Dim::File.code()
-        )
+    /// Every use of a file in the days of a span by tasks of the range's project, agent and type of agent: of all files
+    /// or of some.
+    fn uses(&self, closed: &Closed, span: Span, range: &Range, paths: Option<&str>) -> String {
+        let (mine, dim) = (self.mine(), Dim::File.code());
+        let of = of_sums(range);
+        let among = |path: &str| paths.map_or_else(String::new, |paths| format!(" AND {path} IN {paths}"));
+        let made = closed.made(span, Level::Day).map(|made| {
+            format!(
+                "SELECT day, key AS path, n AS read, failures AS changed, project, agent, agent_type FROM day_sum FINAL \
+                 WHERE {mine} AND dim = {dim} AND {made} AND {of}{}",
+                among("key")
+            )
+        });
+        let open = closed.open(span).map(|open| {
+            format!(
+                "SELECT {} AS day, path, read, changed, project, agent, agent_type FROM ( \
+                   SELECT owner, task, occurred, path, read, changed FROM fact FINAL \
+                   ARRAY JOIN sums.dim AS own_dim, sums.key AS path, sums.n AS read, sums.failures AS changed \
+                   WHERE {mine} AND {open} AND own_dim = {dim}{}) AS told {} WHERE {of}",
+                day_of("occurred"),
+                among("path"),
+                whose_tasks(&format!("fact WHERE {mine} AND {open}"))
+            )
+        });
+        let parts: Vec<String> = made.into_iter().chain(open).collect();
+        parts.join(" UNION ALL ")
     }
 
     /// The files that are ranked.
-    fn ranked_files(&self, span: Span, range: &Range) -> Answer<Vec<Ranked>> {
+    fn ranked_files(&self, closed: &Closed, span: Span, range: &Range) -> Answer<Vec<Ranked>> {
         let is_asked = |entry: &Entry| {
             range.agent.is_none_or(|agent| word(agent) == entry.product)
                 && range.agent_type.as_ref().is_none_or(|name| *name == entry.type_of_agent)
@@ -108,7 +123,7 @@ impl Reader {
         let mut paths = Paths::default();
         let (mut lists, mut stretches) = (Vec::new(), Vec::new());
         for (piece, sign) in signed_pieces(span.0, span.1, Level::Day) {
-            let entries = self.most_used((piece.from, piece.to), piece.level, range)?;
+            let entries = self.most_used(closed, (piece.from, piece.to), piece.level, range)?;
             for entries in entries.chunk_by(|one, two| one.at == two.at) {
                 let Some(at) = entries.first().map(|entry| entry.at) else { continue };
                 let uses: Vec<i64> = entries.iter().map(|entry| entry.uses).collect();
@@ -127,46 +142,48 @@ impl Reader {
     }
 
     /// The most used of every day or month of a span, oldest first, of the range's project: enough to tell the best.
-    fn most_used(&self, (from, to): Span, level: Level, range: &Range) -> Answer<Vec<Entry>> {
+    fn most_used(&self, closed: &Closed, span: Span, level: Level, range: &Range) -> Answer<Vec<Entry>> {
         let of = Range { project: range.project.clone(), ..Range::default() };
-        let of = self.of_range(&of).map_or_else(String::new, |of| format!(" AND {of}"));
-        let used = self.uses(&format!("occurred >= {from} AND occurred < {to}{of}"));
+        let used = self.uses(closed, span, &of, None);
         let at = match level {
-            Level::Month => format!("roundDown(occurred, {})", self.months((from, to))?),
-            _ => format!("occurred - positiveModulo(occurred, {})", level.end(0)),
+            Level::Month => format!("roundDown(day, {})", self.months(closed, span)?),
+            _ => "day".to_owned(),
         };
         self.rows::<Entry>(&format!(
             "SELECT toInt64({at}) AS at, path, toString(agent) AS product, toString(agent_type) AS type_of_agent, \
-               sum(read + changed) AS uses \
-             FROM ({used}) AS used INNER JOIN \
-               (SELECT owner, task, agent, agent_type FROM task FINAL WHERE {}) AS whose USING (owner, task) \
+               sum(read + changed) AS uses FROM ({used}) \
              GROUP BY at, path, product, type_of_agent HAVING uses > 0 ORDER BY at, uses DESC LIMIT {} BY at",
-            self.mine(),
             ranking::MOST + 1
         ))
     }
 
     /// The beginnings of the months that had anything. They are counted here: the engine's own dates end in 2299, and a
     /// clock may be wrong by more.
-    fn months(&self, (from, to): Span) -> Answer<String> {
-        let day = Level::Day.end(0);
-        let days: Vec<i64> = self.rows(&format!(
-            "SELECT DISTINCT occurred - positiveModulo(occurred, {day}) AS at FROM fact FINAL \
-             WHERE {} AND occurred >= {from} AND occurred < {to} ORDER BY at",
-            self.mine()
-        ))?;
+    fn months(&self, closed: &Closed, span: Span) -> Answer<String> {
+        let mine = self.mine();
+        let made = closed.made(span, Level::Day).map(|made| {
+            let dim = Dim::Activity.code();
+            format!("SELECT DISTINCT day FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}")
+        });
+        let open = closed.open(span).map(|open| {
+            let day = day_of("occurred");
+            format!("SELECT DISTINCT {day} AS day FROM fact FINAL WHERE {mine} AND {open}")
+        });
+        let parts: Vec<String> = made.into_iter().chain(open).collect();
+        let days: Vec<i64> =
+            self.rows(&format!("SELECT DISTINCT day FROM ({}) ORDER BY day", parts.join(" UNION ALL ")))?;
         let mut months: Vec<String> =
             days.into_iter().map(|day| Level::Month.start(day).to_string()).collect();
         months.dedup();
         if months.is_empty() {
-            months.push(from.to_string());
+            months.push(span.0.to_string());
         }
         Ok(format!("[{}]", months.join(", ")))
     }
 
     /// The projects of files: whose folder holds a file, else the first by name of those that used it when it was used
     /// most.
-    fn homes(&self, files: &[Filed], ranked: &[Ranked]) -> Answer<HashMap<String, String>> {
+    fn homes(&self, closed: &Closed, files: &[Filed], ranked: &[Ranked]) -> Answer<HashMap<String, String>> {
         let projects: Vec<String> = self.rows(&format!(
             "SELECT DISTINCT toString(project) FROM task FINAL WHERE {} AND events > 0",
             self.mine()
@@ -186,14 +203,10 @@ impl Reader {
                 outside.entry(*stretch).or_default().push(&file.path);
             }
         }
-        for ((from, to), paths) in outside {
+        for (stretch, paths) in outside {
             let found = self.rows::<Home>(&format!(
-                "SELECT path, min(toString(project)) AS home FROM ({}) AS used INNER JOIN \
-                   (SELECT owner, task, project FROM task FINAL WHERE {}) AS whose USING (owner, task) \
-                 WHERE path IN {} GROUP BY path",
-                self.uses(&format!("occurred >= {from} AND occurred < {to}")),
-                self.mine(),
-                texts_in(&paths)
+                "SELECT path, min(toString(project)) AS home FROM ({}) GROUP BY path",
+                self.uses(closed, stretch, &Range::default(), Some(&texts_in(&paths)))
             ))?;
             homes.extend(found.into_iter().map(|home| (home.path, home.home)));
         }

@@ -9,13 +9,17 @@ use std::collections::{BTreeSet, HashMap};
 use agent_tracer_event::{CallState, FactId, Millis, TaskId};
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::shown::lanes::{Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names, Picture};
+use agent_tracer_ledger::project::tally::Dim;
+use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::view::{EventDetail, LaneBins, Row as Shown, StoreHealth};
 use agent_tracer_ledger::{Answer, QueryError};
 use clickhouse::Row;
 use serde::Deserialize;
 
+use super::closed::Closed;
 use super::fact::Stored;
 use super::family::{Kin, Member};
+use super::sums::ALWAYS;
 use super::task::parsed;
 use super::{Key, Reader, keys_in};
 use crate::schema;
@@ -275,6 +279,24 @@ impl Reader {
         Ok((count, u64::try_from(newest).unwrap_or(0)))
     }
 
+    /// How many events there are.
+    fn events(&self, closed: &Closed) -> Answer<u64> {
+        let mine = self.mine();
+        let made = closed.made(ALWAYS, Level::Day).map(|made| {
+            let dim = Dim::Activity.code();
+            format!(
+                "SELECT toUInt64(sum(n)) AS rows FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}"
+            )
+        });
+        let open = closed.open(ALWAYS).map(|open| {
+            format!("SELECT toUInt64(count()) AS rows FROM fact FINAL WHERE {mine} AND kind <> '' AND {open}")
+        });
+        let parts: Vec<String> = made.into_iter().chain(open).collect();
+        let counted: Vec<u64> =
+            self.rows(&format!("SELECT sum(rows) FROM ({})", parts.join(" UNION ALL ")))?;
+        Ok(counted.first().copied().unwrap_or(0))
+    }
+
     /// The store.
     ///
     /// # Errors
@@ -292,7 +314,7 @@ impl Reader {
             kind: "clickhouse".to_owned(),
             bytes: bytes.first().map_or(0, |size| size.bytes),
             entries: 0,
-            events: one(format!("SELECT count() FROM fact FINAL WHERE {mine} AND kind <> ''"))?,
+            events: self.events(&self.closed()?)?,
             tasks: one(format!("SELECT count() FROM task FINAL WHERE {mine} AND events > 0"))?,
             search_lag: 0,
             schema: schema::VERSION,

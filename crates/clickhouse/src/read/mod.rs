@@ -1,8 +1,9 @@
 //! Questions, answered from the newest version of every row.
 //!
 //! A reader is about some owners: no statement here reads a row of anybody else. Questions about one task read the rows
-//! of that task, which are neighbours; sums over time are made of deduplicated rows when they are asked for.
+//! of that task, which are neighbours; sums over time are those of closed days, and what open days add to them.
 
+mod closed;
 mod fact;
 mod family;
 mod files;
@@ -24,6 +25,7 @@ use agent_tracer_ledger::{Answer, QueryError};
 use clickhouse::{RowOwned, RowRead};
 
 use crate::fleet::{Fleet, FleetError, as_it_is, literal};
+pub(crate) use sums::whose_tasks;
 
 impl From<FleetError> for QueryError {
     fn from(error: FleetError) -> Self {

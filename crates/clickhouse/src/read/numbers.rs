@@ -18,7 +18,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::Reader;
-use super::sums::{By, Span, Summed, rounded};
+use super::sums::{Asked, By, Summed, rounded};
 use super::task::{PLACE, narrowed};
 
 /// Calls that were made fewer times are no loop.
@@ -61,16 +61,16 @@ pub(crate) fn tasks_of(range: &Range) -> TaskFilter {
 
 impl Reader {
     /// A page of the keys of a dimension by how often, and the span they were summed in.
-    fn ranked(&self, range: &Range, dim: Dim) -> Answer<Option<(Span, Page<Summed>)>> {
+    fn ranked(&self, range: &Range, dim: Dim) -> Answer<Option<(Asked, Page<Summed>)>> {
         // A cursor that is none is refused, even where there is nothing to list.
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
-        let Some(span) = self.asked(range)? else { return Ok(None) };
-        let mut sums = self.sums(dim, span, self.of_range(range).as_deref(), By::Key)?;
+        let Some(asked) = self.asked(range)? else { return Ok(None) };
+        let mut sums = self.sums(&asked.closed, dim, asked.span, range, By::Key)?;
         sums.retain(|summed| summed.sums != Sums::default());
         let page = cursor::page(Listing::Ranked, &range.paging, sums, |summed| {
             [-summed.sums.n, cursor::stable(&summed.key)]
         })?;
-        Ok(Some((span, page)))
+        Ok(Some((asked, page)))
     }
 
     fn shown<T>(&self, range: &Range, dim: Dim, show: impl FnMut(Summed) -> T) -> Answer<Page<T>> {
@@ -81,8 +81,8 @@ impl Reader {
     }
 
     /// How often each key of a dimension counts.
-    fn counts(&self, dim: Dim, span: Span, range: &Range) -> Answer<HashMap<String, Sums>> {
-        let sums = self.sums(dim, span, self.of_range(range).as_deref(), By::Key)?;
+    fn counts(&self, dim: Dim, asked: &Asked, range: &Range) -> Answer<HashMap<String, Sums>> {
+        let sums = self.sums(&asked.closed, dim, asked.span, range, By::Key)?;
         Ok(sums.into_iter().map(|summed| (summed.key, summed.sums)).collect())
     }
 
@@ -91,17 +91,17 @@ impl Reader {
     /// # Errors
     /// If the range or its cursor is wrong, or the database cannot answer.
     pub fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
-        let Some((span, page)) = self.ranked(range, Dim::Tool)? else { return Ok(Page::whole(Vec::new())) };
+        let Some((asked, page)) = self.ranked(range, Dim::Tool)? else { return Ok(Page::whole(Vec::new())) };
         // As in the embedded store, durations are shown where everybody who used the tool is meant.
         let is_anybody = range.agent.is_none() && range.agent_type.is_none();
         let everybody = match is_anybody {
             true => HashMap::new(),
             false => {
                 let of_project = Range { project: range.project.clone(), ..Range::default() };
-                self.counts(Dim::Tool, span, &of_project)?
+                self.counts(Dim::Tool, &asked, &of_project)?
             }
         };
-        let durations = self.durations_of(span, range.project.as_deref())?;
+        let durations = self.durations_of(&asked, range.project.as_deref())?;
         Ok(page.map(|Summed { key, sums, .. }| {
             let is_everybody = is_anybody || everybody.get(&key).is_some_and(|all| all.n == sums.n);
             let durations = durations.get(&key).filter(|_| is_everybody);
@@ -114,9 +114,9 @@ impl Reader {
     /// # Errors
     /// If the database cannot answer.
     pub fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
-        let Some(span) = self.asked(&Range::default())? else { return Ok(Vec::new()) };
-        let sums = self.counts(Dim::Tool, span, &Range::default())?;
-        let tools = self.durations_of(span, None)?.into_iter().map(|(tool, buckets)| {
+        let Some(asked) = self.asked(&Range::default())? else { return Ok(Vec::new()) };
+        let sums = self.counts(Dim::Tool, &asked, &Range::default())?;
+        let tools = self.durations_of(&asked, None)?.into_iter().map(|(tool, buckets)| {
             let ms = sums.get(&tool).map_or(0, |sums| sums.ms);
             (tool, buckets, ms)
         });
@@ -128,8 +128,8 @@ impl Reader {
     /// # Errors
     /// As [`Reader::tools`].
     pub fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
-        let Some((span, page)) = self.ranked(range, Dim::Error)? else { return Ok(Page::whole(Vec::new())) };
-        let calls = self.counts(Dim::Tool, span, range)?;
+        let Some((asked, page)) = self.ranked(range, Dim::Error)? else { return Ok(Page::whole(Vec::new())) };
+        let calls = self.counts(Dim::Tool, &asked, range)?;
         Ok(page.map(|summed| {
             let (error_class, tool) = numbers::split(&summed.key);
             FailureStat {
@@ -163,8 +163,8 @@ impl Reader {
     /// As [`Reader::tools`].
     pub fn skills(&self, range: &Range) -> Answer<Page<SkillStat>> {
         let mut whole = 0_i64;
-        if let Some(span) = self.asked(range)? {
-            for sums in self.counts(Dim::Model, span, range)?.values() {
+        if let Some(asked) = self.asked(range)? {
+            for sums in self.counts(Dim::Model, &asked, range)?.values() {
                 whole = whole.saturating_add(sums.cost);
             }
         }
@@ -177,13 +177,12 @@ impl Reader {
     /// As [`Reader::tools`].
     pub fn agents(&self, range: &Range) -> Answer<Page<AgentStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
-        let Some(span) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
-        let of = self.of_range(range);
+        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
         let mut types: BTreeMap<String, ((i64, i64), Sums, Bucket)> = BTreeMap::new();
-        for summed in self.sums(Dim::Tool, span, of.as_deref(), By::AgentType)? {
+        for summed in self.sums(&closed, Dim::Tool, span, range, By::AgentType)? {
             types.entry(summed.name).or_default().1.add(&summed.sums, 1);
         }
-        for summed in self.sums(Dim::Model, span, of.as_deref(), By::AgentType)? {
+        for summed in self.sums(&closed, Dim::Model, span, range, By::AgentType)? {
             types.entry(summed.name).or_default().2.add(&summed.sums, model_of(&summed.key).1, 1);
         }
         let typed = self.rows::<Typed>(&format!(
@@ -211,19 +210,19 @@ impl Reader {
     /// # Errors
     /// As [`Reader::tools`].
     pub fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
-        let Some((first, last)) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let Some(asked) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let ((first, last), closed) = (asked.span, &asked.closed);
         let from = range.since.map_or(first, |since| since.0);
         let to = match range.until {
             Some(until) => until.0,
-            None => self.newest()?.unwrap_or(last),
+            None => self.newest(closed)?.unwrap_or(last),
         };
         let Some(grid) = Grid::of(from, to, buckets) else { return Ok(Page::whole(Vec::new())) };
         let mut columns = vec![(Sums::default(), 0_i64); grid.columns];
         // Only what is known is read, however far the chart goes.
         let known = rounded((first.max(grid.from), last.min(grid.to())), grid.level);
-        let of = self.of_range(range);
         for dim in [Dim::Activity, Dim::Tool] {
-            for summed in self.sums(dim, known, of.as_deref(), By::Time(grid.level))? {
+            for summed in self.sums(closed, dim, known, range, By::Time(grid.level))? {
                 let Some(column) = grid.column(summed.at).and_then(|column| columns.get_mut(column)) else {
                     continue;
                 };

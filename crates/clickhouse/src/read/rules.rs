@@ -8,13 +8,15 @@ use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::ruling::{RuleKey, rule_number, wanted};
 use agent_tracer_ledger::project::shown;
 use agent_tracer_ledger::project::tally::Dim;
+use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::view::{Page, RuleDecision, RuleStat};
 use agent_tracer_ledger::{Answer, DecisionFilter, Range};
 use clickhouse::Row;
 use serde::Deserialize;
 
+use super::closed::Closed;
 use super::family::{Kin, Member};
-use super::sums::By;
+use super::sums::{ALWAYS, Asked, By};
 use super::task::PLACE;
 use super::{Reader, keys_in};
 
@@ -74,11 +76,11 @@ impl Reader {
     /// If the range or its cursor is wrong, or the database cannot answer.
     pub fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
-        let Some(span) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
-        let sums = self.sums(Dim::Rule, span, self.of_range(range).as_deref(), By::Key)?;
+        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let sums = self.sums(&closed, Dim::Rule, span, range, By::Key)?;
         let sums = sums.into_iter().map(|summed| (RuleKey::parse(&summed.key), summed.sums));
         let stats: Vec<(i64, RuleStat)> = (0..).zip(shown::rule_stats(sums)).collect();
-        let last = if stats.is_empty() { HashMap::new() } else { self.last_of_rules()? };
+        let last = if stats.is_empty() { HashMap::new() } else { self.last_of_rules(&closed)? };
         let page = cursor::page(Listing::Ranked, &range.paging, stats, |(place, stat)| {
             [-i64::try_from(stat.count).unwrap_or(i64::MAX), *place]
         })?;
@@ -90,13 +92,24 @@ impl Reader {
     }
 
     /// When each rule last spoke, by its name and its project.
-    fn last_of_rules(&self) -> Answer<HashMap<(String, String), i64>> {
+    fn last_of_rules(&self, closed: &Closed) -> Answer<HashMap<(String, String), i64>> {
+        let (mine, dim) = (self.mine(), Dim::Rule.code());
+        let made = closed.made(ALWAYS, Level::Day).map(|made| {
+            format!(
+                "SELECT key AS rule, day_sum.last AS moment FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}"
+            )
+        });
+        let open = closed.open(ALWAYS).map(|open| {
+            format!(
+                "SELECT rule, occurred AS moment FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS rule \
+                 WHERE {mine} AND list = {} AND own_dim = {dim} AND {open}",
+                List::Rule.code()
+            )
+        });
+        let parts: Vec<String> = made.into_iter().chain(open).collect();
         let lines = self.rows::<Last>(&format!(
-            "SELECT key, max(occurred) AS at FROM fact FINAL ARRAY JOIN sums.dim AS dim, sums.key AS key \
-             WHERE {} AND list = {} AND dim = {} GROUP BY key",
-            self.mine(),
-            List::Rule.code(),
-            Dim::Rule.code()
+            "SELECT rule AS key, max(moment) AS at FROM ({}) GROUP BY key",
+            parts.join(" UNION ALL ")
         ))?;
         let mut last: HashMap<(String, String), i64> = HashMap::new();
         for line in lines {

@@ -1,4 +1,5 @@
-//! Sums over the newest version of every fact: what each fact alone adds, and what only accounts of clients know.
+//! Sums over the newest version of every fact: what each fact alone adds, and what only accounts of clients know. Closed
+//! days were added up already ([`crate::days`]); what is open is added up here, and both are one answer.
 //!
 //! Ranges are rounded outwards as the embedded store rounds them: to quarter-hours, or to days for what it keeps by day.
 
@@ -12,8 +13,9 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::Reader;
+use super::closed::{Closed, of_sums};
+use crate::days::{ADDED, DURATIONS};
 use crate::fleet::literal;
-use crate::schema::LATENCY;
 use crate::write::word;
 
 /// From when to when.
@@ -101,6 +103,57 @@ pub(crate) enum By {
     Time(Level),
 }
 
+impl By {
+    /// What its name is taken from, of facts joined with their tasks and of sums alike.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Project => "toString(project)",
+            Self::Agent => "toString(agent)",
+            Self::AgentType => "toString(agent_type)",
+            Self::Key | Self::Time(_) => "''",
+        }
+    }
+
+    /// The beginning of the stretch that holds a moment.
+    fn at(self, moment: &str) -> String {
+        match self {
+            Self::Time(level) => format!("{moment} - positiveModulo({moment}, {})", level.end(0)),
+            _ => "toInt64(0)".to_owned(),
+        }
+    }
+
+    /// The shortest stretches that are told apart.
+    const fn finest(self) -> Level {
+        match self {
+            Self::Time(level) => level,
+            _ => Level::Day,
+        }
+    }
+}
+
+/// What is asked: from when to when, and which days of it are closed.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) span: Span,
+    pub(crate) closed: Closed,
+}
+
+/// All time.
+pub(crate) const ALWAYS: Span = (i64::MIN / 2, i64::MAX / 2);
+
+/// Everything that is added up, each in its own words.
+fn each(one: impl Fn(&'static str) -> String) -> String {
+    ADDED.map(one).join(", ")
+}
+
+/// Joins whose the tasks of some facts are; of a fact whose task has not arrived yet nobody knows.
+pub(crate) fn whose_tasks(facts: &str) -> String {
+    format!(
+        "LEFT ANY JOIN (SELECT owner, task, project, agent, agent_type FROM task FINAL \
+           WHERE (owner, task) IN (SELECT owner, task FROM {facts})) AS whose USING (owner, task)"
+    )
+}
+
 /// The ends of all extents together; none if nothing is in any.
 fn together(extents: &[Extent]) -> Option<(i64, i64)> {
     let some = || extents.iter().filter(|extent| extent.n > 0);
@@ -137,146 +190,199 @@ impl Reader {
         ))
     }
 
-    /// The moments of everything that counts.
+    /// The first day and the last moment of everything that counts.
     ///
-    /// To deduplicate every row for its two ends would cost as much as most questions themselves. So the ends of all
-    /// versions are found first, which reads one column, and then it is seen whether the newest versions stand there.
-    fn moments(&self) -> Answer<Option<(i64, i64)>> {
+    /// To deduplicate every open row for its two ends would cost as much as most questions themselves. So the ends of
+    /// all versions are found first, which reads one column, and then it is seen whether the newest versions stand there.
+    fn moments(&self, closed: &Closed) -> Answer<Option<(i64, i64)>> {
         let mine = self.mine();
-        let extents = |facts: &str, tasks: &str| {
-            self.rows::<Extent>(&format!(
-                "SELECT toInt64(min(occurred)) AS first, toInt64(max(occurred)) AS last, count() AS n FROM {facts} \
-                 UNION ALL SELECT toInt64(min({ACCOUNT_AT})) AS first, toInt64(max({ACCOUNT_AT})) AS last, count() AS n \
+        let ends = |facts: &str, tasks: &str| {
+            let mut parts = vec![format!(
+                "SELECT toInt64(min({ACCOUNT_AT})) AS first, toInt64(max({ACCOUNT_AT})) AS last, count() AS n \
                  FROM task FINAL WHERE {mine} AND {tasks}"
-            ))
+            )];
+            parts.extend(closed.open(ALWAYS).map(|open| {
+                format!(
+                    "SELECT toInt64(min(occurred)) AS first, toInt64(max(occurred)) AS last, count() AS n FROM {facts} \
+                     AND {open}"
+                )
+            }));
+            parts.extend(closed.made(ALWAYS, Level::Day).map(|made| {
+                format!(
+                    "SELECT toInt64(min(day)) AS first, toInt64(max(day_sum.last)) AS last, count() AS n FROM day_sum FINAL \
+                     WHERE {mine} AND dim = {} AND {made}",
+                    Dim::Activity.code()
+                )
+            }));
+            // The order of the parts is the server's; which is which does not matter for the ends of all together.
+            self.rows::<Extent>(&parts.join(" UNION ALL ")).map(|extents| together(&extents))
         };
         let counting = format!("{mine} AND kind <> ''");
-        // The order of the two is the server's; which is which does not matter for the ends of both together.
-        let all = together(&extents(&format!("fact WHERE {counting}"), "residual <> ''")?);
+        let all = ends(&format!("fact WHERE {counting}"), "residual <> ''")?;
         let Some((first, last)) = all else { return Ok(None) };
-        let ends = format!("fact FINAL WHERE {counting} AND (occurred <= {first} OR occurred >= {last})");
-        let at_ends = format!("residual <> '' AND ({ACCOUNT_AT} <= {first} OR {ACCOUNT_AT} >= {last})");
-        if together(&extents(&ends, &at_ends)?) == all {
+        let at_ends = format!("fact FINAL WHERE {counting} AND (occurred <= {first} OR occurred >= {last})");
+        let accounts = format!("residual <> '' AND ({ACCOUNT_AT} <= {first} OR {ACCOUNT_AT} >= {last})");
+        if ends(&at_ends, &accounts)? == all {
             return Ok(all);
         }
-        Ok(together(&extents(&format!("fact FINAL WHERE {counting}"), "residual <> ''")?))
+        ends(&format!("fact FINAL WHERE {counting}"), "residual <> ''")
     }
 
     /// The end of the newest quarter-hour that has anything.
-    pub(crate) fn newest(&self) -> Answer<Option<i64>> {
-        Ok(self.moments()?.map(|(_, last)| Level::Quarter.end(last)))
+    pub(crate) fn newest(&self, closed: &Closed) -> Answer<Option<i64>> {
+        Ok(self.moments(closed)?.map(|(_, last)| Level::Quarter.end(last)))
     }
 
-    /// The range, cut to whole days of which anything is known; none if nothing can be in it.
-    pub(crate) fn asked(&self, range: &Range) -> Answer<Option<Span>> {
+    /// The range, cut to whole days of which anything is known, and which of them are closed; none if nothing can be in
+    /// it.
+    pub(crate) fn asked(&self, range: &Range) -> Answer<Option<Asked>> {
         if let (Some(since), Some(until)) = (range.since, range.until)
             && since > until
         {
             return Err(QueryError::Bad("`since` is after `until`".to_owned()));
         }
         if let Some(project) = &range.project {
-            let named: Vec<u64> = self.rows(&format!(
-                "SELECT count() FROM task FINAL WHERE {} AND project = {}",
+            let named: Vec<u8> = self.rows(&format!(
+                "SELECT toUInt8(1) FROM task FINAL WHERE {} AND project = {} LIMIT 1",
                 self.mine(),
                 literal(project)
             ))?;
-            if named.first().is_none_or(|tasks| *tasks == 0) {
+            if named.is_empty() {
                 return Ok(None);
             }
         }
-        let Some((first, last)) = self.moments()? else { return Ok(None) };
+        let closed = self.closed()?;
+        let Some((first, last)) = self.moments(&closed)? else { return Ok(None) };
         let (first, last) = (Level::Day.start(first), Level::Day.end(last));
         let from = range.since.map_or(first, |since| since.0.max(first));
         let to = range.until.map_or(last, |until| until.0.min(last));
-        Ok((from < to).then_some((from, to)))
+        Ok((from < to).then_some(Asked { span: (from, to), closed }))
     }
 
-    /// The sums of a dimension in a span, of the tasks that meet a condition.
-    pub(crate) fn sums(&self, dim: Dim, span: Span, of: Option<&str>, by: By) -> Answer<Vec<Summed>> {
-        let (from, to) = rounded(span, dim.finest());
-        let mine = self.mine();
-        let of = of.map_or_else(String::new, |of| format!(" AND {of}"));
-        let name = match by {
-            By::Project => "toString(project)",
-            By::Agent => "toString(agent)",
-            By::AgentType => "toString(agent_type)",
-            By::Key | By::Time(_) => "''",
-        };
-        let at = match by {
-            By::Time(level) => format!("moment - positiveModulo(moment, {})", level.end(0)),
-            _ => "toInt64(0)".to_owned(),
-        };
-        let join = match by {
-            By::Project | By::Agent | By::AgentType => format!(
-                "INNER JOIN (SELECT owner, task, project, agent, agent_type FROM task FINAL WHERE {mine}) AS whose \
-                 USING (owner, task)"
-            ),
-            By::Key | By::Time(_) => String::new(),
-        };
-        let spent = |column: &str| format!("if(spends = 1, {column}, 0) AS f_{column}");
-        let told = format!(
-            "SELECT owner, task, occurred AS moment, key AS f_key, n AS f_n, failures AS f_failures, ms AS f_ms, \
-               wait_ms AS f_wait_ms, {} \
-             FROM (SELECT owner, task, occurred, dim, key, n, failures, ms, wait_ms, spends, input, output, cache_read, \
-                     cache_write, reasoning, cost, unpriced \
-                   FROM fact FINAL ARRAY JOIN sums.dim AS dim, sums.key AS key, sums.n AS n, sums.failures AS failures, \
-                     sums.ms AS ms, sums.wait_ms AS wait_ms, sums.spends AS spends \
-                   WHERE {mine} AND occurred >= {from} AND occurred < {to}{of}) WHERE dim = {}",
-            ["input", "output", "cache_read", "cache_write", "reasoning", "cost", "unpriced"]
-                .map(spent)
-                .join(", "),
-            dim.code()
-        );
-        let accounts = match dim {
-            Dim::Activity | Dim::Model => format!(
-                " UNION ALL SELECT owner, task, {ACCOUNT_AT} AS moment, {} AS f_key, toInt64(0) AS f_n, \
-                   toInt64(0) AS f_failures, toInt64(0) AS f_ms, toInt64(0) AS f_wait_ms, line.3 AS f_input, \
-                   line.4 AS f_output, line.5 AS f_cache_read, line.6 AS f_cache_write, toInt64(0) AS f_reasoning, \
-                   line.7 AS f_cost, line.8 AS f_unpriced \
-                 FROM (SELECT owner, task, residual, arrayJoin({LINES}) AS line FROM task FINAL \
-                       WHERE {mine} AND residual <> ''{of}) WHERE moment >= {from} AND moment < {to}",
-                if dim == Dim::Model { "concat(line.1, char(31), line.2)" } else { "''" }
-            ),
-            _ => String::new(),
-        };
-        let sums: Vec<String> = [
-            "n",
-            "failures",
-            "ms",
-            "wait_ms",
-            "input",
-            "output",
-            "cache_read",
-            "cache_write",
-            "reasoning",
-            "cost",
-            "unpriced",
-        ]
-        .iter()
-        .map(|column| format!("sum(f_{column}) AS {column}"))
-        .collect();
+    /// The sums of a dimension in a span, of the tasks of a range's project, agent and type of agent.
+    pub(crate) fn sums(
+        &self,
+        closed: &Closed,
+        dim: Dim,
+        span: Span,
+        range: &Range,
+        by: By,
+    ) -> Answer<Vec<Summed>> {
+        let span = rounded(span, dim.finest());
+        let mut parts = Vec::new();
+        parts.extend(closed.made(span, by.finest()).map(|made| self.made_sums(&made, dim, range, by)));
+        parts.extend(closed.open(span).map(|open| self.open_sums(&open, dim, range, by)));
+        if matches!(dim, Dim::Activity | Dim::Model) {
+            parts.push(self.account_sums(span, dim, range, by));
+        }
+        if parts.is_empty() {
+            return Ok(Vec::new());
+        }
         let lines = self.rows::<SumLine>(&format!(
-            "SELECT f_key AS key, {name} AS name, {at} AS at, {} FROM ({told}{accounts}) AS one {join} \
-             GROUP BY key, name, at",
-            sums.join(", ")
+            "SELECT f_key AS key, f_name AS name, f_at AS at, {} FROM ({}) GROUP BY key, name, at",
+            each(|name| format!("sum(f_{name}) AS {name}")),
+            parts.join(" UNION ALL ")
         ))?;
         Ok(lines.into_iter().map(Summed::from).collect())
+    }
+
+    /// What closed days add.
+    fn made_sums(&self, made: &str, dim: Dim, range: &Range, by: By) -> String {
+        format!(
+            "SELECT key AS f_key, {} AS f_name, {} AS f_at, {} FROM day_sum FINAL WHERE {} AND dim = {} AND {made} AND {}",
+            by.name(),
+            by.at("at"),
+            each(|name| format!("day_sum.{name} AS f_{name}")),
+            self.mine(),
+            dim.code(),
+            of_sums(range)
+        )
+    }
+
+    /// What facts of open days add, each by itself.
+    fn open_sums(&self, open: &str, dim: Dim, range: &Range, by: By) -> String {
+        let mine = self.mine();
+        let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
+        let added = each(|name| match name {
+            "n" | "failures" | "ms" | "wait_ms" => format!("own_{name} AS f_{name}"),
+            _ => format!("if(spends = 1, {name}, 0) AS f_{name}"),
+        });
+        format!(
+            "SELECT own_key AS f_key, {} AS f_name, {} AS f_at, {added} FROM ( \
+               SELECT owner, task, occurred, own_dim, own_key, own_n, own_failures, own_ms, own_wait_ms, spends, input, \
+                 output, cache_read, cache_write, reasoning, cost, unpriced \
+               FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS own_key, sums.n AS own_n, \
+                 sums.failures AS own_failures, sums.ms AS own_ms, sums.wait_ms AS own_wait_ms, sums.spends AS spends \
+               WHERE {mine} AND {open}{of}) AS told {} WHERE own_dim = {}",
+            by.name(),
+            by.at("occurred"),
+            self.whose(by, &format!("fact WHERE {mine} AND {open}")),
+            dim.code()
+        )
+    }
+
+    /// What only accounts of clients know, which stand with their tasks.
+    fn account_sums(&self, (from, to): Span, dim: Dim, range: &Range, by: By) -> String {
+        let key = if dim == Dim::Model { "concat(line.1, char(31), line.2)" } else { "''" };
+        let line = |name: &str| match name {
+            "input" => "line.3",
+            "output" => "line.4",
+            "cache_read" => "line.5",
+            "cache_write" => "line.6",
+            "cost" => "line.7",
+            "unpriced" => "line.8",
+            _ => "toInt64(0)",
+        };
+        format!(
+            "SELECT {key} AS f_key, {} AS f_name, {} AS f_at, {} FROM ( \
+               SELECT project, agent, agent_type, {ACCOUNT_AT} AS moment, arrayJoin({LINES}) AS line FROM task FINAL \
+               WHERE {} AND residual <> '' AND {}) WHERE moment >= {from} AND moment < {to}",
+            by.name(),
+            by.at("moment"),
+            each(|name| format!("{} AS f_{name}", line(name))),
+            self.mine(),
+            of_sums(range)
+        )
+    }
+
+    /// Joins whose the tasks of some facts are, where that is told apart.
+    fn whose(&self, by: By, facts: &str) -> String {
+        match by {
+            By::Project | By::Agent | By::AgentType => whose_tasks(facts),
+            By::Key | By::Time(_) => String::new(),
+        }
     }
 
     /// Durations by tool in a span, rounded outwards to days, of one project or of all.
     pub(crate) fn durations_of(
         &self,
-        span: Span,
+        asked: &Asked,
         project: Option<&str>,
     ) -> Answer<HashMap<String, BTreeMap<i64, u64>>> {
-        let (from, to) = rounded(span, Level::Day);
+        let span = rounded(asked.span, Level::Day);
         let of = Range { project: project.map(str::to_owned), ..Range::default() };
-        let of = self.of_range(&of).map_or_else(String::new, |of| format!(" AND {of}"));
+        let mine = self.mine();
+        let made = asked.closed.made(span, Level::Day).map(|made| {
+            format!(
+                "SELECT key AS tool_name, buckets AS f_buckets, calls AS f_calls FROM day_sum FINAL \
+                 WHERE {mine} AND dim = {DURATIONS} AND {made} AND {}",
+                of_sums(&of)
+            )
+        });
+        let open = asked.closed.open(span).map(|open| {
+            let of = self.of_range(&of).map_or_else(String::new, |of| format!(" AND {of}"));
+            format!(
+                "SELECT ifNull(toString(tool), '') AS tool_name, [toInt64(assumeNotNull(bucket))] AS f_buckets, \
+                   [toUInt64(1)] AS f_calls FROM fact FINAL WHERE {mine} AND bucket IS NOT NULL AND {open}{of}"
+            )
+        });
+        let parts: Vec<String> = made.into_iter().chain(open).collect();
+        if parts.is_empty() {
+            return Ok(HashMap::new());
+        }
         let rows = self.rows::<Bucketed>(&format!(
-            "SELECT ifNull(toString(tool), '') AS name, {LATENCY} AS latency \
-             FROM fact FINAL WHERE {} AND bucket IS NOT NULL AND occurred >= {from} AND occurred < {to}{of} \
-             GROUP BY name",
-            self.mine()
+            "SELECT tool_name AS name, sumMap(f_buckets, f_calls) AS latency FROM ({}) GROUP BY name",
+            parts.join(" UNION ALL ")
         ))?;
         let buckets = |(places, counts): (Vec<i64>, Vec<u64>)| places.into_iter().zip(counts).collect();
         let durations = rows.into_iter().map(|row| (row.name, buckets(row.latency))).collect();

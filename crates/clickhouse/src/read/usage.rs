@@ -16,9 +16,10 @@ use agent_tracer_ledger::{Answer, QueryError, Range, UsageBy, Zone};
 use clickhouse::Row;
 use serde::Deserialize;
 
+use super::closed::Closed;
 use super::family::Kin;
 use super::numbers::tasks_of;
-use super::sums::By;
+use super::sums::{Asked, By, Span};
 use super::task::{PLACE, narrowed};
 use super::{Key, Reader, keys_in};
 use crate::write::TaskLine;
@@ -88,9 +89,9 @@ impl Reader {
     }
 
     fn usage_by(&self, range: &Range, dim: Dim, by: By) -> Answer<Page<UsageBucket>> {
-        let Some(span) = self.asked(range)? else { return numbers::usage_page(&range.paging, Vec::new()) };
+        let Some(asked) = self.asked(range)? else { return numbers::usage_page(&range.paging, Vec::new()) };
         let mut buckets: HashMap<String, Bucket> = HashMap::new();
-        for mut summed in self.sums(dim, span, self.of_range(range).as_deref(), by)? {
+        for mut summed in self.sums(&asked.closed, dim, asked.span, range, by)? {
             if dim == Dim::Skill {
                 // What counts is what it answered for, which its time counts.
                 let sums = &mut summed.sums;
@@ -106,8 +107,8 @@ impl Reader {
     /// Days, weeks or months of the asker, oldest first. Those without any response are left out.
     fn usage_by_time(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
         let after = cursor::place::<1>(Listing::Usage, &range.paging)?;
-        let Some(span) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
-        let quarters = self.quarters(span, range)?;
+        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let quarters = self.quarters(&closed, span, range)?;
         let mut items = Vec::new();
         for stretch in local_stretches(span.0, span.1, by, zone) {
             let mut bucket = Bucket::default();
@@ -124,10 +125,9 @@ impl Reader {
     }
 
     /// What was spent in every quarter-hour of a span.
-    fn quarters(&self, span: (i64, i64), range: &Range) -> Answer<BTreeMap<i64, Bucket>> {
-        let of = self.of_range(range);
+    fn quarters(&self, closed: &Closed, span: Span, range: &Range) -> Answer<BTreeMap<i64, Bucket>> {
         let mut quarters: BTreeMap<i64, Bucket> = BTreeMap::new();
-        for summed in self.sums(Dim::Model, span, of.as_deref(), By::Time(Level::Quarter))? {
+        for summed in self.sums(closed, Dim::Model, span, range, By::Time(Level::Quarter))? {
             quarters.entry(summed.at).or_default().add(&summed.sums, model_of(&summed.key).1, 1);
         }
         Ok(quarters)
@@ -161,8 +161,8 @@ impl Reader {
     /// As [`Reader::usage`].
     pub fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
         cursor::place::<1>(Listing::Usage, &range.paging)?;
-        let Some(span) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
-        let quarters = self.quarters(numbers::block_span(span), range)?;
+        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let quarters = self.quarters(&closed, numbers::block_span(span), range)?;
         numbers::block_page(&range.paging, now, range.since, quarters)
     }
 

@@ -1,7 +1,8 @@
 //! The tables and views, defined once; statements for one server and for a cluster are made from the same definitions.
 //!
 //! Laws: every key begins with the owner. A row is replaced by one of the same key with a greater version, never added
-//! to. No view is filled by an insert, because what is inserted may be a repetition; sums are made of deduplicated rows.
+//! to. No view is filled by an insert, because what is inserted may be a repetition; sums are made of deduplicated rows,
+//! those of closed days in advance ([`crate::days`]).
 //! No table is partitioned by time, because a fact's time may change with its version and rows are only deduplicated
 //! within a partition.
 
@@ -15,11 +16,10 @@ use statements::{add_indexes, fill_indexes};
 pub use pages::page;
 pub use statements::{Layout, create, delete, keep_for};
 pub use tables::{AGING, Column, Index, TABLES, Table};
-pub(crate) use views::LATENCY;
 pub use views::{VIEWS, View};
 
 /// The version of the schema that this program asks.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The steps to each version, the first from nothing to version 1. Every statement may be run again.
 #[must_use]
@@ -30,6 +30,11 @@ pub fn step(version: u32, layout: &Layout) -> Vec<String> {
         2 => create(layout).into_iter().chain(add_indexes(layout)).collect(),
         // A view of latencies; and what was there before an index was is found by it too.
         3 => create(layout).into_iter().chain(fill_indexes(layout)).collect(),
+        // Sums of closed days; and an index of lists, of which some are rare.
+        4 => {
+            let indexes = add_indexes(layout).into_iter().chain(fill_indexes(layout));
+            create(layout).into_iter().chain(indexes).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -181,6 +181,7 @@ const FACT: Table = Table {
         ("by_occurred", "occurred", "minmax"),
         ("by_arrived", "arrived", "minmax"),
         ("by_terms", "terms", "bloom_filter(0.01)"),
+        ("by_list", "list", "set(32)"),
     ],
 };
 
@@ -219,8 +220,70 @@ const VISIT: Table = Table {
     indexes: &[("by_reader", "reader", "bloom_filter(0.01)")],
 };
 
-/// Every table.
-pub const TABLES: &[Table] = &[TASK, FACT, TOKEN, VISIT];
+/// Sums of closed days: made of deduplicated facts, replaced when a fact of the day changes. A question about one
+/// dimension reads one range of each owner, and of that the days it asks for.
+const DAY_SUM: Table = Table {
+    name: "day_sum",
+    about: "sums of days that are closed, made of the newest version of every fact",
+    columns: &[
+        column("owner", "String", TEXT, "whose it is"),
+        column("day", "Int64", MOMENT, "the beginning of the UTC day, in milliseconds since 1970"),
+        column(
+            "dim",
+            "UInt8",
+            "",
+            "what is counted: tools, models, failures, files, …; 100: durations of calls",
+        ),
+        column("level", "UInt8", "", "0: a quarter of an hour, 1: the day"),
+        column("at", "Int64", MOMENT, "the beginning of the quarter-hour or the day"),
+        column("project", WORD, "", "the project of the tasks"),
+        column("agent", WORD, "", "their product"),
+        column("agent_type", WORD, "", "the type of their agents"),
+        column("key", "String", TEXT, "the key: the tool, the model, the path, …"),
+        column("version", "UInt64", COUNT, "when it was made, in milliseconds since 1970"),
+        column("gone", "UInt8", "", "1: nothing is left of it"),
+        column("n", "Int64", COUNT, "how many"),
+        column("failures", "Int64", COUNT, "how many failures; for files: changes"),
+        column("ms", "Int64", COUNT, "time in tools"),
+        column("wait_ms", "Int64", COUNT, "time in which people were waited for"),
+        column("input", "Int64", COUNT, "input tokens"),
+        column("output", "Int64", COUNT, "output tokens"),
+        column("cache_read", "Int64", COUNT, "tokens read from caches"),
+        column("cache_write", "Int64", COUNT, "tokens written to caches"),
+        column("reasoning", "Int64", COUNT, "reasoning tokens"),
+        column("cost", "Int64", COUNT, "pico-dollars"),
+        column("unpriced", "Int64", COUNT, "responses without a price"),
+        column("last", "Int64", MOMENT, "when the last of them began"),
+        column("buckets", "Array(Int64)", "T64, ZSTD(1)", "durations: the buckets that have calls"),
+        column("calls", "Array(UInt64)", "T64, ZSTD(1)", "durations: how many calls are in each"),
+    ],
+    key: &["owner", "dim", "level", "day", "at", "project", "agent", "agent_type", "key"],
+    indexes: &[],
+};
 
-/// The tables whose rows grow old, each with the column that says when. Tokens have an end of their own.
-pub const AGING: &[(&str, &str)] = &[("task", "last"), ("fact", "occurred"), ("visit", "at")];
+/// What the sums of days are worth: read whole before every sum.
+const DAY_MARK: Table = Table {
+    name: "day_mark",
+    about: "days whose sums are to be made anew; and, without an owner, the day before which days are closed",
+    columns: &[
+        column(
+            "owner",
+            "String",
+            TEXT,
+            "whose day it is; empty: everybody's days before this one are closed",
+        ),
+        column("day", "Int64", MOMENT, "the beginning of the UTC day, in milliseconds since 1970"),
+        column("version", "UInt64", COUNT, "when it was marked, in half milliseconds since 1970"),
+        column("gone", "UInt8", "", "1: its sums were made since"),
+    ],
+    key: &["owner", "day"],
+    indexes: &[],
+};
+
+/// Every table.
+pub const TABLES: &[Table] = &[TASK, FACT, TOKEN, VISIT, DAY_SUM, DAY_MARK];
+
+/// The tables whose rows grow old, each with what says when. Tokens have an end of their own; the sums of a day end with
+/// its last moment.
+pub const AGING: &[(&str, &str)] =
+    &[("task", "last"), ("fact", "occurred"), ("visit", "at"), ("day_sum", "day + 86400000")];

@@ -22,7 +22,7 @@ const fn column(name: &'static str, expression: &'static str, about: &'static st
 
 /// How many calls are in each bucket of durations: integers that are added, and taken apart again by whoever needs a
 /// percentile.
-pub(crate) const LATENCY: &str = "sumMap([toInt64(assumeNotNull(bucket))], [toUInt64(1)])";
+const LATENCY: &str = "sumMap([toInt64(assumeNotNull(bucket))], [toUInt64(1)])";
 
 /// Every view.
 pub const VIEWS: &[View] = &[

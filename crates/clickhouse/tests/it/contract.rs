@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agent_tracer_clickhouse::{Fleet, Reader};
+use agent_tracer_clickhouse::{Fleet, Reader, Waits};
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
@@ -69,6 +69,9 @@ pub(crate) const COMPARED: [&str; 41] = [
     "usage in another zone",
     "web",
 ];
+
+/// Days are closed at their end, and nobody waits for whoever marked one.
+pub(crate) const AT_ONCE_CLOSED: Waits = Waits { closes_ms: 0, grace_ms: 0 };
 
 /// As many tasks are asked about at once.
 const AT_ONCE: usize = 4;
@@ -153,6 +156,13 @@ impl Both {
         let diff: String = diff.chars().take(1_500).collect();
         let diff = format!("`{question}` differs in `{}` ({about}):\n{diff}", self.name);
         self.differences.lock().unwrap_or_else(PoisonError::into_inner).push(diff);
+    }
+
+    /// Nothing differed so far.
+    pub(crate) fn assert_same(&self) {
+        let differences = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
+        let first: Vec<&str> = differences.iter().take(8).map(String::as_str).collect();
+        assert!(first.is_empty(), "{} differences, the first:\n{}", differences.len(), first.join("\n\n"));
     }
 }
 
@@ -351,10 +361,20 @@ pub(crate) fn ask(both: &Both, chosen: impl Fn(usize) -> bool) -> BTreeSet<&'sta
             ask_what_is_not_there(both, now);
         });
     });
-    let differences = both.differences.lock().unwrap_or_else(PoisonError::into_inner);
-    let first: Vec<&str> = differences.iter().take(8).map(String::as_str).collect();
-    assert!(first.is_empty(), "{} differences, the first:\n{}", differences.len(), first.join("\n\n"));
+    both.assert_same();
     both.compared.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Closes all days that are over, and asks for sums once more.
+fn ask_with_days_closed(both: &Both, fleet: &Fleet) {
+    let made = fleet.make_days(AT_ONCE_CLOSED, &|| true).unwrap();
+    assert!(made.closed > 0, "{made:?}");
+    let all = |paging| TaskFilter { paging, ..TaskFilter::default() };
+    let tasks = every(500, |paging| both.sqlite.tasks(Millis(0), &all(paging))).unwrap();
+    let last = tasks.iter().map(|task| task.last_event_at.0).max().unwrap();
+    numbers::ask_of_sums(both, Millis(last + 60_000), &tasks);
+    numbers::ask_of_decisions(both, &tasks);
+    both.assert_same();
 }
 
 #[test]
@@ -377,6 +397,8 @@ fn both_engines_answer_alike_about_every_captured_scenario() {
         after = ship(&world, "captured", &fleet, after);
     }
     world.ledger.finish_search().unwrap();
-    let compared = ask(&Both::of(&world, &fleet, "captured", true), |_| true);
+    let both = Both::of(&world, &fleet, "captured", true);
+    let compared = ask(&both, |_| true);
     assert_eq!(compared, BTreeSet::from(COMPARED), "the list of compared questions is what was compared");
+    ask_with_days_closed(&both, &fleet);
 }

@@ -15,7 +15,7 @@ use agent_tracer_testkit::history::{BEGIN, History};
 use agent_tracer_testkit::{hook, scenario};
 use serde_json::json;
 
-use crate::contract::{Both, COMPARED, ask, every, ship};
+use crate::contract::{AT_ONCE_CLOSED, Both, COMPARED, ask, every, ship};
 use crate::engine;
 use crate::limits::told;
 use crate::world::World;
@@ -113,6 +113,9 @@ fn both_engines_answer_alike_about_a_generated_history() {
     bring(&world, &mut history, usize::try_from(events / 2).unwrap());
     let first = world.outbox.after(0, 1_000).unwrap();
     let after = ship(&world, "generated", &fleet, 0);
+    // From now on days are closed: what comes later opens some of them again, and in the end some are open and most are not.
+    let made = fleet.make_days(AT_ONCE_CLOSED, &|| true).unwrap();
+    assert!(made.closed > 20, "{made:?}");
     bring(&world, &mut history, usize::MAX);
     world.bring(prompts());
     world.bring(prompts());
@@ -121,7 +124,10 @@ fn both_engines_answer_alike_about_a_generated_history() {
     let newest = world.ledger.store().tasks(Millis(0), &TaskFilter::default()).unwrap().items;
     world.bring(told("6c1c7e36-2d7e-4f6c-9a53-0a1f2e3d4c5b", newest[0].last_event_at.0, 20.0, 15));
     ship(&world, "generated", &fleet, after);
+    let made = fleet.make_days(AT_ONCE_CLOSED, &|| true).unwrap();
+    assert!(made.again > 0, "{made:?}");
     fleet.write("generated", &first).unwrap();
+    assert!(fleet.days_marked().unwrap() > 0);
     world.ledger.finish_search().unwrap();
     let both = Both::of(&world, &fleet, "generated", false);
     let tasks = usize::try_from(both.sqlite.health().unwrap().tasks).unwrap();

@@ -9,6 +9,7 @@ use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::TaskFilter;
 use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
 
+use crate::contract::AT_ONCE_CLOSED;
 use crate::engine;
 use crate::world::World;
 
@@ -22,7 +23,7 @@ fn counted(place: &Place, condition: &str) -> Vec<(&'static str, u64)> {
     TABLES.iter().map(|table| (table.name, count(table.name))).collect()
 }
 
-fn number(place: &Place, ask: &str) -> u64 {
+pub(crate) fn number(place: &Place, ask: &str) -> u64 {
     let client = clickhouse::Client::default().with_url(&place.url).with_database(&place.database);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(client.query(ask).fetch_one::<u64>()).unwrap()
@@ -67,6 +68,11 @@ fn two_people() -> (Arc<Fleet>, Place, Shipment) {
         fleet.note_visit(&visit(owner, other, &shipment.tasks[0].task, 5)).unwrap();
         fleet.note_visit(&visit("cat", owner, "t", 6)).unwrap();
     }
+    // Days are closed, and one of each is marked since.
+    assert_eq!(fleet.make_days(AT_ONCE_CLOSED, &|| true).unwrap().closed, 2);
+    for owner in ["ann", "bob"] {
+        fleet.write(owner, &shipment).unwrap();
+    }
     (fleet, place, shipment)
 }
 
@@ -107,7 +113,9 @@ fn a_project_that_is_forgotten_leaves_no_row_of_its_tasks() {
     assert!(fleet.forget(&of_ann).unwrap().sum() > 10);
     let tasks = |owner: &str| {
         let counted = counted(&place, &format!("owner = '{owner}'"));
-        counted.into_iter().filter(|(table, _)| *table != "token").map(|(_, rows)| rows).sum::<u64>()
+        // A mark says that a day is to be looked at again, and nothing of what was done in it.
+        let told = counted.into_iter().filter(|(table, _)| !["token", "day_mark"].contains(table));
+        told.map(|(_, rows)| rows).sum::<u64>()
     };
     assert_eq!(tasks("ann"), 0);
     assert!(tasks("bob") > 10, "only what one owner did there was meant");

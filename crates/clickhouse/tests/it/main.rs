@@ -7,6 +7,8 @@ mod world;
 #[cfg(feature = "engine")]
 mod contract;
 #[cfg(feature = "engine")]
+mod days;
+#[cfg(feature = "engine")]
 mod engine;
 #[cfg(feature = "engine")]
 mod generated;

@@ -46,8 +46,16 @@ fn any_order<T: Serialize>(answer: Answer<Vec<T>>) -> Answer<Vec<Value>> {
     evened(answer, |_| Value::Null)
 }
 
-/// Numbers over many tasks.
+/// Numbers over many tasks, limits, changes and words.
 pub(crate) fn ask(both: &Both, now: Millis, tasks: &[Task]) {
+    ask_of_sums(both, now, tasks);
+    same!(both, "limits", now, |store| store.limits(now));
+    ask_what_changed(both);
+    ask_words(both, tasks);
+}
+
+/// Numbers over many tasks.
+pub(crate) fn ask_of_sums(both: &Both, now: Millis, tasks: &[Task]) {
     for (turn, range) in ranges(tasks).into_iter().enumerate() {
         let short = |short: u32| both.page(turn, short);
         let of = |paging| Range { paging, ..range.clone() };
@@ -98,9 +106,6 @@ pub(crate) fn ask(both: &Both, now: Millis, tasks: &[Task]) {
         Value::from(rows.collect::<Vec<_>>())
     };
     both.compare("durations", "all", &durations(both.sqlite.as_ref()), &durations(&both.reader));
-    same!(both, "limits", now, |store| store.limits(now));
-    ask_what_changed(both);
-    ask_words(both, tasks);
 }
 
 /// What rules decided: all of it, of one rule, of some endings, of a task, in a stretch of time.

@@ -46,6 +46,19 @@ pub enum Dim {
 }
 
 impl Dim {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Activity,
+        Self::Tool,
+        Self::Model,
+        Self::Error,
+        Self::Command,
+        Self::Mcp,
+        Self::Skill,
+        Self::File,
+        Self::Rule,
+    ];
+
     /// Its stored number.
     #[must_use]
     pub const fn code(self) -> i64 {

@@ -113,7 +113,8 @@ CREATE TABLE IF NOT EXISTS `fact`
     `derived` String COMMENT 'what follows from other facts, as JSON; empty: nothing' CODEC(ZSTD(3)),
     INDEX by_occurred occurred TYPE minmax GRANULARITY 1,
     INDEX by_arrived arrived TYPE minmax GRANULARITY 1,
-    INDEX by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_list list TYPE set(32) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version, gone)
 ORDER BY (owner, task, fact)
@@ -148,6 +149,49 @@ CREATE TABLE IF NOT EXISTS `visit`
 ENGINE = ReplacingMergeTree(version, gone)
 ORDER BY (owner, at, reader, task, what)
 COMMENT 'who read whose sessions';
+
+CREATE TABLE IF NOT EXISTS `day_sum`
+(
+    `owner` String COMMENT 'whose it is' CODEC(ZSTD(3)),
+    `day` Int64 COMMENT 'the beginning of the UTC day, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
+    `dim` UInt8 COMMENT 'what is counted: tools, models, failures, files, …; 100: durations of calls',
+    `level` UInt8 COMMENT '0: a quarter of an hour, 1: the day',
+    `at` Int64 COMMENT 'the beginning of the quarter-hour or the day' CODEC(Delta, ZSTD(1)),
+    `project` LowCardinality(String) COMMENT 'the project of the tasks',
+    `agent` LowCardinality(String) COMMENT 'their product',
+    `agent_type` LowCardinality(String) COMMENT 'the type of their agents',
+    `key` String COMMENT 'the key: the tool, the model, the path, …' CODEC(ZSTD(3)),
+    `version` UInt64 COMMENT 'when it was made, in milliseconds since 1970' CODEC(T64, ZSTD(1)),
+    `gone` UInt8 COMMENT '1: nothing is left of it',
+    `n` Int64 COMMENT 'how many' CODEC(T64, ZSTD(1)),
+    `failures` Int64 COMMENT 'how many failures; for files: changes' CODEC(T64, ZSTD(1)),
+    `ms` Int64 COMMENT 'time in tools' CODEC(T64, ZSTD(1)),
+    `wait_ms` Int64 COMMENT 'time in which people were waited for' CODEC(T64, ZSTD(1)),
+    `input` Int64 COMMENT 'input tokens' CODEC(T64, ZSTD(1)),
+    `output` Int64 COMMENT 'output tokens' CODEC(T64, ZSTD(1)),
+    `cache_read` Int64 COMMENT 'tokens read from caches' CODEC(T64, ZSTD(1)),
+    `cache_write` Int64 COMMENT 'tokens written to caches' CODEC(T64, ZSTD(1)),
+    `reasoning` Int64 COMMENT 'reasoning tokens' CODEC(T64, ZSTD(1)),
+    `cost` Int64 COMMENT 'pico-dollars' CODEC(T64, ZSTD(1)),
+    `unpriced` Int64 COMMENT 'responses without a price' CODEC(T64, ZSTD(1)),
+    `last` Int64 COMMENT 'when the last of them began' CODEC(Delta, ZSTD(1)),
+    `buckets` Array(Int64) COMMENT 'durations: the buckets that have calls' CODEC(T64, ZSTD(1)),
+    `calls` Array(UInt64) COMMENT 'durations: how many calls are in each' CODEC(T64, ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(version, gone)
+ORDER BY (owner, dim, level, day, at, project, agent, agent_type, key)
+COMMENT 'sums of days that are closed, made of the newest version of every fact';
+
+CREATE TABLE IF NOT EXISTS `day_mark`
+(
+    `owner` String COMMENT 'whose day it is; empty: everybody\'s days before this one are closed' CODEC(ZSTD(3)),
+    `day` Int64 COMMENT 'the beginning of the UTC day, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
+    `version` UInt64 COMMENT 'when it was marked, in half milliseconds since 1970' CODEC(T64, ZSTD(1)),
+    `gone` UInt8 COMMENT '1: its sums were made since'
+)
+ENGINE = ReplacingMergeTree(version, gone)
+ORDER BY (owner, day)
+COMMENT 'days whose sums are to be made anew; and, without an owner, the day before which days are closed';
 
 CREATE OR REPLACE VIEW `session_summaries` AS
 SELECT

@@ -12,6 +12,8 @@ ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_arrived arrived TYPE minmax GRANUL
 
 ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
 
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
+
 ALTER TABLE `visit` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_task;
@@ -28,6 +30,44 @@ ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_arrived;
 
 ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_terms;
 
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_list;
+
+ALTER TABLE `visit` MATERIALIZE INDEX IF EXISTS by_reader;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_task task TYPE bloom_filter(0.001) GRANULARITY 1;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_last last TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_occurred occurred TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_arrived arrived TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
+
+ALTER TABLE `visit` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_task;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_last;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_parent;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_occurred;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_arrived;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_list;
+
 ALTER TABLE `visit` MATERIALIZE INDEX IF EXISTS by_reader;
 
 ALTER TABLE `task` MODIFY TTL toDateTime(least(greatest(intDiv(last, 1000), 0), 4000000000)) + toIntervalDay(90);
@@ -36,11 +76,15 @@ ALTER TABLE `fact` MODIFY TTL toDateTime(least(greatest(intDiv(occurred, 1000), 
 
 ALTER TABLE `visit` MODIFY TTL toDateTime(least(greatest(intDiv(at, 1000), 0), 4000000000)) + toIntervalDay(90);
 
+ALTER TABLE `day_sum` MODIFY TTL toDateTime(least(greatest(intDiv(day + 86400000, 1000), 0), 4000000000)) + toIntervalDay(90);
+
 ALTER TABLE `task` REMOVE TTL;
 
 ALTER TABLE `fact` REMOVE TTL;
 
 ALTER TABLE `visit` REMOVE TTL;
+
+ALTER TABLE `day_sum` REMOVE TTL;
 
 ALTER TABLE `fact` DELETE WHERE owner = 'ann' SETTINGS mutations_sync = 2;
 
@@ -58,6 +102,8 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_arrived 
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
 
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
+
 ALTER TABLE `visit_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_task;
@@ -74,6 +120,44 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_arri
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_terms;
 
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_list;
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_reader;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_task task TYPE bloom_filter(0.001) GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_last last TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_occurred occurred TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_arrived arrived TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_task;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_last;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_parent;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_occurred;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_arrived;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_list;
+
 ALTER TABLE `visit_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_reader;
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(last, 1000), 0), 4000000000)) + toIntervalDay(90);
@@ -82,10 +166,14 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greates
 
 ALTER TABLE `visit_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(at, 1000), 0), 4000000000)) + toIntervalDay(90);
 
+ALTER TABLE `day_sum_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(day + 86400000, 1000), 0), 4000000000)) + toIntervalDay(90);
+
 ALTER TABLE `task_local` ON CLUSTER `tracer` REMOVE TTL;
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` REMOVE TTL;
 
 ALTER TABLE `visit_local` ON CLUSTER `tracer` REMOVE TTL;
+
+ALTER TABLE `day_sum_local` ON CLUSTER `tracer` REMOVE TTL;
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` DELETE WHERE owner = 'ann' SETTINGS mutations_sync = 2;

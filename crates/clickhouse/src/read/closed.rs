@@ -1,0 +1,220 @@
+//! Which part of a stretch of time is answered from the sums of closed days, and which from the facts themselves.
+
+use agent_tracer_ledger::project::time::Level;
+use agent_tracer_ledger::{Answer, Range};
+use clickhouse::Row;
+use serde::Deserialize;
+
+use super::Reader;
+use super::sums::Span;
+use crate::days::{DAY_MS, OwnersDay};
+use crate::fleet::literal;
+use crate::write::word;
+
+/// If more days of owners than this are marked, none is told apart: days from the first of them on are open.
+const MOST_MARKED: usize = 500;
+
+/// Which days are closed, as it was seen once: whatever a question reads, it reads by the same division.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Closed {
+    /// The end of the last closed day; none if there is none.
+    until: Option<i64>,
+    /// Days before it whose sums are not to be believed, by owner and day.
+    marked: Vec<OwnersDay>,
+}
+
+#[derive(Row, Deserialize)]
+struct Told {
+    owner: String,
+    day: i64,
+}
+
+impl Closed {
+    fn of(told: Vec<Told>) -> Self {
+        let until = told.iter().filter(|mark| mark.owner.is_empty()).map(|mark| mark.day).max();
+        let Some(end) = until else { return Self::default() };
+        let marked = told.into_iter().filter(|mark| !mark.owner.is_empty() && mark.day < end);
+        let mut marked: Vec<OwnersDay> = marked.map(|mark| (mark.owner, mark.day)).collect();
+        marked.sort_unstable();
+        if marked.len() > MOST_MARKED {
+            return Self { until: marked.iter().map(|(_, day)| *day).min(), marked: Vec::new() };
+        }
+        Self { until, marked }
+    }
+
+    /// The condition that a fact of a span is in no closed day; none if none can be.
+    pub(crate) fn open(&self, (from, to): Span) -> Option<String> {
+        let mut ways = Vec::new();
+        let begin = self.until.map_or(from, |until| until.max(from));
+        if begin < to {
+            ways.push(format!("(occurred >= {begin} AND occurred < {to})"));
+        }
+        for days in self.marked.chunk_by(|one, two| one.0 == two.0 && two.1 - one.1 == DAY_MS) {
+            let (Some((owner, first)), Some((_, last))) = (days.first(), days.last()) else { continue };
+            let (first, end) = ((*first).max(from), last.saturating_add(DAY_MS).min(to));
+            if first < end {
+                let owner = literal(owner);
+                ways.push(format!("(owner = {owner} AND occurred >= {first} AND occurred < {end})"));
+            }
+        }
+        (!ways.is_empty()).then(|| format!("({})", ways.join(" OR ")))
+    }
+
+    /// The condition that a row of sums counts into a span whose edges are those of quarter-hours; none if none can. Days
+    /// answer for what they cover, quarter-hours for the edges, or for everything.
+    pub(crate) fn made(&self, (from, to): Span, finest: Level) -> Option<String> {
+        let until = self.until?;
+        let to = to.min(until);
+        if from >= to {
+            return None;
+        }
+        let (first, last) = (up(from), Level::Day.start(to));
+        let mut ways = Vec::new();
+        let mut quarters = |from: i64, to: i64| {
+            if from < to {
+                let (first, last) = (Level::Day.start(from), Level::Day.start(to.saturating_sub(1)));
+                ways.push(format!(
+                    "(level = {} AND day >= {first} AND day <= {last} AND at >= {from} AND at < {to})",
+                    Level::Quarter.code()
+                ));
+            }
+        };
+        if finest == Level::Quarter {
+            quarters(from, to);
+        } else if first < last {
+            quarters(from, first);
+            quarters(last, to);
+            ways.push(format!("(level = {} AND day >= {first} AND day < {last})", Level::Day.code()));
+        } else {
+            quarters(from, to);
+        }
+        let marked: Vec<String> = self
+            .marked
+            .iter()
+            .filter(|(_, day)| *day >= Level::Day.start(from) && *day < to)
+            .map(|(owner, day)| format!("({}, {day})", literal(owner)))
+            .collect();
+        let but = match marked.is_empty() {
+            true => String::new(),
+            false => format!(" AND (owner, day) NOT IN ({})", marked.join(", ")),
+        };
+        Some(format!("({}){but}", ways.join(" OR ")))
+    }
+}
+
+/// The first beginning of a day that is not before a moment.
+const fn up(at: i64) -> i64 {
+    if Level::Day.start(at) == at { at } else { Level::Day.end(at) }
+}
+
+impl Reader {
+    /// Which days are closed at this moment.
+    pub(crate) fn closed(&self) -> Answer<Closed> {
+        let told = self.rows::<Told>(&format!(
+            "SELECT owner, day FROM day_mark FINAL WHERE owner = '' OR {}",
+            self.mine()
+        ))?;
+        Ok(Closed::of(told))
+    }
+}
+
+/// The condition that a row of sums is of the range's project, agent and type of agent.
+pub(crate) fn of_sums(range: &Range) -> String {
+    let mut all = vec!["1".to_owned()];
+    all.extend(range.project.as_ref().map(|project| format!("project = {}", literal(project))));
+    all.extend(range.agent.map(|agent| format!("agent = {}", literal(&word(agent)))));
+    all.extend(range.agent_type.as_ref().map(|name| format!("agent_type = {}", literal(name))));
+    all.join(" AND ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const D: i64 = DAY_MS;
+    const Q: i64 = 900_000;
+
+    fn closed(marks: &[(&str, i64)]) -> Closed {
+        Closed::of(marks.iter().map(|(owner, day)| Told { owner: (*owner).to_owned(), day: *day }).collect())
+    }
+
+    #[test]
+    fn without_closed_days_everything_is_open() {
+        let none = closed(&[("ann", 3 * D)]);
+        assert_eq!(none.made((0, 9 * D), Level::Day), None);
+        assert_eq!(none.open((0, 9 * D)).unwrap(), format!("((occurred >= 0 AND occurred < {}))", 9 * D));
+    }
+
+    #[test]
+    fn the_newest_end_counts_and_what_lies_behind_it_is_open() {
+        let two = closed(&[("", 3 * D), ("", 5 * D)]);
+        assert_eq!(
+            two.made((0, 9 * D), Level::Day).unwrap(),
+            format!("((level = 1 AND day >= 0 AND day < {}))", 5 * D)
+        );
+        assert_eq!(
+            two.open((0, 9 * D)).unwrap(),
+            format!("((occurred >= {} AND occurred < {}))", 5 * D, 9 * D)
+        );
+        assert_eq!(two.open((0, 5 * D)), None);
+        assert_eq!(two.made((5 * D, 9 * D), Level::Day), None);
+    }
+
+    #[test]
+    fn edges_of_a_span_are_quarters() {
+        let until = closed(&[("", 5 * D)]);
+        let edges = until.made((D + Q, 3 * D + 2 * Q), Level::Day).unwrap();
+        assert_eq!(
+            edges,
+            format!(
+                "((level = 0 AND day >= {D} AND day <= {D} AND at >= {} AND at < {}) \
+                 OR (level = 0 AND day >= {} AND day <= {} AND at >= {} AND at < {}) \
+                 OR (level = 1 AND day >= {} AND day < {}))",
+                D + Q,
+                2 * D,
+                3 * D,
+                3 * D,
+                3 * D,
+                3 * D + 2 * Q,
+                2 * D,
+                3 * D
+            )
+        );
+        let within = until.made((D + Q, D + 3 * Q), Level::Day).unwrap();
+        assert_eq!(
+            within,
+            format!("((level = 0 AND day >= {D} AND day <= {D} AND at >= {} AND at < {}))", D + Q, D + 3 * Q)
+        );
+    }
+
+    #[test]
+    fn a_marked_day_is_asked_of_the_facts_of_its_owner_alone() {
+        let marked = closed(&[("", 9 * D), ("ann", 3 * D), ("ann", 4 * D), ("bob", 20 * D), ("a'b", 7 * D)]);
+        assert_eq!(
+            marked.open((0, 9 * D)).unwrap(),
+            format!(
+                "((owner = 'a\\'b' AND occurred >= {} AND occurred < {}) OR (owner = 'ann' AND occurred >= {} AND occurred < {}))",
+                7 * D,
+                8 * D,
+                3 * D,
+                5 * D
+            )
+        );
+        assert!(marked.made((0, 9 * D), Level::Day).unwrap().ends_with(&format!(
+            " AND (owner, day) NOT IN (('a\\'b', {}), ('ann', {}), ('ann', {}))",
+            7 * D,
+            3 * D,
+            4 * D
+        )));
+        assert_eq!(marked.open((0, 3 * D)), None);
+    }
+
+    #[test]
+    fn too_many_marks_open_everything_from_the_first_on() {
+        let many: Vec<(String, i64)> =
+            (0..=MOST_MARKED as i64).map(|n| (format!("o{n}"), (4 + n % 3) * D)).collect();
+        let mut marks: Vec<(&str, i64)> = many.iter().map(|(owner, day)| (owner.as_str(), *day)).collect();
+        marks.push(("", 9 * D));
+        assert_eq!(closed(&marks), closed(&[("", 4 * D)]));
+    }
+}
