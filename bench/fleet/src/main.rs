@@ -55,6 +55,8 @@ struct Options {
     /// A ledger that is there already, of so many events as `events` says.
     keep: Option<PathBuf>,
     minutes: Option<u64>,
+    /// Whether the store has everything already, from an earlier run.
+    is_shipped: bool,
     role: Option<String>,
     order: Order,
 }
@@ -69,6 +71,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
         folder: std::env::temp_dir(),
         keep: None,
         minutes: None,
+        is_shipped: false,
         role: None,
         order: Order::default(),
     };
@@ -85,6 +88,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             "--folder" => options.folder = PathBuf::from(value()?),
             "--keep" => options.keep = Some(PathBuf::from(value()?)),
             "--minutes" => options.minutes = Some(number(value()?)?),
+            "--shipped" => options.is_shipped = true,
             "--role" => options.role = Some(value()?.clone()),
             "--ledger" => options.order.ledger = PathBuf::from(value()?),
             "--cursor" => options.order.cursor = PathBuf::from(value()?),
@@ -92,7 +96,8 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             _ => {
                 return Err(format!(
                     "`{word}` is not known\nhint: --events N, --calls N, --store URL, --tools DIR, --folder DIR, --keep DIR (a \
-                     ledger of `bench-store --keep`, with its --events), --minutes N (of shipping), --json FILE"
+                     ledger of `bench-store --keep`, with its --events), --minutes N (of shipping), --shipped (ask a store that an earlier run \
+                     filled), --json FILE"
                 ));
             }
         }
@@ -150,7 +155,10 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
     if options.keep.is_none() {
         load(&path, options.events, report)?;
     }
-    let is_all = shipping::ship(&path, folder.path(), &fleet, engine, options.minutes, report)?;
+    let is_all = match options.is_shipped {
+        true => true,
+        false => shipping::ship(&path, folder.path(), &fleet, engine, options.minutes, report)?,
+    };
     days(&fleet, engine, report)?;
     let embedded = open_read_only(&path).map_err(|error| error.to_string())?;
     let store: Arc<dyn Store> = Arc::new(Reader::everybody(Arc::clone(&fleet)));

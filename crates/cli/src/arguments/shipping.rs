@@ -109,6 +109,7 @@ Examples:
   agent-tracer team --store clickhouse://tracer@db:8123/tracer forget --project /srv/app --yes
   agent-tracer team --store clickhouse://tracer@db:8123/tracer retention --days 180
   agent-tracer team --store clickhouse://tracer@db:8123/tracer audit --of ann --since 30d
+  agent-tracer team --store clickhouse://tracer@db:8123/tracer sums
 
 What is forgotten leaves no row in any table; a person's tokens go with them, so that their machines are
 refused from then on. The password of the store is read from `$AGENT_TRACER_STORE_PASSWORD`.")]
@@ -152,6 +153,15 @@ pub(crate) enum TeamCommand {
         /// Keep everything
         #[arg(long, conflicts_with = "days")]
         forever: bool,
+        /// Print it as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Says up to when days are added up, or lets them be added up anew
+    Sums {
+        /// Add up every day anew; answers stay right meanwhile, and slower
+        #[arg(long)]
+        rebuild: bool,
         /// Print it as JSON
         #[arg(long)]
         json: bool,

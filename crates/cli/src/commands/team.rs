@@ -1,4 +1,4 @@
-//! `agent-tracer team`: what a team forgets, how long it keeps the rest, and who read what.
+//! `agent-tracer team`: what a team forgets, how long it keeps the rest, which days are added up, and who read what.
 //!
 //! Law: nothing goes before it was counted and somebody agreed.
 
@@ -45,6 +45,7 @@ pub(super) fn run(
                 (false, None) => "everything is kept\n".to_owned(),
             })?;
         }
+        TeamCommand::Sums { rebuild, json } => sums(&fleet, *rebuild, *json, output)?,
         TeamCommand::Audit { of, by, since, limit, json } => {
             let since = since.as_deref().map(|text| moment::parse(text, environment.now())).transpose()?;
             let filter = VisitFilter {
@@ -118,6 +119,31 @@ fn ask(what: &str) -> Result<(), Failure> {
         true => Ok(()),
         false => Err(Failure::new("nothing was forgotten, because you did not agree")),
     }
+}
+
+/// Which days are added up; with `rebuild` all of them are to be added up anew, which servers do.
+fn sums(fleet: &Fleet, rebuild: bool, is_json: bool, output: &mut Output) -> Result<(), Failure> {
+    let waiting = match rebuild {
+        true => fleet.mark_all_days(),
+        false => fleet.days_marked(),
+    };
+    let waiting = waiting.map_err(|error| told(&error))?;
+    let until = fleet.closed_until().map_err(|error| told(&error))?.map(|at| Millis(at).to_string());
+    if is_json {
+        return output.data(&json_of(&json!({ "closedUntil": until, "waiting": waiting }))?);
+    }
+    let until = until.as_deref().and_then(|until| until.split('T').next());
+    let closed = match until {
+        Some(day) => format!("days before {day} (UTC) are added up"),
+        None => "no day is added up yet".to_owned(),
+    };
+    let waiting = match waiting {
+        0 => "none waits to be added up again".to_owned(),
+        waiting => format!(
+            "{waiting} days of owners wait to be added up again: a server does so some minutes after the last change"
+        ),
+    };
+    output.data(&format!("{closed}; {waiting}\n"))
 }
 
 fn audit(fleet: &Fleet, filter: &VisitFilter, is_json: bool, output: &mut Output) -> Result<(), Failure> {

@@ -364,6 +364,14 @@ fn a_proxy_names_people_their_looks_are_kept_and_who_is_forgotten_is_gone() {
     assert_eq!(audit(&["--of", "*", "--by", "bob"]).first().map(|row| row.2.clone()), Some(Value::Null));
     assert_eq!(audit(&["--by", "cat"]), []);
 
+    let sums = ["team", "--store", &store, "sums"];
+    wait_for("the server to close the days that are over", || {
+        fleet.run("server", &sums).contains("(UTC) are added up")
+    });
+    let told = fleet.run("server", &[&sums[..], &["--rebuild", "--json"]].concat());
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    assert!(told["waiting"].as_u64() > Some(0) && told["closedUntil"].is_string(), "{told}");
+
     let forget = ["team", "--store", &store, "forget", "--person", "ann", "--json"];
     let rows = |words: &[&str]| -> u64 {
         let told: Value = serde_json::from_str(&fleet.run("server", words)).expect("JSON");

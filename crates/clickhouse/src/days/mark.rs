@@ -156,6 +156,22 @@ impl Fleet {
         }))
     }
 
+    /// Marks every day that has facts or sums, so that all sums are made again. Gives how many wait then.
+    ///
+    /// # Errors
+    /// If the server cannot be reached or refuses.
+    pub fn mark_all_days(&self) -> Result<u64, FleetError> {
+        let version = version(self.clock()?);
+        let day = day_of("occurred");
+        self.run(&format!(
+            "INSERT INTO day_mark (owner, day, version, gone) \
+             SELECT DISTINCT owner, day, {version} AS version, 0 AS gone FROM ( \
+               SELECT owner, {day} AS day FROM fact WHERE occurred < {} UNION ALL SELECT owner, day FROM day_sum)",
+            day_of(&format!("({NOW} - {OPEN_MS})"))
+        ))?;
+        self.days_marked()
+    }
+
     pub(super) fn put_marks(&self, marks: impl Iterator<Item = Mark>) -> Result<(), FleetError> {
         self.wait(async {
             let mut insert = self.client().insert::<Mark>("day_mark").await?;

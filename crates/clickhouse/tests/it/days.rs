@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::contract::{AT_ONCE_CLOSED, shown};
 use crate::engine;
-use crate::letting_go::number;
+use crate::letting_go::{number, run};
 use crate::world::World;
 
 const DAY_MS: i64 = 86_400_000;
@@ -125,6 +125,27 @@ fn what_arrives_in_a_closed_day_counts_at_once_and_after_it_was_made_again() {
     let before = twins.rows("1");
     assert_eq!(twins.close(), agent_tracer_clickhouse::Made::default(), "there is nothing to do");
     assert_eq!(twins.rows("1"), before);
+}
+
+#[test]
+fn all_sums_can_be_made_again() {
+    let twins = Twins::new();
+    twins.write("ann", &shipped("2.1.325/agent_fg"));
+    twins.write("bob", &shipped("2.1.325/bash_fail"));
+    twins.close();
+    // Sums that somebody spoiled, and one of a day that has no facts.
+    run(
+        &twins.place,
+        "INSERT INTO day_sum SELECT * REPLACE (n + 5 AS n, version + 1 AS version) FROM day_sum",
+    );
+    run(
+        &twins.place,
+        "INSERT INTO day_sum SELECT * REPLACE (day - 86400000 AS day) FROM day_sum WHERE owner = 'bob'",
+    );
+    assert_eq!(twins.closing.mark_all_days().unwrap(), 3);
+    twins.assert_alike("marked");
+    assert_eq!(twins.close().again, 3);
+    twins.assert_alike("made again");
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(crate) fn number(place: &Place, ask: &str) -> u64 {
     runtime.block_on(client.query(ask).fetch_one::<u64>()).unwrap()
 }
 
-fn run(place: &Place, statement: &str) {
+pub(crate) fn run(place: &Place, statement: &str) {
     let client = clickhouse::Client::default().with_url(&place.url).with_database(&place.database);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(client.query(statement).execute()).unwrap();
