@@ -3,9 +3,9 @@
 use clickhouse::Row;
 use serde::Deserialize;
 
-use crate::fleet::{Fleet, FleetError};
+use crate::fleet::{Fleet, FleetError, as_it_is, literal};
 
-/// What a table has on disk, on the server that was asked.
+/// What a table has on disk, in one copy: on the only server, or on one replica of every shard.
 #[derive(Clone, Debug, PartialEq, Eq, Row, Deserialize)]
 pub struct OnDisk {
     /// The table.
@@ -24,18 +24,25 @@ impl Fleet {
     /// # Errors
     /// If the server cannot be reached or refuses.
     pub fn on_disk(&self) -> Result<Vec<OnDisk>, FleetError> {
-        let ask = "SELECT table, toUInt64(count()) AS parts, toUInt64(sum(rows)) AS rows, \
-            toUInt64(sum(bytes_on_disk)) AS bytes FROM system.parts \
-            WHERE database = currentDatabase() AND active GROUP BY table ORDER BY table";
-        self.wait(self.client().query(ask).fetch_all())
+        let ask = format!(
+            "SELECT replaceRegexpOne(table, '_local$', '') AS table, toUInt64(count()) AS parts, toUInt64(sum(rows)) AS rows, \
+             toUInt64(sum(bytes_on_disk)) AS bytes FROM {} WHERE database = {} AND active GROUP BY table ORDER BY table",
+            self.layout().about_itself("parts"),
+            literal(self.database())
+        );
+        self.wait(self.client().query(&as_it_is(&ask)).fetch_all())
     }
 
-    /// How many merges run at this moment.
+    /// How many merges run at this moment, on the only server or on one replica of every shard.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.
     pub fn merges(&self) -> Result<u64, FleetError> {
-        let ask = "SELECT count() FROM system.merges WHERE database = currentDatabase()";
-        self.wait(self.client().query(ask).fetch_one())
+        let ask = format!(
+            "SELECT count() FROM {} WHERE database = {}",
+            self.layout().about_itself("merges"),
+            literal(self.database())
+        );
+        self.wait(self.client().query(&as_it_is(&ask)).fetch_one())
     }
 }

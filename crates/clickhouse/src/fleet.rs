@@ -144,9 +144,8 @@ impl Fleet {
         if let Some(password) = &place.password {
             client = client.with_password(password);
         }
-        if let Layout::Cluster { .. } = place.layout {
-            // Owners are not split between shards: what is joined on a shard is joined completely.
-            client = client.with_setting("distributed_product_mode", "local");
+        for (name, value) in place.layout.settings() {
+            client = client.with_setting(*name, *value);
         }
         Ok(Self {
             place,
@@ -167,6 +166,10 @@ impl Fleet {
 
     pub(crate) const fn layout(&self) -> &Layout {
         &self.place.layout
+    }
+
+    pub(crate) fn database(&self) -> &str {
+        &self.place.database
     }
 
     /// Waits for an answer.
@@ -193,7 +196,7 @@ impl Fleet {
     /// # Errors
     /// If a newer version made the tables, or the server cannot be reached or refuses.
     pub fn migrate(&self) -> Result<(), FleetError> {
-        let database = format!("CREATE DATABASE IF NOT EXISTS `{}`", self.place.database);
+        let database = schema::database(&self.place.database, &self.place.layout);
         self.wait(self.client.query(&as_it_is(&database)).execute())?;
         let found = self.version()?;
         if found > schema::VERSION {

@@ -76,12 +76,6 @@ struct Arrived {
     arrived: i64,
 }
 
-/// How large the tables are.
-#[derive(Row, Deserialize)]
-struct Size {
-    bytes: u64,
-}
-
 /// Names of one task's rows.
 struct Namer<'reader> {
     reader: &'reader Reader,
@@ -306,13 +300,10 @@ impl Reader {
         let one = |statement: String| -> Answer<u64> {
             Ok(self.rows::<u64>(&statement)?.first().copied().unwrap_or(0))
         };
-        let bytes = self.rows::<Size>(
-            "SELECT toUInt64(ifNull(sum(bytes_on_disk), 0)) AS bytes FROM system.parts \
-             WHERE database = currentDatabase() AND active",
-        )?;
+        let bytes = self.fleet.on_disk()?.iter().map(|table| table.bytes).sum();
         Ok(StoreHealth {
             kind: "clickhouse".to_owned(),
-            bytes: bytes.first().map_or(0, |size| size.bytes),
+            bytes,
             entries: 0,
             events: self.events(&self.closed()?)?,
             tasks: one(format!("SELECT count() FROM task FINAL WHERE {mine} AND events > 0"))?,

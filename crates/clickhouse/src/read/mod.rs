@@ -19,6 +19,7 @@ mod task;
 mod turns;
 mod usage;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agent_tracer_ledger::{Answer, QueryError};
@@ -84,14 +85,19 @@ fn texts_in<T: AsRef<str>>(texts: &[T]) -> String {
     format!("({})", texts.join(", "))
 }
 
-/// A list of tasks behind `(owner, task) IN`; never empty.
+/// A list of tasks behind `(owner, task) IN`, never empty, and once more their owners: by pairs a cluster does not know
+/// which of its shards to ask.
 fn keys_in<'key>(keys: impl IntoIterator<Item = &'key Key>) -> String {
-    let pairs: Vec<String> =
-        keys.into_iter().map(|key| format!("({}, {})", literal(&key.owner), literal(&key.task))).collect();
-    match pairs.is_empty() {
-        true => "(('', ''))".to_owned(),
-        false => format!("({})", pairs.join(", ")),
+    let (mut pairs, mut owners) = (Vec::new(), BTreeSet::new());
+    for Key { owner, task } in keys {
+        pairs.push(format!("({}, {})", literal(owner), literal(task)));
+        owners.insert(owner.as_str());
     }
+    if pairs.is_empty() {
+        return "(('', '')) AND owner = ''".to_owned();
+    }
+    let owners: Vec<&str> = owners.into_iter().collect();
+    format!("({}) AND owner IN {}", pairs.join(", "), texts_in(&owners))
 }
 
 /// The columns of a row, as a statement names them.

@@ -14,7 +14,7 @@ mod views;
 use statements::{add_indexes, fill_indexes};
 
 pub use pages::page;
-pub use statements::{Layout, create, delete, keep_for};
+pub use statements::{Layout, create, database, delete, keep_for};
 pub use tables::{AGING, Column, Index, TABLES, Table};
 pub use views::{VIEWS, View};
 

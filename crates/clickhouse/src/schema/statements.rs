@@ -24,6 +24,35 @@ impl Layout {
             Self::Cluster { name } => format!(" ON CLUSTER {}", quoted(name)),
         }
     }
+
+    /// What every statement is sent with.
+    pub(crate) const fn settings(&self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Single => &[],
+            Self::Cluster { .. } => &[
+                // Owners are not split between shards: what is joined on a shard is joined completely.
+                ("distributed_product_mode", "local"),
+                // A question that names owners is asked where they are.
+                ("optimize_skip_unused_shards", "1"),
+                // By default an insert is acknowledged when the server that was asked has it in a queue for the shards.
+                ("distributed_foreground_insert", "1"),
+            ],
+        }
+    }
+
+    /// A table of the server about itself: of one server, or of one replica of every shard.
+    pub(crate) fn about_itself(&self, table: &str) -> String {
+        match self {
+            Self::Single => format!("system.{table}"),
+            Self::Cluster { name } => format!("cluster({}, system.{table})", literal(name)),
+        }
+    }
+}
+
+/// The statement that makes the database.
+#[must_use]
+pub fn database(name: &str, layout: &Layout) -> String {
+    format!("CREATE DATABASE IF NOT EXISTS {}{}", quoted(name), layout.on_cluster())
 }
 
 /// A name as a statement takes it, whatever is in it.
@@ -130,6 +159,13 @@ fn tables(table: &Table, layout: &Layout) -> Vec<String> {
             );
             vec![
                 local(table, &own, &engine, layout),
+                // A replicated table drops an insert that it has had before. What was deleted in between would stay so,
+                // although it was sent again and acknowledged; what is there twice is replaced in any case.
+                format!(
+                    "ALTER TABLE {}{} MODIFY SETTING replicated_deduplication_window = 0",
+                    quoted(&own),
+                    layout.on_cluster()
+                ),
                 // All versions of a row, and all tasks of a family, are on one shard: what is deduplicated and joined
                 // there is deduplicated and joined.
                 format!(

@@ -83,6 +83,9 @@ pub(crate) fn place(url: &str, database: &str) -> Place {
     }
 }
 
+/// Makes a new, empty database with its tables, in one layout or the other.
+pub(crate) type Make = fn() -> (Arc<Fleet>, Place);
+
 /// A new, empty database with its tables.
 pub(crate) fn database() -> (Arc<Fleet>, Place) {
     static ENGINE: OnceLock<Engine> = OnceLock::new();

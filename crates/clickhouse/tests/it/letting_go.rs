@@ -3,17 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use agent_tracer_clickhouse::schema::TABLES;
+use agent_tracer_clickhouse::schema::{Layout, TABLES};
 use agent_tracer_clickhouse::{Fleet, Forget, Place, Reader, Token, TokenScope, Visit, VisitFilter};
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::TaskFilter;
 use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
 
 use crate::contract::AT_ONCE_CLOSED;
-use crate::engine;
+use crate::engine::{self, Make};
 use crate::world::World;
 
-fn shipped() -> Shipment {
+pub(crate) fn shipped() -> Shipment {
     World::of("2.1.325/agent_fg").shipments(100_000).pop().unwrap()
 }
 
@@ -27,6 +27,14 @@ pub(crate) fn number(place: &Place, ask: &str) -> u64 {
     let client = clickhouse::Client::default().with_url(&place.url).with_database(&place.database);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(client.query(ask).fetch_one::<u64>()).unwrap()
+}
+
+/// The table that has the rows themselves, wherever it is.
+fn own_name(place: &Place, table: &str) -> String {
+    match &place.layout {
+        Layout::Single => table.to_owned(),
+        Layout::Cluster { name } => format!("{table}_local ON CLUSTER `{name}`"),
+    }
 }
 
 pub(crate) fn run(place: &Place, statement: &str) {
@@ -58,8 +66,8 @@ fn token(owner: &str) -> Token {
 }
 
 /// Two people with the same sessions, tokens, and a look at each other's.
-fn two_people() -> (Arc<Fleet>, Place, Shipment) {
-    let (fleet, place) = engine::database();
+fn two_people(make: Make) -> (Arc<Fleet>, Place, Shipment) {
+    let (fleet, place) = make();
     let shipment = shipped();
     for (owner, other) in [("ann", "bob"), ("bob", "ann")] {
         fleet.write(owner, &shipment).unwrap();
@@ -78,7 +86,11 @@ fn two_people() -> (Arc<Fleet>, Place, Shipment) {
 
 #[test]
 fn a_person_who_is_forgotten_leaves_no_row_in_any_table() {
-    let (fleet, place, _) = two_people();
+    forgets_a_person(engine::database);
+}
+
+pub(crate) fn forgets_a_person(make: Make) {
+    let (fleet, place, _) = two_people(make);
     let of_bob = counted(&place, "owner = 'bob'");
     let everybody = counted(&place, "1");
     let gone = fleet.forget(&Forget::Owner("ann".to_owned())).unwrap();
@@ -101,7 +113,11 @@ fn a_person_who_is_forgotten_leaves_no_row_in_any_table() {
 
 #[test]
 fn a_project_that_is_forgotten_leaves_no_row_of_its_tasks() {
-    let (fleet, place, shipment) = two_people();
+    forgets_a_project(engine::database);
+}
+
+pub(crate) fn forgets_a_project(make: Make) {
+    let (fleet, place, shipment) = two_people(make);
     let project = shipment.tasks[0].project.clone();
     let mut other = shipment.clone();
     for task in &mut other.tasks {
@@ -126,7 +142,11 @@ fn a_project_that_is_forgotten_leaves_no_row_of_its_tasks() {
 
 #[test]
 fn hostile_names_forget_nothing_else() {
-    let (fleet, place, _) = two_people();
+    forgets_nothing_of_hostile_names(engine::database);
+}
+
+pub(crate) fn forgets_nothing_of_hostile_names(make: Make) {
+    let (fleet, place, _) = two_people(make);
     let before = counted(&place, "1");
     for name in ["' OR 1 = 1 --", "ann' OR 'x' = 'x", "\\", "*", "?"] {
         assert_eq!(fleet.forget(&Forget::Owner(name.to_owned())).unwrap().sum(), 0, "{name}");
@@ -138,7 +158,11 @@ fn hostile_names_forget_nothing_else() {
 
 #[test]
 fn rows_go_when_they_are_older_than_the_team_keeps_them() {
-    let (fleet, place, shipment) = two_people();
+    lets_go_by_age(engine::database);
+}
+
+pub(crate) fn lets_go_by_age(make: Make) {
+    let (fleet, place, shipment) = two_people(make);
     assert_eq!(fleet.kept_for().unwrap(), None);
     fleet.keep_for(None).unwrap();
     let at = |moment: i64| {
@@ -155,7 +179,7 @@ fn rows_go_when_they_are_older_than_the_team_keeps_them() {
     fleet.keep_for(Some(1)).unwrap();
     assert_eq!(fleet.kept_for().unwrap(), Some(1));
     for table in ["task", "fact", "visit"] {
-        run(&place, &format!("OPTIMIZE TABLE {table} FINAL"));
+        run(&place, &format!("OPTIMIZE TABLE {} FINAL", own_name(&place, table)));
     }
     // What became part of a fact is known to be gone for as long as the fact is there: or an older state of it would
     // come back.
@@ -178,7 +202,11 @@ fn rows_go_when_they_are_older_than_the_team_keeps_them() {
 
 #[test]
 fn what_a_machine_purged_goes_and_what_it_sent_later_stays() {
-    let (fleet, place, shipment) = two_people();
+    lets_go_what_a_machine_purged(engine::database);
+}
+
+pub(crate) fn lets_go_what_a_machine_purged(make: Make) {
+    let (fleet, place, shipment) = two_people(make);
     let task = shipment.tasks[0].task.clone();
     let newest = shipment.until;
     let removed = Shipment {
@@ -214,7 +242,11 @@ fn what_a_machine_purged_goes_and_what_it_sent_later_stays() {
 
 #[test]
 fn reads_are_asked_by_whose_by_whom_and_since_when() {
-    let (fleet, _, _) = two_people();
+    tells_who_read_what(engine::database);
+}
+
+pub(crate) fn tells_who_read_what(make: Make) {
+    let (fleet, _, _) = two_people(make);
     let asked = |owner: Option<&str>, reader: Option<&str>, since: Option<i64>, limit: u32| {
         let filter = VisitFilter {
             owner: owner.map(str::to_owned),

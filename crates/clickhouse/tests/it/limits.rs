@@ -9,10 +9,10 @@ use agent_tracer_ledger::view::Limit;
 use agent_tracer_testkit::hook;
 use serde_json::json;
 
-use crate::engine;
+use crate::engine::{self, Make};
 use crate::world::World;
 
-const AT: i64 = 1_794_772_000_000;
+pub(crate) const AT: i64 = 1_794_772_000_000;
 
 /// A session whose status line told so often how much of the limits is used: a little more every minute.
 pub(crate) fn told(session: &str, at: i64, used: f64, times: i64) -> Vec<Observed> {
@@ -42,7 +42,11 @@ fn five_hours(limits: &[Limit]) -> Vec<(Option<&str>, f64)> {
 
 #[test]
 fn limits_of_one_owner_are_not_those_of_another() {
-    let (fleet, _) = engine::database();
+    tells_limits_by_owner(engine::database);
+}
+
+pub(crate) fn tells_limits_by_owner(make: Make) {
+    let (fleet, _) = make();
     let now = Millis(AT + 3_600_000);
     let mut embedded = Vec::new();
     for (owner, at, used) in [("ann", AT, 10.0), ("bob", AT + 600_000, 70.0)] {

@@ -19,6 +19,8 @@ mod limits;
 #[cfg(feature = "engine")]
 mod numbers;
 #[cfg(feature = "engine")]
+mod shards;
+#[cfg(feature = "engine")]
 mod tables;
 #[cfg(feature = "engine")]
 mod tls;

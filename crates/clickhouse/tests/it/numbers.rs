@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use agent_tracer_event::{Agent, FactId, Kind, Millis, TaskId};
-use agent_tracer_ledger::view::Task;
+use agent_tracer_ledger::view::{Limit, Task};
 use agent_tracer_ledger::{
     Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, UsageBy, Utc, Zone,
 };
@@ -49,7 +49,10 @@ fn any_order<T: Serialize>(answer: Answer<Vec<T>>) -> Answer<Vec<Value>> {
 /// Numbers over many tasks, limits, changes and words.
 pub(crate) fn ask(both: &Both, now: Millis, tasks: &[Task]) {
     ask_of_sums(both, now, tasks);
-    same!(both, "limits", now, |store| store.limits(now));
+    // Whose they are is told to a reader of many alone; `limits` looks at that.
+    same!(both, "limits", now, |store| store
+        .limits(now)
+        .map(|page| page.map(|limit| Limit { owner: None, ..limit })));
     ask_what_changed(both);
     ask_words(both, tasks);
 }

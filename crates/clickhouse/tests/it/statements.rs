@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use agent_tracer_clickhouse::schema::{Layout, VERSION, create, delete, keep_for, page, step};
+use agent_tracer_clickhouse::schema::{Layout, VERSION, create, database, delete, keep_for, page, step};
 
 /// Compares with the kept text; `SNAPSHOT=update` keeps the new one.
 fn check(name: &str, statements: &[String]) {
@@ -32,7 +32,9 @@ fn statements_for_one_server_are_as_kept() {
 
 #[test]
 fn statements_for_a_cluster_are_made_of_the_same_definitions() {
-    check("cluster.sql", &create(&Layout::Cluster { name: "tracer".to_owned() }));
+    let layout = Layout::Cluster { name: "tracer".to_owned() };
+    let made = [vec![database("team", &layout)], create(&layout)].concat();
+    check("cluster.sql", &made);
 }
 
 #[test]

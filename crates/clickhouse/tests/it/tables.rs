@@ -7,7 +7,7 @@ use agent_tracer_clickhouse::{Fleet, Place};
 use clickhouse::{Client, Row, RowOwned, RowRead};
 use serde::Deserialize;
 
-use crate::engine;
+use crate::engine::{self, Make};
 use crate::world::World;
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Row, Deserialize)]
@@ -161,7 +161,11 @@ fn tables_of_an_older_version_become_the_same_as_new_ones_and_keep_their_rows() 
 
 #[test]
 fn the_views_tell_what_the_questions_tell() {
-    let (fleet, place) = engine::database();
+    shows_views(engine::database);
+}
+
+pub(crate) fn shows_views(make: Make) {
+    let (fleet, place) = make();
     let mut expected = (0_u64, 0_u64, 0_u64);
     for name in ["2.1.325/agent_nested", "2.1.325/otel_skill"] {
         let world = World::of(name);

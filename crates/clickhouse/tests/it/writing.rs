@@ -8,7 +8,7 @@ use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::{Range, RowFilter, TaskFilter};
 
-use crate::engine::{self, Engine};
+use crate::engine::{self, Engine, Make};
 use crate::world::World;
 
 fn shipped() -> Shipment {
@@ -31,7 +31,11 @@ fn count(fleet: &Arc<Fleet>, owner: &str) -> (usize, usize) {
 
 #[test]
 fn a_shipment_written_twice_is_written_once() {
-    let (fleet, _) = engine::database();
+    takes_shipments_twice(engine::database);
+}
+
+pub(crate) fn takes_shipments_twice(make: Make) {
+    let (fleet, _) = make();
     let shipment = shipped();
     fleet.write("ann", &shipment).unwrap();
     let once = count(&fleet, "ann");
@@ -42,7 +46,11 @@ fn a_shipment_written_twice_is_written_once() {
 
 #[test]
 fn a_history_ends_where_its_newest_versions_end() {
-    let (fleet, _) = engine::database();
+    ends_where_newest_versions_end(engine::database);
+}
+
+pub(crate) fn ends_where_newest_versions_end(make: Make) {
+    let (fleet, _) = make();
     let activity = |owner: &str| {
         let reader = Reader::new(Arc::clone(&fleet), vec![owner.to_owned()]);
         serde_json::to_value(reader.activity(&Range::default(), 20).unwrap()).unwrap()
@@ -65,7 +73,11 @@ fn a_history_ends_where_its_newest_versions_end() {
 
 #[test]
 fn shipments_of_many_at_once_are_each_under_their_owner_when_they_are_acknowledged() {
-    let (fleet, _) = engine::database();
+    takes_shipments_of_many(engine::database);
+}
+
+pub(crate) fn takes_shipments_of_many(make: Make) {
+    let (fleet, _) = make();
     let shipment = shipped();
     fleet.write("alone", &shipment).unwrap();
     let alone = count(&fleet, "alone");
@@ -87,7 +99,11 @@ fn shipments_of_many_at_once_are_each_under_their_owner_when_they_are_acknowledg
 
 #[test]
 fn an_older_version_that_arrives_late_changes_nothing() {
-    let (fleet, _) = engine::database();
+    keeps_newer_versions(engine::database);
+}
+
+pub(crate) fn keeps_newer_versions(make: Make) {
+    let (fleet, _) = make();
     let shipment = shipped();
     fleet.write("ann", &shipment).unwrap();
     let mut old = shipment.clone();
@@ -111,7 +127,11 @@ fn an_older_version_that_arrives_late_changes_nothing() {
 
 #[test]
 fn a_fact_that_moved_in_time_is_only_where_it_is_now() {
-    let (fleet, _) = engine::database();
+    moves_facts_in_time(engine::database);
+}
+
+pub(crate) fn moves_facts_in_time(make: Make) {
+    let (fleet, _) = make();
     let mut shipment = shipped();
     fleet.write("ann", &shipment).unwrap();
     let task = shipment.facts[0].task.clone();
@@ -131,7 +151,11 @@ fn a_fact_that_moved_in_time_is_only_where_it_is_now() {
 
 #[test]
 fn nobody_touches_or_sees_the_rows_of_another_owner() {
-    let (fleet, _) = engine::database();
+    keeps_owners_apart(engine::database);
+}
+
+pub(crate) fn keeps_owners_apart(make: Make) {
+    let (fleet, _) = make();
     let shipment = shipped();
     fleet.write("ann", &shipment).unwrap();
     let of_ann = count(&fleet, "ann");
@@ -185,7 +209,11 @@ fn what_cannot_be_taken_is_refused_before_anything_is_written() {
 
 #[test]
 fn migrating_again_changes_nothing_and_a_newer_schema_is_left_alone() {
-    let (fleet, place) = engine::database();
+    migrates_twice(engine::database);
+}
+
+pub(crate) fn migrates_twice(make: Make) {
+    let (fleet, place) = make();
     fleet.write("ann", &shipped()).unwrap();
     let before = count(&fleet, "ann");
     fleet.migrate().unwrap();

@@ -1,3 +1,5 @@
+CREATE DATABASE IF NOT EXISTS `team` ON CLUSTER `tracer`;
+
 CREATE TABLE IF NOT EXISTS schema_step ON CLUSTER `tracer`
 (
     `version` UInt32 COMMENT 'the version that the step led to',
@@ -64,6 +66,8 @@ ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/tas
 ORDER BY (owner, task)
 COMMENT 'tasks as the machines that ran them derived them';
 
+ALTER TABLE `task_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplication_window = 0;
+
 CREATE TABLE IF NOT EXISTS `task` ON CLUSTER `tracer` AS `task_local`
 ENGINE = Distributed(`tracer`, currentDatabase(), `task_local`, cityHash64(owner))
 COMMENT 'tasks as the machines that ran them derived them';
@@ -124,6 +128,8 @@ ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/fac
 ORDER BY (owner, task, fact)
 COMMENT 'events and turns as the machines that saw them derived them';
 
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplication_window = 0;
+
 CREATE TABLE IF NOT EXISTS `fact` ON CLUSTER `tracer` AS `fact_local`
 ENGINE = Distributed(`tracer`, currentDatabase(), `fact_local`, cityHash64(owner))
 COMMENT 'events and turns as the machines that saw them derived them';
@@ -143,6 +149,8 @@ ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/tok
 ORDER BY (owner, id)
 COMMENT 'tokens of people and machines; the secrets themselves are nowhere';
 
+ALTER TABLE `token_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplication_window = 0;
+
 CREATE TABLE IF NOT EXISTS `token` ON CLUSTER `tracer` AS `token_local`
 ENGINE = Distributed(`tracer`, currentDatabase(), `token_local`, cityHash64(owner))
 COMMENT 'tokens of people and machines; the secrets themselves are nowhere';
@@ -161,6 +169,8 @@ CREATE TABLE IF NOT EXISTS `visit_local` ON CLUSTER `tracer`
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/visit_local', '{replica}', version, gone)
 ORDER BY (owner, at, reader, task, what)
 COMMENT 'who read whose sessions';
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplication_window = 0;
 
 CREATE TABLE IF NOT EXISTS `visit` ON CLUSTER `tracer` AS `visit_local`
 ENGINE = Distributed(`tracer`, currentDatabase(), `visit_local`, cityHash64(owner))
