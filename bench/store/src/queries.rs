@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::machine;
 use crate::report::Report;
 use crate::sample::Sample;
-use agent_tracer_testkit::history::{BEGIN, COMMON, Dice, MODELS, SPAN, rare};
+use agent_tracer_testkit::history::{BEGIN, COMMON, Dice, MANY, MODELS, SINGLE, SPAN, rare};
 
 /// No question may take longer than this at the usual worst, in milliseconds.
 const BAR_MS: f64 = 20.0;
@@ -193,6 +193,11 @@ fn questions() -> Vec<(&'static str, Ask)> {
             tasks(|_, dice, filter| filter.q = Some(dice.pick(&["retry", "migration", "index"]).to_owned())),
         ),
         (
+            // Of sessions: as many endings as there are tasks.
+            "tasks by a beginning",
+            tasks(|_, dice, filter| filter.q = Some(format!("{:02x}", dice.within(0, 256)))),
+        ),
+        (
             "tasks below one",
             tasks(|known, dice, filter| {
                 filter.until = None;
@@ -340,6 +345,31 @@ fn questions() -> Vec<(&'static str, Ask)> {
                     "{} {}",
                     dice.pick(&["retry", "index", "release"]),
                     dice.pick(&["test", "table", "not"])
+                );
+                count(store.search(&SearchFilter { q, ..SearchFilter::default() }))
+            }),
+        ),
+        (
+            // Thousands of endings: of a word that stands everywhere, of every path, and of one call each.
+            "search, a beginning",
+            ask(|store, known, dice| {
+                let q = match dice.within(0, 4) {
+                    0 => MANY.to_owned(),
+                    1 => "file_".to_owned(),
+                    2 => SINGLE.to_owned(),
+                    _ => format!("{SINGLE}{}", dice.within(1, 9)),
+                };
+                let range = if dice.per_mille(500) { known.range(dice) } else { Range::default() };
+                count(store.search(&SearchFilter { q, range, ..SearchFilter::default() }))
+            }),
+        ),
+        (
+            "search, word, beginning",
+            ask(|store, _, dice| {
+                let q = format!(
+                    "{} {}",
+                    dice.pick(&["cargo", "part_12", "src"]),
+                    dice.pick(&[MANY, SINGLE, "file_"])
                 );
                 count(store.search(&SearchFilter { q, ..SearchFilter::default() }))
             }),

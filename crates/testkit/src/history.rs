@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 pub use dice::Dice;
 use session::{Raw, Session};
-pub use words::{COMMON, MODELS, rare};
+pub use words::{COMMON, MANY, MODELS, SINGLE, rare};
 
 /// When the history begins: 2026-05-18.
 pub const BEGIN: i64 = 1_779_062_400_000;

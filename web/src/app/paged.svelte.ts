@@ -27,6 +27,12 @@ export class Paged<T> {
     if (this.ask !== ask || !this.first.data || this.first.problem) return;
     this.rows = this.first.data.items;
     this.cursor = this.first.data.nextCursor;
+    // A page may be empty and not the last: for one page a store looks at so many rows and no more.
+    while (this.ask === ask && this.rows.length === 0 && this.cursor) {
+      const from = this.cursor;
+      await this.next();
+      if (this.cursor === from) return;
+    }
   }
 
   /** Asks for the next page, unless it is on its way or there is none. */

@@ -21,6 +21,21 @@ describe('a list that comes page by page', () => {
     expect([list.rows, list.cursor, asked]).toEqual([[0, 1, 2], undefined, [undefined, '2']]);
   });
 
+  it('goes on from pages that are empty until something is found or the end is there', async () => {
+    const asked: (string | undefined)[] = [];
+    const list = new Paged<number>(String);
+    const sparse = (found: number[]) => (cursor?: string): Promise<Page<number>> => {
+      asked.push(cursor);
+      return Promise.resolve(cursor === 'b' ? { items: found } : { items: [], nextCursor: cursor === 'a' ? 'b' : 'a' });
+    };
+    await list.load(sparse([7]));
+    expect([list.rows, list.cursor, asked]).toEqual([[7], undefined, [undefined, 'a', 'b']]);
+    await list.load(sparse([]));
+    expect([list.rows, list.cursor]).toEqual([[], undefined]);
+    await list.load((cursor) => (cursor ? Promise.reject(new Error('gone')) : Promise.resolve({ items: [], nextCursor: 'on' })));
+    expect([list.rows, list.cursor]).toEqual([[], 'on']);
+  });
+
   it('shows a row that comes twice once', async () => {
     const list = new Paged<number>(String);
     await list.load((cursor) => Promise.resolve(cursor ? { items: [1, 2] } : { items: [0, 1], nextCursor: 'on' }));

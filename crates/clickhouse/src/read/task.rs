@@ -39,13 +39,12 @@ pub(crate) fn holds(ask: &Ask) -> String {
             .ways
             .iter()
             .map(|way| {
+                let (whole, beginning) = need.asked_by(way);
                 let mut parts: Vec<String> =
-                    way.iter().map(|term| format!("has(terms, {})", literal(term))).collect();
-                // One letter begins a large part of all terms: it is taken as a word of its own.
-                if let (true, Some(last)) = (need.is_open, way.last().filter(|last| last.len() > 1)) {
-                    parts.pop();
-                    parts.push(format!("arrayExists(term -> startsWith(term, {}), terms)", literal(last)));
-                }
+                    whole.iter().map(|term| format!("has(terms, {})", literal(term))).collect();
+                parts.extend(beginning.map(|beginning| {
+                    format!("arrayExists(term -> startsWith(term, {}), terms)", literal(beginning))
+                }));
                 format!("({})", parts.join(" AND "))
             })
             .collect();

@@ -251,6 +251,8 @@ fn ask_of_lists(both: &Both, now: Millis, ids: &[TaskId], page: u32) {
         TaskFilter { q: Some(words), ..TaskFilter::default() },
         TaskFilter { q: Some(first.runtime_session_id.clone()), ..TaskFilter::default() },
         TaskFilter { q: Some("zzz nothing has this".to_owned()), ..TaskFilter::default() },
+        TaskFilter { q: Some("ticke".to_owned()), ..TaskFilter::default() },
+        TaskFilter { q: Some("mend ticket1".to_owned()), ..TaskFilter::default() },
     ]);
     for filter in filters {
         same!(both, "tasks", filter, |store| evened(

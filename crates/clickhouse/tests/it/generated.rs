@@ -11,7 +11,7 @@ use agent_tracer_clickhouse::{Fleet, Place};
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_ledger::view::ToolStat;
 use agent_tracer_ledger::{Observed, Range, SearchFilter, TaskFilter};
-use agent_tracer_testkit::history::{BEGIN, History};
+use agent_tracer_testkit::history::{BEGIN, History, MANY, SINGLE};
 use agent_tracer_testkit::{hook, scenario};
 use serde_json::json;
 
@@ -25,6 +25,9 @@ const EVENTS: u64 = 6_000;
 
 /// So many tasks are asked about one by one.
 const TASKS: usize = 12;
+
+/// So many sessions have a word in their title that begins like that of the others.
+const TICKETS: i64 = 130;
 
 /// Observations that are brought at once.
 const AT_ONCE: usize = 500;
@@ -74,6 +77,20 @@ fn prompts() -> Vec<Observed> {
     SPOKEN.iter().enumerate().map(prompt).collect()
 }
 
+/// Sessions that each mend a ticket of its own: a word in titles that has more endings than are asked for one by one.
+fn tickets() -> Vec<Observed> {
+    let prompt = |number: i64| {
+        let session = format!("7d1c7e36-2d7e-4f6c-9a53-{number:012}");
+        let payload = json!({
+            "session_id": session, "transcript_path": format!("/home/dev/.claude/projects/-home-dev-mend/{session}.jsonl"),
+            "cwd": "/home/dev/mend", "hook_event_name": "UserPromptSubmit", "prompt": format!("Mend ticket{number}"),
+        });
+        let at = Millis(BEGIN + number * 60_000);
+        hook(Agent::ClaudeCode, &format!("ticket#{number}"), at, false, payload.to_string().as_bytes())
+    };
+    (0..TICKETS).map(prompt).collect()
+}
+
 /// Every duration of a tool's calls, shortest first, as the database has them.
 fn durations(place: &Place, tool: &str) -> Vec<i64> {
     let client = clickhouse::Client::default().with_url(&place.url).with_database(&place.database);
@@ -101,6 +118,12 @@ fn check_percentiles(place: &Place, tools: &[ToolStat]) {
     }
 }
 
+/// The words of a snippet that begin like this.
+fn marked(snippet: &str, beginning: &str) -> Vec<String> {
+    let words = snippet.split('⟦').skip(1).filter_map(|rest| rest.split('⟧').next());
+    words.filter(|word| word.starts_with(beginning)).map(str::to_owned).collect()
+}
+
 #[test]
 fn both_engines_answer_alike_about_a_generated_history() {
     let events = std::env::var("AGENT_TRACER_CONTRACT_EVENTS")
@@ -119,6 +142,7 @@ fn both_engines_answer_alike_about_a_generated_history() {
     bring(&world, &mut history, usize::MAX);
     world.bring(prompts());
     world.bring(prompts());
+    world.bring(tickets());
     let ruled = scenario("2.1.325/agent_fg");
     world.bring([ruled.observed(None), ruled.decided()].concat());
     let newest = world.ledger.store().tasks(Millis(0), &TaskFilter::default()).unwrap().items;
@@ -144,6 +168,13 @@ fn both_engines_answer_alike_about_a_generated_history() {
             "`{word}` finds {:?}",
             found.items
         );
+    }
+    for (beginning, least) in [(MANY, 100), (SINGLE, 100), ("ticket", 130)] {
+        let filter = SearchFilter { q: beginning.to_owned(), ..SearchFilter::default() };
+        let of = |paging| SearchFilter { range: Range { paging, ..Range::default() }, ..filter.clone() };
+        let hits = every(500, |paging| both.sqlite.search(&of(paging))).unwrap();
+        let endings: BTreeSet<String> = hits.iter().flat_map(|hit| marked(&hit.snippet, beginning)).collect();
+        assert!(endings.len() >= least, "`{beginning}` has {} endings", endings.len());
     }
     let tools = every(100, |paging| both.reader.tools(&Range { paging, ..Range::default() })).unwrap();
     assert!(tools.len() > 5, "{tools:?}");

@@ -8,6 +8,7 @@ use agent_tracer_ledger::view::{Limit, Task};
 use agent_tracer_ledger::{
     Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, UsageBy, Utc, Zone,
 };
+use agent_tracer_testkit::history::{MANY, SINGLE};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -230,12 +231,14 @@ fn since_when(both: &Both, tasks: &[Task]) -> Millis {
     Millis(last - (last - first) / (events / MOST_FOUND as i64).max(1))
 }
 
-/// Words, the beginning of a word, a path, Chinese, a tool in any case, and what a search is narrowed by.
+/// Words, beginnings of words with few and many endings, a path, Chinese, a tool in any case, and what a search is narrowed by.
 fn ask_words(both: &Both, tasks: &[Task]) {
     let of = |q: &str| SearchFilter { q: q.to_owned(), ..SearchFilter::default() };
     let id = TaskId::parse(&tasks[0].id).unwrap();
     let since = Some(tasks[0].started_at);
     let project = Some(tasks[0].project.clone());
+    let first = tasks.iter().map(|task| task.started_at.0).min().unwrap();
+    let middle = Some(Millis(i64::midpoint(first, tasks[0].last_event_at.0)));
     let mut filters: Vec<SearchFilter> = [
         "bash echo",
         "fil",
@@ -250,6 +253,14 @@ fn ask_words(both: &Both, tasks: &[Task]) {
         "zzz nothing has this",
         "",
         "a",
+        // Beginnings of words with hundreds of endings, which share no part.
+        MANY,
+        "shar",
+        SINGLE,
+        "probe1",
+        "cargo shard",
+        "part probe",
+        "ticke",
     ]
     .iter()
     .map(|words| of(words))
@@ -261,6 +272,11 @@ fn ask_words(both: &Both, tasks: &[Task]) {
         SearchFilter { kind: Some(Kind::UserMessage), ..of("") },
         SearchFilter { task: Some(id), ..of("") },
         SearchFilter { tool: Some("Bash".to_owned()), longer_than_ms: Some(20), ..of("") },
+        SearchFilter { tool: Some("Bash".to_owned()), state: Some("failed".to_owned()), ..of(MANY) },
+        SearchFilter { kind: Some(Kind::TerminalCommand), longer_than_ms: Some(20), ..of(MANY) },
+        SearchFilter { range: Range { project: project.clone(), ..Range::default() }, ..of(SINGLE) },
+        SearchFilter { range: Range { since: middle, ..Range::default() }, ..of(MANY) },
+        SearchFilter { range: Range { until: middle, ..Range::default() }, ..of("grep prob") },
         SearchFilter { range: Range { since, ..Range::default() }, ..of("e") },
         SearchFilter { range: Range { project, ..Range::default() }, ..of("file") },
         SearchFilter { range: Range { agent: Some(Agent::Codex), ..Range::default() }, ..of("file") },

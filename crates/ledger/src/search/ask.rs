@@ -1,6 +1,6 @@
 //! What the words of a question ask for.
 
-use super::terms::{Piece, is_letter, pairs, parts, pieces, singles, term_of_word};
+use super::terms::{Piece, Terms, is_letter, pairs, parts, pieces, singles, term_of_word};
 
 /// A question has no more words than this; the rest is left out.
 const MOST_WORDS: usize = 16;
@@ -8,7 +8,7 @@ const MOST_WORDS: usize = 16;
 /// Something that must be in a document: one of several ways, each a set of terms that must all be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// The ways. Of the last term of each, the beginning is enough if `is_open`.
+    /// The ways. Of the last term of each, the beginning is enough if `is_open` (see [`Need::asked_by`]).
     pub ways: Vec<Vec<String>>,
     /// The word may go on.
     pub is_open: bool,
@@ -46,20 +46,38 @@ impl Ask {
     }
 
     /// Whether a document with these terms is an answer.
-    #[cfg(test)]
-    fn is_met_by(&self, terms: &super::Terms) -> bool {
-        let has = |term: &str| terms.words().any(|word| word == term);
-        let begins = |term: &str| terms.words().any(|word| word.starts_with(term));
+    pub fn is_met_by(&self, terms: &Terms) -> bool {
+        self.needs.iter().all(|need| need.is_met_by(terms))
+    }
+
+    /// Whether a document of these texts may be an answer: most that are none are known by the letters that are not there,
+    /// without being taken apart.
+    pub fn may_be_met_by(&self, texts: &[&str]) -> bool {
         self.needs.iter().all(|need| {
-            need.ways.iter().any(|way| match way.split_last() {
-                Some((last, others)) => {
-                    others.iter().all(|term| has(term)) && if need.is_open { begins(last) } else { has(last) }
-                }
-                None => true,
+            need.ways.iter().any(|way| {
+                let (_, beginning) = need.asked_by(way);
+                beginning.is_none_or(|beginning| texts.iter().any(|text| may_hold(text, beginning)))
             })
         })
     }
 }
+
+/// Whether a text may have a term that begins like this: where no other letters become plain ones, a term is a stretch of
+/// the text in small letters. An underscore may be part of how another letter is written.
+fn may_hold(text: &str, beginning: &str) -> bool {
+    let Some((first, others)) = beginning.as_bytes().split_first() else { return true };
+    let text_bytes = text.as_bytes();
+    let is_it = |at: usize| {
+        let behind = text_bytes.get(at + 1..at + 1 + others.len());
+        behind.is_some_and(|behind| behind.eq_ignore_ascii_case(others))
+    };
+    let mut places = text_bytes.iter().enumerate().filter(|(_, byte)| byte.to_ascii_lowercase() == *first);
+    places.any(|(at, _)| is_it(at))
+        || (!text.is_ascii() && (beginning.contains('_') || text.contains(BECOME_PLAIN)))
+}
+
+/// The letters beyond ASCII of whose small ones a part is plain: that of Turkish, and the sign of Kelvin.
+const BECOME_PLAIN: [char; 2] = ['\u{130}', '\u{212a}'];
 
 impl Need {
     fn of_word(word: &str, is_open: bool) -> Self {
@@ -72,19 +90,39 @@ impl Need {
         }
         Self { ways, is_open }
     }
+
+    /// What one of the ways asks for: the terms that must be there as they are, and the beginning of one more.
+    ///
+    /// One letter begins a large part of all terms: it is taken as a word of its own.
+    pub fn asked_by<'way>(&self, way: &'way [String]) -> (&'way [String], Option<&'way str>) {
+        match way.split_last() {
+            Some((last, others)) if self.is_open && last.len() > 1 => (others, Some(last)),
+            _ => (way, None),
+        }
+    }
+
+    fn is_met_by(&self, terms: &Terms) -> bool {
+        self.ways.iter().any(|way| {
+            let (whole, beginning) = self.asked_by(way);
+            whole.iter().all(|term| terms.has(term))
+                && beginning.is_none_or(|beginning| terms.has_beginning(beginning))
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::Terms;
     use super::*;
 
     fn finds(question: &str, text: &str) -> bool {
         let mut terms = Terms::default();
         terms.add(text);
-        Ask::of(question).is_met_by(&terms)
+        let ask = Ask::of(question);
+        let is_met = ask.is_met_by(&terms);
+        assert!(!is_met || ask.may_be_met_by(&["nothing", text]), "{question} in {text}");
+        is_met
     }
 
     #[test]
@@ -93,6 +131,8 @@ mod tests {
         assert!(!finds("te cargo", "cargo test --workspace"));
         assert!(!finds("cargo te ", "cargo test --workspace"));
         assert!(!finds("cargo bench", "cargo test"));
+        assert!(!finds("cargo t", "cargo test"), "one letter is a word");
+        assert!(finds("cargo t", "cargo t"));
     }
 
     #[test]
@@ -112,6 +152,23 @@ mod tests {
         assert!(finds("검색", "전체검색기"));
     }
 
+    #[test]
+    fn what_lacks_the_letters_of_a_beginning_is_not_taken_apart() {
+        let ask = Ask::of("cargo get_UserN");
+        assert!(ask.may_be_met_by(&["cargo", "fn getUserName"]), "by its parts");
+        assert!(ask.may_be_met_by(&["cargo", "größer"]), "an underscore may be written for `ö`");
+        assert!(!ask.may_be_met_by(&["cargo", "get the name"]));
+        assert!(Ask::of("GR").may_be_met_by(&["eine Größe"]));
+        assert!(!Ask::of("gro").may_be_met_by(&["eine Größe"]));
+    }
+
+    #[test]
+    fn no_other_letters_become_plain_ones() {
+        let becomes = |letter: &char| letter.to_lowercase().any(|small| small.is_ascii_alphanumeric());
+        let found: Vec<char> = ('\u{80}'..=char::MAX).filter(becomes).collect();
+        assert_eq!(found, BECOME_PLAIN);
+    }
+
     proptest! {
         #[test]
         fn every_word_of_a_text_finds_it(words in proptest::collection::vec("\\PC{1,10}", 1..5), pick in any::<proptest::sample::Index>()) {
@@ -121,9 +178,14 @@ mod tests {
         }
 
         #[test]
-        fn every_beginning_of_a_plain_word_finds_it(word in "[a-z]{1,12}", length in 1_usize..12) {
+        fn every_beginning_of_a_plain_word_finds_it(word in "[a-z]{1,12}", length in 2_usize..12) {
             let length = length.min(word.len());
             prop_assert!(finds(word.get(..length).unwrap(), &word));
+        }
+
+        #[test]
+        fn whatever_answers_has_the_letters(question in "[aAk1_]{2,4}", text in "[aAk1_ ä\u{212a}\u{130}]{0,12}") {
+            finds(&question, &text);
         }
 
         #[test]

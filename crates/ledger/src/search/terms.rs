@@ -1,6 +1,7 @@
 //! Terms of a text.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 
 /// Longer words are cut: nobody types more, and hashes and encoded data would fill the index.
 pub(crate) const LONGEST: usize = 64;
@@ -52,6 +53,17 @@ impl Terms {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
+    }
+
+    /// Whether this is one of them.
+    pub fn has(&self, term: &str) -> bool {
+        self.terms.contains(term)
+    }
+
+    /// Whether one of them begins like this.
+    pub fn has_beginning(&self, beginning: &str) -> bool {
+        let mut behind = self.terms.range::<str, _>((Bound::Included(beginning), Bound::Unbounded));
+        behind.next().is_some_and(|term| term.starts_with(beginning))
     }
 
     /// All terms that are made of text.

@@ -17,6 +17,7 @@ mod orders;
 mod owners;
 mod posted;
 mod queries;
+mod queries_beginnings;
 mod queries_files;
 mod queries_numbers;
 mod queries_odd;

@@ -130,8 +130,9 @@ impl Session {
 
     /// The model asks for something, and gets it.
     fn step(&mut self, dice: &mut Dice, out: &mut Vec<Raw>) {
-        let id = format!("toolu_01{}{}", dice.hex(), dice.within(100, 999));
-        let Call { tool, input, result, failing } = words::call(dice, self.project);
+        let serial = dice.throw();
+        let id = format!("toolu_01{serial:016x}{}", dice.within(100, 999));
+        let Call { tool, input, result, failing } = words::call(dice, self.project, serial);
         let failed = dice.per_mille(failing);
         let content = format!(r#"{{"type":"tool_use","id":"{id}","name":"{tool}","input":{input}}}"#);
         self.response(dice, &content, "tool_use", out);

@@ -33,6 +33,12 @@ pub(crate) const AGENT_TYPES: &[&str] = &["Explore", "general-purpose", "researc
 /// A word that many texts hold.
 pub const COMMON: &str = "handler";
 
+/// The beginning of some thousand words, one of which stands in every third call; none of them has it as a part.
+pub const MANY: &str = "shard";
+
+/// The beginning of words of which each stands in one call and nowhere else.
+pub const SINGLE: &str = "probe";
+
 /// The rare word with this number.
 #[must_use]
 pub fn rare(number: u64) -> String {
@@ -59,20 +65,25 @@ fn path(dice: &mut Dice, project: u64) -> String {
     format!("/home/dev/project-{project}/src/part_{}/file_{number}.rs", number % 40)
 }
 
-pub(crate) fn call(dice: &mut Dice, project: u64) -> Call {
+/// A call of a session in this project; its number is no other call's.
+pub(crate) fn call(dice: &mut Dice, project: u64, serial: u64) -> Call {
     let plain = |tool, input, result, failing| Call { tool, input, result, failing };
     match dice.within(0, 1000) {
         0..400 => {
             // One command in ten is the one that everybody runs again and again.
-            let command = if dice.per_mille(100) {
-                "cargo test --workspace".to_owned()
+            let (command, about) = if dice.per_mille(100) {
+                ("cargo test --workspace".to_owned(), "Run it".to_owned())
             } else {
-                format!("{}-{} --jobs {}", dice.pick(COMMANDS), dice.skewed(2_000), dice.within(1, 9))
+                let (command, number) = (dice.pick(COMMANDS), dice.skewed(2_000));
+                (
+                    format!("{command}-{number} --jobs {}", dice.within(1, 9)),
+                    format!("Run it on {MANY}{number}"),
+                )
             };
             let said = text(dice, 2);
             plain(
                 "Bash",
-                format!(r#"{{"command":"{command}","description":"Run it"}}"#),
+                format!(r#"{{"command":"{command}","description":"{about}"}}"#),
                 format!(
                     r#"{{"stdout":"{said}","stderr":"","interrupted":false,"isImage":false,"noOutputExpected":false}}"#
                 ),
@@ -100,7 +111,7 @@ pub(crate) fn call(dice: &mut Dice, project: u64) -> Call {
             )
         }
         780..880 => {
-            let pattern = format!("fn part_{}", dice.skewed(3_000));
+            let pattern = format!("fn part_{} {SINGLE}{serial}", dice.skewed(3_000));
             plain(
                 "Grep",
                 format!(r#"{{"pattern":"{pattern}","path":"src"}}"#),

@@ -141,10 +141,7 @@ impl Follower {
             }
         }
         for (id, title, session, _) in tasks {
-            let mut terms = Terms::default();
-            terms.add(&title);
-            terms.add(&session);
-            self.put(conn, -id, &terms)?;
+            self.put(conn, -id, &document_of_task(&title, &session))?;
         }
         reach(conn, TASKS, last)?;
         Ok(is_full)
@@ -198,7 +195,16 @@ pub fn is_indexed(row: &FactRow) -> bool {
     row.kind.is_some_and(|kind| kind != Kind::ContextSnapshot) && row.list != List::Response
 }
 
-fn document(stored: &Stored) -> Terms {
+/// What a task can be found by.
+pub(crate) fn document_of_task(title: &str, session: &str) -> Terms {
+    let mut terms = Terms::default();
+    terms.add(title);
+    terms.add(session);
+    terms
+}
+
+/// What a row can be found by; nothing if rows of its kind cannot be found.
+pub(crate) fn document(stored: &Stored) -> Terms {
     let row = &stored.row;
     let mut terms = Terms::default();
     if !is_indexed(row) {

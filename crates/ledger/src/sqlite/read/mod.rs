@@ -7,6 +7,8 @@
 mod activity;
 mod answers;
 mod attention;
+#[cfg(test)]
+mod beginnings;
 mod blocks;
 mod bucket;
 mod coming;
@@ -33,10 +35,12 @@ mod row;
 mod rules;
 mod search;
 pub mod silence;
+mod sought;
 pub mod spent;
 mod stream;
 pub(crate) mod summary;
 pub(crate) mod task;
+mod task_words;
 mod tasks;
 mod text;
 mod turns;

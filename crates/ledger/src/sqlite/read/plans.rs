@@ -207,6 +207,24 @@ fn ask_of_ranges(store: &dyn Store, now: Millis) {
     }
 }
 
+/// Asks for beginnings of words that have many endings: few documents have one of them, or many.
+fn ask_of_beginnings(store: &dyn Store, now: Millis, path: &std::path::Path) {
+    let writer = Connection::open(path).unwrap();
+    for (beginning, n) in [("rare", 1), ("common", 1_000_000), ("par", 1_000_000)] {
+        let learn = "INSERT OR REPLACE INTO vocabulary WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n \
+                     WHERE n < 100) SELECT ?1 || n, ?2 FROM n";
+        writer.execute(learn, rusqlite::params![beginning, n]).unwrap();
+        for words in [beginning.to_owned(), format!("fix {beginning}"), format!("look at {beginning}")] {
+            let filter = SearchFilter { q: words.clone(), ..SearchFilter::default() };
+            every(|paging| {
+                store.search(&SearchFilter { range: Range { paging, ..Range::default() }, ..filter.clone() })
+            });
+            let filter = TaskFilter { q: Some(words), ..TaskFilter::default() };
+            every(|paging| store.tasks(now, &TaskFilter { paging, ..filter.clone() }));
+        }
+    }
+}
+
 fn ask_of_decisions(store: &dyn Store, tasks: &[TaskId]) {
     let rule = || Some("rule-1".to_owned());
     let mut filters = vec![
@@ -282,6 +300,8 @@ fn no_statement_reads_what_it_does_not_show() {
     }
     ask_of_decisions(store.as_ref(), &ids);
     ask_of_ranges(store.as_ref(), now);
+    let path = folder.path().join("ledger.db");
+    ask_of_beginnings(store.as_ref(), now, &path);
     assert!(!store.changes(0, 10).unwrap().is_empty());
     store.seq().unwrap();
     store.outcomes().unwrap();
@@ -289,7 +309,6 @@ fn no_statement_reads_what_it_does_not_show() {
     store.sources().unwrap();
     store.health().unwrap();
 
-    let path = folder.path().join("ledger.db");
     let mut writer = Connection::open(&path).unwrap();
     watch(&mut writer).unwrap();
     writer.execute("UPDATE meta SET value = 0 WHERE key IN ('indexed', 'indexed_tasks')", []).unwrap();

@@ -1,141 +1,29 @@
 //! Search: rows that hold all words of a question, newest first.
 //!
-//! FTS5 walks the lists of documents backwards and stops at the end of the page. The beginning of a word is asked for
-//! by the terms that begin so, most frequent first: FTS5's own way would merge all their lists in memory before the
-//! first answer. What the index narrows by marks is checked again against the row.
-
-use std::collections::HashSet;
+//! What the index narrows by marks is checked again against the row, and so are the words where the index was asked for
+//! less than them (see `sought`).
 
 use agent_tracer_event::CallState;
 use rusqlite::{Connection, params};
 
-use super::follower::{day_mark, texts};
+use super::follower::{day_mark, document, texts};
 use super::row::RowBuilder;
+use super::sought::{Bounds, Sought, any, ask, everything, quoted};
 use super::text;
 use super::{cursor, rollup, stream, task};
 use crate::project::time::{Level, pieces};
-use crate::search::{Ask, Need, mark, snippet, term_of_word};
+use crate::search::{Ask, mark, snippet, term_of_word};
+use crate::sqlite::codec;
 use crate::sqlite::facts::Stored;
 use crate::store::{Answer, QueryError, SearchFilter};
 use crate::view::{Hit, Page};
-
-/// The beginning of a word stands for so many terms at most.
-const MOST_ENDINGS: usize = 64;
-
-/// So many terms with one beginning are compared by how frequent they are.
-const MOST_COMPARED: i64 = 20_000;
 
 /// So many documents are looked at for one page: some milliseconds. A page that is not full then has a cursor to go on
 /// from.
 const MOST_LOOKED_AT: usize = 2_000;
 
-/// A question longer than this is cut.
-const LONGEST_QUESTION: usize = 1_000;
-
-/// Reads the words of a question.
-pub(crate) fn ask(question: &str) -> Ask {
-    Ask::of(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
-}
-
-/// What FTS5 must match for these words; none if no document can.
-fn expression(conn: &Connection, ask: &Ask) -> rusqlite::Result<Option<Vec<String>>> {
-    let mut all = Vec::new();
-    for need in &ask.needs {
-        let ways = ways(conn, need)?;
-        if ways.is_empty() {
-            return Ok(None);
-        }
-        all.push(any(&ways));
-    }
-    Ok(Some(all))
-}
-
-fn ways(conn: &Connection, need: &Need) -> rusqlite::Result<Vec<String>> {
-    let mut ways = Vec::new();
-    for way in &need.ways {
-        let mut parts: Vec<String> = way.iter().map(|term| quoted(term)).collect();
-        if let (true, Some(last)) = (need.is_open, way.last()) {
-            parts.pop();
-            let endings: Vec<String> = endings(conn, last)?.iter().map(|term| quoted(term)).collect();
-            if endings.is_empty() {
-                continue;
-            }
-            parts.push(any(&endings));
-        }
-        ways.push(format!("({})", parts.join(" AND ")));
-    }
-    Ok(ways)
-}
-
-fn quoted(term: &str) -> String {
-    format!("\"{term}\"")
-}
-
-fn any(ways: &[String]) -> String {
-    format!("({})", ways.join(" OR "))
-}
-
-/// The terms that begin like this, most frequent first.
-fn endings(conn: &Connection, beginning: &str) -> rusqlite::Result<Vec<String>> {
-    // One letter begins a large part of all terms: it is taken as a word of its own.
-    if beginning.len() < 2 {
-        return Ok(vec![beginning.to_owned()]);
-    }
-    // Terms are `a-z`, `0-9` and `_`, all of which come before `~`.
-    let mut find =
-        conn.prepare_cached("SELECT term, n FROM vocabulary WHERE term >= ?1 AND term < ?1 || '~' LIMIT ?2")?;
-    let rows =
-        find.query_map(params![beginning, MOST_COMPARED], |row| Ok((row.get::<_, i64>(1)?, row.get(0)?)))?;
-    let mut terms: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
-    terms.sort_unstable_by_key(|(n, term)| std::cmp::Reverse((term == beginning, *n)));
-    terms.truncate(MOST_ENDINGS);
-    Ok(terms.into_iter().map(|(_, term)| term).collect())
-}
-
-/// Words that are looked for in titles and sessions of tasks.
-pub(crate) struct TaskWords {
-    expression: String,
-}
-
-/// Numbers of tasks that lie closer together than this are asked for together.
-const NEAR: i64 = 512;
-
-impl TaskWords {
-    /// Reads a question; none if no task can have its words.
-    pub(crate) fn of(conn: &Connection, question: &str) -> rusqlite::Result<Option<Self>> {
-        let found = expression(conn, &ask(question))?.filter(|all| !all.is_empty());
-        Ok(found.map(|all| Self { expression: all.join(" AND ") }))
-    }
-
-    /// The numbers of all tasks that have the words; none if they are more than `most`.
-    pub(crate) fn all(&self, conn: &Connection, most: usize) -> rusqlite::Result<Option<HashSet<i64>>> {
-        let mut find =
-            conn.prepare_cached("SELECT rowid FROM search WHERE search MATCH ?1 AND rowid < 0 LIMIT ?2")?;
-        let limit = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
-        let rows =
-            find.query_map(params![self.expression, limit], |row| row.get::<_, i64>(0).map(|rowid| -rowid))?;
-        let found = rows.collect::<rusqlite::Result<HashSet<i64>>>()?;
-        Ok((found.len() <= most).then_some(found))
-    }
-
-    /// Those of some tasks that have the words.
-    pub(crate) fn among(&self, conn: &Connection, mut tasks: Vec<i64>) -> rusqlite::Result<HashSet<i64>> {
-        let mut find = conn.prepare_cached(
-            "SELECT rowid FROM search WHERE search MATCH ?1 AND rowid >= ?2 AND rowid <= ?3",
-        )?;
-        tasks.sort_unstable();
-        let mut found = HashSet::new();
-        for near in tasks.chunk_by(|one, next| next - one <= NEAR) {
-            let (Some(first), Some(last)) = (near.first(), near.last()) else { continue };
-            for rowid in
-                find.query_map(params![self.expression, -last, -first], |row| row.get::<_, i64>(0))?
-            {
-                found.insert(-rowid?);
-            }
-        }
-        Ok(found)
-    }
-}
+/// So many rows are read for one page to see whether they have the words: as long.
+const MOST_READ: usize = 1_000;
 
 /// What a search is narrowed by, beside its words.
 struct Narrow {
@@ -149,6 +37,11 @@ struct Narrow {
 
 /// A page of rows that hold the words.
 pub(crate) fn search(conn: &Connection, filter: &SearchFilter) -> Answer<Page<Hit>> {
+    search_within(conn, filter, Bounds::USUAL)
+}
+
+/// The same, with other bounds to the ways in which the index is asked.
+pub(super) fn search_within(conn: &Connection, filter: &SearchFilter, bounds: Bounds) -> Answer<Page<Hit>> {
     let ask = ask(&filter.q);
     let place = cursor::place::<1>(cursor::List::Search, &filter.range.paging)?;
     let state = match &filter.state {
@@ -170,14 +63,29 @@ pub(crate) fn search(conn: &Connection, filter: &SearchFilter) -> Answer<Page<Hi
         since: filter.range.since.map_or(i64::MIN, |at| at.0),
         until: filter.range.until.map_or(i64::MAX, |at| at.0),
     };
-    let Some(mut all) = expression(conn, &ask)? else { return Ok(Page::whole(Vec::new())) };
+    let Some(Sought { mut all, is_exact }) = Sought::of(conn, &ask, bounds)? else {
+        return Ok(Page::whole(Vec::new()));
+    };
     all.extend(marks(conn, filter, &narrow)?);
     if all.is_empty() {
-        return Ok(Page::whole(Vec::new()));
+        if is_exact {
+            return Ok(Page::whole(Vec::new()));
+        }
+        all.push(everything());
     }
-    let expression = all.join(" AND ");
-    let before = place.map_or(i64::MAX, |[before]| before);
-    collect(conn, filter, &narrow, &ask, &expression, before)
+    let wanted = Wanted { filter, narrow, ask, is_exact, expression: all.join(" AND ") };
+    collect(conn, &wanted, place.map_or(i64::MAX, |[before]| before))
+}
+
+/// All that is asked of a hit.
+struct Wanted<'filter> {
+    filter: &'filter SearchFilter,
+    narrow: Narrow,
+    ask: Ask,
+    /// Whether what the index finds has the words.
+    is_exact: bool,
+    /// What the index is asked for.
+    expression: String,
 }
 
 fn bad_state(state: &str) -> QueryError {
@@ -212,7 +120,7 @@ fn marks(conn: &Connection, filter: &SearchFilter, narrow: &Narrow) -> rusqlite:
             }
         }
         // A range without any day has no rows: a mark that no document has.
-        marks.push(if days.is_empty() { quoted(&mark('d', "none")) } else { any(&days) });
+        marks.push(if days.is_empty() { quoted(&mark('d', "none")) } else { any(days.into_iter()) });
     }
     Ok(marks)
 }
@@ -226,9 +134,7 @@ struct Candidate {
 /// Looks at the next documents below a number, without reading what their rows show.
 fn candidates(
     conn: &Connection,
-    filter: &SearchFilter,
-    narrow: &Narrow,
-    expression: &str,
+    Wanted { filter, narrow, expression, .. }: &Wanted<'_>,
     before: i64,
     limit: usize,
 ) -> rusqlite::Result<Vec<Candidate>> {
@@ -260,40 +166,47 @@ fn candidates(
     rows.collect()
 }
 
-fn collect(
-    conn: &Connection,
-    filter: &SearchFilter,
-    narrow: &Narrow,
-    ask: &Ask,
-    expression: &str,
-    mut before: i64,
-) -> Answer<Page<Hit>> {
+fn collect(conn: &Connection, wanted: &Wanted<'_>, mut before: i64) -> Answer<Page<Hit>> {
+    let filter = wanted.filter;
     let limit = cursor::limit(&filter.range.paging);
     // Every step opens the lists of all terms anew: where many documents will not do, it looks at many at once.
-    let is_sparse = narrow.project.is_some() || filter.longer_than_ms.is_some();
-    let mut step = if is_sparse { MOST_LOOKED_AT } else { limit.saturating_add(limit / 4).clamp(64, 640) };
+    let is_sparse = wanted.narrow.project.is_some() || filter.longer_than_ms.is_some();
+    let mut step = match (is_sparse, wanted.is_exact) {
+        (true, _) => MOST_LOOKED_AT,
+        (false, true) => limit.saturating_add(limit / 4).clamp(64, 640),
+        (false, false) => MOST_READ,
+    };
     let mut builder = RowBuilder::new(conn);
-    let mut looked_at = 0;
+    let (mut looked_at, mut read) = (0, 0);
     let mut hits = Vec::new();
+    let so_far = |hits, before| {
+        Ok(Page { items: hits, next_cursor: Some(cursor::write(cursor::List::Search, &[before])) })
+    };
     loop {
-        let found = candidates(conn, filter, narrow, expression, before, step)?;
+        let found = candidates(conn, wanted, before, step)?;
         for candidate in &found {
-            if hits.len() == limit {
-                return Ok(Page {
-                    items: hits,
-                    next_cursor: Some(cursor::write(cursor::List::Search, &[before])),
-                });
+            if hits.len() == limit || read == MOST_READ {
+                return so_far(hits, before);
             }
             before = candidate.id;
             if !candidate.is_wanted {
                 continue;
             }
+            if !wanted.is_exact {
+                read += 1;
+                if !may_have_words(conn, &wanted.ask, candidate.id)? {
+                    continue;
+                }
+            }
             let Some(stored) = stream::by_id(conn, candidate.id)? else { continue };
-            if is_wanted(conn, filter, narrow, &stored)? {
+            if !wanted.is_exact && !wanted.ask.is_met_by(&document(&stored)) {
+                continue;
+            }
+            if is_wanted(conn, filter, &wanted.narrow, &stored)? {
                 hits.push(Hit {
                     row: builder.row(&stored.row, stored.task, stored.changed)?,
                     task_title: title_of(conn, stored.task)?,
-                    snippet: snippet(ask, texts(&stored.row)),
+                    snippet: snippet(&wanted.ask, texts(&stored.row)),
                 });
             }
         }
@@ -302,13 +215,24 @@ fn collect(
             return Ok(Page::whole(hits));
         }
         if looked_at >= MOST_LOOKED_AT {
-            return Ok(Page {
-                items: hits,
-                next_cursor: Some(cursor::write(cursor::List::Search, &[before])),
-            });
+            return so_far(hits, before);
         }
         step = step.saturating_mul(2).min(MOST_LOOKED_AT - looked_at);
     }
+}
+
+/// Whether a row may have the words, told by its bytes: reading a row costs three times as much as this look at it.
+fn may_have_words(conn: &Connection, ask: &Ask, id: i64) -> rusqlite::Result<bool> {
+    let mut find = conn.prepare_cached(
+        "SELECT f.data, f.derived, w.text FROM fact f LEFT JOIN word w ON w.id = f.tool WHERE f.id = ?1",
+    )?;
+    let mut rows = find.query([id])?;
+    let Some(row) = rows.next()? else { return Ok(false) };
+    let Ok(data) = codec::decode(row.get_ref(0)?.as_blob()?) else { return Ok(true) };
+    // Letters are written in JSON as they are.
+    let Ok(data) = std::str::from_utf8(&data) else { return Ok(true) };
+    let (derived, tool) = (row.get_ref(1)?.as_str_or_null()?, row.get_ref(2)?.as_str_or_null()?);
+    Ok(ask.may_be_met_by(&[data, derived.unwrap_or_default(), tool.unwrap_or_default()]))
 }
 
 fn title_of(conn: &Connection, task: i64) -> rusqlite::Result<String> {

@@ -8,7 +8,9 @@ use rusqlite::Connection;
 use rusqlite::types::Value;
 
 use super::silence::{self, Stretch};
-use super::{cursor, search, task, text};
+use super::sought::{self, Bounds};
+use super::task_words::TaskWords;
+use super::{cursor, task, text};
 use crate::store::{Answer, Range, TaskFilter};
 use crate::view::{Page, Task, TaskKind, TaskStatus, WaitingReason};
 
@@ -62,13 +64,17 @@ pub(crate) type Places = Vec<(i64, i64)>;
 pub(crate) fn tasks(conn: &Connection, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
     let limit = cursor::limit(&filter.paging);
     let before = cursor::place::<2>(cursor::List::Tasks, &filter.paging)?;
-    let places = match filter.q.as_deref().filter(|question| !search::ask(question).is_empty()) {
-        Some(question) => found_by_words(conn, now, filter, (question, FEW), before, limit + 1)?,
-        None => listed(conn, now, filter, before, limit + 1)?,
+    let (places, reached) = match filter.q.as_deref().filter(|question| !sought::ask(question).is_empty()) {
+        Some(question) => {
+            let words = TaskWords::of(conn, question, Bounds::USUAL)?;
+            found_by_words(conn, now, filter, (words, FEW), before, limit + 1)?
+        }
+        None => (listed(conn, now, filter, before, limit + 1)?, None),
     };
     let page = cursor::cut(cursor::List::Tasks, limit, places, |(last, id)| [*last, *id]);
     let ids: Vec<i64> = page.items.iter().map(|(_, id)| *id).collect();
-    Ok(Page { items: task::show(conn, now, &ids)?, next_cursor: page.next_cursor })
+    let behind = || reached.map(|place| cursor::write(cursor::List::Tasks, &place));
+    Ok(Page { items: task::show(conn, now, &ids)?, next_cursor: page.next_cursor.or_else(behind) })
 }
 
 /// The places of tasks that had events in a range, newest first, behind a place.
@@ -256,26 +262,33 @@ const FEW: usize = 1_000;
 const FIRST_PART: usize = 400;
 const LARGEST_PART: usize = 6_400;
 
+/// So many tasks are read for one page to see whether they have the words: some milliseconds. A page that is not full
+/// then has a cursor to go on from.
+const MOST_READ: usize = 2_000;
+
+/// The places of tasks that have the words, and how far the list was walked if not to the end of it or of the page.
 fn found_by_words(
     conn: &Connection,
     now: Millis,
     filter: &TaskFilter,
-    (question, few): (&str, usize),
+    (words, few): (Option<TaskWords>, usize),
     before: Option<[i64; 2]>,
     limit: usize,
-) -> Answer<Places> {
-    let Some(words) = search::TaskWords::of(conn, question)? else { return Ok(Vec::new()) };
+) -> Answer<(Places, Option<[i64; 2]>)> {
+    let nothing = || Ok((Places::new(), None));
+    let Some(words) = words else { return nothing() };
     if let Some(found) = words.all(conn, few)? {
-        let Some(mut all) = conditions(conn, filter, before)? else { return Ok(Vec::new()) };
+        let Some(mut all) = conditions(conn, filter, before)? else { return nothing() };
         let stretches = silence::stretches(&filter.status, now.0);
         if !filter.status.is_empty() && stretches.is_empty() {
-            return Ok(Vec::new());
+            return nothing();
         }
         narrow(&mut all, &stretches);
-        return among(conn, &found, all, limit);
+        return Ok((among(conn, &found, all, limit)?, None));
     }
     // Many have them, so the first of the list that do come soon.
     let (mut places, mut before, mut part) = (Places::new(), before, FIRST_PART);
+    let mut left = if words.must_be_read() { MOST_READ } else { usize::MAX };
     loop {
         let next = listed(conn, now, filter, before, part)?;
         let ids: Vec<i64> = next.iter().map(|(_, id)| *id).collect();
@@ -283,10 +296,14 @@ fn found_by_words(
         places.extend(next.iter().filter(|(_, id)| having.contains(id)));
         if places.len() >= limit || next.len() < part {
             places.truncate(limit);
-            return Ok(places);
+            return Ok((places, None));
         }
         before = next.last().map(|(last, id)| [*last, *id]);
-        part = part.saturating_mul(2).min(LARGEST_PART);
+        left = left.saturating_sub(part);
+        if left == 0 {
+            return Ok((places, before));
+        }
+        part = part.saturating_mul(2).min(LARGEST_PART).min(left);
     }
 }
 
@@ -316,7 +333,7 @@ mod tests {
     use crate::sqlite::open::open;
 
     /// So many tasks that the list is walked in several parts; whoever was heard of last has any number.
-    const TASKS: i64 = 1_500;
+    const TASKS: i64 = 4_500;
 
     fn store() -> (Connection, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
@@ -325,8 +342,8 @@ mod tests {
         {
             let mut task = transaction
                 .prepare(
-                    "INSERT INTO task (id, uid, agent, session, told, project, failures, started, last, status, events) \
-                     VALUES (?1, 'task-' || ?1, ?1 % 2, '', x'', ?1 % 5, ?1 % 3, ?2, ?2 + 10, 2, 1)",
+                    "INSERT INTO task (id, uid, agent, session, told, title, project, failures, started, last, status, events) \
+                     VALUES (?1, 'task-' || ?1, ?1 % 2, '', x'', ?3, ?1 % 5, ?1 % 3, ?2, ?2 + 10, 2, 1)",
                 )
                 .unwrap();
             let mut document =
@@ -334,8 +351,8 @@ mod tests {
             for number in 1..=TASKS {
                 // Most numbers are neighbours, and some are far from all others.
                 let id = if number % 100 == 0 { number * 1_000 } else { number };
-                task.execute([id, (number * 7_919) % TASKS * 1_000]).unwrap();
                 let words = if number % 7 == 0 { "retry index" } else { "index" };
+                task.execute(rusqlite::params![id, (number * 7_919) % TASKS * 1_000, words]).unwrap();
                 document.execute(rusqlite::params![-id, words]).unwrap();
             }
             for term in ["retry", "index"] {
@@ -364,18 +381,26 @@ mod tests {
             TaskFilter { project: Some("/nowhere".to_owned()), ..TaskFilter::default() },
         ] {
             for question in ["retry", "index", "retry index", "nothing"] {
-                let by = |few, before, limit| {
-                    found_by_words(&conn, now, &filter, (question, few), before, limit).unwrap()
+                let by = |bounds, few, before, limit| {
+                    let words = TaskWords::of(&conn, question, bounds).unwrap();
+                    found_by_words(&conn, now, &filter, (words, few), before, limit).unwrap()
                 };
-                let all = by(usize::MAX, None, usize::MAX);
-                assert_eq!(by(0, None, 10_000), all, "{question} in {filter:?}");
-                let mut pages = Places::new();
-                while let Some(next) = Some(by(0, pages.last().map(|(last, id)| [*last, *id]), 37))
-                    .filter(|next| !next.is_empty())
-                {
-                    pages.extend(next);
+                let (all, reached) = by(Bounds::USUAL, usize::MAX, None, usize::MAX);
+                assert_eq!(reached, None);
+                assert_eq!(by(Bounds::USUAL, 0, None, 10_000).0, all, "{question} in {filter:?}");
+                // By the index, and by the titles.
+                for bounds in [Bounds::USUAL, Bounds { single: 0, merged: 0 }] {
+                    let (mut pages, mut at) = (Places::new(), None);
+                    loop {
+                        let (next, reached) = by(bounds, 0, at, 37);
+                        at = reached.or_else(|| next.last().map(|(last, id)| [*last, *id]));
+                        pages.extend(&next);
+                        if next.is_empty() && reached.is_none() {
+                            break;
+                        }
+                    }
+                    assert_eq!(pages, all, "{question} in pages within {bounds:?}");
                 }
-                assert_eq!(pages, all, "{question} in pages");
                 let is_found = question != "nothing" && filter.project.as_deref() != Some("/nowhere");
                 assert_eq!(!all.is_empty(), is_found, "{question} in {filter:?}");
             }

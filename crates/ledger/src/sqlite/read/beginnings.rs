@@ -1,0 +1,133 @@
+//! The law of search: what is found is what has the words, whichever way the index is asked.
+
+use std::collections::HashSet;
+
+use agent_tracer_event::{
+    Agent, Certainty, Channel, Entry, Evidence, Kind, Millis, Phase, Reading, Subject, TaskKey,
+};
+use proptest::prelude::*;
+use rusqlite::Connection;
+
+use super::follower::{document, document_of_task};
+use super::search::search_within;
+use super::sought::{Bounds, ask};
+use super::task_words::TaskWords;
+use crate::sqlite::facts;
+use crate::store::{Paging, Range, SearchFilter};
+use crate::{Batch, Ledger, Observed, Options, Verdict};
+
+/// One by one, merged, read, and each of them by how many there are.
+const WAYS: [Bounds; 5] = [
+    Bounds { single: usize::MAX, merged: 0 },
+    Bounds { single: 0, merged: i64::MAX },
+    Bounds { single: 0, merged: 0 },
+    Bounds { single: 2, merged: 6 },
+    Bounds::USUAL,
+];
+
+/// Facts with these texts, two kinds of them in turn, in three tasks whose titles are the first texts.
+fn told(texts: &[String]) -> Vec<Observed> {
+    let tell = |(place, text): (usize, &String)| {
+        let task = TaskKey::new(Agent::Codex, format!("session-{}", place % 3));
+        let evidence = || Evidence { certainty: Certainty::Measured, reason: String::new() };
+        let at = Millis(1_790_000_000_000 + place as i64 * 40_000_000);
+        // Fill levels are not searched.
+        let kind = [Kind::UserMessage, Kind::TerminalCommand, Kind::ContextSnapshot][place % 3];
+        let key = format!("fact:{place}");
+        let mut fact = Entry::new(Subject::Event(kind), Phase::Close, task.clone(), &key, at, evidence());
+        // No two have the same title.
+        fact.title = Some(format!("{text} ~{place}"));
+        fact.body = texts.get(place / 2).cloned();
+        let mut entries = vec![fact];
+        if place < 3 {
+            let mut about = Entry::new(Subject::Task, Phase::Update, task, "task", at, evidence());
+            about.metadata.insert("title".to_owned(), text.as_str().into());
+            about.metadata.insert("titleSource".to_owned(), "prompt".into());
+            entries.push(about);
+        }
+        Observed {
+            name: key,
+            source: None,
+            agent: Agent::Codex,
+            channel: Channel::Hook,
+            arrived: at,
+            verdict: Verdict::Read(Reading { entries, ..Reading::default() }),
+            payload: None,
+            kept: None,
+        }
+    };
+    texts.iter().enumerate().map(tell).collect()
+}
+
+/// The titles of all hits, over pages of this length.
+fn found(conn: &Connection, filter: &SearchFilter, bounds: Bounds, limit: u32) -> Vec<String> {
+    let (mut titles, mut cursor) = (Vec::new(), None);
+    loop {
+        let range = Range { paging: Paging { cursor, limit }, ..filter.range.clone() };
+        let page = search_within(conn, &SearchFilter { range, ..filter.clone() }, bounds).unwrap();
+        titles.extend(page.items.into_iter().map(|hit| hit.row.title));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            return titles;
+        }
+    }
+}
+
+/// A word that begins like many others: plain, with parts, with digits, with letters of other scripts.
+fn word() -> impl Strategy<Value = String> {
+    prop_oneof!["[ab]{1,4}[0-9]{0,2}", "[ab]{1,2}_[ab1]{1,2}", "[ab]{1,2}[AB][ab]{0,2}", "[aä検索]{1,3}"]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #[test]
+    fn every_way_to_ask_finds_what_has_the_words(
+        texts in proptest::collection::vec(proptest::collection::vec(word(), 1..4), 3..40),
+        questions in proptest::collection::vec(proptest::collection::vec(word(), 1..3), 8),
+        limit in 1_u32..9,
+    ) {
+        let texts: Vec<String> = texts.iter().map(|words| words.join(" ")).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let ledger = Ledger::open(&path, Options::default()).unwrap();
+        ledger.append(Batch { observed: told(&texts), ..Batch::default() }).unwrap();
+        ledger.finish_search().unwrap();
+        let conn = Connection::open(&path).unwrap();
+        let facts = facts::select(&conn, "ORDER BY f.id DESC", []).unwrap();
+        let tasks: Vec<(i64, String, String)> = conn
+            .prepare("SELECT id, title, session FROM task").unwrap()
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap()
+            .collect::<rusqlite::Result<_>>().unwrap();
+        for words in &questions {
+            let question = words.join(" ");
+            let ask = ask(&question);
+            for kind in [None, Some(Kind::TerminalCommand)] {
+                let filter = SearchFilter { q: question.clone(), kind, ..SearchFilter::default() };
+                let expected: Vec<String> = facts
+                    .iter()
+                    .filter(|stored| kind.is_none() || stored.row.kind == kind)
+                    .filter(|stored| ask.is_met_by(&document(stored)))
+                    .map(|stored| stored.row.data.title.clone())
+                    .collect();
+                for bounds in WAYS {
+                    let found = found(&conn, &filter, bounds, limit);
+                    prop_assert_eq!(&found, &expected, "`{}` of {:?} within {:?}", question, kind, bounds);
+                }
+            }
+            let expected: HashSet<i64> = tasks
+                .iter()
+                .filter(|(_, title, session)| ask.is_met_by(&document_of_task(title, session)))
+                .map(|(id, _, _)| *id)
+                .collect();
+            for bounds in WAYS {
+                let words = TaskWords::of(&conn, &question, bounds).unwrap();
+                let all = tasks.iter().map(|(id, _, _)| *id).collect();
+                let among = words.as_ref().map(|words| words.among(&conn, all).unwrap()).unwrap_or_default();
+                prop_assert_eq!(&among, &expected, "`{}` within {:?}", question, bounds);
+                if let Some(few) = words.and_then(|words| words.all(&conn, usize::MAX).unwrap()) {
+                    prop_assert_eq!(&few, &expected, "`{}` within {:?}", question, bounds);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What the index is asked for, so that it finds what holds the words of a question.
+//!
+//! The beginning of a word stands for all terms that begin so. A few of them are asked for one by one: FTS5 walks their
+//! lists of documents backwards and stops at the end of the page. More are left to FTS5's own way, which merges all
+//! their lists in memory before the first answer, and so costs what the lists are long. Where they are too long for
+//! that, the beginning narrows little: it is left out, and whoever asks looks at the documents that have the rest.
+
+use agent_tracer_event::Kind;
+use rusqlite::{Connection, params};
+
+use crate::search::{Ask, Need, mark};
+
+/// How many terms with one beginning are asked for in which way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// So many are asked for one by one.
+    pub(crate) single: usize,
+    /// So long the lists of documents of more of them may be together to be merged.
+    pub(crate) merged: i64,
+}
+
+impl Bounds {
+    /// Either way costs some milliseconds.
+    pub(crate) const USUAL: Self = Self { single: 64, merged: 30_000 };
+}
+
+/// A question longer than this is cut.
+const LONGEST_QUESTION: usize = 1_000;
+
+/// Reads the words of a question.
+pub(crate) fn ask(question: &str) -> Ask {
+    Ask::of(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
+}
+
+/// What the index is asked for.
+pub(crate) struct Sought {
+    /// What FTS5 must match, all of it. Nothing, if the index cannot narrow by these words.
+    pub(crate) all: Vec<String>,
+    /// Whether every document that matches has the words. If not, each must be looked at.
+    pub(crate) is_exact: bool,
+}
+
+impl Sought {
+    /// What is asked for these words; none if no document can have them.
+    pub(crate) fn of(conn: &Connection, ask: &Ask, bounds: Bounds) -> rusqlite::Result<Option<Self>> {
+        let mut sought = Self { all: Vec::new(), is_exact: true };
+        for need in &ask.needs {
+            let ways = sought.ways(conn, need, bounds)?;
+            if ways.is_empty() {
+                return Ok(None);
+            }
+            // What can be met without the index is nothing that the index is asked for.
+            if ways.iter().all(|way| !way.is_empty()) {
+                sought.all.push(any(ways.iter().map(|way| format!("({})", way.join(" AND ")))));
+            }
+        }
+        Ok(Some(sought))
+    }
+
+    /// The ways in which a need can be met, each by all of its parts.
+    fn ways(&mut self, conn: &Connection, need: &Need, bounds: Bounds) -> rusqlite::Result<Vec<Vec<String>>> {
+        let mut ways = Vec::new();
+        for way in &need.ways {
+            let (whole, beginning) = need.asked_by(way);
+            let mut parts: Vec<String> = whole.iter().map(|term| quoted(term)).collect();
+            match beginning.map(|beginning| endings(conn, beginning, bounds)).transpose()? {
+                Some(Endings::None) => continue,
+                Some(Endings::Asked(asked)) => parts.push(asked),
+                Some(Endings::TooMany) => self.is_exact = false,
+                None => {}
+            }
+            ways.push(parts);
+        }
+        Ok(ways)
+    }
+}
+
+/// What FTS5 is asked for instead of the beginning of a word.
+enum Endings {
+    /// No term begins so.
+    None,
+    Asked(String),
+    /// The lists of documents are too long to be merged.
+    TooMany,
+}
+
+fn endings(conn: &Connection, beginning: &str, bounds: Bounds) -> rusqlite::Result<Endings> {
+    // Terms are `a-z`, `0-9` and `_`, all of which come before `~`.
+    let mut find =
+        conn.prepare_cached("SELECT term FROM vocabulary WHERE term >= ?1 AND term < ?1 || '~' LIMIT ?2")?;
+    let limit = i64::try_from(bounds.single.saturating_add(1)).unwrap_or(i64::MAX);
+    let terms: Vec<String> =
+        find.query_map(params![beginning, limit], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    if terms.is_empty() {
+        return Ok(Endings::None);
+    }
+    if terms.len() <= bounds.single {
+        return Ok(Endings::Asked(any(terms.iter().map(|term| quoted(term)))));
+    }
+    let mut count = conn.prepare_cached("SELECT n FROM vocabulary WHERE term >= ?1 AND term < ?1 || '~'")?;
+    let mut rows = count.query([beginning])?;
+    let mut listed = 0;
+    // Every term has a document, so that no more terms are counted than documents may be merged.
+    while let Some(row) = rows.next()? {
+        listed += row.get::<_, i64>(0)?.max(1);
+        if listed > bounds.merged {
+            return Ok(Endings::TooMany);
+        }
+    }
+    Ok(Endings::Asked(format!("{} *", quoted(beginning))))
+}
+
+/// What every document of a row matches: it has a kind.
+pub(crate) fn everything() -> String {
+    any(Kind::ALL.iter().map(|kind| quoted(&mark('k', *kind as i64))))
+}
+
+/// A term, as FTS5 is asked for it.
+pub(crate) fn quoted(term: &str) -> String {
+    format!("\"{term}\"")
+}
+
+/// One of these.
+pub(crate) fn any(ways: impl Iterator<Item = String>) -> String {
+    format!("({})", ways.collect::<Vec<_>>().join(" OR "))
+}
