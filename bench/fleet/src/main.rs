@@ -57,6 +57,8 @@ struct Options {
     minutes: Option<u64>,
     /// Whether the store has everything already, from an earlier run.
     is_shipped: bool,
+    /// So many owners have the same history in the end.
+    owners: u64,
     role: Option<String>,
     order: Order,
 }
@@ -72,6 +74,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
         keep: None,
         minutes: None,
         is_shipped: false,
+        owners: 1,
         role: None,
         order: Order::default(),
     };
@@ -89,6 +92,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
             "--keep" => options.keep = Some(PathBuf::from(value()?)),
             "--minutes" => options.minutes = Some(number(value()?)?),
             "--shipped" => options.is_shipped = true,
+            "--owners" => options.owners = number(value()?)?.max(1),
             "--role" => options.role = Some(value()?.clone()),
             "--ledger" => options.order.ledger = PathBuf::from(value()?),
             "--cursor" => options.order.cursor = PathBuf::from(value()?),
@@ -97,7 +101,7 @@ fn options(arguments: &[String]) -> Result<Options, String> {
                 return Err(format!(
                     "`{word}` is not known\nhint: --events N, --calls N, --store URL, --tools DIR, --folder DIR, --keep DIR (a \
                      ledger of `bench-store --keep`, with its --events), --minutes N (of shipping), --shipped (ask a store that an earlier run \
-                     filled), --json FILE"
+                     filled), --owners N (who have the same history in the end), --json FILE"
                 ));
             }
         }
@@ -164,10 +168,43 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
     let store: Arc<dyn Store> = Arc::new(Reader::everybody(Arc::clone(&fleet)));
     bytes(&path, embedded.as_ref(), store.as_ref(), &fleet, (options.events, is_all), report)?;
     questions(options, &embedded, &store, report)?;
+    if options.owners > 1 {
+        multiply(options, &fleet, engine, report)?;
+        questions(options, &embedded, &store, report)?;
+    }
     if let Some(pid) = engine {
         report.line(&format!(
             "  highest memory of the engine after the questions: {:.0} MB",
             machine::memory_mb(pid).1
+        ));
+    }
+    Ok(())
+}
+
+/// Gives the history to more owners, within the engine: what a larger team's store is like to ask, not how it came there.
+fn multiply(
+    options: &Options,
+    fleet: &Fleet,
+    engine: Option<u32>,
+    report: &mut Report,
+) -> Result<(), String> {
+    let begun = Instant::now();
+    for owner in 1..options.owners {
+        fleet.copy_owner("bench", &format!("bench-{owner}")).map_err(|error| error.to_string())?;
+    }
+    report.title(&format!(
+        "the same for {} owners, {} events in all: copied in {:.0} s",
+        options.owners,
+        options.events * options.owners,
+        begun.elapsed().as_secs_f64()
+    ));
+    fleet.mark_all_days().map_err(|error| error.to_string())?;
+    days(fleet, engine, report)?;
+    settle(fleet)?;
+    for table in fleet.on_disk().map_err(|error| error.to_string())? {
+        report.line(&format!(
+            "  {:<10} {:>10} rows with older versions, {:>4} parts, {:>12} bytes",
+            table.table, table.rows, table.parts, table.bytes
         ));
     }
     Ok(())

@@ -202,13 +202,24 @@ impl Fleet {
         if found > schema::VERSION {
             return Err(FleetError::Newer { found, known: schema::VERSION });
         }
+        if found == 0 {
+            // Nothing was there before: there is nothing to bring up to date.
+            self.run_all(schema::create(&self.place.layout))?;
+            return self.put_step(schema::VERSION);
+        }
         for version in found + 1..=schema::VERSION {
-            for statement in schema::step(version, &self.place.layout) {
-                self.run(&statement)?;
-            }
-            self.run(&format!("INSERT INTO schema_step (version) VALUES ({version})"))?;
+            self.run_all(schema::step(version, &self.place.layout))?;
+            self.put_step(version)?;
         }
         Ok(())
+    }
+
+    fn run_all(&self, statements: Vec<String>) -> Result<(), FleetError> {
+        statements.iter().try_for_each(|statement| self.run(statement))
+    }
+
+    fn put_step(&self, version: u32) -> Result<(), FleetError> {
+        self.run(&format!("INSERT INTO schema_step (version) VALUES ({version})"))
     }
 
     /// The version of the tables that are there; zero if there are none.

@@ -90,7 +90,7 @@ impl Fleet {
             }
             Forget::Project { .. } => {
                 let found = self.tasks_of(what)?;
-                for table in ["fact", "visit", "task"] {
+                for table in ["fact", "task_day", "visit", "task"] {
                     let mut sum = 0;
                     for part in found.chunks(AT_ONCE) {
                         sum += self.count(table, &among(part))?;
@@ -121,7 +121,7 @@ impl Fleet {
                 let found = self.tasks_of(what)?;
                 for part in found.chunks(AT_ONCE) {
                     self.with_sums_dropped(&among(part), || {
-                        ["fact", "visit", "task"].iter().try_for_each(|table| {
+                        ["fact", "task_day", "visit", "task"].iter().try_for_each(|table| {
                             self.run(&schema::delete(table, &among(part), self.layout()))
                         })
                     })?;

@@ -4,6 +4,8 @@
 //! the ledger's own functions, so that both engines sum the same things. A shipment that is written twice, or in part
 //! and then again, leaves the same rows.
 
+use std::collections::BTreeSet;
+
 use agent_tracer_ledger::engine::{is_indexed, texts};
 use agent_tracer_ledger::project::residual::Residual;
 use agent_tracer_ledger::project::tally::{Filing, ModelSums, Pricer, Tally};
@@ -75,7 +77,16 @@ impl Fleet {
     fn insert_rows(&self, group: &[&Lines]) -> Result<(), FleetError> {
         let client = self.client();
         self.wait(async {
-            // Facts first: a task that is seen has its facts.
+            // Where to look first, then facts, then tasks: a fact that is there is found, a task that is seen has its facts.
+            let days: BTreeSet<DayLine> =
+                group.iter().flat_map(|lines| &lines.facts).map(FactLine::day).collect();
+            if !days.is_empty() {
+                let mut insert = client.insert::<DayLine>("task_day").await?;
+                for line in &days {
+                    insert.write(line).await?;
+                }
+                insert.end().await?;
+            }
             if group.iter().any(|lines| !lines.facts.is_empty()) {
                 let mut insert = client.insert::<FactLine>("fact").await?;
                 for line in group.iter().flat_map(|lines| &lines.facts) {
@@ -263,6 +274,16 @@ impl TaskLine {
     }
 }
 
+/// A row of `task_day`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Row, Serialize, Deserialize)]
+struct DayLine {
+    owner: String,
+    day: i64,
+    task: String,
+    version: u64,
+    gone: u8,
+}
+
 /// A row of `fact`.
 #[derive(Clone, Debug, Default, Row, Serialize, Deserialize)]
 pub(crate) struct FactLine {
@@ -370,6 +391,17 @@ impl FactLine {
         tally.count(&row, &Filing::default(), &Said(record.cost), 1);
         line.count(&tally);
         line
+    }
+
+    /// In which day its task has something.
+    fn day(&self) -> DayLine {
+        DayLine {
+            owner: self.owner.clone(),
+            day: Level::Day.start(self.occurred),
+            task: self.task.clone(),
+            version: 1,
+            gone: 0,
+        }
     }
 
     /// Takes over what the row alone adds to the sums.

@@ -110,7 +110,7 @@ impl Fleet {
     /// # Errors
     /// If the server cannot be reached or refuses.
     pub fn closed_until(&self) -> Result<Option<i64>, FleetError> {
-        let ask = "SELECT day FROM day_mark WHERE owner = '' ORDER BY day DESC LIMIT 1";
+        let ask = "SELECT until FROM closed_day ORDER BY until DESC LIMIT 1";
         let found: Vec<i64> = self.wait(self.client().query(ask).fetch_all())?;
         Ok(found.first().copied())
     }
@@ -120,7 +120,7 @@ impl Fleet {
     /// # Errors
     /// If the server cannot be reached or refuses.
     pub fn days_marked(&self) -> Result<u64, FleetError> {
-        let ask = "SELECT count() FROM day_mark FINAL WHERE owner <> ''";
+        let ask = "SELECT count() FROM day_mark FINAL";
         self.wait(self.client().query(ask).fetch_one())
     }
 
@@ -130,10 +130,11 @@ impl Fleet {
         if begin.is_some_and(|begin| begin >= end) {
             return Ok(0);
         }
-        let after = begin.map_or_else(String::new, |begin| format!(" AND occurred >= {begin}"));
+        let begin = begin.unwrap_or(i64::MIN / 2);
         let day = day_of("occurred");
         let days: Vec<Whole> = self.ask(&format!(
-            "SELECT {day} AS day, count() AS facts FROM fact WHERE occurred < {end}{after} GROUP BY day ORDER BY day"
+            "SELECT {day} AS day, count() AS facts FROM fact WHERE {} GROUP BY day ORDER BY day",
+            facts_between(begin, end)
         ))?;
         let mut made = 0;
         for part in parts(&days, |day| day.facts) {
@@ -142,10 +143,8 @@ impl Fleet {
                 return Ok(made);
             }
             let units: Vec<Unit> = self.ask(&format!(
-                "SELECT owner, {day} AS day, count() AS facts FROM fact WHERE occurred >= {} AND occurred < {} \
-                 GROUP BY owner, day ORDER BY owner, day",
-                first.day,
-                last.day.saturating_add(DAY_MS)
+                "SELECT owner, {day} AS day, count() AS facts FROM fact WHERE {} GROUP BY owner, day ORDER BY owner, day",
+                facts_between(first.day, last.day.saturating_add(DAY_MS))
             ))?;
             for part in parts(&units, |unit| unit.facts) {
                 self.make(part.iter().map(|unit| (unit.owner.clone(), unit.day)).collect())?;
@@ -158,14 +157,14 @@ impl Fleet {
     }
 
     fn put_closed(&self, until: i64) -> Result<(), FleetError> {
-        self.put_marks(std::iter::once(Mark { owner: String::new(), day: until, version: 1, gone: 0 }))
+        self.run(&format!("INSERT INTO closed_day (until) VALUES ({until})"))
     }
 
     /// Makes the sums of days again whose newest mark is older than a moment.
     fn make_again(&self, before: i64, go_on: &dyn Fn() -> bool) -> Result<u64, FleetError> {
         let Some(closed) = self.closed_until()? else { return Ok(0) };
         let marks: Vec<Mark> = self.ask(&format!(
-            "SELECT owner, day, version, gone FROM day_mark FINAL WHERE owner <> '' AND day < {closed} AND version <= {} \
+            "SELECT owner, day, version, gone FROM day_mark FINAL WHERE day < {closed} AND version <= {} \
              ORDER BY owner, day LIMIT {MARKS_AT_ONCE}",
             version(before)
         ))?;
@@ -234,17 +233,32 @@ impl Fleet {
 
 /// The condition that a row is of some days of owners; never of none.
 fn among(days: &BTreeSet<OwnersDay>, day: &str) -> String {
-    let owners: BTreeSet<String> = days.iter().map(|(owner, _)| literal(owner)).collect();
-    let owners: Vec<String> = owners.into_iter().collect();
     let pairs: Vec<String> = days.iter().map(|(owner, day)| format!("({}, {day})", literal(owner))).collect();
-    format!("owner IN ({}) AND (owner, {day}) IN ({})", owners.join(", "), pairs.join(", "))
+    format!("{} AND (owner, {day}) IN ({})", of_owners(days), pairs.join(", "))
 }
 
-/// The same for facts, with what the index of moments can use.
+/// The condition that a row is of one of their owners.
+fn of_owners(days: &BTreeSet<OwnersDay>) -> String {
+    let owners: BTreeSet<String> = days.iter().map(|(owner, _)| literal(owner)).collect();
+    format!("owner IN ({})", owners.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+/// The same for facts, which are found by their tasks.
 fn facts_of(days: &BTreeSet<OwnersDay>) -> String {
-    let first = days.iter().map(|(_, day)| *day).min().unwrap_or(0);
-    let last = days.iter().map(|(_, day)| *day).max().unwrap_or(0).saturating_add(DAY_MS);
-    format!("{} AND occurred >= {first} AND occurred < {last}", among(days, &day_of("occurred")))
+    format!("{} AND (owner, task) IN ({})", among(days, &day_of("occurred")), tasks_of(days))
+}
+
+/// The tasks that have facts in some days of owners.
+fn tasks_of(days: &BTreeSet<OwnersDay>) -> String {
+    format!("SELECT owner, task FROM task_day WHERE {}", among(days, "day"))
+}
+
+/// The condition that a fact is in some days, whoever's they are.
+fn facts_between(from: i64, to: i64) -> String {
+    format!(
+        "occurred >= {from} AND occurred < {to} \
+         AND (owner, task) IN (SELECT owner, task FROM task_day WHERE day >= {from} AND day < {to})"
+    )
 }
 
 /// What a row of sums is told apart by.
@@ -277,7 +291,7 @@ fn sums(days: &BTreeSet<OwnersDay>, version: i64) -> String {
         Level::Quarter.end(0),
         by_quarters(),
         facts_of(days),
-        whose_tasks(&format!("fact WHERE {}", facts_of(days))),
+        whose_tasks(&of_owners(days), &tasks_of(days)),
         each(&|name| format!("toInt64(0) AS f_{name}")),
         among(days, "day"),
     )
@@ -300,7 +314,7 @@ fn durations(days: &BTreeSet<OwnersDay>, version: i64) -> String {
            ) GROUP BY {KEY} SETTINGS max_execution_time = {LONGEST_S}",
         day_of("occurred"),
         facts_of(days),
-        whose_tasks(&format!("fact WHERE {}", facts_of(days))),
+        whose_tasks(&of_owners(days), &tasks_of(days)),
         among(days, "day"),
     )
 }

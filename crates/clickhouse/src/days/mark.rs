@@ -100,12 +100,15 @@ impl Fleet {
         for part in tasks.chunks(AT_ONCE) {
             let keys: Vec<String> =
                 part.iter().map(|(owner, task)| format!("({}, {})", literal(owner), literal(task))).collect();
+            let owners: BTreeSet<String> = part.iter().map(|(owner, _)| literal(owner)).collect();
+            let owners: Vec<String> = owners.into_iter().collect();
             // Every version counts: the oldest may be the one that a day's sums were made of.
             let ask = format!(
                 "SELECT {NOW} AS now, groupUniqArray((owner, {})) AS days FROM fact \
-                 WHERE (owner, task) IN ({}) AND occurred < {}",
+                 WHERE (owner, task) IN ({}) AND owner IN ({}) AND occurred < {}",
                 day_of("occurred"),
                 keys.join(", "),
+                owners.join(", "),
                 day_of(&format!("({NOW} - {OPEN_MS})"))
             );
             let found: Touched = self.wait(self.client().query(&as_it_is(&ask)).fetch_one())?;
@@ -162,11 +165,10 @@ impl Fleet {
     /// If the server cannot be reached or refuses.
     pub fn mark_all_days(&self) -> Result<u64, FleetError> {
         let version = version(self.clock()?);
-        let day = day_of("occurred");
         self.run(&format!(
             "INSERT INTO day_mark (owner, day, version, gone) \
              SELECT DISTINCT owner, day, {version} AS version, 0 AS gone FROM ( \
-               SELECT owner, {day} AS day FROM fact WHERE occurred < {} UNION ALL SELECT owner, day FROM day_sum)",
+               SELECT owner, day FROM task_day WHERE day < {} UNION ALL SELECT owner, day FROM day_sum)",
             day_of(&format!("({NOW} - {OPEN_MS})"))
         ))?;
         self.days_marked()

@@ -6,7 +6,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::Reader;
-use super::sums::Span;
+use super::sums::{ALWAYS, Span};
 use crate::days::{DAY_MS, OwnersDay};
 use crate::fleet::literal;
 use crate::write::word;
@@ -17,47 +17,75 @@ const MOST_MARKED: usize = 500;
 /// Which days are closed, as it was seen once: whatever a question reads, it reads by the same division.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Closed {
+    /// The condition that something is of an owner who is asked about.
+    mine: String,
     /// The end of the last closed day; none if there is none.
     until: Option<i64>,
     /// Days before it whose sums are not to be believed, by owner and day.
     marked: Vec<OwnersDay>,
 }
 
+/// A marked day; or, without an owner, the end of closed days.
 #[derive(Row, Deserialize)]
 struct Told {
     owner: String,
     day: i64,
 }
 
+/// Facts that are in no closed day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// The condition that a fact is one of them.
+    pub(crate) facts: String,
+    /// The statement that tells their tasks, and some more.
+    pub(crate) tasks: String,
+}
+
 impl Closed {
-    fn of(told: Vec<Told>) -> Self {
+    fn of(mine: String, told: Vec<Told>) -> Self {
         let until = told.iter().filter(|mark| mark.owner.is_empty()).map(|mark| mark.day).max();
-        let Some(end) = until else { return Self::default() };
+        let Some(end) = until else { return Self { mine, ..Self::default() } };
         let marked = told.into_iter().filter(|mark| !mark.owner.is_empty() && mark.day < end);
         let mut marked: Vec<OwnersDay> = marked.map(|mark| (mark.owner, mark.day)).collect();
         marked.sort_unstable();
         if marked.len() > MOST_MARKED {
-            return Self { until: marked.iter().map(|(_, day)| *day).min(), marked: Vec::new() };
+            return Self { mine, until: marked.iter().map(|(_, day)| *day).min(), marked: Vec::new() };
         }
-        Self { until, marked }
+        Self { mine, until, marked }
     }
 
-    /// The condition that a fact of a span is in no closed day; none if none can be.
-    pub(crate) fn open(&self, (from, to): Span) -> Option<String> {
-        let mut ways = Vec::new();
+    /// The facts of a span that are in no closed day; none if none can be.
+    pub(crate) fn open(&self, (from, to): Span) -> Option<Open> {
+        let (mut facts, mut days) = (Vec::new(), Vec::new());
+        let mut add = |owner: Option<&str>, from: i64, to: i64| {
+            let (first, last) = (Level::Day.start(from), Level::Day.start(to.saturating_sub(1)));
+            let owner = owner.map_or_else(String::new, |owner| format!("owner = {} AND ", literal(owner)));
+            facts.push(format!("({owner}occurred >= {from} AND occurred < {to})"));
+            days.push(format!("({owner}day >= {first} AND day <= {last})"));
+        };
         let begin = self.until.map_or(from, |until| until.max(from));
         if begin < to {
-            ways.push(format!("(occurred >= {begin} AND occurred < {to})"));
+            add(None, begin, to);
         }
         for days in self.marked.chunk_by(|one, two| one.0 == two.0 && two.1 - one.1 == DAY_MS) {
             let (Some((owner, first)), Some((_, last))) = (days.first(), days.last()) else { continue };
             let (first, end) = ((*first).max(from), last.saturating_add(DAY_MS).min(to));
             if first < end {
-                let owner = literal(owner);
-                ways.push(format!("(owner = {owner} AND occurred >= {first} AND occurred < {end})"));
+                add(Some(owner), first, end);
             }
         }
-        (!ways.is_empty()).then(|| format!("({})", ways.join(" OR ")))
+        if facts.is_empty() {
+            return None;
+        }
+        let tasks =
+            format!("SELECT owner, task FROM task_day WHERE {} AND ({})", self.mine, days.join(" OR "));
+        let facts = format!("({})", facts.join(" OR "));
+        // Tasks lie by their ids, which say nothing of time. Where everything is asked for, nothing is left out.
+        let facts = match begin <= ALWAYS.0 {
+            true => facts,
+            false => format!("{facts} AND (owner, task) IN ({tasks})"),
+        };
+        Some(Open { facts, tasks })
     }
 
     /// The condition that a row of sums counts into a span whose edges are those of quarter-hours; none if none can. Days
@@ -110,11 +138,12 @@ const fn up(at: i64) -> i64 {
 impl Reader {
     /// Which days are closed at this moment.
     pub(crate) fn closed(&self) -> Answer<Closed> {
+        let mine = self.mine();
         let told = self.rows::<Told>(&format!(
-            "SELECT owner, day FROM day_mark FINAL WHERE owner = '' OR {}",
-            self.mine()
+            "SELECT '' AS owner, max(until) AS day FROM closed_day HAVING count() > 0 \
+             UNION ALL SELECT owner, day FROM day_mark FINAL WHERE {mine}"
         ))?;
-        Ok(Closed::of(told))
+        Ok(Closed::of(mine, told))
     }
 }
 
@@ -135,14 +164,31 @@ mod tests {
     const Q: i64 = 900_000;
 
     fn closed(marks: &[(&str, i64)]) -> Closed {
-        Closed::of(marks.iter().map(|(owner, day)| Told { owner: (*owner).to_owned(), day: *day }).collect())
+        Closed::of(
+            "1".to_owned(),
+            marks.iter().map(|(owner, day)| Told { owner: (*owner).to_owned(), day: *day }).collect(),
+        )
+    }
+
+    /// Facts of open days as they are asked for: between which moments and in which days.
+    fn found(moments: &str, days: &str) -> String {
+        format!("({moments}) AND (owner, task) IN (SELECT owner, task FROM task_day WHERE 1 AND ({days}))")
     }
 
     #[test]
     fn without_closed_days_everything_is_open() {
         let none = closed(&[("ann", 3 * D)]);
         assert_eq!(none.made((0, 9 * D), Level::Day), None);
-        assert_eq!(none.open((0, 9 * D)).unwrap(), format!("((occurred >= 0 AND occurred < {}))", 9 * D));
+        let always = none.open(ALWAYS).unwrap();
+        assert_eq!(always.facts, format!("((occurred >= {} AND occurred < {}))", ALWAYS.0, ALWAYS.1));
+        assert!(always.tasks.starts_with("SELECT owner, task FROM task_day WHERE 1 AND "));
+        assert_eq!(
+            none.open((Q, 9 * D)).unwrap().facts,
+            found(
+                &format!("(occurred >= {Q} AND occurred < {})", 9 * D),
+                &format!("(day >= 0 AND day <= {})", 8 * D)
+            )
+        );
     }
 
     #[test]
@@ -153,8 +199,11 @@ mod tests {
             format!("((level = 1 AND day >= 0 AND day < {}))", 5 * D)
         );
         assert_eq!(
-            two.open((0, 9 * D)).unwrap(),
-            format!("((occurred >= {} AND occurred < {}))", 5 * D, 9 * D)
+            two.open((0, 9 * D)).unwrap().facts,
+            found(
+                &format!("(occurred >= {} AND occurred < {})", 5 * D, 9 * D),
+                &format!("(day >= {} AND day <= {})", 5 * D, 8 * D)
+            )
         );
         assert_eq!(two.open((0, 5 * D)), None);
         assert_eq!(two.made((5 * D, 9 * D), Level::Day), None);
@@ -190,14 +239,14 @@ mod tests {
     #[test]
     fn a_marked_day_is_asked_of_the_facts_of_its_owner_alone() {
         let marked = closed(&[("", 9 * D), ("ann", 3 * D), ("ann", 4 * D), ("bob", 20 * D), ("a'b", 7 * D)]);
+        let one = |column: &str, owner: &str, from: i64, sign: &str, to: i64| {
+            format!("(owner = '{owner}' AND {column} >= {} AND {column} {sign} {})", from * D, to * D)
+        };
         assert_eq!(
-            marked.open((0, 9 * D)).unwrap(),
-            format!(
-                "((owner = 'a\\'b' AND occurred >= {} AND occurred < {}) OR (owner = 'ann' AND occurred >= {} AND occurred < {}))",
-                7 * D,
-                8 * D,
-                3 * D,
-                5 * D
+            marked.open((0, 9 * D)).unwrap().facts,
+            found(
+                &[one("occurred", "a\\'b", 7, "<", 8), one("occurred", "ann", 3, "<", 5)].join(" OR "),
+                &[one("day", "a\\'b", 7, "<=", 7), one("day", "ann", 3, "<=", 4)].join(" OR ")
             )
         );
         assert!(marked.made((0, 9 * D), Level::Day).unwrap().ends_with(&format!(

@@ -104,10 +104,11 @@ impl Reader {
                 "SELECT {} AS day, path, read, changed, project, agent, agent_type FROM ( \
                    SELECT owner, task, occurred, path, read, changed FROM fact FINAL \
                    ARRAY JOIN sums.dim AS own_dim, sums.key AS path, sums.n AS read, sums.failures AS changed \
-                   WHERE {mine} AND {open} AND own_dim = {dim}{}) AS told {} WHERE {of}",
+                   WHERE {mine} AND {} AND own_dim = {dim}{}) AS told {} WHERE {of}",
                 day_of("occurred"),
+                open.facts,
                 among("path"),
-                whose_tasks(&format!("fact WHERE {mine} AND {open}"))
+                whose_tasks(&mine, &open.tasks)
             )
         });
         let parts: Vec<String> = made.into_iter().chain(open).collect();
@@ -166,7 +167,7 @@ impl Reader {
             format!("SELECT DISTINCT day FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}")
         });
         let open = closed.open(span).map(|open| {
-            let day = day_of("occurred");
+            let (day, open) = (day_of("occurred"), open.facts);
             format!("SELECT DISTINCT {day} AS day FROM fact FINAL WHERE {mine} AND {open}")
         });
         let parts: Vec<String> = made.into_iter().chain(open).collect();

@@ -208,28 +208,51 @@ impl Reader {
     /// If the database cannot answer.
     pub fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Shown>> {
         let limit = limit.clamp(1, MOST_CHANGES);
-        let arrived = self.rows::<Arrived>(&format!(
-            "SELECT owner, task, fact, arrived FROM fact FINAL WHERE {} AND arrived > {after} AND list <> {} AND kind <> '' \
-             ORDER BY arrived LIMIT {limit} WITH TIES",
+        let mut after = after;
+        // How far to look is found in one column; only what arrived up to there is deduplicated. It may all have been
+        // replaced by what arrived later, and is told there.
+        while let Some(last) = self.arrival(after, limit)? {
+            let rows = self.arrived(after, last)?;
+            if !rows.is_empty() {
+                return Ok(rows);
+            }
+            after = last;
+        }
+        Ok(Vec::new())
+    }
+
+    /// The moment up to which about so many rows, with their older versions, arrived after another; none if none did.
+    fn arrival(&self, after: u64, limit: u32) -> Answer<Option<u64>> {
+        let found: Vec<i64> = self.rows(&format!(
+            "SELECT arrived FROM fact WHERE {} AND arrived > {after} ORDER BY arrived LIMIT {limit}",
+            self.mine()
+        ))?;
+        Ok(found.last().and_then(|at| u64::try_from(*at).ok()))
+    }
+
+    /// The newest versions that arrived between two moments, in the order in which they did.
+    fn arrived(&self, after: u64, last: u64) -> Answer<Vec<Shown>> {
+        let between = format!(
+            "{} AND arrived > {after} AND arrived <= {last} AND list <> {} AND kind <> ''",
             self.mine(),
             List::Turn.code()
+        );
+        let arrived = self.rows::<Arrived>(&format!(
+            "SELECT owner, task, fact, arrived FROM fact FINAL WHERE {between} ORDER BY arrived"
         ))?;
         if arrived.is_empty() {
             return Ok(Vec::new());
         }
         let keys: BTreeSet<Key> =
             arrived.iter().map(|row| Key { owner: row.owner.clone(), task: row.task.clone() }).collect();
-        let last = arrived.last().map_or(0, |row| row.arrived);
         let mut moments: HashMap<(Key, i64), u64> = HashMap::new();
         for row in arrived {
             let key = Key { owner: row.owner, task: row.task };
             moments.insert((key, row.fact), u64::try_from(row.arrived).unwrap_or(0));
         }
         let facts = self.facts(&format!(
-            "WHERE (owner, task) IN {} AND arrived > {after} AND arrived <= {last} AND list <> {} AND kind <> '' \
-             ORDER BY arrived, version, fact",
-            keys_in(&keys),
-            List::Turn.code()
+            "WHERE (owner, task) IN {} AND {between} ORDER BY arrived, version, fact",
+            keys_in(&keys)
         ))?;
         let mut rows = self.shown_rows(&facts)?;
         for (row, stored) in rows.iter_mut().zip(&facts) {
@@ -283,6 +306,7 @@ impl Reader {
             )
         });
         let open = closed.open(ALWAYS).map(|open| {
+            let open = open.facts;
             format!("SELECT toUInt64(count()) AS rows FROM fact FINAL WHERE {mine} AND kind <> '' AND {open}")
         });
         let parts: Vec<String> = made.into_iter().chain(open).collect();

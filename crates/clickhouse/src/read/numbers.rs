@@ -1,6 +1,6 @@
 //! Numbers over many tasks: tools, failures, commands, servers, skills, types of agents, activity, loops.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use agent_tracer_event::{FactId, Millis};
 use agent_tracer_ledger::engine::Grid;
@@ -17,9 +17,9 @@ use agent_tracer_ledger::{Answer, QueryError, Range, TaskFilter};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::Reader;
 use super::sums::{Asked, By, Summed, rounded};
 use super::task::{PLACE, narrowed};
+use super::{Key, Reader, keys_in};
 
 /// Calls that were made fewer times are no loop.
 const LEAST: u32 = 3;
@@ -35,6 +35,7 @@ struct Typed {
 /// The same call, again and again.
 #[derive(Row, Deserialize)]
 struct Repeat {
+    owner: String,
     task: String,
     place: i64,
     repeated: i64,
@@ -43,6 +44,14 @@ struct Repeat {
     first: i64,
     last: i64,
     newest: i64,
+}
+
+/// What the newest of them was called.
+#[derive(Row, Deserialize)]
+struct Called {
+    owner: String,
+    task: String,
+    fact: i64,
     called: String,
     shown: String,
 }
@@ -256,11 +265,9 @@ impl Reader {
             None => String::new(),
         };
         let found = self.rows::<Repeat>(&format!(
-            "SELECT task, {PLACE} AS place, assumeNotNull(signature) AS repeated, toInt64(count()) AS n, \
+            "SELECT owner, task, {PLACE} AS place, assumeNotNull(signature) AS repeated, toInt64(count()) AS n, \
                toInt64(sum(failed)) AS failures, min(occurred) AS first, max(occurred) AS last, \
-               argMax(fact, (occurred, ord, fact)) AS newest, \
-               argMax(ifNull(toString(tool), ''), (occurred, ord, fact)) AS called, \
-               argMax(JSONExtractString(data, 't'), (occurred, ord, fact)) AS shown \
+               argMax(fact, (occurred, ord, fact)) AS newest \
              FROM fact FINAL WHERE {mine} AND is_call = 1 AND signature IS NOT NULL \
                AND (owner, task) IN (SELECT owner, task FROM task FINAL WHERE {mine} AND {}) \
              GROUP BY owner, task, repeated HAVING n >= {LEAST}{after} ORDER BY n DESC, place, repeated LIMIT {}",
@@ -269,15 +276,41 @@ impl Reader {
         ))?;
         let page =
             cursor::cut(Listing::Loops, limit, found, |repeat| [-repeat.n, repeat.place, repeat.repeated]);
-        Ok(page.map(|repeat| Loop {
-            last_id: FactId::from_number(&task_id(&repeat.task), repeat.newest.cast_unsigned()).to_string(),
-            task_id: repeat.task,
-            tool: repeat.called,
-            title: repeat.shown,
-            count: count(repeat.n),
-            failures: count(repeat.failures),
-            first_at: Millis(repeat.first),
-            last_at: Millis(repeat.last),
+        let mut called = self.called(&page.items)?;
+        Ok(page.map(|repeat| {
+            let key = Key { owner: repeat.owner, task: repeat.task };
+            let (tool, title) = called.remove(&(key.clone(), repeat.newest)).unwrap_or_default();
+            Loop {
+                last_id: FactId::from_number(&task_id(&key.task), repeat.newest.cast_unsigned()).to_string(),
+                task_id: key.task,
+                tool,
+                title,
+                count: count(repeat.n),
+                failures: count(repeat.failures),
+                first_at: Millis(repeat.first),
+                last_at: Millis(repeat.last),
+            }
         }))
+    }
+
+    /// The tool and the title of the newest call of each: read of those that are shown alone.
+    fn called(&self, repeats: &[Repeat]) -> Answer<HashMap<(Key, i64), (String, String)>> {
+        if repeats.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let keys: BTreeSet<Key> = repeats
+            .iter()
+            .map(|repeat| Key { owner: repeat.owner.clone(), task: repeat.task.clone() })
+            .collect();
+        let facts: Vec<String> = repeats.iter().map(|repeat| repeat.newest.to_string()).collect();
+        let called = self.rows::<Called>(&format!(
+            "SELECT owner, task, fact, ifNull(toString(tool), '') AS called, JSONExtractString(data, 't') AS shown \
+             FROM fact FINAL WHERE (owner, task) IN {} AND fact IN ({})",
+            keys_in(&keys),
+            facts.join(", ")
+        ))?;
+        let one =
+            |row: Called| ((Key { owner: row.owner, task: row.task }, row.fact), (row.called, row.shown));
+        Ok(called.into_iter().map(one).collect())
     }
 }

@@ -102,8 +102,9 @@ impl Reader {
         let open = closed.open(ALWAYS).map(|open| {
             format!(
                 "SELECT rule, occurred AS moment FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS rule \
-                 WHERE {mine} AND list = {} AND own_dim = {dim} AND {open}",
-                List::Rule.code()
+                 WHERE {mine} AND list = {} AND own_dim = {dim} AND {}",
+                List::Rule.code(),
+                open.facts
             )
         });
         let parts: Vec<String> = made.into_iter().chain(open).collect();

@@ -13,7 +13,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::Reader;
-use super::closed::{Closed, of_sums};
+use super::closed::{Closed, Open, of_sums};
 use crate::days::{ADDED, DURATIONS};
 use crate::fleet::literal;
 use crate::write::word;
@@ -122,6 +122,14 @@ impl By {
         }
     }
 
+    /// Joins whose some tasks are, where that is told apart.
+    fn whose(self, mine: &str, tasks: &str) -> String {
+        match self {
+            Self::Project | Self::Agent | Self::AgentType => whose_tasks(mine, tasks),
+            Self::Key | Self::Time(_) => String::new(),
+        }
+    }
+
     /// The shortest stretches that are told apart.
     const fn finest(self) -> Level {
         match self {
@@ -146,11 +154,12 @@ fn each(one: impl Fn(&'static str) -> String) -> String {
     ADDED.map(one).join(", ")
 }
 
-/// Joins whose the tasks of some facts are; of a fact whose task has not arrived yet nobody knows.
-pub(crate) fn whose_tasks(facts: &str) -> String {
+/// Joins whose some tasks are, which a statement tells; of a fact whose task has not arrived yet nobody knows.
+pub(crate) fn whose_tasks(mine: &str, tasks: &str) -> String {
+    // Owners are named again, so that their shards alone are asked.
     format!(
         "LEFT ANY JOIN (SELECT owner, task, project, agent, agent_type FROM task FINAL \
-           WHERE (owner, task) IN (SELECT owner, task FROM {facts})) AS whose USING (owner, task)"
+           WHERE {mine} AND (owner, task) IN ({tasks})) AS whose USING (owner, task)"
     )
 }
 
@@ -204,7 +213,8 @@ impl Reader {
             parts.extend(closed.open(ALWAYS).map(|open| {
                 format!(
                     "SELECT toInt64(min(occurred)) AS first, toInt64(max(occurred)) AS last, count() AS n FROM {facts} \
-                     AND {open}"
+                     AND {}",
+                    open.facts
                 )
             }));
             parts.extend(closed.made(ALWAYS, Level::Day).map(|made| {
@@ -286,13 +296,14 @@ impl Reader {
         Ok(lines.into_iter().map(Summed::from).collect())
     }
 
-    /// What closed days add.
+    /// What closed days add, added up where they lie.
     fn made_sums(&self, made: &str, dim: Dim, range: &Range, by: By) -> String {
         format!(
-            "SELECT key AS f_key, {} AS f_name, {} AS f_at, {} FROM day_sum FINAL WHERE {} AND dim = {} AND {made} AND {}",
+            "SELECT key AS f_key, {} AS f_name, {} AS f_at, {} FROM day_sum FINAL WHERE {} AND dim = {} AND {made} AND {} \
+             GROUP BY f_key, f_name, f_at",
             by.name(),
             by.at("at"),
-            each(|name| format!("day_sum.{name} AS f_{name}")),
+            each(|name| format!("sum(day_sum.{name}) AS f_{name}")),
             self.mine(),
             dim.code(),
             of_sums(range)
@@ -300,7 +311,7 @@ impl Reader {
     }
 
     /// What facts of open days add, each by itself.
-    fn open_sums(&self, open: &str, dim: Dim, range: &Range, by: By) -> String {
+    fn open_sums(&self, open: &Open, dim: Dim, range: &Range, by: By) -> String {
         let mine = self.mine();
         let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
         let added = each(|name| match name {
@@ -313,10 +324,11 @@ impl Reader {
                  output, cache_read, cache_write, reasoning, cost, unpriced \
                FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS own_key, sums.n AS own_n, \
                  sums.failures AS own_failures, sums.ms AS own_ms, sums.wait_ms AS own_wait_ms, sums.spends AS spends \
-               WHERE {mine} AND {open}{of}) AS told {} WHERE own_dim = {}",
+               WHERE {mine} AND {}{of}) AS told {} WHERE own_dim = {}",
             by.name(),
             by.at("occurred"),
-            self.whose(by, &format!("fact WHERE {mine} AND {open}")),
+            open.facts,
+            by.whose(&mine, &open.tasks),
             dim.code()
         )
     }
@@ -345,14 +357,6 @@ impl Reader {
         )
     }
 
-    /// Joins whose the tasks of some facts are, where that is told apart.
-    fn whose(&self, by: By, facts: &str) -> String {
-        match by {
-            By::Project | By::Agent | By::AgentType => whose_tasks(facts),
-            By::Key | By::Time(_) => String::new(),
-        }
-    }
-
     /// Durations by tool in a span, rounded outwards to days, of one project or of all.
     pub(crate) fn durations_of(
         &self,
@@ -364,8 +368,8 @@ impl Reader {
         let mine = self.mine();
         let made = asked.closed.made(span, Level::Day).map(|made| {
             format!(
-                "SELECT key AS tool_name, buckets AS f_buckets, calls AS f_calls FROM day_sum FINAL \
-                 WHERE {mine} AND dim = {DURATIONS} AND {made} AND {}",
+                "SELECT key AS tool_name, sumMap(buckets, calls).1 AS f_buckets, sumMap(buckets, calls).2 AS f_calls \
+                 FROM day_sum FINAL WHERE {mine} AND dim = {DURATIONS} AND {made} AND {} GROUP BY tool_name",
                 of_sums(&of)
             )
         });
@@ -373,7 +377,8 @@ impl Reader {
             let of = self.of_range(&of).map_or_else(String::new, |of| format!(" AND {of}"));
             format!(
                 "SELECT ifNull(toString(tool), '') AS tool_name, [toInt64(assumeNotNull(bucket))] AS f_buckets, \
-                   [toUInt64(1)] AS f_calls FROM fact FINAL WHERE {mine} AND bucket IS NOT NULL AND {open}{of}"
+                   [toUInt64(1)] AS f_calls FROM fact FINAL WHERE {mine} AND bucket IS NOT NULL AND {}{of}",
+                open.facts
             )
         });
         let parts: Vec<String> = made.into_iter().chain(open).collect();

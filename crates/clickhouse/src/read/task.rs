@@ -19,6 +19,7 @@ use serde_json::Value;
 use super::family::{Kin, Member};
 use super::{Key, Reader, keys_in};
 use crate::fleet::literal;
+use crate::schema::BEGINNINGS;
 use crate::write::{TaskLine, word};
 
 /// A question longer than this is cut.
@@ -42,15 +43,23 @@ pub(crate) fn holds(ask: &Ask) -> String {
                 let (whole, beginning) = need.asked_by(way);
                 let mut parts: Vec<String> =
                     whole.iter().map(|term| format!("has(terms, {})", literal(term))).collect();
-                parts.extend(beginning.map(|beginning| {
-                    format!("arrayExists(term -> startsWith(term, {}), terms)", literal(beginning))
-                }));
+                parts.extend(beginning.map(begins));
                 format!("({})", parts.join(" AND "))
             })
             .collect();
         format!("({})", ways.join(" OR "))
     });
     needs.collect::<Vec<_>>().join(" AND ")
+}
+
+/// The condition that one of the terms begins like this. Beginnings of some lengths are in an index, so that the longest
+/// of them that is known narrows it down.
+fn begins(beginning: &str) -> String {
+    let begins = format!("arrayExists(term -> startsWith(term, {}), terms)", literal(beginning));
+    match [8, 4].into_iter().find_map(|length| beginning.get(..length)) {
+        Some(known) => format!("has({BEGINNINGS}, {}) AND {begins}", literal(known)),
+        None => begins,
+    }
 }
 
 /// A word of a closed set from its text.

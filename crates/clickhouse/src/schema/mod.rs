@@ -11,29 +11,30 @@ mod statements;
 mod tables;
 mod views;
 
-use statements::{add_indexes, fill_indexes};
+use statements::{add_indexes, fill_days, fill_indexes};
 
 pub use pages::page;
 pub use statements::{Layout, create, database, delete, keep_for};
+pub(crate) use tables::BEGINNINGS;
 pub use tables::{AGING, Column, Index, TABLES, Table};
 pub use views::{VIEWS, View};
 
 /// The version of the schema that this program asks.
 pub const VERSION: u32 = 4;
 
-/// The steps to each version, the first from nothing to version 1. Every statement may be run again.
+/// The steps to each version from the one before it. Every statement may be run again. What is new is made by
+/// [`create`] alone.
 #[must_use]
 pub fn step(version: u32, layout: &Layout) -> Vec<String> {
     match version {
-        1 => create(layout),
         // Who read whose sessions, and a way to a task whose owner nobody names.
         2 => create(layout).into_iter().chain(add_indexes(layout)).collect(),
         // A view of latencies; and what was there before an index was is found by it too.
         3 => create(layout).into_iter().chain(fill_indexes(layout)).collect(),
-        // Sums of closed days; and an index of lists, of which some are rare.
+        // Sums of closed days, and in which days facts are; indexes of lists, of which some are rare, and of beginnings.
         4 => {
             let indexes = add_indexes(layout).into_iter().chain(fill_indexes(layout));
-            create(layout).into_iter().chain(indexes).collect()
+            create(layout).into_iter().chain([fill_days()]).chain(indexes).collect()
         }
         _ => Vec::new(),
     }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::tables::USUAL_GRANULE;
 use super::{AGING, Column, Index, TABLES, Table, VIEWS, View};
 
 /// Where the tables live.
@@ -36,6 +37,8 @@ impl Layout {
                 ("optimize_skip_unused_shards", "1"),
                 // By default an insert is acknowledged when the server that was asked has it in a queue for the shards.
                 ("distributed_foreground_insert", "1"),
+                // What is read of all shards and inserted is spread by its owners.
+                ("parallel_distributed_insert_select", "0"),
             ],
         }
     }
@@ -68,7 +71,7 @@ fn literal(text: &str) -> String {
 /// The statements that make everything, each of which may be run again.
 #[must_use]
 pub fn create(layout: &Layout) -> Vec<String> {
-    let mut statements = vec![steps(layout)];
+    let mut statements = vec![steps(layout), closed_days(layout)];
     for table in TABLES {
         statements.extend(tables(table, layout));
     }
@@ -135,18 +138,40 @@ pub fn delete(table: &str, condition: &str, layout: &Layout) -> String {
 
 /// The table of the steps that were taken.
 fn steps(layout: &Layout) -> String {
+    everywhere(
+        "schema_step",
+        "`version` UInt32 COMMENT 'the version that the step led to'",
+        "version",
+        layout,
+    )
+}
+
+/// The table of the ends of closed days.
+fn closed_days(layout: &Layout) -> String {
+    let until = "`until` Int64 COMMENT 'days before this one are closed; in milliseconds since 1970'";
+    everywhere("closed_day", until, "until", layout)
+}
+
+/// A small table that is the same on every server of a cluster, whichever shard is away.
+fn everywhere(name: &str, column: &str, key: &str, layout: &Layout) -> String {
     let engine = match layout {
         Layout::Single => "MergeTree".to_owned(),
-        // One for the whole cluster: every server has the same steps behind it.
         Layout::Cluster { .. } => {
-            "ReplicatedMergeTree('/clickhouse/tables/{database}/schema_step', '{shard}-{replica}')".to_owned()
+            format!("ReplicatedMergeTree('/clickhouse/tables/{{database}}/{name}', '{{shard}}-{{replica}}')")
         }
     };
     format!(
-        "CREATE TABLE IF NOT EXISTS schema_step{}\n(\n    `version` UInt32 COMMENT 'the version that the step led to',\n    \
-         `at` DateTime DEFAULT now() COMMENT 'when'\n)\nENGINE = {engine}\nORDER BY version",
+        "CREATE TABLE IF NOT EXISTS {name}{}\n(\n    {column},\n    \
+         `at` DateTime DEFAULT now() COMMENT 'when'\n)\nENGINE = {engine}\nORDER BY {key}",
         layout.on_cluster()
     )
+}
+
+/// Says of facts that were there before in which days they are.
+pub(super) fn fill_days() -> String {
+    "INSERT INTO task_day (owner, day, task, version, gone) \
+     SELECT DISTINCT owner, occurred - positiveModulo(occurred, 86400000) AS day, task, 1 AS version, 0 AS gone FROM fact"
+        .to_owned()
 }
 
 fn tables(table: &Table, layout: &Layout) -> Vec<String> {
@@ -189,8 +214,12 @@ fn local(table: &Table, name: &str, engine: &str, layout: &Layout) -> String {
             format!("    INDEX {name} {expression} TYPE {kind} GRANULARITY 1")
         }),
     );
+    let settings = match table.granule {
+        USUAL_GRANULE => String::new(),
+        rows => format!("\nSETTINGS index_granularity = {rows}"),
+    };
     format!(
-        "CREATE TABLE IF NOT EXISTS {}{}\n(\n{}\n)\nENGINE = {engine}\nORDER BY ({})\nCOMMENT {}",
+        "CREATE TABLE IF NOT EXISTS {}{}\n(\n{}\n)\nENGINE = {engine}\nORDER BY ({}){settings}\nCOMMENT {}",
         quoted(name),
         layout.on_cluster(),
         lines.join(",\n"),

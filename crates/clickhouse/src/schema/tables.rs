@@ -29,7 +29,18 @@ pub struct Table {
     pub key: &'static [&'static str],
     /// Indexes over granules.
     pub indexes: &'static [Index],
+    /// How many rows a granule has: what is read at least.
+    pub granule: u32,
 }
+
+/// As the engine has them unless somebody says otherwise.
+pub(super) const USUAL_GRANULE: u32 = 8_192;
+
+/// Some ten tasks: a question about tasks of one day, which lie anywhere, reads little else.
+const SMALL_GRANULE: u32 = 1_024;
+
+/// The beginnings of terms that an index knows: of four letters and of eight.
+pub(crate) const BEGINNINGS: &str = "arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms))";
 
 const fn column(name: &'static str, kind: &'static str, codec: &'static str, about: &'static str) -> Column {
     Column { name, kind, codec, about }
@@ -108,6 +119,7 @@ const TASK: Table = Table {
         ("by_parent", "parent", "bloom_filter(0.01)"),
         ("by_terms", "terms", "bloom_filter(0.01)"),
     ],
+    granule: USUAL_GRANULE,
 };
 
 /// Facts: most questions are about one task, whose rows are neighbours; sums over time read few columns of many.
@@ -182,7 +194,9 @@ const FACT: Table = Table {
         ("by_arrived", "arrived", "minmax"),
         ("by_terms", "terms", "bloom_filter(0.01)"),
         ("by_list", "list", "set(32)"),
+        ("by_beginnings", BEGINNINGS, "bloom_filter(0.01)"),
     ],
+    granule: SMALL_GRANULE,
 };
 
 /// Tokens: few, read whole by every server every few seconds.
@@ -201,6 +215,7 @@ const TOKEN: Table = Table {
     ],
     key: &["owner", "id"],
     indexes: &[],
+    granule: USUAL_GRANULE,
 };
 
 /// Reads of sessions: written when somebody looks at what another person did, read by whoever answers for the team.
@@ -218,6 +233,7 @@ const VISIT: Table = Table {
     ],
     key: &["owner", "at", "reader", "task", "what"],
     indexes: &[("by_reader", "reader", "bloom_filter(0.01)")],
+    granule: USUAL_GRANULE,
 };
 
 /// Sums of closed days: made of deduplicated facts, replaced when a fact of the day changes. A question about one
@@ -259,31 +275,49 @@ const DAY_SUM: Table = Table {
     ],
     key: &["owner", "dim", "level", "day", "at", "project", "agent", "agent_type", "key"],
     indexes: &[],
+    granule: USUAL_GRANULE,
 };
 
-/// What the sums of days are worth: read whole before every sum.
+/// Days whose sums are not to be believed: read whole before every sum.
 const DAY_MARK: Table = Table {
     name: "day_mark",
-    about: "days whose sums are to be made anew; and, without an owner, the day before which days are closed",
+    about: "days whose sums are to be made anew",
     columns: &[
-        column(
-            "owner",
-            "String",
-            TEXT,
-            "whose day it is; empty: everybody's days before this one are closed",
-        ),
+        column("owner", "String", TEXT, "whose day it is"),
         column("day", "Int64", MOMENT, "the beginning of the UTC day, in milliseconds since 1970"),
         column("version", "UInt64", COUNT, "when it was marked, in half milliseconds since 1970"),
         column("gone", "UInt8", "", "1: its sums were made since"),
     ],
     key: &["owner", "day"],
     indexes: &[],
+    granule: USUAL_GRANULE,
+};
+
+/// Where the facts of a day are: tasks lie by their ids, which say nothing of time.
+const TASK_DAY: Table = Table {
+    name: "task_day",
+    about: "the tasks that have facts in a day, in any of their versions",
+    columns: &[
+        column("owner", "String", TEXT, "whose it is"),
+        column("day", "Int64", MOMENT, "the beginning of the UTC day, in milliseconds since 1970"),
+        column("task", "String", TEXT, "the id of the task"),
+        column("version", "UInt64", COUNT, "always the same: there is nothing to replace"),
+        column("gone", "UInt8", "", "always 0"),
+    ],
+    key: &["owner", "day", "task"],
+    indexes: &[],
+    granule: USUAL_GRANULE,
 };
 
 /// Every table.
-pub const TABLES: &[Table] = &[TASK, FACT, TOKEN, VISIT, DAY_SUM, DAY_MARK];
+pub const TABLES: &[Table] = &[TASK, FACT, TASK_DAY, DAY_SUM, DAY_MARK, TOKEN, VISIT];
 
 /// The tables whose rows grow old, each with what says when. Tokens have an end of their own; the sums of a day end with
 /// its last moment.
-pub const AGING: &[(&str, &str)] =
-    &[("task", "last"), ("fact", "occurred"), ("visit", "at"), ("day_sum", "day + 86400000")];
+pub const AGING: &[(&str, &str)] = &[
+    ("task", "last"),
+    ("fact", "occurred"),
+    ("task_day", "day + 86400000"),
+    ("day_sum", "day + 86400000"),
+    ("visit", "at"),
+];

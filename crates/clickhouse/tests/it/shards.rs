@@ -25,7 +25,7 @@ use agent_tracer_testkit::history::History;
 use agent_tracer_testkit::scenario;
 use serde_json::Value;
 
-use crate::contract::{Both, COMPARED, ask, shown};
+use crate::contract::{AT_ONCE_CLOSED, Both, COMPARED, ask, shown};
 use crate::engine::{self, Engine};
 use crate::limits::{AT, told};
 use crate::world::World;
@@ -199,6 +199,8 @@ fn one_history_of_many_owners_on_two_shards_is_answered_as_its_own_machine_answe
             Some(world.outbox.after(after, 300).unwrap()).filter(|next| next.until > after)
         {
             after = shipment.until;
+            // Days are closed in between, and some of them are marked again by what follows.
+            spread.make_days(AT_ONCE_CLOSED, &|| true).unwrap();
             for owner in OWNERS {
                 let mine = of_owner(&shipment, owner, &owners);
                 spread.write(owner, &mine).unwrap();
@@ -207,6 +209,7 @@ fn one_history_of_many_owners_on_two_shards_is_answered_as_its_own_machine_answe
             }
         }
     }
+    assert!(spread.days_marked().unwrap() > 0);
     world.ledger.finish_search().unwrap();
     let mut both = Both::of(&world, &spread, "everybody", false);
     both.reader = Reader::everybody(Arc::clone(&spread));

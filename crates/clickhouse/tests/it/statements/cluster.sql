@@ -8,6 +8,14 @@ CREATE TABLE IF NOT EXISTS schema_step ON CLUSTER `tracer`
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{database}/schema_step', '{shard}-{replica}')
 ORDER BY version;
 
+CREATE TABLE IF NOT EXISTS closed_day ON CLUSTER `tracer`
+(
+    `until` Int64 COMMENT 'days before this one are closed; in milliseconds since 1970',
+    `at` DateTime DEFAULT now() COMMENT 'when'
+)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{database}/closed_day', '{shard}-{replica}')
+ORDER BY until;
+
 CREATE TABLE IF NOT EXISTS `task_local` ON CLUSTER `tracer`
 (
     `owner` String COMMENT 'whose it is: the name that the sender\'s token has' CODEC(ZSTD(3)),
@@ -122,10 +130,12 @@ CREATE TABLE IF NOT EXISTS `fact_local` ON CLUSTER `tracer`
     INDEX by_occurred occurred TYPE minmax GRANULARITY 1,
     INDEX by_arrived arrived TYPE minmax GRANULARITY 1,
     INDEX by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX by_list list TYPE set(32) GRANULARITY 1
+    INDEX by_list list TYPE set(32) GRANULARITY 1,
+    INDEX by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/fact_local', '{replica}', version, gone)
 ORDER BY (owner, task, fact)
+SETTINGS index_granularity = 1024
 COMMENT 'events and turns as the machines that saw them derived them';
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplication_window = 0;
@@ -133,6 +143,79 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplica
 CREATE TABLE IF NOT EXISTS `fact` ON CLUSTER `tracer` AS `fact_local`
 ENGINE = Distributed(`tracer`, currentDatabase(), `fact_local`, cityHash64(owner))
 COMMENT 'events and turns as the machines that saw them derived them';
+
+CREATE TABLE IF NOT EXISTS `task_day_local` ON CLUSTER `tracer`
+(
+    `owner` String COMMENT 'whose it is' CODEC(ZSTD(3)),
+    `day` Int64 COMMENT 'the beginning of the UTC day, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
+    `task` String COMMENT 'the id of the task' CODEC(ZSTD(3)),
+    `version` UInt64 COMMENT 'always the same: there is nothing to replace' CODEC(T64, ZSTD(1)),
+    `gone` UInt8 COMMENT 'always 0'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/task_day_local', '{replica}', version, gone)
+ORDER BY (owner, day, task)
+COMMENT 'the tasks that have facts in a day, in any of their versions';
+
+ALTER TABLE `task_day_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplication_window = 0;
+
+CREATE TABLE IF NOT EXISTS `task_day` ON CLUSTER `tracer` AS `task_day_local`
+ENGINE = Distributed(`tracer`, currentDatabase(), `task_day_local`, cityHash64(owner))
+COMMENT 'the tasks that have facts in a day, in any of their versions';
+
+CREATE TABLE IF NOT EXISTS `day_sum_local` ON CLUSTER `tracer`
+(
+    `owner` String COMMENT 'whose it is' CODEC(ZSTD(3)),
+    `day` Int64 COMMENT 'the beginning of the UTC day, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
+    `dim` UInt8 COMMENT 'what is counted: tools, models, failures, files, …; 100: durations of calls',
+    `level` UInt8 COMMENT '0: a quarter of an hour, 1: the day',
+    `at` Int64 COMMENT 'the beginning of the quarter-hour or the day' CODEC(Delta, ZSTD(1)),
+    `project` LowCardinality(String) COMMENT 'the project of the tasks',
+    `agent` LowCardinality(String) COMMENT 'their product',
+    `agent_type` LowCardinality(String) COMMENT 'the type of their agents',
+    `key` String COMMENT 'the key: the tool, the model, the path, …' CODEC(ZSTD(3)),
+    `version` UInt64 COMMENT 'when it was made, in milliseconds since 1970' CODEC(T64, ZSTD(1)),
+    `gone` UInt8 COMMENT '1: nothing is left of it',
+    `n` Int64 COMMENT 'how many' CODEC(T64, ZSTD(1)),
+    `failures` Int64 COMMENT 'how many failures; for files: changes' CODEC(T64, ZSTD(1)),
+    `ms` Int64 COMMENT 'time in tools' CODEC(T64, ZSTD(1)),
+    `wait_ms` Int64 COMMENT 'time in which people were waited for' CODEC(T64, ZSTD(1)),
+    `input` Int64 COMMENT 'input tokens' CODEC(T64, ZSTD(1)),
+    `output` Int64 COMMENT 'output tokens' CODEC(T64, ZSTD(1)),
+    `cache_read` Int64 COMMENT 'tokens read from caches' CODEC(T64, ZSTD(1)),
+    `cache_write` Int64 COMMENT 'tokens written to caches' CODEC(T64, ZSTD(1)),
+    `reasoning` Int64 COMMENT 'reasoning tokens' CODEC(T64, ZSTD(1)),
+    `cost` Int64 COMMENT 'pico-dollars' CODEC(T64, ZSTD(1)),
+    `unpriced` Int64 COMMENT 'responses without a price' CODEC(T64, ZSTD(1)),
+    `last` Int64 COMMENT 'when the last of them began' CODEC(Delta, ZSTD(1)),
+    `buckets` Array(Int64) COMMENT 'durations: the buckets that have calls' CODEC(T64, ZSTD(1)),
+    `calls` Array(UInt64) COMMENT 'durations: how many calls are in each' CODEC(T64, ZSTD(1))
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/day_sum_local', '{replica}', version, gone)
+ORDER BY (owner, dim, level, day, at, project, agent, agent_type, key)
+COMMENT 'sums of days that are closed, made of the newest version of every fact';
+
+ALTER TABLE `day_sum_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplication_window = 0;
+
+CREATE TABLE IF NOT EXISTS `day_sum` ON CLUSTER `tracer` AS `day_sum_local`
+ENGINE = Distributed(`tracer`, currentDatabase(), `day_sum_local`, cityHash64(owner))
+COMMENT 'sums of days that are closed, made of the newest version of every fact';
+
+CREATE TABLE IF NOT EXISTS `day_mark_local` ON CLUSTER `tracer`
+(
+    `owner` String COMMENT 'whose day it is' CODEC(ZSTD(3)),
+    `day` Int64 COMMENT 'the beginning of the UTC day, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
+    `version` UInt64 COMMENT 'when it was marked, in half milliseconds since 1970' CODEC(T64, ZSTD(1)),
+    `gone` UInt8 COMMENT '1: its sums were made since'
+)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/day_mark_local', '{replica}', version, gone)
+ORDER BY (owner, day)
+COMMENT 'days whose sums are to be made anew';
+
+ALTER TABLE `day_mark_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplication_window = 0;
+
+CREATE TABLE IF NOT EXISTS `day_mark` ON CLUSTER `tracer` AS `day_mark_local`
+ENGINE = Distributed(`tracer`, currentDatabase(), `day_mark_local`, cityHash64(owner))
+COMMENT 'days whose sums are to be made anew';
 
 CREATE TABLE IF NOT EXISTS `token_local` ON CLUSTER `tracer`
 (
@@ -175,57 +258,6 @@ ALTER TABLE `visit_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplic
 CREATE TABLE IF NOT EXISTS `visit` ON CLUSTER `tracer` AS `visit_local`
 ENGINE = Distributed(`tracer`, currentDatabase(), `visit_local`, cityHash64(owner))
 COMMENT 'who read whose sessions';
-
-CREATE TABLE IF NOT EXISTS `day_sum_local` ON CLUSTER `tracer`
-(
-    `owner` String COMMENT 'whose it is' CODEC(ZSTD(3)),
-    `day` Int64 COMMENT 'the beginning of the UTC day, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
-    `dim` UInt8 COMMENT 'what is counted: tools, models, failures, files, …; 100: durations of calls',
-    `level` UInt8 COMMENT '0: a quarter of an hour, 1: the day',
-    `at` Int64 COMMENT 'the beginning of the quarter-hour or the day' CODEC(Delta, ZSTD(1)),
-    `project` LowCardinality(String) COMMENT 'the project of the tasks',
-    `agent` LowCardinality(String) COMMENT 'their product',
-    `agent_type` LowCardinality(String) COMMENT 'the type of their agents',
-    `key` String COMMENT 'the key: the tool, the model, the path, …' CODEC(ZSTD(3)),
-    `version` UInt64 COMMENT 'when it was made, in milliseconds since 1970' CODEC(T64, ZSTD(1)),
-    `gone` UInt8 COMMENT '1: nothing is left of it',
-    `n` Int64 COMMENT 'how many' CODEC(T64, ZSTD(1)),
-    `failures` Int64 COMMENT 'how many failures; for files: changes' CODEC(T64, ZSTD(1)),
-    `ms` Int64 COMMENT 'time in tools' CODEC(T64, ZSTD(1)),
-    `wait_ms` Int64 COMMENT 'time in which people were waited for' CODEC(T64, ZSTD(1)),
-    `input` Int64 COMMENT 'input tokens' CODEC(T64, ZSTD(1)),
-    `output` Int64 COMMENT 'output tokens' CODEC(T64, ZSTD(1)),
-    `cache_read` Int64 COMMENT 'tokens read from caches' CODEC(T64, ZSTD(1)),
-    `cache_write` Int64 COMMENT 'tokens written to caches' CODEC(T64, ZSTD(1)),
-    `reasoning` Int64 COMMENT 'reasoning tokens' CODEC(T64, ZSTD(1)),
-    `cost` Int64 COMMENT 'pico-dollars' CODEC(T64, ZSTD(1)),
-    `unpriced` Int64 COMMENT 'responses without a price' CODEC(T64, ZSTD(1)),
-    `last` Int64 COMMENT 'when the last of them began' CODEC(Delta, ZSTD(1)),
-    `buckets` Array(Int64) COMMENT 'durations: the buckets that have calls' CODEC(T64, ZSTD(1)),
-    `calls` Array(UInt64) COMMENT 'durations: how many calls are in each' CODEC(T64, ZSTD(1))
-)
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/day_sum_local', '{replica}', version, gone)
-ORDER BY (owner, dim, level, day, at, project, agent, agent_type, key)
-COMMENT 'sums of days that are closed, made of the newest version of every fact';
-
-CREATE TABLE IF NOT EXISTS `day_sum` ON CLUSTER `tracer` AS `day_sum_local`
-ENGINE = Distributed(`tracer`, currentDatabase(), `day_sum_local`, cityHash64(owner))
-COMMENT 'sums of days that are closed, made of the newest version of every fact';
-
-CREATE TABLE IF NOT EXISTS `day_mark_local` ON CLUSTER `tracer`
-(
-    `owner` String COMMENT 'whose day it is; empty: everybody\'s days before this one are closed' CODEC(ZSTD(3)),
-    `day` Int64 COMMENT 'the beginning of the UTC day, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
-    `version` UInt64 COMMENT 'when it was marked, in half milliseconds since 1970' CODEC(T64, ZSTD(1)),
-    `gone` UInt8 COMMENT '1: its sums were made since'
-)
-ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/day_mark_local', '{replica}', version, gone)
-ORDER BY (owner, day)
-COMMENT 'days whose sums are to be made anew; and, without an owner, the day before which days are closed';
-
-CREATE TABLE IF NOT EXISTS `day_mark` ON CLUSTER `tracer` AS `day_mark_local`
-ENGINE = Distributed(`tracer`, currentDatabase(), `day_mark_local`, cityHash64(owner))
-COMMENT 'days whose sums are to be made anew; and, without an owner, the day before which days are closed';
 
 CREATE OR REPLACE VIEW `session_summaries` ON CLUSTER `tracer` AS
 SELECT

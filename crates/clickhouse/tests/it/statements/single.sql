@@ -6,6 +6,14 @@ CREATE TABLE IF NOT EXISTS schema_step
 ENGINE = MergeTree
 ORDER BY version;
 
+CREATE TABLE IF NOT EXISTS closed_day
+(
+    `until` Int64 COMMENT 'days before this one are closed; in milliseconds since 1970',
+    `at` DateTime DEFAULT now() COMMENT 'when'
+)
+ENGINE = MergeTree
+ORDER BY until;
+
 CREATE TABLE IF NOT EXISTS `task`
 (
     `owner` String COMMENT 'whose it is: the name that the sender\'s token has' CODEC(ZSTD(3)),
@@ -114,41 +122,25 @@ CREATE TABLE IF NOT EXISTS `fact`
     INDEX by_occurred occurred TYPE minmax GRANULARITY 1,
     INDEX by_arrived arrived TYPE minmax GRANULARITY 1,
     INDEX by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1,
-    INDEX by_list list TYPE set(32) GRANULARITY 1
+    INDEX by_list list TYPE set(32) GRANULARITY 1,
+    INDEX by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version, gone)
 ORDER BY (owner, task, fact)
+SETTINGS index_granularity = 1024
 COMMENT 'events and turns as the machines that saw them derived them';
 
-CREATE TABLE IF NOT EXISTS `token`
+CREATE TABLE IF NOT EXISTS `task_day`
 (
-    `owner` String COMMENT 'whose it is: what it ships stands under this name' CODEC(ZSTD(3)),
-    `id` String COMMENT 'the part of the token that may be shown' CODEC(ZSTD(3)),
-    `version` UInt64 COMMENT 'when it was last changed, in milliseconds since 1970' CODEC(T64, ZSTD(1)),
-    `gone` UInt8 COMMENT '1: revoked',
-    `scope` LowCardinality(String) COMMENT 'what it allows: ingest, read or admin',
-    `hash` String COMMENT 'the SHA-256 of the secret, as hexadecimal digits' CODEC(ZSTD(3)),
-    `created` Int64 COMMENT 'when it was made, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
-    `expires` Nullable(Int64) COMMENT 'when it ends; none: never' CODEC(Delta, ZSTD(1))
+    `owner` String COMMENT 'whose it is' CODEC(ZSTD(3)),
+    `day` Int64 COMMENT 'the beginning of the UTC day, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
+    `task` String COMMENT 'the id of the task' CODEC(ZSTD(3)),
+    `version` UInt64 COMMENT 'always the same: there is nothing to replace' CODEC(T64, ZSTD(1)),
+    `gone` UInt8 COMMENT 'always 0'
 )
 ENGINE = ReplacingMergeTree(version, gone)
-ORDER BY (owner, id)
-COMMENT 'tokens of people and machines; the secrets themselves are nowhere';
-
-CREATE TABLE IF NOT EXISTS `visit`
-(
-    `owner` String COMMENT 'whose sessions were read; `*`: a list of everybody\'s' CODEC(ZSTD(3)),
-    `at` Int64 COMMENT 'when, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
-    `reader` String COMMENT 'who read: the name that their token or their proxy gave' CODEC(ZSTD(3)),
-    `task` String COMMENT 'the id of the task; empty: a list' CODEC(ZSTD(3)),
-    `what` LowCardinality(String) COMMENT 'the question, as its path names it',
-    `version` UInt64 COMMENT 'when it was written, in milliseconds since 1970' CODEC(T64, ZSTD(1)),
-    `gone` UInt8 DEFAULT 0 COMMENT '1: deleted',
-    INDEX by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1
-)
-ENGINE = ReplacingMergeTree(version, gone)
-ORDER BY (owner, at, reader, task, what)
-COMMENT 'who read whose sessions';
+ORDER BY (owner, day, task)
+COMMENT 'the tasks that have facts in a day, in any of their versions';
 
 CREATE TABLE IF NOT EXISTS `day_sum`
 (
@@ -184,14 +176,44 @@ COMMENT 'sums of days that are closed, made of the newest version of every fact'
 
 CREATE TABLE IF NOT EXISTS `day_mark`
 (
-    `owner` String COMMENT 'whose day it is; empty: everybody\'s days before this one are closed' CODEC(ZSTD(3)),
+    `owner` String COMMENT 'whose day it is' CODEC(ZSTD(3)),
     `day` Int64 COMMENT 'the beginning of the UTC day, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
     `version` UInt64 COMMENT 'when it was marked, in half milliseconds since 1970' CODEC(T64, ZSTD(1)),
     `gone` UInt8 COMMENT '1: its sums were made since'
 )
 ENGINE = ReplacingMergeTree(version, gone)
 ORDER BY (owner, day)
-COMMENT 'days whose sums are to be made anew; and, without an owner, the day before which days are closed';
+COMMENT 'days whose sums are to be made anew';
+
+CREATE TABLE IF NOT EXISTS `token`
+(
+    `owner` String COMMENT 'whose it is: what it ships stands under this name' CODEC(ZSTD(3)),
+    `id` String COMMENT 'the part of the token that may be shown' CODEC(ZSTD(3)),
+    `version` UInt64 COMMENT 'when it was last changed, in milliseconds since 1970' CODEC(T64, ZSTD(1)),
+    `gone` UInt8 COMMENT '1: revoked',
+    `scope` LowCardinality(String) COMMENT 'what it allows: ingest, read or admin',
+    `hash` String COMMENT 'the SHA-256 of the secret, as hexadecimal digits' CODEC(ZSTD(3)),
+    `created` Int64 COMMENT 'when it was made, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
+    `expires` Nullable(Int64) COMMENT 'when it ends; none: never' CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(version, gone)
+ORDER BY (owner, id)
+COMMENT 'tokens of people and machines; the secrets themselves are nowhere';
+
+CREATE TABLE IF NOT EXISTS `visit`
+(
+    `owner` String COMMENT 'whose sessions were read; `*`: a list of everybody\'s' CODEC(ZSTD(3)),
+    `at` Int64 COMMENT 'when, in milliseconds since 1970' CODEC(Delta, ZSTD(1)),
+    `reader` String COMMENT 'who read: the name that their token or their proxy gave' CODEC(ZSTD(3)),
+    `task` String COMMENT 'the id of the task; empty: a list' CODEC(ZSTD(3)),
+    `what` LowCardinality(String) COMMENT 'the question, as its path names it',
+    `version` UInt64 COMMENT 'when it was written, in milliseconds since 1970' CODEC(T64, ZSTD(1)),
+    `gone` UInt8 DEFAULT 0 COMMENT '1: deleted',
+    INDEX by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(version, gone)
+ORDER BY (owner, at, reader, task, what)
+COMMENT 'who read whose sessions';
 
 CREATE OR REPLACE VIEW `session_summaries` AS
 SELECT

@@ -14,6 +14,8 @@ ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01
 
 ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
 
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1;
+
 ALTER TABLE `visit` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_task;
@@ -32,7 +34,11 @@ ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_terms;
 
 ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_list;
 
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_beginnings;
+
 ALTER TABLE `visit` MATERIALIZE INDEX IF EXISTS by_reader;
+
+INSERT INTO task_day (owner, day, task, version, gone) SELECT DISTINCT owner, occurred - positiveModulo(occurred, 86400000) AS day, task, 1 AS version, 0 AS gone FROM fact;
 
 ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_task task TYPE bloom_filter(0.001) GRANULARITY 1;
 
@@ -50,6 +56,8 @@ ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01
 
 ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
 
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1;
+
 ALTER TABLE `visit` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_task;
@@ -68,23 +76,29 @@ ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_terms;
 
 ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_list;
 
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_beginnings;
+
 ALTER TABLE `visit` MATERIALIZE INDEX IF EXISTS by_reader;
 
 ALTER TABLE `task` MODIFY TTL toDateTime(least(greatest(intDiv(last, 1000), 0), 4000000000)) + toIntervalDay(90);
 
 ALTER TABLE `fact` MODIFY TTL toDateTime(least(greatest(intDiv(occurred, 1000), 0), 4000000000)) + toIntervalDay(90);
 
-ALTER TABLE `visit` MODIFY TTL toDateTime(least(greatest(intDiv(at, 1000), 0), 4000000000)) + toIntervalDay(90);
+ALTER TABLE `task_day` MODIFY TTL toDateTime(least(greatest(intDiv(day + 86400000, 1000), 0), 4000000000)) + toIntervalDay(90);
 
 ALTER TABLE `day_sum` MODIFY TTL toDateTime(least(greatest(intDiv(day + 86400000, 1000), 0), 4000000000)) + toIntervalDay(90);
+
+ALTER TABLE `visit` MODIFY TTL toDateTime(least(greatest(intDiv(at, 1000), 0), 4000000000)) + toIntervalDay(90);
 
 ALTER TABLE `task` REMOVE TTL;
 
 ALTER TABLE `fact` REMOVE TTL;
 
-ALTER TABLE `visit` REMOVE TTL;
+ALTER TABLE `task_day` REMOVE TTL;
 
 ALTER TABLE `day_sum` REMOVE TTL;
+
+ALTER TABLE `visit` REMOVE TTL;
 
 ALTER TABLE `fact` DELETE WHERE owner = 'ann' SETTINGS mutations_sync = 2;
 
@@ -104,6 +118,8 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms te
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
 
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1;
+
 ALTER TABLE `visit_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_task;
@@ -122,7 +138,11 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_term
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_list;
 
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_beginnings;
+
 ALTER TABLE `visit_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_reader;
+
+INSERT INTO task_day (owner, day, task, version, gone) SELECT DISTINCT owner, occurred - positiveModulo(occurred, 86400000) AS day, task, 1 AS version, 0 AS gone FROM fact;
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_task task TYPE bloom_filter(0.001) GRANULARITY 1;
 
@@ -140,6 +160,8 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms te
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
 
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1;
+
 ALTER TABLE `visit_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_task;
@@ -158,22 +180,28 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_term
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_list;
 
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_beginnings;
+
 ALTER TABLE `visit_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_reader;
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(last, 1000), 0), 4000000000)) + toIntervalDay(90);
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(occurred, 1000), 0), 4000000000)) + toIntervalDay(90);
 
-ALTER TABLE `visit_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(at, 1000), 0), 4000000000)) + toIntervalDay(90);
+ALTER TABLE `task_day_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(day + 86400000, 1000), 0), 4000000000)) + toIntervalDay(90);
 
 ALTER TABLE `day_sum_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(day + 86400000, 1000), 0), 4000000000)) + toIntervalDay(90);
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` MODIFY TTL toDateTime(least(greatest(intDiv(at, 1000), 0), 4000000000)) + toIntervalDay(90);
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` REMOVE TTL;
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` REMOVE TTL;
 
-ALTER TABLE `visit_local` ON CLUSTER `tracer` REMOVE TTL;
+ALTER TABLE `task_day_local` ON CLUSTER `tracer` REMOVE TTL;
 
 ALTER TABLE `day_sum_local` ON CLUSTER `tracer` REMOVE TTL;
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` REMOVE TTL;
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` DELETE WHERE owner = 'ann' SETTINGS mutations_sync = 2;
