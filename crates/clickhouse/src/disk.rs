@@ -55,7 +55,7 @@ impl Fleet {
         let (from, to) = (literal(from), literal(to));
         for table in ["task_day", "fact", "task"] {
             self.run(&format!(
-                "INSERT INTO {table} SELECT * REPLACE ({to} AS owner) FROM {table} FINAL WHERE owner = {from}"
+                "INSERT INTO {table} SELECT * REPLACE ({to} AS owner) FROM (SELECT * FROM {table} FINAL WHERE owner = {from})"
             ))?;
         }
         Ok(())

@@ -10,7 +10,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use crate::days::OwnersDay;
-use crate::fleet::{Fleet, FleetError, literal};
+use crate::fleet::{Fleet, FleetError, as_it_is, literal};
 use crate::schema::{self, TABLES};
 
 /// So many tasks are deleted by one statement.
@@ -140,10 +140,22 @@ impl Fleet {
                 let condition = format!("{mine} AND version <= {version}");
                 ["fact", "task"]
                     .iter()
-                    .try_for_each(|table| self.run(&schema::delete(table, &condition, self.layout())))
+                    .try_for_each(|table| self.run(&schema::delete(table, &condition, self.layout())))?;
+                self.drop_days_of_nothing(&mine)
             })?;
         }
         Ok(())
+    }
+
+    /// Deletes in which days tasks that meet a condition have facts, as far as they have none any more.
+    fn drop_days_of_nothing(&self, tasks: &str) -> Result<(), FleetError> {
+        let ask = format!("SELECT DISTINCT owner, task FROM fact WHERE {tasks}");
+        let left: Vec<Found> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
+        let but = match left.is_empty() {
+            true => String::new(),
+            false => format!(" AND NOT ({})", among(&left)),
+        };
+        self.run(&schema::delete("task_day", &format!("{tasks}{but}"), self.layout()))
     }
 
     /// Deletes something of facts that meet a condition, and the sums of all days that they stand in: what was said of a
@@ -175,13 +187,13 @@ impl Fleet {
             "SELECT DISTINCT owner, task FROM task WHERE project = {}{mine} ORDER BY owner, task",
             literal(project)
         );
-        let found: Vec<Found> = self.wait(self.client().query(&crate::fleet::as_it_is(&ask)).fetch_all())?;
+        let found: Vec<Found> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
         let distinct: BTreeSet<Found> = found.into_iter().collect();
         Ok(distinct.into_iter().collect())
     }
 
     fn count(&self, table: &str, condition: &str) -> Result<u64, FleetError> {
-        let ask = crate::fleet::as_it_is(&format!("SELECT count() FROM `{table}` WHERE {condition}"));
+        let ask = as_it_is(&format!("SELECT count() FROM `{table}` WHERE {condition}"));
         self.wait(self.client().query(&ask).fetch_one())
     }
 }

@@ -102,11 +102,10 @@ impl Fleet {
                 part.iter().map(|(owner, task)| format!("({}, {})", literal(owner), literal(task))).collect();
             let owners: BTreeSet<String> = part.iter().map(|(owner, _)| literal(owner)).collect();
             let owners: Vec<String> = owners.into_iter().collect();
-            // Every version counts: the oldest may be the one that a day's sums were made of.
+            // The days of every version: the oldest may be the one that a day's sums were made of.
             let ask = format!(
-                "SELECT {NOW} AS now, groupUniqArray((owner, {})) AS days FROM fact \
-                 WHERE (owner, task) IN ({}) AND owner IN ({}) AND occurred < {}",
-                day_of("occurred"),
+                "SELECT {NOW} AS now, groupUniqArray((owner, day)) AS days FROM task_day \
+                 WHERE (owner, task) IN ({}) AND owner IN ({}) AND day < {}",
                 keys.join(", "),
                 owners.join(", "),
                 day_of(&format!("({NOW} - {OPEN_MS})"))

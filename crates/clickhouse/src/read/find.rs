@@ -3,17 +3,19 @@
 //! Newest is by when something happened; the embedded store goes by when it first heard of it. A cursor of one engine is
 //! none of the other.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use agent_tracer_event::{CallState, Kind};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::engine::texts;
 use agent_tracer_ledger::project::List;
-use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::search::{mark, snippet};
 use agent_tracer_ledger::view::{Hit, Page};
 use agent_tracer_ledger::{Answer, QueryError, SearchFilter};
+use clickhouse::Row;
+use serde::Deserialize;
 
+use super::fact::Stored;
 use super::family::{Kin, Member};
 use super::task::{PLACE, ask, holds};
 use super::{Key, Reader, keys_in};
@@ -24,6 +26,31 @@ use crate::write::word;
 fn bad_state(state: &str) -> QueryError {
     let known: Vec<&str> = CallState::ALL.iter().map(|state| state.as_str()).collect();
     QueryError::Bad(format!("`state` cannot be `{state}`\nhint: it is one of `{}`", known.join("`, `")))
+}
+
+/// A fact by its place in the list.
+#[derive(Row, Deserialize)]
+struct Found {
+    owner: String,
+    task: String,
+    fact: i64,
+    occurred: i64,
+    ord: i64,
+    place: i64,
+}
+
+/// How hits are ordered.
+const NEWEST_FIRST: &str =
+    "ORDER BY occurred DESC, ord DESC, fact DESC, reinterpretAsInt64(cityHash64(owner, task)) DESC";
+
+/// The place of a fact in the list.
+fn place_of(stored: &Stored) -> [i64; 4] {
+    [stored.row.occurred, stored.row.order, stored.row.fact, stored.place]
+}
+
+/// The condition that a fact stands behind a place.
+fn behind([occurred, order, fact, task]: [i64; 4]) -> String {
+    format!("(occurred, ord, fact, {PLACE}) < ({occurred}, {order}, {fact}, {task})")
 }
 
 /// How far it is looked back at first, then behind that, and so on; at last as far as there is anything.
@@ -37,21 +64,11 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// The condition that a fact is in it; none if all are.
-    fn condition(self, mine: &str) -> Option<String> {
-        let parts = |column: &str, from: Option<i64>, to: Option<i64>| {
-            let from = from.map(|from| format!("{column} >= {from}"));
-            let to = to.map(|to| format!("{column} < {to}"));
-            from.into_iter().chain(to).collect::<Vec<_>>().join(" AND ")
-        };
-        if self.from.is_none() && self.to.is_none() {
-            return None;
-        }
-        let facts = parts("occurred", self.from, self.to);
-        let days = parts("day", self.from.map(|at| Level::Day.start(at)), self.to);
-        Some(format!(
-            "{facts} AND (owner, task) IN (SELECT owner, task FROM task_day WHERE {mine} AND {days})"
-        ))
+    /// The conditions that a fact is in it.
+    fn conditions(self) -> impl Iterator<Item = String> {
+        let from = self.from.map(|from| format!("occurred >= {from}"));
+        let to = self.to.map(|to| format!("occurred < {to}"));
+        from.into_iter().chain(to)
     }
 
     /// The stretches before an end, newest first. The first has no end of its own, the last no beginning.
@@ -126,6 +143,43 @@ impl Reader {
         Ok(Some(all))
     }
 
+    /// The newest facts that meet conditions, so many at most.
+    ///
+    /// To deduplicate everything that is looked at would cost most of all. So any version that meets them is found first,
+    /// and only of those facts the newest version is asked; where that one does not, the next are looked at.
+    fn newest_that_hold(&self, all: &[String], limit: usize) -> Answer<Vec<Stored>> {
+        let (mut found, mut before) = (Vec::new(), None);
+        loop {
+            let mut all = all.to_vec();
+            all.extend(before.map(behind));
+            let any = self.rows::<Found>(&format!(
+                "SELECT owner, task, fact, occurred, ord, {PLACE} AS place FROM fact WHERE {} {NEWEST_FIRST} LIMIT {limit}",
+                all.join(" AND ")
+            ))?;
+            let Some(last) = any.last() else { return Ok(found) };
+            before = Some([last.occurred, last.ord, last.fact, last.place]);
+            let keys: BTreeSet<Key> =
+                any.iter().map(|row| Key { owner: row.owner.clone(), task: row.task.clone() }).collect();
+            let facts: BTreeSet<String> = any.iter().map(|row| row.fact.to_string()).collect();
+            // What has moved to another place in the list is met there, not here.
+            let places: BTreeSet<[i64; 4]> =
+                any.iter().map(|row| [row.occurred, row.ord, row.fact, row.place]).collect();
+            let mut newest = self.facts(&format!(
+                "WHERE (owner, task) IN {} AND fact IN ({}) AND {} {NEWEST_FIRST}",
+                keys_in(&keys),
+                facts.into_iter().collect::<Vec<_>>().join(", "),
+                all.join(" AND ")
+            ))?;
+            newest.retain(|stored| places.contains(&place_of(stored)));
+            let is_last = any.len() < limit;
+            found.extend(newest);
+            if is_last || found.len() >= limit {
+                found.truncate(limit);
+                return Ok(found);
+            }
+        }
+    }
+
     /// A page of rows that hold the words.
     ///
     /// # Errors
@@ -134,27 +188,19 @@ impl Reader {
         let place = cursor::place::<4>(Listing::Search, &filter.range.paging)?;
         let limit = cursor::limit(&filter.range.paging);
         let Some(mut all) = self.narrow_search(filter)? else { return Ok(Page::whole(Vec::new())) };
-        all.extend(place.map(|[occurred, order, fact, task]| {
-            format!("(occurred, ord, fact, {PLACE}) < ({occurred}, {order}, {fact}, {task})")
-        }));
+        all.extend(place.map(behind));
         let end = [place.map(|[occurred, ..]| occurred.saturating_add(1)), filter.range.until.map(|at| at.0)];
         let begin = filter.range.since.map_or(i64::MIN, |since| since.0);
         let mut found = Vec::new();
         for stretch in self.stretches(filter, begin, end.into_iter().flatten().min())? {
             let mut all = all.clone();
-            all.extend(stretch.condition(&self.mine()));
-            found.extend(self.facts(&format!(
-                "WHERE {} ORDER BY occurred DESC, ord DESC, fact DESC, {PLACE} DESC LIMIT {}",
-                all.join(" AND "),
-                limit + 1 - found.len()
-            ))?);
+            all.extend(stretch.conditions());
+            found.extend(self.newest_that_hold(&all, limit + 1 - found.len())?);
             if found.len() > limit {
                 break;
             }
         }
-        let page = cursor::cut(Listing::Search, limit, found, |stored| {
-            [stored.row.occurred, stored.row.order, stored.row.fact, stored.place]
-        });
+        let page = cursor::cut(Listing::Search, limit, found, place_of);
         let ask = ask(&filter.q);
         let lines = self.members_of(&page.items)?;
         let abouts = self.abouts(&lines)?;
@@ -184,14 +230,9 @@ mod tests {
             [(Some(299), None), (Some(284), Some(299)), (Some(44), Some(284)), (None, Some(44))]
         );
         assert_eq!(
-            found[1].condition("1").unwrap(),
-            format!(
-                "occurred >= {0} AND occurred < {1} AND (owner, task) IN \
-                 (SELECT owner, task FROM task_day WHERE 1 AND day >= {0} AND day < {1})",
-                284 * DAY_MS,
-                299 * DAY_MS
-            )
+            found[1].conditions().collect::<Vec<_>>(),
+            [format!("occurred >= {}", 284 * DAY_MS), format!("occurred < {}", 299 * DAY_MS)]
         );
-        assert_eq!(Stretch { from: None, to: None }.condition("1"), None);
+        assert_eq!(Stretch { from: None, to: None }.conditions().count(), 0);
     }
 }

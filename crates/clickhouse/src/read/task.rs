@@ -19,7 +19,7 @@ use serde_json::Value;
 use super::family::{Kin, Member};
 use super::{Key, Reader, keys_in};
 use crate::fleet::literal;
-use crate::schema::BEGINNINGS;
+use crate::schema::{BEGINNING, BEGINNINGS};
 use crate::write::{TaskLine, word};
 
 /// A question longer than this is cut.
@@ -52,11 +52,10 @@ pub(crate) fn holds(ask: &Ask) -> String {
     needs.collect::<Vec<_>>().join(" AND ")
 }
 
-/// The condition that one of the terms begins like this. Beginnings of some lengths are in an index, so that the longest
-/// of them that is known narrows it down.
+/// The condition that one of the terms begins like this. Where it is long enough an index narrows it down.
 fn begins(beginning: &str) -> String {
     let begins = format!("arrayExists(term -> startsWith(term, {}), terms)", literal(beginning));
-    match [8, 4].into_iter().find_map(|length| beginning.get(..length)) {
+    match beginning.get(..BEGINNING) {
         Some(known) => format!("has({BEGINNINGS}, {}) AND {begins}", literal(known)),
         None => begins,
     }
@@ -391,5 +390,21 @@ impl Reader {
             }
         });
         Ok(Page::whole(items.collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_that_is_long_enough_is_looked_up_in_the_index_of_beginnings() {
+        assert_eq!(begins("file"), "arrayExists(term -> startsWith(term, 'file'), terms)");
+        assert_eq!(
+            begins("file_4812"),
+            "has(arrayMap(term -> substring(term, 1, 5), terms), 'file_') \
+             AND arrayExists(term -> startsWith(term, 'file_4812'), terms)"
+        );
+        assert!(BEGINNINGS.contains(&format!("1, {BEGINNING})")));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Laws: every key begins with the owner. A row is replaced by one of the same key with a greater version, never added
 //! to. No view is filled by an insert, because what is inserted may be a repetition; sums are made of deduplicated rows,
-//! those of closed days in advance ([`crate::days`]).
+//! those of closed days in advance (`days`).
 //! No table is partitioned by time, because a fact's time may change with its version and rows are only deduplicated
 //! within a partition.
 
@@ -15,8 +15,8 @@ use statements::{add_indexes, fill_days, fill_indexes};
 
 pub use pages::page;
 pub use statements::{Layout, create, database, delete, keep_for};
-pub(crate) use tables::BEGINNINGS;
 pub use tables::{AGING, Column, Index, TABLES, Table};
+pub(crate) use tables::{BEGINNING, BEGINNINGS};
 pub use views::{VIEWS, View};
 
 /// The version of the schema that this program asks.

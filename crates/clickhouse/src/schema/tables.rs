@@ -36,11 +36,17 @@ pub struct Table {
 /// As the engine has them unless somebody says otherwise.
 pub(super) const USUAL_GRANULE: u32 = 8_192;
 
-/// Some ten tasks: a question about tasks of one day, which lie anywhere, reads little else.
-const SMALL_GRANULE: u32 = 1_024;
+/// Facts of some ten tasks: a question about tasks of one day, which lie anywhere, reads little else.
+const FACT_GRANULE: u32 = 1_024;
 
-/// The beginnings of terms that an index knows: of four letters and of eight.
-pub(crate) const BEGINNINGS: &str = "arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms))";
+/// Rows of tasks are read whole for a page of them, which lie anywhere too.
+const TASK_GRANULE: u32 = 256;
+
+/// So many letters of every term are in an index of beginnings. Fewer are in nearly every granule.
+pub(crate) const BEGINNING: usize = 5;
+
+/// The beginnings of terms, as that index has them.
+pub(crate) const BEGINNINGS: &str = "arrayMap(term -> substring(term, 1, 5), terms)";
 
 const fn column(name: &'static str, kind: &'static str, codec: &'static str, about: &'static str) -> Column {
     Column { name, kind, codec, about }
@@ -119,7 +125,7 @@ const TASK: Table = Table {
         ("by_parent", "parent", "bloom_filter(0.01)"),
         ("by_terms", "terms", "bloom_filter(0.01)"),
     ],
-    granule: USUAL_GRANULE,
+    granule: TASK_GRANULE,
 };
 
 /// Facts: most questions are about one task, whose rows are neighbours; sums over time read few columns of many.
@@ -196,7 +202,7 @@ const FACT: Table = Table {
         ("by_list", "list", "set(32)"),
         ("by_beginnings", BEGINNINGS, "bloom_filter(0.01)"),
     ],
-    granule: SMALL_GRANULE,
+    granule: FACT_GRANULE,
 };
 
 /// Tokens: few, read whole by every server every few seconds.

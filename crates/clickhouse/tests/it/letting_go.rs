@@ -219,9 +219,15 @@ pub(crate) fn lets_go_what_a_machine_purged(make: Make) {
     let id = TaskId::parse(&task).unwrap();
     assert!(reader("ann").task(Millis(0), &id).is_err());
     assert!(reader("bob").task(Millis(0), &id).is_ok(), "the same id of somebody else is another task");
-    for table in ["task", "fact"] {
-        let ask = format!("SELECT count() FROM {table} WHERE owner = 'ann' AND task = '{task}'");
-        assert_eq!(number(&place, &ask), 0, "{table}");
+    for table in ["task", "fact", "task_day"] {
+        let rows = |owner: &str| {
+            number(
+                &place,
+                &format!("SELECT count() FROM {table} WHERE owner = '{owner}' AND task = '{task}'"),
+            )
+        };
+        assert_eq!(rows("ann"), 0, "{table}");
+        assert!(rows("bob") > 0, "{table}");
     }
     // It goes on living, and the same request arrives once more.
     let mut later = shipment.clone();
@@ -236,6 +242,9 @@ pub(crate) fn lets_go_what_a_machine_purged(make: Make) {
     fleet.write("ann", &later).unwrap();
     fleet.write("ann", &removed).unwrap();
     assert!(reader("ann").task(Millis(0), &id).is_ok());
+    assert!(
+        number(&place, &format!("SELECT count() FROM task_day WHERE owner = 'ann' AND task = '{task}'")) > 0
+    );
     let all = reader("ann").tasks(Millis(0), &TaskFilter::default()).unwrap().items;
     assert_eq!(all.len(), shipment.tasks.iter().filter(|task| task.events > 0).count());
 }

@@ -345,6 +345,7 @@ also! {
     writing::takes_shipments_twice,
     writing::takes_shipments_of_many,
     writing::keeps_newer_versions,
+    writing::finds_words_of_newest_versions,
     writing::moves_facts_in_time,
     writing::ends_where_newest_versions_end,
     writing::keeps_owners_apart,

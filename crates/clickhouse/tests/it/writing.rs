@@ -1,12 +1,15 @@
 //! What is written, and what is not: repetitions, older versions, other owners, other formats, lost machines.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use agent_tracer_clickhouse::schema::VERSION;
 use agent_tracer_clickhouse::{Fleet, FleetError, Reader};
-use agent_tracer_event::{Millis, TaskId};
+use agent_tracer_event::{FactId, Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
-use agent_tracer_ledger::{Range, RowFilter, TaskFilter};
+use agent_tracer_ledger::{Paging, Range, RowFilter, SearchFilter, TaskFilter};
+
+use agent_tracer_testkit::history::History;
 
 use crate::engine::{self, Engine, Make};
 use crate::world::World;
@@ -18,10 +21,7 @@ fn shipped() -> Shipment {
 fn count(fleet: &Arc<Fleet>, owner: &str) -> (usize, usize) {
     let reader = Reader::new(Arc::clone(fleet), vec![owner.to_owned()]);
     let tasks = reader.tasks(Millis(0), &TaskFilter::default()).unwrap().items;
-    let filter = RowFilter {
-        paging: agent_tracer_ledger::Paging { cursor: None, limit: 500 },
-        ..RowFilter::default()
-    };
+    let filter = RowFilter { paging: Paging { cursor: None, limit: 500 }, ..RowFilter::default() };
     let rows = tasks
         .iter()
         .map(|task| reader.timeline(&TaskId::parse(&task.id).unwrap(), &filter).unwrap().items.len())
@@ -122,6 +122,56 @@ pub(crate) fn keeps_newer_versions(make: Make) {
         let id = TaskId::parse(&task.id).unwrap();
         let rows = reader.timeline(&id, &RowFilter::default()).unwrap().items;
         assert!(rows.iter().all(|row| row.title != "old"));
+    }
+}
+
+#[test]
+fn words_are_found_in_the_newest_version_alone_each_fact_once() {
+    finds_words_of_newest_versions(engine::database);
+}
+
+pub(crate) fn finds_words_of_newest_versions(make: Make) {
+    let (fleet, _) = make();
+    let world = World::empty();
+    world.bring(History::new(200, 5).batch(usize::MAX));
+    let shipment = world.shipments(100_000).pop().unwrap();
+    // Every call says it first; then some have lost it, and others are elsewhere in the list.
+    let mut first = shipment.clone();
+    for fact in first.facts.iter_mut().filter(|fact| fact.tool.is_some()) {
+        fact.data.title = "quokkapedia".to_owned();
+    }
+    fleet.write("ann", &first).unwrap();
+    let mut second = shipment;
+    let mut whole = BTreeSet::new();
+    for (place, fact) in second.facts.iter_mut().filter(|fact| fact.tool.is_some()).enumerate() {
+        fact.version += 1;
+        if place % 4 != 0 {
+            fact.data.title = "quokkapedia".to_owned();
+            fact.occurred -= 40 * 86_400_000 * (place as i64 % 3);
+            let task = TaskId::parse(&fact.task).unwrap();
+            whole.insert(FactId::from_number(&task, fact.fact.cast_unsigned()).to_string());
+        }
+    }
+    fleet.write("ann", &second).unwrap();
+    let reader = Reader::new(Arc::clone(&fleet), vec!["ann".to_owned()]);
+    assert!(whole.len() > 20, "{whole:?}");
+    for (q, limit) in [("quokkapedia ", 3), ("quokka", 3), ("quokka", 500), ("qu", 4)] {
+        let mut found = Vec::new();
+        let mut cursor = None;
+        loop {
+            let range = Range { paging: Paging { cursor, limit }, ..Range::default() };
+            let page =
+                reader.search(&SearchFilter { q: q.to_owned(), range, ..SearchFilter::default() }).unwrap();
+            found.extend(page.items.into_iter().map(|hit| (hit.row.occurred_at, hit.row.id)));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert!(found.is_sorted_by(|one, two| one.0 >= two.0), "`{q}`: {found:?}");
+        let ids: BTreeSet<String> = found.iter().map(|(_, id)| id.clone()).collect();
+        assert_eq!(ids.len(), found.len(), "`{q}` finds nothing twice");
+        assert_eq!(ids, whole, "`{q}`");
     }
 }
 

@@ -72,6 +72,7 @@ CREATE TABLE IF NOT EXISTS `task_local` ON CLUSTER `tracer`
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/task_local', '{replica}', version, gone)
 ORDER BY (owner, task)
+SETTINGS index_granularity = 256
 COMMENT 'tasks as the machines that ran them derived them';
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplication_window = 0;
@@ -131,7 +132,7 @@ CREATE TABLE IF NOT EXISTS `fact_local` ON CLUSTER `tracer`
     INDEX by_arrived arrived TYPE minmax GRANULARITY 1,
     INDEX by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_list list TYPE set(32) GRANULARITY 1,
-    INDEX by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX by_beginnings arrayMap(term -> substring(term, 1, 5), terms) TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/fact_local', '{replica}', version, gone)
 ORDER BY (owner, task, fact)

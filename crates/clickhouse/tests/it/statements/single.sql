@@ -70,6 +70,7 @@ CREATE TABLE IF NOT EXISTS `task`
 )
 ENGINE = ReplacingMergeTree(version, gone)
 ORDER BY (owner, task)
+SETTINGS index_granularity = 256
 COMMENT 'tasks as the machines that ran them derived them';
 
 CREATE TABLE IF NOT EXISTS `fact`
@@ -123,7 +124,7 @@ CREATE TABLE IF NOT EXISTS `fact`
     INDEX by_arrived arrived TYPE minmax GRANULARITY 1,
     INDEX by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1,
     INDEX by_list list TYPE set(32) GRANULARITY 1,
-    INDEX by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1
+    INDEX by_beginnings arrayMap(term -> substring(term, 1, 5), terms) TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version, gone)
 ORDER BY (owner, task, fact)

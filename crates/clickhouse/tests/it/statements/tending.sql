@@ -14,7 +14,7 @@ ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01
 
 ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
 
-ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1;
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_beginnings arrayMap(term -> substring(term, 1, 5), terms) TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `visit` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
@@ -56,7 +56,7 @@ ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01
 
 ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
 
-ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1;
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_beginnings arrayMap(term -> substring(term, 1, 5), terms) TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `visit` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
@@ -118,7 +118,7 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms te
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
 
-ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1;
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_beginnings arrayMap(term -> substring(term, 1, 5), terms) TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `visit_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
@@ -160,7 +160,7 @@ ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms te
 
 ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
 
-ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_beginnings arrayConcat(arrayMap(term -> substring(term, 1, 4), terms), arrayMap(term -> substring(term, 1, 8), terms)) TYPE bloom_filter(0.01) GRANULARITY 1;
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_beginnings arrayMap(term -> substring(term, 1, 5), terms) TYPE bloom_filter(0.01) GRANULARITY 1;
 
 ALTER TABLE `visit_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
 
