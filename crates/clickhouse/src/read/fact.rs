@@ -1,5 +1,7 @@
 //! Facts as they are read, and the rows that people see.
 
+use std::collections::{BTreeSet, HashSet};
+
 use agent_tracer_event::{CallState, Certainty, ErrorClass, Kind, Lane};
 use agent_tracer_ledger::Answer;
 use agent_tracer_ledger::project::{FactRow, List};
@@ -8,6 +10,7 @@ use serde::Deserialize;
 
 use super::task::PLACE;
 use super::{Key, Reader, columns};
+use crate::fleet::literal;
 
 /// The columns of a fact that rows and lists show.
 #[derive(Clone, Debug, Row, Deserialize)]
@@ -78,7 +81,70 @@ impl From<FactShown> for Stored {
     }
 }
 
+/// A version of a fact.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Version {
+    pub(crate) key: Key,
+    pub(crate) fact: i64,
+    pub(crate) version: u64,
+}
+
+/// The newest version of a fact.
+#[derive(Row, Deserialize)]
+struct Newest {
+    owner: String,
+    task: String,
+    fact: i64,
+    newest: u64,
+}
+
 impl Reader {
+    /// Those of some versions that are the newest of their facts, each once, in no order. Only their rows are read whole.
+    pub(crate) fn newest_of(&self, versions: Vec<Version>) -> Answer<Vec<Stored>> {
+        let mut versions: BTreeSet<Version> = versions.into_iter().collect();
+        if versions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let of_facts = |versions: &BTreeSet<Version>| {
+            let owners: BTreeSet<String> = versions.iter().map(|one| literal(&one.key.owner)).collect();
+            let facts: BTreeSet<String> = versions
+                .iter()
+                .map(|Version { key, fact, .. }| {
+                    format!("({}, {}, {fact})", literal(&key.owner), literal(&key.task))
+                })
+                .collect();
+            let all = |texts: BTreeSet<String>| texts.into_iter().collect::<Vec<_>>().join(", ");
+            format!("owner IN ({}) AND (owner, task, fact) IN ({})", all(owners), all(facts))
+        };
+        let newest: HashSet<Version> = self
+            .rows::<Newest>(&format!(
+                "SELECT owner, task, fact, max(version) AS newest FROM fact WHERE {} GROUP BY owner, task, fact",
+                of_facts(&versions)
+            ))?
+            .into_iter()
+            .map(|row| Version {
+                key: Key { owner: row.owner, task: row.task },
+                fact: row.fact,
+                version: row.newest,
+            })
+            .collect();
+        versions.retain(|version| newest.contains(version));
+        if versions.is_empty() {
+            return Ok(Vec::new());
+        }
+        let columns = columns::<FactShown>().replace("`place`", &format!("{PLACE} AS place"));
+        let rows = self.rows::<FactShown>(&format!(
+            "SELECT {columns} FROM fact PREWHERE {} WHERE gone = 0",
+            of_facts(&versions)
+        ))?;
+        // What was shipped twice may be there twice.
+        let shown = rows.into_iter().map(Stored::from).filter(|stored| {
+            let Stored { key, version, row, .. } = stored;
+            versions.remove(&Version { key: key.clone(), fact: row.fact, version: *version })
+        });
+        Ok(shown.collect())
+    }
+
     /// Facts; `rest` begins behind the table.
     pub(crate) fn facts(&self, rest: &str) -> Answer<Vec<Stored>> {
         let columns = columns::<FactShown>().replace("`place`", &format!("{PLACE} AS place"));

@@ -3,7 +3,7 @@
 //! Newest is by when something happened; the embedded store goes by when it first heard of it. A cursor of one engine is
 //! none of the other.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use agent_tracer_event::{CallState, Kind};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
@@ -15,7 +15,7 @@ use agent_tracer_ledger::{Answer, QueryError, SearchFilter};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::fact::Stored;
+use super::fact::{Stored, Version};
 use super::family::{Kin, Member};
 use super::task::{PLACE, ask, holds};
 use super::{Key, Reader, keys_in};
@@ -34,6 +34,7 @@ struct Found {
     owner: String,
     task: String,
     fact: i64,
+    version: u64,
     occurred: i64,
     ord: i64,
     place: i64,
@@ -146,32 +147,28 @@ impl Reader {
     /// The newest facts that meet conditions, so many at most.
     ///
     /// To deduplicate everything that is looked at would cost most of all. So any version that meets them is found first,
-    /// and only of those facts the newest version is asked; where that one does not, the next are looked at.
+    /// and those that are not the newest of their facts are dropped: the newest one is met at its own place in the list, if
+    /// it meets them.
     fn newest_that_hold(&self, all: &[String], limit: usize) -> Answer<Vec<Stored>> {
         let (mut found, mut before) = (Vec::new(), None);
         loop {
             let mut all = all.to_vec();
             all.extend(before.map(behind));
             let any = self.rows::<Found>(&format!(
-                "SELECT owner, task, fact, occurred, ord, {PLACE} AS place FROM fact WHERE {} {NEWEST_FIRST} LIMIT {limit}",
+                "SELECT owner, task, fact, version, occurred, ord, {PLACE} AS place FROM fact WHERE {} {NEWEST_FIRST} \
+                 LIMIT {limit}",
                 all.join(" AND ")
             ))?;
             let Some(last) = any.last() else { return Ok(found) };
             before = Some([last.occurred, last.ord, last.fact, last.place]);
-            let keys: BTreeSet<Key> =
-                any.iter().map(|row| Key { owner: row.owner.clone(), task: row.task.clone() }).collect();
-            let facts: BTreeSet<String> = any.iter().map(|row| row.fact.to_string()).collect();
-            // What has moved to another place in the list is met there, not here.
-            let places: BTreeSet<[i64; 4]> =
-                any.iter().map(|row| [row.occurred, row.ord, row.fact, row.place]).collect();
-            let mut newest = self.facts(&format!(
-                "WHERE (owner, task) IN {} AND fact IN ({}) AND {} {NEWEST_FIRST}",
-                keys_in(&keys),
-                facts.into_iter().collect::<Vec<_>>().join(", "),
-                all.join(" AND ")
-            ))?;
-            newest.retain(|stored| places.contains(&place_of(stored)));
             let is_last = any.len() < limit;
+            let versions = any.into_iter().map(|row| Version {
+                key: Key { owner: row.owner, task: row.task },
+                fact: row.fact,
+                version: row.version,
+            });
+            let mut newest = self.newest_of(versions.collect())?;
+            newest.sort_by_key(|stored| std::cmp::Reverse(place_of(stored)));
             found.extend(newest);
             if is_last || found.len() >= limit {
                 found.truncate(limit);
