@@ -264,7 +264,7 @@ const LARGEST_PART: usize = 6_400;
 
 /// So many tasks are read for one page to see whether they have the words: some milliseconds. A page that is not full
 /// then has a cursor to go on from.
-const MOST_READ: usize = 2_000;
+const MOST_READ: usize = 1_000;
 
 /// The places of tasks that have the words, and how far the list was walked if not to the end of it or of the page.
 fn found_by_words(
