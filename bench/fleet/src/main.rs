@@ -5,6 +5,7 @@
 //! that is started here, takes all of it as shipments over HTTP; then both stores are asked the same questions. Prints
 //! tables, and with `--json FILE` the same as JSON. The load average stands beside every number.
 
+mod direct;
 mod engine;
 mod process;
 mod shipper;
@@ -29,6 +30,7 @@ use std::time::{Duration, Instant};
 use agent_tracer_clickhouse::{Fleet, Place, Reader, Waits};
 use agent_tracer_ledger::{Batch, Ledger, Options as LedgerOptions, Store, open_read_only};
 use agent_tracer_testkit::history::History;
+use direct::Direct;
 use engine::Engine;
 use report::{Report, complain};
 use serde_json::json;
@@ -149,6 +151,7 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
     };
     let engine = started.as_ref().map(|(engine, _)| engine.pid());
     let place = Place::parse(&address).ok_or_else(|| format!("`{address}` is no store"))?;
+    let direct = Direct::new(&place)?;
     let fleet = Arc::new(Fleet::new(place).map_err(|error| error.to_string())?);
     fleet.migrate().map_err(|error| error.to_string())?;
     report.title(&format!("{} events", options.events));
@@ -161,7 +164,10 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
     }
     let is_all = match options.is_shipped {
         true => true,
-        false => shipping::ship(&path, folder.path(), &fleet, engine, options.minutes, report)?,
+        false => {
+            let store = shipping::Target { fleet: &fleet, direct: &direct, engine };
+            shipping::ship(&path, folder.path(), &store, options.minutes, report)?
+        }
     };
     days(&fleet, engine, report)?;
     let embedded = open_read_only(&path).map_err(|error| error.to_string())?;
@@ -169,7 +175,7 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
     bytes(&path, embedded.as_ref(), store.as_ref(), &fleet, (options.events, is_all), report)?;
     questions(options, &embedded, &store, report)?;
     if options.owners > 1 {
-        multiply(options, &fleet, engine, report)?;
+        multiply(options, (&fleet, &direct), engine, report)?;
         questions(options, &embedded, &store, report)?;
     }
     if let Some(pid) = engine {
@@ -181,16 +187,16 @@ fn measure(options: &Options, report: &mut Report) -> Result<(), String> {
     Ok(())
 }
 
-/// Gives the history to more owners, within the engine: what a larger team's store is like to ask, not how it came there.
+/// Gives the history to more owners, within the engine.
 fn multiply(
     options: &Options,
-    fleet: &Fleet,
+    (fleet, direct): (&Fleet, &Direct),
     engine: Option<u32>,
     report: &mut Report,
 ) -> Result<(), String> {
     let begun = Instant::now();
     for owner in 1..options.owners {
-        fleet.copy_owner("bench", &format!("bench-{owner}")).map_err(|error| error.to_string())?;
+        direct.copy_owner("bench", &format!("bench-{owner}"))?;
     }
     report.title(&format!(
         "the same for {} owners, {} events in all: copied in {:.0} s",

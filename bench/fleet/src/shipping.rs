@@ -11,6 +11,7 @@ use agent_tracer_server::{Ask, Config, draw_token, serve};
 use agent_tracer_team::{Team, token};
 use serde_json::json;
 
+use crate::direct::Direct;
 use crate::report::Report;
 use crate::shipper::{self, Told};
 use crate::{machine, process};
@@ -45,12 +46,19 @@ impl Tenths {
     }
 }
 
+/// Where it is shipped to.
+pub(crate) struct Target<'run> {
+    pub(crate) fleet: &'run Arc<Fleet>,
+    pub(crate) direct: &'run Direct,
+    /// The process of the engine, if it is one of this machine.
+    pub(crate) engine: Option<u32>,
+}
+
 /// Ships everything, or as much as there is time for; gives whether that is everything.
 pub(crate) fn ship(
     ledger: &Path,
     folder: &Path,
-    fleet: &Arc<Fleet>,
-    engine: Option<u32>,
+    &Target { fleet, direct, engine }: &Target<'_>,
     minutes: Option<u64>,
     report: &mut Report,
 ) -> Result<bool, String> {
@@ -64,6 +72,7 @@ pub(crate) fn ship(
     let mut config = Config::new(draw_token().map_err(|error| text(&error))?);
     config.listen.set_port(0);
     let server = serve(config, team.doors(Arc::new(|_| None))).map_err(|error| text(&error))?;
+    let work = direct.work()?;
     process::forget_peak();
     let me = std::process::id();
     let before = (process::cpu_seconds(me), engine.map_or(0.0, process::cpu_seconds));
@@ -107,6 +116,14 @@ pub(crate) fn ship(
         each(cpu.0),
         each(cpu.1)
     ));
+    let work = direct.work()?.since(work);
+    report.line(&format!(
+        "  time a row in the engine, by its own count: inserts {:.0} us, merges {:.0} us, questions of the server {:.0} us \
+         (sums of days are of both)",
+        each(work.inserts),
+        each(work.merges),
+        each(work.questions)
+    ));
     report.line(&format!(
         "  highest memory: shipper {:.0} MB, server {:.0} MB, engine {:.0} MB",
         told.peak_mb, peaks.0, peaks.1
@@ -116,6 +133,7 @@ pub(crate) fn ship(
         json!({
             "rows": told.rows, "facts": told.facts, "seconds": told.seconds, "wireBytes": told.bytes,
             "until": told.until, "newest": told.newest, "load": machine::load(),
+            "engineSeconds": { "inserts": work.inserts, "merges": work.merges, "questions": work.questions },
             "cpuSeconds": { "shipper": told.cpu_seconds, "server": cpu.0, "engine": cpu.1 },
             "peakMb": { "shipper": told.peak_mb, "server": peaks.0, "engine": peaks.1 },
         }),

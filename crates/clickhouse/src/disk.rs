@@ -45,19 +45,4 @@ impl Fleet {
         );
         self.wait(self.client().query(&as_it_is(&ask)).fetch_one())
     }
-
-    /// Gives everything of an owner to another one too, within the engine: for whoever wants to know how a larger store
-    /// answers. Sums of days are not copied.
-    ///
-    /// # Errors
-    /// If the server cannot be reached or refuses.
-    pub fn copy_owner(&self, from: &str, to: &str) -> Result<(), FleetError> {
-        let (from, to) = (literal(from), literal(to));
-        for table in ["task_day", "fact", "task"] {
-            self.run(&format!(
-                "INSERT INTO {table} SELECT * REPLACE ({to} AS owner) FROM (SELECT * FROM {table} FINAL WHERE owner = {from})"
-            ))?;
-        }
-        Ok(())
-    }
 }
