@@ -3,6 +3,7 @@
 //! The client speaks HTTP on a small runtime of its own, so that whoever asks may be a plain thread. Nothing here keeps
 //! anything between two calls: any number of processes may use one database.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 
@@ -256,6 +257,12 @@ pub(crate) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
+/// Texts behind `IN`, each once; never none.
+pub(crate) fn any_of<'text>(texts: impl IntoIterator<Item = &'text str>) -> String {
+    let texts: BTreeSet<String> = texts.into_iter().map(literal).collect();
+    format!("({})", texts.into_iter().collect::<Vec<_>>().join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,5 +296,6 @@ mod tests {
     fn texts_cannot_end_a_statement_early() {
         assert_eq!(literal("a'; DROP TABLE fact; --\\"), "'a\\'; DROP TABLE fact; --\\\\'");
         assert_eq!(as_it_is("SELECT '?'"), "SELECT '??'");
+        assert_eq!(any_of(["b", "a'", "b"]), "('a\\'', 'b')");
     }
 }

@@ -33,5 +33,5 @@ pub use sqlite::{
 };
 pub use store::{
     Answer, DecisionFilter, MAX_LIMIT, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter,
-    UsageBy, Utc, Zone,
+    UsageBy, Utc, Whose, Zone,
 };

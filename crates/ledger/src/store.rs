@@ -5,6 +5,7 @@
 //! abandoned is a matter of when one asks.
 
 use std::fmt;
+use std::sync::Arc;
 
 use agent_tracer_event::{Agent, FactId, Kind, Lane, Millis, TaskId};
 
@@ -52,6 +53,15 @@ pub struct Paging {
     pub cursor: Option<String>,
     /// How many items, at most [`MAX_LIMIT`]; zero means a hundred.
     pub limit: u32,
+}
+
+/// Who did it, and where. Only a team's store tells people and machines apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whose {
+    /// The person or machine whose token shipped it.
+    pub owner: Option<String>,
+    /// The machine it ran on.
+    pub machine: Option<String>,
 }
 
 /// Which tasks. Newest first.
@@ -140,6 +150,10 @@ pub enum UsageBy {
     AgentType,
     /// Skills.
     Skill,
+    /// Owners: people and machines as their tokens name them. Only a team's store knows any.
+    Owner,
+    /// Machines. Only a team's store knows more than one.
+    Machine,
 }
 
 /// What to search for.
@@ -199,6 +213,10 @@ impl Zone for Utc {
 /// A store that answers questions.
 #[expect(missing_docs, reason = "each question is named after its path in the query API, which documents it")]
 pub trait Store: Send + Sync {
+    /// The same store, as far as it is of an owner and a machine; none where it is of one machine and knows nobody else.
+    fn narrowed(&self, _whose: &Whose) -> Option<Arc<dyn Store>> {
+        None
+    }
     fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>>;
     fn task(&self, now: Millis, id: &TaskId) -> Answer<Task>;
     fn tree(&self, now: Millis, id: &TaskId) -> Answer<Page<TreeNode>>;

@@ -205,6 +205,8 @@ pub struct Look<'asked> {
     pub path: &'asked str,
     /// The task or event that is asked about; empty: none.
     pub id: &'asked str,
+    /// The only person that a list is about; none: everybody.
+    pub owner: Option<&'asked str>,
 }
 
 /// Keeps that somebody looks at sessions.

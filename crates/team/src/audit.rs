@@ -22,7 +22,7 @@ const MINUTE_MS: i64 = 60_000;
 /// So many are remembered; beyond that some are kept twice.
 const MOST: usize = 10_000;
 
-/// Who looked, at which question, about which task.
+/// Who looked, at which question, about which task or whose list.
 type Key = (String, String, String);
 
 /// The minute, and what was kept in it.
@@ -44,12 +44,17 @@ impl Audit {
         }
         let who = look.reader.unwrap_or(SERVER);
         let task = about.as_ref().map_or_else(String::new, ToString::to_string);
-        let key = (who.to_owned(), look.path.to_owned(), task.clone());
+        let of = look.owner.unwrap_or(Visit::EVERYBODY);
+        let key = (
+            who.to_owned(),
+            look.path.to_owned(),
+            if about.is_none() { of.to_owned() } else { task.clone() },
+        );
         if self.has(&key, now) {
             return Ok(());
         }
         let owner = match &about {
-            None => Some(Visit::EVERYBODY.to_owned()),
+            None => Some(of.to_owned()),
             Some(task) => match reader.owner_of(task) {
                 Ok(owner) => Some(owner),
                 Err(QueryError::NotFound) => None,

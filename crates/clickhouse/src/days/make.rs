@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::mark::{Mark, OwnersDay, version};
 use super::{ADDED, CLOSES_MS, DAY_MS, DURATIONS, GRACE_MS, day_of};
-use crate::fleet::{Fleet, FleetError, as_it_is, literal};
+use crate::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
 use crate::read::whose_tasks;
 use crate::schema;
 
@@ -239,8 +239,7 @@ fn among(days: &BTreeSet<OwnersDay>, day: &str) -> String {
 
 /// The condition that a row is of one of their owners.
 fn of_owners(days: &BTreeSet<OwnersDay>) -> String {
-    let owners: BTreeSet<String> = days.iter().map(|(owner, _)| literal(owner)).collect();
-    format!("owner IN ({})", owners.into_iter().collect::<Vec<_>>().join(", "))
+    format!("owner IN {}", any_of(days.iter().map(|(owner, _)| owner.as_str())))
 }
 
 /// The same for facts, which are found by their tasks.
@@ -262,7 +261,7 @@ fn facts_between(from: i64, to: i64) -> String {
 }
 
 /// What a row of sums is told apart by.
-const KEY: &str = "owner, day, dim, level, at, project, agent, agent_type, key";
+const KEY: &str = "owner, day, dim, level, at, project, agent, agent_type, key, machine";
 
 fn sums(days: &BTreeSet<OwnersDay>, version: i64) -> String {
     let each =
@@ -270,7 +269,7 @@ fn sums(days: &BTreeSet<OwnersDay>, version: i64) -> String {
     format!(
         "INSERT INTO day_sum ({KEY}, version, gone, {}, last) \
          SELECT {KEY}, {version} AS version, toUInt8(max(alive) = 0) AS gone, {}, max(moment) AS last FROM ( \
-           SELECT owner, day, dim, toUInt8(span) AS level, if(span = 0, quarter, day) AS at, project, agent, agent_type, key, \
+           SELECT owner, day, dim, toUInt8(span) AS level, if(span = 0, quarter, day) AS at, project, agent, agent_type, key, machine, \
              1 AS alive, occurred AS moment, {} FROM ( \
                SELECT owner, task, occurred, dim, key, {} AS day, occurred - positiveModulo(occurred, {}) AS quarter, \
                  arrayJoin(if(dim IN ({}), [0, 1], [1])) AS span, own_n, own_failures, own_ms, own_wait_ms, spends, input, output, \
@@ -302,7 +301,7 @@ fn durations(days: &BTreeSet<OwnersDay>, version: i64) -> String {
         "INSERT INTO day_sum ({KEY}, version, gone, n, ms, last, buckets, calls) \
          SELECT {KEY}, {version} AS version, toUInt8(max(alive) = 0) AS gone, sum(alive) AS n, sum(f_ms) AS ms, \
            max(moment) AS last, sumMap(f_buckets, f_calls).1 AS buckets, sumMap(f_buckets, f_calls).2 AS calls FROM ( \
-             SELECT owner, day, toUInt8({DURATIONS}) AS dim, toUInt8(1) AS level, day AS at, project, agent, agent_type, key, \
+             SELECT owner, day, toUInt8({DURATIONS}) AS dim, toUInt8(1) AS level, day AS at, project, agent, agent_type, key, machine, \
                toInt64(1) AS alive, occurred AS moment, assumeNotNull(duration) AS f_ms, \
                [toInt64(assumeNotNull(bucket))] AS f_buckets, [toUInt64(1)] AS f_calls FROM ( \
                  SELECT owner, task, occurred, {} AS day, ifNull(toString(tool), '') AS key, duration, bucket \

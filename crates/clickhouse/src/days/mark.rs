@@ -8,7 +8,7 @@ use clickhouse::Row;
 use serde::{Deserialize, Serialize};
 
 use super::{DAY_MS, NOW, OPEN_MS, day_of};
-use crate::fleet::{Fleet, FleetError, as_it_is, literal};
+use crate::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
 
 /// A day that this process marked is not marked again for so long. Far less than the time in which nobody makes its sums.
 const REMEMBERED: Duration = Duration::from_secs(30);
@@ -62,6 +62,16 @@ pub(super) fn version(at: i64) -> u64 {
     u64::try_from(at).unwrap_or(0).saturating_mul(2)
 }
 
+/// The statement that marks every day that has facts or sums and may be closed.
+pub(crate) fn all_days_marked() -> String {
+    format!(
+        "INSERT INTO day_mark (owner, day, version, gone) \
+         SELECT DISTINCT owner, day, toUInt64({NOW}) * 2 AS version, 0 AS gone FROM ( \
+           SELECT owner, day FROM task_day WHERE day < {} UNION ALL SELECT owner, day FROM day_sum)",
+        day_of(&format!("({NOW} - {OPEN_MS})"))
+    )
+}
+
 /// What is to be written, as far as days are concerned.
 #[derive(Debug, Default)]
 pub(crate) struct Change<'line> {
@@ -100,14 +110,12 @@ impl Fleet {
         for part in tasks.chunks(AT_ONCE) {
             let keys: Vec<String> =
                 part.iter().map(|(owner, task)| format!("({}, {})", literal(owner), literal(task))).collect();
-            let owners: BTreeSet<String> = part.iter().map(|(owner, _)| literal(owner)).collect();
-            let owners: Vec<String> = owners.into_iter().collect();
             // The days of every version: the oldest may be the one that a day's sums were made of.
             let ask = format!(
                 "SELECT {NOW} AS now, groupUniqArray((owner, day)) AS days FROM task_day \
-                 WHERE (owner, task) IN ({}) AND owner IN ({}) AND day < {}",
+                 WHERE (owner, task) IN ({}) AND owner IN {} AND day < {}",
                 keys.join(", "),
-                owners.join(", "),
+                any_of(part.iter().map(|(owner, _)| *owner)),
                 day_of(&format!("({NOW} - {OPEN_MS})"))
             );
             let found: Touched = self.wait(self.client().query(&as_it_is(&ask)).fetch_one())?;
@@ -163,13 +171,7 @@ impl Fleet {
     /// # Errors
     /// If the server cannot be reached or refuses.
     pub fn mark_all_days(&self) -> Result<u64, FleetError> {
-        let version = version(self.clock()?);
-        self.run(&format!(
-            "INSERT INTO day_mark (owner, day, version, gone) \
-             SELECT DISTINCT owner, day, {version} AS version, 0 AS gone FROM ( \
-               SELECT owner, day FROM task_day WHERE day < {} UNION ALL SELECT owner, day FROM day_sum)",
-            day_of(&format!("({NOW} - {OPEN_MS})"))
-        ))?;
+        self.run(&all_days_marked())?;
         self.days_marked()
     }
 

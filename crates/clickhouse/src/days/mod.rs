@@ -20,7 +20,7 @@ mod make;
 mod mark;
 
 pub use make::{Made, Waits};
-pub(crate) use mark::{Change, Marks, OwnersDay};
+pub(crate) use mark::{Change, Marks, OwnersDay, all_days_marked};
 
 /// A day.
 pub(crate) const DAY_MS: i64 = 86_400_000;

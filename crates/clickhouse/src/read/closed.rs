@@ -138,7 +138,7 @@ const fn up(at: i64) -> i64 {
 impl Reader {
     /// Which days are closed at this moment.
     pub(crate) fn closed(&self) -> Answer<Closed> {
-        let mine = self.mine();
+        let mine = self.my_owners();
         let told = self.rows::<Told>(&format!(
             "SELECT '' AS owner, max(until) AS day FROM closed_day HAVING count() > 0 \
              UNION ALL SELECT owner, day FROM day_mark FINAL WHERE {mine}"

@@ -1,6 +1,6 @@
 //! Facts as they are read, and the rows that people see.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use agent_tracer_event::{CallState, Certainty, ErrorClass, Kind, Lane};
 use agent_tracer_ledger::Answer;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::task::PLACE;
 use super::{Key, Reader, columns};
-use crate::fleet::literal;
+use crate::fleet::{any_of, literal};
 
 /// The columns of a fact that rows and lists show.
 #[derive(Clone, Debug, Row, Deserialize)]
@@ -19,6 +19,8 @@ pub(crate) struct FactShown {
     pub(crate) task: String,
     fact: i64,
     version: u64,
+    gone: u8,
+    arrived: i64,
     kind: String,
     list: u8,
     lane: String,
@@ -45,6 +47,8 @@ pub(crate) struct FactShown {
 pub(crate) struct Stored {
     pub(crate) key: Key,
     pub(crate) version: u64,
+    /// When it arrived; if it did more than once, the last time.
+    pub(crate) arrived: i64,
     pub(crate) place: i64,
     pub(crate) row: FactRow,
 }
@@ -75,6 +79,7 @@ impl From<FactShown> for Stored {
         Self {
             key: Key { owner: shown.owner, task: shown.task },
             version: shown.version,
+            arrived: shown.arrived,
             place: shown.place,
             row,
         }
@@ -89,58 +94,38 @@ pub(crate) struct Version {
     pub(crate) version: u64,
 }
 
-/// The newest version of a fact.
-#[derive(Row, Deserialize)]
-struct Newest {
-    owner: String,
-    task: String,
-    fact: i64,
-    newest: u64,
-}
-
 impl Reader {
-    /// Those of some versions that are the newest of their facts, each once, in no order. Only their rows are read whole.
+    /// Those of some versions that are the newest of their facts, each once, in no order.
     pub(crate) fn newest_of(&self, versions: Vec<Version>) -> Answer<Vec<Stored>> {
-        let mut versions: BTreeSet<Version> = versions.into_iter().collect();
+        let versions: HashSet<Version> = versions.into_iter().collect();
         if versions.is_empty() {
             return Ok(Vec::new());
         }
-        let of_facts = |versions: &BTreeSet<Version>| {
-            let owners: BTreeSet<String> = versions.iter().map(|one| literal(&one.key.owner)).collect();
-            let facts: BTreeSet<String> = versions
-                .iter()
-                .map(|Version { key, fact, .. }| {
-                    format!("({}, {}, {fact})", literal(&key.owner), literal(&key.task))
-                })
-                .collect();
-            let all = |texts: BTreeSet<String>| texts.into_iter().collect::<Vec<_>>().join(", ");
-            format!("owner IN ({}) AND (owner, task, fact) IN ({})", all(owners), all(facts))
-        };
-        let newest: HashSet<Version> = self
-            .rows::<Newest>(&format!(
-                "SELECT owner, task, fact, max(version) AS newest FROM fact WHERE {} GROUP BY owner, task, fact",
-                of_facts(&versions)
-            ))?
-            .into_iter()
-            .map(|row| Version {
-                key: Key { owner: row.owner, task: row.task },
-                fact: row.fact,
-                version: row.newest,
+        let facts: BTreeSet<String> = versions
+            .iter()
+            .map(|Version { key, fact, .. }| {
+                format!("({}, {}, {fact})", literal(&key.owner), literal(&key.task))
             })
             .collect();
-        versions.retain(|version| newest.contains(version));
-        if versions.is_empty() {
-            return Ok(Vec::new());
-        }
         let columns = columns::<FactShown>().replace("`place`", &format!("{PLACE} AS place"));
         let rows = self.rows::<FactShown>(&format!(
-            "SELECT {columns} FROM fact PREWHERE {} WHERE gone = 0",
-            of_facts(&versions)
+            "SELECT {columns} FROM fact WHERE owner IN {} AND (owner, task, fact) IN ({})",
+            any_of(versions.iter().map(|one| one.key.owner.as_str())),
+            facts.into_iter().collect::<Vec<_>>().join(", ")
         ))?;
-        // What was shipped twice may be there twice.
-        let shown = rows.into_iter().map(Stored::from).filter(|stored| {
+        let mut newest: HashMap<(Key, i64), FactShown> = HashMap::new();
+        for row in rows {
+            let key = (Key { owner: row.owner.clone(), task: row.task.clone() }, row.fact);
+            if newest
+                .get(&key)
+                .is_none_or(|known| (known.version, known.arrived) <= (row.version, row.arrived))
+            {
+                newest.insert(key, row);
+            }
+        }
+        let shown = newest.into_values().filter(|row| row.gone == 0).map(Stored::from).filter(|stored| {
             let Stored { key, version, row, .. } = stored;
-            versions.remove(&Version { key: key.clone(), fact: row.fact, version: *version })
+            versions.contains(&Version { key: key.clone(), fact: row.fact, version: *version })
         });
         Ok(shown.collect())
     }

@@ -11,7 +11,7 @@ use clickhouse::{Row, RowOwned, RowRead};
 use serde::Deserialize;
 
 use super::task::parsed;
-use super::{Key, Reader, columns, keys_in};
+use super::{Key, Named, Reader, columns, keys_in};
 use crate::fleet::literal;
 use crate::write::TaskLine;
 
@@ -27,11 +27,26 @@ pub(crate) trait Kin: RowOwned + RowRead {
     fn key(&self) -> Key;
 }
 
+/// The same with what tells versions apart.
+pub(crate) trait Versioned: Kin {
+    /// Its version.
+    fn version(&self) -> u64;
+    /// Whether it is deleted.
+    fn is_gone(&self) -> bool;
+    /// The task that started it; empty: none.
+    fn parent(&self) -> &str;
+    /// When it was first seen.
+    fn started(&self) -> i64;
+}
+
 /// What the rows of a task need to know of it.
 #[derive(Clone, Debug, Row, Deserialize)]
 pub(crate) struct Member {
     owner: String,
     pub(crate) task: String,
+    version: u64,
+    gone: u8,
+    parent: String,
     agent: String,
     session: String,
     pub(crate) agent_type: String,
@@ -54,11 +69,38 @@ impl Kin for TaskLine {
     }
 }
 
+macro_rules! versioned {
+    ($($row:ty),*) => {
+        $(impl Versioned for $row {
+            fn version(&self) -> u64 {
+                self.version
+            }
+
+            fn is_gone(&self) -> bool {
+                self.gone == 1
+            }
+
+            fn parent(&self) -> &str {
+                &self.parent
+            }
+
+            fn started(&self) -> i64 {
+                self.started
+            }
+        })*
+    };
+}
+
+versioned!(Member, TaskLine);
+
 impl From<&TaskLine> for Member {
     fn from(line: &TaskLine) -> Self {
         Self {
             owner: line.owner.clone(),
             task: line.task.clone(),
+            version: line.version,
+            gone: line.gone,
+            parent: line.parent.clone(),
             agent: line.agent.clone(),
             session: line.session.clone(),
             agent_type: line.agent_type.clone(),
@@ -102,7 +144,7 @@ impl Reader {
     }
 
     /// These tasks and all their descendants, parents before children.
-    pub(crate) fn families<T: Kin>(&self, roots: Vec<T>) -> Answer<Vec<T>> {
+    pub(crate) fn families<T: Versioned>(&self, roots: Vec<T>) -> Answer<Vec<T>> {
         let mut seen: HashSet<Key> = roots.iter().map(Kin::key).collect();
         let mut next: Vec<Key> = roots.iter().map(Kin::key).collect();
         let mut all = roots;
@@ -110,8 +152,7 @@ impl Reader {
             if next.is_empty() || all.len() >= MOST_DESCENDANTS {
                 break;
             }
-            let children: Vec<T> = self
-                .kin(&format!("WHERE (owner, parent) IN {} ORDER BY owner, started, task", keys_in(&next)))?;
+            let children: Vec<T> = self.below(&next)?;
             // A ring of parents, which only wrong guesses could make, is walked once.
             let children: Vec<T> = children.into_iter().filter(|child| seen.insert(child.key())).collect();
             next = children.iter().map(Kin::key).collect();
@@ -120,8 +161,49 @@ impl Reader {
         Ok(all)
     }
 
+    /// The newest versions of some tasks, in no order. They are few: reading all versions costs less than to let the engine
+    /// deduplicate everything that lies around them.
+    pub(crate) fn newest_tasks<T: Versioned>(&self, keys: &[Key]) -> Answer<HashMap<Key, T>> {
+        let mut newest: HashMap<Key, T> = HashMap::new();
+        if keys.is_empty() {
+            return Ok(newest);
+        }
+        let rows = self.rows::<T>(&format!(
+            "SELECT {} FROM task WHERE (owner, task) IN {}",
+            columns::<T>(),
+            keys_in(keys)
+        ))?;
+        for row in rows {
+            let key = row.key();
+            if newest.get(&key).is_none_or(|known| known.version() <= row.version()) {
+                newest.insert(key, row);
+            }
+        }
+        newest.retain(|_, row| !row.is_gone());
+        Ok(newest)
+    }
+
+    /// The children of some tasks, in the order in which they began. Which they are is found in few columns, whatever the
+    /// version.
+    fn below<T: Versioned>(&self, parents: &[Key]) -> Answer<Vec<T>> {
+        let any: Vec<Named> = self.rows(&format!(
+            "SELECT DISTINCT owner, task FROM task WHERE (owner, parent) IN {}",
+            keys_in(parents)
+        ))?;
+        let any: Vec<Key> = any.into_iter().map(Key::from).collect();
+        let parents: HashSet<&Key> = parents.iter().collect();
+        let mut children: Vec<(Key, T)> = self.newest_tasks::<T>(&any)?.into_iter().collect();
+        children.retain(|(key, child)| {
+            parents.contains(&Key { owner: key.owner.clone(), task: child.parent().to_owned() })
+        });
+        children.sort_by(|(one, first), (two, second)| {
+            (&one.owner, first.started(), &one.task).cmp(&(&two.owner, second.started(), &two.task))
+        });
+        Ok(children.into_iter().map(|(_, child)| child).collect())
+    }
+
     /// A task and all its descendants, if they are wanted.
-    pub(crate) fn family<T: Kin>(&self, id: &TaskId, with_subagents: bool) -> Answer<Vec<T>> {
+    pub(crate) fn family<T: Versioned>(&self, id: &TaskId, with_subagents: bool) -> Answer<Vec<T>> {
         let root = self.one(id)?;
         if with_subagents { self.families(vec![root]) } else { Ok(vec![root]) }
     }

@@ -89,7 +89,7 @@ impl Reader {
     /// Every use of a file in the days of a span by tasks of the range's project, agent and type of agent: of all files
     /// or of some.
     fn uses(&self, closed: &Closed, span: Span, range: &Range, paths: Option<&str>) -> String {
-        let (mine, dim) = (self.mine(), Dim::File.code());
+        let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::File.code());
         let of = of_sums(range);
         let among = |path: &str| paths.map_or_else(String::new, |paths| format!(" AND {path} IN {paths}"));
         let made = closed.made(span, Level::Day).map(|made| {
@@ -104,7 +104,7 @@ impl Reader {
                 "SELECT {} AS day, path, read, changed, project, agent, agent_type FROM ( \
                    SELECT owner, task, occurred, path, read, changed FROM fact FINAL \
                    ARRAY JOIN sums.dim AS own_dim, sums.key AS path, sums.n AS read, sums.failures AS changed \
-                   WHERE {mine} AND {} AND own_dim = {dim}{}) AS told {} WHERE {of}",
+                   WHERE {facts} AND {} AND own_dim = {dim}{}) AS told {} WHERE {of}",
                 day_of("occurred"),
                 open.facts,
                 among("path"),
@@ -161,14 +161,14 @@ impl Reader {
     /// The beginnings of the months that had anything. They are counted here: the engine's own dates end in 2299, and a
     /// clock may be wrong by more.
     fn months(&self, closed: &Closed, span: Span) -> Answer<String> {
-        let mine = self.mine();
+        let (mine, facts) = (self.mine(), self.my_facts());
         let made = closed.made(span, Level::Day).map(|made| {
             let dim = Dim::Activity.code();
             format!("SELECT DISTINCT day FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}")
         });
         let open = closed.open(span).map(|open| {
             let (day, open) = (day_of("occurred"), open.facts);
-            format!("SELECT DISTINCT {day} AS day FROM fact FINAL WHERE {mine} AND {open}")
+            format!("SELECT DISTINCT {day} AS day FROM fact FINAL WHERE {facts} AND {open}")
         });
         let parts: Vec<String> = made.into_iter().chain(open).collect();
         let days: Vec<i64> =

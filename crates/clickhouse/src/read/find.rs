@@ -40,10 +40,6 @@ struct Found {
     place: i64,
 }
 
-/// How hits are ordered.
-const NEWEST_FIRST: &str =
-    "ORDER BY occurred DESC, ord DESC, fact DESC, reinterpretAsInt64(cityHash64(owner, task)) DESC";
-
 /// The place of a fact in the list.
 fn place_of(stored: &Stored) -> [i64; 4] {
     [stored.row.occurred, stored.row.order, stored.row.fact, stored.place]
@@ -92,7 +88,7 @@ impl Reader {
         let before = end.map_or_else(String::new, |end| format!(" AND day < {end}"));
         let newest: Vec<i64> = self.rows(&format!(
             "SELECT day FROM task_day WHERE {}{before} ORDER BY day DESC LIMIT 1",
-            self.mine()
+            self.my_owners()
         ))?;
         let Some(newest) = newest.first() else { return Ok(Vec::new()) };
         let mut stretches = Stretch::before(newest.saturating_add(DAY_MS));
@@ -122,7 +118,7 @@ impl Reader {
         if all.is_empty() {
             return Ok(None);
         }
-        all.push(self.mine());
+        all.push(self.my_facts());
         // What the embedded store does not index cannot be found here either.
         all.push(format!(
             "kind NOT IN ('', {}) AND list <> {}",
@@ -155,8 +151,8 @@ impl Reader {
             let mut all = all.to_vec();
             all.extend(before.map(behind));
             let any = self.rows::<Found>(&format!(
-                "SELECT owner, task, fact, version, occurred, ord, {PLACE} AS place FROM fact WHERE {} {NEWEST_FIRST} \
-                 LIMIT {limit}",
+                "SELECT owner, task, fact, version, occurred, ord, {PLACE} AS place FROM fact WHERE {} \
+                 ORDER BY occurred DESC, ord DESC, fact DESC, place DESC LIMIT {limit}",
                 all.join(" AND ")
             ))?;
             let Some(last) = any.last() else { return Ok(found) };

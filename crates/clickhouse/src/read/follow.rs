@@ -17,7 +17,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::closed::Closed;
-use super::fact::Stored;
+use super::fact::{Stored, Version};
 use super::family::{Kin, Member};
 use super::sums::ALWAYS;
 use super::task::parsed;
@@ -26,6 +26,12 @@ use crate::schema;
 
 /// So many rows are sent at once, whatever is asked for.
 const MOST_CHANGES: u32 = 5_000;
+
+/// How far it is looked back for the newest arrival, one after the other.
+const LOOKS_BACK_MS: [u64; 3] = [60_000, 3_600_000, 86_400_000];
+
+/// More rows than this are not named one by one in a statement.
+const AT_ONCE: usize = 500;
 
 /// A row, as far as it is drawn.
 #[derive(Row, Deserialize)]
@@ -67,13 +73,13 @@ struct Titled {
     title: String,
 }
 
-/// Where a row arrived.
+/// A version that arrived.
 #[derive(Row, Deserialize)]
 struct Arrived {
     owner: String,
     task: String,
     fact: i64,
-    arrived: i64,
+    version: u64,
 }
 
 /// Names of one task's rows.
@@ -188,17 +194,8 @@ impl Reader {
     /// The tasks of some facts.
     pub(crate) fn members_of(&self, facts: &[Stored]) -> Answer<Vec<Member>> {
         let keys: BTreeSet<&Key> = facts.iter().map(|stored| &stored.key).collect();
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.kin(&format!("WHERE (owner, task) IN {}", keys_in(keys)))
-    }
-
-    /// Facts as rows, in the same order.
-    fn shown_rows(&self, facts: &[Stored]) -> Answer<Vec<Shown>> {
-        let abouts = self.abouts(&self.members_of(facts)?)?;
-        let row = |stored: &Stored| Some(abouts.get(&stored.key)?.row(&stored.row, stored.version));
-        Ok(facts.iter().filter_map(row).collect())
+        let keys: Vec<Key> = keys.into_iter().cloned().collect();
+        Ok(self.newest_tasks(&keys)?.into_values().collect())
     }
 
     /// Rows that arrived after a moment, in the order in which they arrived: about `limit`, and always all of the last
@@ -225,7 +222,7 @@ impl Reader {
     fn arrival(&self, after: u64, limit: u32) -> Answer<Option<u64>> {
         let found: Vec<i64> = self.rows(&format!(
             "SELECT arrived FROM fact WHERE {} AND arrived > {after} ORDER BY arrived LIMIT {limit}",
-            self.mine()
+            self.my_facts()
         ))?;
         Ok(found.last().and_then(|at| u64::try_from(*at).ok()))
     }
@@ -234,31 +231,38 @@ impl Reader {
     fn arrived(&self, after: u64, last: u64) -> Answer<Vec<Shown>> {
         let between = format!(
             "{} AND arrived > {after} AND arrived <= {last} AND list <> {} AND kind <> ''",
-            self.mine(),
+            self.my_facts(),
             List::Turn.code()
         );
-        let arrived = self.rows::<Arrived>(&format!(
-            "SELECT owner, task, fact, arrived FROM fact FINAL WHERE {between} ORDER BY arrived"
-        ))?;
-        if arrived.is_empty() {
-            return Ok(Vec::new());
-        }
-        let keys: BTreeSet<Key> =
-            arrived.iter().map(|row| Key { owner: row.owner.clone(), task: row.task.clone() }).collect();
-        let mut moments: HashMap<(Key, i64), u64> = HashMap::new();
-        for row in arrived {
-            let key = Key { owner: row.owner, task: row.task };
-            moments.insert((key, row.fact), u64::try_from(row.arrived).unwrap_or(0));
-        }
-        let facts = self.facts(&format!(
-            "WHERE (owner, task) IN {} AND {between} ORDER BY arrived, version, fact",
-            keys_in(&keys)
-        ))?;
-        let mut rows = self.shown_rows(&facts)?;
-        for (row, stored) in rows.iter_mut().zip(&facts) {
-            row.seq = moments.get(&(stored.key.clone(), stored.row.fact)).copied().unwrap_or(row.seq);
-        }
-        Ok(rows)
+        let any =
+            self.rows::<Arrived>(&format!("SELECT owner, task, fact, version FROM fact WHERE {between}"))?;
+        let versions: Vec<Version> = any
+            .into_iter()
+            .map(|row| Version {
+                key: Key { owner: row.owner, task: row.task },
+                fact: row.fact,
+                version: row.version,
+            })
+            .collect();
+        let mut facts = match versions.len() > AT_ONCE {
+            false => self.newest_of(versions)?,
+            // What one insert brought arrived at one moment, and is more than one statement can name.
+            true => self.facts(&format!(
+                "WHERE (owner, task, fact) IN (SELECT owner, task, fact FROM fact WHERE {between}) AND {between}"
+            ))?,
+        };
+        let moment = |stored: &Stored| u64::try_from(stored.arrived).unwrap_or(0);
+        // What arrived once more is told where it did so last.
+        facts.retain(|stored| (after + 1..=last).contains(&moment(stored)));
+        facts.sort_by_key(|stored| (stored.arrived, stored.version, stored.row.fact));
+        let abouts = self.abouts(&self.members_of(&facts)?)?;
+        // What arrived before its task is told when it changes, or is asked for.
+        let row = |stored: &Stored| {
+            let mut row = abouts.get(&stored.key)?.row(&stored.row, stored.version);
+            row.seq = moment(stored);
+            Some(row)
+        };
+        Ok(facts.iter().filter_map(row).collect())
     }
 
     /// The newest moment of arrival.
@@ -266,12 +270,14 @@ impl Reader {
     /// # Errors
     /// If the database cannot answer.
     pub fn seq(&self) -> Answer<u64> {
-        // Something nearly always came within a day, and that is found without reading the column of every row.
-        let a_day_ago = self.now()?.saturating_sub(86_400_000);
-        match self.arrivals(a_day_ago)? {
-            (0, _) => self.arrivals(0).map(|(_, newest)| newest),
-            (_, newest) => Ok(newest),
+        // Something nearly always came a moment ago, and that is found without reading the column of every row.
+        let now = self.now()?;
+        for back in LOOKS_BACK_MS {
+            if let (1.., newest) = self.arrivals(now.saturating_sub(back))? {
+                return Ok(newest);
+            }
         }
+        self.arrivals(0).map(|(_, newest)| newest)
     }
 
     /// What time it is where arrivals are told: every process asks the same clock.
@@ -290,7 +296,7 @@ impl Reader {
     pub fn arrivals(&self, after: u64) -> Answer<(u64, u64)> {
         let found: Vec<(u64, i64)> = self.rows(&format!(
             "SELECT count(), max(arrived) FROM fact WHERE {} AND arrived > {after}",
-            self.mine()
+            self.my_facts()
         ))?;
         let (count, newest) = found.first().copied().unwrap_or_default();
         Ok((count, u64::try_from(newest).unwrap_or(0)))
@@ -298,7 +304,7 @@ impl Reader {
 
     /// How many events there are.
     fn events(&self, closed: &Closed) -> Answer<u64> {
-        let mine = self.mine();
+        let (mine, facts) = (self.mine(), self.my_facts());
         let made = closed.made(ALWAYS, Level::Day).map(|made| {
             let dim = Dim::Activity.code();
             format!(
@@ -307,7 +313,9 @@ impl Reader {
         });
         let open = closed.open(ALWAYS).map(|open| {
             let open = open.facts;
-            format!("SELECT toUInt64(count()) AS rows FROM fact FINAL WHERE {mine} AND kind <> '' AND {open}")
+            format!(
+                "SELECT toUInt64(count()) AS rows FROM fact FINAL WHERE {facts} AND kind <> '' AND {open}"
+            )
         });
         let parts: Vec<String> = made.into_iter().chain(open).collect();
         let counted: Vec<u64> =

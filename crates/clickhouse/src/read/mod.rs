@@ -1,6 +1,6 @@
 //! Questions, answered from the newest version of every row.
 //!
-//! A reader is about some owners: no statement here reads a row of anybody else. Questions about one task read the rows
+//! A reader is about some owners, and maybe about one machine: no statement here reads a row of anybody else. Questions about one task read the rows
 //! of that task, which are neighbours; sums over time are those of closed days, and what open days add to them.
 
 mod closed;
@@ -10,7 +10,9 @@ mod files;
 mod find;
 mod follow;
 mod limits;
+mod listed;
 mod lists;
+mod loops;
 mod numbers;
 mod rules;
 mod store;
@@ -19,13 +21,12 @@ mod task;
 mod turns;
 mod usage;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use agent_tracer_ledger::{Answer, QueryError};
+use agent_tracer_ledger::{Answer, QueryError, Whose};
 use clickhouse::{RowOwned, RowRead};
 
-use crate::fleet::{Fleet, FleetError, as_it_is, literal};
+use crate::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
 pub(crate) use sums::whose_tasks;
 
 impl From<FleetError> for QueryError {
@@ -40,6 +41,8 @@ pub struct Reader {
     fleet: Arc<Fleet>,
     /// None: everybody.
     owners: Option<Vec<String>>,
+    /// None: every machine.
+    machine: Option<String>,
 }
 
 /// A task and whose it is: the same id may come from two owners, and they are two tasks.
@@ -49,19 +52,46 @@ pub(crate) struct Key {
     pub(crate) task: String,
 }
 
+/// A row that only says which task.
+#[derive(clickhouse::Row, serde::Deserialize)]
+struct Named {
+    owner: String,
+    task: String,
+}
+
+impl From<Named> for Key {
+    fn from(named: Named) -> Self {
+        Self { owner: named.owner, task: named.task }
+    }
+}
+
 impl Reader {
     /// A reader of what these owners recorded. Without owners there is nothing to read.
     #[must_use]
     pub fn new(fleet: Arc<Fleet>, mut owners: Vec<String>) -> Self {
         owners.sort();
         owners.dedup();
-        Self { fleet, owners: Some(owners) }
+        Self { fleet, owners: Some(owners), machine: None }
     }
 
     /// A reader of what everybody recorded.
     #[must_use]
     pub const fn everybody(fleet: Arc<Fleet>) -> Self {
-        Self { fleet, owners: None }
+        Self { fleet, owners: None, machine: None }
+    }
+
+    /// A reader of less: of one of its owners, of one machine.
+    #[must_use]
+    pub fn of(&self, whose: &Whose) -> Self {
+        let mut reader = self.clone();
+        if let Some(owner) = &whose.owner {
+            let has = self.owners.as_ref().is_none_or(|owners| owners.contains(owner));
+            reader.owners = Some(has.then(|| owner.clone()).into_iter().collect());
+        }
+        if let Some(machine) = &whose.machine {
+            reader.machine = Some(machine.clone());
+        }
+        reader
     }
 
     fn rows<T: RowOwned + RowRead>(&self, statement: &str) -> Answer<Vec<T>> {
@@ -69,8 +99,29 @@ impl Reader {
         Ok(self.fleet.wait(query.fetch_all::<T>())?)
     }
 
-    /// The condition that a row is of an owner who is asked about.
+    /// The condition that a row of `task` or `day_sum`, which know their machine, is of an owner and a machine that are
+    /// asked about.
     fn mine(&self) -> String {
+        let machine = self.machine.as_ref().map(|machine| format!(" AND machine = {}", literal(machine)));
+        format!("{}{}", self.my_owners(), machine.unwrap_or_default())
+    }
+
+    /// The same for a fact, which is where its task is.
+    fn my_facts(&self) -> String {
+        let owners = self.my_owners();
+        match self.machine {
+            None => owners,
+            Some(_) => {
+                format!(
+                    "{owners} AND (owner, task) IN (SELECT owner, task FROM task FINAL WHERE {})",
+                    self.mine()
+                )
+            }
+        }
+    }
+
+    /// The condition that a row is of an owner who is asked about.
+    fn my_owners(&self) -> String {
         match &self.owners {
             None => "1".to_owned(),
             Some(owners) if owners.is_empty() => "0".to_owned(),
@@ -88,16 +139,15 @@ fn texts_in<T: AsRef<str>>(texts: &[T]) -> String {
 /// A list of tasks behind `(owner, task) IN`, never empty, and once more their owners: by pairs a cluster does not know
 /// which of its shards to ask.
 fn keys_in<'key>(keys: impl IntoIterator<Item = &'key Key>) -> String {
-    let (mut pairs, mut owners) = (Vec::new(), BTreeSet::new());
+    let (mut pairs, mut owners) = (Vec::new(), Vec::new());
     for Key { owner, task } in keys {
         pairs.push(format!("({}, {})", literal(owner), literal(task)));
-        owners.insert(owner.as_str());
+        owners.push(owner.as_str());
     }
     if pairs.is_empty() {
         return "(('', '')) AND owner = ''".to_owned();
     }
-    let owners: Vec<&str> = owners.into_iter().collect();
-    format!("({}) AND owner IN {}", pairs.join(", "), texts_in(&owners))
+    format!("({}) AND owner IN {}", pairs.join(", "), any_of(owners))
 }
 
 /// The columns of a row, as a statement names them.

@@ -1,28 +1,23 @@
-//! Numbers over many tasks: tools, failures, commands, servers, skills, types of agents, activity, loops.
+//! Numbers over many tasks: tools, failures, commands, servers, skills, types of agents, activity.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use agent_tracer_event::{FactId, Millis};
 use agent_tracer_ledger::engine::Grid;
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::engine::spent::count;
 use agent_tracer_ledger::project::bucket::{Bucket, Sums, model_of};
-use agent_tracer_ledger::project::shown::{numbers, task_id};
+use agent_tracer_ledger::project::shown::numbers;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::view::{
-    ActivityBucket, AgentStat, CommandStat, FailureStat, Loop, McpStat, Page, SkillStat, ToolDurations,
-    ToolStat,
+    ActivityBucket, AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat,
 };
-use agent_tracer_ledger::{Answer, QueryError, Range, TaskFilter};
+use agent_tracer_ledger::{Answer, Range, TaskFilter};
 use clickhouse::Row;
 use serde::Deserialize;
 
+use super::Reader;
 use super::sums::{Asked, By, Summed, rounded};
-use super::task::{PLACE, narrowed};
-use super::{Key, Reader, keys_in};
-
-/// Calls that were made fewer times are no loop.
-const LEAST: u32 = 3;
+use super::task::narrowed;
 
 /// How many tasks of a type of agent.
 #[derive(Row, Deserialize)]
@@ -30,30 +25,6 @@ struct Typed {
     name: String,
     tasks: i64,
     run_ms: i64,
-}
-
-/// The same call, again and again.
-#[derive(Row, Deserialize)]
-struct Repeat {
-    owner: String,
-    task: String,
-    place: i64,
-    repeated: i64,
-    n: i64,
-    failures: i64,
-    first: i64,
-    last: i64,
-    newest: i64,
-}
-
-/// What the newest of them was called.
-#[derive(Row, Deserialize)]
-struct Called {
-    owner: String,
-    task: String,
-    fact: i64,
-    called: String,
-    shown: String,
 }
 
 /// The tasks that had events in a range.
@@ -245,72 +216,5 @@ impl Reader {
         let items =
             items.map(|(place, (sums, calls))| numbers::activity_bucket(grid.at(place), sums, *calls));
         Ok(Page::whole(items.collect()))
-    }
-
-    /// Loops of tasks that had events in a range, the longest first.
-    ///
-    /// # Errors
-    /// As [`Reader::tools`].
-    pub fn loops(&self, range: &Range) -> Answer<Page<Loop>> {
-        let after = cursor::place::<3>(Listing::Loops, &range.paging)?;
-        if let (Some(since), Some(until)) = (range.since, range.until)
-            && since > until
-        {
-            return Err(QueryError::Bad("`since` is after `until`".to_owned()));
-        }
-        let limit = cursor::limit(&range.paging);
-        let mine = self.mine();
-        let after = match after {
-            Some([n, place, repeated]) => format!(" AND (-n, place, repeated) > ({n}, {place}, {repeated})"),
-            None => String::new(),
-        };
-        let found = self.rows::<Repeat>(&format!(
-            "SELECT owner, task, {PLACE} AS place, assumeNotNull(signature) AS repeated, toInt64(count()) AS n, \
-               toInt64(sum(failed)) AS failures, min(occurred) AS first, max(occurred) AS last, \
-               argMax(fact, (occurred, ord, fact)) AS newest \
-             FROM fact FINAL WHERE {mine} AND is_call = 1 AND signature IS NOT NULL \
-               AND (owner, task) IN (SELECT owner, task FROM task FINAL WHERE {mine} AND {}) \
-             GROUP BY owner, task, repeated HAVING n >= {LEAST}{after} ORDER BY n DESC, place, repeated LIMIT {}",
-            narrowed(&tasks_of(range)).join(" AND "),
-            limit + 1
-        ))?;
-        let page =
-            cursor::cut(Listing::Loops, limit, found, |repeat| [-repeat.n, repeat.place, repeat.repeated]);
-        let mut called = self.called(&page.items)?;
-        Ok(page.map(|repeat| {
-            let key = Key { owner: repeat.owner, task: repeat.task };
-            let (tool, title) = called.remove(&(key.clone(), repeat.newest)).unwrap_or_default();
-            Loop {
-                last_id: FactId::from_number(&task_id(&key.task), repeat.newest.cast_unsigned()).to_string(),
-                task_id: key.task,
-                tool,
-                title,
-                count: count(repeat.n),
-                failures: count(repeat.failures),
-                first_at: Millis(repeat.first),
-                last_at: Millis(repeat.last),
-            }
-        }))
-    }
-
-    /// The tool and the title of the newest call of each: read of those that are shown alone.
-    fn called(&self, repeats: &[Repeat]) -> Answer<HashMap<(Key, i64), (String, String)>> {
-        if repeats.is_empty() {
-            return Ok(HashMap::new());
-        }
-        let keys: BTreeSet<Key> = repeats
-            .iter()
-            .map(|repeat| Key { owner: repeat.owner.clone(), task: repeat.task.clone() })
-            .collect();
-        let facts: Vec<String> = repeats.iter().map(|repeat| repeat.newest.to_string()).collect();
-        let called = self.rows::<Called>(&format!(
-            "SELECT owner, task, fact, ifNull(toString(tool), '') AS called, JSONExtractString(data, 't') AS shown \
-             FROM fact FINAL WHERE (owner, task) IN {} AND fact IN ({})",
-            keys_in(&keys),
-            facts.join(", ")
-        ))?;
-        let one =
-            |row: Called| ((Key { owner: row.owner, task: row.task }, row.fact), (row.called, row.shown));
-        Ok(called.into_iter().map(one).collect())
     }
 }

@@ -35,7 +35,7 @@ impl Reader {
     pub fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
         let after = cursor::place::<4>(Listing::Decisions, &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
-        let mut all = vec![self.mine(), format!("list = {}", List::Rule.code())];
+        let mut all = vec![self.my_facts(), format!("list = {}", List::Rule.code())];
         if let Some(id) = &filter.task {
             all.push(format!("(owner, task) IN {}", keys_in([&self.one::<Member>(id)?.key()])));
         }
@@ -93,7 +93,7 @@ impl Reader {
 
     /// When each rule last spoke, by its name and its project.
     fn last_of_rules(&self, closed: &Closed) -> Answer<HashMap<(String, String), i64>> {
-        let (mine, dim) = (self.mine(), Dim::Rule.code());
+        let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::Rule.code());
         let made = closed.made(ALWAYS, Level::Day).map(|made| {
             format!(
                 "SELECT key AS rule, day_sum.last AS moment FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}"
@@ -102,7 +102,7 @@ impl Reader {
         let open = closed.open(ALWAYS).map(|open| {
             format!(
                 "SELECT rule, occurred AS moment FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS rule \
-                 WHERE {mine} AND list = {} AND own_dim = {dim} AND {}",
+                 WHERE {facts} AND list = {} AND own_dim = {dim} AND {}",
                 List::Rule.code(),
                 open.facts
             )

@@ -2,6 +2,8 @@
 //!
 //! What arrived at a machine, and what became of it, is counted on that machine: those questions have empty answers here.
 
+use std::sync::Arc;
+
 use agent_tracer_event::{FactId, Millis, TaskId};
 use agent_tracer_ledger::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
@@ -10,12 +12,16 @@ use agent_tracer_ledger::view::{
     ToolCall, ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
 };
 use agent_tracer_ledger::{
-    Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone,
+    Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Whose, Zone,
 };
 
 use super::Reader;
 
 impl Store for Reader {
+    fn narrowed(&self, whose: &Whose) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(self.of(whose)))
+    }
+
     fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
         Self::tasks(self, now, filter)
     }

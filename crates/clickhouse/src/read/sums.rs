@@ -99,6 +99,10 @@ pub(crate) enum By {
     Agent,
     /// The type of the agent.
     AgentType,
+    /// The owner.
+    Owner,
+    /// The machine of the task.
+    Machine,
     /// Stretches of time.
     Time(Level),
 }
@@ -110,6 +114,8 @@ impl By {
             Self::Project => "toString(project)",
             Self::Agent => "toString(agent)",
             Self::AgentType => "toString(agent_type)",
+            Self::Owner => "owner",
+            Self::Machine => "toString(machine)",
             Self::Key | Self::Time(_) => "''",
         }
     }
@@ -125,8 +131,8 @@ impl By {
     /// Joins whose some tasks are, where that is told apart.
     fn whose(self, mine: &str, tasks: &str) -> String {
         match self {
-            Self::Project | Self::Agent | Self::AgentType => whose_tasks(mine, tasks),
-            Self::Key | Self::Time(_) => String::new(),
+            Self::Project | Self::Agent | Self::AgentType | Self::Machine => whose_tasks(mine, tasks),
+            Self::Key | Self::Owner | Self::Time(_) => String::new(),
         }
     }
 
@@ -158,7 +164,7 @@ fn each(one: impl Fn(&'static str) -> String) -> String {
 pub(crate) fn whose_tasks(mine: &str, tasks: &str) -> String {
     // Owners are named again, so that their shards alone are asked.
     format!(
-        "LEFT ANY JOIN (SELECT owner, task, project, agent, agent_type FROM task FINAL \
+        "LEFT ANY JOIN (SELECT owner, task, project, agent, agent_type, machine FROM task FINAL \
            WHERE {mine} AND (owner, task) IN ({tasks})) AS whose USING (owner, task)"
     )
 }
@@ -182,7 +188,20 @@ const LINES: &str = "JSONExtract(residual, 'lines', 'Array(Tuple(model String, r
 /// When the account behind a task's residual was written.
 const ACCOUNT_AT: &str = "JSONExtractInt(residual, 'at')";
 
+/// The condition that a task has an account that knows more than its facts.
+const HAS_ACCOUNT: &str = "residual <> ''";
+
 impl Reader {
+    /// The newest versions of tasks that meet a condition which few do, as a statement names them behind `FROM`. Only those
+    /// are deduplicated of which any version meets it.
+    pub(crate) fn tasks_that(&self, condition: &str) -> String {
+        let mine = self.mine();
+        format!(
+            "task FINAL WHERE {mine} AND (owner, task) IN (SELECT owner, task FROM task WHERE {mine} AND {condition}) AND \
+             {condition}"
+        )
+    }
+
     /// The condition that the task of a row is of the range's project, agent and type of agent; none if any is.
     pub(crate) fn of_range(&self, range: &Range) -> Option<String> {
         let mut all = Vec::new();
@@ -201,14 +220,15 @@ impl Reader {
 
     /// The first day and the last moment of everything that counts.
     ///
-    /// To deduplicate every open row for its two ends would cost as much as most questions themselves. So the ends of
-    /// all versions are found first, which reads one column, and then it is seen whether the newest versions stand there.
+    /// To deduplicate every open row and every task for two ends would cost as much as most questions themselves. So the
+    /// ends of all versions are found first, which reads one column, and then it is seen whether the newest versions stand
+    /// there.
     fn moments(&self, closed: &Closed) -> Answer<Option<(i64, i64)>> {
         let mine = self.mine();
         let ends = |facts: &str, tasks: &str| {
             let mut parts = vec![format!(
                 "SELECT toInt64(min({ACCOUNT_AT})) AS first, toInt64(max({ACCOUNT_AT})) AS last, count() AS n \
-                 FROM task FINAL WHERE {mine} AND {tasks}"
+                 FROM {tasks}"
             )];
             parts.extend(closed.open(ALWAYS).map(|open| {
                 format!(
@@ -227,15 +247,15 @@ impl Reader {
             // The order of the parts is the server's; which is which does not matter for the ends of all together.
             self.rows::<Extent>(&parts.join(" UNION ALL ")).map(|extents| together(&extents))
         };
-        let counting = format!("{mine} AND kind <> ''");
-        let all = ends(&format!("fact WHERE {counting}"), "residual <> ''")?;
+        let counting = format!("{} AND kind <> ''", self.my_facts());
+        let all = ends(&format!("fact WHERE {counting}"), &format!("task WHERE {mine} AND {HAS_ACCOUNT}"))?;
         let Some((first, last)) = all else { return Ok(None) };
         let at_ends = format!("fact FINAL WHERE {counting} AND (occurred <= {first} OR occurred >= {last})");
-        let accounts = format!("residual <> '' AND ({ACCOUNT_AT} <= {first} OR {ACCOUNT_AT} >= {last})");
-        if ends(&at_ends, &accounts)? == all {
+        let accounts = format!("{HAS_ACCOUNT} AND ({ACCOUNT_AT} <= {first} OR {ACCOUNT_AT} >= {last})");
+        if ends(&at_ends, &self.tasks_that(&accounts))? == all {
             return Ok(all);
         }
-        ends(&format!("fact FINAL WHERE {counting}"), "residual <> ''")
+        ends(&format!("fact FINAL WHERE {counting}"), &self.tasks_that(HAS_ACCOUNT))
     }
 
     /// The end of the newest quarter-hour that has anything.
@@ -312,7 +332,7 @@ impl Reader {
 
     /// What facts of open days add, each by itself.
     fn open_sums(&self, open: &Open, dim: Dim, range: &Range, by: By) -> String {
-        let mine = self.mine();
+        let (mine, facts) = (self.mine(), self.my_facts());
         let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
         let added = each(|name| match name {
             "n" | "failures" | "ms" | "wait_ms" => format!("own_{name} AS f_{name}"),
@@ -324,7 +344,7 @@ impl Reader {
                  output, cache_read, cache_write, reasoning, cost, unpriced \
                FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS own_key, sums.n AS own_n, \
                  sums.failures AS own_failures, sums.ms AS own_ms, sums.wait_ms AS own_wait_ms, sums.spends AS spends \
-               WHERE {mine} AND {}{of}) AS told {} WHERE own_dim = {}",
+               WHERE {facts} AND {}{of}) AS told {} WHERE own_dim = {}",
             by.name(),
             by.at("occurred"),
             open.facts,
@@ -347,12 +367,12 @@ impl Reader {
         };
         format!(
             "SELECT {key} AS f_key, {} AS f_name, {} AS f_at, {} FROM ( \
-               SELECT project, agent, agent_type, {ACCOUNT_AT} AS moment, arrayJoin({LINES}) AS line FROM task FINAL \
-               WHERE {} AND residual <> '' AND {}) WHERE moment >= {from} AND moment < {to}",
+               SELECT owner, project, agent, agent_type, machine, {ACCOUNT_AT} AS moment, arrayJoin({LINES}) AS line FROM {} AND {}) \
+             WHERE moment >= {from} AND moment < {to}",
             by.name(),
             by.at("moment"),
             each(|name| format!("{} AS f_{name}", line(name))),
-            self.mine(),
+            self.tasks_that(HAS_ACCOUNT),
             of_sums(range)
         )
     }
@@ -365,7 +385,7 @@ impl Reader {
     ) -> Answer<HashMap<String, BTreeMap<i64, u64>>> {
         let span = rounded(asked.span, Level::Day);
         let of = Range { project: project.map(str::to_owned), ..Range::default() };
-        let mine = self.mine();
+        let (mine, facts) = (self.mine(), self.my_facts());
         let made = asked.closed.made(span, Level::Day).map(|made| {
             format!(
                 "SELECT key AS tool_name, sumMap(buckets, calls).1 AS f_buckets, sumMap(buckets, calls).2 AS f_calls \
@@ -377,7 +397,7 @@ impl Reader {
             let of = self.of_range(&of).map_or_else(String::new, |of| format!(" AND {of}"));
             format!(
                 "SELECT ifNull(toString(tool), '') AS tool_name, [toInt64(assumeNotNull(bucket))] AS f_buckets, \
-                   [toUInt64(1)] AS f_calls FROM fact FINAL WHERE {mine} AND bucket IS NOT NULL AND {}{of}",
+                   [toUInt64(1)] AS f_calls FROM fact FINAL WHERE {facts} AND bucket IS NOT NULL AND {}{of}",
                 open.facts
             )
         });

@@ -12,12 +12,10 @@ use agent_tracer_ledger::record::{SpentRecord, TaskRecord};
 use agent_tracer_ledger::search::Ask;
 use agent_tracer_ledger::view::{Attention, Page, Task, TaskKind, TaskStatus, TreeNode, WaitingReason};
 use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter};
-use clickhouse::Row;
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::family::{Kin, Member};
-use super::{Key, Reader, keys_in};
+use super::{Key, Named, Reader, columns, keys_in};
 use crate::fleet::literal;
 use crate::schema::{BEGINNING, BEGINNINGS};
 use crate::write::{TaskLine, word};
@@ -183,22 +181,6 @@ fn within(stretches: &[Stretch]) -> String {
     format!("({})", ways.join(" OR "))
 }
 
-/// A task by its place in the list.
-#[derive(Row, Deserialize)]
-pub(crate) struct Listed {
-    owner: String,
-    task: String,
-    pub(crate) last: i64,
-    pub(crate) place: i64,
-}
-
-/// A task of which one of these is asked.
-#[derive(Row, Deserialize)]
-struct Named {
-    owner: String,
-    task: String,
-}
-
 impl Reader {
     /// Which of these tasks have a call that nobody ended, as far as that matters at a moment.
     fn with_open_calls(&self, now: Millis, lines: &[TaskLine]) -> Answer<HashSet<Key>> {
@@ -210,11 +192,22 @@ impl Reader {
         if may_be_stale.is_empty() {
             return Ok(HashSet::new());
         }
+        // Few tasks have any version with an open call, and only theirs are deduplicated.
+        let any = self.with_an_open("fact", &may_be_stale)?;
+        if any.is_empty() { Ok(any) } else { self.with_an_open("fact FINAL", &any) }
+    }
+
+    /// Those of some tasks that have an open call in some versions of the facts.
+    fn with_an_open<'key>(
+        &self,
+        versions: &str,
+        tasks: impl IntoIterator<Item = &'key Key>,
+    ) -> Answer<HashSet<Key>> {
         let open = self.rows::<Named>(&format!(
-            "SELECT DISTINCT owner, task FROM fact FINAL WHERE (owner, task) IN {} AND open = 1",
-            keys_in(&may_be_stale)
+            "SELECT DISTINCT owner, task FROM {versions} WHERE (owner, task) IN {} AND open = 1",
+            keys_in(tasks)
         ))?;
-        Ok(open.into_iter().map(|named| Key { owner: named.owner, task: named.task }).collect())
+        Ok(open.into_iter().map(Key::from).collect())
     }
 
     /// These tasks as they are shown at a moment, in the same order.
@@ -252,6 +245,7 @@ impl Reader {
                 children: children.count() as u64,
                 usage: line.spent().view(),
                 tree_usage: tree_spent(line).view(),
+                owner: Some(line.owner.clone()),
             })
         });
         Ok(tasks.collect())
@@ -277,32 +271,9 @@ impl Reader {
         if let Some(ask) = filter.q.as_deref().map(ask).filter(|ask| !ask.is_empty()) {
             all.push(holds(&ask));
         }
-        if let Some([last, place]) = before {
-            all.push(format!("(last, {PLACE}) < ({last}, {place})"));
-        }
-        let listed = self.listed(&all, limit + 1)?;
+        let listed = self.listed(&all, before, limit + 1)?;
         let page = cursor::cut(List::Tasks, limit, listed, |listed| [listed.last, listed.place]);
         Ok(Page { items: self.show(now, self.lines_of(page.items)?)?, next_cursor: page.next_cursor })
-    }
-
-    /// The tasks that meet all conditions, newest first.
-    pub(crate) fn listed(&self, all: &[String], limit: usize) -> Answer<Vec<Listed>> {
-        self.rows::<Listed>(&format!(
-            "SELECT owner, task, last, {PLACE} AS place FROM task FINAL WHERE {} ORDER BY last DESC, place DESC LIMIT {limit}",
-            all.join(" AND ")
-        ))
-    }
-
-    /// The rows of listed tasks, in the same order.
-    pub(crate) fn lines_of(&self, listed: Vec<Listed>) -> Answer<Vec<TaskLine>> {
-        let keys: Vec<Key> =
-            listed.into_iter().map(|listed| Key { owner: listed.owner, task: listed.task }).collect();
-        if keys.is_empty() {
-            return Ok(Vec::new());
-        }
-        let found = self.kin::<TaskLine>(&format!("WHERE (owner, task) IN {}", keys_in(&keys)))?;
-        let mut lines: HashMap<Key, TaskLine> = found.into_iter().map(|line| (line.key(), line)).collect();
-        Ok(keys.iter().filter_map(|key| lines.remove(key)).collect())
     }
 
     /// One task.
@@ -343,12 +314,13 @@ impl Reader {
     /// # Errors
     /// If the database cannot answer.
     pub fn attention(&self, now: Millis) -> Answer<Page<Attention>> {
-        let mut waiting = self.kin::<TaskLine>(&format!(
-            "WHERE {} AND events > 0 AND status = {} AND last > {}",
-            self.mine(),
+        let waits = format!(
+            "events > 0 AND status = {} AND last > {}",
             literal(&word(TaskStatus::Waiting)),
             now.0.saturating_sub(silence::OVER_MS)
-        ))?;
+        );
+        let mut waiting: Vec<TaskLine> =
+            self.rows(&format!("SELECT {} FROM {}", columns::<TaskLine>(), self.tasks_that(&waits)))?;
         let reason = |line: &TaskLine| line.waiting().unwrap_or(WaitingReason::Idle);
         let since = |line: &TaskLine| line.waiting_since.unwrap_or(line.last);
         waiting.sort_by(|one, two| {
@@ -379,6 +351,7 @@ impl Reader {
                 title: line.title.clone(),
                 agent: line.agent(),
                 agent_type: line.agent_type.clone(),
+                owner: Some(line.owner.clone()),
                 project: line.project.clone(),
                 reason: reason(line),
                 since: Millis(since(line)),

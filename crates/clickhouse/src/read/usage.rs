@@ -20,7 +20,7 @@ use super::closed::Closed;
 use super::family::Kin;
 use super::numbers::tasks_of;
 use super::sums::{Asked, By, Span};
-use super::task::{PLACE, narrowed};
+use super::task::narrowed;
 use super::{Key, Reader, keys_in};
 use crate::write::TaskLine;
 
@@ -60,6 +60,8 @@ fn spent_by_member(family: &[TaskLine], by: UsageBy) -> BTreeMap<String, Spent> 
             UsageBy::Project => line.project.clone(),
             UsageBy::Agent => line.agent.clone(),
             UsageBy::AgentType => line.agent_type.clone(),
+            UsageBy::Owner => line.owner.clone(),
+            UsageBy::Machine => line.machine.clone(),
             _ => line.task.clone(),
         };
         let (sum, spent) = (parts.entry(key).or_default(), line.spent());
@@ -85,6 +87,8 @@ impl Reader {
             UsageBy::Project => self.usage_by(range, Dim::Model, By::Project),
             UsageBy::Agent => self.usage_by(range, Dim::Model, By::Agent),
             UsageBy::AgentType => self.usage_by(range, Dim::Model, By::AgentType),
+            UsageBy::Owner => self.usage_by(range, Dim::Model, By::Owner),
+            UsageBy::Machine => self.usage_by(range, Dim::Model, By::Machine),
         }
     }
 
@@ -144,8 +148,7 @@ impl Reader {
         let limit = cursor::limit(&range.paging);
         let mut all = vec![self.mine()];
         all.extend(narrowed(&tasks_of(range)));
-        all.extend(before.map(|[last, place]| format!("(last, {PLACE}) < ({last}, {place})")));
-        let found = self.listed(&all, limit + 1)?;
+        let found = self.listed(&all, before, limit + 1)?;
         let page = cursor::cut(Listing::Usage, limit, found, |listed| [listed.last, listed.place]);
         let items = self.lines_of(page.items)?.into_iter().map(|line| UsageBucket {
             usage: line.spent().view(),
@@ -174,9 +177,12 @@ impl Reader {
         let family: Vec<TaskLine> = self.family(id, true)?;
         let parts = match by {
             UsageBy::Skill => self.spent_by_skill(&family)?,
-            UsageBy::Project | UsageBy::Agent | UsageBy::AgentType | UsageBy::Task => {
-                spent_by_member(&family, by)
-            }
+            UsageBy::Project
+            | UsageBy::Agent
+            | UsageBy::AgentType
+            | UsageBy::Task
+            | UsageBy::Owner
+            | UsageBy::Machine => spent_by_member(&family, by),
             UsageBy::Model | UsageBy::Day | UsageBy::Week | UsageBy::Month => self.spent_by_model(&family)?,
         };
         let mut items: Vec<UsageBucket> = parts

@@ -11,7 +11,8 @@ mod statements;
 mod tables;
 mod views;
 
-use statements::{add_indexes, fill_days, fill_indexes};
+use crate::days::all_days_marked;
+use statements::{add_indexes, add_machine, drop_index, fill_days, fill_indexes};
 
 pub use pages::page;
 pub use statements::{Layout, create, database, delete, keep_for};
@@ -20,7 +21,7 @@ pub(crate) use tables::{BEGINNING, BEGINNINGS};
 pub use views::{VIEWS, View};
 
 /// The version of the schema that this program asks.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The steps to each version from the one before it. Every statement may be run again. What is new is made by
 /// [`create`] alone.
@@ -35,6 +36,16 @@ pub fn step(version: u32, layout: &Layout) -> Vec<String> {
         4 => {
             let indexes = add_indexes(layout).into_iter().chain(fill_indexes(layout));
             create(layout).into_iter().chain([fill_days()]).chain(indexes).collect()
+        }
+        // Sums by machine. Those that are there know none: every day is asked of its facts until its sums were made again.
+        5 => {
+            let mut statements = vec![all_days_marked()];
+            statements.extend(add_machine(layout));
+            // The filter of parents told too many of them apart from none: children of a page were looked for everywhere.
+            statements.push(drop_index("task", "by_parent", layout));
+            statements.extend(add_indexes(layout));
+            statements.extend(fill_indexes(layout));
+            statements
         }
         _ => Vec::new(),
     }

@@ -99,6 +99,29 @@ pub(super) fn fill_indexes(layout: &Layout) -> Vec<String> {
     of_indexes(layout, |(name, ..)| format!("MATERIALIZE INDEX IF EXISTS {name}"))
 }
 
+/// Takes an index away, so that it can be made in another way.
+pub(super) fn drop_index(table: &str, index: &str, layout: &Layout) -> String {
+    let (name, cluster) = (quoted(&own_name(table, layout)), layout.on_cluster());
+    format!("ALTER TABLE {name}{cluster} DROP INDEX IF EXISTS {index}")
+}
+
+/// Tells the sums of days apart by machine too. What is appended to the order of a table must be new in it.
+pub(super) fn add_machine(layout: &Layout) -> Vec<String> {
+    let Some(table) = TABLES.iter().find(|table| table.name == "day_sum") else { return Vec::new() };
+    let Some(column) = table.columns.iter().find(|column| column.name == "machine") else {
+        return Vec::new();
+    };
+    let cluster = layout.on_cluster();
+    let add = format!("ADD COLUMN IF NOT EXISTS {} AFTER `key`", column_line(column).trim());
+    let order = table.key.join(", ");
+    let own = quoted(&own_name(table.name, layout));
+    let mut statements = vec![format!("ALTER TABLE {own}{cluster} {add}, MODIFY ORDER BY ({order})")];
+    if *layout != Layout::Single {
+        statements.push(format!("ALTER TABLE {}{cluster} {add}", quoted(table.name)));
+    }
+    statements
+}
+
 fn of_indexes(layout: &Layout, what: impl Fn(&Index) -> String) -> Vec<String> {
     let mut statements = Vec::new();
     for table in TABLES {

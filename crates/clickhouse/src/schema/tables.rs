@@ -122,7 +122,8 @@ const TASK: Table = Table {
     indexes: &[
         ("by_task", "task", "bloom_filter(0.001)"),
         ("by_last", "last", "minmax"),
-        ("by_parent", "parent", "bloom_filter(0.01)"),
+        // For the parents of a whole page at once: each adds its share of granules that are read in vain.
+        ("by_parent", "parent", "bloom_filter(0.0001)"),
         ("by_terms", "terms", "bloom_filter(0.01)"),
     ],
     granule: TASK_GRANULE,
@@ -262,6 +263,7 @@ const DAY_SUM: Table = Table {
         column("agent", WORD, "", "their product"),
         column("agent_type", WORD, "", "the type of their agents"),
         column("key", "String", TEXT, "the key: the tool, the model, the path, …"),
+        column("machine", WORD, "", "the machine they ran on"),
         column("version", "UInt64", COUNT, "when it was made, in milliseconds since 1970"),
         column("gone", "UInt8", "", "1: nothing is left of it"),
         column("n", "Int64", COUNT, "how many"),
@@ -279,7 +281,7 @@ const DAY_SUM: Table = Table {
         column("buckets", "Array(Int64)", "T64, ZSTD(1)", "durations: the buckets that have calls"),
         column("calls", "Array(UInt64)", "T64, ZSTD(1)", "durations: how many calls are in each"),
     ],
-    key: &["owner", "dim", "level", "day", "at", "project", "agent", "agent_type", "key"],
+    key: &["owner", "dim", "level", "day", "at", "project", "agent", "agent_type", "key", "machine"],
     indexes: &[],
     granule: USUAL_GRANULE,
 };

@@ -30,7 +30,7 @@ pub(crate) fn number(place: &Place, ask: &str) -> u64 {
 }
 
 /// The table that has the rows themselves, wherever it is.
-fn own_name(place: &Place, table: &str) -> String {
+pub(crate) fn own_name(place: &Place, table: &str) -> String {
     match &place.layout {
         Layout::Single => table.to_owned(),
         Layout::Cluster { name } => format!("{table}_local ON CLUSTER `{name}`"),

@@ -19,10 +19,14 @@ mod limits;
 #[cfg(feature = "engine")]
 mod numbers;
 #[cfg(feature = "engine")]
+mod older;
+#[cfg(feature = "engine")]
 mod shards;
 #[cfg(feature = "engine")]
 mod tables;
 #[cfg(feature = "engine")]
 mod tls;
+#[cfg(feature = "engine")]
+mod whose;
 #[cfg(feature = "engine")]
 mod writing;

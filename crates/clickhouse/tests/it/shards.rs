@@ -29,7 +29,7 @@ use crate::contract::{AT_ONCE_CLOSED, Both, COMPARED, ask, shown};
 use crate::engine::{self, Engine};
 use crate::limits::{AT, told};
 use crate::world::World;
-use crate::{letting_go, limits, tables, writing};
+use crate::{letting_go, limits, older, tables, whose, writing};
 
 /// Two shards, both of which are here.
 const CLUSTER: &str = "tracer";
@@ -38,7 +38,7 @@ const CLUSTER: &str = "tracer";
 const HALF: &str = "half";
 
 /// Databases that the configuration knows.
-const DATABASES: u32 = 24;
+const DATABASES: u32 = 40;
 
 /// How long the history is that is asked about.
 const EVENTS: u64 = 1_200;
@@ -341,7 +341,9 @@ also! {
     letting_go::lets_go_what_a_machine_purged,
     letting_go::tells_who_read_what,
     limits::tells_limits_by_owner,
+    older::answers_by_newest_versions,
     tables::shows_views,
+    whose::answers_about_one,
     writing::takes_shipments_twice,
     writing::takes_shipments_of_many,
     writing::keeps_newer_versions,

@@ -1,12 +1,16 @@
 //! What the engine itself says of its tables: as defined, as documented, and the same whichever version they began with.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use agent_tracer_clickhouse::schema::{TABLES, VERSION, VIEWS};
-use agent_tracer_clickhouse::{Fleet, Place};
+use agent_tracer_clickhouse::{Fleet, Place, Reader};
+use agent_tracer_ledger::{Range, UsageBy, Utc};
+use agent_tracer_testkit::history::History;
 use clickhouse::{Client, Row, RowOwned, RowRead};
 use serde::Deserialize;
 
+use crate::contract::AT_ONCE_CLOSED;
 use crate::engine::{self, Make};
 use crate::world::World;
 
@@ -48,10 +52,14 @@ fn everything(place: &Place) -> (Vec<Kept>, Vec<Three>, Vec<Three>) {
          WHERE database = currentDatabase() ORDER BY table, name",
     );
     // The name of the database is in the text of a view.
-    // The size of granules is that of the version which made the table.
+    // The size of granules, and the part of the order that is the primary key, are those of the version that made the table.
     let plain = |text: String| {
         let text = text.replace(&format!("{}.", place.database), "");
-        text.split(" SETTINGS index_granularity = ").next().unwrap_or_default().to_owned()
+        let text = text.split(" SETTINGS index_granularity = ").next().unwrap_or_default();
+        match text.split_once(" PRIMARY KEY (") {
+            Some((before, rest)) => format!("{before}{}", rest.split_once(')').unwrap_or_default().1),
+            None => text.to_owned(),
+        }
     };
     let tables = tables.into_iter().map(|(name, engine, order): Three| (name, plain(engine), plain(order)));
     (columns(place), tables.collect(), indexes)
@@ -127,11 +135,10 @@ fn words_of_small_sets_are_dictionaries_wherever_they_stand() {
     assert_eq!(terms.len(), 2, "{terms:?}");
 }
 
-#[test]
-fn tables_of_an_older_version_become_the_same_as_new_ones_and_keep_their_rows() {
-    let (fleet, fresh) = engine::database();
+/// A database as a server of an older version left it, with the rows of another one.
+fn older(fresh: &Place, version: u32, statements: &str, tables: &[(&str, &str)]) -> Place {
     let mut old = fresh.clone();
-    old.database = format!("{}_old", fresh.database);
+    old.database = format!("{}_{version}", fresh.database);
     let server = Client::default().with_url(&old.url);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let run = |client: &Client, statement: &str| {
@@ -139,18 +146,23 @@ fn tables_of_an_older_version_become_the_same_as_new_ones_and_keep_their_rows() 
     };
     run(&server, &format!("CREATE DATABASE `{}`", old.database));
     let client = server.clone().with_database(&old.database);
-    for statement in
-        include_str!("statements/version-1.sql").split(";\n").filter(|text| !text.trim().is_empty())
-    {
+    for statement in statements.split(";\n").filter(|text| !text.trim().is_empty()) {
         run(&client, statement);
     }
-    run(&client, "INSERT INTO schema_step (version) VALUES (1)");
-    // Rows from before, as a server of that time left them.
+    run(&client, &format!("INSERT INTO schema_step (version) VALUES ({version})"));
+    for (table, columns) in tables {
+        run(&client, &format!("INSERT INTO `{table}` SELECT {columns} FROM `{}`.`{table}`", fresh.database));
+    }
+    old
+}
+
+#[test]
+fn tables_of_an_older_version_become_the_same_as_new_ones_and_keep_their_rows() {
+    let (fleet, fresh) = engine::database();
     let shipment = World::of("2.1.325/agent_fg").shipments(100_000).pop().unwrap();
     fleet.write("ann", &shipment).unwrap();
-    for table in ["fact", "task"] {
-        run(&client, &format!("INSERT INTO `{table}` SELECT * FROM `{}`.`{table}`", fresh.database));
-    }
+    let first = include_str!("statements/version-1.sql");
+    let old = older(&fresh, 1, first, &[("fact", "*"), ("task", "*")]);
     let migrated = Fleet::new(old.clone()).unwrap();
     assert_eq!(migrated.version().unwrap(), 1);
     migrated.migrate().unwrap();
@@ -163,6 +175,45 @@ fn tables_of_an_older_version_become_the_same_as_new_ones_and_keep_their_rows() 
         assert!(!told.is_empty());
         assert_eq!(told, ask::<String>(&fresh, &rows));
     }
+}
+
+#[test]
+fn sums_from_before_machines_were_told_apart_are_made_again_and_never_believed() {
+    let (fleet, fresh) = engine::database();
+    let world = World::on("desk");
+    world.bring(History::new(800, 4).batch(usize::MAX));
+    for shipment in world.shipments(100_000) {
+        fleet.write("ann", &shipment).unwrap();
+    }
+    fleet.make_days(AT_ONCE_CLOSED, &|| true).unwrap();
+    let tables = [
+        ("fact", "*"),
+        ("task", "*"),
+        ("task_day", "*"),
+        ("closed_day", "*"),
+        ("day_mark", "*"),
+        ("day_sum", "* EXCEPT machine"),
+    ];
+    let old = older(&fresh, 4, include_str!("statements/version-4.sql"), &tables);
+    let migrated = Arc::new(Fleet::new(old.clone()).unwrap());
+    migrated.migrate().unwrap();
+    // Whoever was interrupted, or came second, does it once more.
+    let again = agent_tracer_clickhouse::schema::step(VERSION, &old.layout);
+    for statement in again {
+        crate::letting_go::run(&old, &statement);
+    }
+    assert_eq!(everything(&old), everything(&fresh));
+    let spent = |fleet: &Arc<Fleet>| {
+        let reader = Reader::everybody(Arc::clone(fleet));
+        [UsageBy::Machine, UsageBy::Owner, UsageBy::Day, UsageBy::Model]
+            .map(|by| serde_json::to_value(reader.usage(&Range::default(), by, &Utc).unwrap()).unwrap())
+    };
+    let told = spent(&fleet);
+    assert_eq!(told[0]["items"][0]["key"], "desk", "{told:?}");
+    assert_eq!(spent(&migrated), told, "every day is asked of its facts");
+    let made = migrated.make_days(AT_ONCE_CLOSED, &|| true).unwrap();
+    assert!(made.again > 10, "{made:?}");
+    assert_eq!((migrated.days_marked().unwrap(), spent(&migrated)), (0, told));
 }
 
 #[test]
@@ -181,18 +232,18 @@ pub(crate) fn shows_views(make: Make) {
             fleet.write(name, &shipment).unwrap();
         }
         let store = world.ledger.store();
-        let tools = store.tools(&agent_tracer_ledger::Range::default()).unwrap().items;
+        let tools = store.tools(&Range::default()).unwrap().items;
         expected.0 += tools.iter().map(|tool| tool.total_ms).sum::<u64>();
         let tasks = store.tasks(agent_tracer_event::Millis(0), &agent_tracer_ledger::TaskFilter::default());
         let tasks = tasks.unwrap().items;
         expected.1 += tasks.iter().filter(|task| task.parent_task_id.is_some()).count() as u64;
-        let skills = store.skills(&agent_tracer_ledger::Range::default()).unwrap().items;
+        let skills = store.skills(&Range::default()).unwrap().items;
         expected.2 += skills.iter().map(|skill| skill.count).sum::<u64>();
     }
     let number = |statement: &str| ask::<u64>(&place, statement)[0];
     assert_eq!(number("SELECT toUInt64(sum(assumeNotNull(total_ms))) FROM tool_latencies"), expected.0);
     assert_eq!(
-        number("SELECT sum(arraySum(latency.2)) FROM tool_latencies"),
+        number("SELECT arraySum(sumMap(latency).2) FROM tool_latencies"),
         number("SELECT sum(calls) FROM tool_latencies")
     );
     assert_eq!(number("SELECT count() FROM agent_runs"), expected.1);

@@ -18,9 +18,15 @@ pub(crate) struct World {
 impl World {
     /// An empty one.
     pub(crate) fn empty() -> Self {
+        Self::on(&Options::default().machine_id)
+    }
+
+    /// An empty one, on a machine.
+    pub(crate) fn on(machine: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
-        let ledger = Ledger::open(&path, Options::default()).unwrap();
+        let options = Options { machine_id: machine.to_owned(), ..Options::default() };
+        let ledger = Ledger::open(&path, options).unwrap();
         let outbox = Outbox::open(&path, Arc::new(Prices::embedded())).unwrap();
         Self { ledger, outbox, _folder: folder }
     }

@@ -271,6 +271,9 @@ pub struct Attention {
     pub agent: Agent,
     /// Its agent's type.
     pub agent_type: String,
+    /// Whose it is, where a team's server answers about several people; absent on one machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// The project.
     pub project: String,
     /// What it waits for.

@@ -233,6 +233,9 @@ pub struct Task {
     /// The version of the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
+    /// Whose it is, where a team's server answers about several people; absent on one machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// The machine it runs on.
     pub machine_id: String,
     /// The project: the root of the repository, or the folder.

@@ -46,8 +46,15 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
     let worker = Arc::clone(&app);
     let answered = app
         .blocking(move || -> Result<Answered, Problem> {
+            asked.narrow(&worker)?;
             if let Some(team) = &worker.doors.team {
-                let look = Look { reader: question.asker.as_deref(), path: endpoint.path, id: &question.id };
+                let owner = asked.whose().owner;
+                let look = Look {
+                    reader: question.asker.as_deref(),
+                    path: endpoint.path,
+                    id: &question.id,
+                    owner: owner.as_deref(),
+                };
                 // Nobody reads what nobody could be told of.
                 (team.look)(look)
                     .map_err(|problem| Problem::new(StatusCode::SERVICE_UNAVAILABLE, problem))?;

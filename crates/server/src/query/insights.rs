@@ -7,7 +7,7 @@ use agent_tracer_ledger::view::{
 };
 use agent_tracer_ledger::{SearchFilter, UsageBy, Utc, Zone};
 
-use super::params::{BETWEEN, OWNERS, PAGING, Param, kinds};
+use super::params::{BETWEEN, OWNERS, PAGING, Param, WHOSE, kinds};
 use super::{Ages, Asked, Endpoint, Reads, json, may};
 use crate::app::App;
 use crate::openapi::page;
@@ -24,6 +24,8 @@ const BY: &[(&str, UsageBy)] = &[
     ("agent", UsageBy::Agent),
     ("agentType", UsageBy::AgentType),
     ("skill", UsageBy::Skill),
+    ("owner", UsageBy::Owner),
+    ("machine", UsageBy::Machine),
 ];
 
 fn by() -> Vec<&'static str> {
@@ -44,7 +46,7 @@ fn usage(app: &App, asked: &Asked) -> Result<Vec<u8>, Problem> {
         (Some(zone), _) | (None, Some(zone)) => zone,
         (None, None) => &Utc,
     };
-    json(app.doors.store.usage(&asked.range(), by, zone))
+    json(asked.store(app).usage(&asked.range(), by, zone))
 }
 
 pub(super) const ENDPOINTS: &[Endpoint] = &[
@@ -55,7 +57,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: RANGE,
         shape: page::<ToolStat>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.tools(&asked.range())),
+        ask: |app, asked| json(asked.store(app).tools(&asked.range())),
     },
     Endpoint {
         path: "/failures",
@@ -64,7 +66,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: RANGE,
         shape: page::<FailureStat>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.failures(&asked.range())),
+        ask: |app, asked| json(asked.store(app).failures(&asked.range())),
     },
     Endpoint {
         path: "/usage",
@@ -94,16 +96,16 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: RANGE,
         shape: page::<UsageBlock>,
         ages: Ages::Always,
-        ask: |app, asked| json(app.doors.store.blocks(asked.now, &asked.range())),
+        ask: |app, asked| json(asked.store(app).blocks(asked.now, &asked.range())),
     },
     Endpoint {
         path: "/limits",
         operation: "listLimits",
         summary: "How much of each agent's rate limits is used, and when they will be reached.",
-        params: &[],
+        params: &[WHOSE],
         shape: page::<Limit>,
         ages: Ages::Always,
-        ask: |app, asked| json(app.doors.store.limits(asked.now)),
+        ask: |app, asked| json(asked.store(app).limits(asked.now)),
     },
     Endpoint {
         path: "/files",
@@ -112,7 +114,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: RANGE,
         shape: page::<FileStat>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.files(&asked.range())),
+        ask: |app, asked| json(asked.store(app).files(&asked.range())),
     },
     Endpoint {
         path: "/skills",
@@ -121,7 +123,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: RANGE,
         shape: page::<SkillStat>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.skills(&asked.range())),
+        ask: |app, asked| json(asked.store(app).skills(&asked.range())),
     },
     Endpoint {
         path: "/mcp",
@@ -130,7 +132,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: RANGE,
         shape: page::<McpStat>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.mcp(&asked.range())),
+        ask: |app, asked| json(asked.store(app).mcp(&asked.range())),
     },
     Endpoint {
         path: "/agents",
@@ -139,7 +141,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: RANGE,
         shape: page::<AgentStat>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.agents(&asked.range())),
+        ask: |app, asked| json(asked.store(app).agents(&asked.range())),
     },
     Endpoint {
         path: "/commands",
@@ -148,7 +150,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: RANGE,
         shape: page::<CommandStat>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.commands(&asked.range())),
+        ask: |app, asked| json(asked.store(app).commands(&asked.range())),
     },
     Endpoint {
         path: "/loops",
@@ -157,7 +159,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: RANGE,
         shape: page::<Loop>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.loops(&asked.range())),
+        ask: |app, asked| json(asked.store(app).loops(&asked.range())),
     },
     Endpoint {
         path: "/activity",
@@ -173,7 +175,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         ask: |app, asked| {
             let buckets =
                 asked.whole("buckets").and_then(|buckets| u32::try_from(buckets).ok()).unwrap_or(100);
-            json(app.doors.store.activity(&asked.range(), buckets))
+            json(asked.store(app).activity(&asked.range(), buckets))
         },
     },
     Endpoint {
@@ -197,7 +199,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         // Search follows the ledger at its own pace: the same ledger may give more a moment later.
         ages: Ages::Always,
         ask: |app, asked| {
-            json(app.doors.store.search(&SearchFilter {
+            json(asked.store(app).search(&SearchFilter {
                 q: asked.text("q").unwrap_or_default(),
                 tool: asked.text("tool"),
                 state: asked.word("state", |word| Some(word.to_owned())),
@@ -212,9 +214,9 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/attention",
         operation: "listAttention",
         summary: "Who waits for a person, why and since when.",
-        params: &[],
+        params: &[WHOSE],
         shape: page::<Attention>,
         ages: Ages::WithTime,
-        ask: |app, asked| json(app.doors.store.attention(asked.now)),
+        ask: |app, asked| json(asked.store(app).attention(asked.now)),
     },
 ];

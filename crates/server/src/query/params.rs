@@ -3,10 +3,13 @@
 //! The law: strict. A parameter that a question does not have, a word that is none of the allowed ones, a time that is
 //! no time or a number out of its bounds is told, all of them at once; nothing is guessed and nothing is ignored.
 
+use std::sync::Arc;
+
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
-use agent_tracer_ledger::{MAX_LIMIT, Paging, Range, RowFilter};
+use agent_tracer_ledger::{MAX_LIMIT, Paging, Range, RowFilter, Store, Whose};
 
 use super::zone::AskersZone;
+use crate::app::App;
 use crate::problem::{Problem, Wrong};
 use axum::http::StatusCode;
 
@@ -71,8 +74,17 @@ pub(crate) const BETWEEN: &[Param] = &[
     may("until", Reads::Time, "Before this: RFC 3339, or before now such as `-24h` or `-7d`."),
 ];
 
+/// Who did it, and where: a team's server alone can tell.
+pub(crate) const WHOSE: &[Param] = &[OWNER, MACHINE];
+
+const OWNER: Param =
+    may("owner", Reads::Text, "Of this person, as their token names them; on a team's server.");
+const MACHINE: Param = may("machine", Reads::Text, "On this machine; on a team's server.");
+
 /// Whose history.
 pub(crate) const OWNERS: &[Param] = &[
+    OWNER,
+    MACHINE,
     may("project", Reads::Text, "In this project."),
     may("agent", Reads::One(agents), "Of this agent."),
     may("agentType", Reads::Text, "Of this type of agent; `main` for the main one."),
@@ -110,14 +122,22 @@ pub(crate) struct Asked {
     pub(crate) relative: bool,
     /// Whether the asker may change things.
     pub(crate) may_write: bool,
+    /// The store, as far as it is asked about; none: all of it.
+    pub(crate) narrowed: Option<Arc<dyn Store>>,
     values: Vec<(&'static str, Value)>,
 }
 
 impl Asked {
     /// Reads the query of a request.
     pub(crate) fn read(groups: &[&[Param]], query: &str, now: Millis) -> Result<Self, Problem> {
-        let mut asked =
-            Self { now, id: String::new(), relative: false, may_write: false, values: Vec::new() };
+        let mut asked = Self {
+            now,
+            id: String::new(),
+            relative: false,
+            may_write: false,
+            narrowed: None,
+            values: Vec::new(),
+        };
         let mut wrong = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -137,6 +157,34 @@ impl Asked {
             wrong.push(Wrong::new("until", "is before `since`"));
         }
         if wrong.is_empty() { Ok(asked) } else { Err(Problem::wrong(StatusCode::BAD_REQUEST, wrong)) }
+    }
+
+    /// Whom and which machine the question is about.
+    pub(crate) fn whose(&self) -> Whose {
+        Whose { owner: self.text("owner"), machine: self.text("machine") }
+    }
+
+    /// The store, as far as it is asked about.
+    pub(crate) fn store<'asked>(&'asked self, app: &'asked App) -> &'asked dyn Store {
+        self.narrowed.as_ref().unwrap_or(&app.doors.store).as_ref()
+    }
+
+    /// Narrows the store to whom and what the question is about.
+    pub(crate) fn narrow(&mut self, app: &App) -> Result<(), Problem> {
+        let whose = self.whose();
+        if whose == Whose::default() {
+            return Ok(());
+        }
+        self.narrowed = app.doors.store.narrowed(&whose);
+        if self.narrowed.is_some() {
+            return Ok(());
+        }
+        let unknown = |name: &'static str| {
+            Wrong::new(name, "is known to a team's server alone; this one is of one machine")
+        };
+        let names = [("owner", whose.owner), ("machine", whose.machine)];
+        let wrong = names.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| unknown(name));
+        Err(Problem::wrong(StatusCode::BAD_REQUEST, wrong.collect()))
     }
 
     fn take(&mut self, param: &Param, text: &str, wrong: &mut Vec<Wrong>) {

@@ -8,7 +8,7 @@ use agent_tracer_ledger::{DecisionFilter, MAX_LIMIT, Paging, Range};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::params::{BETWEEN, PAGING};
+use super::params::{BETWEEN, PAGING, WHOSE};
 use super::{Ages, Asked, Endpoint, Reads, json, may, write};
 use crate::app::App;
 use crate::doors::{PolicyFile, RuleInForce};
@@ -124,11 +124,12 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                 may("mode", Reads::One(modes), "By rules that act, or by those that rehearse."),
                 may("task", Reads::Task, "In this task."),
             ],
+            WHOSE,
             BETWEEN,
             PAGING,
         ],
         shape: page::<RuleDecision>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.decisions(&decisions(asked))),
+        ask: |app, asked| json(asked.store(app).decisions(&decisions(asked))),
     },
 ];

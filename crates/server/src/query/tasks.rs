@@ -92,7 +92,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         ],
         shape: page::<Task>,
         ages: Ages::WithTime,
-        ask: |app, asked| json(app.doors.store.tasks(asked.now, &filter(asked))),
+        ask: |app, asked| json(asked.store(app).tasks(asked.now, &filter(asked))),
     },
     Endpoint {
         path: "/tasks/{id}",
@@ -101,7 +101,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[],
         shape: one::<Task>,
         ages: Ages::WithTime,
-        ask: |app, asked| json(app.doors.store.task(asked.now, &task(asked)?)),
+        ask: |app, asked| json(asked.store(app).task(asked.now, &task(asked)?)),
     },
     Endpoint {
         path: "/tasks/{id}/tree",
@@ -110,7 +110,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[],
         shape: page::<TreeNode>,
         ages: Ages::WithTime,
-        ask: |app, asked| json(app.doors.store.tree(asked.now, &task(asked)?)),
+        ask: |app, asked| json(asked.store(app).tree(asked.now, &task(asked)?)),
     },
     Endpoint {
         path: "/tasks/{id}/timeline",
@@ -119,7 +119,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[ROWS, BETWEEN, PAGING],
         shape: page::<Row>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.timeline(&task(asked)?, &asked.rows())),
+        ask: |app, asked| json(asked.store(app).timeline(&task(asked)?, &asked.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/turns",
@@ -128,7 +128,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[PAGING],
         shape: page::<Turn>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.turns(&task(asked)?, &asked.paging())),
+        ask: |app, asked| json(asked.store(app).turns(&task(asked)?, &asked.paging())),
     },
     Endpoint {
         path: "/tasks/{id}/tool-calls",
@@ -137,7 +137,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[ROWS, BETWEEN, PAGING],
         shape: page::<ToolCall>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.tool_calls(&task(asked)?, &asked.rows())),
+        ask: |app, asked| json(asked.store(app).tool_calls(&task(asked)?, &asked.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/context",
@@ -146,7 +146,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[PAGING],
         shape: page::<ContextPoint>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.context(&task(asked)?, &asked.paging())),
+        ask: |app, asked| json(asked.store(app).context(&task(asked)?, &asked.paging())),
     },
     Endpoint {
         path: "/tasks/{id}/files",
@@ -166,7 +166,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[ROWS, BETWEEN, PAGING],
         shape: page::<CommandRun>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.task_commands(&task(asked)?, &asked.rows())),
+        ask: |app, asked| json(asked.store(app).task_commands(&task(asked)?, &asked.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/exploration",
@@ -175,7 +175,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[ROWS, BETWEEN, PAGING],
         shape: page::<Exploration>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.exploration(&task(asked)?, &asked.rows())),
+        ask: |app, asked| json(asked.store(app).exploration(&task(asked)?, &asked.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/web",
@@ -184,7 +184,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[ROWS, BETWEEN, PAGING],
         shape: page::<WebLookup>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.web(&task(asked)?, &asked.rows())),
+        ask: |app, asked| json(asked.store(app).web(&task(asked)?, &asked.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/permissions",
@@ -193,7 +193,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[ROWS, BETWEEN, PAGING],
         shape: page::<Permission>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.permissions(&task(asked)?, &asked.rows())),
+        ask: |app, asked| json(asked.store(app).permissions(&task(asked)?, &asked.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/todos",
@@ -202,7 +202,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[],
         shape: page::<Todo>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.todos(&task(asked)?)),
+        ask: |app, asked| json(asked.store(app).todos(&task(asked)?)),
     },
     Endpoint {
         path: "/tasks/{id}/questions",
@@ -211,7 +211,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[ROWS, BETWEEN, PAGING],
         shape: page::<Question>,
         ages: Ages::WithLedger,
-        ask: |app, asked| json(app.doors.store.questions(&task(asked)?, &asked.rows())),
+        ask: |app, asked| json(asked.store(app).questions(&task(asked)?, &asked.rows())),
     },
     Endpoint {
         path: "/tasks/{id}/usage",
@@ -233,7 +233,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[],
         shape: one::<TaskSummary>,
         ages: Ages::WithTime,
-        ask: |app, asked| json(app.doors.store.summary(asked.now, &task(asked)?)),
+        ask: |app, asked| json(asked.store(app).summary(asked.now, &task(asked)?)),
     },
     Endpoint {
         path: "/tasks/{id}/lanes",

@@ -41,8 +41,9 @@ pub(crate) const PARAMS: &[Param] = &[
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
     let reader = request.extensions().get::<Granted>().and_then(|granted| granted.owner.clone());
     if let Some(team) = app.doors.team.clone() {
-        let noted =
-            app.blocking(move || (team.look)(Look { reader: reader.as_deref(), path: "/stream", id: "" }));
+        let noted = app.blocking(move || {
+            (team.look)(Look { reader: reader.as_deref(), path: "/stream", id: "", owner: None })
+        });
         match noted.await {
             Ok(Ok(())) => {}
             Ok(Err(problem)) => {

@@ -1,12 +1,14 @@
 //! Questions: strict, unchanged where nothing changed, and compressed where it is worth it.
 
 use std::io::Read;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use agent_tracer_event::{Kind, Millis};
 use agent_tracer_ledger::view::RuleStat;
 use serde_json::{Value, json};
 
+use crate::store::Memory;
 use crate::world::{NOW, TOKEN, World, config, task};
 
 #[test]
@@ -41,6 +43,47 @@ fn every_question_of_the_document_is_answered() {
         assert_eq!((wrong.status, wrong.wrong()), (400, vec!["colour".to_owned()]), "{path}");
     }
     assert!(asked >= 32, "{asked}");
+}
+
+#[test]
+fn a_server_of_one_machine_says_that_it_knows_nobody_else() {
+    let world = World::new();
+    for path in ["tasks", "tools", "usage", "search", "activity", "attention", "limits", "policies/decisions"]
+    {
+        let refused = world.get(&format!("/api/v1/{path}?owner=ann&machine=desk"));
+        let wrong = vec!["owner".to_owned(), "machine".to_owned()];
+        assert_eq!((refused.status, refused.wrong()), (400, wrong), "{path}");
+        assert!(refused.text().contains("of one machine"), "{}", refused.text());
+    }
+}
+
+#[test]
+fn whoever_asks_about_one_person_is_answered_by_what_that_person_has() {
+    let world = World::new();
+    let of_ann = Arc::new(Memory::default());
+    world.memory.team.set(Arc::clone(&of_ann)).ok().unwrap();
+    let document = world.get("/api/v1/openapi.json").json();
+    let mut narrowed = 0;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let params = item["get"]["parameters"].as_array().cloned().unwrap_or_default();
+        if !params.iter().any(|param| param["name"] == "owner") {
+            continue;
+        }
+        narrowed += 1;
+        let (before, others) = (of_ann.asked().len(), world.memory.asked().len());
+        assert_eq!(world.get(&format!("{path}?owner=ann&machine=desk")).status, 200, "{path}");
+        let asked = of_ann.asked();
+        assert_eq!(
+            asked.get(before).map(String::as_str),
+            Some("narrowed Whose { owner: Some(\"ann\"), machine: Some(\"desk\") }"),
+            "{path}"
+        );
+        assert!(asked.len() > before + 1, "{path} asks nothing of what ann has");
+        let others: Vec<String> =
+            world.memory.asked().split_off(others).into_iter().filter(|asked| asked != "seq").collect();
+        assert_eq!(others, Vec::<String>::new(), "{path} asks everybody");
+    }
+    assert!(narrowed >= 16, "{narrowed}");
 }
 
 #[test]

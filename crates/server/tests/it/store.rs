@@ -11,7 +11,7 @@ use agent_tracer_event::{
 use agent_tracer_ledger::view::*;
 use agent_tracer_ledger::{
     Answer, Batch, DecisionFilter, Observed, Paging, QueryError, Range, Receipt, RowFilter, SearchFilter,
-    Store, TaskFilter, UsageBy, Verdict, Zone,
+    Store, TaskFilter, UsageBy, Verdict, Whose, Zone,
 };
 use agent_tracer_server::{Append, AppendError, Done};
 
@@ -60,6 +60,8 @@ pub(crate) struct Memory {
     /// What changed is given back only when this is set.
     pub(crate) gate_behind_changes: Mutex<Option<Gate>>,
     pub(crate) breaks: AtomicBool,
+    /// What a person or a machine of a team has; none: this is no team's.
+    pub(crate) team: OnceLock<Arc<Self>>,
     names: Mutex<HashSet<String>>,
 }
 
@@ -137,6 +139,7 @@ impl Memory {
             forked_from_task_id: None,
             git_branch: None,
             client_version: None,
+            owner: None,
             machine_id: "m".to_owned(),
             project: project.to_owned(),
         };
@@ -227,6 +230,11 @@ impl Append for Memory {
 }
 
 impl Store for Memory {
+    fn narrowed(&self, whose: &Whose) -> Option<Arc<dyn Store>> {
+        let narrowed = self.team.get()?;
+        narrowed.note(format!("narrowed {whose:?}"), ()).ok()?;
+        Some(Arc::clone(narrowed) as Arc<dyn Store>)
+    }
     fn tasks(&self, _: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
         if filter.paging.cursor.as_deref() == Some("torn") {
             return Err(QueryError::Bad("`cursor` is none of ours".to_owned()));

@@ -165,6 +165,65 @@ fn expired_wrong_and_revoked_tokens_are_refused_by_every_process() {
     }
 }
 
+/// The body of an answer.
+fn body(text: &str) -> serde_json::Value {
+    serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+#[test]
+fn people_and_machines_are_told_apart() {
+    let (fleet, _) = engine::database();
+    let (_, read) = make(&fleet, "bob", TokenScope::Read, None);
+    let tokens = ["ann", "bob"].map(|owner| make(&fleet, owner, TokenScope::Ingest, None).1);
+    let process = Process::start(&fleet);
+    let address = process.address();
+    for token in &tokens {
+        let folder = tempfile::tempdir().unwrap();
+        machine(folder.path());
+        ship(folder.path(), address, token).unwrap();
+    }
+    let ask = |path: &str| {
+        let (status, text) = get(address, &format!("/api/v1/{path}"), Some(&read));
+        assert_eq!(status, 200, "{path}: {text}");
+        body(&text)["items"].as_array().unwrap().clone()
+    };
+    let owners = |tasks: &[serde_json::Value]| -> std::collections::BTreeSet<String> {
+        tasks.iter().map(|task| task["owner"].as_str().unwrap().to_owned()).collect()
+    };
+    let (all, of_ann) = (ask("tasks"), ask("tasks?owner=ann"));
+    assert_eq!(owners(&all).len(), 2);
+    assert_eq!((owners(&of_ann), of_ann.len() * 2), (["ann".to_owned()].into(), all.len()));
+    assert_eq!(ask("tasks?machine=local").len(), all.len());
+    for nobody in ["owner=eve", "machine=eve", "owner=ann&machine=eve"] {
+        for path in
+            ["tasks?", "tools?", "search?q=a&", "usage?by=model&", "attention?", "files?", "activity?"]
+        {
+            assert_eq!(ask(&format!("{path}{nobody}")), Vec::<serde_json::Value>::new(), "{path}{nobody}");
+        }
+    }
+    let keys = |by: &str| -> Vec<String> {
+        let mut keys: Vec<String> = ask(&format!("usage?by={by}"))
+            .iter()
+            .map(|row| row["key"].as_str().unwrap().to_owned())
+            .collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(
+        (keys("owner"), keys("machine")),
+        (vec!["ann".to_owned(), "bob".to_owned()], vec!["local".to_owned()])
+    );
+    // A list of one person's is a look at that person's; one's own is nobody's business.
+    ask("tasks?owner=bob");
+    let (_, admin) = make(&fleet, "root", TokenScope::Admin, None);
+    wait_for("the new token", || get(address, "/api/v1/audit", Some(&admin)).0 == 200);
+    let looks = audit(address, "&of=ann&by=bob", &admin);
+    let questions: std::collections::BTreeSet<&str> =
+        looks.iter().map(|look| look["question"].as_str().unwrap()).collect();
+    assert_eq!(questions, ["/attention", "/files", "/search", "/tasks"].into(), "numbers are not looks");
+    assert_eq!(audit(address, "&of=bob", &admin), Vec::<serde_json::Value>::new());
+}
+
 /// Every page of the audit, one look a page.
 fn audit(address: SocketAddr, query: &str, token: &str) -> Vec<serde_json::Value> {
     let (mut looks, mut cursor) = (Vec::new(), String::new());
@@ -172,8 +231,7 @@ fn audit(address: SocketAddr, query: &str, token: &str) -> Vec<serde_json::Value
         let path = format!("/api/v1/audit?limit=1{query}{cursor}");
         let (status, text) = get(address, &path, Some(token));
         assert_eq!(status, 200, "{text}");
-        let body = text.split_once("\r\n\r\n").unwrap().1;
-        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        let body = body(&text);
         looks.extend(body.get("items").unwrap().as_array().unwrap().iter().cloned());
         match body.get("nextCursor").and_then(serde_json::Value::as_str) {
             Some(next) => cursor = format!("&cursor={next}"),

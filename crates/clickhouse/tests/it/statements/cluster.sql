@@ -67,7 +67,7 @@ CREATE TABLE IF NOT EXISTS `task_local` ON CLUSTER `tracer`
     `residual` String COMMENT 'what only the client\'s account knows, as JSON; empty: nothing' CODEC(ZSTD(3)),
     INDEX by_task task TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX by_last last TYPE minmax GRANULARITY 1,
-    INDEX by_parent parent TYPE bloom_filter(0.01) GRANULARITY 1,
+    INDEX by_parent parent TYPE bloom_filter(0.0001) GRANULARITY 1,
     INDEX by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/task_local', '{replica}', version, gone)
@@ -174,6 +174,7 @@ CREATE TABLE IF NOT EXISTS `day_sum_local` ON CLUSTER `tracer`
     `agent` LowCardinality(String) COMMENT 'their product',
     `agent_type` LowCardinality(String) COMMENT 'the type of their agents',
     `key` String COMMENT 'the key: the tool, the model, the path, …' CODEC(ZSTD(3)),
+    `machine` LowCardinality(String) COMMENT 'the machine they ran on',
     `version` UInt64 COMMENT 'when it was made, in milliseconds since 1970' CODEC(T64, ZSTD(1)),
     `gone` UInt8 COMMENT '1: nothing is left of it',
     `n` Int64 COMMENT 'how many' CODEC(T64, ZSTD(1)),
@@ -192,7 +193,7 @@ CREATE TABLE IF NOT EXISTS `day_sum_local` ON CLUSTER `tracer`
     `calls` Array(UInt64) COMMENT 'durations: how many calls are in each' CODEC(T64, ZSTD(1))
 )
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/day_sum_local', '{replica}', version, gone)
-ORDER BY (owner, dim, level, day, at, project, agent, agent_type, key)
+ORDER BY (owner, dim, level, day, at, project, agent, agent_type, key, machine)
 COMMENT 'sums of days that are closed, made of the newest version of every fact';
 
 ALTER TABLE `day_sum_local` ON CLUSTER `tracer` MODIFY SETTING replicated_deduplication_window = 0;

@@ -2,7 +2,7 @@ ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_task task TYPE bloom_filter(0.001)
 
 ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_last last TYPE minmax GRANULARITY 1;
 
-ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.01) GRANULARITY 1;
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.0001) GRANULARITY 1;
 
 ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
 
@@ -44,7 +44,53 @@ ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_task task TYPE bloom_filter(0.001)
 
 ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_last last TYPE minmax GRANULARITY 1;
 
-ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.01) GRANULARITY 1;
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.0001) GRANULARITY 1;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_occurred occurred TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_arrived arrived TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
+
+ALTER TABLE `fact` ADD INDEX IF NOT EXISTS by_beginnings arrayMap(term -> substring(term, 1, 5), terms) TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `visit` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_task;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_last;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_parent;
+
+ALTER TABLE `task` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_occurred;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_arrived;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_list;
+
+ALTER TABLE `fact` MATERIALIZE INDEX IF EXISTS by_beginnings;
+
+ALTER TABLE `visit` MATERIALIZE INDEX IF EXISTS by_reader;
+
+INSERT INTO day_mark (owner, day, version, gone) SELECT DISTINCT owner, day, toUInt64(toUnixTimestamp64Milli(now64(3))) * 2 AS version, 0 AS gone FROM ( SELECT owner, day FROM task_day WHERE day < (toUnixTimestamp64Milli(now64(3)) - 600000) - positiveModulo((toUnixTimestamp64Milli(now64(3)) - 600000), 86400000) UNION ALL SELECT owner, day FROM day_sum);
+
+ALTER TABLE `day_sum` ADD COLUMN IF NOT EXISTS `machine` LowCardinality(String) COMMENT 'the machine they ran on' AFTER `key`, MODIFY ORDER BY (owner, dim, level, day, at, project, agent, agent_type, key, machine);
+
+ALTER TABLE `task` DROP INDEX IF EXISTS by_parent;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_task task TYPE bloom_filter(0.001) GRANULARITY 1;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_last last TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.0001) GRANULARITY 1;
 
 ALTER TABLE `task` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
 
@@ -106,7 +152,7 @@ ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_task tas
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_last last TYPE minmax GRANULARITY 1;
 
-ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.01) GRANULARITY 1;
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.0001) GRANULARITY 1;
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
 
@@ -148,7 +194,55 @@ ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_task tas
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_last last TYPE minmax GRANULARITY 1;
 
-ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.01) GRANULARITY 1;
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.0001) GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_occurred occurred TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_arrived arrived TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_list list TYPE set(32) GRANULARITY 1;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_beginnings arrayMap(term -> substring(term, 1, 5), terms) TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_reader reader TYPE bloom_filter(0.01) GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_task;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_last;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_parent;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_occurred;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_arrived;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_terms;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_list;
+
+ALTER TABLE `fact_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_beginnings;
+
+ALTER TABLE `visit_local` ON CLUSTER `tracer` MATERIALIZE INDEX IF EXISTS by_reader;
+
+INSERT INTO day_mark (owner, day, version, gone) SELECT DISTINCT owner, day, toUInt64(toUnixTimestamp64Milli(now64(3))) * 2 AS version, 0 AS gone FROM ( SELECT owner, day FROM task_day WHERE day < (toUnixTimestamp64Milli(now64(3)) - 600000) - positiveModulo((toUnixTimestamp64Milli(now64(3)) - 600000), 86400000) UNION ALL SELECT owner, day FROM day_sum);
+
+ALTER TABLE `day_sum_local` ON CLUSTER `tracer` ADD COLUMN IF NOT EXISTS `machine` LowCardinality(String) COMMENT 'the machine they ran on' AFTER `key`, MODIFY ORDER BY (owner, dim, level, day, at, project, agent, agent_type, key, machine);
+
+ALTER TABLE `day_sum` ON CLUSTER `tracer` ADD COLUMN IF NOT EXISTS `machine` LowCardinality(String) COMMENT 'the machine they ran on' AFTER `key`;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` DROP INDEX IF EXISTS by_parent;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_task task TYPE bloom_filter(0.001) GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_last last TYPE minmax GRANULARITY 1;
+
+ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_parent parent TYPE bloom_filter(0.0001) GRANULARITY 1;
 
 ALTER TABLE `task_local` ON CLUSTER `tracer` ADD INDEX IF NOT EXISTS by_terms terms TYPE bloom_filter(0.01) GRANULARITY 1;
 

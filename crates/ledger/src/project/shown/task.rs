@@ -20,6 +20,8 @@ pub struct Seen {
     pub usage: UsageView,
     /// What it and all its descendants spent.
     pub tree_usage: UsageView,
+    /// Whose it is; none on one machine.
+    pub owner: Option<String>,
 }
 
 impl TaskRecord {
@@ -73,6 +75,7 @@ impl TaskRecord {
             forked_from_task_id: self.forked,
             git_branch: self.git_branch,
             client_version: self.client_version,
+            owner: seen.owner,
             machine_id: self.machine,
             project: self.project,
         }

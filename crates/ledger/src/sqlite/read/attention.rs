@@ -30,6 +30,7 @@ pub(crate) fn attention(conn: &Connection, now: Millis) -> Answer<Page<Attention
             title: row.get(2)?,
             agent: agent_at(row.get(3)?),
             agent_type: if agent_type.is_empty() { MAIN.to_owned() } else { agent_type },
+            owner: None,
             project: texts.word(row.get(5)?)?,
             reason,
             since: Millis(since.unwrap_or(last)),

@@ -18,6 +18,7 @@ pub(crate) fn of_task(conn: &Connection, id: &TaskId, by: UsageBy) -> Answer<Pag
         UsageBy::Skill => by_skill(conn, root)?,
         UsageBy::Project | UsageBy::Agent | UsageBy::AgentType | UsageBy::Task => by_member(conn, root, by)?,
         UsageBy::Model | UsageBy::Day | UsageBy::Week | UsageBy::Month => by_model(conn, root)?,
+        UsageBy::Owner | UsageBy::Machine => return Err(super::usage::of_one_machine()),
     };
     let mut items: Vec<UsageBucket> =
         parts.into_iter().map(|(key, spent)| UsageBucket { key, label: None, usage: spent.view() }).collect();

@@ -211,7 +211,7 @@ fn view(
     let (id, usage) = (row.id, row.spent.view());
     let record = outgoing::record(texts, row, 0, None, None)?;
     let has_open_call = record.may_be_stale(now) && has_open_call(conn, id)?;
-    Ok(record.shown(Seen { now, has_open_call, children: count(children), usage, tree_usage }))
+    Ok(record.shown(Seen { now, has_open_call, children: count(children), usage, tree_usage, owner: None }))
 }
 
 fn has_open_call(conn: &Connection, task: i64) -> rusqlite::Result<bool> {

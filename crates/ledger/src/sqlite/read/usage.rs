@@ -18,7 +18,7 @@ use super::text::Texts;
 use crate::project::shown::numbers::{usage_bucket, usage_page};
 use crate::project::tally::Dim;
 use crate::project::time::{Level, Piece};
-use crate::store::{Answer, Range, UsageBy, Zone};
+use crate::store::{Answer, QueryError, Range, UsageBy, Zone};
 use crate::view::{Page, UsageBucket};
 
 const DAY_MS: i64 = 86_400_000;
@@ -41,7 +41,13 @@ pub(crate) fn usage(
         UsageBy::Project => by_word(conn, range, Of::Each, |rolled| rolled.project, |project| project),
         UsageBy::Agent => by_actor(conn, range, |actor| split_actor(actor).0),
         UsageBy::AgentType => by_actor(conn, range, |actor| split_actor(actor).1),
+        UsageBy::Owner | UsageBy::Machine => Err(of_one_machine()),
     }
+}
+
+/// Why people and machines are not told apart here.
+pub(super) fn of_one_machine() -> QueryError {
+    QueryError::Bad("this store is of one machine; only a team's tells owners and machines apart".to_owned())
 }
 
 fn by_key(conn: &Connection, range: &Range, dim: Dim) -> Answer<Page<UsageBucket>> {

@@ -1,0 +1,180 @@
+//! Whose it is and where it ran: a store of many, asked about one person or one machine, answers as if it had nothing else.
+
+use std::sync::Arc;
+
+use agent_tracer_clickhouse::{Fleet, Reader};
+use agent_tracer_event::{Agent, Millis};
+use agent_tracer_ledger::{
+    Answer, DecisionFilter, Paging, Range, SearchFilter, Store, TaskFilter, UsageBy, Utc, Whose,
+};
+use agent_tracer_testkit::history::{BEGIN, COMMON, History};
+use agent_tracer_testkit::scenario;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::contract::{AT_ONCE_CLOSED, every};
+use crate::engine::{self, Make};
+use crate::world::World;
+
+/// Who has which machine, and a history of so many events made from this seed: far enough apart that nobody draws the names
+/// of another.
+const MACHINES: [(&str, &str, u64, u64); 3] =
+    [("ann", "desk", 700, 3), ("ann", "laptop", 500, 1_000_003), ("bob", "tower", 600, 2_000_003)];
+
+fn whole<T: Serialize>(page: impl Fn(Paging) -> Answer<agent_tracer_ledger::view::Page<T>>) -> Value {
+    json!(every(40, page).unwrap())
+}
+
+/// Everything that can be asked about many tasks.
+fn answers(store: &dyn Store) -> Vec<(String, Value)> {
+    let now = Millis(BEGIN + 200 * 86_400_000);
+    let ranges = [
+        Range::default(),
+        Range { project: Some("/home/dev/project-1".to_owned()), ..Range::default() },
+        Range { since: Some(Millis(BEGIN + 90_000_000)), agent: Some(Agent::ClaudeCode), ..Range::default() },
+    ];
+    let mut all = vec![
+        (
+            "tasks".to_owned(),
+            whole(|paging| store.tasks(now, &TaskFilter { paging, ..TaskFilter::default() })),
+        ),
+        ("attention".to_owned(), json!(store.attention(now).unwrap())),
+        (
+            "decisions".to_owned(),
+            whole(|paging| store.decisions(&DecisionFilter { paging, ..DecisionFilter::default() })),
+        ),
+        ("durations".to_owned(), json!(format!("{:?}", store.durations(&[10, 100, 1_000]).unwrap()))),
+    ];
+    for (place, range) in ranges.iter().enumerate() {
+        let of = |paging| Range { paging, ..range.clone() };
+        let search = |paging| {
+            store.search(&SearchFilter { q: COMMON.to_owned(), range: of(paging), ..SearchFilter::default() })
+        };
+        let asked = [
+            ("tools", whole(|paging| store.tools(&of(paging)))),
+            ("failures", whole(|paging| store.failures(&of(paging)))),
+            ("files", whole(|paging| store.files(&of(paging)))),
+            ("skills", whole(|paging| store.skills(&of(paging)))),
+            ("mcp", whole(|paging| store.mcp(&of(paging)))),
+            ("agents", whole(|paging| store.agents(&of(paging)))),
+            ("commands", whole(|paging| store.commands(&of(paging)))),
+            ("loops", whole(|paging| store.loops(&of(paging)))),
+            ("rules", whole(|paging| store.rules(&of(paging)))),
+            ("search", whole(search)),
+            ("activity", json!(store.activity(range, 30).unwrap())),
+            ("blocks", json!(store.blocks(now, range).unwrap())),
+        ];
+        all.extend(asked.into_iter().map(|(name, answer)| (format!("{name} {place}"), answer)));
+        for by in [
+            UsageBy::Day,
+            UsageBy::Model,
+            UsageBy::Project,
+            UsageBy::Task,
+            UsageBy::AgentType,
+            UsageBy::Owner,
+            UsageBy::Machine,
+        ] {
+            all.push((format!("usage {by:?} {place}"), whole(|paging| store.usage(&of(paging), by, &Utc))));
+        }
+    }
+    all
+}
+
+fn assert_same(of: &str, found: Vec<(String, Value)>, told: Vec<(String, Value)>) {
+    for ((name, found), (_, told)) in found.into_iter().zip(told) {
+        // Of long lists only what differs first.
+        if let (Some(found), Some(told)) = (found.as_array(), told.as_array()) {
+            let differs = found.iter().zip(told).find(|(found, told)| found != told);
+            assert_eq!(differs, None, "{name} of {of}");
+        }
+        assert!(found == told, "{name} of {of}");
+    }
+}
+
+/// A database with what some machines recorded, its days closed in the middle of it.
+fn filled(make: Make, has: impl Fn(&str, &str) -> bool) -> Arc<Fleet> {
+    let (fleet, _) = make();
+    for (place, (owner, machine, events, seed)) in MACHINES.into_iter().enumerate() {
+        if !has(owner, machine) {
+            continue;
+        }
+        let world = World::on(machine);
+        world.bring(History::new(events, seed).batch(usize::MAX));
+        if place == 0 {
+            let ruled = scenario("2.1.325/agent_fg");
+            world.bring([ruled.observed(None), ruled.decided()].concat());
+        }
+        for shipment in world.shipments(400) {
+            fleet.write(owner, &shipment).unwrap();
+        }
+        // What comes next opens some of the days again.
+        fleet.make_days(AT_ONCE_CLOSED, &|| true).unwrap();
+    }
+    fleet
+}
+
+#[test]
+fn a_store_of_many_asked_about_one_answers_as_if_it_had_nothing_else() {
+    answers_about_one(engine::database);
+}
+
+pub(crate) fn answers_about_one(make: Make) {
+    let everybody = Reader::everybody(filled(make, |_, _| true));
+    let of = |owner: Option<&str>, machine: Option<&str>| {
+        let whose = Whose { owner: owner.map(str::to_owned), machine: machine.map(str::to_owned) };
+        everybody.narrowed(&whose).unwrap()
+    };
+    let compare = |owner: Option<&str>, machine: Option<&str>| {
+        let alone = Reader::everybody(filled(make, |one, two| {
+            owner.is_none_or(|owner| owner == one) && machine.is_none_or(|machine| machine == two)
+        }));
+        let found = answers(of(owner, machine).as_ref());
+        assert_same(&format!("{owner:?} on {machine:?}"), found, answers(&alone));
+    };
+    compare(Some("ann"), None);
+    compare(None, Some("laptop"));
+    compare(Some("ann"), Some("desk"));
+    let nobody = Reader::everybody(make().0);
+    for (owner, machine) in [(Some("eve"), None), (None, Some("eve")), (Some("bob"), Some("desk"))] {
+        for ((name, found), (_, told)) in
+            answers(of(owner, machine).as_ref()).into_iter().zip(answers(&nobody))
+        {
+            assert_eq!(found, told, "{name} of {owner:?} on {machine:?}");
+        }
+    }
+}
+
+#[test]
+fn what_was_spent_is_told_apart_by_person_and_machine() {
+    let reader = Reader::everybody(filled(engine::database, |_, _| true));
+    let spent = |store: &dyn Store, by: UsageBy| {
+        let mut buckets = store.usage(&Range::default(), by, &Utc).unwrap().items;
+        buckets.sort_by(|one, two| one.key.cmp(&two.key));
+        buckets
+    };
+    let of = |whose: Whose| reader.narrowed(&whose).unwrap();
+    let people = spent(&reader, UsageBy::Owner);
+    assert_eq!(people.iter().map(|bucket| bucket.key.as_str()).collect::<Vec<_>>(), ["ann", "bob"]);
+    for bucket in people {
+        let whose = Whose { owner: Some(bucket.key.clone()), machine: None };
+        assert!(bucket.usage.cost_usd > 0.0 && bucket.usage.output_tokens > 0, "{bucket:?}");
+        assert_eq!(spent(of(whose).as_ref(), UsageBy::Owner), [bucket]);
+    }
+    let machines = spent(&reader, UsageBy::Machine);
+    assert_eq!(
+        machines.iter().map(|bucket| bucket.key.as_str()).collect::<Vec<_>>(),
+        ["desk", "laptop", "tower"]
+    );
+    for bucket in machines {
+        let whose = Whose { owner: None, machine: Some(bucket.key.clone()) };
+        assert_eq!(spent(of(whose).as_ref(), UsageBy::Machine), [bucket]);
+    }
+    let tasks = reader.tasks(Millis(0), &TaskFilter::default()).unwrap().items;
+    assert!(tasks.iter().all(|task| task.owner.is_some()));
+    let owners: std::collections::BTreeSet<(Option<&str>, &str)> =
+        tasks.iter().map(|task| (task.owner.as_deref(), task.machine_id.as_str())).collect();
+    assert_eq!(
+        owners.into_iter().collect::<Vec<_>>(),
+        [(Some("ann"), "desk"), (Some("ann"), "laptop"), (Some("bob"), "tower")]
+    );
+}
