@@ -16,7 +16,9 @@ export interface Parsed {
   words: string;
 }
 
-const NAMES: Record<string, string> = { tool: 'tool', status: 'state', state: 'state', agent: 'agentType', type: 'agentType', kind: 'kind', project: 'project', client: 'agent', task: 'task', since: 'since', until: 'until' };
+const NAMES: Record<string, string> = { tool: 'tool', status: 'state', state: 'state', agent: 'agentType', type: 'agentType', kind: 'kind', project: 'project', owner: 'owner', person: 'owner', machine: 'machine', client: 'agent', task: 'task', since: 'since', until: 'until' };
+/** What a team's server alone can be asked. */
+export const TEAM_CHIPS = ['owner:', 'machine:'] as const;
 export const CHIP_NAMES = ['tool:', 'status:', 'agent:', 'kind:', 'project:', 'client:', 'since:', '>'] as const;
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
 

@@ -15,6 +15,8 @@ export class Paged<T> {
   private readonly id: (row: T) => string;
   private ask: Ask<T> | undefined;
   private asking = false;
+  /** Whether there is more than the first page. */
+  private grown = false;
 
   constructor(id: (row: T) => string) {
     this.id = id;
@@ -23,16 +25,37 @@ export class Paged<T> {
   /** Asks a question from its beginning. */
   async load(ask: Ask<T>): Promise<void> {
     this.ask = ask;
-    await this.first.load((signal) => ask(undefined, signal));
-    if (this.ask !== ask || !this.first.data || this.first.problem) return;
-    this.rows = this.first.data.items;
-    this.cursor = this.first.data.nextCursor;
+    const page = await this.beginning(ask);
+    if (!page) return;
+    this.take(page);
     // A page may be empty and not the last: for one page a store looks at so many rows and no more.
     while (this.ask === ask && this.rows.length === 0 && this.cursor) {
       const from = this.cursor;
       await this.next();
       if (this.cursor === from) return;
     }
+  }
+
+  /** Asks for the beginning of the same question again: what is there now stands first, and later pages stay. */
+  async refresh(): Promise<void> {
+    const { ask } = this;
+    const page = ask && (await this.beginning(ask));
+    if (!page) return;
+    if (!this.grown) return this.take(page);
+    const fresh = new Set(page.items.map(this.id));
+    this.rows = [...page.items, ...this.rows.filter((row) => !fresh.has(this.id(row)))];
+  }
+
+  /** The first page of a question, unless it failed or another one was asked meanwhile. */
+  private async beginning(ask: Ask<T>): Promise<Page<T> | undefined> {
+    await this.first.load((signal) => ask(undefined, signal));
+    return this.ask === ask && !this.first.problem ? this.first.data : undefined;
+  }
+
+  private take(page: Page<T>): void {
+    this.rows = [...new Map(page.items.map((row) => [this.id(row), row])).values()];
+    this.cursor = page.nextCursor;
+    this.grown = false;
   }
 
   /** Asks for the next page, unless it is on its way or there is none. */
@@ -46,6 +69,7 @@ export class Paged<T> {
         const known = new Set(this.rows.map(this.id));
         this.rows = [...this.rows, ...page.items.filter((row) => !known.has(this.id(row)))];
         this.cursor = page.nextCursor;
+        this.grown = true;
       }
     } catch {
       // Scrolling asks again.

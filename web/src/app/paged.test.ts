@@ -41,6 +41,8 @@ describe('a list that comes page by page', () => {
     await list.load((cursor) => Promise.resolve(cursor ? { items: [1, 2] } : { items: [0, 1], nextCursor: 'on' }));
     await list.next();
     expect(list.rows).toEqual([0, 1, 2]);
+    await list.load(() => Promise.resolve({ items: [4, 4, 5] }));
+    expect(list.rows).toEqual([4, 5]);
   });
 
   it('drops a page of an old question, and asks for one page at a time', async () => {
@@ -65,6 +67,30 @@ describe('a list that comes page by page', () => {
     broken = false;
     await list.next();
     expect(list.rows).toEqual([0, 1]);
+  });
+
+  it('asks its beginning again and keeps later pages, each row once and as it is now', async () => {
+    type Row = { id: string; title: string };
+    const row = (id: string, title = ''): Row => ({ id, title });
+    const list = new Paged<Row>(({ id }) => id);
+    let first = [row('a'), row('b')];
+    await list.load((cursor) => Promise.resolve(cursor ? { items: [row('c')] } : { items: first, nextCursor: 'on' }));
+    first = [row('n'), row('b', 'new')];
+    await list.refresh();
+    expect([list.rows, list.cursor], 'there was one page').toEqual([first, 'on']);
+    await list.next();
+    first = [row('m'), row('n')];
+    await list.refresh();
+    expect([list.rows, list.cursor]).toEqual([[row('m'), row('n'), row('b', 'new'), row('c')], undefined]);
+  });
+
+  it('keeps what is known when asking again fails', async () => {
+    const list = new Paged<number>(String);
+    let broken = false;
+    await list.load(() => (broken ? Promise.reject(new Error('gone')) : Promise.resolve({ items: [0, 1] })));
+    broken = true;
+    await list.refresh();
+    expect([list.rows, list.first.problem !== undefined]).toEqual([[0, 1], true]);
   });
 
   it('forgets everything when nothing is asked', async () => {

@@ -1,5 +1,6 @@
 /** The list of tasks with the subagents of those that are open below them. Pure. */
 import type { Task, TreeNode } from '../api/types';
+import { keyOf } from '../text/format';
 
 export interface Line {
   /** A task may stand in the list and below its parent at once: the place is part of its name. */
@@ -13,10 +14,10 @@ export interface Line {
 export function lines(tasks: readonly Task[], opened: ReadonlySet<string>, trees: ReadonlyMap<string, readonly TreeNode[]>): Line[] {
   return tasks.flatMap((task): Line[] => {
     const open = task.childCount > 0 ? opened.has(task.id) : undefined;
-    const line: Line = { key: task.id, task, depth: 0, open };
+    const line: Line = { key: keyOf(task), task, depth: 0, open };
     if (!open) return [line];
     // The first of a tree is the task itself, and the others know how deep they stand below it.
     const below = (trees.get(task.id) ?? []).filter((node) => node.task.id !== task.id);
-    return [line, ...below.map((node): Line => ({ key: `${task.id} ${node.task.id}`, task: node.task, depth: Math.max(node.depth, 1), open: undefined }))];
+    return [line, ...below.map((node): Line => ({ key: `${keyOf(task)} ${node.task.id}`, task: node.task, depth: Math.max(node.depth, 1), open: undefined }))];
   });
 }

@@ -7,7 +7,7 @@ import { before, bucketCount, dayName, everyDay, lengthOf, midnight, readRange }
 import { readAnalysis } from './task/analysis';
 import { lines } from './nested';
 import { openTab } from './task/tabs';
-import { askFor, isFiltered, mergeFirstPage, readFilter } from './taskFilter';
+import { askFor, isFiltered, readFilter } from './taskFilter';
 
 describe('the search box', () => {
   it('reads chips and leaves the rest as words', () => {
@@ -96,11 +96,6 @@ describe('the task filter', () => {
     expect(askFor(readFilter(new URLSearchParams()))['kind']).toBe('primary');
     expect(askFor(readFilter(new URLSearchParams('subagents=1')))['kind']).toBeUndefined();
   });
-
-  it('puts a fresh first page over what was loaded, each task once', () => {
-    const task = (id: string, title = '') => ({ id, title }) as Task;
-    expect(mergeFirstPage([task('a'), task('b'), task('c')], [task('n'), task('b', 'new')])).toEqual([task('n'), task('b', 'new'), task('a'), task('c')]);
-  });
 });
 
 describe('the panels of a task', () => {
@@ -124,6 +119,12 @@ describe('what a command does', () => {
 describe('subagents in the list of tasks', () => {
   const task = (id: string, childCount = 0) => ({ id, childCount }) as Task;
   const trees = new Map([['a', [{ depth: 0, task: task('a', 2) }, { depth: 1, task: task('b', 1) }, { depth: 2, task: task('c') }] as TreeNode[]]]);
+
+  it('tells the same session of two people apart', () => {
+    const task = (owner: string) => ({ id: 't', owner, childCount: 0 }) as Task;
+    const keys = lines([task('ann'), task('bob')], new Set(), new Map()).map((line) => line.key);
+    expect(new Set(keys).size).toBe(2);
+  });
 
   it('stand below the task that is open, as deep as they are', () => {
     expect(lines([task('a', 2), task('z')], new Set(['a']), trees).map(({ key, depth, open }) => [key, depth, open])).toEqual([['a', 0, true], ['a b', 1, undefined], ['a c', 2, undefined], ['z', 0, undefined]]);

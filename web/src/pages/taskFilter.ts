@@ -1,6 +1,5 @@
 /** The filters of the task list, as the address holds them and as the server is asked. */
 import type { Query } from '../api/client';
-import type { Task } from '../api/types';
 
 export const STATUSES = ['running', 'waiting', 'failed', 'completed', 'abandoned'] as const;
 export const SINCE = [['', 'any time'], ['-1h', 'last hour'], ['-24h', 'last 24 hours'], ['-7d', 'last 7 days'], ['-30d', 'last 30 days']] as const;
@@ -10,6 +9,8 @@ export interface TaskFilter {
   status: string[];
   agent: string;
   project: string;
+  owner: string;
+  machine: string;
   model: string;
   since: string;
   until: string;
@@ -25,6 +26,8 @@ export function readFilter(query: URLSearchParams): TaskFilter {
     status: (query.get('status') ?? '').split(',').filter((status) => known.has(status)),
     agent: query.get('agent') ?? '',
     project: query.get('project') ?? '',
+    owner: query.get('owner') ?? '',
+    machine: query.get('machine') ?? '',
     model: query.get('model') ?? '',
     since: query.get('since') ?? '',
     until: query.get('until') ?? '',
@@ -40,6 +43,8 @@ export function askFor(filter: TaskFilter): Query {
     status: filter.status,
     agent: filter.agent || undefined,
     project: filter.project || undefined,
+    owner: filter.owner || undefined,
+    machine: filter.machine || undefined,
     model: filter.model || undefined,
     since: filter.since || undefined,
     until: filter.until || undefined,
@@ -49,10 +54,4 @@ export function askFor(filter: TaskFilter): Query {
 }
 
 export const isFiltered = (filter: TaskFilter): boolean =>
-  Boolean(filter.q || filter.status.length || filter.agent || filter.project || filter.model || filter.since || filter.until || filter.failed);
-
-/** A fresh first page over what was loaded: new and changed tasks come first, nothing is there twice. */
-export function mergeFirstPage(loaded: readonly Task[], first: readonly Task[]): Task[] {
-  const fresh = new Set(first.map((task) => task.id));
-  return [...first, ...loaded.filter((task) => !fresh.has(task.id))];
-}
+  Boolean(filter.q || filter.status.length || filter.agent || filter.project || filter.owner || filter.machine || filter.model || filter.since || filter.until || filter.failed);

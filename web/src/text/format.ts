@@ -192,3 +192,6 @@ export function timeMark(time: number, stepMs: number): string {
   const midnight = date.getHours() === 0 && date.getMinutes() === 0;
   return stepMs >= 86_400_000 || midnight ? `${date.getDate()} ${date.toLocaleString('en', { month: 'short' })}` : clock(time).slice(0, 5);
 }
+
+/** What tells a task apart in a list: on a team's server two people may have shipped the same session. */
+export const keyOf = (task: { id: string; owner?: string }): string => (task.owner ? `${task.owner} ${task.id}` : task.id);

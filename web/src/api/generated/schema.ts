@@ -103,6 +103,8 @@ export interface components {
             agent: string;
             /** @description Its agent's type. */
             agentType: string;
+            /** @description Whose it is, where a team's server answers about several people; absent on one machine. */
+            owner?: string | null;
             /** @description The project. */
             project: string;
             /** @description What it waits for. */
@@ -1844,6 +1846,8 @@ export interface components {
             machineId: string;
             /** @description The model that answered last. */
             model?: string | null;
+            /** @description Whose it is, where a team's server answers about several people; absent on one machine. */
+            owner?: string | null;
             /** @description How sure the parent is. */
             parentCertainty?: string | null;
             /** @description The task that started it. */

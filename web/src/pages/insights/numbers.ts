@@ -10,6 +10,9 @@ export interface Numbers {
   models: UsageBucket[];
   projects: UsageBucket[];
   agents: UsageBucket[];
+  /** Only where a team's server tells people and machines apart. */
+  people: UsageBucket[];
+  machines: UsageBucket[];
   types: AgentStat[];
   commands: CommandStat[];
   files: FileStat[];
@@ -21,16 +24,17 @@ export interface Numbers {
 
 const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-export async function gather(span: Span, scope: Query, signal: AbortSignal): Promise<Numbers> {
+export async function gather(span: Span, scope: Query, ofTeam: boolean, signal: AbortSignal): Promise<Numbers> {
   const plain = { ...ask(span), ...scope };
   const of = { ...plain, limit: 200 };
   const items = async <T>(page: Promise<{ items: T[] }>) => (await page).items;
-  const [tools, failures, days, models, projects, agents, types, commands, files, loops, skills, mcp, activity] = await Promise.all([
+  const [tools, failures, days, models, projects, agents, types, commands, files, loops, skills, mcp, activity, people, machines] = await Promise.all([
     items(api.tools(of, signal)), items(api.failures(of, signal)), items(api.usage({ ...of, by: 'day', tz, limit: 400 }, signal)), items(api.usage({ ...of, by: 'model' }, signal)), items(api.usage({ ...of, by: 'project' }, signal)),
     items(api.usage({ ...of, by: 'agent' }, signal)), items(api.agents(of, signal)), items(api.allCommands(of, signal)), items(api.allFiles(of, signal)), items(api.loops({ ...of, limit: 50 }, signal)), items(api.skills(of, signal)), items(api.mcp(of, signal)),
     items(api.activity({ ...plain, buckets: bucketCount(span) }, signal)),
+    ofTeam ? items(api.usage({ ...of, by: 'owner' }, signal)) : [], ofTeam ? items(api.usage({ ...of, by: 'machine' }, signal)) : [],
   ]);
-  return { tools, failures, days, models, projects, agents, types, commands, files, loops, skills, mcp, activity };
+  return { tools, failures, days, models, projects, agents, people, machines, types, commands, files, loops, skills, mcp, activity };
 }
 
 export const sum = <T>(rows: readonly T[], of: (row: T) => number): number => rows.reduce((total, row) => total + of(row), 0);

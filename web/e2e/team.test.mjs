@@ -1,0 +1,83 @@
+/**
+ * What a team's server tells beside: whose sessions they are. The server of this test is of one machine, so what it answers
+ * is given to two people on the way, as a team's server tells it; the same session is once with each of them.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { seriousFaults } from './access.mjs';
+import { World } from './world.mjs';
+
+/** @type {World} */
+let world;
+before(async () => {
+  world = await World.start();
+});
+after(async () => {
+  await world?.stop();
+});
+
+/** A page that a team's server of two people seems to answer; `asked` holds every query that named one. */
+async function teamPage(path, asked) {
+  const page = await world.page('/settings');
+  const spent = (names, [agent]) => (agent ? names.map((key) => ({ ...agent, key })) : []);
+  await page.route(/\/api\/v1\/(?!stream)/, async (route) => {
+    const url = new URL(route.request().url());
+    const owner = url.searchParams.get('owner');
+    if (owner) asked.push(`${url.pathname}?owner=${owner}`);
+    const by = url.searchParams.get('by');
+    for (const name of ['owner', 'machine']) url.searchParams.delete(name);
+    if (by === 'owner' || by === 'machine') url.searchParams.set('by', 'agent');
+    const answer = await (await route.fetch({ url: url.href })).json();
+    if (url.pathname.endsWith('/health')) answer.store.kind = 'clickhouse';
+    if (url.pathname.endsWith('/api/v1/tasks')) answer.items = answer.items.flatMap((task) => ['ann', 'bob'].filter((name) => !owner || owner === name).map((name) => ({ ...task, owner: name })));
+    if (by === 'owner') answer.items = spent(['ann', 'bob'], answer.items);
+    if (by === 'machine') answer.items = spent(['desk'], answer.items);
+    await route.fulfill({ json: answer });
+  });
+  await page.goto(world.address + path);
+  return page;
+}
+
+async function leave(page) {
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.close();
+}
+
+test('on one machine nobody is asked for by name', async () => {
+  const page = await world.page('/tasks');
+  await page.getByText('Search [[web]]').first().waitFor();
+  assert.equal(await page.getByLabel('Person').count(), 0);
+  assert.equal(await page.getByRole('columnheader', { name: 'Person' }).count(), 0);
+  await page.close();
+});
+
+test('tasks say whose they are, also where two have the same session, and are narrowed to one person', async () => {
+  const asked = [];
+  const page = await teamPage('/tasks', asked);
+  await page.getByRole('columnheader', { name: 'Person' }).waitFor();
+  await page.getByRole('gridcell', { name: 'ann' }).first().waitFor();
+  await page.getByRole('gridcell', { name: 'bob' }).first().waitFor();
+  assert.equal(await page.getByLabel('Machine').count(), 0, 'there is one machine');
+  await page.getByLabel('Person').selectOption('ann');
+  await page.waitForURL(/owner=ann/);
+  await page.waitForFunction(() => ![...document.querySelectorAll('[role=gridcell]')].some((cell) => cell.textContent === 'bob'));
+  assert.ok(asked.includes('/api/v1/tasks?owner=ann'), asked.join());
+  assert.deepEqual(await seriousFaults(page), []);
+  assert.deepEqual(page.wrongs, []);
+  await leave(page);
+});
+
+test('insights tell people apart, and the rows behind a number are those of the person', async () => {
+  const asked = [];
+  const page = await teamPage('/insights?range=365d', asked);
+  const people = page.getByRole('region', { name: 'People' });
+  await people.getByText('bob').waitFor();
+  assert.match((await people.getByRole('link', { name: 'bob' }).getAttribute('href')) ?? '', /^\/tasks\?owner=bob&/);
+  await page.getByLabel('Person').selectOption('bob');
+  await page.waitForURL(/owner=bob/);
+  await page.waitForFunction(() => document.querySelector('dl.heads a[href*="owner"]') !== null);
+  for (const path of ['tools', 'usage', 'activity', 'files', 'loops']) assert.ok(asked.includes(`/api/v1/${path}?owner=bob`), path);
+  assert.deepEqual(await seriousFaults(page), []);
+  await leave(page);
+});
