@@ -53,8 +53,12 @@ def request(record):
     return text(record["path"] + "\n" + json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False))
 
 
+MARK = "cache_control"
+
+
 def in_order_of_calls(messages):
-    """Claude Code sends results of parallel calls as they came in: who was first is chance."""
+    """Claude Code sends results of parallel calls as they came in: who was first is chance.  Where the cache ends it marks
+    the last of them, whichever that is: the mark stays at its place."""
     order = {}
     for message in messages:
         for block in message["content"] if isinstance(message["content"], list) else ():
@@ -65,9 +69,14 @@ def in_order_of_calls(messages):
         content = message["content"]
         if isinstance(content, list):
             results = sorted((b for b in content if b.get("type") == "tool_result"), key=lambda b: order.get(b["tool_use_id"], -1))
-            content = [results.pop(0) if b.get("type") == "tool_result" else b for b in content]
+            content = [marked_as(b, results.pop(0)) if b.get("type") == "tool_result" else b for b in content]
         out.append(dict(message, content=content))
     return out
+
+
+def marked_as(place, result):
+    """The result, with the mark of the cache that stands at its new place."""
+    return {**{k: v for k, v in result.items() if k != MARK}, **{k: v for k, v in place.items() if k == MARK}}
 
 
 # Complaints of Codex about itself when a signal meets it while it writes.

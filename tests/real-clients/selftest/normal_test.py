@@ -5,6 +5,19 @@ import normal
 
 A, B = "0f0e0d0c-1111-4222-8333-444455556666", "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
 
+CALLS = ["toolu_%024x" % n for n in (1, 2)]    # of one message, at once
+
+
+def result(call, words, **more):
+    return {"type": "tool_result", "tool_use_id": CALLS[call], "content": words, **more}
+
+
+def answered(*results):
+    """The request that brings the results of the calls, as it is compared."""
+    calls = [{"type": "tool_use", "id": i, "name": "Read"} for i in CALLS]
+    messages = [{"role": "assistant", "content": calls}, {"role": "user", "content": list(results)}]
+    return normal.request({"path": "/v1/messages", "body": {"messages": messages}})
+
 
 class Texts(unittest.TestCase):
     def test_ids_of_two_runs_become_the_same(self):
@@ -36,10 +49,13 @@ class Texts(unittest.TestCase):
         self.assertNotEqual(normal.request(body('{"a": 1}')), normal.request(body('{"a": 2}')))
 
     def test_results_of_parallel_calls_may_come_in_any_order_but_not_swap_owners(self):
-        ids = ["toolu_%024x" % n for n in (1, 2)]
-        calls = {"role": "assistant", "content": [{"type": "tool_use", "id": i, "name": "Read"} for i in ids]}
-        result = lambda i, words: {"type": "tool_result", "tool_use_id": i, "content": words}
-        body = lambda *results: {"path": "/v1/messages", "body": {"messages": [calls, {"role": "user", "content": list(results)}]}}
-        one = normal.request(body(result(ids[0], "a"), result(ids[1], "b")))
-        self.assertEqual(one, normal.request(body(result(ids[1], "b"), result(ids[0], "a"))))
-        self.assertNotEqual(one, normal.request(body(result(ids[0], "b"), result(ids[1], "a"))))
+        one = answered(result(0, "a"), result(1, "b"))
+        self.assertEqual(one, answered(result(1, "b"), result(0, "a")))
+        self.assertNotEqual(one, answered(result(0, "b"), result(1, "a")))
+
+    def test_the_mark_of_the_cache_is_of_the_place_and_not_of_the_result(self):
+        mark = {"cache_control": {"type": "ephemeral"}}
+        one = answered(result(0, "a"), result(1, "b", **mark))
+        self.assertEqual(one, answered(result(1, "b"), result(0, "a", **mark)))
+        self.assertNotEqual(one, answered(result(0, "a", **mark), result(1, "b")))
+        self.assertNotEqual(one, answered(result(0, "a"), result(1, "b")))
