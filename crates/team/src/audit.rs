@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use agent_tracer_clickhouse::{Fleet, Reader, Visit};
 use agent_tracer_event::{FactId, TaskId};
-use agent_tracer_ledger::QueryError;
+use agent_tracer_ledger::{QueryError, Whose};
 use agent_tracer_server::Look;
 
 /// Lists that show sessions, or what was said in them. Other lists are of numbers.
@@ -22,8 +22,8 @@ const MINUTE_MS: i64 = 60_000;
 /// So many are remembered; beyond that some are kept twice.
 const MOST: usize = 10_000;
 
-/// Who looked, at which question, about which task or whose list.
-type Key = (String, String, String);
+/// Who looked, at which question, about which task, and whom it was narrowed to.
+type Key = (String, String, String, String);
 
 /// The minute, and what was kept in it.
 #[derive(Debug, Default)]
@@ -45,23 +45,25 @@ impl Audit {
         let who = look.reader.unwrap_or(SERVER);
         let task = about.as_ref().map_or_else(String::new, ToString::to_string);
         let of = look.owner.unwrap_or(Visit::EVERYBODY);
-        let key = (
-            who.to_owned(),
-            look.path.to_owned(),
-            if about.is_none() { of.to_owned() } else { task.clone() },
-        );
+        let key = (who.to_owned(), look.path.to_owned(), task.clone(), of.to_owned());
         if self.has(&key, now) {
             return Ok(());
         }
         let owner = match &about {
             None => Some(of.to_owned()),
-            Some(task) => match reader.owner_of(task) {
-                Ok(owner) => Some(owner),
-                Err(QueryError::NotFound) => None,
-                Err(error) => return Err(error.to_string()),
-            },
+            Some(task) => {
+                let whose = Whose { owner: look.owner.map(str::to_owned), machine: None };
+                match reader.of(&whose).owner_of(task) {
+                    Ok(owner) => Some(owner),
+                    // Nothing is shown: there is none, or nobody said which of several.
+                    Err(QueryError::NotFound | QueryError::Bad(_)) => None,
+                    Err(error @ QueryError::Store(_)) => return Err(error.to_string()),
+                }
+            }
         };
-        if let Some(owner) = owner.filter(|owner| owner != who) {
+        // Not remembered: in a moment there may be something to be shown.
+        let Some(owner) = owner else { return Ok(()) };
+        if owner != who {
             let visit = Visit {
                 owner,
                 at: now,

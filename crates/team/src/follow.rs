@@ -60,8 +60,8 @@ pub(crate) struct Follow {
     newest: u64,
     /// The end of the last flood.
     flood: u64,
-    /// What was told, with the moment at which that state of it arrived.
-    told: HashMap<String, u64>,
+    /// What was told, by whose it is and its id, with the moment at which that state of it arrived.
+    told: HashMap<(Option<String>, String), u64>,
 }
 
 impl Follow {
@@ -106,7 +106,7 @@ impl Follow {
             after = last.seq;
             self.newest = self.newest.max(after);
             for row in rows {
-                let known = self.told.insert(row.id.clone(), row.seq);
+                let known = self.told.insert((row.owner.clone(), row.id.clone()), row.seq);
                 // What was there before it began is nothing new.
                 let is_old = is_first && row.seq <= before;
                 if known != Some(row.seq) && !is_old {
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows by their names and moments, and what time it is.
+    /// Rows by their names, which may begin with whose they are, and moments; and what time it is.
     #[derive(Default)]
     struct Table {
         rows: RefCell<Vec<(String, u64)>>,
@@ -137,8 +137,9 @@ mod tests {
     }
 
     fn row((id, seq): &(String, u64)) -> Row {
+        let (owner, id) = id.split_once("'s ").map_or((None, id.as_str()), |(owner, id)| (Some(owner), id));
         serde_json::from_value(json!({
-            "id": id, "seq": seq, "taskId": "t", "sessionId": "s", "kind": "user.message", "lane": "user", "title": "",
+            "id": id, "seq": seq, "taskId": "t", "owner": owner, "sessionId": "s", "kind": "user.message", "lane": "user", "title": "",
             "occurredAt": "2026-01-01T00:00:00.000Z", "agentType": "main", "isSubagent": false,
             "runtimeSessionId": "s", "filePaths": [], "metadata": {}, "channels": [], "certainty": "measured",
         }))
@@ -194,6 +195,18 @@ mod tests {
             table.arrive(&format!("many {number}"), START + 100 + number);
         }
         assert_eq!(told(follow.next(&table).unwrap()).len(), 50, "in several parts");
+    }
+
+    #[test]
+    fn rows_of_a_session_that_two_people_have_are_told_once_each() {
+        let table = Table::default();
+        let mut follow = Follow::from(START);
+        table.arrive("ann's a", START + 10);
+        table.arrive("bob's a", START + 20);
+        assert_eq!(told(follow.next(&table).unwrap()), ["a", "a"]);
+        assert_eq!(told(follow.next(&table).unwrap()), [""; 0]);
+        table.arrive("ann's b", START + 30);
+        assert_eq!(told(follow.next(&table).unwrap()), ["b"]);
     }
 
     #[test]

@@ -131,8 +131,20 @@ impl Reader {
     /// The task with this id. If two owners have one, it is the first owner's.
     pub(crate) fn one<T: Kin>(&self, id: &TaskId) -> Answer<T> {
         let rest =
-            format!("WHERE {} AND task = {} ORDER BY owner LIMIT 1", self.mine(), literal(id.as_str()));
-        self.kin(&rest)?.pop().ok_or(QueryError::NotFound)
+            format!("WHERE {} AND task = {} ORDER BY owner LIMIT 3", self.mine(), literal(id.as_str()));
+        let mut found: Vec<T> = self.kin(&rest)?;
+        match found.len() {
+            // To choose one would let anybody stand before another with a session of the same id.
+            2.. => {
+                let owners: Vec<String> = found.iter().map(|one| format!("`{}`", one.key().owner)).collect();
+                let more = if owners.len() > 2 { " and others" } else { "" };
+                Err(QueryError::Bad(format!(
+                    "more than one person has this session: say with `owner` whose you mean, {}{more}",
+                    owners.get(..2).unwrap_or(&owners).join(" or ")
+                )))
+            }
+            _ => found.pop().ok_or(QueryError::NotFound),
+        }
     }
 
     /// Whose a task is.
@@ -232,6 +244,7 @@ impl Reader {
             resumed.retain(|at| *at > member.started);
             let about = About {
                 uid: task_id(&member.task),
+                owner: Some(member.owner.clone()),
                 agent: parsed(&member.agent).unwrap_or(Agent::ClaudeCode),
                 session: member.session.clone(),
                 agent_type: member.agent_type.clone(),

@@ -79,6 +79,7 @@ impl Reader {
             Loop {
                 last_id: FactId::from_number(&task_id(&key.task), repeat.newest.cast_unsigned()).to_string(),
                 task_id: key.task,
+                owner: Some(key.owner),
                 tool,
                 title,
                 count: count(repeat.n),

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use agent_tracer_clickhouse::{Fleet, Reader};
-use agent_tracer_event::{Agent, Millis};
+use agent_tracer_event::{Agent, FactId, Millis, TaskId};
 use agent_tracer_ledger::{
-    Answer, DecisionFilter, Paging, Range, SearchFilter, Store, TaskFilter, UsageBy, Utc, Whose,
+    Answer, DecisionFilter, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy,
+    Utc, Whose,
 };
 use agent_tracer_testkit::history::{BEGIN, COMMON, History};
 use agent_tracer_testkit::scenario;
@@ -142,6 +143,71 @@ pub(crate) fn answers_about_one(make: Make) {
             assert_eq!(found, told, "{name} of {owner:?} on {machine:?}");
         }
     }
+}
+
+#[test]
+fn nobody_stands_before_another_with_a_session_of_the_same_id() {
+    tells_the_same_session_apart(engine::database);
+}
+
+pub(crate) fn tells_the_same_session_apart(make: Make) {
+    let (fleet, _) = make();
+    let world = World::of("2.1.325/agent_fg");
+    let shipment = world.shipments(100_000).pop().unwrap();
+    fleet.write("bob", &shipment).unwrap();
+    let everybody = Reader::everybody(Arc::clone(&fleet));
+    let now = Millis(BEGIN);
+    let tasks = everybody.tasks(now, &TaskFilter::default()).unwrap().items;
+    let id = TaskId::parse(&tasks.iter().find(|task| task.child_count > 0).unwrap().id).unwrap();
+    let rows = everybody.timeline(&id, &RowFilter::default()).unwrap().items;
+    let event = FactId::parse(&rows[0].id).unwrap();
+    let about_one = |store: &dyn Store| -> Vec<(&'static str, Answer<Value>)> {
+        let (filter, paging) = (RowFilter { tree: true, ..RowFilter::default() }, Paging::default());
+        vec![
+            ("task", store.task(now, &id).map(|answer| json!(answer))),
+            ("tree", store.tree(now, &id).map(|answer| json!(answer))),
+            ("timeline", store.timeline(&id, &filter).map(|answer| json!(answer))),
+            ("calls", store.tool_calls(&id, &filter).map(|answer| json!(answer))),
+            ("turns", store.turns(&id, &paging).map(|answer| json!(answer))),
+            ("files", store.task_files(&id, true, &paging).map(|answer| json!(answer))),
+            ("lanes", store.lanes(&id, None, None, 100).map(|answer| json!(answer))),
+            ("summary", store.summary(now, &id).map(|answer| json!(answer))),
+            ("usage", store.task_usage(&id, UsageBy::Model).map(|answer| json!(answer))),
+            ("event", store.event(&event).map(|answer| json!(answer))),
+        ]
+    };
+    let alone = about_one(&everybody);
+    // Somebody whose name comes first in the alphabet says something else of the same session.
+    let mut forged = shipment.clone();
+    for fact in &mut forged.facts {
+        fact.occurred += 1;
+        fact.version += 1_000;
+    }
+    fleet.write("ann", &forged).unwrap();
+    let of =
+        |owner: &str| everybody.narrowed(&Whose { owner: Some(owner.to_owned()), machine: None }).unwrap();
+    for ((name, before), (_, now)) in alone.into_iter().zip(about_one(of("bob").as_ref())) {
+        assert_eq!(now.unwrap(), before.unwrap(), "{name}");
+    }
+    for (name, answer) in about_one(&everybody) {
+        let Err(QueryError::Bad(why)) = &answer else { panic!("{name}: {answer:?}") };
+        assert!(why.ends_with("say with `owner` whose you mean, `ann` or `bob`"), "{why}");
+    }
+    // What is told of many says whose it is.
+    let owners = |rows: &[agent_tracer_ledger::view::Row]| -> Vec<(String, usize)> {
+        ["ann", "bob"]
+            .map(|owner| {
+                (owner.to_owned(), rows.iter().filter(|row| row.owner.as_deref() == Some(owner)).count())
+            })
+            .to_vec()
+    };
+    let changes = everybody.changes(0, 10_000).unwrap();
+    let each = changes.len() / 2;
+    assert!(each > 10);
+    assert_eq!(owners(&changes), [("ann".to_owned(), each), ("bob".to_owned(), each)]);
+    let found = everybody.search(&SearchFilter { tool: Some("Agent".to_owned()), ..SearchFilter::default() });
+    let found: Vec<_> = found.unwrap().items.into_iter().map(|hit| hit.row).collect();
+    assert_eq!(owners(&found), [("ann".to_owned(), 1), ("bob".to_owned(), 1)]);
 }
 
 #[test]

@@ -240,6 +240,9 @@ pub struct CommandStat {
 pub struct Loop {
     /// The task.
     pub task_id: String,
+    /// Whose it is, where a team's server answers about several people; absent on one machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// The tool.
     pub tool: String,
     /// What a person reads.

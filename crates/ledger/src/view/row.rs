@@ -16,6 +16,9 @@ pub struct Row {
     pub seq: u64,
     /// The task.
     pub task_id: String,
+    /// Whose it is, where a team's server answers about several people; absent on one machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// The stay of the process that it happened in.
     pub session_id: String,
     /// The turn.

@@ -14,6 +14,9 @@ pub struct RuleDecision {
     pub id: String,
     /// The task.
     pub task_id: String,
+    /// Whose it is, where a team's server answers about several people; absent on one machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// The row of the call that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,

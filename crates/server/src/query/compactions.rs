@@ -3,11 +3,11 @@
 use agent_tracer_compaction::{Compaction, CompactionItem, Scanned, Seen, Side};
 use agent_tracer_event::{Kind, TaskId};
 use agent_tracer_ledger::view::Page;
-use agent_tracer_ledger::{MAX_LIMIT, Paging, RowFilter};
+use agent_tracer_ledger::{MAX_LIMIT, Paging, RowFilter, Store};
 use axum::http::StatusCode;
 use serde_json::Value;
 
-use super::params::PAGING;
+use super::params::{PAGING, WHOSE};
 use super::{Ages, Asked, Endpoint, Reads, may, write};
 use crate::app::App;
 use crate::openapi::page;
@@ -29,7 +29,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The compactions of a task's context: what went in and what came out, read from the agent's own file \
                   when asked; nothing of it is kept. `unchanged` says whether the file is still what the hook saw. There \
                   is no such thing where the file is gone.",
-        params: &[],
+        params: &[WHOSE],
         shape: page::<Compaction>,
         ages: Ages::Always,
         ask: |app, asked| {
@@ -43,6 +43,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         summary: "The pieces that went into one compaction, or came out of it, with the beginning of their texts, masked. \
                   Results of tools have no text.",
         params: &[
+            WHOSE,
             &[
                 may("number", Reads::Whole(1, 1000), "Which compaction; the first unless given."),
                 may("side", Reads::One(sides), "What went in, unless given."),
@@ -80,17 +81,18 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
 
 fn scan(app: &App, asked: &Asked, items: Option<(u64, Side, u64, usize)>) -> Result<Scanned, Problem> {
     let id = TaskId::parse(&asked.id).ok_or_else(|| Problem::not_found("there is no task with this id"))?;
-    let task = app.doors.store.task(asked.now, &id)?;
+    let store = asked.store(app);
+    let task = store.task(asked.now, &id)?;
     let Some(ask) = &app.doors.acts.compactions else {
         return Err(Problem::not_found("the files of the agents are not on this machine"));
     };
-    let scanned = ask(&task, &seen(app, &id)?, items);
+    let scanned = ask(&task, &seen(store, &id)?, items);
     let scanned = scanned.map_err(|what| Problem::new(StatusCode::SERVICE_UNAVAILABLE, what))?;
     scanned.ok_or_else(|| Problem::not_found("the agent's own file of this task is gone"))
 }
 
 /// What hooks saw when compactions began, the oldest first.
-fn seen(app: &App, id: &TaskId) -> Result<Vec<Seen>, Problem> {
+fn seen(store: &dyn Store, id: &TaskId) -> Result<Vec<Seen>, Problem> {
     let mut filter = RowFilter {
         kinds: vec![Kind::ContextSaved],
         paging: Paging { cursor: None, limit: MAX_LIMIT },
@@ -98,7 +100,7 @@ fn seen(app: &App, id: &TaskId) -> Result<Vec<Seen>, Problem> {
     };
     let mut seen = Vec::new();
     loop {
-        let page = app.doors.store.timeline(id, &filter)?;
+        let page = store.timeline(id, &filter)?;
         for row in &page.items {
             let Some(bytes) = row.metadata.get("transcriptBytes").and_then(Value::as_u64) else { continue };
             let sha256 = row.metadata.get("transcriptSha256").and_then(Value::as_str).map(str::to_owned);

@@ -14,7 +14,7 @@ mod zone;
 
 pub(crate) use answer::{Question, ask};
 
-pub(crate) use params::{Asked, Param, Reads, agents, kinds, lanes, may};
+pub(crate) use params::{Asked, OWNER, Param, Reads, agents, kinds, lanes, may};
 pub(crate) use zone::AskersZone;
 
 use crate::app::App;

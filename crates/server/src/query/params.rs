@@ -77,7 +77,8 @@ pub(crate) const BETWEEN: &[Param] = &[
 /// Who did it, and where: a team's server alone can tell.
 pub(crate) const WHOSE: &[Param] = &[OWNER, MACHINE];
 
-const OWNER: Param =
+/// Who did it.
+pub(crate) const OWNER: Param =
     may("owner", Reads::Text, "Of this person, as their token names them; on a team's server.");
 const MACHINE: Param = may("machine", Reads::Text, "On this machine; on a team's server.");
 

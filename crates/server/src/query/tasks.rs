@@ -7,7 +7,7 @@ use agent_tracer_ledger::view::{
 };
 use agent_tracer_ledger::{TaskFilter, UsageBy};
 
-use super::params::{BETWEEN, OWNERS, PAGING, ROWS, TREE};
+use super::params::{BETWEEN, OWNERS, PAGING, ROWS, TREE, WHOSE};
 use super::{Ages, Asked, Endpoint, Reads, json, may};
 use crate::openapi::{one, page};
 use crate::problem::Problem;
@@ -98,7 +98,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}",
         operation: "getTask",
         summary: "One task.",
-        params: &[],
+        params: &[WHOSE],
         shape: one::<Task>,
         ages: Ages::WithTime,
         ask: |app, asked| json(asked.store(app).task(asked.now, &task(asked)?)),
@@ -107,7 +107,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/tree",
         operation: "getTaskTree",
         summary: "A task and all its descendants, parents before children.",
-        params: &[],
+        params: &[WHOSE],
         shape: page::<TreeNode>,
         ages: Ages::WithTime,
         ask: |app, asked| json(asked.store(app).tree(asked.now, &task(asked)?)),
@@ -116,7 +116,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/timeline",
         operation: "listTaskTimeline",
         summary: "The rows of a task.",
-        params: &[ROWS, BETWEEN, PAGING],
+        params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<Row>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(asked.store(app).timeline(&task(asked)?, &asked.rows())),
@@ -125,7 +125,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/turns",
         operation: "listTaskTurns",
         summary: "The turns of a task, each from a prompt to its end.",
-        params: &[PAGING],
+        params: &[WHOSE, PAGING],
         shape: page::<Turn>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(asked.store(app).turns(&task(asked)?, &asked.paging())),
@@ -134,7 +134,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/tool-calls",
         operation: "listTaskToolCalls",
         summary: "The tool calls of a task, each from attempt to end.",
-        params: &[ROWS, BETWEEN, PAGING],
+        params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<ToolCall>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(asked.store(app).tool_calls(&task(asked)?, &asked.rows())),
@@ -143,7 +143,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/context",
         operation: "listTaskContext",
         summary: "The points of the context chart.",
-        params: &[PAGING],
+        params: &[WHOSE, PAGING],
         shape: page::<ContextPoint>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(asked.store(app).context(&task(asked)?, &asked.paging())),
@@ -152,18 +152,18 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/files",
         operation: "listTaskFiles",
         summary: "The files that a task touched.",
-        params: &[TREE, PAGING],
+        params: &[WHOSE, TREE, PAGING],
         shape: page::<FileUse>,
         ages: Ages::WithLedger,
         ask: |app, asked| {
-            json(app.doors.store.task_files(&task(asked)?, asked.flag("tree"), &asked.paging()))
+            json(asked.store(app).task_files(&task(asked)?, asked.flag("tree"), &asked.paging()))
         },
     },
     Endpoint {
         path: "/tasks/{id}/commands",
         operation: "listTaskCommands",
         summary: "The shell commands of a task.",
-        params: &[ROWS, BETWEEN, PAGING],
+        params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<CommandRun>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(asked.store(app).task_commands(&task(asked)?, &asked.rows())),
@@ -172,7 +172,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/exploration",
         operation: "listTaskExploration",
         summary: "What a task looked at: reads with ranges, searches, look-ups.",
-        params: &[ROWS, BETWEEN, PAGING],
+        params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<Exploration>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(asked.store(app).exploration(&task(asked)?, &asked.rows())),
@@ -181,7 +181,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/web",
         operation: "listTaskWeb",
         summary: "What a task looked up in the web.",
-        params: &[ROWS, BETWEEN, PAGING],
+        params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<WebLookup>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(asked.store(app).web(&task(asked)?, &asked.rows())),
@@ -190,7 +190,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/permissions",
         operation: "listTaskPermissions",
         summary: "The permissions that a task asked for.",
-        params: &[ROWS, BETWEEN, PAGING],
+        params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<Permission>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(asked.store(app).permissions(&task(asked)?, &asked.rows())),
@@ -199,7 +199,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/todos",
         operation: "listTaskTodos",
         summary: "The to-do list of a task and how each item got where it is.",
-        params: &[],
+        params: &[WHOSE],
         shape: page::<Todo>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(asked.store(app).todos(&task(asked)?)),
@@ -208,7 +208,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/questions",
         operation: "listTaskQuestions",
         summary: "What a task asked people.",
-        params: &[ROWS, BETWEEN, PAGING],
+        params: &[WHOSE, ROWS, BETWEEN, PAGING],
         shape: page::<Question>,
         ages: Ages::WithLedger,
         ask: |app, asked| json(asked.store(app).questions(&task(asked)?, &asked.rows())),
@@ -217,20 +217,20 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/usage",
         operation: "listTaskUsage",
         summary: "What a task and its subagents spent, told apart by model, skill, type of agent or task.",
-        params: &[&[may("by", Reads::One(parts), "What it is told apart by; `model` unless given.")]],
+        params: &[WHOSE, &[may("by", Reads::One(parts), "What it is told apart by; `model` unless given.")]],
         shape: page::<UsageBucket>,
         ages: Ages::WithLedger,
         ask: |app, asked| {
             let by =
                 asked.word("by", |word| PARTS.iter().find(|(known, _)| *known == word).map(|(_, by)| *by));
-            json(app.doors.store.task_usage(&task(asked)?, by.unwrap_or(UsageBy::Model)))
+            json(asked.store(app).task_usage(&task(asked)?, by.unwrap_or(UsageBy::Model)))
         },
     },
     Endpoint {
         path: "/tasks/{id}/summary",
         operation: "getTaskSummary",
         summary: "The numbers of a task with its subagents.",
-        params: &[],
+        params: &[WHOSE],
         shape: one::<TaskSummary>,
         ages: Ages::WithTime,
         ask: |app, asked| json(asked.store(app).summary(asked.now, &task(asked)?)),
@@ -239,29 +239,32 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/tasks/{id}/lanes",
         operation: "getTaskLanes",
         summary: "The lanes of a task and its subagents, in as many columns as the screen has.",
-        params: &[&[
-            may("from", Reads::Time, "Where the picture begins; the first event unless given."),
-            may("to", Reads::Time, "Where the picture ends; the last event unless given."),
-            may("width", Reads::Whole(1, 10_000), "How many columns; a thousand unless given."),
-        ]],
+        params: &[
+            WHOSE,
+            &[
+                may("from", Reads::Time, "Where the picture begins; the first event unless given."),
+                may("to", Reads::Time, "Where the picture ends; the last event unless given."),
+                may("width", Reads::Whole(1, 10_000), "How many columns; a thousand unless given."),
+            ],
+        ],
         shape: one::<LaneBins>,
         ages: Ages::WithLedger,
         ask: |app, asked| {
             let width = asked.whole("width").and_then(|width| u32::try_from(width).ok()).unwrap_or(1000);
-            json(app.doors.store.lanes(&task(asked)?, asked.time("from"), asked.time("to"), width))
+            json(asked.store(app).lanes(&task(asked)?, asked.time("from"), asked.time("to"), width))
         },
     },
     Endpoint {
         path: "/events/{id}",
         operation: "getEvent",
         summary: "One row, the channel that each field came from, and the entries behind it.",
-        params: &[],
+        params: &[WHOSE],
         shape: one::<EventDetail>,
         ages: Ages::WithLedger,
         ask: |app, asked| {
             let id = FactId::parse(&asked.id);
             let id = id.ok_or_else(|| Problem::not_found("there is no event with this id"))?;
-            json(app.doors.store.event(&id))
+            json(asked.store(app).event(&id))
         },
     },
 ];

@@ -19,7 +19,7 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use crate::doors::Look;
 use crate::problem::{Problem, Wrong};
-use crate::query::{Asked, Param, Reads, agents, kinds, lanes, may};
+use crate::query::{Asked, OWNER, Param, Reads, agents, kinds, lanes, may};
 use crate::security::Granted;
 use wanted::Wanted;
 
@@ -35,14 +35,21 @@ pub(crate) const PARAMS: &[Param] = &[
     may("kind", Reads::Many(kinds), "Of one of these kinds."),
     may("agent", Reads::One(agents), "Of this agent."),
     may("project", Reads::Text, "In this project."),
+    OWNER,
 ];
 
 /// Begins a stream.
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
+    let asked = match read(&app, &request) {
+        Ok(asked) => asked,
+        Err(problem) => return problem.into_response(),
+    };
     let reader = request.extensions().get::<Granted>().and_then(|granted| granted.owner.clone());
     if let Some(team) = app.doors.team.clone() {
+        let owner = asked.whose().owner;
         let noted = app.blocking(move || {
-            (team.look)(Look { reader: reader.as_deref(), path: "/stream", id: "", owner: None })
+            let (reader, owner) = (reader.as_deref(), owner.as_deref());
+            (team.look)(Look { reader, path: "/stream", id: "", owner })
         });
         match noted.await {
             Ok(Ok(())) => {}
@@ -52,7 +59,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
             Err(problem) => return problem.into_response(),
         }
     }
-    match begin(&app, &request) {
+    match begin(&app, &request, &asked) {
         Ok(body) => {
             let headers = [
                 (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -64,12 +71,17 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
     }
 }
 
-fn begin(app: &Arc<App>, request: &Request) -> Result<Body, Problem> {
-    let asked = Asked::read(&[PARAMS], request.uri().query().unwrap_or_default(), (app.doors.clock)())?;
+fn read(app: &App, request: &Request) -> Result<Asked, Problem> {
+    let mut asked = Asked::read(&[PARAMS], request.uri().query().unwrap_or_default(), (app.doors.clock)())?;
     if asked.flag("tree") && asked.task("task").is_none() {
         let wrong = Wrong::new("tree", "needs a `task`");
         return Err(Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong]));
     }
+    asked.narrow(app)?;
+    Ok(asked)
+}
+
+fn begin(app: &Arc<App>, request: &Request, asked: &Asked) -> Result<Body, Problem> {
     let after = match request.headers().get("last-event-id") {
         None => asked.whole("after"),
         Some(id) => {
@@ -80,6 +92,6 @@ fn begin(app: &Arc<App>, request: &Request) -> Result<Body, Problem> {
     };
     let permit = Arc::clone(&app.streams).try_acquire_owned();
     let permit = permit.map_err(|_| Problem::too_many("there are as many followers as there may be", 5))?;
-    let follower = follow::Follower::new(Arc::clone(app), Wanted::of(&asked), permit);
+    let follower = follow::Follower::new(Arc::clone(app), Wanted::of(asked), permit);
     Ok(body::of(|sender| follower.run(after, sender)))
 }

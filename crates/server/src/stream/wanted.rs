@@ -1,12 +1,13 @@
 //! Which rows a follower wants.
 //!
-//! A row knows its task, lane and kind. Its agent, its project and its ancestors are the task's, which the store knows;
+//! A row knows its task, lane and kind, and on a team's server whose it is. Its agent, its project and its ancestors are the task's, which the store knows;
 //! they are remembered for a moment, because they may be corrected.
 
 use std::collections::HashMap;
 
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
 use agent_tracer_ledger::view::Row;
+use agent_tracer_ledger::{Store, Whose};
 
 use crate::app::App;
 use crate::query::Asked;
@@ -29,7 +30,9 @@ pub(super) struct Wanted {
     kinds: Vec<Kind>,
     agent: Option<Agent>,
     project: Option<String>,
-    known: HashMap<String, (i64, bool)>,
+    owner: Option<String>,
+    /// By task, and whose it is: two people may have the same one.
+    known: HashMap<(Option<String>, String), (i64, bool)>,
 }
 
 impl Wanted {
@@ -41,6 +44,7 @@ impl Wanted {
             kinds: asked.words("kind", Kind::parse),
             agent: asked.word("agent", Agent::parse),
             project: asked.text("project"),
+            owner: asked.text("owner"),
             known: HashMap::new(),
         }
     }
@@ -49,6 +53,7 @@ impl Wanted {
     pub(super) fn by_itself(&self, row: &Row) -> bool {
         (self.lanes.is_empty() || self.lanes.contains(&row.lane))
             && (self.kinds.is_empty() || self.kinds.contains(&row.kind))
+            && (self.owner.is_none() || self.owner == row.owner)
             && (self.tree || self.task.as_ref().is_none_or(|task| task.as_str() == row.task_id))
     }
 
@@ -60,7 +65,8 @@ impl Wanted {
     /// Whether the row's task is wanted. Asks the store.
     pub(super) fn by_task(&mut self, app: &App, row: &Row) -> bool {
         let now = (app.doors.clock)();
-        if let Some((at, wanted)) = self.known.get(&row.task_id)
+        let key = (row.owner.clone(), row.task_id.clone());
+        if let Some((at, wanted)) = self.known.get(&key)
             && (now.0 - at).abs() < BELIEVED_MS
         {
             return *wanted;
@@ -68,13 +74,15 @@ impl Wanted {
         if self.known.len() >= REMEMBERED {
             self.known.clear();
         }
-        let wanted = self.look(app, &row.task_id, now);
-        self.known.insert(row.task_id.clone(), (now.0, wanted));
+        let whose = Whose { owner: row.owner.clone(), machine: None };
+        let narrowed = row.owner.as_ref().and_then(|_| app.doors.store.narrowed(&whose));
+        let wanted = self.look(narrowed.as_ref().unwrap_or(&app.doors.store).as_ref(), &row.task_id, now);
+        self.known.insert(key, (now.0, wanted));
         wanted
     }
 
-    fn look(&self, app: &App, id: &str, now: Millis) -> bool {
-        let ask = |id: &str| TaskId::parse(id).and_then(|id| app.doors.store.task(now, &id).ok());
+    fn look(&self, store: &dyn Store, id: &str, now: Millis) -> bool {
+        let ask = |id: &str| TaskId::parse(id).and_then(|id| store.task(now, &id).ok());
         let mut task = if self.agent.is_some() || self.project.is_some() {
             let Some(task) = ask(id) else { return false };
             let owned = self.agent.is_none_or(|agent| task.agent == agent)

@@ -153,6 +153,7 @@ impl Memory {
             id: FactId::derive(&task, name).to_string(),
             seq,
             task_id: task.to_string(),
+            owner: None,
             session_id: SessionId::derive(&task, "stay:1").to_string(),
             turn_id: None,
             kind,

@@ -1,5 +1,6 @@
 //! The live stream: no gap, never backwards, and an end to everything.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agent_tracer_event::{Agent, Kind, TaskKey};
@@ -7,7 +8,7 @@ use agent_tracer_ledger::view::Row;
 use serde_json::json;
 
 use crate::client::Events;
-use crate::store::Gate;
+use crate::store::{Gate, Memory};
 use crate::world::{World, config, task};
 
 /// Adds a row to the store and tells those who follow.
@@ -197,6 +198,28 @@ fn only_what_is_wanted_is_sent() {
         assert_eq!(world.get(&format!("/api/v1/stream?{query}")).status, 400, "{query}");
     }
     assert_eq!(world.ask("GET", "/api/v1/stream").header("Last-Event-ID", "x").send().status, 400);
+}
+
+#[test]
+fn of_a_session_that_two_people_have_each_ones_rows_are_judged_by_their_own_task() {
+    let world = World::new();
+    let of_ann = Arc::new(Memory::default());
+    of_ann.add_task(&task("s"), None, "/p");
+    world.memory.team.set(Arc::clone(&of_ann)).ok().unwrap();
+    let rows: Vec<Row> = [(1, None), (2, Some("bob")), (3, Some("ann"))]
+        .into_iter()
+        .map(|(seq, owner)| Row {
+            owner: owner.map(str::to_owned),
+            ..world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq)
+        })
+        .collect();
+    world.memory.rows.lock().unwrap().clear();
+    let mut by_name = follow(&world, "after=0&owner=ann");
+    // Everybody's store could not say which of two is meant: it has none.
+    let mut by_project = follow(&world, "after=0&project=/p");
+    world.live.publish(&rows);
+    assert_eq!(by_name.seqs(1), [3]);
+    assert_eq!(by_project.seqs(2), [2, 3], "both are asked of what that person has");
 }
 
 #[test]

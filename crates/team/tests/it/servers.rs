@@ -213,6 +213,17 @@ fn people_and_machines_are_told_apart() {
         (keys("owner"), keys("machine")),
         (vec!["ann".to_owned(), "bob".to_owned()], vec!["local".to_owned()])
     );
+    // Both have the same sessions: nobody is shown one of them for the other.
+    let id = of_ann[0]["id"].as_str().unwrap();
+    for path in [format!("tasks/{id}"), format!("tasks/{id}/timeline")] {
+        let (status, text) = get(address, &format!("/api/v1/{path}"), Some(&read));
+        assert_eq!(status, 400, "{path}: {text}");
+        assert!(text.contains("`ann` or `bob`"), "{text}");
+    }
+    for owner in ["ann", "bob"] {
+        let rows = ask(&format!("tasks/{id}/timeline?owner={owner}"));
+        assert!(!rows.is_empty() && rows.iter().all(|row| row["owner"] == owner), "{owner}");
+    }
     // A list of one person's is a look at that person's; one's own is nobody's business.
     ask("tasks?owner=bob");
     let (_, admin) = make(&fleet, "root", TokenScope::Admin, None);
@@ -220,7 +231,11 @@ fn people_and_machines_are_told_apart() {
     let looks = audit(address, "&of=ann&by=bob", &admin);
     let questions: std::collections::BTreeSet<&str> =
         looks.iter().map(|look| look["question"].as_str().unwrap()).collect();
-    assert_eq!(questions, ["/attention", "/files", "/search", "/tasks"].into(), "numbers are not looks");
+    assert_eq!(
+        questions,
+        ["/attention", "/files", "/search", "/tasks", "/tasks/{id}/timeline"].into(),
+        "numbers are not looks"
+    );
     assert_eq!(audit(address, "&of=bob", &admin), Vec::<serde_json::Value>::new());
 }
 

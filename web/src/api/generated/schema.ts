@@ -1017,6 +1017,8 @@ export interface components {
             lastAt: string;
             /** @description The row of the last. */
             lastId: string;
+            /** @description Whose it is, where a team's server answers about several people; absent on one machine. */
+            owner?: string | null;
             /** @description The task. */
             taskId: string;
             /** @description What a person reads. */
@@ -1411,6 +1413,8 @@ export interface components {
              * @description When it began.
              */
             occurredAt: string;
+            /** @description Whose it is, where a team's server answers about several people; absent on one machine. */
+            owner?: string | null;
             /** @description The agent's id of the session. */
             runtimeSessionId: string;
             /**
@@ -1468,6 +1472,8 @@ export interface components {
             origin: string;
             /** @description What that comes to: `allow`, `rewrite`, `warn`, `ask`, `deny` or `block_stop`. */
             outcome: string;
+            /** @description Whose it is, where a team's server answers about several people; absent on one machine. */
+            owner?: string | null;
             /** @description The rule. */
             rule: string;
             /** @description The root of the rule's project; absent if it is the user's. */

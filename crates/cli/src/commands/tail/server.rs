@@ -114,6 +114,7 @@ mod tests {
             id: format!("e{seq}"),
             seq,
             task_id: "t".to_owned(),
+            owner: None,
             session_id: "s".to_owned(),
             turn_id: None,
             kind: Kind::UserMessage,

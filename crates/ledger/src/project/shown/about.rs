@@ -17,6 +17,8 @@ pub const MOST_STAYS: u32 = 1_000;
 pub struct About {
     /// The task's id.
     pub uid: TaskId,
+    /// Whose it is; none on one machine.
+    pub owner: Option<String>,
     /// The product.
     pub agent: Agent,
     /// The agent's id of the session.
@@ -74,6 +76,7 @@ impl About {
             id: self.row_id(fact.fact),
             seq,
             task_id: self.uid.to_string(),
+            owner: self.owner.clone(),
             session_id: self.stay(fact.occurred).to_string(),
             turn_id: fact.turn.map(|turn| self.turn_id(turn)),
             kind: fact.kind.unwrap_or(Kind::Unrecognised),

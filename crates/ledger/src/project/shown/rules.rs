@@ -21,6 +21,7 @@ pub fn decision(about: &About, row: &FactRow) -> RuleDecision {
     RuleDecision {
         id: about.row_id(row.fact),
         task_id: about.uid.to_string(),
+        owner: about.owner.clone(),
         call_id: tool_use_id
             .as_deref()
             .map(|id| FactId::derive(&about.uid, &format!("tool:{id}")).to_string()),

@@ -172,6 +172,7 @@ fn show(conn: &Connection, builder: &mut RowBuilder<'_>, repeat: &Repeat) -> rus
     let about = builder.about(repeat.task)?;
     Ok(Some(Loop {
         task_id: about.uid.to_string(),
+        owner: about.owner.clone(),
         tool: last.row.tool.clone().unwrap_or_default(),
         title: last.row.data.title.clone(),
         count: count(repeat.n),

@@ -61,6 +61,7 @@ fn about(conn: &Connection, task: i64) -> rusqlite::Result<About> {
     let (uid, session, agent_type, background, started, agent) = found.unwrap_or_default();
     Ok(About {
         uid: task_id(&uid),
+        owner: None,
         agent: agent_at(agent),
         session,
         agent_type: words::text(conn, agent_type)?
