@@ -17,19 +17,20 @@ after(async () => {
   await world?.stop();
 });
 
-/** A page that a team's server of two people seems to answer; `asked` holds every query that named one. */
+/** A page that a team's server of two people seems to answer; `asked` holds every question, with the person it named. */
 async function teamPage(path, asked) {
   const page = await world.page('/settings');
   const spent = (names, [agent]) => (agent ? names.map((key) => ({ ...agent, key })) : []);
   await page.route(/\/api\/v1\/(?!stream)/, async (route) => {
     const url = new URL(route.request().url());
     const owner = url.searchParams.get('owner');
-    if (owner) asked.push(`${url.pathname}?owner=${owner}`);
+    asked.push(`${url.pathname}${owner ? `?owner=${owner}` : ''}`);
     const by = url.searchParams.get('by');
     for (const name of ['owner', 'machine']) url.searchParams.delete(name);
     if (by === 'owner' || by === 'machine') url.searchParams.set('by', 'agent');
     const answer = await (await route.fetch({ url: url.href })).json();
     if (url.pathname.endsWith('/health')) answer.store.kind = 'clickhouse';
+    if (url.pathname.endsWith('/tree')) for (const node of answer.items) node.task.owner = owner;
     if (url.pathname.endsWith('/api/v1/tasks')) answer.items = answer.items.flatMap((task) => ['ann', 'bob'].filter((name) => !owner || owner === name).map((name) => ({ ...task, owner: name })));
     if (by === 'owner') answer.items = spent(['ann', 'bob'], answer.items);
     if (by === 'machine') answer.items = spent(['desk'], answer.items);
@@ -79,5 +80,40 @@ test('insights tell people apart, and the rows behind a number are those of the 
   await page.waitForFunction(() => document.querySelector('dl.heads a[href*="owner"]') !== null);
   for (const path of ['tools', 'usage', 'activity', 'files', 'loops']) assert.ok(asked.includes(`/api/v1/${path}?owner=bob`), path);
   assert.deepEqual(await seriousFaults(page), []);
+  await leave(page);
+});
+
+test('a session that two have is opened as the one that was chosen, and every question of its page names the person', async () => {
+  const asked = [];
+  const page = await teamPage('/tasks?q=web', asked);
+  await page.getByRole('row').filter({ hasText: 'bob' }).getByRole('link').first().click();
+  await page.waitForURL(/\/tasks\/[^?]+\?owner=bob/);
+  await page.getByRole('button', { name: /^Calls/ }).waitFor();
+  const commands = page.waitForResponse(/\/commands\?/);
+  for (const key of ['t', 'c']) await page.keyboard.press(key);
+  await commands;
+  assert.match(page.url(), /owner=bob/);
+  await page.reload();
+  await page.getByRole('button', { name: /^Calls/ }).waitFor();
+  const ofTask = asked.filter((path) => /\/tasks\/./.test(path));
+  assert.ok(ofTask.length > 8, ofTask.join());
+  assert.deepEqual(ofTask.filter((path) => !path.endsWith('?owner=bob')), []);
+  assert.deepEqual(page.wrongs, []);
+  await leave(page);
+});
+
+test('live is narrowed to one person, whose rows it links to, and says that somebody is waited for', async () => {
+  const asked = [];
+  const page = await teamPage('/', asked);
+  await page.getByRole('heading', { name: 'Waits for somebody' }).waitFor();
+  await page.getByText('bob · ').first().waitFor();
+  asked.length = 0;
+  await page.getByLabel('Person').selectOption('ann');
+  await page.waitForURL(/owner=ann/);
+  await page.waitForFunction(() => !document.body.innerText.includes('bob · '));
+  for (const path of ['tasks', 'attention', 'activity', 'limits', 'usage/blocks', 'search']) assert.ok(asked.includes(`/api/v1/${path}?owner=ann`), path);
+  assert.match((await page.locator('a[href^="/tasks/"]').first().getAttribute('href')) ?? '', /\?owner=ann/);
+  assert.deepEqual(await seriousFaults(page), []);
+  assert.deepEqual(page.wrongs, []);
   await leave(page);
 });

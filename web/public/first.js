@@ -13,9 +13,12 @@
   document.documentElement.dataset.theme = theme;
 
   const task = /^\/tasks\/([^/]+)$/.exec(location.pathname)?.[1];
+  // In the words of `api/client.ts`, which takes the answers up by their addresses.
+  const owner = new URLSearchParams(location.search).get('owner');
   const asked = new Map();
-  for (const what of task ? ['tree', 'lanes?width=800'] : []) {
-    const url = `/api/v1/tasks/${task}/${what}`;
+  for (const [what, query] of task ? [['tree', {}], ['lanes', { width: '800' }]] : []) {
+    const words = new URLSearchParams({ ...query, ...(owner ? { owner } : {}) }).toString();
+    const url = `/api/v1/tasks/${task}/${what}${words && `?${words}`}`;
     const answer = fetch(url, { headers: { accept: 'application/json' } });
     // Whoever takes it up hears of a failure; if nobody does, nobody has to.
     answer.catch(() => undefined);

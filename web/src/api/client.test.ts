@@ -37,6 +37,17 @@ describe('questions to the server', () => {
     expect(await all<number>('numbers', {}, undefined, 7)).toEqual({ items: [0, 1, 2, 3, 4, 5, 6], complete: true });
   });
 
+  it('are about the person whom the address names, where they are about one task, and about whoever is named', async () => {
+    const asked = serve(1);
+    vi.stubGlobal('location', { search: '?event=e&owner=ann%20b' });
+    await api.task('t');
+    await api.turns('t', { tree: true });
+    await api.event('e1');
+    await api.tree('t', { owner: 'bob' });
+    await api.tools({ since: '-7d' });
+    expect(asked).toEqual(['/api/v1/tasks/t?owner=ann+b', '/api/v1/tasks/t/turns?limit=500&tree=true&owner=ann+b', '/api/v1/events/e1?owner=ann+b', '/api/v1/tasks/t/tree?owner=bob', '/api/v1/tools?since=-7d']);
+  });
+
   it('tell every part that was wrong, wherever it stands', async () => {
     const wrong = { title: 'the body is wrong', detail: 'one rule', errors: [{ at: 'policy:3:7', reason: 'unknown key' }, { reason: 5 }] };
     vi.stubGlobal('fetch', () => Promise.resolve(new Response(JSON.stringify(wrong), { status: 422 })));

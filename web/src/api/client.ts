@@ -88,6 +88,12 @@ export async function post(path: string, body?: unknown, signal?: AbortSignal): 
   return response;
 }
 
+/**
+ * What is asked about one task or one row is asked of the person whom the address names: on a team's server two may have the
+ * same session, and the server does not choose between them.
+ */
+const ofPerson = (query: Query = {}): Query => ({ ...query, owner: query['owner'] ?? new URLSearchParams(globalThis.location?.search).get('owner') ?? undefined });
+
 const at = (id: string, what = '') => `tasks/${encodeURIComponent(id)}${what && `/${what}`}`;
 
 /** The pages of a list, one after the other, until nobody wants more. */
@@ -113,8 +119,8 @@ export async function all<T>(path: string, query: Query, signal?: AbortSignal, m
 type Ask<T> = (query?: Query, signal?: AbortSignal) => Promise<T>;
 const list = <T>(path: string): Ask<Page<T>> => (query, signal) => get(path, query, signal);
 type AskTask<T> = (id: string, query?: Query, signal?: AbortSignal) => Promise<T>;
-const ofTask = <T>(what: string): AskTask<T> => (id, query, signal) => get(at(id, what), query, signal);
-const allOfTask = <T>(what: string): AskTask<{ items: T[]; complete: boolean }> => (id, query = {}, signal) => all(at(id, what), query, signal);
+const ofTask = <T>(what: string): AskTask<T> => (id, query, signal) => get(at(id, what), ofPerson(query), signal);
+const allOfTask = <T>(what: string): AskTask<{ items: T[]; complete: boolean }> => (id, query, signal) => all(at(id, what), ofPerson(query), signal);
 
 export const api = {
   tasks: list<Task>('tasks'),
@@ -126,7 +132,7 @@ export const api = {
   timelinePage: ofTask<Page<Row>>('timeline'),
   turns: allOfTask<Turn>('turns'),
   toolCalls: allOfTask<ToolCall>('tool-calls'),
-  toolCallPages: (id: string, query: Query, signal?: AbortSignal) => pages<ToolCall>(at(id, 'tool-calls'), query, signal),
+  toolCallPages: (id: string, query: Query, signal?: AbortSignal) => pages<ToolCall>(at(id, 'tool-calls'), ofPerson(query), signal),
   contextPage: ofTask<Page<ContextPoint>>('context'),
   compactions: ofTask<Page<Compaction>>('compactions'),
   compactionItems: ofTask<Page<CompactionItem>>('compaction-items'),
@@ -137,7 +143,7 @@ export const api = {
   permissions: allOfTask<Permission>('permissions'),
   todos: ofTask<Page<Todo>>('todos'),
   questions: allOfTask<Question>('questions'),
-  event: (id: string, signal?: AbortSignal) => get<EventDetail>(`events/${encodeURIComponent(id)}`, {}, signal),
+  event: (id: string, signal?: AbortSignal) => get<EventDetail>(`events/${encodeURIComponent(id)}`, ofPerson(), signal),
   search: list<Hit>('search'),
   attention: list<Attention>('attention'),
   health: list0<Health>('health'),

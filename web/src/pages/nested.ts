@@ -17,7 +17,7 @@ export function lines(tasks: readonly Task[], opened: ReadonlySet<string>, trees
     const line: Line = { key: keyOf(task), task, depth: 0, open };
     if (!open) return [line];
     // The first of a tree is the task itself, and the others know how deep they stand below it.
-    const below = (trees.get(task.id) ?? []).filter((node) => node.task.id !== task.id);
+    const below = (trees.get(keyOf(task)) ?? []).filter((node) => node.task.id !== task.id);
     return [line, ...below.map((node): Line => ({ key: `${keyOf(task)} ${node.task.id}`, task: node.task, depth: Math.max(node.depth, 1), open: undefined }))];
   });
 }

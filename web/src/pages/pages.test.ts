@@ -124,6 +124,9 @@ describe('subagents in the list of tasks', () => {
     const task = (owner: string) => ({ id: 't', owner, childCount: 0 }) as Task;
     const keys = lines([task('ann'), task('bob')], new Set(), new Map()).map((line) => line.key);
     expect(new Set(keys).size).toBe(2);
+    const parent = (owner: string) => ({ ...task(owner), childCount: 1 });
+    const tree = new Map([['bob t', [{ depth: 1, task: { ...task('bob'), id: 'c' } }] as TreeNode[]]]);
+    expect(lines([parent('ann'), parent('bob')], new Set(['t']), tree).map((line) => line.key)).toEqual(['ann t', 'bob t', 'bob t c']);
   });
 
   it('stand below the task that is open, as deep as they are', () => {

@@ -7,6 +7,7 @@ import { api } from '../api/client';
 import type { LaneBins, Row, TreeNode } from '../api/types';
 import { Axis } from '../layout/axis';
 import type { View } from '../layout/view';
+import { keyOf } from '../text/format';
 import { barOfRow, barsOfBins, overlay, type Bar } from './bars';
 
 /** As many rows as we load one by one. */
@@ -158,9 +159,11 @@ export class TimelineSource {
     let stranger = false;
     let changed = false;
     const now = Date.now();
-    const known = new Set(this.tree.map((node) => node.task.id));
+    const known = new Set(this.tree.map((node) => keyOf(node.task)));
+    const owner = this.tree[0]?.task.owner;
     for (const row of rows) {
-      if (known.has(row.taskId)) {
+      if (row.owner !== owner) continue;
+      if (known.has(keyOf({ id: row.taskId, owner }))) {
         this.fresh.set(row.id, { row, at: now });
         this.end = Math.max(this.end, Date.parse(row.endedAt ?? row.occurredAt));
         changed = true;

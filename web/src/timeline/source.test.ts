@@ -55,6 +55,17 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     expect(source.bars().some((bar) => bar.toolUseId !== undefined)).toBe(true);
   });
 
+  it('takes nothing that the stream tells of the same session of somebody else', async () => {
+    const source = new TimelineSource('task-run3');
+    await source.load();
+    source.tree = source.tree.map((node) => ({ ...node, task: { ...node.task, owner: 'ann' } }));
+    const row = (owner?: string) => ({ id: `of ${owner}`, taskId: 'task-run3', owner, kind: 'tool.used', lane: 'implementation', occurredAt: new Date(source.end).toISOString(), metadata: {} }) as unknown as Row;
+    source.take([row('bob'), row()]);
+    expect(source.freshCount).toBe(0);
+    source.take([row('ann')]);
+    expect(source.freshCount).toBe(1);
+  });
+
   it('lets what the stream tells replace what was loaded', async () => {
     const source = new TimelineSource('task-run3');
     await source.load();

@@ -2,6 +2,7 @@
  * Who works just now: tasks from the server, put below their parents, with what the stream has told since on top.
  */
 import type { Row, Task } from '../../api/types';
+import { keyOf } from '../../text/format';
 
 export interface Doing {
   title: string;
@@ -19,23 +20,23 @@ export interface Card {
 
 /** Those who wait for a person first, then by who did something last; idle ones last. */
 export function cards(tasks: readonly Task[]): Card[] {
-  const byId = new Map(tasks.map((task) => [task.id, task]));
+  const known = new Set(tasks.map(keyOf));
   const children = new Map<string, Task[]>();
   const roots: Task[] = [];
   for (const task of tasks) {
-    const parent = task.parentTaskId;
-    if (parent && byId.has(parent)) {
+    const parent = task.parentTaskId && keyOf({ id: task.parentTaskId, owner: task.owner });
+    if (parent && known.has(parent)) {
       const list = children.get(parent);
       if (list) list.push(task);
       else children.set(parent, [task]);
     } else roots.push(task);
   }
-  const below = (id: string, depth: number, seen: Set<string>): Card['below'] =>
-    (children.get(id) ?? []).filter((task) => !seen.has(task.id)).flatMap((task) => {
+  const below = (key: string, depth: number, seen: Set<string>): Card['below'] =>
+    (children.get(key) ?? []).filter((task) => !seen.has(task.id)).flatMap((task) => {
       seen.add(task.id);
-      return [{ task, depth }, ...below(task.id, depth + 1, seen)];
+      return [{ task, depth }, ...below(keyOf(task), depth + 1, seen)];
     });
-  return roots.map((task) => ({ task, below: below(task.id, 1, new Set([task.id])) })).sort((a, b) => rank(a.task) - rank(b.task) || a.task.startedAt.localeCompare(b.task.startedAt) || a.task.id.localeCompare(b.task.id));
+  return roots.map((task) => ({ task, below: below(keyOf(task), 1, new Set([task.id])) })).sort((a, b) => rank(a.task) - rank(b.task) || a.task.startedAt.localeCompare(b.task.startedAt) || a.task.id.localeCompare(b.task.id));
 }
 
 /** It waits for nothing in particular: for the next prompt, as far as anybody knows. */

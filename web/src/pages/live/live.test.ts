@@ -12,6 +12,12 @@ describe('cards', () => {
     expect(found.map((card) => [card.task.id, card.below.map(({ task: { id }, depth }) => [id, depth])])).toEqual([['a', [['b', 1], ['c', 2]]]]);
   });
 
+  it('keep the same session of two people apart', () => {
+    const of = (owner: string) => [task('a', { owner }), task('b', { owner, parentTaskId: 'a' })];
+    const found = cards([...of('ann'), ...of('bob')]).map((card) => [card.task.owner, card.below.map(({ task: { owner, id } }) => [owner, id])]);
+    expect(found).toEqual([['ann', [['ann', 'b']]], ['bob', [['bob', 'b']]]]);
+  });
+
   it('keep a subagent whose parent has ended', () => {
     expect(cards([task('b', { parentTaskId: 'gone' })]).map((card) => card.task.id)).toEqual(['b']);
   });
