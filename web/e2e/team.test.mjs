@@ -117,3 +117,14 @@ test('live is narrowed to one person, whose rows it links to, and says that some
   assert.deepEqual(page.wrongs, []);
   await leave(page);
 });
+
+test('an address that could mean two sessions says so instead of showing one', async () => {
+  const page = await world.page('/settings');
+  const detail = 'more than one person has this session: say with `owner` whose you mean, `ann` or `bob`';
+  await page.route(/\/api\/v1\/tasks\/./, (route) => route.fulfill({ status: 400, json: { title: 'the request is not understood', detail } }));
+  await page.goto(`${world.address}/tasks/tx6hxv40msedx8yrgk5ed`);
+  await page.getByText('`ann` or `bob`').waitFor();
+  await page.getByRole('button', { name: 'All tasks' }).click();
+  await page.waitForURL(/\/tasks$/);
+  await leave(page);
+});

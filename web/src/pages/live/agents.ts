@@ -1,7 +1,7 @@
 /**
  * Who works just now: tasks from the server, put below their parents, with what the stream has told since on top.
  */
-import type { Row, Task } from '../../api/types';
+import type { Limit, Row, Task } from '../../api/types';
 import { keyOf } from '../../text/format';
 
 export interface Doing {
@@ -61,6 +61,13 @@ const WINDOWS: Record<string, string> = { five_hour: '5 hours', seven_day: '7 da
 
 /** What people call the window of a limit. */
 export const limitName = (window: string): string => WINDOWS[window] ?? window.replaceAll('_', ' ');
+
+/** The limits of one account as they come; of a team's accounts those that are nearest to their end first. */
+export function nearest(limits: readonly Limit[]): readonly Limit[] {
+  if (new Set(limits.map(({ owner }) => owner)).size < 2) return limits;
+  const fullAt = (limit: Limit) => (limit.forecast?.fullAt ? Date.parse(limit.forecast.fullAt) : Number.POSITIVE_INFINITY);
+  return [...limits].sort((a, b) => Number(fullAt(a) > fullAt(b)) - Number(fullAt(a) < fullAt(b)) || b.usedPct - a.usedPct);
+}
 
 /** Whether a row may have changed how much of a limit is used. */
 export const tellsLimits = (row: Row): boolean => row.kind === 'context.snapshot' && Object.keys(row.metadata).some((key) => key.startsWith('rateLimit'));

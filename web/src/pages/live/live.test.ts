@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Row, Task } from '../../api/types';
-import { cards, doing, isSilent, limitName, tellsLimits } from './agents';
+import type { Limit, Row, Task } from '../../api/types';
+import { cards, doing, isSilent, limitName, nearest, tellsLimits } from './agents';
 
 const task = (id: string, more: Partial<Task> = {}) => ({ id, status: 'running', startedAt: '2026-01-01T00:00:00.000Z', ...more }) as Task;
 const row = (more: Partial<Row>) => ({ title: 'x', seq: 1, lane: 'exploration', occurredAt: '2026-01-01T00:00:00.000Z', metadata: {}, ...more }) as Row;
@@ -63,5 +63,22 @@ describe('limits', () => {
 
   it('have names that people use, also those of tomorrow', () => {
     expect([limitName('five_hour'), limitName('seven_day'), limitName('thirty_day')]).toEqual(['5 hours', '7 days', 'thirty day']);
+  });
+});
+
+describe('limits', () => {
+  const limit = (window: string, usedPct: number, owner?: string, fullAt?: string) => ({ window, usedPct, owner, ...(fullAt ? { forecast: { pctPerHour: 1, fullAt } } : {}) }) as Limit;
+
+  it('of one account stand as they come', () => {
+    const own = [limit('five_hour', 10), limit('seven_day', 90)];
+    expect(nearest(own)).toBe(own);
+    const narrowed = [limit('five_hour', 10, 'ann'), limit('seven_day', 90, 'ann')];
+    expect(nearest(narrowed)).toBe(narrowed);
+  });
+
+  it('of a team begin with those that will be full first, then with those that are used most', () => {
+    const at = (hour: number) => `2026-01-01T0${hour}:00:00.000Z`;
+    const found = nearest([limit('a', 20, 'ann'), limit('b', 60, 'bob'), limit('c', 30, 'ann', at(5)), limit('d', 10, 'bob', at(2)), limit('e', 80, 'bob', at(5))]);
+    expect(found.map(({ window }) => window)).toEqual(['d', 'e', 'c', 'b', 'a']);
   });
 });
