@@ -144,7 +144,8 @@ impl Reader {
     ///
     /// To deduplicate everything that is looked at would cost most of all. So any version that meets them is found first,
     /// and those that are not the newest of their facts are dropped: the newest one is met at its own place in the list, if
-    /// it meets them.
+    /// it meets them. Of those that stand at one place it comes first: a part may end between them, and the next one
+    /// begins behind that place.
     fn newest_that_hold(&self, all: &[String], limit: usize) -> Answer<Vec<Stored>> {
         let (mut found, mut before) = (Vec::new(), None);
         loop {
@@ -152,7 +153,7 @@ impl Reader {
             all.extend(before.map(behind));
             let any = self.rows::<Found>(&format!(
                 "SELECT owner, task, fact, version, occurred, ord, {PLACE} AS place FROM fact WHERE {} \
-                 ORDER BY occurred DESC, ord DESC, fact DESC, place DESC LIMIT {limit}",
+                 ORDER BY occurred DESC, ord DESC, fact DESC, place DESC, version DESC LIMIT {limit}",
                 all.join(" AND ")
             ))?;
             let Some(last) = any.last() else { return Ok(found) };
