@@ -16,6 +16,10 @@ use crate::gather::Gather;
 use crate::schema::{self, Layout};
 use crate::write::Lines;
 
+/// A statement may name every member of a large family, and more than the quarter of a megabyte that a server reads
+/// unless it is told.
+const LONGEST: (&str, &str) = ("max_query_size", "16777216");
+
 /// Where a database is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -145,7 +149,7 @@ impl Fleet {
         if let Some(password) = &place.password {
             client = client.with_password(password);
         }
-        for (name, value) in place.layout.settings() {
+        for (name, value) in [LONGEST].iter().chain(place.layout.settings()) {
             client = client.with_setting(*name, *value);
         }
         Ok(Self {

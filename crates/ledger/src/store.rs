@@ -56,7 +56,7 @@ pub struct Paging {
 }
 
 /// Who did it, and where. Only a team's store tells people and machines apart.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Whose {
     /// The person or machine whose token shipped it.
     pub owner: Option<String>,

@@ -10,7 +10,7 @@ use agent_tracer_compaction::{Scanned, Seen, Side};
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, Task};
-use agent_tracer_ledger::{Answer, Batch, Paging, Receipt, Store};
+use agent_tracer_ledger::{Answer, Batch, Paging, Receipt, Store, Whose};
 use agent_tracer_privacy::Config as PrivacyConfig;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -201,12 +201,12 @@ pub type TakeShipment = Arc<dyn Fn(&str, &Shipment) -> Result<(), NotTaken> + Se
 pub struct Look<'asked> {
     /// Whose token or name was shown; none is the owner of the server itself.
     pub reader: Option<&'asked str>,
-    /// The question, as the reference names its path.
+    /// The question, as the reference names its path; what was spent by task is `/usage?by=task`.
     pub path: &'asked str,
     /// The task or event that is asked about; empty: none.
     pub id: &'asked str,
-    /// The only person that a list is about; none: everybody.
-    pub owner: Option<&'asked str>,
+    /// Whom and which machine it is narrowed to.
+    pub whose: &'asked Whose,
 }
 
 /// Keeps that somebody looks at sessions.

@@ -12,7 +12,17 @@ use agent_tracer_ledger::{QueryError, Whose};
 use agent_tracer_server::Look;
 
 /// Lists that show sessions, or what was said in them. Other lists are of numbers.
-const LISTS: [&str; 7] = ["/tasks", "/search", "/attention", "/files", "/commands", "/loops", "/stream"];
+const LISTS: [&str; 9] = [
+    "/tasks",
+    "/search",
+    "/attention",
+    "/files",
+    "/commands",
+    "/loops",
+    "/policies/decisions",
+    "/usage?by=task",
+    "/stream",
+];
 
 /// Who looks with the token of the server itself.
 const SERVER: &str = "(the server's own token)";
@@ -22,8 +32,8 @@ const MINUTE_MS: i64 = 60_000;
 /// So many are remembered; beyond that some are kept twice.
 const MOST: usize = 10_000;
 
-/// Who looked, at which question, about which task, and whom it was narrowed to.
-type Key = (String, String, String, String);
+/// Who looked, at which question, about which task, and whom and which machine it was narrowed to.
+type Key = (String, String, String, Whose);
 
 /// The minute, and what was kept in it.
 #[derive(Debug, Default)]
@@ -44,22 +54,20 @@ impl Audit {
         }
         let who = look.reader.unwrap_or(SERVER);
         let task = about.as_ref().map_or_else(String::new, ToString::to_string);
-        let of = look.owner.unwrap_or(Visit::EVERYBODY);
-        let key = (who.to_owned(), look.path.to_owned(), task.clone(), of.to_owned());
+        let of = look.whose.owner.as_deref().unwrap_or(Visit::EVERYBODY);
+        let key = (who.to_owned(), look.path.to_owned(), task.clone(), look.whose.clone());
         if self.has(&key, now) {
             return Ok(());
         }
         let owner = match &about {
             None => Some(of.to_owned()),
-            Some(task) => {
-                let whose = Whose { owner: look.owner.map(str::to_owned), machine: None };
-                match reader.of(&whose).owner_of(task) {
-                    Ok(owner) => Some(owner),
-                    // Nothing is shown: there is none, or nobody said which of several.
-                    Err(QueryError::NotFound | QueryError::Bad(_)) => None,
-                    Err(error @ QueryError::Store(_)) => return Err(error.to_string()),
-                }
-            }
+            // Asked as the question itself asks: what is shown is what is kept.
+            Some(task) => match reader.of(look.whose).owner_of(task) {
+                Ok(owner) => Some(owner),
+                // Nothing is shown: there is none, or nobody said which of several.
+                Err(QueryError::NotFound | QueryError::Bad(_)) => None,
+                Err(error @ QueryError::Store(_)) => return Err(error.to_string()),
+            },
         };
         // Not remembered: in a moment there may be something to be shown.
         let Some(owner) = owner else { return Ok(()) };

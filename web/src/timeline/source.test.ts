@@ -5,6 +5,7 @@ import { HUGE } from '../../mock/world.ts';
 import type { ContextPoint, Row } from '../api/types';
 import { Axis } from '../layout/axis';
 import { curveOf, usedAt, walk } from './contextCurve';
+import { Finder } from './finder.svelte';
 import { TimelineSource } from './source.svelte';
 import { Stage } from './stage.svelte';
 
@@ -64,6 +65,16 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     expect(source.freshCount).toBe(0);
     source.take([row('ann')]);
     expect(source.freshCount).toBe(1);
+  });
+
+  it('looks for words in the session of whom it is', async () => {
+    const source = new TimelineSource(HUGE);
+    await source.load();
+    source.tree = source.tree.map((node) => ({ ...node, task: { ...node.task, owner: 'ann' } }));
+    asked.length = 0;
+    await new Finder(source).look('cargo');
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter((path) => !/^search\?.*task=.*owner=ann/.test(path))).toEqual([]);
   });
 
   it('lets what the stream tells replace what was loaded', async () => {

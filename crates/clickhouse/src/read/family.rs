@@ -1,7 +1,7 @@
 //! A task with those below it, in as many columns as the question needs: planning a statement costs more with every
 //! column, and most questions about a task need few of the task's own.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use agent_tracer_event::{Agent, TaskId};
 use agent_tracer_ledger::project::List;
@@ -17,6 +17,9 @@ use crate::write::TaskLine;
 
 /// More descendants than this are not shown.
 const MOST_DESCENDANTS: usize = 5_000;
+
+/// So many tasks are named in one statement: names may be long, and a level of a family has no end.
+const AT_ONCE: usize = 5_000;
 
 /// Deeper than this no tree is followed.
 const DEEPEST: u32 = 64;
@@ -37,6 +40,8 @@ pub(crate) trait Versioned: Kin {
     fn parent(&self) -> &str;
     /// When it was first seen.
     fn started(&self) -> i64;
+    /// Where it ran.
+    fn machine(&self) -> &str;
 }
 
 /// What the rows of a task need to know of it.
@@ -47,6 +52,7 @@ pub(crate) struct Member {
     version: u64,
     gone: u8,
     parent: String,
+    machine: String,
     agent: String,
     session: String,
     pub(crate) agent_type: String,
@@ -87,6 +93,10 @@ macro_rules! versioned {
             fn started(&self) -> i64 {
                 self.started
             }
+
+            fn machine(&self) -> &str {
+                &self.machine
+            }
         })*
     };
 }
@@ -101,6 +111,7 @@ impl From<&TaskLine> for Member {
             version: line.version,
             gone: line.gone,
             parent: line.parent.clone(),
+            machine: line.machine.clone(),
             agent: line.agent.clone(),
             session: line.session.clone(),
             agent_type: line.agent_type.clone(),
@@ -128,7 +139,7 @@ impl Reader {
         self.rows(&format!("SELECT {} FROM task FINAL {rest}", columns::<T>()))
     }
 
-    /// The task with this id. If two owners have one, it is the first owner's.
+    /// The task with this id, unless two owners have one.
     pub(crate) fn one<T: Kin>(&self, id: &TaskId) -> Answer<T> {
         let rest =
             format!("WHERE {} AND task = {} ORDER BY owner LIMIT 3", self.mine(), literal(id.as_str()));
@@ -177,18 +188,17 @@ impl Reader {
     /// deduplicate everything that lies around them.
     pub(crate) fn newest_tasks<T: Versioned>(&self, keys: &[Key]) -> Answer<HashMap<Key, T>> {
         let mut newest: HashMap<Key, T> = HashMap::new();
-        if keys.is_empty() {
-            return Ok(newest);
-        }
-        let rows = self.rows::<T>(&format!(
-            "SELECT {} FROM task WHERE (owner, task) IN {}",
-            columns::<T>(),
-            keys_in(keys)
-        ))?;
-        for row in rows {
-            let key = row.key();
-            if newest.get(&key).is_none_or(|known| known.version() <= row.version()) {
-                newest.insert(key, row);
+        for part in keys.chunks(AT_ONCE) {
+            let rows = self.rows::<T>(&format!(
+                "SELECT {} FROM task WHERE (owner, task) IN {}",
+                columns::<T>(),
+                keys_in(part)
+            ))?;
+            for row in rows {
+                let key = row.key();
+                if newest.get(&key).is_none_or(|known| known.version() <= row.version()) {
+                    newest.insert(key, row);
+                }
             }
         }
         newest.retain(|_, row| !row.is_gone());
@@ -198,15 +208,20 @@ impl Reader {
     /// The children of some tasks, in the order in which they began. Which they are is found in few columns, whatever the
     /// version.
     fn below<T: Versioned>(&self, parents: &[Key]) -> Answer<Vec<T>> {
-        let any: Vec<Named> = self.rows(&format!(
-            "SELECT DISTINCT owner, task FROM task WHERE (owner, parent) IN {}",
-            keys_in(parents)
-        ))?;
-        let any: Vec<Key> = any.into_iter().map(Key::from).collect();
+        let mut any: BTreeSet<Key> = BTreeSet::new();
+        for part in parents.chunks(AT_ONCE) {
+            let found: Vec<Named> = self.rows(&format!(
+                "SELECT DISTINCT owner, task FROM task WHERE (owner, parent) IN {}",
+                keys_in(part)
+            ))?;
+            any.extend(found.into_iter().map(Key::from));
+        }
+        let any: Vec<Key> = any.into_iter().collect();
         let parents: HashSet<&Key> = parents.iter().collect();
         let mut children: Vec<(Key, T)> = self.newest_tasks::<T>(&any)?.into_iter().collect();
         children.retain(|(key, child)| {
-            parents.contains(&Key { owner: key.owner.clone(), task: child.parent().to_owned() })
+            self.machine.as_ref().is_none_or(|machine| child.machine() == machine)
+                && parents.contains(&Key { owner: key.owner.clone(), task: child.parent().to_owned() })
         });
         children.sort_by(|(one, first), (two, second)| {
             (&one.owner, first.started(), &one.task).cmp(&(&two.owner, second.started(), &two.task))

@@ -153,6 +153,7 @@ impl Reader {
         let items = self.lines_of(page.items)?.into_iter().map(|line| UsageBucket {
             usage: line.spent().view(),
             label: Some(line.title).filter(|title| !title.is_empty()),
+            owner: Some(line.owner),
             key: line.task,
         });
         Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
@@ -187,7 +188,7 @@ impl Reader {
         };
         let mut items: Vec<UsageBucket> = parts
             .into_iter()
-            .map(|(key, spent)| UsageBucket { key, label: None, usage: spent.view() })
+            .map(|(key, spent)| UsageBucket { key, label: None, owner: None, usage: spent.view() })
             .collect();
         items.sort_by(|one, two| {
             two.usage.cost_usd.total_cmp(&one.usage.cost_usd).then_with(|| one.key.cmp(&two.key))

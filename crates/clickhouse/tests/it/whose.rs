@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent_tracer_clickhouse::{Fleet, Reader};
-use agent_tracer_event::{Agent, FactId, Millis, TaskId};
+use agent_tracer_event::{Agent, FactId, Millis, TaskId, TaskKey};
 use agent_tracer_ledger::{
     Answer, DecisionFilter, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy,
     Utc, Whose,
@@ -21,6 +21,9 @@ use crate::world::World;
 /// of another.
 const MACHINES: [(&str, &str, u64, u64); 3] =
     [("ann", "desk", 700, 3), ("ann", "laptop", 500, 1_000_003), ("bob", "tower", 600, 2_000_003)];
+
+/// More children than one statement could name.
+const MANY: usize = 4_000;
 
 fn whole<T: Serialize>(page: impl Fn(Paging) -> Answer<agent_tracer_ledger::view::Page<T>>) -> Value {
     json!(every(40, page).unwrap())
@@ -208,6 +211,48 @@ pub(crate) fn tells_the_same_session_apart(make: Make) {
     let found = everybody.search(&SearchFilter { tool: Some("Agent".to_owned()), ..SearchFilter::default() });
     let found: Vec<_> = found.unwrap().items.into_iter().map(|hit| hit.row).collect();
     assert_eq!(owners(&found), [("ann".to_owned(), 1), ("bob".to_owned(), 1)]);
+}
+
+#[test]
+fn a_family_is_shown_however_many_they_are_and_on_one_machine_only_whom_it_ran() {
+    let (fleet, _) = engine::database();
+    let world = World::of("2.1.325/agent_fg");
+    let mut shipment = world.shipments(100_000).pop().unwrap();
+    shipment.facts.clear();
+    let child = shipment.tasks.iter().find(|task| task.parent.is_some()).unwrap().clone();
+    let root = child.parent.clone().unwrap();
+    shipment.tasks.retain(|task| task.task == root);
+    let machine = shipment.tasks[0].machine.clone();
+    for number in 0..MANY {
+        let mut another = child.clone();
+        another.task = TaskKey::new(Agent::ClaudeCode, format!("child {number}")).task_id().to_string();
+        if number % 3 == 0 {
+            another.machine = "elsewhere".to_owned();
+        }
+        shipment.tasks.push(another);
+    }
+    // Names are as long as they may be.
+    let owner = "o".repeat(200);
+    fleet.write(&owner, &shipment).unwrap();
+    let reader = Reader::everybody(Arc::clone(&fleet));
+    let id = TaskId::parse(&root).unwrap();
+    let now = Millis(BEGIN);
+    let size = |store: &dyn Store| {
+        let tree = store.tree(now, &id).unwrap().items;
+        (tree.len(), store.task(now, &id).unwrap().child_count)
+    };
+    assert_eq!(size(&reader), (MANY + 1, MANY as u64));
+    // Whatever else is asked about all of them.
+    let (filter, paging) = (RowFilter { tree: true, ..RowFilter::default() }, Paging::default());
+    assert_eq!(reader.timeline(&id, &filter).unwrap().items, []);
+    assert_eq!(reader.tool_calls(&id, &filter).unwrap().items, []);
+    assert_eq!(reader.task_files(&id, true, &paging).unwrap().items, []);
+    assert_eq!(reader.lanes(&id, None, None, 100).unwrap().strips, []);
+    assert_eq!(reader.summary(now, &id).unwrap().agents, MANY as u64);
+    assert_eq!(reader.task_usage(&id, UsageBy::Model).unwrap().items.len(), 0);
+    let here = reader.narrowed(&Whose { owner: None, machine: Some(machine) }).unwrap();
+    let few = MANY - MANY.div_ceil(3);
+    assert_eq!(size(here.as_ref()), (few + 1, few as u64));
 }
 
 #[test]

@@ -65,6 +65,9 @@ pub struct UsageBucket {
     /// A name that people know for it, where the key is an id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Whose task it is, where a team's server answers by task; absent on one machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
     /// What was spent.
     pub usage: UsageView,
 }

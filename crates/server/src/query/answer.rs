@@ -48,12 +48,13 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
         .blocking(move || -> Result<Answered, Problem> {
             asked.narrow(&worker)?;
             if let Some(team) = &worker.doors.team {
-                let owner = asked.whose().owner;
+                let (whose, task) = (asked.whose(), asked.task("task"));
+                let about = task.as_ref().map_or(question.id.as_str(), |task| task.as_str());
                 let look = Look {
                     reader: question.asker.as_deref(),
-                    path: endpoint.path,
-                    id: &question.id,
-                    owner: owner.as_deref(),
+                    path: looked(endpoint, &asked),
+                    id: about,
+                    whose: &whose,
                 };
                 // Nobody reads what nobody could be told of.
                 (team.look)(look)
@@ -86,6 +87,12 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
         Ok(Ok(answered)) => answered.into_response(),
         Ok(Err(problem)) | Err(problem) => problem.into_response(),
     }
+}
+
+/// What somebody looks at. What was spent is a list of numbers, unless it is told apart by session.
+fn looked(endpoint: &Endpoint, asked: &Asked) -> &'static str {
+    let by = asked.word("by", |by| Some(by.to_owned()));
+    if endpoint.path == "/usage" && by.as_deref() == Some("task") { "/usage?by=task" } else { endpoint.path }
 }
 
 enum Answered {

@@ -58,7 +58,7 @@ fn counts(app: &App, asked: &Asked) -> Result<Vec<RuleStat>, Problem> {
     range.paging = Paging { cursor: None, limit: MAX_LIMIT };
     let mut all = Vec::new();
     for _ in 0..MOST_PARTS {
-        let part = app.doors.store.rules(&range)?;
+        let part = asked.store(app).rules(&range)?;
         all.extend(part.items);
         match part.next_cursor {
             Some(cursor) => range.paging.cursor = Some(cursor),
@@ -107,7 +107,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         path: "/policies",
         operation: "listPolicies",
         summary: "Rules that act on what agents do, the files they stand in, and how often they decided what.",
-        params: &[BETWEEN],
+        params: &[WHOSE, BETWEEN],
         shape: one::<Policies>,
         ages: Ages::Always,
         ask: |app, asked| write(&policies(app, asked)?),

@@ -40,26 +40,12 @@ pub(crate) const PARAMS: &[Param] = &[
 
 /// Begins a stream.
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
-    let asked = match read(&app, &request) {
-        Ok(asked) => asked,
-        Err(problem) => return problem.into_response(),
-    };
     let reader = request.extensions().get::<Granted>().and_then(|granted| granted.owner.clone());
-    if let Some(team) = app.doors.team.clone() {
-        let owner = asked.whose().owner;
-        let noted = app.blocking(move || {
-            let (reader, owner) = (reader.as_deref(), owner.as_deref());
-            (team.look)(Look { reader, path: "/stream", id: "", owner })
-        });
-        match noted.await {
-            Ok(Ok(())) => {}
-            Ok(Err(problem)) => {
-                return Problem::new(StatusCode::SERVICE_UNAVAILABLE, problem).into_response();
-            }
-            Err(problem) => return problem.into_response(),
-        }
-    }
-    match begin(&app, &request, &asked) {
+    let opened = match read(&app, &request) {
+        Ok((asked, after)) => open(&app, reader, &asked, after).await,
+        Err(problem) => Err(problem),
+    };
+    match opened {
         Ok(body) => {
             let headers = [
                 (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
@@ -71,17 +57,14 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
     }
 }
 
-fn read(app: &App, request: &Request) -> Result<Asked, Problem> {
+/// What is followed, and behind which place.
+fn read(app: &App, request: &Request) -> Result<(Asked, Option<u64>), Problem> {
     let mut asked = Asked::read(&[PARAMS], request.uri().query().unwrap_or_default(), (app.doors.clock)())?;
     if asked.flag("tree") && asked.task("task").is_none() {
         let wrong = Wrong::new("tree", "needs a `task`");
         return Err(Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong]));
     }
     asked.narrow(app)?;
-    Ok(asked)
-}
-
-fn begin(app: &Arc<App>, request: &Request, asked: &Asked) -> Result<Body, Problem> {
     let after = match request.headers().get("last-event-id") {
         None => asked.whole("after"),
         Some(id) => {
@@ -90,8 +73,33 @@ fn begin(app: &Arc<App>, request: &Request, asked: &Asked) -> Result<Body, Probl
             Some(id.ok_or_else(wrong)?)
         }
     };
+    Ok((asked, after))
+}
+
+async fn open(
+    app: &Arc<App>,
+    reader: Option<Arc<str>>,
+    asked: &Asked,
+    after: Option<u64>,
+) -> Result<Body, Problem> {
+    let mut wanted = Wanted::of(asked);
+    if let Some(team) = app.doors.team.clone() {
+        let (whose, task, worker) = (asked.whose(), asked.task("task"), Arc::clone(app));
+        let store = asked.narrowed.clone();
+        wanted.owner = app
+            .blocking(move || -> Result<_, Problem> {
+                let id = task.as_ref().map_or("", |task| task.as_str());
+                (team.look)(Look { reader: reader.as_deref(), path: "/stream", id, whose: &whose })
+                    .map_err(|problem| Problem::new(StatusCode::SERVICE_UNAVAILABLE, problem))?;
+                let Some(task) = task else { return Ok(whose.owner) };
+                // Two people may have it: it is said whose is followed, or nothing is.
+                let store = store.as_ref().unwrap_or(&worker.doors.store);
+                Ok(store.task((worker.doors.clock)(), &task)?.owner)
+            })
+            .await??;
+    }
     let permit = Arc::clone(&app.streams).try_acquire_owned();
     let permit = permit.map_err(|_| Problem::too_many("there are as many followers as there may be", 5))?;
-    let follower = follow::Follower::new(Arc::clone(app), Wanted::of(asked), permit);
+    let follower = follow::Follower::new(Arc::clone(app), wanted, permit);
     Ok(body::of(|sender| follower.run(after, sender)))
 }

@@ -30,7 +30,7 @@ pub(super) struct Wanted {
     kinds: Vec<Kind>,
     agent: Option<Agent>,
     project: Option<String>,
-    owner: Option<String>,
+    pub(super) owner: Option<String>,
     /// By task, and whose it is: two people may have the same one.
     known: HashMap<(Option<String>, String), (i64, bool)>,
 }

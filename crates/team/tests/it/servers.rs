@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use agent_tracer_clickhouse::{Fleet, TokenScope};
-use agent_tracer_event::Millis;
+use agent_tracer_event::{Agent, Millis, TaskKey};
 use agent_tracer_ledger::{Batch, Ledger, Options, Outbox};
 use agent_tracer_prices::Prices;
 use agent_tracer_server::{Ask, Config, Server, draw_token, serve};
@@ -82,7 +82,13 @@ fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// A machine with a history.
 fn machine(folder: &Path) -> Ledger {
-    let ledger = Ledger::open(&folder.join("ledger.db"), Options::default()).unwrap();
+    named_machine(folder, &Options::default().machine_id)
+}
+
+/// The same with a name of its own.
+fn named_machine(folder: &Path, name: &str) -> Ledger {
+    let options = Options { machine_id: name.to_owned(), ..Options::default() };
+    let ledger = Ledger::open(&folder.join("ledger.db"), options).unwrap();
     let observed = scenario("2.1.325/agent_fg").observed(None);
     ledger.append(Batch { observed, ..Batch::default() }).unwrap();
     ledger
@@ -236,6 +242,60 @@ fn people_and_machines_are_told_apart() {
         ["/attention", "/files", "/search", "/tasks", "/tasks/{id}/timeline"].into(),
         "numbers are not looks"
     );
+    assert_eq!(audit(address, "&of=bob", &admin), Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn whichever_way_somebody_looks_at_a_session_it_is_kept_as_a_look_at_its_owner() {
+    let (fleet, _) = engine::database();
+    let (_, read) = make(&fleet, "eve", TokenScope::Read, None);
+    let (_, admin) = make(&fleet, "root", TokenScope::Admin, None);
+    let tokens = ["ann", "bob"].map(|owner| make(&fleet, owner, TokenScope::Ingest, None).1);
+    let process = Process::start(&fleet);
+    let address = process.address();
+    for (token, name) in tokens.iter().zip(["desk", "tower"]) {
+        let folder = tempfile::tempdir().unwrap();
+        named_machine(folder.path(), name);
+        ship(folder.path(), address, token).unwrap();
+    }
+    let ask = |path: &str| get(address, &format!("/api/v1/{path}"), Some(&read));
+    let tasks = body(&ask("tasks?owner=ann").1);
+    let id = tasks["items"][0]["id"].as_str().unwrap();
+    // Both have it: without a word about whose nothing is shown, and nothing is kept.
+    for path in [format!("tasks/{id}/turns"), format!("search?task={id}"), format!("stream?task={id}")] {
+        let (status, text) = ask(&path);
+        assert_eq!(status, 400, "{path}: {text}");
+    }
+    let nobodys = TaskKey::new(Agent::Codex, "nobody has this").task_id();
+    assert_eq!(ask(&format!("stream?task={nobodys}")).0, 404);
+    for path in [
+        format!("tasks/{id}/files?owner=ann"),
+        // The machine alone says whose it is, too.
+        format!("tasks/{id}/timeline?machine=desk"),
+        format!("search?task={id}&owner=ann"),
+        format!("policies/decisions?task={id}&owner=ann"),
+        "usage?by=task&owner=ann".to_owned(),
+        "usage?by=model&owner=ann".to_owned(),
+    ] {
+        let (status, text) = ask(&path);
+        assert_eq!(status, 200, "{path}: {text}");
+    }
+    let mut stream = open(address, &format!("/api/v1/stream?task={id}&owner=ann"), Some(&read));
+    assert!(stream.read(&mut [0; 16]).unwrap() > 0);
+    let kept: std::collections::BTreeSet<(String, bool)> = audit(address, "&of=ann&by=eve", &admin)
+        .iter()
+        .map(|look| (look["question"].as_str().unwrap().to_owned(), look["taskId"] == id))
+        .collect();
+    let expected = [
+        ("/policies/decisions", true),
+        ("/search", true),
+        ("/stream", true),
+        ("/tasks", false),
+        ("/tasks/{id}/files", true),
+        ("/tasks/{id}/timeline", true),
+        ("/usage?by=task", false),
+    ];
+    assert_eq!(kept, expected.map(|(question, about)| (question.to_owned(), about)).into());
     assert_eq!(audit(address, "&of=bob", &admin), Vec::<serde_json::Value>::new());
 }
 

@@ -2265,6 +2265,8 @@ export interface components {
             key: string;
             /** @description A name that people know for it, where the key is an id. */
             label?: string | null;
+            /** @description Whose task it is, where a team's server answers by task; absent on one machine. */
+            owner?: string | null;
             /** @description What was spent. */
             usage: components["schemas"]["UsageView"];
         };

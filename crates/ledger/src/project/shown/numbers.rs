@@ -134,7 +134,7 @@ pub fn activity_bucket(at: i64, sums: &Sums, calls: i64) -> ActivityBucket {
 /// What was spent by, in or on something.
 #[must_use]
 pub fn usage_bucket(key: String, bucket: &Bucket) -> UsageBucket {
-    UsageBucket { key, label: None, usage: bucket.spent(bucket.sums.n).view() }
+    UsageBucket { key, label: None, owner: None, usage: bucket.spent(bucket.sums.n).view() }
 }
 
 /// A page of what was spent: most expensive first, then most tokens, then by name.

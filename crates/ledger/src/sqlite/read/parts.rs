@@ -20,8 +20,10 @@ pub(crate) fn of_task(conn: &Connection, id: &TaskId, by: UsageBy) -> Answer<Pag
         UsageBy::Model | UsageBy::Day | UsageBy::Week | UsageBy::Month => by_model(conn, root)?,
         UsageBy::Owner | UsageBy::Machine => return Err(super::usage::of_one_machine()),
     };
-    let mut items: Vec<UsageBucket> =
-        parts.into_iter().map(|(key, spent)| UsageBucket { key, label: None, usage: spent.view() }).collect();
+    let mut items: Vec<UsageBucket> = parts
+        .into_iter()
+        .map(|(key, spent)| UsageBucket { key, label: None, owner: None, usage: spent.view() })
+        .collect();
     items.sort_by(|one, two| {
         two.usage.cost_usd.total_cmp(&one.usage.cost_usd).then_with(|| one.key.cmp(&two.key))
     });

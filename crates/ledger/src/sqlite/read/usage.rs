@@ -116,7 +116,12 @@ fn by_task(conn: &Connection, range: &Range) -> Answer<Page<UsageBucket>> {
         items.push(load.query_row([id], |row| {
             let title: String = row.get(1)?;
             let usage = Spent::read_of_task(row, 2)?.view();
-            Ok(UsageBucket { key: row.get(0)?, label: Some(title).filter(|title| !title.is_empty()), usage })
+            Ok(UsageBucket {
+                key: row.get(0)?,
+                label: Some(title).filter(|title| !title.is_empty()),
+                owner: None,
+                usage,
+            })
         })?);
     }
     Ok(Page { items, next_cursor: page.next_cursor })
