@@ -1,7 +1,8 @@
 //! What happened before, from the ledger, for one question.
 //!
 //! Law: nothing is looked up that no rule asks for, nothing twice however many rules ask, and everything that is looked up
-//! is an index and a bound. What is not known up to this very event, and with it, is not known ([`Reach`]).
+//! is an index and a bound. What is not known up to this very event, and with it, is not known ([`Reach`]). How a command
+//! of Codex ended is in its own file, which may be read a moment after the hook: that is waited for, as long as there is time.
 
 use std::cell::{Cell, OnceCell};
 use std::path::Path;
@@ -23,6 +24,8 @@ const LATELY: usize = 500;
 const LAST: usize = 16;
 /// What is held against criteria, at the most.
 const WORK_MAX: usize = 2000;
+/// How long until it is looked again for what an agent's own file tells.
+const MOMENT: Duration = Duration::from_millis(2);
 /// How far up a tree goes.
 const DEPTH: usize = 64;
 /// How many names of files are taken from a prompt.
@@ -226,6 +229,26 @@ impl LedgerPast<'_> {
     }
 }
 
+/// Deeds, looked at again until it is known how each command ended, or nobody waits any longer.
+fn settled(
+    agent: Agent,
+    mut look: impl FnMut() -> Option<Vec<PastDeed>>,
+    mut wait: impl FnMut() -> bool,
+) -> Option<Vec<PastDeed>> {
+    loop {
+        let deeds = look()?;
+        if !deeds.iter().any(|deed| is_told_later(agent, deed)) || !wait() {
+            return Some(deeds);
+        }
+    }
+}
+
+/// Whether a command has ended and its exit code is still to come: Codex tells it in its rollout, and not in its hooks.
+fn is_told_later(agent: Agent, deed: &PastDeed) -> bool {
+    let has_ended = matches!(deed.state, CallState::Succeeded | CallState::Failed);
+    agent == Agent::Codex && deed.command.is_some() && deed.exit.is_none() && has_ended
+}
+
 /// What a deed is, as criteria know it.
 fn deeds_of(deed: &PastDeed) -> Vec<Deed> {
     if let Some(command) = &deed.command {
@@ -329,7 +352,15 @@ impl LedgerPast<'_> {
         let (Who { task, .. }, past) = self.known()?;
         let prompt = past.last_prompt(task).ok()?;
         let since = prompt.as_ref().map_or(Millis(0), |prompt| prompt.at);
-        let deeds = past.deeds(task, since, WORK_MAX).ok()?;
+        let until = Instant::now() + self.reach.patience.saturating_sub(self.times.waited.get());
+        let deeds = settled(
+            self.agent,
+            || past.deeds(task, since, WORK_MAX).ok(),
+            || {
+                std::thread::park_timeout(MOMENT);
+                Instant::now() < until
+            },
+        )?;
         let todos = self.store.todos(task).ok()?;
         let is_open =
             |state: &str| !matches!(state, "completed" | "cancelled" | "canceled" | "deleted" | "done");
@@ -342,5 +373,54 @@ impl LedgerPast<'_> {
             open_todos: Some(todos.items.iter().filter(|todo| is_open(&todo.state)).count() as u64),
             mentioned,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ran(state: CallState, exit: Option<i32>) -> PastDeed {
+        PastDeed {
+            at: Millis(1),
+            subtype: "run_test".to_owned(),
+            tool: "Bash".to_owned(),
+            state,
+            paths: Vec::new(),
+            command: Some("cargo test".to_owned()),
+            directory: None,
+            exit,
+        }
+    }
+
+    /// How often it was waited, and the exit code that was seen at last.
+    fn seen(agent: Agent, state: CallState, told_after: usize, patience: usize) -> (usize, Option<i32>) {
+        let (looks, mut waits) = (Cell::new(0), 0);
+        let look = || {
+            looks.set(looks.get() + 1);
+            Some(vec![ran(state, (looks.get() > told_after).then_some(0))])
+        };
+        let deeds = settled(agent, look, || {
+            waits += 1;
+            waits < patience
+        });
+        (waits, deeds.unwrap()[0].exit)
+    }
+
+    #[test]
+    fn how_a_command_of_codex_ended_is_waited_for_as_long_as_there_is_time() {
+        assert_eq!(seen(Agent::Codex, CallState::Succeeded, 0, 9), (0, Some(0)), "it is known");
+        assert_eq!(seen(Agent::Codex, CallState::Succeeded, 3, 9), (3, Some(0)));
+        assert_eq!(seen(Agent::Codex, CallState::Failed, 3, 9), (3, Some(0)));
+        assert_eq!(seen(Agent::Codex, CallState::Succeeded, 99, 9), (9, None), "it is never told");
+    }
+
+    #[test]
+    fn what_nobody_will_tell_is_not_waited_for() {
+        assert_eq!(seen(Agent::ClaudeCode, CallState::Succeeded, 3, 9), (0, None));
+        for state in [CallState::Running, CallState::Denied] {
+            assert_eq!(seen(Agent::Codex, state, 3, 9), (0, None), "{state:?}");
+        }
+        assert!(settled(Agent::Codex, || None, || true).is_none());
     }
 }
