@@ -8,8 +8,8 @@ DIST := dist
 CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
-.PHONY: help run build test check test-real bench clean
-.PHONY: bench-hook bench-guard bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-fuzz test-gate prices
+.PHONY: help run build test check test-real test-real-all test-clients-old bench clean
+.PHONY: bench-hook bench-guard bench-denials bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-faults test-fuzz test-gate prices shapes
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,6 +88,12 @@ test-clickhouse-large: ## Both stores answer alike about a million events
 	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse AGENT_TRACER_CONTRACT_EVENTS=$(CONTRACT_EVENTS) \
 	  $(CARGO) test --release -p agent-tracer-clickhouse --features agent-tracer-clickhouse/engine --test it generated
 
+# The long versions of what `test-rust` does a little of: bits that the disk changes, power that goes.
+FAULT_ROUNDS ?= 200
+
+test-faults: ## Flip bits in every file and cut the power, hundreds of times; takes the better part of an hour
+	FAULT_ROUNDS=$(FAULT_ROUNDS) $(CARGO) test -p agent-tracer-cli --test crash -- --nocapture flips:: power::
+
 test-deploy: ## Lints the files for containers, Kubernetes and systemd
 	@scripts/need-schemathesis target/tools/deploy tests/deploy/requirements.txt
 	tests/deploy/check target/tools/deploy
@@ -103,6 +109,16 @@ test-real: build ## Drive the real Claude Code and the real Codex, offline
 	tests/real-clients/check --dist $(DIST)
 	tests/real-clients/context --dist $(DIST)
 	tests/real-clients/compactions --dist $(DIST)
+	tests/real-clients/telemetry --dist $(DIST)
+
+test-real-all: build ## The same with the scenarios that take their time
+	tests/real-clients/check --dist $(DIST) --all
+	tests/real-clients/context --dist $(DIST)
+	tests/real-clients/compactions --dist $(DIST)
+	tests/real-clients/telemetry --dist $(DIST)
+
+test-clients-old: build ## Drive many older versions of both clients, offline; downloads some 400 MB each, one at a time
+	tests/real-clients/versions --dist $(DIST)
 
 bench: bench-hook bench-guard bench-shell bench-scan bench-store bench-usage ## Measure what it costs, as ratios in one run each
 
@@ -137,6 +153,9 @@ bench-guard: build ## What a decision of rules makes an agent wait
 	$(CARGO) run --quiet --release -p agent-tracer-bench-guard -- --hook $(DIST)/agent-tracer-hook \
 	  --server $(DIST)/agent-tracer --home $(GUARD_KEEP)/full --json target/bench-guard.json
 
+bench-denials: build ## Whether a denial is missed while the machine or the server is busy
+	python3 bench/guard/denials.py --programs $(DIST)
+
 # Ten million events take hours and some 30 GB: `make bench-fleet FLEET_EVENTS=10000000`. `FLEET="--store clickhouse://…"`
 # measures a server of yours instead of the engine for tests; `FLEET="--keep DIR/full"` ships a ledger that `bench-store
 # --keep DIR` made of as many events, and only reads it.
@@ -153,6 +172,9 @@ bench-usage: ## Tokens against the truth, and the time of it, side by side with 
 	$(CARGO) run --quiet --release -p agent-tracer-bench-scan -- \
 	  --size 1000 --corpus target/bench-usage --only-corpus
 	python3 bench/usage/run.py --corpus target/bench-usage --json target/bench-usage.json
+
+shapes: ## Take the shapes of keys from the pinned release of their public source
+	scripts/refresh-shapes
 
 prices: ## Take prices from the pinned releases of their public source
 	scripts/refresh-prices

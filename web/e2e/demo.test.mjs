@@ -46,7 +46,7 @@ test('what is left of the limits of both agents is told, with the time at which 
 
 test('a task tells its subagents, one inside another, in words too', async () => {
   const page = await world.page(`/tasks/${checkout.id}`);
-  await page.getByRole('button', { name: 'Open agents' }).click();
+  await page.getByRole('button', { name: 'Expand subagents' }).click();
   const lanes = page.getByRole('table', { name: 'Lanes of the timeline' });
   await lanes.getByText(/Count queries of one checkout, completed/).first().waitFor({ state: 'attached' });
   // What the bars say by their fill and the brackets by their number.
@@ -129,15 +129,15 @@ test('numbers of Insights open the rows behind them, and chips narrow the search
 
 test('Insights take any days, compare them with the days before and count tokens too', async () => {
   const page = await world.page('/insights?range=24h');
-  await page.getByText('against the 24 hours before').waitFor();
+  await page.getByText('vs previous 24 hours').waitFor();
   const tools = page.getByRole('region', { name: 'Tools' });
-  await tools.getByRole('columnheader', { name: 'Before' }).waitFor();
+  await tools.getByRole('columnheader', { name: 'vs previous' }).waitFor();
   await tools.getByRole('row', { name: /^Bash .*%/ }).waitFor();
   await page.getByRole('button', { name: 'tokens', exact: true }).click();
   await page.getByRole('figure').filter({ hasText: 'Tokens by day' }).waitFor({ state: 'attached' });
   await page.getByLabel('First day').fill('2020-01-02');
   await page.waitForURL(/since=20(19|20)-/);
-  await page.getByText(/against the \d{4} days before/).waitFor();
+  await page.getByText(/vs previous \d{4} days/).waitFor();
   await tools.getByRole('row', { name: /^Bash/ }).getByRole('link').nth(2).click();
   await page.waitForURL((url) => url.pathname === '/search' && url.searchParams.get('q') === 'status:failed tool:Bash' && url.searchParams.has('since'));
   assert.deepEqual(page.wrongs, []);

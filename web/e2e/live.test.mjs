@@ -29,7 +29,7 @@ test('who waits for me is told oldest first, with a clock that runs, and goes wh
   const call = await ask('first', 'git push origin fence');
   await prompt('second', 'Paint the gate');
   await ask('second', 'git push origin gate');
-  const waits = page.getByRole('region', { name: 'Waits for me' });
+  const waits = page.getByRole('region', { name: 'Needs you' });
   await waits.getByText('Paint the gate').waitFor();
   assert.deepEqual(await waits.getByRole('listitem').evaluateAll((items) => items.map((item) => /Mend|Paint/.exec(item.textContent)?.[0])), ['Mend', 'Paint']);
   // Its clock goes on by itself.
@@ -118,11 +118,25 @@ test('what is old is not called live: the cards fade, the words say since when, 
   await page.getByText('Paint the gate').first().waitFor();
   await world.stopServer();
   await page.getByRole('status').getByText('not live', { exact: true }).waitFor();
-  await page.getByText(/This is what was known at/).waitFor();
-  assert.ok((await page.locator('article.old').count()) > 0, 'cards look old');
+  await page.getByText(/The connection was lost at/).waitFor();
+  assert.ok((await page.locator('.page.old article').count()) > 0, 'cards look old');
+  // Pages that are opened while the server is away show what was known, or say that nothing is known.
+  await page.keyboard.press('g');
+  await page.keyboard.press('t');
+  await page.getByRole('heading', { name: 'Tasks' }).waitFor({ state: 'attached' });
+  await page.keyboard.press('g');
+  await page.keyboard.press('l');
+  await page.getByText('Paint the gate').first().waitFor();
+  assert.equal(await page.getByText('0 agents').count(), 0);
+  assert.equal(await page.getByText('No agent is running').count(), 0);
+  await page.keyboard.press('g');
+  await page.keyboard.press('i');
+  await page.getByText('Unknown until the server answers again').first().waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('l');
   await world.startServer();
   await page.getByRole('status').getByText('live', { exact: true }).waitFor();
-  await page.getByText(/This is what was known at/).waitFor({ state: 'hidden' });
+  await page.getByText(/The connection was lost at/).waitFor({ state: 'hidden' });
   await prompt('after', 'Feed the hens');
   await page.getByText('Feed the hens').first().waitFor();
   await page.close();
@@ -139,5 +153,26 @@ test('something is painted before the program runs, in the colours that were cho
   await page.route('**/assets/*.js', (route) => route.abort());
   await page.reload();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');
+  await page.close();
+});
+
+test('what happened between the first answers and the stream is shown once the stream stands', async () => {
+  const page = await world.page('/settings');
+  let open;
+  const opened = new Promise((resolve) => (open = resolve));
+  await page.route(/\/api\/v1\/stream/, async (route) => {
+    await opened;
+    await route.continue();
+  });
+  await page.goto(`${world.address}/`);
+  const waits = page.getByRole('region', { name: 'Needs you' });
+  await waits.getByRole('listitem').first().getByText(/\S/).first().waitFor();
+  await prompt('gap', 'Oil the hinge');
+  await ask('gap', 'git push origin hinge');
+  await world.until('/api/v1/attention', (items) => items.some(({ title }) => title === 'Oil the hinge'));
+  assert.equal(await waits.getByText('Oil the hinge').count(), 0);
+  open();
+  await waits.getByText('Oil the hinge').waitFor();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.close();
 });

@@ -88,7 +88,7 @@ test('agents open and close one by one and together, by mouse and by key', async
 
 test('every panel opens by its keys, says what is in it, and fits', async () => {
   const page = await open();
-  const panels = { w: /npm run bench/, a: /Count queries of one checkout/, t: /Checkout takes seconds/, x: /src\/cart\/total\.ts/, f: /main ×\d/, c: /npm test -- total/, p: /Nobody was asked/, d: /Prove it/, q: /No question was asked/, e: /not found/, o: /Together/, m: /Its context was never compacted/ };
+  const panels = { w: /npm run bench/, a: /Count queries of one checkout/, t: /Checkout takes seconds/, x: /src\/cart\/total\.ts/, f: /main ×\d/, c: /npm test -- total/, p: /No permission prompts recorded|Unknown: recorded from files only/, d: /Prove it/, q: /No question was asked/, e: /not found/, o: /Together/, m: /Its context was never compacted/ };
   for (const [key, text] of Object.entries(panels)) {
     await page.getByRole('application').focus();
     await page.keyboard.press('t');
@@ -134,7 +134,7 @@ test('the drawer tells everything of an event, who told it, and gives commands a
   const page = await open(`?event=${failed.id}`);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const drawer = page.getByRole('complementary', { name: 'Event' });
-  for (const text of [/^failed$/, /^measured$/, /^non zero exit$/, /^Told by$/, /^What it does$/]) await drawer.getByText(text).first().waitFor();
+  for (const text of [/^failed$/, /^measured$/, /^non zero exit$/, /^Sources$/, /^What it does$/]) await drawer.getByText(text).first().waitFor();
   for (const channel of ['hook', 'transcript']) await drawer.getByText(channel, { exact: true }).first().waitFor();
   await drawer.getByRole('button', { name: 'copy' }).first().click();
   await page.getByText('Command copied').waitFor();
@@ -159,8 +159,8 @@ test('the numbers of the header open the rows behind them', async () => {
 
 test('a task that nobody knows is said to be unknown, and so is a page', async () => {
   const page = await world.page('/tasks/nobody');
-  await page.getByText('There is no such task').waitFor();
+  await page.getByText('Task not found').waitFor();
   await page.goto(`${world.address}/nowhere`);
-  await page.getByText('There is no such page').waitFor();
+  await page.getByText('Page not found').waitFor();
   await page.close();
 });

@@ -48,7 +48,7 @@ async function leave(page) {
 test('on one machine nobody is asked for by name', async () => {
   const page = await world.page('/tasks');
   await page.getByText('Search [[web]]').first().waitFor();
-  assert.equal(await page.getByLabel('Person').count(), 0);
+  assert.equal(await page.getByLabel('Person', { exact: true }).count(), 0);
   assert.equal(await page.getByRole('columnheader', { name: 'Person' }).count(), 0);
   await page.close();
 });
@@ -60,7 +60,7 @@ test('tasks say whose they are, also where two have the same session, and are na
   await page.getByRole('gridcell', { name: 'ann' }).first().waitFor();
   await page.getByRole('gridcell', { name: 'bob' }).first().waitFor();
   assert.equal(await page.getByLabel('Machine').count(), 0, 'there is one machine');
-  await page.getByLabel('Person').selectOption('ann');
+  await page.getByLabel('Person', { exact: true }).selectOption('ann');
   await page.waitForURL(/owner=ann/);
   await page.waitForFunction(() => ![...document.querySelectorAll('[role=gridcell]')].some((cell) => cell.textContent === 'bob'));
   assert.ok(asked.includes('/api/v1/tasks?owner=ann'), asked.join());
@@ -75,7 +75,7 @@ test('insights tell people apart, and the rows behind a number are those of the 
   const people = page.getByRole('region', { name: 'People' });
   await people.getByText('bob').waitFor();
   assert.match((await people.getByRole('link', { name: 'bob' }).getAttribute('href')) ?? '', /^\/tasks\?owner=bob&/);
-  await page.getByLabel('Person').selectOption('bob');
+  await page.getByLabel('Person', { exact: true }).selectOption('bob');
   await page.waitForURL(/owner=bob/);
   await page.waitForFunction(() => document.querySelector('dl.heads a[href*="owner"]') !== null);
   for (const path of ['tools', 'usage', 'activity', 'files', 'loops']) assert.ok(asked.includes(`/api/v1/${path}?owner=bob`), path);
@@ -105,10 +105,10 @@ test('a session that two have is opened as the one that was chosen, and every qu
 test('live is narrowed to one person, whose rows it links to, and says that somebody is waited for', async () => {
   const asked = [];
   const page = await teamPage('/', asked);
-  await page.getByRole('heading', { name: 'Waits for somebody' }).waitFor();
+  await page.getByRole('heading', { name: 'Needs a person' }).waitFor();
   await page.getByText('bob · ').first().waitFor();
   asked.length = 0;
-  await page.getByLabel('Person').selectOption('ann');
+  await page.getByLabel('Person', { exact: true }).selectOption('ann');
   await page.waitForURL(/owner=ann/);
   await page.waitForFunction(() => !document.body.innerText.includes('bob · '));
   for (const path of ['tasks', 'attention', 'activity', 'limits', 'usage/blocks', 'search']) assert.ok(asked.includes(`/api/v1/${path}?owner=ann`), path);

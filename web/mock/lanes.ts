@@ -60,6 +60,7 @@ function bins(items: readonly Placed[], begin: number, column: number): LaneBin[
       const at = Math.floor((start - begin) / column);
       const failed = row.state === 'failed' || row.state === 'denied' ? 1 : 0;
       if (open && at === openColumn && end - start < column) {
+        open.busyMs += Math.max(end - Math.max(start, open.end), 0);
         open.end = Math.max(open.end, end);
         open.count += 1;
         open.failures += failed;
@@ -69,7 +70,7 @@ function bins(items: readonly Placed[], begin: number, column: number): LaneBin[
         if (RANK.indexOf(row.certainty) < RANK.indexOf(open.certainty)) open.certainty = row.certainty;
         continue;
       }
-      open = { start, end, count: 1, failures: failed, running: row.state === 'running', track, id: row.id, title: row.title, kind: row.kind, tool: row.toolName, certainty: row.certainty };
+      open = { start, end, count: 1, failures: failed, busyMs: end - start, running: row.state === 'running', track, id: row.id, title: row.title, kind: row.kind, tool: row.toolName, certainty: row.certainty };
       openColumn = at;
       out.push(open);
     }

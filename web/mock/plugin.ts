@@ -123,6 +123,7 @@ export class Mock {
       case 'permissions': return page(views.permissions(rows), query);
       case 'todos': return { items: views.todos(told.rows) };
       case 'questions': return page(views.questions(rows), query);
+      case 'usage': return { items: [{ key: told.task.model ?? '', usage: told.task.treeUsage }] };
       case 'summary': return views.summary(tree.map((node) => node.told), Date.now());
       case 'lanes': return laneBins(tree.map(({ told: { task, rows } }) => ({ id: task.id, rows })), Date.now(), moment(query.get('from'), Date.now()), moment(query.get('to'), Date.now()), Number(query.get('width') ?? 1000));
       default: throw new Missing();

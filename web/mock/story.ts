@@ -112,7 +112,7 @@ class Story {
       runtimeSessionId: `${this.random.hex(8)}-${this.random.hex(4)}-4${this.random.hex(3)}-${this.random.hex(4)}-${this.random.hex(12)}`,
       workspacePath: o.project, model: this.model, startedAt: iso(o.start), lastEventAt: iso(o.start),
       eventCount: 0, toolCallCount: 0, failureCount: 0, turnCount: 0, childCount: 0,
-      usage: emptyUsage(), treeUsage: emptyUsage(), gitBranch: 'main', clientVersion: agent === 'codex' ? '0.142.1' : '2.1.325',
+      usage: emptyUsage(), treeUsage: emptyUsage(), treeToolCallCount: 0, treeFailureCount: 0, gitBranch: 'main', clientVersion: agent === 'codex' ? '0.142.1' : '2.1.325',
       machineId: 'm-1', project: o.project,
     };
   }
@@ -320,6 +320,10 @@ class Story {
     }
     addUsage(task.treeUsage, task.usage);
     for (const child of this.children) addUsage(task.treeUsage, child.task.usage);
+    for (const one of [task, ...this.children.map((child) => child.task)]) {
+      task.treeToolCallCount += one.toolCallCount;
+      task.treeFailureCount += one.failureCount;
+    }
     task.usage.clientCostUsd = task.usage.costUsd * 0.98;
   }
 }

@@ -131,7 +131,7 @@ export function summary(tree: readonly Told[], now: number): TaskSummary {
   return {
     taskId: task.id, durationMs: time(task.lastEventAt) - time(task.startedAt), activeMs: all.reduce((sum, turn) => sum + (turn.durationMs ?? Math.max(0, now - time(turn.startedAt))), 0),
     waitingMs: permissions(rows).reduce((sum, { waitMs }) => sum + (waitMs ?? 0), 0), turns: all.length, toolCalls: tree.reduce((sum, told) => sum + told.task.toolCallCount, 0), failures: tree.reduce((sum, told) => sum + told.task.failureCount, 0),
-    filesRead: used.filter((use) => use.reads > 0).length, filesChanged: used.filter((use) => use.changes > 0).length, permissions: permissions(rows).length, compactions: context(rows).filter((point) => point.kind === 'compaction').length,
+    filesRead: used.filter((use) => use.reads > 0).length, filesChanged: used.filter((use) => use.changes > 0).length, permissions: permissions(rows).length, permissionsRecorded: true, compactions: context(rows).filter((point) => point.kind === 'compaction').length,
     agents: tree.length - 1, usage: task.treeUsage, sessions: [{ id: `${task.id}-s1`, startedAt: task.startedAt, endedAt: task.endedAt, source: 'startup' }],
   };
 }

@@ -101,7 +101,7 @@ export class World {
       id, title: story.title, kind: 'primary', status, stale: status === 'abandoned', agent: story.agent, agentType: 'main', runtimeSessionId: `${random.hex(8)}-session`,
       workspacePath: story.project, model: story.agent === 'codex' ? 'gpt-5.2-codex' : random.pick(['claude-opus-4-8', 'claude-sonnet-5']), startedAt: new Date(start).toISOString(), lastEventAt: new Date(end).toISOString(),
       endedAt: status === 'abandoned' ? undefined : new Date(end).toISOString(), eventCount: calls * 3, toolCallCount: calls, failureCount: random.chance(0.4) ? random.int(1, 5) : 0, turnCount: story.turns, childCount: story.delegation ? random.int(0, 4) : 0,
-      usage, treeUsage: usage, machineId: 'm-1', project: story.project, gitBranch: 'main', contextUsedPct: random.between(5, 80),
+      usage, treeUsage: usage, treeToolCallCount: calls, treeFailureCount: 0, machineId: 'm-1', project: story.project, gitBranch: 'main', contextUsedPct: random.between(5, 80),
     });
     this.makers.set(id, () => tell(story));
   }
@@ -128,7 +128,7 @@ export class World {
       });
     }
     rows.sort((a, b) => (a.occurredAt < b.occurredAt ? -1 : 1));
-    Object.assign(task, { eventCount: rows.length, toolCallCount: rows.length - 2000, failureCount: 1994 });
+    Object.assign(task, { eventCount: rows.length, toolCallCount: rows.length - 2000, failureCount: 1994, treeToolCallCount: rows.length - 2000, treeFailureCount: 1994 });
     this.add(told);
   }
 

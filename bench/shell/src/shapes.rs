@@ -38,6 +38,13 @@ pub(crate) const SHAPES: &[Shape] = &[
     shape("only keywords", "if "),
     shape("remote in remote", "ssh h "),
     shape("growing variables", "a=$a$a; "),
+    shape("wrappers", "env "),
+    shape("wrappers with options", "timeout 9 "),
+    shape("lists in lists", "xargs "),
+    shape("holders of scripts", "flock f "),
+    shape("searches in searches", "find . -exec "),
+    shape("variables before a command", "A=1 "),
+    shape("programs by path", "./a; "),
 ];
 
 impl Shape {

@@ -445,6 +445,23 @@ fn leave_empty(settings: &mut Settings, undo: &Undo, place: &[usize], path: &[&s
     true
 }
 
+/// Returns a file with these hooks of ours, as they stand in another, and nothing else.
+pub fn own_table(own: &[OwnHook]) -> Value {
+    let mut events: Map<String, Value> = Map::new();
+    for own in own {
+        let mut group = Map::new();
+        if let Some(matcher) = &own.matcher {
+            group.insert("matcher".to_owned(), json!(matcher));
+        }
+        group.insert(HOOKS.to_owned(), json!([own.value]));
+        let groups = events.entry(own.event.clone()).or_insert_with(|| json!([]));
+        if let Some(groups) = groups.as_array_mut() {
+            groups.push(Value::Object(group));
+        }
+    }
+    json!({ HOOKS: events })
+}
+
 /// Returns a file that registers `wanted` and nothing else.
 pub(crate) fn table(wanted: &[WantedHook]) -> Value {
     let events: Map<String, Value> =

@@ -5,10 +5,12 @@
 //! nowhere else in the house.
 
 pub mod claude;
+pub mod client_version;
 pub mod codex;
 pub mod command_line;
 pub mod compactions;
 mod decisions;
+pub mod extent;
 pub mod files;
 pub mod hooks;
 pub mod observation;
@@ -18,5 +20,6 @@ pub mod settings;
 pub mod text;
 pub mod tools;
 
+pub use client_version::ClientVersion;
 pub use observation::{Context, Observation, Source, TranscriptSeen};
 pub use read::read;

@@ -11,6 +11,15 @@ use crate::{claude, codex};
 /// line under the name of an agent that has none, give a reading without entries; anything else gives at least one.
 #[must_use]
 pub fn read(observation: &Observation<'_>) -> Reading {
+    let mut reading = read_any(observation);
+    // What one payload says happened at one moment; rows stand in the order in which the reader gives them.
+    for (place, entry) in reading.entries.iter_mut().enumerate() {
+        entry.order = place as u64;
+    }
+    reading
+}
+
+fn read_any(observation: &Observation<'_>) -> Reading {
     match (observation.agent, observation.source) {
         (Agent::ClaudeCode, Source::Hook) => claude::hooks::read(observation),
         (Agent::ClaudeCode, Source::StatusLine) => claude::statusline::read(observation),

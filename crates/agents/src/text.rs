@@ -112,6 +112,18 @@ pub fn cut(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(short)
 }
 
+/// Returns the text, or its first part of at most `most` bytes with an ellipsis behind it. Cuts at a character.
+#[must_use]
+pub fn cut_bytes(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let room = most.saturating_sub(ELLIPSIS.len_utf8());
+    let mut short = text.get(..text.floor_char_boundary(room)).unwrap_or_default().to_owned();
+    short.push(ELLIPSIS);
+    Cow::Owned(short)
+}
+
 /// Returns what follows the last slash, or the whole text if nothing does.
 #[must_use]
 pub fn base_name(path: &str) -> &str {

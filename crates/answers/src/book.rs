@@ -32,18 +32,22 @@ struct Kept {
     hash: String,
     /// Why they are not those of the file as it is now.
     wrong: Option<String>,
+    /// Whether the file could not be read: what is in the way may go without a change of the file.
+    is_unread: bool,
 }
 
 impl Kept {
     /// Reads the file if it changed. Returns whether it did.
-    fn look(&mut self, path: &Path) -> bool {
+    fn look(&mut self, path: &Path, read: impl Fn() -> Result<Option<Rules>, RulesError>) -> bool {
         let now = mark(path);
-        if now == self.mark && (now.is_some() || self.file.is_none()) {
+        if now == self.mark && (now.is_some() || self.file.is_none()) && !self.is_unread {
             return false;
         }
+        let before = (self.mark, self.wrong.take());
         self.mark = now;
-        self.wrong = None;
-        match Rules::find(path) {
+        let found = read();
+        self.is_unread = matches!(found, Err(RulesError::Read { .. } | RulesError::Refused { .. }));
+        match found {
             Ok(None) => self.file = None,
             Ok(Some(rules)) => {
                 let hash = rules.hash.clone();
@@ -57,7 +61,7 @@ impl Kept {
             }
             Err(error) => self.wrong = Some(told(&error)),
         }
-        true
+        !self.is_unread || before != (self.mark, self.wrong.clone())
     }
 }
 
@@ -140,7 +144,7 @@ impl Book {
     pub fn look(&self, roots: &[PathBuf]) -> Looked {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
-        let mut changed = state.user.look(&self.home.policy_file());
+        let mut changed = state.user.look(&self.home.policy_file(), || Rules::of_user(&self.home));
         changed |= self.look_at_trust(state);
         let is_others = mark(&self.home.policy_table()) != state.left;
         let mut all: BTreeSet<PathBuf> = roots.iter().cloned().collect();
@@ -157,7 +161,8 @@ impl Book {
             }
         }
         for (root, kept) in &mut state.projects {
-            changed |= kept.look(&root.join(PROJECT_FILE));
+            let path = root.join(PROJECT_FILE);
+            changed |= kept.look(&path, || Rules::find(&path));
         }
         state.projects.retain(|_, kept| kept.mark.is_some());
         let is_missing = !changed && state.table.is_some();
@@ -170,7 +175,7 @@ impl Book {
 
     fn look_at_trust(&self, state: &mut State) -> bool {
         let now = mark(&self.home.policy_trust());
-        if now == state.trust.0 {
+        if now == state.trust.0 && state.trust.2.is_none() {
             return false;
         }
         state.trust = match Trusted::load(&self.home) {
@@ -214,7 +219,8 @@ impl Book {
             && mark(&root.join(PROJECT_FILE)).is_some()
         {
             let mut kept = Kept::default();
-            kept.look(&root.join(PROJECT_FILE));
+            let path = root.join(PROJECT_FILE);
+            kept.look(&path, || Rules::find(&path));
             state.projects.insert(root.to_owned(), kept);
             self.write(state);
         }
@@ -230,6 +236,12 @@ impl Book {
         let policy = Arc::new(policy);
         state.policies.insert(root.to_owned(), Arc::clone(&policy));
         policy
+    }
+
+    /// Returns whether the user's rules are known. Where they were never sound, silence would be no answer.
+    pub fn knows_user_rules(&self) -> bool {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.user.wrong.is_none() || state.user.file.is_some()
     }
 
     /// How long hooks wait for an answer, in milliseconds.

@@ -208,10 +208,16 @@ impl Clerk {
             return;
         }
         let Ok(asked) = read(&mut stream, began + PATIENCE) else { return };
-        let Some(decided) = self.decide(&asked, began) else {
+        // A question that nobody here can judge gets no answer, and the hook judges it by itself.
+        if !self.setup.book.knows_user_rules() {
+            return;
+        }
+        let Ok(question) = Question::read(asked.agent, &asked.payload) else { return };
+        let Some(question) = question else {
             drop(tell(&mut stream, &Answer::default()));
             return;
         };
+        let decided = self.decide(&asked, question, began);
         let is_told = tell(&mut stream, &decided.answer).is_ok();
         drop(stream);
         // A hook that is gone did what holds in an outage, and wrote that down.
@@ -228,9 +234,7 @@ impl Clerk {
         }
     }
 
-    /// `None` if no rule can name the event, or nobody can read it.
-    fn decide(&self, asked: &Asked, began: Instant) -> Option<Decided> {
-        let question = Question::read(asked.agent, &asked.payload).ok()??;
+    fn decide(&self, asked: &Asked, question: Question, began: Instant) -> Decided {
         let root = question.root(asked.folder.as_deref(), Path::new("/"));
         let policy = self.setup.book.policy(&root);
         let now = (self.setup.now)();
@@ -263,7 +267,7 @@ impl Clerk {
         let verdict = policy.decide(&call, &history);
         self.put_off.remember(&call, &verdict);
         let spent = history.times.spent();
-        Some(Decided { answer: answer(&call, &verdict), verdict, whose, root, took: began.elapsed(), spent })
+        Decided { answer: answer(&call, &verdict), verdict, whose, root, took: began.elapsed(), spent }
     }
 }
 

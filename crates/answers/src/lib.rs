@@ -21,5 +21,5 @@ pub use arrivals::Arrivals;
 pub use book::{Book, KnownFile, Listed, Looked};
 pub use desk::{Desk, Now, Setup};
 pub use put_off::PutOff;
-pub use question::Question;
+pub use question::{Question, Sender};
 pub use rules::{InForce, PROJECT_FILE, Rules, RulesError, Trusted, in_force, project_root};

@@ -1,10 +1,12 @@
 //! What a hook asks, read once: who, where, and whose event it is.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy::{Call, CallError, Event, Surroundings};
 use agent_tracer_privacy::mask;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::rules::project_root;
@@ -21,10 +23,64 @@ const WHOSE: &[&str] = &[
     "agent_type",
     "tool_name",
     "tool_use_id",
+    "task_id",
 ];
 
 /// The longest of them that is kept, in characters.
 const CHARS_MAX: usize = 4096;
+
+/// The members of a payload by which `policy.tbl` is asked, also of one that is nested too deeply to be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sender {
+    /// The event, as the agent spells it.
+    pub event: String,
+    /// The tool; empty if there is none.
+    pub tool: String,
+    /// Where the agent works.
+    pub cwd: String,
+}
+
+impl Sender {
+    /// Reads a payload; of members that are there twice the last counts, as in [`Question::read`].
+    #[must_use]
+    pub fn read(payload: &[u8]) -> Option<Self> {
+        serde_json::from_slice(payload).ok()
+    }
+}
+
+impl<'de> Deserialize<'de> for Sender {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// Takes the members that are wanted. The others are skipped, which no nesting stops.
+struct Members;
+
+impl<'de> Visitor<'de> for Members {
+    type Value = Sender;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Sender, M::Error> {
+        let mut sender = Sender::default();
+        while let Some(name) = members.next_key::<String>()? {
+            let place = match name.as_str() {
+                "hook_event_name" => &mut sender.event,
+                "tool_name" => &mut sender.tool,
+                "cwd" => &mut sender.cwd,
+                _ => {
+                    members.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            *place = members.next_value()?;
+        }
+        Ok(sender)
+    }
+}
 
 /// A question of an event that a rule can name.
 #[derive(Clone, Debug)]
@@ -73,5 +129,24 @@ impl Question {
     #[must_use]
     pub fn into_call(self, around: Surroundings) -> Call {
         Call::of(self.agent, self.event, self.fields, around)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_is_read_of_a_payload_that_is_nested_too_deeply_to_be_judged() {
+        let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+        let payload = format!(
+            r#"{{"hook_event_name":"Stop","tool_input":{{"x":{deep},"command":"rm"}},"cwd":"/p","tool_name":"Bash","hook_event_name":"PreToolUse"}}"#
+        );
+        assert!(Question::read(Agent::ClaudeCode, payload.as_bytes()).is_err());
+        let expected = Sender { event: "PreToolUse".into(), tool: "Bash".into(), cwd: "/p".into() };
+        assert_eq!(Sender::read(payload.as_bytes()), Some(expected));
+        for broken in ["", "[]", "{", r#"{"cwd":7}"#] {
+            assert_eq!(Sender::read(broken.as_bytes()), None, "{broken}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use agent_tracer_policy::read::BYTES_MAX;
 use agent_tracer_policy::{Fault, Policy, RuleFile, Trust, read};
-use agent_tracer_spool::Home;
+use agent_tracer_spool::{Home, settings_file};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -43,6 +43,16 @@ pub enum RulesError {
         /// Everything that is wrong with it.
         faults: Vec<Fault>,
     },
+    /// The file is not obeyed: it cannot be read, or other users can write it.
+    #[error("the rules in `{}` are not in force: {cause}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+        /// A way out.
+        hint: String,
+    },
     /// What is trusted cannot be read.
     #[error("cannot read `{}`: {cause}", path.display())]
     Trust {
@@ -62,6 +72,7 @@ impl RulesError {
     pub fn hint(&self) -> String {
         match self {
             Self::Read { .. } => "check that you may read the file, and that it is one".to_owned(),
+            Self::Refused { hint, .. } => hint.clone(),
             Self::Write { .. } => "check that you may write there; nothing was changed".to_owned(),
             Self::Broken { path, .. } => format!("run `agent-tracer policy check {}`", path.display()),
             Self::Trust { .. } => "remove the file, and trust again what you trust".to_owned(),
@@ -82,21 +93,39 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// Reads the user's own file; `None` if there is none. One that another user can write is refused.
+    pub fn of_user(home: &Home) -> Result<Option<Self>, RulesError> {
+        let path = home.policy_file();
+        obeyed(home, &path)?.map(|bytes| Self::of(&path, bytes)).transpose()
+    }
+
     /// Reads a file; `None` if there is none.
     pub fn find(path: &Path) -> Result<Option<Self>, RulesError> {
-        let Some(bytes) = find(path)? else { return Ok(None) };
+        find(path)?.map(|bytes| Self::of(path, bytes)).transpose()
+    }
+
+    fn of(path: &Path, bytes: Vec<u8>) -> Result<Self, RulesError> {
         let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let text = String::from_utf8(bytes).map_err(|error| RulesError::Read {
             path: path.to_owned(),
             cause: format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()),
         })?;
-        Ok(Some(Self { path: path.to_owned(), hash, content: read(&text) }))
+        Ok(Self { path: path.to_owned(), hash, content: read(&text) })
     }
 
     /// What it says, or why it is not in force.
     pub fn sound(self) -> Result<RuleFile, RulesError> {
         self.content.map_err(|faults| RulesError::Broken { path: self.path, faults })
     }
+}
+
+/// The bytes of a file in the user's own folders; `None` if there is none.
+fn obeyed(home: &Home, path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
+    settings_file::read(path, home.user(), BYTES_MAX + 1).map_err(|refusal| RulesError::Refused {
+        path: path.to_owned(),
+        cause: refusal.to_string(),
+        hint: refusal.hint(path),
+    })
 }
 
 /// The bytes of a regular file, through a link if it is one; `None` if there is none.
@@ -148,7 +177,7 @@ pub struct InForce {
 /// Reads the user's rules and those of the project at `root`. Broken rules of the user are an error; a project's must
 /// not take the user's away.
 pub fn in_force(home: &Home, root: &Path) -> Result<InForce, RulesError> {
-    let user = match Rules::find(&home.policy_file())? {
+    let user = match Rules::of_user(home)? {
         Some(rules) => Policy::of_user(rules.sound()?),
         None => Policy::default(),
     };
@@ -186,7 +215,7 @@ impl Trusted {
     /// Reads what the user trusts; nothing if nobody ever trusted anything.
     pub fn load(home: &Home) -> Result<Self, RulesError> {
         let path = home.policy_trust();
-        let Some(bytes) = find(&path)? else { return Ok(Self::default()) };
+        let Some(bytes) = obeyed(home, &path)? else { return Ok(Self::default()) };
         serde_json::from_slice(&bytes).map_err(|cause| RulesError::Trust { path, cause: cause.to_string() })
     }
 

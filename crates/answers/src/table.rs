@@ -2,8 +2,8 @@
 //!
 //! The hook looks into no project, because looking would cost every event of everybody. So the table holds the rows of
 //! the user and of every project that is known: those that are trusted, those that the table knows already, those where
-//! an agent was seen to work, and the one that a command was called in. Where there is no row there is no file, and a
-//! hook pays one failed open.
+//! an agent was seen to work, and the one that a command was called in. Where there is neither a row nor a file of the
+//! user's there is no table, and a hook pays one failed open.
 //!
 //! Laws: the file is whole or it is the one before; a project whose rules are broken keeps the rows it had.
 
@@ -13,8 +13,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use agent_tracer_policy::{Origin, Place, Rule, RuleFile, Trust, compile};
-use agent_tracer_policy_table::{Row, Table, load};
+use agent_tracer_policy_table::{BYTES_MAX, Row, Table};
 use agent_tracer_spool::Home;
+use agent_tracer_spool::settings_file::{self, Refusal};
 
 use crate::rules::{PROJECT_FILE, Rules, RulesError, Trusted, replace};
 
@@ -43,10 +44,15 @@ pub struct Everything {
     pub projects: Vec<ProjectRules>,
 }
 
+/// Reads the bytes of a home's table as a hook does; `None` if there is none.
+pub fn load(home: &Home) -> Result<Option<Vec<u8>>, Refusal> {
+    settings_file::read(&home.policy_table(), home.user(), BYTES_MAX)
+}
+
 /// The projects that the table of a home knows.
 #[must_use]
 pub fn known_projects(home: &Home) -> BTreeSet<PathBuf> {
-    let Ok(Some(bytes)) = load(&home.policy_table()) else { return BTreeSet::new() };
+    let Ok(Some(bytes)) = load(home) else { return BTreeSet::new() };
     let Ok(table) = Table::open(&bytes) else { return BTreeSet::new() };
     let roots = table.rows().filter(|row| !row.project.is_empty());
     roots.filter_map(|row| std::str::from_utf8(row.project).ok().map(PathBuf::from)).collect()
@@ -57,7 +63,7 @@ pub fn known_projects(home: &Home) -> BTreeSet<PathBuf> {
 /// `guard` is the program that answers where no server does. Returns the errors of projects, whose rows stay as they
 /// were; an error of the user's own file changes nothing.
 pub fn refresh(home: &Home, guard: &Path, more: &[PathBuf]) -> Result<Vec<RulesError>, RulesError> {
-    let user = match Rules::find(&home.policy_file())? {
+    let user = match Rules::of_user(home)? {
         Some(rules) => rules.sound()?,
         None => RuleFile::default(),
     };
@@ -95,8 +101,12 @@ pub fn refresh(home: &Home, guard: &Path, more: &[PathBuf]) -> Result<Vec<RulesE
 pub fn write(home: &Home, guard: &Path, rules: &Everything) -> Result<bool, RulesError> {
     let path = home.policy_table();
     let failed = |cause: &io::Error| RulesError::Write { path: path.clone(), cause: cause.to_string() };
-    let before = load(&path).unwrap_or_default();
+    let before = load(home).unwrap_or_default();
     let bytes = bytes_of(rules, before.as_deref(), guard)?;
+    // Where the user has a file of rules, an empty table says that none of them needs an answer. Without a table a hook
+    // would ask at every event, because it cannot tell an empty one from one that was taken away.
+    let bytes =
+        Some(bytes).filter(|bytes| has_rows(bytes) || fs::symlink_metadata(home.policy_file()).is_ok());
     match (bytes, before) {
         (None, _) => match fs::remove_file(&path) {
             Ok(()) => Ok(true),
@@ -108,8 +118,12 @@ pub fn write(home: &Home, guard: &Path, rules: &Everything) -> Result<bool, Rule
     }
 }
 
-/// The bytes of the table; `None` if nobody needs to answer anything.
-fn bytes_of(rules: &Everything, before: Option<&[u8]>, guard: &Path) -> Result<Option<Vec<u8>>, RulesError> {
+fn has_rows(bytes: &[u8]) -> bool {
+    Table::open(bytes).is_ok_and(|table| table.rows().next().is_some())
+}
+
+/// The bytes of the table.
+fn bytes_of(rules: &Everything, before: Option<&[u8]>, guard: &Path) -> Result<Vec<u8>, RulesError> {
     let mut placed: Vec<(Place<'_>, &Rule)> = Vec::new();
     let everywhere = Place { origin: Origin::User, project: None };
     placed.extend(rules.user.rules.iter().map(|rule| (everywhere, rule)));
@@ -137,10 +151,7 @@ fn bytes_of(rules: &Everything, before: Option<&[u8]>, guard: &Path) -> Result<O
     }
     let deadline = rules.user.deadline_ms.unwrap_or(DEADLINE_MS);
     let guard = guard.as_os_str().as_encoded_bytes();
-    let bytes =
-        compile(placed, &kept, deadline, guard).map_err(|error| RulesError::TooMany(error.to_string()))?;
-    let is_empty = Table::open(&bytes).is_ok_and(|table| table.rows().next().is_none());
-    Ok((!is_empty).then_some(bytes))
+    compile(placed, &kept, deadline, guard).map_err(|error| RulesError::TooMany(error.to_string()))
 }
 
 /// How agents may name a folder: as it was found, and without links.

@@ -155,6 +155,9 @@ fn text<'r>(row: &'r Row, key: &str) -> Option<&'r str> {
     row.metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
+/// Members of an input that rules look at and that are kept as they were.
+const KEPT_INPUT: &[&str] = &["pattern", "glob", "output_mode", "type", "command", "cmd", "script"];
+
 /// What is left of a tool's input.
 fn input(row: &Row, tool: &str, missing: &mut Missing) -> Value {
     let mut input = Map::new();
@@ -190,8 +193,15 @@ fn input(row: &Row, tool: &str, missing: &mut Missing) -> Value {
             input.insert("paths".to_owned(), paths.into());
         }
     }
+    // How far a search looks, and what a server's shell runs.
+    for name in KEPT_INPUT {
+        let value = row.metadata.get("toolInput").and_then(|input| input.get(name));
+        if let Some(value) = value.filter(|value| value.is_string()) {
+            input.insert((*name).to_owned(), value.clone());
+        }
+    }
     let url = row.metadata.get("webUrls").and_then(|urls| urls.get(0)).and_then(Value::as_str);
-    match url {
+    match url.filter(|_| tool != "WebSearch") {
         Some(url) => {
             input.insert("url".to_owned(), url.into());
         }

@@ -23,7 +23,7 @@ use crate::rounds::Rounds;
 /// How often a server looks.
 const EVERY: Duration = Duration::from_secs(10);
 /// The most bytes of the file.
-const FILE_BYTES: u64 = 64 << 10;
+const FILE_BYTES: usize = 64 << 10;
 /// Alerts of one look that are sent; the others are counted.
 const SENT_MAX: usize = 20;
 /// How long the desktop may take.
@@ -37,10 +37,7 @@ pub(crate) fn path(home: &Home) -> PathBuf {
 /// Reads the file; none if there is none.
 pub(crate) fn read(home: &Home) -> Result<Option<Settings>, Failure> {
     let path = path(home);
-    if !path.exists() {
-        return Ok(None);
-    }
-    let bytes = files::read_capped(&path, FILE_BYTES)?;
+    let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(None) };
     Settings::parse(&String::from_utf8_lossy(&bytes)).map(Some).map_err(|what| {
         Failure::new(format!("cannot read `{}`: {what}", path.display()))
             .hint("mend the line; until then nobody is alerted")

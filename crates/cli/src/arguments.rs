@@ -18,7 +18,7 @@ pub(crate) use alerts::{Alerts, AlertsCommand};
 pub(crate) use asking::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
-pub(crate) use backup::{Backup, BackupCommand, BackupRestore};
+pub(crate) use backup::{Backup, BackupCommand, BackupCreate, BackupRemove, BackupRestore, Recover};
 pub(crate) use context::{Context, ContextCommand, ContextOn, ContextShow};
 pub(crate) use demo::Demo;
 pub(crate) use policy::{
@@ -82,6 +82,7 @@ pub(crate) enum Command {
     Context(Context),
     Alerts(Alerts),
     Backup(Backup),
+    Recover(Recover),
     Rebuild(Rebuild),
     Reread(Reread),
     Retain(Retain),
@@ -138,6 +139,9 @@ pub(crate) struct Serve {
     /// Where to listen
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4747")]
     pub(crate) listen: std::net::SocketAddr,
+    /// Megabytes of the ledger that are looked through for damage in a second, beside everything else; 0: none
+    #[arg(long, value_name = "MB", default_value_t = 16)]
+    pub(crate) check_rate: u32,
     /// Serve a team: what machines ship to this ClickHouse, `clickhouse://user@host:8123/database`
     ///
     /// The password is read from `$AGENT_TRACER_STORE_PASSWORD`. Everybody needs a token then: see `token`.
@@ -200,7 +204,10 @@ Examples:
   agent-tracer install claude --scope local        only this project, only for you
   agent-tracer install claude --tools Bash,Edit    tool events of these two tools alone
   agent-tracer install claude --print              a template for a team
+  agent-tracer install claude --client-version 2.1.197    for this version, whatever is installed here
 
+The version of the agent decides which events are registered, and how; `--print` and `--scope project`
+are for every version. Then the agent is started for a moment, offline and in a temporary home, to try it.
 Everything else in the settings stays as it is, and `uninstall` undoes it to the byte.
 A second run changes nothing; after an update it brings our entries up to date.")]
 pub(crate) struct Install {
@@ -224,6 +231,12 @@ pub(crate) struct Install {
     /// Leave the status line of Claude Code alone
     #[arg(long)]
     pub(crate) no_statusline: bool,
+    /// Choose events and form for this version of the agent, instead of asking the one that is installed
+    #[arg(long, value_name = "X.Y.Z")]
+    pub(crate) client_version: Option<String>,
+    /// Do not start the agent for a moment to see whether it calls the hook
+    #[arg(long)]
+    pub(crate) no_verify: bool,
 }
 
 /// Disconnects an agent: undoes `install`, and leaves everything else as it is
@@ -251,6 +264,7 @@ pub(crate) struct Uninstall {
 Examples:
   agent-tracer doctor
   agent-tracer doctor --brief    only what needs your attention
+  agent-tracer doctor --verify   with a real call by each agent
   agent-tracer doctor --json | jq '.checks[] | select(.state == \"fail\")'
 
 Ends with 1 if something fails, else with 0. Changes nothing.")]
@@ -261,6 +275,9 @@ pub(crate) struct Doctor {
     /// Print only what needs attention, and a summary
     #[arg(long, conflicts_with = "json")]
     pub(crate) brief: bool,
+    /// Start each connected agent for a moment, offline and in a temporary home, to see whether it calls the hook
+    #[arg(long, conflicts_with = "brief")]
+    pub(crate) verify: bool,
 }
 
 /// Prints a completion script for a shell

@@ -12,6 +12,20 @@ use agent_tracer_spool::Home;
 
 use crate::failure::{Failure, plain};
 
+/// Returns the files that are programs, each once, whatever links lead to it.
+pub(crate) fn distinct(files: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut known = Vec::new();
+    let mut programs = Vec::new();
+    for file in files.filter(|file| file.is_file() && crate::files::is_executable(file)) {
+        let real = file.canonicalize().unwrap_or_else(|_| file.clone());
+        if !known.contains(&real) {
+            known.push(real);
+            programs.push(file);
+        }
+    }
+    programs
+}
+
 /// The surroundings of one run.
 #[derive(Debug)]
 pub(crate) struct Environment {
@@ -73,14 +87,15 @@ impl Environment {
             ))
             .hint("unset `AGENT_TRACER_HOME`, or leave `--home` out"));
         }
+        let user = nix::unistd::geteuid().as_raw();
         if let Some(folder) = variable.or(argument) {
-            return Ok((Home::in_folder(&folder), Some(folder)));
+            return Ok((Home::in_folder(&folder).with_user(user), Some(folder)));
         }
         let home = Home::resolve(&|name| std::env::var_os(name), None).ok_or_else(|| {
             Failure::new("cannot tell where to keep data: neither `$HOME` nor `--home` is given")
                 .hint("set `HOME`, or name a folder with `--home`")
         })?;
-        Ok((home, None))
+        Ok((home.with_user(user), None))
     }
 
     /// Returns where the hook binary has to be: beside this one.
@@ -107,6 +122,12 @@ impl Environment {
     pub(crate) fn on_path(&self, name: &str) -> Option<PathBuf> {
         let path = self.variable("PATH")?;
         std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    }
+
+    /// Returns every program called `name` in the folders of `$PATH`, in their order, one that is linked twice once.
+    pub(crate) fn all_on_path(&self, name: &str) -> Vec<PathBuf> {
+        let path = self.variable("PATH").unwrap_or_default();
+        distinct(std::env::split_paths(&path).map(|folder| self.absolute(&folder).join(name)))
     }
 
     /// Returns the name of the local time zone, where the system has one.

@@ -61,15 +61,24 @@ pub(crate) fn residual(residual: &Residual) -> u64 {
         .fold(residual.input_tokens, u64::saturating_add)
 }
 
-/// What a usage cost: `$1.20`; `$1.20+` or `?` if some of it has no price.
+/// What a usage cost: `$1.20`; `≥$1.20` if some of it has no price, `no price` if nothing has one.
 pub(crate) fn cost(usage: &UsageView) -> String {
     let dollars = usage.cost_usd;
     let is_partial = usage.provenance.unpriced > 0;
     if dollars <= 0.0 {
-        return if is_partial { "?" } else { "-" }.to_owned();
+        return if is_partial { "no price" } else { "-" }.to_owned();
     }
-    let plus = if is_partial { "+" } else { "" };
-    if dollars < 0.01 { format!("<$0.01{plus}") } else { format!("${dollars:.2}{plus}") }
+    match (is_partial, dollars < 0.01) {
+        (false, true) => "<$0.01".to_owned(),
+        (false, false) => format!("${dollars:.2}"),
+        (true, true) => ">$0.00".to_owned(),
+        (true, false) => format!("≥${dollars:.2}"),
+    }
+}
+
+/// The cost of a usage as far as prices are known; none if it has responses without a price and nothing else.
+pub(crate) fn known_cost(usage: &UsageView) -> Option<f64> {
+    (usage.cost_usd > 0.0 || usage.provenance.unpriced == 0).then_some(usage.cost_usd)
 }
 
 /// The beginning of a task's id: long enough to be the only one in any real history.
@@ -135,9 +144,14 @@ mod tests {
             usage.provenance.unpriced = unpriced;
             usage
         };
-        for (dollars, unpriced, text) in
-            [(0.0, 0, "-"), (0.0, 1, "?"), (0.004, 0, "<$0.01"), (1.2, 0, "$1.20"), (1.2, 3, "$1.20+")]
-        {
+        for (dollars, unpriced, text) in [
+            (0.0, 0, "-"),
+            (0.0, 1, "no price"),
+            (0.004, 0, "<$0.01"),
+            (0.004, 1, ">$0.00"),
+            (1.2, 0, "$1.20"),
+            (1.2, 3, "≥$1.20"),
+        ] {
             assert_eq!(cost(&usage(dollars, unpriced)), text);
         }
     }

@@ -1,12 +1,15 @@
 //! Files of other programs: read with a cap, replaced as a whole, never torn.
 //!
-//! Law: a settings file is either the old one or the new one, with the mode and the owner it had; a link stays a link
+//! Law: a settings file is either the old one or the new one, with the owner and the mode it had, except that others may
+//! no longer write it, and a new one is for the user alone; a link stays a link
 //! and its target is what changes; and if somebody else writes the file while we think, we do not.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
+
+use agent_tracer_spool::settings_file;
 
 use crate::failure::Failure;
 
@@ -70,14 +73,38 @@ pub(crate) fn read_capped(path: &Path, bytes_max: u64) -> Result<Vec<u8>, Failur
     Ok(bytes)
 }
 
+/// Reads a file of our own folders; `None` if there is none. One that another user can write is not obeyed.
+pub(crate) fn read_own(path: &Path, bytes_max: usize) -> Result<Option<Vec<u8>>, Failure> {
+    let user = nix::unistd::geteuid().as_raw();
+    settings_file::read(path, Some(user), bytes_max).map_err(|refusal| {
+        Failure::new(format!("cannot read `{}`: {refusal}", path.display())).hint(refusal.hint(path))
+    })
+}
+
+/// Refuses a file below a project, or its folder, that is a link: a repository could lead us to any other file.
+pub(crate) fn refuse_links(file: &Path) -> Result<(), Failure> {
+    for path in [file.parent(), Some(file)].into_iter().flatten() {
+        if let Ok(target) = fs::read_link(path) {
+            let text = format!(
+                "`{}` is a link to `{}`, and links of a project are not followed",
+                path.display(),
+                target.display()
+            );
+            return Err(Failure::new(text).hint("replace the link by what it points to; nothing was written"));
+        }
+    }
+    Ok(())
+}
+
 /// Replaces a settings file that was found as `found`. Missing folders are made; returns the topmost one that was.
 pub(crate) fn replace(found: &Found, bytes: &[u8]) -> Result<Option<PathBuf>, Failure> {
     let path = &found.target;
     let folder = path.parent().unwrap_or(Path::new("/"));
-    let made = make_folder(folder, 0o777)?;
+    // Whatever the umask is: a settings file names commands that are run.
+    let made = make_folder(folder, 0o700)?;
     check_unchanged(found)?;
     let before = fs::metadata(path).ok();
-    write(path, bytes, before.as_ref(), 0o666)?;
+    write(path, bytes, before.as_ref(), 0o600)?;
     Ok(made)
 }
 
@@ -167,7 +194,9 @@ fn fill(temporary: &Path, bytes: &[u8], before: Option<&Metadata>, mode: u32) ->
                 given?;
             }
         }
-        file.set_permissions(fs::Permissions::from_mode(before.mode() & 0o7777))?;
+        // The mode stays as it was, but a file that names commands is not left for others to write.
+        let writable = if before.gid() == before.uid() { 0o002 } else { 0o022 };
+        file.set_permissions(fs::Permissions::from_mode(before.mode() & 0o7777 & !writable))?;
     }
     // The rename must not become durable before the content does.
     file.sync_all()

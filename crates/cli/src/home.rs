@@ -5,10 +5,12 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use agent_tracer_event::Millis;
+use agent_tracer_spool::settings_file::{self, Refusal};
 use agent_tracer_spool::{Home, Spool};
 
 use crate::failure::{Failure, plain};
@@ -28,20 +30,52 @@ const PRIVACY_CONF: &str = "\
 ";
 
 /// Makes every folder and file that the hook and the later commands expect.
-pub(crate) fn prepare(home: &Home, is_default: bool) -> Result<(), Failure> {
+///
+/// Returns what was mended on the way, for a person to read.
+pub(crate) fn prepare(home: &Home, is_default: bool) -> Result<Option<String>, Failure> {
     for folder in [home.data(), home.config()] {
         let made = files::make_folder(folder, 0o700)?;
-        // A folder that the user made and named may be shared on purpose; ours never is.
+        // A folder that the user made and named may be shown to others on purpose; ours never is. Written by others it
+        // must not be: nothing in it would be obeyed.
         if made.is_some() || is_default {
-            close(folder)?;
+            set_mode(folder, 0o700)?;
+        } else if let Err(Refusal::Writable { .. }) = settings_file::check(&folder.join(" "), home.user()) {
+            let facts = fs::metadata(folder).map_err(|cause| Failure::file("look at", folder, &cause))?;
+            set_mode(folder, facts.mode() & 0o7777 & !0o022)?;
         }
     }
     Spool::at(&home.spool()).prepare().map_err(|error| {
         let cause = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         Failure::new(format!("{error}: {cause}")).hint("check that you may write there")
     })?;
+    let mended = mend_key(&home.hash_key())?;
     make_once(&home.hash_key(), || random().map(|key| key.to_vec()))?;
-    make_once(&home.privacy_conf(), || Ok(PRIVACY_CONF.as_bytes().to_vec()))
+    make_once(&home.privacy_conf(), || Ok(PRIVACY_CONF.as_bytes().to_vec()))?;
+    Ok(mended)
+}
+
+/// Replaces a key that is too short to be one, as hooks do: a power cut may leave the name without the bytes. Nothing that
+/// was recorded becomes unreadable by it.
+fn mend_key(path: &Path) -> Result<Option<String>, Failure> {
+    let Ok(facts) = fs::symlink_metadata(path) else { return Ok(None) };
+    if !facts.is_file() || facts.len() >= KEY_BYTES as u64 {
+        return Ok(None);
+    }
+    let mended = random()
+        .and_then(|key| create_beside(path, &key))
+        .and_then(|temporary| fs::rename(&temporary, path))
+        .and_then(|()| sync_folder(path));
+    mended.map_err(|cause| Failure::file("write", path, &cause))?;
+    Ok(Some(format!(
+        "the key `{}` was cut short, and a new one was made: contents of files that were hashed before cannot be compared \
+         with those of later ones",
+        path.display()
+    )))
+}
+
+/// Has the names in the folder of a file on disk.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), |folder| File::open(folder)?.sync_all())
 }
 
 /// Keeps a copy of a settings file, under a name that tells when, whose and which.
@@ -56,7 +90,7 @@ pub(crate) fn back_up(home: &Home, now: Millis, label: &str, bytes: &[u8]) -> Re
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
             Err(cause) => return Err(Failure::file("write", &path, &cause).hint("nothing was changed")),
             Ok(()) => {
-                prune(home, &folder, label, &path);
+                prune(home, now, &folder, label, &path);
                 return Ok(path);
             }
         }
@@ -66,15 +100,25 @@ pub(crate) fn back_up(home: &Home, now: Millis, label: &str, bytes: &[u8]) -> Re
 
 /// Newest backups of one file that are kept.
 const BACKUPS: usize = 10;
+/// How long any of them is kept: settings can hold keys.
+const BACKUP_DAYS: u64 = 90;
 
-/// Removes backups of one file between its first, which is what the user had before us, and the newest; never one that
-/// `uninstall` would bring back. What cannot be removed is no reason to fail.
-fn prune(home: &Home, folder: &Path, label: &str, newest: &Path) {
+/// Removes backups of one file between its first, which is what the user had before us, and the newest, and all of any
+/// file that are older than [`BACKUP_DAYS`]; never one that `uninstall` would bring back. What cannot be removed is no
+/// reason to fail.
+fn prune(home: &Home, now: Millis, folder: &Path, label: &str, newest: &Path) {
     let needed = Record::load(home).0.bases();
     let Ok(entries) = fs::read_dir(folder) else { return };
+    let entries: Vec<fs::DirEntry> = entries.flatten().collect();
+    for entry in entries.iter().filter(|entry| is_outdated(entry, now)) {
+        let path = entry.path();
+        if path != newest && !needed.contains(&path) {
+            drop(fs::remove_file(path));
+        }
+    }
     let mut backups: Vec<(String, u32, PathBuf)> = entries
+        .iter()
         .filter_map(|entry| {
-            let entry = entry.ok()?;
             let (stamp, number) = parse_backup(entry.file_name().to_str()?, label)?;
             Some((stamp, number, entry.path()))
         })
@@ -88,6 +132,14 @@ fn prune(home: &Home, folder: &Path, label: &str, newest: &Path) {
     }
 }
 
+/// Whether a file was written longer ago than backups are kept.
+fn is_outdated(entry: &fs::DirEntry, now: Millis) -> bool {
+    let now = Duration::from_millis(u64::try_from(now.0).unwrap_or(0));
+    let written = entry.metadata().and_then(|facts| facts.modified()).ok();
+    let since = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    since.is_some_and(|since| now.saturating_sub(since) > Duration::from_secs(BACKUP_DAYS * 24 * 60 * 60))
+}
+
 /// When the backup `name` was made and which one of that moment it is, if it is one of `label`.
 fn parse_backup(name: &str, label: &str) -> Option<(String, u32)> {
     let (stamp, rest) = name.split_once('-')?;
@@ -96,8 +148,8 @@ fn parse_backup(name: &str, label: &str) -> Option<(String, u32)> {
     stamp.ends_with('Z').then(|| (stamp.to_owned(), number))
 }
 
-fn close(folder: &Path) -> Result<(), Failure> {
-    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
+fn set_mode(folder: &Path, mode: u32) -> Result<(), Failure> {
+    fs::set_permissions(folder, fs::Permissions::from_mode(mode))
         .map_err(|cause| Failure::file("close to others", folder, &cause))
 }
 
@@ -112,7 +164,7 @@ fn make_once(path: &Path, content: impl FnOnce() -> io::Result<Vec<u8>>) -> Resu
             other => other,
         };
         drop(fs::remove_file(&temporary));
-        linked
+        linked.and_then(|()| sync_folder(path))
     });
     made.map_err(|cause| {
         Failure::new(format!("cannot write `{}`: {}", path.display(), plain(&cause)))
@@ -145,11 +197,16 @@ fn create_beside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
 
 fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(bytes)
+    file.write_all(bytes)?;
+    // A name that a power cut leaves without its bytes is worse than no name.
+    file.sync_all()
 }
 
-fn random() -> io::Result<[u8; 16]> {
-    let mut key = [0; 16];
+/// The length of a key.
+const KEY_BYTES: usize = 16;
+
+fn random() -> io::Result<[u8; KEY_BYTES]> {
+    let mut key = [0; KEY_BYTES];
     File::open("/dev/urandom")?.read_exact(&mut key)?;
     Ok(key)
 }
@@ -194,6 +251,23 @@ mod tests {
         {
             let facts = fs::metadata(&path).expect("facts");
             assert_eq!(facts.permissions().mode() & 0o777, mode, "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn a_key_that_was_cut_short_is_made_anew_with_a_word_and_a_whole_one_stays() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        assert_eq!(prepare(&home, false).expect("prepared"), None);
+        for left in [0, 15] {
+            fs::remove_file(home.hash_key()).expect("removed");
+            create(&home.hash_key(), &vec![7; left]).expect("cut");
+            let word = prepare(&home, false).expect("prepared").expect("a word");
+            assert!(word.contains("cut short"), "{word}");
+            let key = fs::read(home.hash_key()).expect("a key");
+            assert!(key.len() == 16 && !key.starts_with(&[7; 15]));
+            assert_eq!(prepare(&home, false).expect("prepared"), None);
+            assert_eq!(fs::read(home.hash_key()).expect("a key"), key);
         }
     }
 
@@ -256,6 +330,22 @@ mod tests {
             1 + 10 + 2,
             "others are not touched"
         );
+    }
+
+    #[test]
+    fn old_backups_go_whichever_file_they_are_of() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        back_up(&home, Millis(0), "codex-user-hooks.json", b"old").expect("kept");
+        back_up(&home, Millis(0), "claude-user-settings.json", b"old").expect("kept");
+        let day = 24 * 60 * 60 * 1000;
+        let written = fs::metadata(home.backups()).and_then(|facts| facts.modified()).expect("a time");
+        let written = written.duration_since(UNIX_EPOCH).expect("after 1970").as_millis();
+        let now = Millis(i64::try_from(written).expect("small"));
+        back_up(&home, Millis(now.0 + 89 * day), "claude-user-settings.json", b"new").expect("kept");
+        assert_eq!(fs::read_dir(home.backups()).expect("a folder").count(), 3);
+        back_up(&home, Millis(now.0 + 91 * day), "claude-user-settings.json", b"newer").expect("kept");
+        assert_eq!(fs::read_dir(home.backups()).expect("a folder").count(), 1);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Copies of what goes into compactions: the user's `backup.conf`, and the thread of the server that makes them.
 //!
-//! The file has lines of a word and its value: `on`, `days N` (30 unless given), `megabytes N` (1024 unless given). Law:
-//! what is not understood copies nothing and removes nothing.
+//! The file has lines of a word and its value: `on`, `days N` (30 unless given), `megabytes N` (1024 unless given), and for
+//! backups of the store `store-every N` (minutes; none are made unless it is given) and `store-keep N` (7 unless given).
+//! Law: what is not understood copies nothing and removes nothing.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use crate::rounds::Rounds;
 const EVERY: Duration = Duration::from_secs(5);
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const ROWS_MAX: u32 = 1000;
-const FILE_BYTES: u64 = 64 << 10;
+const FILE_BYTES: usize = 64 << 10;
 
 /// What the user wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +34,15 @@ pub(crate) struct Wanted {
     pub(crate) is_on: bool,
     pub(crate) days: u32,
     pub(crate) megabytes: u32,
+    /// How often the store is backed up, in minutes.
+    pub(crate) store_every: Option<u32>,
+    /// How many of those backups are kept.
+    pub(crate) store_keep: u32,
 }
 
 impl Default for Wanted {
     fn default() -> Self {
-        Self { is_on: false, days: 30, megabytes: 1024 }
+        Self { is_on: false, days: 30, megabytes: 1024, store_every: None, store_keep: 7 }
     }
 }
 
@@ -54,10 +59,7 @@ pub(crate) fn path(home: &Home) -> PathBuf {
 /// Reads the file; nothing is on if there is none.
 pub(crate) fn read(home: &Home) -> Result<Wanted, Failure> {
     let path = path(home);
-    if !path.exists() {
-        return Ok(Wanted::default());
-    }
-    let bytes = files::read_capped(&path, FILE_BYTES)?;
+    let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(Wanted::default()) };
     parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, what)| {
         Failure::new(format!("cannot read `{}`: line {line}: {what}", path.display()))
             .hint("mend the line, or run `agent-tracer backup on` or `off`, which writes the file anew")
@@ -78,6 +80,8 @@ fn parse(text: &str) -> Result<Wanted, (usize, String)> {
             ["off"] => wanted.is_on = false,
             ["days", text] => wanted.days = count(text)?,
             ["megabytes", text] => wanted.megabytes = count(text)?,
+            ["store-every", text] => wanted.store_every = Some(count(text)?),
+            ["store-keep", text] => wanted.store_keep = count(text)?,
             [word, ..] => return Err((number + 1, format!("`{word}` is no setting"))),
         }
     }
@@ -87,10 +91,17 @@ fn parse(text: &str) -> Result<Wanted, (usize, String)> {
 /// The file that says this.
 pub(crate) fn write(wanted: Wanted) -> String {
     let state = if wanted.is_on { "on" } else { "off" };
-    format!(
+    let compactions = format!(
         "# Copies of what goes into compactions. See docs/compaction.md.\n{state}\ndays {}\nmegabytes {}\n",
         wanted.days, wanted.megabytes
-    )
+    );
+    match wanted.store_every {
+        None => compactions,
+        Some(minutes) => format!(
+            "{compactions}# Backups of the store, in minutes. See docs/recovery.md.\nstore-every {minutes}\nstore-keep {}\n",
+            wanted.store_keep
+        ),
+    }
 }
 
 struct Keeping {
@@ -170,9 +181,17 @@ mod tests {
     #[test]
     fn nothing_is_copied_unless_the_user_says_so() {
         assert!(!parse("").unwrap().is_on && !parse("# on\ndays 3\n").unwrap().is_on);
-        let all = Wanted { is_on: true, days: 3, megabytes: 9 };
-        assert_eq!(parse(&write(all)), Ok(all));
-        for text in ["\nyes", "\ndays 0", "\nmegabytes -1"] {
+        for store_every in [None, Some(60)] {
+            let store_keep = if store_every.is_some() { 3 } else { 7 };
+            let all = Wanted { is_on: true, days: 3, megabytes: 9, store_every, store_keep };
+            assert_eq!(parse(&write(all)), Ok(all));
+        }
+        assert_eq!(
+            parse("store-keep 2").unwrap().store_every,
+            None,
+            "the store is backed up only where that is asked for"
+        );
+        for text in ["\nyes", "\ndays 0", "\nmegabytes -1", "\nstore-every 0", "\nstore-keep x"] {
             assert_eq!(parse(text).unwrap_err().0, 2, "{text}");
         }
     }

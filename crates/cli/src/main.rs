@@ -6,6 +6,8 @@
 
 mod alerting;
 mod arguments;
+mod client_drift;
+mod clients;
 mod commands;
 mod dashboard;
 mod demo;
@@ -21,6 +23,7 @@ mod log;
 mod moment;
 mod output;
 mod policy_files;
+mod proof;
 mod reading;
 mod record;
 #[cfg(test)]
@@ -32,8 +35,10 @@ mod shipping;
 mod signals;
 mod sources;
 mod statusline_conf;
+mod store_backups;
 mod table;
 mod telling;
+mod trial;
 mod upgrading;
 
 use std::process::ExitCode;

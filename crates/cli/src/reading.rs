@@ -19,6 +19,7 @@ use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::moment;
 use crate::output::Output;
+use crate::sources;
 
 /// A ledger, and when it is asked.
 pub(crate) struct Reading {
@@ -35,10 +36,7 @@ impl Reading {
         let path = home.data().join("ledger.db");
         let store = match path.try_exists() {
             Ok(false) => None,
-            _ => Some(
-                open_read_only(&path)
-                    .map_err(|error| Failure::said(&format!("cannot open `{}`: {error}", path.display())))?,
-            ),
+            _ => Some(open_read_only(&path).map_err(|error| sources::unopened(&path, &error))?),
         };
         Ok(Reading { home, now: environment.now(), store })
     }
@@ -140,6 +138,9 @@ pub(crate) fn refused(error: QueryError) -> Failure {
     match error {
         QueryError::Bad(what) => Failure::usage(what),
         QueryError::NotFound => Failure::new("there is no such thing"),
+        QueryError::Damaged(what) => Failure::new(format!("cannot read the ledger: {what}"))
+            .hint("stop the server and run `agent-tracer recover`, which makes a new store of what can be read")
+            .hint("`agent-tracer doctor` says more, and `agent-tracer backup list` shows what could be restored"),
         QueryError::Store(what) => {
             Failure::new(format!("cannot read the ledger: {what}")).hint("`agent-tracer doctor` says more")
         }

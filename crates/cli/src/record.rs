@@ -8,6 +8,8 @@
 //!   "madeFolder": "/…",             the topmost folder that install made for the file
 //!   "chained": "~/line.sh",         the status line command that ours runs
 //!   "events": ["Stop"],             what was chosen with `--events`, if anything was
+//!   "client": "2.1.326",            the version of the agent it was chosen for; absent if it was not known
+//!   "shared": true,                 whether it is the project's file; absent if not
 //!   "hook": "/…/agent-tracer-hook", "installedAt": "2026-…Z",
 //!   "undo": {…}                     what the edit has to remember, see `agents::hooks::Undo`
 //! }]}
@@ -56,6 +58,12 @@ pub(crate) struct Installation {
     /// The events that were chosen with `--events`; absent for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) events: Option<Vec<String>>,
+    /// The version of the agent that the entries were chosen for; absent for what every version accepts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) client: Option<String>,
+    /// Whether the file is shared with others, who may have another version.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) shared: bool,
     /// The hook binary that was registered.
     pub(crate) hook: PathBuf,
     /// When it was written last.
@@ -103,6 +111,11 @@ impl Record {
     /// Returns what is known about a settings file.
     pub(crate) fn of(&self, file: &Path) -> Option<&Installation> {
         self.installations.iter().find(|installation| installation.file == file)
+    }
+
+    /// Returns all installations.
+    pub(crate) fn installations(&self) -> &[Installation] {
+        &self.installations
     }
 
     /// Puts an installation in the place of an older one of the same file.

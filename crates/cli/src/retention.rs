@@ -1,10 +1,8 @@
 //! How long events are kept: the user's `retention.conf`, and the thread of the server that acts on it.
 //!
 //! The file has one setting, `days N`. Without it, or without the file, everything is kept. Law: what cannot be
-//! understood deletes nothing.
+//! understood deletes nothing, and neither does a clock that cannot be believed ([`ClockTrust`]).
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -13,16 +11,17 @@ use std::time::Duration;
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
 use agent_tracer_ledger::view::RetentionHealth;
-use agent_tracer_ledger::{Ledger, Retention};
+use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, Retention, Upkeep};
 use agent_tracer_spool::Home;
 
-use crate::failure::{Failure, plain};
+use crate::failure::Failure;
+use crate::files;
 use crate::rounds::Rounds;
 
 /// How often a server looks for what is too old.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The most bytes of the file.
-const FILE_BYTES: u64 = 64 << 10;
+const FILE_BYTES: usize = 64 << 10;
 /// The longest time that can be said: a hundred years.
 pub(crate) const MOST_DAYS: u32 = 36_500;
 const DAY_MS: i64 = 86_400_000;
@@ -34,14 +33,7 @@ pub(crate) fn path(home: &Home) -> PathBuf {
 
 /// Reads the file: for how many days events are kept, if not for ever.
 pub(crate) fn read(path: &Path) -> Result<Option<u32>, Failure> {
-    let mut bytes = Vec::new();
-    match File::open(path).and_then(|file| file.take(FILE_BYTES).read_to_end(&mut bytes)) {
-        Ok(_) => {}
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(cause) => {
-            return Err(Failure::new(format!("cannot read `{}`: {}", path.display(), plain(&cause))));
-        }
-    }
+    let Some(bytes) = files::read_own(path, FILE_BYTES)? else { return Ok(None) };
     parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, what)| {
         Failure::new(format!("cannot read `{}`: line {line}: {what}", path.display()))
             .hint("write `days 90`, or nothing to keep everything; nothing was deleted")
@@ -72,6 +64,36 @@ pub(crate) fn older_than(days: u32, now: Millis) -> Retention {
     Retention { events_before: Some(before), kept_before: Some(before) }
 }
 
+/// Why a clock is not believed.
+pub(crate) fn doubt(now: Millis, known: Millis) -> String {
+    let days = now.0.saturating_sub(known.0) / DAY_MS;
+    format!("the clock shows {now}, {days} days after the last moment that is known to be right ({known})")
+}
+
+/// What came of a look at what is too old.
+enum Look {
+    Dropped(Upkeep),
+    Doubted(String),
+}
+
+/// Drops what is too old, if the clock can be believed. Where there is nothing to drop, no clock is doubted.
+fn drop_older(ledger: &Ledger, days: u32, now: Millis) -> Result<Look, AppendError> {
+    let older = older_than(days, now);
+    match ledger.judge_clock(now)? {
+        ClockTrust::Ahead { known } if ledger.would_retain(older)? != Upkeep::default() => {
+            return Ok(Look::Doubted(format!(
+                "nothing older than {days} days was dropped: {}\n\
+                 hint: set the clock; if it is right, run `agent-tracer retain --yes` or wait until something was recorded \
+                 on 3 days",
+                doubt(now, known)
+            )));
+        }
+        ClockTrust::Ahead { .. } => {}
+        ClockTrust::Sound => ledger.trust_clock(now)?,
+    }
+    ledger.retain(older).map(Look::Dropped)
+}
+
 /// What a server did about it so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept(Arc<Mutex<(RetentionHealth, Option<String>)>>);
@@ -92,7 +114,7 @@ impl Kept {
                 return Some(Note::warning(text));
             }
         };
-        let done = days.map(|days| (days, ledger.retain(older_than(days, now))));
+        let done = days.map(|days| (days, drop_older(ledger, days, now)));
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         told.1 = None;
         told.0.days = days;
@@ -103,7 +125,11 @@ impl Kept {
                 told.1 = Some(text.clone());
                 Some(Note::warning(text))
             }
-            Some((days, Ok(done))) => {
+            Some((_, Ok(Look::Doubted(text)))) => {
+                told.1 = Some(text.clone());
+                Some(Note::warning(text))
+            }
+            Some((days, Ok(Look::Dropped(done)))) => {
                 told.0.last_at = Some(now);
                 told.0.tasks += done.tasks;
                 told.0.events += done.events;
@@ -179,13 +205,97 @@ mod tests {
         let kept = Kept::default();
         assert!(kept.tend(&path, &ledger, Millis(9)).is_none());
         assert_eq!(kept.look(), (RetentionHealth::default(), None));
-        crate::files::write_private(&path, b"days many\n").expect("written");
+        files::write_private(&path, b"days many\n").expect("written");
         assert!(matches!(kept.tend(&path, &ledger, Millis(9)), Some(Note::Warning(_))));
         let (health, problem) = kept.look();
         assert!(health.days.is_none() && problem.expect("a problem").contains("line 1: `many`"));
-        crate::files::write_private(&path, b"days 7\n").expect("written");
+        files::write_private(&path, b"days 7\n").expect("written");
         assert!(kept.tend(&path, &ledger, Millis(9)).is_none());
         let (health, problem) = kept.look();
         assert_eq!((health.days, health.last_at, problem), (Some(7), Some(Millis(9)), None));
+    }
+
+    /// A session of which something was recorded at these moments.
+    fn record(ledger: &Ledger, session: &str, moments: &[i64]) {
+        use agent_tracer_event::{Agent, Channel, Entry, Evidence, Kind, Phase, Reading, Subject, TaskKey};
+        use agent_tracer_ledger::{Batch, Observed, Verdict};
+        let observed = moments.iter().map(|at| {
+            let task = TaskKey::new(Agent::ClaudeCode, session);
+            let (key, evidence) = (format!("prompt:{at}"), Evidence::measured("test"));
+            let kind = Subject::Event(Kind::UserMessage);
+            let entry = Entry::new(kind, Phase::Open, task, key, Millis(*at), evidence);
+            Observed {
+                name: format!("{session}-{at}"),
+                source: None,
+                agent: Agent::ClaudeCode,
+                channel: Channel::Hook,
+                arrived: Millis(*at),
+                verdict: Verdict::Read(Reading { entries: vec![entry], ..Reading::default() }),
+                payload: None,
+                kept: None,
+            }
+        });
+        let batch = Batch { observed: observed.collect(), ..Batch::default() };
+        ledger.append(batch).expect("recorded");
+    }
+
+    /// A ledger with a session of long ago and one of now, and a server that keeps ninety days.
+    fn kept_for_ninety_days(now: i64) -> (tempfile::TempDir, Ledger, PathBuf, Kept) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ledger = Ledger::open(&folder.path().join("ledger.db"), agent_tracer_ledger::Options::default());
+        let (ledger, path) = (ledger.expect("a ledger"), folder.path().join("retention.conf"));
+        files::write_private(&path, b"days 90\n").expect("written");
+        record(&ledger, "now", &[now]);
+        (folder, ledger, path, Kept::default())
+    }
+
+    const NOW: i64 = 1_794_777_000_000;
+
+    #[test]
+    fn a_clock_that_jumps_ahead_drops_nothing_and_one_that_is_right_again_goes_on() {
+        let (_folder, ledger, path, kept) = kept_for_ninety_days(NOW);
+        assert!(kept.tend(&path, &ledger, Millis(NOW)).is_none());
+        for ahead in [400, 20_000, 401] {
+            let wrong = NOW + ahead * DAY_MS;
+            assert!(matches!(kept.tend(&path, &ledger, Millis(wrong)), Some(Note::Warning(_))), "{ahead}");
+            let problem = kept.look().1.expect("a problem");
+            assert!(
+                problem.contains(&format!("{ahead} days after")) && problem.contains("\nhint: "),
+                "{problem}"
+            );
+            // What is recorded by such a clock does not make it right.
+            record(&ledger, "wrong", &[wrong]);
+            assert!(matches!(kept.tend(&path, &ledger, Millis(wrong + DAY_MS)), Some(Note::Warning(_))));
+        }
+        assert_eq!(ledger.store().health().expect("health").entries, 4);
+        assert!(kept.tend(&path, &ledger, Millis(NOW + DAY_MS)).is_none(), "it is right again");
+        assert_eq!(kept.look().1, None);
+        // Nor does one that is behind drop anything.
+        assert!(kept.tend(&path, &ledger, Millis(0)).is_none());
+        assert_eq!(ledger.store().health().expect("health").entries, 4);
+        // In use day after day, what is old goes when its time has come.
+        for day in (0..=90).step_by(5) {
+            kept.tend(&path, &ledger, Millis(NOW + day * DAY_MS));
+        }
+        assert_eq!(ledger.store().health().expect("health").entries, 4);
+        let note = kept.tend(&path, &ledger, Millis(NOW + 91 * DAY_MS));
+        assert!(matches!(note, Some(Note::Info(_))), "{note:?}");
+        assert_eq!(ledger.store().health().expect("health").entries, 3);
+    }
+
+    #[test]
+    fn a_machine_that_was_switched_off_is_believed_after_three_days_of_use() {
+        let (_folder, ledger, path, kept) = kept_for_ninety_days(NOW);
+        assert!(kept.tend(&path, &ledger, Millis(NOW)).is_none());
+        let on = NOW + 100 * DAY_MS;
+        for day in 0..2 {
+            record(&ledger, "later", &[on + day * DAY_MS]);
+            let note = kept.tend(&path, &ledger, Millis(on + day * DAY_MS));
+            assert!(matches!(note, Some(Note::Warning(_))), "{day}");
+        }
+        record(&ledger, "later", &[on + 2 * DAY_MS]);
+        let note = kept.tend(&path, &ledger, Millis(on + 2 * DAY_MS));
+        assert!(matches!(note, Some(Note::Info(_))), "{note:?}");
+        assert_eq!((kept.look().0.tasks, ledger.store().health().expect("health").entries), (1, 3));
     }
 }

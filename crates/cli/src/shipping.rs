@@ -2,8 +2,6 @@
 //!
 //! Law: what may leave is read anew at every start, and where it cannot be read nothing leaves.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -17,13 +15,13 @@ use agent_tracer_spool::Home;
 
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
-use crate::sources;
+use crate::{files, sources};
 
 /// How often it is looked for something new.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// The most bytes of a policy or a token.
-const FILE_BYTES: u64 = 1 << 20;
+const FILE_BYTES: usize = 1 << 20;
 
 /// Where it is kept how far the way is gone.
 pub(crate) fn cursor_path(home: &Home) -> PathBuf {
@@ -35,13 +33,9 @@ fn policy_path(home: &Home) -> PathBuf {
 }
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {
-    use std::io::Read;
-    let mut text = String::new();
-    match fs::File::open(path).and_then(|file| file.take(FILE_BYTES).read_to_string(&mut text)) {
-        Ok(_) => Ok(Some(text)),
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(cause) => Err(Failure::new(format!("cannot read `{}`: {}", path.display(), plain(&cause)))),
-    }
+    let Some(bytes) = files::read_own(path, FILE_BYTES)? else { return Ok(None) };
+    let text = String::from_utf8(bytes);
+    text.map(Some).map_err(|_| Failure::new(format!("cannot read `{}`: it is not UTF-8", path.display())))
 }
 
 /// A failure from an error of the room that ships.

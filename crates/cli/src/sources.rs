@@ -1,9 +1,8 @@
 //! What commands that read the agents' files have in common: where those are, what may be recorded, and the ledger.
 
-use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,27 +10,32 @@ use agent_tracer_agents::{claude, codex};
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::files::Root;
 use agent_tracer_intake::{Clock, PrivacyFile};
-use agent_tracer_ledger::{Ledger, Options};
+use agent_tracer_ledger::{CheckPace, Ledger, OpenError, Options};
 use agent_tracer_prices::Prices;
-use agent_tracer_spool::Home;
+use agent_tracer_spool::{Home, settings_file};
 
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
-use crate::upgrading;
+use crate::{files, store_backups, upgrading};
 
 /// The most bytes of `prices.toml`.
-const PRICES_BYTES: u64 = 1 << 20;
+const PRICES_BYTES: usize = 1 << 20;
 
 /// Opens the ledger of a home. Whoever does holds the [`crate::instance::Instance`].
 ///
 /// Costs are counted with the user's own prices. If those are not the ones they were counted with before, they are
 /// counted anew; that takes as long as `rebuild`.
 pub(crate) fn ledger(home: &Home) -> Result<Ledger, Failure> {
+    ledger_checked(home, CheckPace::default())
+}
+
+/// The same, looked through for damage at this pace.
+pub(crate) fn ledger_checked(home: &Home, check: CheckPace) -> Result<Ledger, Failure> {
     let path = home.data().join("ledger.db");
     let (prices_toml, prices) = own_prices(home)?;
-    let options = Options { machine_id: machine(), pricer: Arc::new(prices) };
+    let options = Options { check, ..options_with(prices) };
     let ledger = Ledger::open_watched(&path, options, upgrading::on_stderr())
-        .map_err(|error| Failure::said(&format!("cannot open `{}`: {error}", path.display())))?;
+        .map_err(|error| unopened(&path, &error))?;
     ledger.reprice(&prices_toml).map_err(|error| {
         Failure::new(format!("cannot count costs with the prices of `prices.toml`: {error}"))
             .hint("nothing was changed; the next start tries again")
@@ -39,17 +43,34 @@ pub(crate) fn ledger(home: &Home) -> Result<Ledger, Failure> {
     Ok(ledger)
 }
 
+/// How a ledger of a home is opened.
+pub(crate) fn options(home: &Home) -> Result<Options, Failure> {
+    prices(home).map(options_with)
+}
+
+fn options_with(prices: Prices) -> Options {
+    Options { machine_id: machine(), pricer: Arc::new(prices), ..Options::default() }
+}
+
+/// Why a ledger was not opened, and which file is meant.
+pub(crate) fn unopened(path: &Path, error: &OpenError) -> Failure {
+    match error {
+        // It names its own file.
+        OpenError::Journal(_) => Failure::said(&error.to_string()),
+        OpenError::Corrupt(_) | OpenError::ForeignLog(_) => {
+            let failure = Failure::said(&format!("cannot open `{}`: {error}", path.display()));
+            store_backups::hint(path).into_iter().fold(failure, Failure::hint)
+        }
+        _ => Failure::said(&format!("cannot open `{}`: {error}", path.display())),
+    }
+}
+
 /// The user's `prices.toml` as it is written, and the prices with it before those that are built in.
 pub(crate) fn own_prices(home: &Home) -> Result<(String, Prices), Failure> {
     let path = home.config().join("prices.toml");
-    let mut text = String::new();
-    match File::open(&path).and_then(|file| file.take(PRICES_BYTES).read_to_string(&mut text)) {
-        Ok(_) => {}
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
-        Err(cause) => {
-            return Err(Failure::new(format!("cannot read `{}`: {}", path.display(), plain(&cause))));
-        }
-    }
+    let bytes = files::read_own(&path, PRICES_BYTES)?.unwrap_or_default();
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::new(format!("cannot read `{}`: it is not UTF-8", path.display())))?;
     let prices = Prices::with_overrides(&text).map_err(|error| {
         Failure::said(&format!("cannot understand `{}`: {error}", path.display()))
             .hint("mend the line, or move the file away to go by the prices that are built in")
@@ -75,12 +96,25 @@ fn machine() -> String {
 pub(crate) fn privacy(home: &Home, environment: &Environment) -> Result<PrivacyFile, Failure> {
     let path = home.hash_key();
     let mut key = [0; 16];
-    File::open(&path).and_then(|mut file| file.read_exact(&mut key)).map_err(|cause| {
+    let file = settings_file::open(&path, home.user()).map_err(|refusal| {
+        Failure::new(format!("cannot read the key `{}`: {refusal}", path.display())).hint(refusal.hint(&path))
+    })?;
+    let file = file.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound));
+    file.and_then(|mut file| file.read_exact(&mut key)).map_err(|cause| {
         Failure::new(format!("cannot read the key `{}`: {}", path.display(), plain(&cause)))
             .hint("remove the file, and the next start makes a new one")
     })?;
     let user = environment.user_home()?.into_os_string().into_vec();
-    Ok(PrivacyFile::new(home.privacy_conf(), key, Some(user)).without(home.unrecorded()))
+    let file = PrivacyFile::new(home.privacy_conf(), key, Some(user)).of_user(home.user());
+    Ok(file.without(home.unrecorded()))
+}
+
+/// Refuses to go on where it is not known what may be recorded.
+pub(crate) fn known(privacy: &PrivacyFile) -> Result<(), Failure> {
+    match privacy.problem() {
+        Some(error) => Err(Failure::new(error.to_string()).hint(error.hint)),
+        None => Ok(()),
+    }
 }
 
 /// Where an agent keeps its files.

@@ -3,7 +3,7 @@
 //! Lines of `key value`, the value up to the end of the line, with `\n` for a line break and `\\` for a backslash:
 //!
 //! ```text
-//! prefix [tracer]
+//! prefix [monitor]
 //! chain ~/bin/my-line.sh --short
 //! ```
 //!

@@ -21,7 +21,7 @@ const EVERY: Duration = Duration::from_secs(30);
 /// How often pages are written although nothing is new: by their age an agent sees whether a server runs.
 const ANYWAY_MS: i64 = 15 * 60 * 1000;
 /// The most bytes of the file.
-const FILE_BYTES: u64 = 64 << 10;
+const FILE_BYTES: usize = 64 << 10;
 
 /// Where the file is.
 pub(crate) fn path(home: &Home) -> PathBuf {
@@ -31,10 +31,7 @@ pub(crate) fn path(home: &Home) -> PathBuf {
 /// Reads the file; nothing is on if there is none.
 pub(crate) fn read(home: &Home) -> Result<Settings, Failure> {
     let path = path(home);
-    if !path.exists() {
-        return Ok(Settings::default());
-    }
-    let bytes = files::read_capped(&path, FILE_BYTES)?;
+    let Some(bytes) = files::read_own(&path, FILE_BYTES)? else { return Ok(Settings::default()) };
     Settings::parse(&String::from_utf8_lossy(&bytes)).map_err(|error| {
         Failure::new(format!("cannot read `{}`: {error}", path.display()))
             .hint("mend the line, or run `agent-tracer context on` or `off`, which writes the file anew")

@@ -159,7 +159,27 @@ pub fn remove(folder: &Path, is_meant: impl Fn(&Backup) -> bool) -> io::Result<u
         fs::remove_file(folder.join(&backup.name))?;
         removed += 1;
     }
+    remove_halves(folder, is_meant)?;
     Ok(removed)
+}
+
+/// Removes what a process left that was ended while it copied, if it is of what is meant.
+fn remove_halves(folder: &Path, is_meant: impl Fn(&Backup) -> bool) -> io::Result<()> {
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    for entry in entries {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let Some((whole, _)) = name.strip_prefix('.').and_then(|name| name.rsplit_once('.')) else {
+            continue;
+        };
+        let Some((task, stamp)) = parts(whole) else { continue };
+        let half =
+            Backup { name: whole.to_owned(), task: task.to_owned(), stamp: stamp.to_owned(), bytes: 0 };
+        if is_meant(&half) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
 }
 
 /// Removes what is older than a moment, and the oldest of what needs more room than there is.

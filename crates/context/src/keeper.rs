@@ -44,6 +44,22 @@ impl Keeper {
         }
     }
 
+    /// Makes the mark by which agents without a page name their task, or takes it away.
+    ///
+    /// # Errors
+    /// If the system does not let us.
+    pub fn mark_task(&self, settings: &Settings) -> io::Result<()> {
+        let mark = context::task_mark(&self.home);
+        if settings.is_on && settings.exports_task {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(self.home.context())?;
+            return replace(&mark, b"");
+        }
+        match fs::remove_file(mark) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes the pages anew. Returns how many there are.
     ///
     /// # Errors
@@ -57,8 +73,9 @@ impl Keeper {
     ) -> io::Result<usize> {
         let places = places(store, now).map_err(|error| io::Error::other(error.to_string()))?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(self.home.context())?;
+        self.mark_task(settings)?;
         let written_s = u64::try_from(now.0 / 1000).unwrap_or(0);
-        let mut kept = BTreeSet::new();
+        let mut kept = BTreeSet::from([context::task_mark(&self.home)]);
         for (project, folders) in &places {
             let ask = Ask { project, now, midnight, settings };
             let text = summary::text(store, &ask).map_err(|error| io::Error::other(error.to_string()))?;
@@ -78,7 +95,7 @@ impl Keeper {
                 drop(fs::remove_file(entry.path()));
             }
         }
-        Ok(kept.len())
+        Ok(kept.len() - 1)
     }
 }
 

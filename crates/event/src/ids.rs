@@ -101,9 +101,13 @@ macro_rules! own_id {
             }
 
             /// The number of the one that has this natural key, the same in every task.
+            ///
+            /// A key that begins with `~` stands in for one that its channel does not know. Its number is greater than
+            /// nearly all others, so that whichever real key turns out to mean the same names the fact.
             #[must_use]
             pub fn number_of(key: &str) -> u64 {
-                digest(&[key.as_bytes()]) as u64
+                let number = digest(&[key.as_bytes()]) as u64;
+                if key.starts_with('~') { number >> 32 | 0x7fff_ffff_0000_0000 } else { number }
             }
 
             /// The one of this task that has this number.

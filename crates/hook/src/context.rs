@@ -3,41 +3,49 @@
 //! The law: one file is read and nobody is waited for. No page, nothing said; an old one is used, and its age is told.
 //! By now the event is in the spool.
 
+use std::ffi::OsStr;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use agent_tracer_privacy::Moment;
 use agent_tracer_spool::Home;
 use agent_tracer_spool::context::{self, Page};
 
+use crate::lookup;
 use crate::record::now_nanos;
 
 /// From here on the age of a page is worth a word.
 const OLD_S: u64 = 20 * 60;
 
 /// Tells an agent that begins what there is to tell.
-pub(crate) fn tell(home: &Home, moment: Moment) {
+pub(crate) fn tell(home: &Home, moment: Moment, payload: &[u8]) {
     let event = match moment {
         Moment::SessionStarts => "SessionStart",
         Moment::SubagentStarts => "SubagentStart",
         Moment::Compacts | Moment::Prompts | Moment::Other => return,
     };
-    let Some(page) = folders().find_map(|folder| context::find(home, &folder)) else { return };
+    let page = folders(payload).find_map(|folder| context::find(home, &folder));
+    // A project of which nothing is recorded yet has no page, and its shells are told all the same.
+    let exports_task = page.as_ref().map_or_else(|| context::exports_task(home), |page| page.exports_task);
+    if exports_task && moment == Moment::SessionStarts {
+        export_task();
+    }
+    let Some(page) = page else { return };
     let said = said(&page, event, now_nanos() / 1_000_000_000);
     let mut stdout = io::stdout().lock();
     // A reader that is gone is no reason to fail.
     drop(stdout.write_all(&said).and_then(|()| stdout.flush()));
-    if page.exports_task && moment == Moment::SessionStarts {
-        export_task();
-    }
 }
 
-/// Where the agent works, as it says itself and as this process stands.
-fn folders() -> impl Iterator<Item = PathBuf> {
-    let named =
-        std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
-    [named, std::env::current_dir().ok()].into_iter().flatten()
+/// Where the agent works: as it says itself, and only if it says nothing as this process stands.
+fn folders(payload: &[u8]) -> impl Iterator<Item = PathBuf> {
+    let is_named = |folder: &PathBuf| folder.is_absolute();
+    let project = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(is_named);
+    let cwd = lookup::first_text(payload, b"cwd").map(|cwd| PathBuf::from(OsStr::from_bytes(&cwd)));
+    let cwd = cwd.filter(is_named).or_else(|| std::env::current_dir().ok());
+    [project, cwd].into_iter().flatten()
 }
 
 /// The answer, in the shape that both agents take.

@@ -1,13 +1,17 @@
-//! The door at which an event may be answered: `policy.tbl` says whether anybody must, the server does, and where none
-//! runs a second program stands in.
+//! The door at which an event may be answered: `policy.tbl` says whether anybody must, the server does, and where it does
+//! not a second program stands in.
 //!
 //! By now the event is in the spool; whatever happens here, it is not lost. The law: where no rule is, one failed open
-//! and nothing more. Nobody is waited for longer than the table says; then what the table says of an outage holds. The
-//! payload leaves this process only over the server's socket, or as the input of the program that stands in.
+//! and nothing more. The server is waited for as long as the table says. Without its answer (none runs, it is late, the
+//! payload is too long for it) this process becomes the program that judges by the rules themselves, without the past;
+//! only what needs the past is then an outage. The payload leaves this process only over the server's socket, or as the
+//! input of that program.
 //!
-//! Two things are not left to the table. One that is damaged is no silence: at every event that rules can be about, those
-//! are asked who read the rules themselves. And at a prompt, before anything is done, the project is looked at: where it
-//! has rules that the table does not know, somebody is asked, and from then on the table does.
+//! Three things are not left to the table. One that is damaged, or that another user can write, is no silence: at every
+//! event that rules can be about, those are asked who read the rules themselves. The same holds where the table is gone
+//! and the user's rules are not. And at a prompt, before anything is done, the project is looked at: where it has rules
+//! that the table does not know, somebody is asked, and from then on the table does. Where nothing can be asked, the
+//! human is.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -18,9 +22,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agent_tracer_policy_table::wire::{Asker, PAYLOAD_MAX};
-use agent_tracer_policy_table::{Asked, DEADLINE_MS, EVENTS, Outage, Question, Table, load};
+use agent_tracer_policy_table::{Asked, BYTES_MAX, DEADLINE_MS, EVENTS, Outage, Question, Table};
 use agent_tracer_privacy::Moment;
 use agent_tracer_spool::Home;
+use agent_tracer_spool::settings_file::{self, Refusal};
 
 use crate::lookup;
 use crate::record::Recorded;
@@ -76,9 +81,10 @@ impl<'p> Fields<'p> {
 
 /// Answers an event if anybody has anything to say. Returns how to end.
 pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded: &Recorded) -> i32 {
-    let loaded = load(&home.policy_table());
+    let loaded = settings_file::read(&home.policy_table(), home.user(), BYTES_MAX);
     let is_prompt = recorded.moment == Moment::Prompts;
     let table = match &loaded {
+        Ok(None) if has_user_rules(home) => Known::Damaged,
         Ok(None) if !is_prompt => return 0,
         Ok(None) => Known::Nothing,
         Ok(Some(bytes)) => Table::open(bytes).map_or(Known::Damaged, Known::Table),
@@ -123,29 +129,46 @@ pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded:
     let payload = fields.asked(&recorded.payload);
     let (deadline_ms, guard) = match &table {
         Known::Table(table) => (table.deadline_ms(), PathBuf::from(OsStr::from_bytes(table.guard()))),
-        Known::Nothing | Known::Damaged => (DEADLINE_MS, stand_in::beside_us()),
+        Known::Nothing | Known::Damaged => (DEADLINE_MS, PathBuf::new()),
     };
     let deadline = began + Duration::from_millis(u64::from(deadline_ms));
     let name = recorded.name.map(|name| name.to_string()).unwrap_or_default();
-    let said = if !fields.is_whole || payload.len() > PAYLOAD_MAX {
+    // Where others may write, the socket may be theirs too.
+    let is_open_to_others = matches!(loaded, Err(Refusal::Foreign { .. } | Refusal::Writable { .. }));
+    let said = if !fields.is_whole || payload.len() > PAYLOAD_MAX || is_open_to_others {
         Err(Unanswered::Late)
     } else {
         let texts = talk::Texts { name: name.as_bytes(), folder: project.as_bytes(), payload: &payload };
         talk::ask(home, asker, &texts, deadline)
     };
+    let server_only = asked.is_some_and(|asked| asked.server_only);
     match said {
         Ok(said) => return speak(&said),
-        Err(Unanswered::NobodyThere) if asked.is_some_and(|asked| asked.server_only) => return 0,
-        Err(Unanswered::NobodyThere) => {
-            let stand_in =
-                StandIn { program: &guard, asker, home: arguments.home.as_deref(), envelope: &name };
-            // Comes back only if it could not be done.
-            stand_in::become_it(&stand_in, &payload);
+        Err(Unanswered::NobodyThere) if server_only => return 0,
+        Err(_) if server_only || !fields.is_whole => {}
+        Err(_) => {
+            for program in [guard, stand_in::beside_us()] {
+                let stand_in =
+                    StandIn { program: &program, asker, home: arguments.home.as_deref(), envelope: &name };
+                // Comes back only if it could not be done.
+                stand_in::become_it(&stand_in, &payload);
+            }
         }
-        Err(Unanswered::Late) => {}
     }
-    // Of rules that no table tells of, nobody knows what they say of an outage.
-    asked.map_or(0, |asked| outage(&asked, &fields, asker, home, recorded, began))
+    match (asked, table) {
+        (Some(asked), _) => outage(&asked, &fields, asker, home, recorded, began),
+        (None, Known::Damaged) => leave_to_human(&fields.event, asker),
+        // Of rules that no table tells of, nobody knows what they say of an outage.
+        (None, Known::Table(_) | Known::Nothing) => 0,
+    }
+}
+
+/// Whether the user has a file of rules, or may have one where nobody can look.
+fn has_user_rules(home: &Home) -> bool {
+    match std::fs::symlink_metadata(home.policy_file()) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
+    }
 }
 
 /// What is known of the rules in force.
@@ -154,8 +177,26 @@ enum Known<'t> {
     Table(Table<'t>),
     /// There is no table: no rule is in force that anybody has heard of.
     Nothing,
-    /// There is one that cannot be read. That is no reason to keep silent: whoever can read the rules themselves is asked.
+    /// There is one that cannot be relied on, or it is gone and the rules are not. That is no reason to keep silent:
+    /// the rules themselves are asked.
     Damaged,
+}
+
+/// Leaves a call to the human where neither the table nor the rules can be asked. An agent that cannot ask is refused.
+/// Only before a tool runs: nothing else can be undone by an answer.
+fn leave_to_human(event: &[u8], asker: Asker) -> i32 {
+    if event != b"PreToolUse" {
+        return 0;
+    }
+    let decision = match asker {
+        Asker::ClaudeCode => "ask",
+        Asker::Codex => "deny",
+    };
+    let stdout = format!(
+        "{{\"hookSpecificOutput\":{{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"{decision}\",\
+         \"permissionDecisionReason\":\"the rules of agent-tracer could not be read: `agent-tracer doctor` says why\"}}}}\n"
+    );
+    speak(&Said { exit: 0, stdout: stdout.into_bytes(), stderr: Vec::new() })
 }
 
 /// Whether a table has rows of the project at this root.

@@ -9,24 +9,26 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use agent_tracer_spool::Home;
+use agent_tracer_spool::{Home, settings_file};
 
 /// Returns the key of this home.
 pub(crate) fn of(home: &Home) -> [u8; 16] {
     let path = home.hash_key();
-    stored(&path)
-        .or_else(|_| make(&path).and_then(|()| stored(&path)))
+    let stored = || stored(&path, home.user());
+    stored()
+        .or_else(|| make(&path, &stored).ok().and_then(|()| stored()))
         // A home that cannot hold a key (read-only, full) gets hashes that nobody can compare or guess.
-        .unwrap_or_else(|_| random())
+        .unwrap_or_else(random)
 }
 
-fn stored(path: &Path) -> io::Result<[u8; 16]> {
+/// The key that is there, if it is whole and no other user can have put it there.
+fn stored(path: &Path, user: Option<u32>) -> Option<[u8; 16]> {
     let mut key = [0_u8; 16];
-    File::open(path)?.read_exact(&mut key)?;
-    Ok(key)
+    settings_file::open(path, user).ok()??.read_exact(&mut key).ok()?;
+    Some(key)
 }
 
-fn make(path: &Path) -> io::Result<()> {
+fn make(path: &Path, stored: &dyn Fn() -> Option<[u8; 16]>) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
     name.push(std::process::id().to_string());
@@ -36,10 +38,11 @@ fn make(path: &Path) -> io::Result<()> {
         .create_new(true)
         .mode(0o600)
         .open(temporary)
-        .and_then(|mut file| file.write_all(&random()));
+        // Once in the life of a home: a name that a power cut leaves without its bytes would be no key.
+        .and_then(|mut file| file.write_all(&random()).and_then(|()| file.sync_all()));
     let linked = written.and_then(|()| match fs::hard_link(temporary, path) {
         // A key that is there but too short (a crash, an editor) is replaced; a whole one has won.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && stored(path).is_err() => {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && stored().is_none() => {
             fs::rename(temporary, path)
         }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

@@ -10,6 +10,7 @@
 
 #![cfg_attr(not(test), no_main)]
 
+mod arena;
 mod arguments;
 mod chain;
 mod context;
@@ -36,12 +37,18 @@ use nix::sys::signal::{SigSet, Signal};
 
 use arguments::{Arguments, Caller, Request};
 
+/// Tests run in threads for minutes; there the system's allocator is the right one.
+#[cfg(not(test))]
+#[global_allocator]
+static MEMORY: arena::Arena = arena::Arena::new();
+
 /// What a person is told who calls the hook by hand.
 const USAGE: &str = "usage: agent-tracer-hook claude|codex|statusline [--home DIR] < event.json
 hint: agents call this; `agent-tracer install` connects them";
 
 fn home(argument: Option<&Path>) -> Option<Home> {
-    Home::resolve(&|name| std::env::var_os(name), argument)
+    let home = Home::resolve(&|name| std::env::var_os(name), argument)?;
+    Some(home.with_user(nix::unistd::geteuid().as_raw()))
 }
 
 /// The entry point that the C library calls; arguments come through `std::env` as always.
@@ -88,7 +95,7 @@ fn serve(arguments: &Arguments) -> i32 {
         }
         // No rule is about these moments, and nothing is said at any other.
         (Caller::Claude | Caller::Codex, Some(home)) if is_begin(recorded.moment) => {
-            context::tell(home, recorded.moment);
+            context::tell(home, recorded.moment, &recorded.payload);
             0
         }
         (Caller::Claude, Some(home)) => door::answer(arguments, Asker::ClaudeCode, home, &recorded),
@@ -103,7 +110,7 @@ fn is_begin(moment: Moment) -> bool {
 
 /// Prints the status line, the user's own first.
 fn show(home: Option<&Home>, payload: &[u8]) {
-    let settings = statusline::Settings::load(&home.map(Home::statusline_conf).unwrap_or_default());
+    let settings = statusline::Settings::load(home);
     let chain = settings.chain.filter(|_| !chain::is_chained());
     let mut out = chain.map_or_else(Vec::new, |chain| chain::run(&chain, payload, chain::LIMIT));
     if !out.is_empty() {

@@ -6,9 +6,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use agent_tracer_privacy::{Config, Level, Moment, Source, mask, reduce};
+use agent_tracer_privacy::{Config, ConfigFault, Moment, Source, mask, reduce};
 use agent_tracer_spool::envelope::{Agent, Channel, Fault, Header};
-use agent_tracer_spool::{EnvelopeName, Home, Reason, Spool, doorbell, unrecorded};
+use agent_tracer_spool::{EnvelopeName, Home, Reason, Spool, doorbell, links, settings_file, unrecorded};
 
 use crate::arguments::Caller;
 use crate::{environment, hash_key, process, transcript};
@@ -119,7 +119,10 @@ fn record(
     moment: &mut Moment,
 ) -> Option<EnvelopeName> {
     let arrived = now_nanos();
-    let config = privacy_config(&home.privacy_conf());
+    let Some(config) = privacy_config(home) else {
+        Spool::at(&home.spool()).count_loss(Reason::UnreadablePrivacy);
+        return None;
+    };
     let cwd = std::env::current_dir().ok();
     if is_excluded(&config, cwd.as_deref()) {
         return None;
@@ -191,23 +194,22 @@ fn masked(value: Vec<u8>) -> Vec<u8> {
     replaced.unwrap_or(value)
 }
 
-/// What the user asked for. No file means the default; a file that cannot be read means the strictest
-/// level, because the user meant something by it.
-fn privacy_config(path: &Path) -> Config {
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Config::default(),
-        Err(_) => return strictest(),
-    };
-    let mut text = Vec::new();
-    match file.take(Config::MAX_BYTES as u64 + 1).read_to_end(&mut text) {
-        Ok(_) => Config::parse(&text).0,
-        Err(_) => strictest(),
+/// What the user asked for. No file means the default. `None` where a file is there and cannot be relied on: it cannot be
+/// read, another user can write it, or a line of it may have been meant to exclude a folder. There are no settings of an
+/// earlier event to fall back on here, and an event that was recorded against the user's will is worse than one that is
+/// missing and counted.
+fn privacy_config(home: &Home) -> Option<Config> {
+    let text = settings_file::read(&home.privacy_conf(), home.user(), Config::MAX_BYTES).ok()?;
+    let Some(text) = text else { return Some(Config::default()) };
+    let (mut config, faults) = Config::parse(&text);
+    if faults.iter().any(ConfigFault::may_hide_exclusion) {
+        return None;
     }
-}
-
-fn strictest() -> Config {
-    Config { level: Level::Metadata, ..Config::default() }
+    if !config.excludes.is_empty() {
+        let user = std::env::var_os("HOME");
+        config.follow_links(user.as_deref().map(OsStrExt::as_bytes), links::resolve);
+    }
+    Some(config)
 }
 
 /// Tells whether the user excluded the place where this process stands.

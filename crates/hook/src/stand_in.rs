@@ -1,4 +1,4 @@
-//! Becomes the program that answers where no server does: the same process, with the payload as its input.
+//! Becomes the program that answers where the server does not: the same process, with the payload as its input.
 
 use std::fs::File;
 use std::io::{self, Seek, Write};

@@ -1,12 +1,16 @@
-//! The status line: `[tracer] ctx 42% · 5h 17% · $1.234`, the parts that exist.
+//! The status line: `[monitor] ctx 42% · 5h 17% · $1.234`, the parts that exist.
 //!
 //! Only one status line can be registered, so ours brings the user's own along: its command is kept in
 //! `statusline.conf`, gets the same input, and its output comes first.
 
 use std::fmt::Write as _;
-use std::path::Path;
+
+use agent_tracer_spool::{Home, settings_file};
 
 use crate::lookup::number;
+
+/// The longest file that is read.
+const BYTES_MAX: usize = 64 << 10;
 
 /// What `statusline.conf` says.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,14 +22,17 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Reads the file; one that is missing or unreadable means the defaults.
-    pub(crate) fn load(path: &Path) -> Self {
-        Self::parse(&std::fs::read_to_string(path).unwrap_or_default())
+    /// Reads the file; one that is missing or unreadable, or that another user can write, means the defaults: it names a
+    /// command that is run.
+    pub(crate) fn load(home: Option<&Home>) -> Self {
+        let read = |home: &Home| settings_file::read(&home.statusline_conf(), home.user(), BYTES_MAX).ok()?;
+        let text = home.and_then(read).and_then(|bytes| String::from_utf8(bytes).ok());
+        Self::parse(&text.unwrap_or_default())
     }
 
     /// Lines of `key value`; in the value `\n` stands for a line break and `\\` for a backslash.
     fn parse(text: &str) -> Self {
-        let mut settings = Self { prefix: "[tracer]".to_owned(), chain: None };
+        let mut settings = Self { prefix: "[monitor]".to_owned(), chain: None };
         for line in text.lines() {
             let (key, value) = line.split_once(' ').unwrap_or((line, ""));
             match key {
@@ -90,11 +97,11 @@ mod tests {
         let full =
             br#"{"cost":{"total_cost_usd":0.27406400000000003},"context_window":{"used_percentage":42},
             "rate_limits":{"five_hour":{"used_percentage":17.4,"resets_at":1}}}"#;
-        assert_eq!(render("[tracer]", full), "[tracer] ctx 42% · 5h 17% · $0.274");
+        assert_eq!(render("[monitor]", full), "[monitor] ctx 42% · 5h 17% · $0.274");
         let first = br#"{"cost":{"total_cost_usd":0},"context_window":{"used_percentage":null}}"#;
-        assert_eq!(render("[tracer]", first), "[tracer] $0.000");
-        assert_eq!(render("[tracer]", b"not json"), "[tracer]");
-        assert_eq!(render("[tracer]", br#"{"cost":{"total_cost_usd":1e300},"x":1}"#), "[tracer]");
+        assert_eq!(render("[monitor]", first), "[monitor] $0.000");
+        assert_eq!(render("[monitor]", b"not json"), "[monitor]");
+        assert_eq!(render("[monitor]", br#"{"cost":{"total_cost_usd":1e300},"x":1}"#), "[monitor]");
     }
 
     #[test]
@@ -109,6 +116,6 @@ mod tests {
             Settings::parse(text),
             Settings { prefix: "at".to_owned(), chain: Some("printf 'a\\nb'\nsecond".to_owned()) }
         );
-        assert_eq!(Settings::parse(""), Settings { prefix: "[tracer]".to_owned(), chain: None });
+        assert_eq!(Settings::parse(""), Settings { prefix: "[monitor]".to_owned(), chain: None });
     }
 }

@@ -1,7 +1,7 @@
 //! One question to the server and its answer, within a deadline.
 
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -58,12 +58,26 @@ fn reach(home: &Home, deadline: Instant) -> Result<UnixStream, Unanswered> {
     let limit = TimeVal::microseconds(i64::try_from(left.as_micros()).unwrap_or(i64::MAX));
     setsockopt(&end, sockopt::SendTimeout, &limit).map_err(late)?;
     match connect(end.as_raw_fd(), &address) {
+        Ok(()) if is_foreign(&end, home) => Err(Unanswered::Late),
         Ok(()) => Ok(UnixStream::from(end)),
         Err(nix::Error::ENOENT | nix::Error::ECONNREFUSED | nix::Error::ENOTDIR | nix::Error::EACCES) => {
             Err(Unanswered::NobodyThere)
         }
         Err(_) => Err(Unanswered::Late),
     }
+}
+
+/// Whether another user answers here. The file's mode keeps others out; where the system says who it is, it is asked.
+#[cfg(target_os = "linux")]
+fn is_foreign(end: &OwnedFd, home: &Home) -> bool {
+    use nix::sys::socket::getsockopt;
+    let peer = getsockopt(end, sockopt::PeerCredentials).map(|peer| peer.uid());
+    home.user().is_some_and(|user| !peer.is_ok_and(|peer| peer == user || peer == 0))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_foreign(_: &OwnedFd, _: &Home) -> bool {
+    false
 }
 
 fn exchange(stream: &mut UnixStream, asker: Asker, texts: &Texts<'_>, deadline: Instant) -> io::Result<Said> {

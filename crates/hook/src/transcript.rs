@@ -15,22 +15,25 @@ const NAME: &str = "transcript-bytes";
 
 /// The line of the header that tells it, if there is such a file.
 pub(crate) fn seen(payload: &[u8], caller: Caller) -> Option<(Cow<'static, str>, Cow<'static, [u8]>)> {
-    let (mut path, mut agent) = (Cow::Borrowed(&b""[..]), Cow::Borrowed(&b""[..]));
+    let (mut path, mut agent, mut own) = (Cow::default(), Cow::default(), Cow::default());
     lookup::members(payload, &mut |key, place| {
         let text = || payload.get(place.clone()).and_then(lookup::text).unwrap_or_default();
         match key {
             b"transcript_path" => path = text(),
             b"agent_id" => agent = text(),
+            b"agent_transcript_path" => own = text(),
             _ => {}
         }
     })?;
-    let file = file(Path::new(OsStr::from_bytes(&path)), &agent, caller)?;
+    let named = |text: &[u8]| Path::new(OsStr::from_bytes(text)).to_owned();
+    let file =
+        if own.is_empty() { file(&named(&path), &agent, caller)? } else { file(&named(&own), b"", caller)? };
     let facts = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
     Some((Cow::Borrowed(NAME), Cow::Owned(facts.len().to_string().into_bytes())))
 }
 
-/// The file of the agent that compacts. A subagent of Claude Code names its session's; its own lies beside it. Codex
-/// names that of the thread.
+/// The file of the agent that compacts, where the payload does not name it (`agent_transcript_path`). A subagent of Claude
+/// Code names its session's; its own lies beside it. Codex names that of the thread.
 fn file(path: &Path, agent: &[u8], caller: Caller) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;

@@ -182,7 +182,7 @@ impl Summary {
             Ok(Work::Gone) => {}
             Ok(Work::Stopped) => self.is_stopped = true,
             Err(ReadError::Sink { source, .. }) => return Some(source),
-            Err(error @ ReadError::File { .. }) => {
+            Err(error @ (ReadError::File { .. } | ReadError::Parked { .. })) => {
                 self.failed += 1;
                 if self.failures.len() < FAILURES_SHOWN {
                     self.failures.push(error);
@@ -244,5 +244,6 @@ fn since(now: Counts, before: Counts) -> Counts {
         skipped: now.skipped - before.skipped,
         replaced: now.replaced - before.replaced,
         failed: now.failed - before.failed,
+        parked: now.parked,
     }
 }

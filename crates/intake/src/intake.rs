@@ -21,7 +21,7 @@ use crate::project::Projects;
 use crate::sink::{Sink, SinkError};
 use crate::spool::{self, SpoolCounts, SpoolIntake};
 use crate::stop::Stop;
-use crate::tail::{Tail, Waker};
+use crate::tail::{NamedFiles, Tail, Waker};
 
 /// How often a long import is noted.
 const NOTED_EVERY: Duration = Duration::from_secs(10);
@@ -41,6 +41,8 @@ pub struct Setup {
     pub clock: Clock,
     /// Where notes go.
     pub notes: Notes,
+    /// Transcripts that hooks name outside of the folders; what is posted is learned by the caller.
+    pub named: NamedFiles,
     /// Who runs besides those whose hooks are heard from now on.
     pub running: Option<Running>,
 }
@@ -75,6 +77,8 @@ pub struct State {
     pub envelopes: u64,
     /// Files of the spool that could not be read.
     pub refused: u64,
+    /// Envelopes that the sink did not take although it takes others.
+    pub unwritten: u64,
     /// Attempts to bring envelopes that failed.
     pub failures: u64,
     /// What files said.
@@ -98,17 +102,25 @@ pub struct Intake {
 impl Intake {
     /// Takes the spool, begins to watch files, and starts.
     pub fn start(setup: Setup, sink: Arc<dyn Sink>) -> Result<Self, StartError> {
-        let Setup { home, roots, privacy, clock, notes, running } = setup;
+        let Setup { home, roots, privacy, clock, notes, named, running } = setup;
         let projects = Arc::new(Projects::new());
         let spool = SpoolIntake::open(&Spool::at(&home.spool()), Arc::clone(&sink), Arc::clone(&projects))
             .map_err(StartError::Spool)?;
         let drained = Drained::of(&home);
-        let spool = spool.telling(drained.clone());
+        let spool = spool.telling(drained.clone()).naming(named.clone());
         let (counts, processes) = (spool.counts(), spool.processes());
         let files = Arc::new(Files::new(Arc::clone(&sink), privacy, projects, Arc::clone(&clock)));
-        files.load().map_err(StartError::Sink)?;
+        match files.load() {
+            // Each file is asked for by itself when it is read.
+            Err(error @ SinkError::Item(_)) => {
+                notes(Note::warning(format!("cannot list how far files were read: {error}")));
+            }
+            loaded => loaded.map_err(StartError::Sink)?,
+        }
         // Watched before the history is looked at: what changes in between is read by the one or by the other.
         let (tail, waker) = Tail::new(Arc::clone(&files), roots.clone(), Arc::clone(&notes));
+        files.name_recent(&named);
+        let tail = tail.with_named(named);
         let mut intake = Self {
             home: home.clone(),
             stop: Stop::new(),
@@ -158,6 +170,7 @@ impl Intake {
         State {
             envelopes: self.spool.envelopes(),
             refused: self.spool.refused(),
+            unwritten: self.spool.unwritten(),
             failures: self.spool.failures(),
             files: self.files.counts(),
             history: *lock(&self.history),

@@ -11,11 +11,11 @@ impl Sink for Ledger {
     }
 
     fn cursor(&self, source: &str) -> Result<Option<Cursor>, SinkError> {
-        Self::cursor(self, source).map_err(unanswered)
+        Self::cursor(self, source).map_err(|error| unanswered(self, &error))
     }
 
     fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, SinkError> {
-        Self::cursors(self, agent).map_err(unanswered)
+        Self::cursors(self, agent).map_err(|error| unanswered(self, &error))
     }
 }
 
@@ -25,11 +25,16 @@ impl From<AppendError> for SinkError {
             AppendError::DiskFull => Self::DiskFull,
             AppendError::ReadOnly => Self::ReadOnly,
             AppendError::Closed => Self::Closed,
-            AppendError::Store(what) => Self::Failed(what),
+            AppendError::Gone(what) | AppendError::Store(what) => Self::Failed(what),
+            AppendError::Item(what) => Self::Item(what),
         }
     }
 }
 
-fn unanswered(error: QueryError) -> SinkError {
-    SinkError::Failed(error.to_string())
+/// Tells by a write of something else whether it is the whole store that does not answer.
+fn unanswered(ledger: &Ledger, error: &QueryError) -> SinkError {
+    match ledger.probe() {
+        Ok(()) => SinkError::Item(error.to_string()),
+        Err(_) => SinkError::Failed(error.to_string()),
+    }
 }

@@ -22,6 +22,7 @@ mod note;
 mod pace;
 mod privacy;
 mod project;
+mod purge;
 pub mod reread;
 mod sink;
 pub mod spool;
@@ -37,8 +38,9 @@ pub use drained::Drained;
 pub use intake::{History, Intake, Running, Setup, StartError, State};
 pub use note::{Note, Notes};
 pub use pace::Pace;
-pub use privacy::{Privacy, PrivacyFile};
+pub use privacy::{Privacy, PrivacyError, PrivacyFile};
 pub use project::Projects;
+pub use purge::{cursor_without_content, purge_spool};
 pub use sink::{Sink, SinkError};
 pub use stop::Stop;
 

@@ -124,7 +124,7 @@ impl Liveness {
             return Ok(0);
         }
         let observed = gone.iter().map(|process| observe(process, now)).collect();
-        sink.append(Batch { observed, ..Batch::default() })?;
+        sink.append(Batch { observed, own: true, ..Batch::default() })?;
         if self.gone.len() >= REMEMBERED {
             self.gone.clear();
         }

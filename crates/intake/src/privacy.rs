@@ -1,18 +1,22 @@
 //! The user's privacy settings, as they are now.
 //!
 //! The file is small and may change at any time; a change counts from the next file that is read, and from the next
-//! event that is posted. No file means the default. A file that is there and cannot be read means the strictest level,
-//! because the user meant something by it.
+//! event that is posted. No file means the default.
+//!
+//! Law: a file that is there and cannot be relied on (it cannot be read, another user can write it, a line is not
+//! understood) changes nothing. The last good settings hold, and the problem is shown. Where there were none yet, nothing
+//! may be recorded: readers leave files for later, and posts are refused until the file is mended.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::fs::Metadata;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agent_tracer_agents::files::Rules;
-use agent_tracer_privacy::{Config, Level};
+use agent_tracer_privacy::Config;
+use agent_tracer_spool::{links, settings_file};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What may be recorded, at one moment.
@@ -45,16 +49,39 @@ pub struct PrivacyFile {
     path: PathBuf,
     hash_key: [u8; 16],
     home_dir: Option<Vec<u8>>,
-    last: Mutex<Option<Last>>,
+    /// The id of the user who runs this program: what other users can write is not obeyed.
+    user: Option<u32>,
+    last: Mutex<Found>,
     unrecorded: Option<Unrecorded>,
 }
 
-/// What was found when the file was last read.
+/// What was found so far.
+#[derive(Debug, Default)]
+struct Found {
+    /// The settings that hold.
+    good: Option<Last>,
+    /// Why they are not those of the file as it is now.
+    problem: Option<PrivacyError>,
+}
+
+/// What was found when the file was last read, and could be relied on.
 #[derive(Debug)]
 struct Last {
     text: Vec<u8>,
     privacy: Arc<Privacy>,
     face: Face,
+}
+
+/// Says why `privacy.conf` is not in force, and how to mend it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot rely on `{}`: {cause}", path.display())]
+pub struct PrivacyError {
+    /// The file.
+    pub path: PathBuf,
+    /// What is wrong with it.
+    pub cause: String,
+    /// A way out.
+    pub hint: String,
 }
 
 /// Times of change are no finer than this on any disk.
@@ -109,14 +136,22 @@ impl Face {
 #[derive(Debug)]
 struct Unrecorded {
     path: PathBuf,
-    last: Mutex<(u64, Vec<String>)>,
+    /// `None` until the list was read once.
+    last: Mutex<Option<(u64, Vec<String>)>>,
 }
 
 impl PrivacyFile {
     /// The file at a path that need not exist.
     #[must_use]
     pub fn new(path: PathBuf, hash_key: [u8; 16], home_dir: Option<Vec<u8>>) -> Self {
-        Self { path, hash_key, home_dir, last: Mutex::new(None), unrecorded: None }
+        Self { path, hash_key, home_dir, user: None, last: Mutex::default(), unrecorded: None }
+    }
+
+    /// Obeys only what this user and root can write.
+    #[must_use]
+    pub fn of_user(mut self, user: Option<u32>) -> Self {
+        self.user = user;
+        self
     }
 
     /// Also keeps out the sessions of this list ([`agent_tracer_spool::unrecorded`]), which need not exist.
@@ -140,64 +175,123 @@ impl PrivacyFile {
 
     fn any_unrecorded(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         let Some(list) = &self.unrecorded else { return false };
-        let length = std::fs::metadata(&list.path).map_or(0, |facts| facts.len());
-        let mut last = list.last.lock().unwrap_or_else(PoisonError::into_inner);
-        // The list only ever grows. One that cannot be read keeps out what it kept out before.
-        if last.0 != length
-            && let Ok(ids) = agent_tracer_spool::unrecorded::all(&list.path)
-        {
-            *last = (length, ids);
-        }
-        last.1.iter().any(|id| is_meant(id))
+        let last = list.look();
+        // Whoever asks had the settings first, which are not given before the list was read.
+        last.as_ref().is_some_and(|(_, ids)| ids.iter().any(|id| is_meant(id)))
     }
 
-    /// The settings as they are now.
-    #[must_use]
-    pub fn current(&self) -> Arc<Privacy> {
+    /// Returns the settings that hold now.
+    ///
+    /// # Errors
+    /// The file is there and was never one that can be relied on: it is not known what may be recorded.
+    pub fn current(&self) -> Result<Arc<Privacy>, PrivacyError> {
+        if let Some(list) = &self.unrecorded
+            && list.look().is_none()
+        {
+            let hint = format!("check that you may read '{}'", list.path.display());
+            return Err(PrivacyError {
+                path: list.path.clone(),
+                cause: "it cannot be read".to_owned(),
+                hint,
+            });
+        }
         // Looked at from outside before it is read: what is written meanwhile is found the next time.
         let stamp = match std::fs::metadata(&self.path) {
             Ok(facts) => Ok(Some(Stamp::of(&facts))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         };
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let (Ok(stamp), Some(last)) = (&stamp, &*last)
+        let mut found = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = &mut *found;
+        if let (Ok(stamp), Some(last), None) = (&stamp, &found.good, &found.problem)
             && last.face.tells(*stamp)
         {
-            return Arc::clone(&last.privacy);
+            return Ok(Arc::clone(&last.privacy));
         }
-        let text = self.read();
-        let face =
-            stamp.ok().map(|stamp| Face::read(stamp, last.as_ref().map(|last| last.face), Instant::now()));
-        if let (Ok(text), Some(face), Some(last)) = (&text, face, &mut *last)
-            && last.text == *text
+        let read = stamp
+            .map_err(|cause| self.error(&settings_file::Refusal::Unreadable(cause)))
+            .and_then(|stamp| self.read().map(|(text, config)| (stamp, text, config)));
+        let (stamp, text, config) = match (read, &found.good) {
+            (Ok(read), _) => read,
+            (Err(error), good) => {
+                found.problem = Some(error.clone());
+                return good.as_ref().map(|last| Arc::clone(&last.privacy)).ok_or(error);
+            }
+        };
+        found.problem = None;
+        let before = found.good.as_ref().map(|last| last.face);
+        let face = Face::read(stamp, before, Instant::now());
+        if let Some(last) = &mut found.good
+            && last.text == text
         {
             last.face = face;
-            return Arc::clone(&last.privacy);
+            return Ok(Arc::clone(&last.privacy));
         }
-        let config = match &text {
-            Ok(text) => Config::parse(text).0,
-            Err(_) => Config { level: Level::Metadata, ..Config::default() },
-        };
         let privacy = Arc::new(Privacy { config, hash_key: self.hash_key, home_dir: self.home_dir.clone() });
-        *last = text.ok().zip(face).map(|(text, face)| Last { text, privacy: Arc::clone(&privacy), face });
-        privacy
+        found.good = Some(Last { text, privacy: Arc::clone(&privacy), face });
+        Ok(privacy)
     }
 
-    fn read(&self) -> io::Result<Vec<u8>> {
-        let mut text = Vec::new();
-        match File::open(&self.path) {
-            Ok(file) => file.take(Config::MAX_BYTES as u64 + 1).read_to_end(&mut text)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-            Err(error) => return Err(error),
+    /// Returns why the settings that hold are not those of the file as it is now, if they are not.
+    #[must_use]
+    pub fn problem(&self) -> Option<PrivacyError> {
+        self.current()
+            .err()
+            .or_else(|| self.last.lock().unwrap_or_else(PoisonError::into_inner).problem.clone())
+    }
+
+    fn read(&self) -> Result<(Vec<u8>, Config), PrivacyError> {
+        let text = settings_file::read(&self.path, self.user, Config::MAX_BYTES);
+        let text = text.map_err(|refusal| self.error(&refusal))?.unwrap_or_default();
+        let (mut config, faults) = Config::parse(&text);
+        if let Some(fault) = faults.first() {
+            let told = fault.to_string();
+            let (cause, hint) = told.split_once("\nhint: ").unwrap_or((&told, "correct the line"));
+            return Err(PrivacyError {
+                path: self.path.clone(),
+                cause: cause.to_owned(),
+                hint: hint.to_owned(),
+            });
+        }
+        config.follow_links(self.home_dir.as_deref(), links::resolve);
+        Ok((text, config))
+    }
+
+    fn error(&self, refusal: &settings_file::Refusal) -> PrivacyError {
+        let (cause, hint) = (refusal.to_string(), refusal.hint(&self.path));
+        PrivacyError { path: self.path.clone(), cause, hint }
+    }
+}
+
+impl Unrecorded {
+    /// Reads the list if it grew. One that cannot be read keeps out what it kept out before.
+    fn look(&self) -> MutexGuard<'_, Option<(u64, Vec<String>)>> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let length = match std::fs::metadata(&self.path) {
+            Ok(facts) => facts.len(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // Known without a file handle, of which there may be none left.
+                *last = Some((0, Vec::new()));
+                return last;
+            }
+            Err(_) => return last,
         };
-        Ok(text)
+        if last.as_ref().is_none_or(|(known, _)| *known != length)
+            && let Ok(ids) = agent_tracer_spool::unrecorded::all(&self.path)
+        {
+            *last = Some((length, ids));
+        }
+        last
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::io::Write;
+    use std::os::unix::fs::PermissionsExt;
+
+    use agent_tracer_privacy::Level;
 
     use super::*;
 
@@ -210,13 +304,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("privacy.conf");
         let file = PrivacyFile::new(path.clone(), [7; 16], None);
-        assert_eq!(file.current().config, Config::default());
+        assert_eq!(file.current().unwrap().config, Config::default());
         put(&path, "level full\n");
-        assert_eq!(file.current().config.level, Level::Full);
+        assert_eq!(file.current().unwrap().config.level, Level::Full);
         put(&path, "level metadata\nexclude /x/**\n");
-        let now = file.current();
+        let now = file.current().unwrap();
         assert_eq!((now.config.level, now.config.excludes.len()), (Level::Metadata, 1));
-        assert!(Arc::ptr_eq(&now, &file.current()));
+        assert!(Arc::ptr_eq(&now, &file.current().unwrap()));
     }
 
     #[test]
@@ -246,9 +340,9 @@ mod tests {
         let path = folder.path().join("privacy.conf");
         let file = PrivacyFile::new(path.clone(), [7; 16], None);
         for level in [Level::Full, Level::Metadata, Level::Full] {
-            assert_eq!(file.current().config, Config::default());
+            assert_eq!(file.current().unwrap().config, Config::default());
             put(&path, if level == Level::Full { "level full\n" } else { "level metadata\n" });
-            assert_eq!(file.current().config.level, level);
+            assert_eq!(file.current().unwrap().config.level, level);
             std::fs::remove_file(&path).unwrap();
         }
     }
@@ -269,11 +363,94 @@ mod tests {
         assert!(file.keeps_out_session(id) && !file.keeps_out_session("5a13") && !file.keeps_out_session(""));
     }
 
+    /// Makes the file one that cannot be relied on, in one of many ways.
+    fn spoil(path: &Path, how: &str) {
+        drop(std::fs::remove_file(path));
+        match how {
+            "a folder" => std::fs::create_dir(path).unwrap(),
+            "a link to nowhere" => std::os::unix::fs::symlink(path.join("nowhere"), path).unwrap(),
+            "a link to itself" => std::os::unix::fs::symlink(path, path).unwrap(),
+            "writable for others" => {
+                put(path, "level full\n");
+                std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o666)).unwrap();
+            }
+            "too long" => put(path, &"#".repeat(Config::MAX_BYTES + 1)),
+            text => put(path, text),
+        }
+    }
+
+    const SPOILED: [&str; 9] = [
+        "a folder",
+        "a link to nowhere",
+        "a link to itself",
+        "writable for others",
+        "too long",
+        "exlude /secret\n",
+        "level ful\n",
+        "exclude {a,b}\n",
+        "\u{0}\n",
+    ];
+
     #[test]
-    fn a_file_that_cannot_be_read_means_the_strictest_level() {
+    fn a_file_that_cannot_be_relied_on_changes_nothing_and_is_told() {
+        for how in SPOILED {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("privacy.conf");
+            put(&path, "level actions\nexclude /secret\n");
+            let file = PrivacyFile::new(path.clone(), [7; 16], None);
+            let good = file.current().unwrap();
+            assert_eq!(file.problem(), None);
+            spoil(&path, how);
+            for _ in 0..2 {
+                assert!(Arc::ptr_eq(&file.current().unwrap(), &good), "{how}");
+                assert_eq!(file.problem().expect("told").path, path, "{how}");
+            }
+            if path.is_dir() {
+                std::fs::remove_dir(&path).unwrap();
+            }
+            drop(std::fs::remove_file(&path));
+            put(&path, "level full\n");
+            assert_eq!(file.current().unwrap().config.level, Level::Full, "{how}");
+            assert_eq!(file.problem(), None, "{how}");
+        }
+    }
+
+    #[test]
+    fn without_good_settings_there_are_none() {
+        for how in SPOILED {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("privacy.conf");
+            spoil(&path, how);
+            let file = PrivacyFile::new(path.clone(), [7; 16], None);
+            let error = file.current().expect_err(how);
+            assert_eq!((&error.path, file.problem()), (&path, Some(error.clone())), "{how}");
+            assert!(!error.cause.is_empty() && !error.hint.is_empty(), "{how}");
+        }
         let folder = tempfile::tempdir().unwrap();
-        // A folder can be opened, but not read.
-        let file = PrivacyFile::new(folder.path().to_owned(), [7; 16], None);
-        assert_eq!(file.current().config.level, Level::Metadata);
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
+        let file = PrivacyFile::new(folder.path().join("privacy.conf"), [7; 16], None);
+        assert!(file.current().is_err(), "others may have removed it");
+        let list = folder.path().join("unrecorded");
+        std::fs::create_dir(&list).unwrap();
+        let file = PrivacyFile::new(folder.path().join("x/privacy.conf"), [7; 16], None).without(list);
+        assert!(file.current().is_err(), "it is not known which sessions ran while recording was off");
+    }
+
+    #[test]
+    fn a_folder_is_excluded_by_each_of_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("secret/in")).unwrap();
+        std::os::unix::fs::symlink(root.join("secret"), root.join("link")).unwrap();
+        let path = root.join("privacy.conf");
+        let asked = |pattern: &str, name: &str| {
+            put(&path, &format!("exclude {}\n", root.join(pattern).display()));
+            let privacy = PrivacyFile::new(path.clone(), [7; 16], None).current().unwrap();
+            privacy.config.excludes(root.join(name).to_str().unwrap().as_bytes(), None)
+        };
+        for pattern in ["secret", "link", "link/**", "secret/i*", "link/i?"] {
+            assert!(asked(pattern, "secret/in") && asked(pattern, "link/in/gone"), "{pattern}");
+            assert!(!asked(pattern, "other/in"), "{pattern}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Reading again what was read before, because the readers have become better.
 //!
-//! Hooks cannot be asked again, so their envelopes are kept for a while: [`read_kept`] reads those. The agents' files
+//! Hooks cannot be asked again, so their envelopes, and the payloads of those that were posted, are kept for a while:
+//! [`read_kept`] reads them. The agents' files
 //! are still there: through an [`Again`], [`crate::files`] reads them from their beginning. What an observation says now
 //! replaces what it said then; what nobody can read any more, a file that is gone or an envelope that was dropped, stays
 //! as it was told.
@@ -8,13 +9,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use agent_tracer_event::{Agent, Outcome};
-use agent_tracer_ledger::{Batch, Cursor, Kept, Ledger, Observed, Receipt};
+use agent_tracer_agents::{Context, Observation, Source, read};
+use agent_tracer_event::{Agent, Channel, Outcome};
+use agent_tracer_ledger::{Batch, Cursor, Kept, Ledger, Observed, Receipt, Verdict};
 use agent_tracer_spool::envelope;
 
 use crate::project::{Projects, Said};
 use crate::sink::{Sink, SinkError};
-use crate::spool::observe;
+use crate::spool::{is_malformed, observe};
 use crate::stop::Stop;
 
 /// Envelopes that are read at a time.
@@ -121,6 +123,37 @@ pub fn read_kept(
 
 /// Reads kept bytes; none if they are no envelope.
 fn observe_again(kept: &Kept, projects: &Projects, said: &mut Said) -> Option<Observed> {
+    if kept.channel == Channel::Http {
+        return Some(observe_posted(kept));
+    }
     let envelope = envelope::parse(&kept.bytes).ok()?;
     Some(observe(&kept.name, &envelope.header, envelope.body, projects, said))
+}
+
+/// Reads a hook that was posted: its payload alone was kept, because nothing else came with it.
+fn observe_posted(kept: &Kept) -> Observed {
+    let reading = read(&Observation {
+        agent: kept.agent,
+        channel: kept.channel,
+        name: &kept.name,
+        arrived: kept.arrived,
+        source: Source::Hook,
+        body: &kept.bytes,
+        context: &Context::default(),
+    });
+    let verdict = if is_malformed(&reading) {
+        Verdict::Malformed("not JSON".to_owned())
+    } else {
+        Verdict::Read(reading)
+    };
+    Observed {
+        name: kept.name.clone(),
+        source: None,
+        agent: kept.agent,
+        channel: kept.channel,
+        arrived: kept.arrived,
+        verdict,
+        payload: None,
+        kept: None,
+    }
 }

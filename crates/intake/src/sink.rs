@@ -15,14 +15,18 @@ pub enum SinkError {
     /// The ledger is closed and takes nothing any more.
     #[error("the ledger is closed")]
     Closed,
-    /// Anything else.
+    /// The ledger takes nothing now.
     #[error("the ledger did not take it: {0}")]
     Failed(String),
+    /// The ledger takes others, but not this.
+    #[error("the ledger takes others, but not this: {0}")]
+    Item(String),
 }
 
 /// Takes batches and says when they are on disk.
 pub trait Sink: Send + Sync {
-    /// Writes a batch, as a whole or not at all, and returns once it is on disk.
+    /// Writes a batch and returns once it is on disk. What has a cursor is written as a whole or not at all; of others, the
+    /// receipt names those that could not be written.
     fn append(&self, batch: Batch) -> Result<Receipt, SinkError>;
     /// How far a source was read.
     fn cursor(&self, source: &str) -> Result<Option<Cursor>, SinkError>;

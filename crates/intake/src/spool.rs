@@ -13,7 +13,7 @@ use agent_tracer_event::{Agent, Channel, Entry, Kind, Millis, Reading, Subject, 
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use agent_tracer_spool::doorbell::{self, Listener};
 use agent_tracer_spool::drain::{Delivered, DrainError, RefusedFile};
-use agent_tracer_spool::{Drain, Home, Spool, envelope};
+use agent_tracer_spool::{Drain, EnvelopeName, Home, Spool, envelope};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Clock;
@@ -24,10 +24,14 @@ use crate::pace::Pace;
 use crate::project::{Projects, Said};
 use crate::sink::{Sink, SinkError};
 use crate::stop::Stop;
+use crate::tail::NamedFiles;
 use crate::transcript;
 
-/// The most envelopes of a batch.
+/// The most envelopes of a batch, while few wait.
 const FILES_MAX: usize = 256;
+/// The same behind full batches. A commit syncs and writes some forty pages whatever it holds, so what waits is brought in
+/// fewer of them; whoever posts meanwhile waits for the larger one, some tenths of a second.
+const FILES_MAX_WAITING: usize = 1_024;
 /// The most bytes of a batch.
 const BYTES_MAX: u64 = 4 << 20;
 /// How long to wait for the doorbell before looking anyway: a ring may be lost.
@@ -55,6 +59,8 @@ pub struct Step {
     pub envelopes: usize,
     /// Files that are no envelopes, or damaged ones. They are out of the way.
     pub refused: usize,
+    /// Of the envelopes, those that the sink did not take although it takes others. They are out of the way.
+    pub unwritten: usize,
     /// Whether nothing is left to bring.
     pub is_empty: bool,
 }
@@ -64,6 +70,7 @@ pub struct Step {
 pub struct SpoolCounts {
     envelopes: AtomicU64,
     refused: AtomicU64,
+    unwritten: AtomicU64,
     failures: AtomicU64,
 }
 
@@ -76,6 +83,11 @@ impl SpoolCounts {
     /// Files that were put aside because they could not be read.
     pub fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Envelopes that were put aside because the sink did not take them.
+    pub fn unwritten(&self) -> u64 {
+        self.unwritten.load(Ordering::Relaxed)
     }
 
     /// Attempts that failed: the disk was full, or the ledger closed.
@@ -92,6 +104,9 @@ pub struct SpoolIntake {
     processes: Arc<Processes>,
     counts: Arc<SpoolCounts>,
     drained: Option<Drained>,
+    named: Option<NamedFiles>,
+    /// The most envelopes of the next batch.
+    files_max: usize,
 }
 
 impl SpoolIntake {
@@ -104,6 +119,8 @@ impl SpoolIntake {
             processes: Arc::default(),
             counts: Arc::default(),
             drained: None,
+            named: None,
+            files_max: FILES_MAX,
         })
     }
 
@@ -111,6 +128,13 @@ impl SpoolIntake {
     #[must_use]
     pub fn telling(mut self, drained: Drained) -> Self {
         self.drained = Some(drained);
+        self
+    }
+
+    /// Notes the transcripts that hooks name.
+    #[must_use]
+    pub fn naming(mut self, named: NamedFiles) -> Self {
+        self.named = Some(named);
         self
     }
 
@@ -131,6 +155,7 @@ impl SpoolIntake {
             Ok(step) => {
                 self.counts.envelopes.fetch_add(step.envelopes as u64, Ordering::Relaxed);
                 self.counts.refused.fetch_add(step.refused as u64, Ordering::Relaxed);
+                self.counts.unwritten.fetch_add(step.unwritten as u64, Ordering::Relaxed);
             }
             Err(_) => {
                 self.counts.failures.fetch_add(1, Ordering::Relaxed);
@@ -140,15 +165,19 @@ impl SpoolIntake {
     }
 
     fn try_step(&mut self) -> Result<Step, StepError> {
-        let batch = self.drain.next_batch(FILES_MAX, BYTES_MAX).map_err(StepError::Spool)?;
-        let step = Step {
+        let mut batch = self.drain.next_batch(self.files_max, BYTES_MAX).map_err(StepError::Spool)?;
+        let is_full = batch.envelopes.len() >= self.files_max;
+        self.files_max = if is_full { (self.files_max * 2).min(FILES_MAX_WAITING) } else { FILES_MAX };
+        let mut step = Step {
             envelopes: batch.envelopes.len(),
             refused: batch.refused.len(),
+            unwritten: 0,
             is_empty: batch.nothing_left,
         };
         if batch.envelopes.is_empty() {
             return Ok(step);
         }
+        let names: Vec<EnvelopeName> = batch.envelopes.iter().map(|delivered| delivered.name).collect();
         let mut said = Said::new();
         let observed = batch.envelopes.into_iter().map(|delivered| {
             let Delivered { name, mut header, body } = delivered;
@@ -158,9 +187,23 @@ impl SpoolIntake {
         });
         let brought = Batch { observed: observed.collect(), ..Batch::default() };
         let named = processes_of(&brought);
-        if let Err(error) = self.sink.append(brought) {
-            self.drain.put_back(batch.receipt);
-            return Err(StepError::Sink(error));
+        if let Some(named) = &self.named {
+            named.learn(&brought);
+        }
+        match self.sink.append(brought) {
+            Ok(written) => {
+                let unwritten: Vec<(EnvelopeName, String)> = written
+                    .unwritten
+                    .into_iter()
+                    .filter_map(|(place, why)| Some((*names.get(place)?, why)))
+                    .collect();
+                let aside = self.drain.put_aside(&mut batch.receipt, &unwritten).map_err(StepError::Spool)?;
+                step.unwritten = aside.len();
+            }
+            Err(error) => {
+                self.drain.put_back(batch.receipt);
+                return Err(StepError::Sink(error));
+            }
         }
         self.projects.remember(said);
         self.processes.learn(&named);
@@ -188,6 +231,12 @@ pub fn run(mut intake: SpoolIntake, home: &Home, clock: &Clock, notes: &Notes, s
     let bell = Listener::bind(home).map_err(|error| {
         notes(Note::warning(format!("no doorbell, looking into the spool five times a second: {error}")));
     });
+    // What was not taken before may be taken now: a store was mended, or this version knows better.
+    match Spool::at(&home.spool()).requeue_unwritten() {
+        Ok(0) => {}
+        Ok(count) => notes(Note::info(format!("{count} envelopes that were put aside are tried again"))),
+        Err(error) => notes(Note::warning(chain(&error))),
+    }
     let mut pace = Pace::default();
     let mut swept: Option<Instant> = None;
     loop {
@@ -234,6 +283,13 @@ fn drain_all(intake: &mut SpoolIntake, notes: &Notes) -> Result<(), StepError> {
             notes(Note::warning(format!(
                 "put {} files of the spool aside that could not be read",
                 step.refused
+            )));
+        }
+        if step.unwritten > 0 {
+            notes(Note::warning(format!(
+                "put {} envelopes aside that the ledger does not take although it takes others; they are tried again at \
+                 the next start",
+                step.unwritten
             )));
         }
         if step.is_empty || (step.envelopes == 0 && step.refused == 0) {
@@ -337,7 +393,7 @@ fn processes_of(batch: &Batch) -> Vec<Entry> {
 }
 
 /// Readers say nothing at all only of bytes that are not JSON.
-fn is_malformed(reading: &Reading) -> bool {
+pub(crate) fn is_malformed(reading: &Reading) -> bool {
     reading.entries.is_empty() && matches!(reading.unrecognised.as_slice(), [Unrecognised::Line(_)])
 }
 

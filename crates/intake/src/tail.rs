@@ -6,6 +6,7 @@
 //! less often the longer that takes.
 
 mod active;
+mod named;
 mod watch;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +21,7 @@ use crate::note::{Note, Notes};
 use crate::pace::Pace;
 use crate::stop::Stop;
 use active::Active;
+pub use named::NamedFiles;
 pub use watch::Waker;
 use watch::{Wake, Watch};
 
@@ -37,7 +39,13 @@ const WALK_SHARE: u32 = 100;
 /// Follows the files of some folders.
 pub struct Tail {
     files: Arc<Files>,
+    /// The folders that are followed; those of named files come after the first `fixed`.
     roots: Vec<Root>,
+    fixed: usize,
+    named: NamedFiles,
+    named_version: u64,
+    /// Files that hooks named, outside of the folders.
+    named_files: BTreeMap<PathBuf, Kind>,
     notes: Notes,
     watch: Watch,
     wakes: Receiver<Wake>,
@@ -74,9 +82,14 @@ impl Tail {
         for root in &roots {
             watch.renew(root, &notes);
         }
+        let named = NamedFiles::outside(&roots);
         let tail = Self {
             files,
+            fixed: roots.len(),
             roots,
+            named,
+            named_version: 0,
+            named_files: BTreeMap::new(),
             notes,
             watch,
             wakes,
@@ -90,6 +103,14 @@ impl Tail {
         (tail, waker)
     }
 
+    /// Follows the files that this collection holds, too.
+    #[must_use]
+    pub fn with_named(mut self, named: NamedFiles) -> Self {
+        named.wake_with(self.watch.waker());
+        self.named = named;
+        self
+    }
+
     /// Reads everything that is there, too.
     pub fn read_everything(&mut self) {
         self.walks_now = true;
@@ -100,6 +121,7 @@ impl Tail {
         let mut pace = Pace::default();
         let mut ticked = Instant::now();
         while !stop.is_requested() {
+            self.follow_named();
             if self.walks_now || self.walked.elapsed() >= self.walk_pause() {
                 self.walk();
             }
@@ -154,6 +176,28 @@ impl Tail {
         }
     }
 
+    /// Takes over what hooks named since the last look.
+    fn follow_named(&mut self) {
+        let Some(followed) = self.named.changed_since(&mut self.named_version) else { return };
+        for root in self.roots.drain(self.fixed..) {
+            if !followed.roots.contains(&root) {
+                self.watch.forget(&root.folder);
+            }
+        }
+        let known = std::mem::take(&mut self.named_files);
+        for (path, kind) in followed.files {
+            if !known.contains_key(&path) {
+                self.changed.insert(path.clone());
+            }
+            self.named_files.insert(path, kind);
+        }
+        for root in followed.roots {
+            self.changed.insert(root.folder.clone());
+            self.watch.renew(&root, &self.notes);
+            self.roots.push(root);
+        }
+    }
+
     /// Looks at the folders themselves, and at what changed lately.
     fn tick(&mut self) {
         for root in &self.roots {
@@ -168,7 +212,11 @@ impl Tail {
         }
         let files = &self.files;
         self.changed.extend(self.active.changed(|found| files.is_news(found)));
+        // The system is not asked about them: each is one file in a folder that is not ours to watch.
+        let named = self.named_files.iter().filter_map(|(path, kind)| found(path, kind));
+        self.changed.extend(named.filter(|found| files.is_news(found)).map(|found| found.path));
         self.changed.extend(std::mem::take(&mut self.later).into_keys());
+        self.changed.extend(self.files.due());
     }
 
     /// Looks at everything.
@@ -201,6 +249,10 @@ impl Tail {
             if stop.is_requested() {
                 return Ok(());
             }
+            if let Some(kind) = self.named_files.get(&path).cloned() {
+                self.read_one(path, kind, stop)?;
+                continue;
+            }
             let Some(root) = self.roots.iter().find(|root| path.starts_with(&root.folder)) else { continue };
             // Links are not followed, except if the folder itself is one.
             let is_folder =
@@ -220,18 +272,26 @@ impl Tail {
                 continue;
             }
             let Some(kind) = classify(root.agent, &path) else { continue };
-            match self.files.read(&path, &kind, stop) {
-                Ok(Work::Read | Work::Nothing) => self.active.touch(&path, &kind),
-                Ok(Work::Later) => {
-                    self.later.insert(path, kind);
-                }
-                Ok(Work::Gone) => self.active.forget(&path),
-                Ok(Work::Busy | Work::Stopped) => {}
-                Err(error @ ReadError::Sink { .. }) => {
-                    self.changed.insert(path);
-                    return Err(error);
-                }
-                Err(error @ ReadError::File { .. }) => self.notes_failure(&error, None),
+            self.read_one(path, kind, stop)?;
+        }
+        Ok(())
+    }
+
+    fn read_one(&mut self, path: PathBuf, kind: Kind, stop: &Stop) -> Result<(), ReadError> {
+        match self.files.read(&path, &kind, stop) {
+            Ok(Work::Read | Work::Nothing) => self.active.touch(&path, &kind),
+            Ok(Work::Later) => {
+                self.later.insert(path, kind);
+            }
+            Ok(Work::Gone) => self.active.forget(&path),
+            Ok(Work::Busy | Work::Stopped) => {}
+            Err(error @ ReadError::Sink { .. }) => {
+                self.changed.insert(path);
+                return Err(error);
+            }
+            // It is tried again when it is due; nothing waits for it.
+            Err(error @ (ReadError::File { .. } | ReadError::Parked { .. })) => {
+                self.notes_failure(&error, None);
             }
         }
         Ok(())

@@ -48,8 +48,9 @@ pub(crate) fn hash(header: &mut Header<'_>, agent: Agent, body: &[u8]) {
 fn path(agent: Agent, body: &[u8]) -> Option<PathBuf> {
     let payload: Value = serde_json::from_slice(body).ok()?;
     let text = |name: &str| payload.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let named = Path::new(text("transcript_path")?);
+    let named = Path::new(text("transcript_path").or(text("agent_transcript_path"))?);
     let path = match (agent, text("agent_id")) {
+        _ if text("agent_transcript_path").is_some() => PathBuf::from(text("agent_transcript_path")?),
         (Agent::ClaudeCode, Some(id)) => named.with_extension("").join(format!("subagents/agent-{id}.jsonl")),
         _ => named.to_owned(),
     };

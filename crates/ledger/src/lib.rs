@@ -9,6 +9,7 @@
 #[cfg(test)]
 extern crate self as agent_tracer_ledger;
 
+mod aside;
 mod fold;
 mod journal;
 mod observed;
@@ -17,6 +18,7 @@ pub mod record;
 pub mod search;
 mod sqlite;
 mod store;
+mod task_names;
 pub mod view;
 
 /// What every engine does alike: places in lists, what silence means, what sums show, which texts are searched.
@@ -24,14 +26,19 @@ pub mod engine {
     pub use crate::sqlite::read::{Grid, Local, cursor, is_indexed, local_stretches, silence, spent, texts};
 }
 
+pub use aside::AsidePurge;
 pub use fold::{Fact, Told, fold};
 pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};
 pub use sqlite::{
-    AppendError, Coming, Committed, Full, Kept, Ledger, OpenError, Options, Outbox, Past, PastDeed,
-    PastPrompt, PastSpending, Promise, Retention, RunningProcess, Stage, Upgrade, Upkeep, open_read_only,
-    unpack,
+    AppendError, CheckPace, ClockTrust, Coming, Committed, Contents, CopyError, Full, Kept, Ledger,
+    OpenError, Options, Outbox, Pace, PageReport, Past, PastDeed, PastPrompt, PastSpending, Promise,
+    Retention, RunningProcess, Salvage, SalvageError, Stage, Stretch, Succession, Upgrade, Upkeep,
+    abandon_swap, check_pages, check_store, contents, copy_holds, copy_store, damaged_commits, finish_swap,
+    foreign_log, open_read_only, prepare_swap, purge_aside, remains, salvage, set_aside, succeed, swap_store,
+    unpack, upgrade_copies, verify_copy,
 };
 pub use store::{
     Answer, DecisionFilter, MAX_LIMIT, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter,
     UsageBy, Utc, Whose, Zone,
 };
+pub use task_names::TaskNames;

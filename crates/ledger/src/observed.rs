@@ -32,8 +32,8 @@ pub struct Observed {
     pub arrived: Millis,
     /// What it says.
     pub verdict: Verdict,
-    /// A hash of its bytes, where the same bytes within five seconds in one session are one event told twice
-    /// (Claude Code's hooks). Codex sends equal bytes for distinct calls, so its hooks have none.
+    /// A hash of its bytes, where the same bytes within five seconds in one session are one event that came twice, and within
+    /// twenty if both were posted over HTTP (Claude Code's hooks). Codex sends equal bytes for distinct calls, so its hooks have none.
     pub payload: Option<u64>,
     /// Its bytes after privacy, and what else reading it again would need. Kept for a while, compressed.
     pub kept: Option<Vec<u8>>,
@@ -50,6 +50,8 @@ pub struct Cursor {
     pub offset: u64,
     /// What the reader needs to go on, opaque to the ledger.
     pub state: Vec<u8>,
+    /// What is kept instead if all that the reader said was deleted on purpose: nothing of what it read.
+    pub bare: Vec<u8>,
 }
 
 /// What is written together or not at all.
@@ -61,6 +63,8 @@ pub struct Batch {
     pub cursors: Vec<Cursor>,
     /// Rows of known types that say nothing: not received, only counted.
     pub skipped: u64,
+    /// The observations are notes of our own about what is known already: nothing arrived, so nothing is counted.
+    pub own: bool,
     /// The observations were brought before and are read anew: what they say now replaces what they said then.
     pub reread: bool,
 }
@@ -92,8 +96,11 @@ impl Batch {
 /// What became of a batch. It is on disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
-    /// What became of each observation, in the batch's order.
+    /// What became of each observation, in the batch's order; one that was not written is refused.
     pub outcomes: Vec<Outcome>,
+    /// Observations that the store could not take although it takes others: their places in the batch, and why. Nothing
+    /// of them is in the ledger, and whoever brought them still has them.
+    pub unwritten: Vec<(usize, String)>,
     /// Tasks that were seen for the first time.
     pub created: Vec<TaskId>,
     /// The newest place in the order of delivery.

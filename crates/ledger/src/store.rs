@@ -11,10 +11,10 @@ use agent_tracer_event::{Agent, FactId, Kind, Lane, Millis, TaskId};
 
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
-    FailureStat, FileStat, FileUse, Hit, LaneBins, Limit, Loop, McpStat, OutcomeCounts, Page, Permission,
-    Question, Row, RuleDecision, RuleStat, SkillStat, SourceHealth, StoreHealth, Task, TaskKind, TaskStatus,
-    TaskSummary, Todo, ToolCall, ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock,
-    UsageBucket, WebLookup,
+    FailureStat, FileStat, FileUse, Hit, LaneBins, Limit, Loop, McpStat, OutcomeCounts, OutcomeReason, Page,
+    Permission, Question, Row, RuleDecision, RuleStat, SkillStat, SourceHealth, StoreHealth, Task, TaskKind,
+    TaskStatus, TaskSummary, Todo, ToolCall, ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName,
+    UsageBlock, UsageBucket, WebLookup,
 };
 
 /// The most items of one page.
@@ -27,6 +27,8 @@ pub enum QueryError {
     Bad(String),
     /// There is no such thing.
     NotFound,
+    /// The store could not answer because a part of it is damaged.
+    Damaged(String),
     /// The store could not answer.
     Store(String),
 }
@@ -36,7 +38,7 @@ impl fmt::Display for QueryError {
         match self {
             Self::Bad(what) => f.write_str(what),
             Self::NotFound => f.write_str("there is no such thing"),
-            Self::Store(what) => write!(f, "the store could not answer: {what}"),
+            Self::Damaged(what) | Self::Store(what) => write!(f, "the store could not answer: {what}"),
         }
     }
 }
@@ -235,8 +237,8 @@ pub trait Store: Send + Sync {
     fn lanes(&self, id: &TaskId, from: Option<Millis>, to: Option<Millis>, width: u32) -> Answer<LaneBins>;
     fn event(&self, id: &FactId) -> Answer<EventDetail>;
     fn tools(&self, range: &Range) -> Answer<Page<ToolStat>>;
-    /// How long calls ever took, of every tool, whoever called it: most calls first.
-    fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>>;
+    /// How long the calls in a range took, of every tool: most calls first. The range is rounded outwards to days.
+    fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>>;
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>>;
     fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>>;
     /// Windows of five hours, newest first; the one that is open says what it comes to.
@@ -267,6 +269,10 @@ pub trait Store: Send + Sync {
     fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Row>>;
     fn seq(&self) -> Answer<u64>;
     fn outcomes(&self) -> Answer<OutcomeCounts>;
+    /// Why observations were malformed or refused, most frequent first. A team's store takes no observations.
+    fn reasons(&self) -> Answer<Vec<OutcomeReason>> {
+        Ok(Vec::new())
+    }
     fn unrecognised(&self) -> Answer<Vec<UnrecognisedName>>;
     fn sources(&self) -> Answer<Vec<SourceHealth>>;
     fn health(&self) -> Answer<StoreHealth>;

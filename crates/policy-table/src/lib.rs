@@ -1,7 +1,7 @@
 //! `policy.tbl`: whether anybody must answer a hook, and what holds if nobody can.
 //!
 //! The hook reads this file before every event that a rule can name; everything in it is ready to be compared and
-//! printed. Std only, no allocation but the file's own bytes, and where there is no such file one failed open.
+//! printed. Std only, and no allocation; whoever reads the file hands in its bytes.
 //!
 //! # The file
 //!
@@ -45,9 +45,6 @@ pub mod wire;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
 
 /// The name of the file, in the folder of Agent Tracer's own data.
 pub const FILE_NAME: &str = "policy.tbl";
@@ -169,26 +166,6 @@ pub struct Question<'q> {
     pub tool: &'q [u8],
     /// Where the agent works: its project and its working directory, as far as they are known.
     pub directories: [&'q [u8]; 2],
-}
-
-/// Reads the file. `None` if there is none, which costs one failed open.
-pub fn load(path: &Path) -> io::Result<Option<Vec<u8>>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let facts = file.metadata()?;
-    if !facts.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
-    }
-    let length = usize::try_from(facts.len()).unwrap_or(usize::MAX);
-    if length > BYTES_MAX {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "the table is too long"));
-    }
-    let mut bytes = Vec::with_capacity(length + 1);
-    file.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(Some(bytes))
 }
 
 impl<'b> Table<'b> {

@@ -74,6 +74,14 @@ pub fn answer_to(agent: Agent, event: Event, verdict: &Verdict) -> Answer {
     writer.finish()
 }
 
+/// Leaves a call to the human, or refuses it where the agent cannot ask, because the rules could not be held against it.
+/// Nothing at an event at which that has no words.
+#[must_use]
+pub fn answer_unjudged(agent: Agent, event: Event, why: &str) -> Answer {
+    let verdict = Verdict { outcome: Outcome::Ask, reasons: vec![why.to_owned()], ..Verdict::silent() };
+    answer_to(agent, event, &verdict)
+}
+
 /// A prompt that is not sent takes no context with it.
 fn blocks_prompt(call: Asked, verdict: &Verdict) -> bool {
     call.event == Event::UserPromptSubmit && verdict.outcome >= Outcome::Deny
@@ -222,8 +230,68 @@ fn text(texts: &[String]) -> String {
 }
 
 fn cut(text: &str) -> String {
+    let text = plain(text);
     match text.char_indices().nth(CHARS_MAX) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
+        None => text,
+    }
+}
+
+/// The text without what a terminal obeys instead of showing: escape sequences, control characters but line ends and
+/// tabs, and marks that turn the direction of writing or have no width.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\n' | '\t' => out.push(letter),
+            '\u{1b}' => skip_sequence(&mut letters),
+            '\u{9b}' => skip_parameters(&mut letters),
+            '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => {}
+            _ if letter.is_control() => {}
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+type Letters<'t> = std::iter::Peekable<std::str::Chars<'t>>;
+
+/// Skips what follows an escape character.
+fn skip_sequence(letters: &mut Letters<'_>) {
+    match letters.next_if(|letter| matches!(letter, ' '..='~')) {
+        Some('[') => skip_parameters(letters),
+        // A text for the terminal itself, such as a title: up to its end, which may be missing.
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            while letters.next_if(|letter| !letter.is_control()).is_some() {}
+        }
+        Some(_) | None => {}
+    }
+}
+
+/// Skips parameters and the letter that ends them.
+fn skip_parameters(letters: &mut Letters<'_>) {
+    while letters.next_if(|letter| matches!(letter, ' '..='?')).is_some() {}
+    letters.next_if(|letter| matches!(letter, '@'..='~'));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_left_out_and_what_it_shows_stays() {
+        for (text, expected) in [
+            ("a\u{1b}[31;1mred\u{1b}[0m b", "ared b"),
+            ("\u{1b}]0;title\u{7}after", "after"),
+            ("\u{1b}]8;;http://x\u{1b}\\link", "link"),
+            ("\u{9b}2Jc\u{8}\u{0}d\r\ne\tf", "cd\ne\tf"),
+            ("\u{202e}gnp\u{200b}.x\u{feff}", "gnp.x"),
+            ("\u{1b}", ""),
+            ("\u{1b}[", ""),
+            ("ünï 🙂 [31m", "ünï 🙂 [31m"),
+        ] {
+            assert_eq!(plain(text), expected, "{text:?}");
+        }
     }
 }

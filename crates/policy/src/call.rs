@@ -83,6 +83,8 @@ pub struct Call {
     pub touches: Vec<Touch>,
     /// The hosts it talks to.
     pub hosts: Vec<String>,
+    /// Whether more files are touched than are listed.
+    pub beyond: bool,
     /// The server and its tool.
     pub mcp: Option<(String, String)>,
     /// The skill.
@@ -101,6 +103,7 @@ pub(crate) const SHELLS: &[(&str, Dialect)] = &[
     ("local_shell_call", Dialect::Bash),
     ("container.exec", Dialect::Bash),
     ("user_shell", Dialect::Bash),
+    ("write_stdin", Dialect::Bash),
     ("PowerShell", Dialect::PowerShell),
 ];
 
@@ -148,6 +151,7 @@ impl Call {
             command: None,
             touches: Vec::new(),
             hosts: Vec::new(),
+            beyond: false,
             mcp: None,
             skill: None,
         };
@@ -179,19 +183,27 @@ impl Call {
             let patch = given(&["command", "input", "patch"]).or(input.as_str());
             touches.extend(touch::of_patch(patch.unwrap_or_default(), from));
         }
-        let mut hosts: Vec<String> = given(&["url", "uri"]).and_then(host::of).into_iter().collect();
+        let mut hosts: Vec<String> =
+            given(&["url", "uri", "host", "hostname", "address"]).and_then(host::of).into_iter().collect();
+        let mut beyond = false;
         if let Some(shell) = &self.command {
-            touches.extend(touch::of_command(&shell.analysis, &shell.files, from));
+            let (named, complete) = touch::of_command(&shell.analysis, from);
+            touches.extend(named);
+            beyond = !complete;
             // A patch can be typed into a shell.
             if shell.analysis.raw.contains("*** Begin Patch") {
                 touches.extend(touch::of_patch(&shell.analysis.raw, from));
             }
             touch::each_step(&shell.analysis, &mut |step| {
-                let urls = step.targets.iter().filter(|it| it.kind == agent_tracer_shell::TargetType::Url);
-                hosts.extend(urls.filter_map(|target| host::of(&target.value)));
+                for host in host::of_step(step) {
+                    if !hosts.contains(&host) {
+                        hosts.push(host);
+                    }
+                }
             });
         }
         self.touches = touches;
+        self.beyond = beyond;
         self.hosts = hosts;
         self.mcp = tool.strip_prefix("mcp__").map(|rest| {
             let (name, tool) = rest.split_once("__").unwrap_or((rest, ""));
@@ -202,6 +214,12 @@ impl Call {
             name.trim_start_matches('/').split_whitespace().next().unwrap_or_default().to_owned()
         });
         self.input = input;
+    }
+
+    /// Whether everything that the command does can be read from its text. A call without a command hides none.
+    #[must_use]
+    pub fn is_understood(&self) -> bool {
+        !self.beyond && self.command.as_ref().is_none_or(|shell| shell.exposure.is_understood())
     }
 
     /// Who acts.
@@ -236,11 +254,22 @@ impl Call {
 }
 
 fn command_of(tool: &str, input: &Value, from: touch::From<'_>) -> Option<ShellCall> {
-    let (_, dialect) = *SHELLS.iter().find(|(name, _)| *name == tool)?;
-    let given = input.get("command").or_else(|| input.get("cmd")).or_else(|| input.get("script"))?;
+    let known = SHELLS.iter().find(|(name, _)| *name == tool);
+    // Any tool of a server that takes a command may be a shell; if it is none, its text is not understood.
+    let dialect = match known {
+        Some((_, dialect)) => *dialect,
+        None if tool.starts_with("mcp__") => Dialect::Bash,
+        None => return None,
+    };
+    let given = ["command", "cmd", "script", "chars"].into_iter().find_map(|name| input.get(name))?;
     let context = Context { dialect, cwd: from.cwd, home: from.home, rule_patterns: &[] };
     match given {
-        Value::String(command) => Some(describe(command, &context)),
+        Value::String(command) => {
+            let more = input.get("args").or_else(|| input.get("arguments")).and_then(Value::as_array);
+            let more = more.into_iter().flatten().filter_map(Value::as_str);
+            let words: Vec<String> = std::iter::once(command.clone()).chain(more.map(quote)).collect();
+            Some(describe(&words.join(" "), &context))
+        }
         Value::Array(words) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
             // `["bash", "-lc", "…"]` is how an older Codex says it.

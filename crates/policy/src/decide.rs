@@ -2,7 +2,8 @@
 //!
 //! The laws: the strictest decision wins, in whatever order the rules stand. `warn` permits nothing and forbids
 //! nothing. A rule in `dry_run` is recorded and does nothing. A rule of a project that the user has not trusted may
-//! deny, ask and warn, and nothing else; trusted or not, it never makes weaker what the user's own rules decided.
+//! deny, ask and warn, and nothing else, and none of its own words reach the model or the human; trusted or not, it
+//! never makes weaker what the user's own rules decided.
 //! What holds for a call holds for what a rewrite makes of it: the new input goes through all rules again. An end is
 //! put off a bounded number of times, and never because somebody could not be asked.
 
@@ -270,7 +271,10 @@ struct Wish {
 /// Asks a rule about a call, or about what became of it on the way. A rewrite changes the latter.
 fn wish(rule: &Rule, call: &Call, subject: &Call, history: &dyn History) -> Option<Wish> {
     // What the client's own hook verifies is not judged here.
-    if rule.verify.is_some() || (!rule.is_about(call) && !rule.is_about(subject)) {
+    let whole = rule.is_about(call) || rule.is_about(subject);
+    let changes = rule.decision == Decision::Rewrite;
+    let partly = changes && (rule.is_about_part(call) || rule.is_about_part(subject));
+    if rule.verify.is_some() || !(whole || partly) {
         return None;
     }
     let plain = |decision, basis| Some(Wish { decision, basis, input: None, why: None });
@@ -303,6 +307,13 @@ fn wish(rule: &Rule, call: &Call, subject: &Call, history: &dyn History) -> Opti
     }
     match rule.rewrite.apply(subject) {
         Rewritten::Unchanged => None,
+        // What the rule is not about would run along without asking.
+        Rewritten::Changed(_) if !whole => Some(Wish {
+            decision: Decision::Ask,
+            basis: Basis::NotPossible,
+            input: None,
+            why: Some("the call does more than the rule is about".to_owned()),
+        }),
         Rewritten::Changed(input) => {
             Some(Wish { decision: Decision::Rewrite, basis: Basis::Applies, input: Some(input), why: None })
         }
@@ -348,22 +359,23 @@ impl Verdict {
             return None;
         }
         if wish.basis == Basis::LetGo {
-            self.messages.push(format!("not put off any longer: {}", said(rule, &wish)));
+            self.messages.push(format!("not put off any longer: {}", said(origin, rule, &wish)));
             return None;
         }
-        self.messages.extend(rule.says.system_message.clone());
+        self.messages.extend(rule.says.system_message.clone().filter(|_| origin != Origin::Project));
         self.suppress_output |= rule.says.suppress_output && origin != Origin::Project;
         if wish.decision == Decision::Warn {
-            self.context.push(said(rule, &wish));
+            self.context.push(said(origin, rule, &wish));
             return None;
         }
         if wish.decision == Decision::Stop && self.stop_reason.is_none() {
-            self.stop_reason = Some(rule.says.stop_reason.clone().unwrap_or_else(|| said(rule, &wish)));
+            let own = rule.says.stop_reason.clone().filter(|_| origin != Origin::Project);
+            self.stop_reason = Some(own.unwrap_or_else(|| said(origin, rule, &wish)));
         }
         if matches!(wish.decision, Decision::Allow | Decision::Rewrite) {
             self.permissions.extend(rule.says.permissions.iter().cloned());
         }
-        self.reasons.push(said(rule, &wish));
+        self.reasons.push(said(origin, rule, &wish));
         Some(Outcome::of(wish.decision))
     }
 
@@ -394,32 +406,75 @@ impl Verdict {
     }
 }
 
-/// What an agent is told where nobody could look up whether a rule applies.
-pub(crate) fn in_outage(rule: &Rule) -> Option<Verdict> {
-    let (decision, outcome) = match rule.on_outage {
+/// What an agent is told where it could not be looked up whether a rule applies, and the rule's decision if it needs no
+/// past: then neither the server nor the program that stands in could judge the call, and the human has to.
+pub(crate) fn in_outage(origin: Origin, rule: &Rule) -> Option<Verdict> {
+    let needs_past = !rule.when.is_empty() || !rule.require.is_empty();
+    let forbids = matches!(rule.decision, Decision::Ask | Decision::Deny | Decision::Stop);
+    let at_least = if forbids && !needs_past { OnOutage::Ask } else { OnOutage::Allow };
+    let (decision, outcome) = match rule.on_outage.max(at_least) {
         OnOutage::Allow => return None,
         OnOutage::Ask => (Decision::Ask, Outcome::Ask),
         OnOutage::Deny => (Decision::Deny, Outcome::Deny),
     };
-    let wish = Wish { decision, basis: Basis::Outage, input: None, why: None };
-    Some(Verdict { outcome, reasons: vec![said(rule, &wish)], ..Verdict::silent() })
+    let why = (!needs_past).then(|| "the call could not be checked".to_owned());
+    let wish = Wish { decision, basis: Basis::Outage, input: None, why };
+    Some(Verdict { outcome, reasons: vec![said(origin, rule, &wish)], ..Verdict::silent() })
 }
 
 /// What the model is told, and by which rule: that comes first, so that whoever reads how a call ended sees at once who
 /// refused it, however long the reason is.
-fn said(rule: &Rule, wish: &Wish) -> String {
-    let reason = match rule.reason.trim() {
-        "" => "decided by a rule of the user",
-        reason => reason,
+fn said(origin: Origin, rule: &Rule, wish: &Wish) -> String {
+    let (who, reason, why) = match origin {
+        Origin::User | Origin::TrustedProject => {
+            let reason = match rule.reason.trim() {
+                "" => "decided by a rule of the user",
+                reason => reason,
+            };
+            (format!("policy rule `{}`", rule.name), reason, wish.why.as_deref())
+        }
+        // A repository is not the user: a file that came with it must not speak to the model.
+        Origin::Project => {
+            let who = match plain_name(&rule.name) {
+                Some(name) => format!("policy rule `{name}` of this project"),
+                None => format!("policy rule `line {}` of this project", rule.line),
+            };
+            (
+                who,
+                "decided by a rule of the project, whose own words are not shown until the user trusts it",
+                None,
+            )
+        }
     };
-    let more = match (wish.basis, &wish.why) {
-        (Basis::Outage, _) => "; what happened before could not be looked up".to_owned(),
+    let more = match (wish.basis, why) {
+        (Basis::Outage, _) => {
+            format!("; {}", wish.why.as_deref().unwrap_or("what happened before could not be looked up"))
+        }
         (Basis::NotPossible, Some(why)) => format!("; the call could not be changed: {why}"),
         _ => String::new(),
     };
-    let missing = match (wish.basis, &wish.why) {
+    let missing = match (wish.basis, why) {
         (Basis::Applies | Basis::LetGo, Some(why)) => format!(": {why}"),
         _ => String::new(),
     };
-    format!("[policy rule `{}`{more}] {reason}{missing}", rule.name)
+    format!("[{who}{more}] {reason}{missing}")
+}
+
+/// The longest name of a rule that a project may have said, in bytes, and the most words in it: a name holds no blanks,
+/// but it can hold a sentence.
+const NAME_BYTES_MAX: usize = 40;
+const NAME_WORDS_MAX: usize = 4;
+
+fn plain_name(name: &str) -> Option<&str> {
+    let mut words = 0;
+    let mut before = '-';
+    for letter in name.chars() {
+        let is_letter = letter.is_ascii_alphanumeric();
+        let begins =
+            !before.is_ascii_alphanumeric() || (before.is_ascii_lowercase() && letter.is_ascii_uppercase());
+        words += usize::from(is_letter && begins);
+        before = letter;
+    }
+    let is_short = name.len() <= NAME_BYTES_MAX && words <= NAME_WORDS_MAX;
+    (is_short && name.is_ascii()).then_some(name)
 }

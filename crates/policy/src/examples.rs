@@ -9,6 +9,7 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ("completion-log-required", include_str!("../examples/completion-log-required.toml")),
     ("tests-before-stop", include_str!("../examples/tests-before-stop.toml")),
     ("no-recursive-delete", include_str!("../examples/no-recursive-delete.toml")),
+    ("agent-tracer-stays", include_str!("../examples/agent-tracer-stays.toml")),
     ("budget", include_str!("../examples/budget.toml")),
 ];
 

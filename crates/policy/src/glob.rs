@@ -5,10 +5,11 @@
 //! every folder, any other is seen from the root of the project. A pattern that matches a folder covers everything
 //! below it.
 
+use crate::overlap;
 use crate::path;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+pub(crate) enum Token {
     Character(char),
     /// One character; in a path not a slash.
     One,
@@ -180,6 +181,38 @@ impl PathGlob {
         path::below(&named, path).is_some()
     }
 
+    /// Whether some path that a shell pattern stands for is covered, or, if `below` everything below it goes too, lies
+    /// below it.
+    #[must_use]
+    pub(crate) fn may_cover(&self, pattern: &str, below: bool, roots: Roots<'_>) -> bool {
+        let root = match self.anchor {
+            Anchor::Anywhere => Some(""),
+            Anchor::Root => Some("/"),
+            Anchor::Home => roots.home,
+            Anchor::Project => roots.project,
+        };
+        let Some(root) = root else { return false };
+        let mut tokens: Vec<Token> = root.chars().map(Token::Character).collect();
+        if !root.is_empty() && !root.ends_with('/') && !self.tokens.is_empty() {
+            tokens.push(Token::Character('/'));
+        }
+        tokens.extend(self.tokens.iter().cloned());
+        // Any folder may hold a name that is not anchored; only what takes the whole project is sure to be near it.
+        let below = below && self.anchor != Anchor::Anywhere;
+        overlap::meet(pattern, below, &tokens)
+    }
+
+    /// Whether the last name of the pattern is a hidden one.
+    #[must_use]
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.text
+            .trim_end_matches("/**")
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .is_some_and(|name| name.starts_with('.'))
+    }
+
     fn seen_from<'p>(&self, path: &'p str, roots: Roots<'_>) -> Option<&'p str> {
         match self.anchor {
             Anchor::Root => path.strip_prefix('/'),
@@ -226,7 +259,13 @@ fn run(tokens: &[Token], text: impl Iterator<Item = char>, slashes: Slashes) -> 
                 Token::Character(expected) if *expected == character => enter(tokens, &mut next, place + 1),
                 Token::One if stays => enter(tokens, &mut next, place + 1),
                 Token::Within if stays => enter(tokens, &mut next, place),
-                Token::Across => enter(tokens, &mut next, place),
+                // Once it stands for something, the slash behind it has to be there.
+                Token::Across => {
+                    if let Some(here) = next.get_mut(place) {
+                        *here = true;
+                    }
+                    enter(tokens, &mut next, place + 1);
+                }
                 Token::Character(_) | Token::One | Token::Within => {}
             }
         }
@@ -307,6 +346,9 @@ mod tests {
             (".env", "/code/app/.env", true),
             (".env", "/code/app/.environment", false),
             (".env", "/code/app/.env/inside", true),
+            (".env", "/code/app/prod.env", false),
+            ("**/.env", "/code/app/x.env", false),
+            ("src/**/a.rs", "/code/app/src/xa.rs", false),
             ("**/.env", "/code/app/.env", true),
             ("**/.env", "/code/app/x/.env", true),
             ("secrets/", "/code/app/deep/secrets/key", true),

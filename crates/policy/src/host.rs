@@ -31,6 +31,22 @@ pub(crate) fn of(address: &str) -> Option<String> {
     plausible.then_some(host)
 }
 
+/// The hosts that a step talks to; one that only running it would tell has no name.
+#[must_use]
+pub(crate) fn of_step(step: &agent_tracer_shell::Step) -> Vec<String> {
+    let name = |host: &Option<String>| match host {
+        Some(address) => of(address),
+        None => Some(crate::touch::UNNAMED.to_owned()),
+    };
+    step.uses.hosts.iter().filter_map(name).collect()
+}
+
+/// Whether a host is this machine itself.
+#[must_use]
+pub(crate) fn is_loopback(host: &str) -> bool {
+    host == "localhost" || host.ends_with(".localhost") || host == "::1" || host.starts_with("127.")
+}
+
 fn is_scheme(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(|first| first.is_ascii_alphabetic())

@@ -1,20 +1,32 @@
 //! Whether a rule is about a call.
 
-use agent_tracer_shell::{Confidence, Effect, Step};
+use agent_tracer_shell::{Breadth, Effect, Step};
 
 use crate::call::{Call, LocalTime};
 use crate::glob::{Glob, PathGlob};
+use crate::host;
 use crate::path;
 use crate::rule::{CommandMatcher, EffectWord, Matcher, Rule, TimeMatcher};
-use crate::touch::{Access, each_step};
+use crate::touch::{Access, Touch, UNNAMED, each_step, fixed};
+use crate::words::Decision;
 
 impl Rule {
-    /// Whether the rule is about this call, as far as the call itself tells.
+    /// Whether the rule is about this call, as far as the call itself tells. A rule that lets a call run without asking
+    /// has to be about all of it, any other about part of it.
+    #[must_use]
+    pub fn is_about(&self, call: &Call) -> bool {
+        match self.decision {
+            Decision::Allow | Decision::Rewrite => self.is_about_all(call),
+            Decision::Warn | Decision::Ask | Decision::Deny | Decision::Stop => self.is_about_part(call),
+        }
+    }
+
+    /// Whether the rule is about part of this call.
     ///
     /// `match` looks for one file, host or step that fits; `unless` excuses only what fits altogether. Otherwise one
     /// harmless step would excuse the harmful one beside it.
     #[must_use]
-    pub fn is_about(&self, call: &Call) -> bool {
+    pub(crate) fn is_about_part(&self, call: &Call) -> bool {
         self.events.contains(&call.event)
             && self.matches.holds(call, Reach::One)
             && self.matches.command.as_ref().is_none_or(|command| command.holds(call))
@@ -30,7 +42,7 @@ impl Rule {
 
 /// How much of a call has to fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
+pub(crate) enum Reach {
     One,
     Every,
 }
@@ -45,13 +57,21 @@ impl Reach {
     }
 }
 
-fn any(globs: &[Glob], text: Option<&str>) -> bool {
+pub(crate) fn any(globs: &[Glob], text: Option<&str>) -> bool {
     globs.is_empty() || text.is_some_and(|text| globs.iter().any(|glob| glob.matches(text)))
 }
 
 impl Matcher {
     /// Whether all of it is so, but for the command.
-    fn holds(&self, call: &Call, reach: Reach) -> bool {
+    pub(crate) fn holds(&self, call: &Call, reach: Reach) -> bool {
+        self.holds_around(call)
+            && (self.host.is_empty()
+                || reach.fits(call.hosts.iter(), |host| self.host.iter().any(|glob| glob.matches(host))))
+            && self.paths_match(call, reach)
+    }
+
+    /// Whether what does not depend on the parts of a command is so.
+    pub(crate) fn holds_around(&self, call: &Call) -> bool {
         (self.agent.is_empty() || self.agent.contains(&call.agent))
             && self.thread.is_none_or(|thread| thread == call.thread())
             && any(&self.agent_type, call.agent_type.as_deref())
@@ -61,9 +81,6 @@ impl Matcher {
             && any(&self.mcp_server, call.mcp.as_ref().map(|(server, _)| server.as_str()))
             && any(&self.mcp_tool, call.mcp.as_ref().map(|(_, tool)| tool.as_str()))
             && any(&self.prompt, call.prompt.as_deref())
-            && (self.host.is_empty()
-                || reach.fits(call.hosts.iter(), |host| self.host.iter().any(|glob| glob.matches(host))))
-            && self.paths_match(call, reach)
             && (self.project.is_empty()
                 || call.project().is_some_and(|project| covers(&self.project, project, call)))
             && self.time.as_ref().is_none_or(|time| call.around.now.is_some_and(|now| time.holds(now)))
@@ -76,11 +93,10 @@ impl Matcher {
 
     fn paths_match(&self, call: &Call, reach: Reach) -> bool {
         let touched = |globs: &[PathGlob], counts: fn(Access) -> bool| {
-            let near = |path: &str| globs.iter().any(|glob| glob.may_lie_below(path, call.roots()));
             globs.is_empty()
-                || reach.fits(call.touches.iter().filter(|touch| counts(touch.access)), |touch| {
-                    covers(globs, &touch.path, call)
-                        || (reach == Reach::One && touch.access == Access::Delete && near(&touch.path))
+                || reach.fits(call.touches.iter().filter(|touch| counts(touch.access)), |touch| match reach {
+                    Reach::One => may_touch(globs, touch, call),
+                    Reach::Every => surely_covers(globs, touch, call),
                 })
         };
         touched(&self.path, |_| true)
@@ -90,7 +106,37 @@ impl Matcher {
     }
 }
 
-fn covers(globs: &[PathGlob], path: &str, call: &Call) -> bool {
+/// Whether a pattern of the rule may stand for something that is touched.
+fn may_touch(globs: &[PathGlob], touch: &Touch, call: &Call) -> bool {
+    let (path, roots) = (touch.path.as_str(), call.roots());
+    let goes = touch.access == Access::Delete;
+    // What is not named may be anything: a rule about everything is about it too.
+    if path == UNNAMED {
+        return globs
+            .iter()
+            .any(|glob| matches!(glob.as_str(), "**" | "/**" | "*" | "/") || glob.covers(path, roots));
+    }
+    globs.iter().any(|glob| match touch.breadth {
+        Breadth::One => glob.covers(path, roots) || (goes && glob.may_lie_below(path, roots)),
+        Breadth::Pattern => {
+            glob.may_cover(path, goes, roots) || (goes && glob.may_lie_below(fixed(path), roots))
+        }
+        Breadth::Below => glob.covers(path, roots) || glob.may_lie_below(path, roots),
+        Breadth::Visible => {
+            glob.covers(path, roots) || (!glob.is_hidden() && glob.may_lie_below(path, roots))
+        }
+    })
+}
+
+/// Whether the patterns of the rule stand for everything that is touched.
+pub(crate) fn surely_covers(globs: &[PathGlob], touch: &Touch, call: &Call) -> bool {
+    match touch.breadth {
+        Breadth::Pattern => covers(globs, fixed(&touch.path), call),
+        Breadth::One | Breadth::Below | Breadth::Visible => covers(globs, &touch.path, call),
+    }
+}
+
+pub(crate) fn covers(globs: &[PathGlob], path: &str, call: &Call) -> bool {
     globs.iter().any(|glob| glob.covers(path, call.roots()))
 }
 
@@ -99,9 +145,12 @@ impl CommandMatcher {
     #[must_use]
     pub fn holds(&self, call: &Call) -> bool {
         let Some(shell) = &call.command else { return false };
-        let understood = shell.analysis.confidence > Confidence::Low;
-        if self.understood.is_some_and(|wanted| wanted != understood) {
+        if self.understood.is_some_and(|wanted| wanted != call.is_understood()) {
             return false;
+        }
+        // Nothing is asked of any step, so that none has to be there: what is not understood may have none.
+        if self.asks_nothing_of_steps() {
+            return true;
         }
         let mut found = false;
         each_step(&shell.analysis, &mut |step| found = found || self.holds_of(step, call));
@@ -112,8 +161,8 @@ impl CommandMatcher {
     /// Whether every step that a rule is about is of this kind.
     fn excuses(&self, about: Option<&Self>, call: &Call) -> bool {
         let Some(shell) = &call.command else { return false };
-        let understood = shell.analysis.confidence > Confidence::Low;
-        if self.understood.is_some_and(|wanted| wanted != understood) || shell.analysis.omitted_steps > 0 {
+        let other = self.understood.is_some_and(|wanted| wanted != call.is_understood());
+        if other || shell.analysis.omitted_steps > 0 {
             return false;
         }
         let mut steps = Vec::new();
@@ -122,8 +171,14 @@ impl CommandMatcher {
         Reach::Every.fits(steps.into_iter(), |step| self.holds_of(step, call))
     }
 
+    /// Whether it looks at no step at all.
+    pub(crate) fn asks_nothing_of_steps(&self) -> bool {
+        Self { understood: None, ..self.clone() } == Self::default()
+    }
+
     fn holds_of_whole(&self, effect: Effect) -> bool {
-        let asks_only_for_effect = Self { effect: Vec::new(), ..self.clone() } == Self::default();
+        let asks_only_for_effect =
+            Self { effect: Vec::new(), understood: None, ..self.clone() } == Self::default();
         asks_only_for_effect && self.effect.iter().any(|word| word.is_in(&[effect], ""))
     }
 
@@ -133,7 +188,8 @@ impl CommandMatcher {
             && any(&self.operation, Some(&step.operation))
             && any(&self.text, Some(&step.raw))
             && (self.effect.is_empty()
-                || self.effect.iter().any(|word| word.is_in(&step.effects, &step.operation)))
+                || self.effect.iter().any(|word| word.is_in(&step.effects, &step.operation))
+                || (talks(step) && self.effect.contains(&EffectWord::Effect(Effect::Network))))
             && (self.wrapper.is_empty()
                 || step.wrappers.iter().any(|name| self.wrapper.iter().any(|glob| glob.matches(name))))
             && self.recursive.is_none_or(|wanted| wanted == step.recursive)
@@ -172,8 +228,16 @@ const NOT_FILES: &[&str] = &[
     "rewrite_history",
 ];
 
+/// Whether a step names a host other than this machine.
+pub(crate) fn talks(step: &Step) -> bool {
+    step.uses
+        .hosts
+        .iter()
+        .any(|host| !host.as_deref().and_then(host::of).is_some_and(|host| host::is_loopback(&host)))
+}
+
 impl EffectWord {
-    fn is_in(self, effects: &[Effect], operation: &str) -> bool {
+    pub(crate) fn is_in(self, effects: &[Effect], operation: &str) -> bool {
         match self {
             Self::Effect(effect) => effects.contains(&effect),
             Self::Delete => effects.contains(&Effect::Destructive) && !NOT_FILES.contains(&operation),

@@ -3,12 +3,20 @@
 //! A link can make two names of one file; only the caller's disk could tell, and this crate has none. Rules about paths
 //! are therefore about names.
 
-/// Makes a path absolute as seen from `cwd`, with `~` as `home`, and without `.`, `..` and doubled slashes.
+/// Makes a path absolute as seen from `cwd`, with `~` as `home`, and without `.`, `..` and doubled slashes. The home of
+/// another user is taken to lie beside the own one, that of `root` at `/root`.
 #[must_use]
 pub(crate) fn absolute(path: &str, cwd: Option<&str>, home: Option<&str>) -> String {
     let expanded = match (path.strip_prefix('~'), home) {
         (Some(""), Some(home)) => home.to_owned(),
         (Some(rest), Some(home)) if rest.starts_with('/') => format!("{home}{rest}"),
+        (Some(rest), home) if names_a_user(rest) => match rest.strip_prefix("root") {
+            Some(inside) if inside.is_empty() || inside.starts_with('/') => format!("/root{inside}"),
+            _ => format!(
+                "{}/{rest}",
+                home.and_then(|home| home.rsplit_once('/')).map_or("", |(folder, _)| folder)
+            ),
+        },
         _ => path.to_owned(),
     };
     let whole = match cwd {
@@ -16,6 +24,13 @@ pub(crate) fn absolute(path: &str, cwd: Option<&str>, home: Option<&str>) -> Str
         _ => expanded,
     };
     tidy(&whole)
+}
+
+/// Whether the name of a user stands behind a tilde: `~root`, `~bob/x`, and not `~+` or a file such as `~x~`.
+fn names_a_user(rest: &str) -> bool {
+    let name = rest.split('/').next().unwrap_or_default();
+    name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
 /// A path without `.`, `..` and doubled slashes. What `..` would leave the root for stays at the root.
@@ -67,7 +82,11 @@ mod tests {
             ("", "/code/app"),
             ("~", "/home/dev"),
             ("~/x", "/home/dev/x"),
-            ("~other/x", "/code/app/~other/x"),
+            ("~other/x", "/home/other/x"),
+            ("~root", "/root"),
+            ("~root/.ssh", "/root/.ssh"),
+            ("~rooted/x", "/home/rooted/x"),
+            ("~x~", "/code/app/~x~"),
         ] {
             assert_eq!(absolute(path, Some("/code/app"), Some("/home/dev")), expected, "{path}");
         }

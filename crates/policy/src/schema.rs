@@ -76,7 +76,7 @@ const FILE: &[Key] = &[
     (
         "deadline_ms",
         Whole(1, DEADLINE_MS_MAX as u64),
-        "how long a hook waits for an answer before `on_outage` holds: 1 to 10000, 50 if absent; only your own file's counts",
+        "how long a hook waits for the server before the guard judges: 1 to 10000, 50 if absent; only your own file's counts",
     ),
     ("rule", Tables(Part::Rule), "the rules, each `[[rule]]`"),
 ];

@@ -3,14 +3,16 @@
 //! The law: a row too many costs a question, a row too few would let a call pass unseen. So the table knows of a rule
 //! only whose event it is about and which tools it could match, and asks for more rather than less. A rule of a project
 //! that may not decide so has no row. One that only the server can judge (in `dry_run`, where nobody but the record is
-//! told, or about the past, where an outage means silence) is not worth a second process where there is no server.
+//! told, or about the past, where an outage means silence) is not worth a second process where there is no server. What
+//! stands in a row for an outage is said only if that second process could not be started either: a rule that needs no
+//! past and forbids then leaves the call to the human at least.
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy_table::{Outage, Row, TooLarge, build};
 
 use crate::answer::{Answer, answer_to};
 use crate::call::{ALIASES, SHELLS, SKILLS};
-use crate::decide::{Origin, in_outage};
+use crate::decide::{Origin, Outcome, in_outage};
 use crate::legality;
 use crate::rule::Rule;
 use crate::words::{Event, Mode, OnOutage};
@@ -68,14 +70,14 @@ fn concerns(rule: &Rule, agent: Agent, event: Event) -> bool {
 
 fn add(rows: &mut Vec<Owned>, place: Place<'_>, rule: &Rule, agent: Agent, event: Event) {
     let is_dry = rule.mode == Mode::DryRun;
-    let outage = in_outage(rule).filter(|_| !event.is_an_end() && !is_dry);
+    let outage = in_outage(place.origin, rule).filter(|_| !event.is_an_end() && !is_dry);
     let answer = outage.as_ref().map(|verdict| answer_to(agent, event, verdict)).unwrap_or_default();
-    let strictness = match rule.on_outage {
+    let strictness = match outage.map(|verdict| verdict.outcome) {
         // Where the agent has no words for it, there is nothing to be strict with.
         _ if answer.is_silent() => Outage::Allow,
-        OnOutage::Allow => Outage::Allow,
-        OnOutage::Ask => Outage::Ask,
-        OnOutage::Deny => Outage::Deny,
+        Some(Outcome::Deny | Outcome::Stop) => Outage::Deny,
+        Some(Outcome::Ask) => Outage::Ask,
+        Some(Outcome::Allow | Outcome::Rewrite | Outcome::Silent) | None => Outage::Allow,
     };
     let looks_back = !rule.when.is_empty() || !rule.require.is_empty();
     let server_only = is_dry || (looks_back && strictness == Outage::Allow);
@@ -119,7 +121,9 @@ fn tools(rule: &Rule, agent: Agent, event: Event) -> Vec<String> {
         return names;
     }
     if rule.matches.command.is_some() {
-        return SHELLS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let shells = SHELLS.iter().map(|(name, _)| (*name).to_owned());
+        // A tool of any server may take a command.
+        return shells.chain(["mcp__*".to_owned()]).collect();
     }
     if !rule.matches.mcp_server.is_empty() || !rule.matches.mcp_tool.is_empty() {
         return vec!["mcp__*".to_owned()];

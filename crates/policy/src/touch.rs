@@ -1,6 +1,6 @@
 //! Which files a call touches, and how: from the tool's input, from a patch, from a command.
 
-use agent_tracer_shell::{CommandAnalysis, Effect, Files, Step, TargetType};
+use agent_tracer_shell::{Breadth, CommandAnalysis, FileAccess, Step};
 use serde_json::Value;
 
 use crate::path;
@@ -9,7 +9,7 @@ use crate::path;
 const MOST: usize = 400;
 
 /// Stands for a file that the command does not name: a variable, or code.
-const UNNAMED: &str = "?";
+pub(crate) const UNNAMED: &str = "?";
 
 /// What is done to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,6 +31,8 @@ pub struct Touch {
     pub path: String,
     /// What is done.
     pub access: Access,
+    /// How much the path stands for.
+    pub breadth: Breadth,
 }
 
 /// Where names are seen from.
@@ -42,7 +44,17 @@ pub(crate) struct From<'f> {
 
 impl From<'_> {
     fn touch(self, name: &str, access: Access) -> Touch {
-        Touch { path: path::absolute(name, self.cwd, self.home), access }
+        self.touch_broadly(name, access, Breadth::One)
+    }
+
+    fn touch_broadly(self, name: &str, access: Access, breadth: Breadth) -> Touch {
+        let name = name.strip_prefix("file://").unwrap_or(name);
+        let in_home = ["$HOME/", "${HOME}/"].into_iter().find_map(|start| name.strip_prefix(start));
+        let path = match in_home {
+            Some(rest) => path::absolute(&format!("~/{rest}"), self.cwd, self.home),
+            None => path::absolute(name, self.cwd, self.home),
+        };
+        Touch { path, access, breadth }
     }
 }
 
@@ -54,6 +66,10 @@ const PATH_KEYS: &[&str] = &[
     "notebookPath",
     "path",
     "paths",
+    "file",
+    "files",
+    "filename",
+    "uri",
     "directory",
     "source",
     "destination",
@@ -84,11 +100,69 @@ pub(crate) fn of_input(tool: &str, input: &Value, from: From<'_>) -> Vec<Touch> 
             _ => {}
         }
     }
-    // A search without a folder looks at where it is.
-    if touches.is_empty() && matches!(tool, "Glob" | "Grep" | "LS") && from.cwd.is_some() {
-        touches.push(from.touch(".", Access::Read));
+    if matches!(tool, "Glob" | "Grep" | "LS") {
+        of_search(tool, input, from, &mut touches);
     }
     touches
+}
+
+/// Widens the folder of a search to what it looks at there.
+fn of_search(tool: &str, input: &Value, from: From<'_>, touches: &mut Vec<Touch>) {
+    let text = |name: &str| input.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    // A search without a folder looks at where it is.
+    if touches.is_empty() && from.cwd.is_some() {
+        touches.push(from.touch(".", Access::Read));
+    }
+    let names = match tool {
+        "Glob" => text("pattern"),
+        "Grep" => text("glob").filter(|glob| !glob.starts_with('!')),
+        _ => None,
+    };
+    // Lines are shown only where they are asked for; names alone give nothing of a file away.
+    let shows = tool == "Grep" && text("output_mode") == Some("content");
+    let folders: Vec<String> = touches.iter().map(|touch| touch.path.clone()).collect();
+    for folder in folders {
+        match names {
+            Some(pattern) => {
+                for one in alternatives(pattern) {
+                    let rooted = one.starts_with(['/', '~']);
+                    let inside = if one.contains('/') { one.clone() } else { format!("**/{one}") };
+                    let whole = if rooted { one } else { format!("{folder}/{inside}") };
+                    touches.push(from.touch_broadly(&whole, Access::Read, Breadth::Pattern));
+                }
+            }
+            None if shows => {
+                let breadth = if text("type").is_some() { Breadth::Visible } else { Breadth::Below };
+                touches.push(Touch { path: folder, access: Access::Read, breadth });
+            }
+            None => {}
+        }
+    }
+}
+
+/// Most patterns that one pattern with braces becomes.
+const MOST_ALTERNATIVES: usize = 64;
+
+/// The patterns that one with braces stands for; one that is too large matches anything.
+fn alternatives(pattern: &str) -> Vec<String> {
+    let mut open = vec![pattern.to_owned()];
+    let mut done = Vec::new();
+    while let Some(next) = open.pop() {
+        let group = next.find('{').and_then(|start| {
+            let length = next.get(start..)?.find('}')?;
+            Some((next.get(..start)?, next.get(start + 1..start + length)?, next.get(start + length + 1..)?))
+        });
+        match group {
+            Some((before, inside, after)) => {
+                open.extend(inside.split(',').map(|choice| format!("{before}{choice}{after}")));
+            }
+            None => done.push(next),
+        }
+        if open.len() + done.len() > MOST_ALTERNATIVES {
+            return vec!["**".to_owned()];
+        }
+    }
+    done
 }
 
 /// The paths in the headers of a patch. Nothing else of it is looked at.
@@ -117,59 +191,41 @@ pub(crate) fn of_patch(patch: &str, from: From<'_>) -> Vec<Touch> {
     touches
 }
 
-/// The paths that a command names: those it names in full, and the folders in which its patterns are.
-pub(crate) fn of_command(analysis: &CommandAnalysis, files: &Files, from: From<'_>) -> Vec<Touch> {
+/// The paths that a command reaches, and whether they are all of them.
+pub(crate) fn of_command(analysis: &CommandAnalysis, from: From<'_>) -> (Vec<Touch>, bool) {
     let mut touches: Vec<Touch> = Vec::new();
-    let mut add = |touch: Touch| {
-        if touches.len() < MOST && !touches.contains(&touch) {
-            touches.push(touch);
-        }
-    };
-    for (names, access) in
-        [(&files.read, Access::Read), (&files.written, Access::Write), (&files.deleted, Access::Delete)]
-    {
-        names.iter().for_each(|name| add(from.touch(name, access)));
-    }
+    let mut complete = true;
     each_step(analysis, &mut |step| {
-        let access = access_of_step(step);
-        if step.targets.is_empty() && access == Access::Delete {
-            add(Touch { path: UNNAMED.to_owned(), access });
-        }
-        for target in &step.targets {
-            // What nobody can name still counts as touched: no exception covers it.
-            if target.kind == TargetType::Unknown {
-                add(Touch { path: UNNAMED.to_owned(), access });
-            }
-            let is_path = matches!(target.kind, TargetType::File | TargetType::Directory | TargetType::Path);
-            if !is_path {
-                continue;
-            }
-            let whole = from.touch(fixed(&target.value), access);
-            // What is listed as a file above has its access from there.
-            let known = [&files.read, &files.written, &files.deleted]
-                .into_iter()
-                .any(|names| names.iter().any(|name| path::tidy(name) == whole.path));
-            if !known {
-                add(whole);
+        for touch in of_step(step, from) {
+            if touches.len() >= MOST {
+                complete = false;
+            } else if !touches.contains(&touch) {
+                touches.push(touch);
             }
         }
     });
-    touches
+    (touches, complete)
 }
 
-fn access_of_step(step: &Step) -> Access {
-    if step.effects.contains(&Effect::Destructive) {
-        Access::Delete
-    } else if step.effects.contains(&Effect::Write) {
-        Access::Write
-    } else {
-        Access::Read
-    }
+/// The paths that one step reaches. What nobody can name still counts as touched: no exception covers it.
+pub(crate) fn of_step(step: &Step, from: From<'_>) -> Vec<Touch> {
+    let touch = |file: &agent_tracer_shell::FileUse| {
+        let access = match file.access {
+            FileAccess::Read => Access::Read,
+            FileAccess::Write => Access::Write,
+            FileAccess::Delete => Access::Delete,
+        };
+        match &file.path {
+            Some(path) => from.touch_broadly(path, access, file.breadth),
+            None => Touch { path: UNNAMED.to_owned(), access, breadth: Breadth::One },
+        }
+    };
+    step.uses.files.iter().map(touch).collect()
 }
 
-/// The part of a name before its first wildcard, up to a whole folder.
-fn fixed(name: &str) -> &str {
-    match name.find(['*', '?', '[', '{']) {
+/// The part of a pattern before its first wildcard, up to a whole folder.
+pub(crate) fn fixed(name: &str) -> &str {
+    match name.find(['*', '?', '[']) {
         None => name,
         Some(open) => {
             let before = name.get(..open).unwrap_or_default();
@@ -209,7 +265,8 @@ mod tests {
     const FROM: From<'_> = From { cwd: Some("/code/app"), home: Some("/home/dev") };
 
     fn shown(touches: &[Touch]) -> Vec<String> {
-        touches.iter().map(|touch| format!("{:?} {}", touch.access, touch.path)).collect()
+        let wide = |touch: &Touch| if touch.breadth == Breadth::One { "" } else { " and more" };
+        touches.iter().map(|touch| format!("{:?} {}{}", touch.access, touch.path, wide(touch))).collect()
     }
 
     #[test]
@@ -234,16 +291,22 @@ mod tests {
     }
 
     #[test]
-    fn commands_name_files_and_the_folders_of_their_patterns() {
+    fn commands_name_files_and_patterns() {
         let of = |command: &str| {
             let context = Context { cwd: FROM.cwd, home: FROM.home, ..Context::default() };
             let call = describe(command, &context);
-            shown(&of_command(&call.analysis, &call.files, FROM))
+            shown(&of_command(&call.analysis, FROM).0)
         };
         assert_eq!(of("echo hi >> logs/app.log"), ["Write /code/app/logs/app.log"]);
-        assert_eq!(of("sudo rm -rf src/*"), ["Delete /code/app/src"]);
+        assert_eq!(of("sudo rm -rf src/*"), ["Delete /code/app/src/* and more"]);
         assert_eq!(of("cat a | tee b"), ["Read /code/app/a", "Write /code/app/b"]);
-        assert_eq!(of("rm -rf /*"), ["Delete /"]);
+        assert_eq!(of("rm -rf /*"), ["Delete /* and more"]);
+        assert_eq!(of("cat $HOME/.ssh/id"), ["Read /home/dev/.ssh/id"]);
+        assert_eq!(of("grep -rn x ."), ["Read /code/app and more"]);
+        assert_eq!(
+            of("find . -name .env -exec cat {} +"),
+            ["Read /code/app", "Read /code/app/**/.env and more"]
+        );
         assert_eq!(of("rm -rf $X"), ["Delete ?"]);
     }
 }

@@ -11,8 +11,9 @@
 //!
 //! Words are separated by blanks, `#` starts a comment at the start of a line, letter case does not matter
 //! in `level` and `exclude`. A line that is not understood is a [`ConfigFault`], never skipped in silence.
-//! Any fault makes the level `metadata`: who mistypes a wish for privacy gets the most of it. A slip whose meaning is
-//! clear (quotes around a path, a comment behind it, `$HOME/`, `exclude:`) is no fault.
+//! Any fault makes the level `metadata`: who mistypes a wish for privacy gets the most of it. A fault that may hide an
+//! exclusion ([`ConfigFault::may_hide_exclusion`]) makes the whole file useless: nothing is recorded by it. A slip whose
+//! meaning is clear (quotes around a path, a comment behind it, `$HOME/`, `exclude:`) is no fault.
 
 use std::fmt;
 
@@ -54,7 +55,24 @@ pub struct Config {
     pub level: Level,
     /// Folders below which nothing is recorded.
     pub excludes: Vec<Glob>,
+    /// The way to where a path leads, for whoever may look at the disk; see [`Config::follow_links`].
+    pub links: Links,
 }
+
+/// Returns the path without links; `None` if it cannot be told.
+pub type ResolveLinks = fn(&[u8]) -> Option<Vec<u8>>;
+
+/// How to follow links, if at all. Two configurations that say the same are equal, with links followed or not.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Links(Option<ResolveLinks>);
+
+impl PartialEq for Links {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Links {}
 
 /// A line of `privacy.conf` that is not understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +102,22 @@ pub enum ConfigProblem {
     NotText,
     /// The file is longer than [`Config::MAX_BYTES`]; the rest was not read.
     TooLong,
+}
+
+impl ConfigFault {
+    /// Returns whether the line may have been meant to exclude a folder. Only a line about the level was not.
+    #[must_use]
+    pub fn may_hide_exclusion(&self) -> bool {
+        match self.problem {
+            ConfigProblem::UnknownLevel(_) | ConfigProblem::SecondLevel => false,
+            ConfigProblem::EmptyExclude
+            | ConfigProblem::ForeignHome(_)
+            | ConfigProblem::UnclearExclude(_)
+            | ConfigProblem::UnknownSetting(_)
+            | ConfigProblem::NotText
+            | ConfigProblem::TooLong => true,
+        }
+    }
 }
 
 impl fmt::Display for ConfigFault {
@@ -237,9 +271,23 @@ impl Config {
     /// A pattern that matches a directory excludes everything below it. Without `home_dir` a `~/` pattern
     /// matches below any directory, because recording too little is the smaller mistake.
     pub fn excludes(&self, path: &[u8], home_dir: Option<&[u8]>) -> bool {
-        // What a path says and where it leads once `.` and `..` are followed: either is reason enough.
-        let resolved = glob::resolved(path);
-        self.excludes.iter().any(|glob| glob.covers(path, home_dir) || glob.covers(&resolved, home_dir))
+        if self.excludes.is_empty() {
+            return false;
+        }
+        let covers = |path: &[u8]| self.excludes.iter().any(|glob| glob.covers(path, home_dir));
+        // What a path says, where it leads once `.` and `..` are followed, and once links are: each is reason enough.
+        covers(path)
+            || covers(&glob::resolved(path))
+            || self.links.0.and_then(|resolve| resolve(path)).is_some_and(|real| covers(&real))
+    }
+
+    /// Makes exclusions follow links: a folder is excluded by each of its names. The names in patterns are resolved once,
+    /// here; the paths that are asked about when they are.
+    pub fn follow_links(&mut self, home_dir: Option<&[u8]>, resolve: ResolveLinks) {
+        let real: Vec<Glob> =
+            self.excludes.iter().filter_map(|glob| glob.without_links(home_dir, resolve)).collect();
+        self.excludes.extend(real);
+        self.links = Links(Some(resolve));
     }
 }
 

@@ -82,6 +82,30 @@ impl Glob {
         }
     }
 
+    /// Returns the same pattern with the folders before its first wildcard as they are without links; `None` if that is
+    /// no other pattern.
+    pub(crate) fn without_links(
+        &self,
+        home_dir: Option<&[u8]>,
+        resolve: impl Fn(&[u8]) -> Option<Vec<u8>>,
+    ) -> Option<Self> {
+        let path = match self.pattern.strip_prefix(b"~") {
+            Some(rest) if self.home => [trim_slashes(home_dir?), rest].concat(),
+            _ => self.pattern.clone(),
+        };
+        if !path.starts_with(b"/") {
+            return None;
+        }
+        let wild = path.iter().position(|byte| matches!(byte, b'*' | b'?')).unwrap_or(path.len());
+        let (named, _) = path.split_at(wild);
+        // The name in which the first wildcard stands is no folder yet.
+        let end = if wild == path.len() { wild } else { named.iter().rposition(|byte| *byte == b'/')? };
+        let (folder, rest) = path.split_at(end);
+        let folder = trim_slashes(folder);
+        let real = resolve(folder).filter(|real| real != folder)?;
+        Some(Self::new(&[&real, rest].concat()))
+    }
+
     /// Follows `path` through the pattern with the set of places that are reachable so far.
     fn walk(&self, path: &[u8], start: Start) -> bool {
         let end = self.tokens.len();

@@ -24,7 +24,7 @@ mod swar;
 mod table;
 mod text;
 
-pub use config::{Config, ConfigFault, ConfigProblem, Level};
+pub use config::{Config, ConfigFault, ConfigProblem, Level, Links, ResolveLinks};
 pub use fault::{Fault, FaultKind};
 pub use glob::Glob;
 pub use mask::mask;

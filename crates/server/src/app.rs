@@ -1,18 +1,24 @@
 //! What every request shares, and the one place where waiting for a disk is allowed.
 
 use std::net::SocketAddr;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
 use axum::http::StatusCode;
 use tokio::sync::{Semaphore, watch};
 
 use crate::config::Config;
-use crate::doors::Doors;
+use crate::doors::{Doors, Privacy};
+use crate::epoch::Epoch;
 use crate::excluded::Excluded;
+use crate::memory::Memory;
 use crate::metrics::Cache;
 use crate::problem::Problem;
 use crate::query::AskersZone;
 use crate::security::Access;
+
+/// When to ask again while it is not known what may be kept.
+const PRIVACY_RETRY_S: u32 = 5;
 
 /// How many requests may wait for the store at once. The others wait for them.
 const WORKERS: usize = 12;
@@ -27,6 +33,8 @@ pub(crate) struct App {
     pub(crate) zone: Option<AskersZone>,
     /// Drawn at start: tags of answers of an earlier server, with another store, are not ours.
     pub(crate) instance: u64,
+    /// Within which places in the order of delivery mean the same.
+    pub(crate) epoch: Epoch,
     pub(crate) access: Access,
     /// Followers of the stream that there is still room for.
     pub(crate) streams: Arc<Semaphore>,
@@ -35,8 +43,12 @@ pub(crate) struct App {
     pub(crate) metrics: Mutex<Cache>,
     /// Sessions of which nothing may be recorded.
     pub(crate) excluded: Excluded,
+    /// Memory that large requests share.
+    pub(crate) memory: Memory,
     /// One back-test at a time.
     pub(crate) backtests: Arc<Semaphore>,
+    /// Records of shipments with an impossible time, since the server began.
+    pub(crate) clamped: AtomicU64,
     workers: Arc<Semaphore>,
 }
 
@@ -50,9 +62,15 @@ impl App {
         closing: watch::Receiver<bool>,
     ) -> Self {
         Self {
+            epoch: match doors.team {
+                None => Epoch::beginning((doors.clock)()),
+                Some(_) => Epoch::none(),
+            },
             access: Access::new(&config, address, doors.team.clone()),
             streams: Arc::new(Semaphore::new(config.limits.streams)),
+            memory: Memory::new(),
             backtests: Arc::new(Semaphore::new(1)),
+            clamped: AtomicU64::new(0),
             workers: Arc::new(Semaphore::new(WORKERS)),
             metrics: Mutex::new(Cache::default()),
             excluded: Excluded::new(&doors.excluded),
@@ -63,6 +81,11 @@ impl App {
             instance,
             closing,
         }
+    }
+
+    /// Returns what may be kept now, or the refusal of everything that would be.
+    pub(crate) fn privacy(&self) -> Result<Arc<Privacy>, Problem> {
+        (self.doors.privacy)().map_err(|why| Problem::later(why, PRIVACY_RETRY_S))
     }
 
     /// Runs work that may wait, away from the threads that serve connections.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use agent_tracer_agents::extent::Bounds;
 use agent_tracer_backtest::{Ask, Backtest, Setting, run};
 use agent_tracer_event::Millis;
 use agent_tracer_policy::{Policy, read};
@@ -23,6 +24,12 @@ use crate::query::{Asked, Param, Reads, may};
 
 /// How far back to look where the asker does not say.
 const USUAL_MS: i64 = 30 * 24 * 60 * 60 * 1000;
+
+/// The longest draft that is tried over HTTP: what is built of it takes some hundred times as much.
+const DRAFT_BYTES: usize = 128 << 10;
+
+/// The most faults of a draft that are listed.
+const FAULTS: usize = 100;
 
 pub(crate) const PARAMS: &[Param] = &[
     may("since", Reads::Time, "From when on; thirty days ago unless given."),
@@ -70,9 +77,16 @@ async fn answer(app: &Arc<App>, request: Request) -> Result<Backtest, Problem> {
     let now = (app.doors.clock)();
     let asked = Asked::read(&[PARAMS], request.uri().query().unwrap_or_default(), now)?;
     let body = read_body(app, request, &["application/json"]).await?;
+    body.check(Bounds::POSTED)?;
     let draft: BacktestRequest = serde_json::from_slice(&body.bytes).map_err(|error| {
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the body is no draft: {error}"))
     })?;
+    if draft.policy.len() > DRAFT_BYTES {
+        let detail = format!(
+            "the draft is over {DRAFT_BYTES} bytes\nhint: `agent-tracer policy backtest` reads longer ones"
+        );
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
+    }
     let policy = understood(&draft.policy)?;
     let one = Arc::clone(&app.backtests).try_acquire_owned();
     let one = one.map_err(|_| Problem::too_many("another back-test is running", 5))?;
@@ -121,7 +135,7 @@ fn replay(
 /// The rules of a draft, or everything that is wrong with it, each with its line and column.
 fn understood(text: &str) -> Result<Policy, Problem> {
     read(text).map(Policy::of_user).map_err(|faults| {
-        let told = faults.into_iter().map(|fault| {
+        let told = faults.into_iter().take(FAULTS).map(|fault| {
             let reason = match fault.hint {
                 Some(hint) => format!("{}\nhint: {hint}", fault.what),
                 None => fault.what,

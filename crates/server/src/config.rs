@@ -71,6 +71,8 @@ pub struct Limits {
     pub streams: usize,
     /// How long a stream stays silent before it says that it is alive.
     pub heartbeat: Duration,
+    /// How often it is asked whether a follower of the stream still may follow.
+    pub recheck: Duration,
     /// How many rows behind a follower may begin and still get every one of them.
     pub catch_up_rows: u64,
 }
@@ -78,13 +80,14 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            body_bytes: 16 << 20,
+            body_bytes: 6 << 20,
             header_bytes: 32 << 10,
             header_time: Duration::from_secs(10),
             request_time: Duration::from_secs(30),
             connections: 256,
             streams: 32,
             heartbeat: Duration::from_secs(15),
+            recheck: Duration::from_secs(2),
             catch_up_rows: 10_000,
         }
     }

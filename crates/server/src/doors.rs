@@ -9,7 +9,9 @@ use std::sync::Arc;
 use agent_tracer_compaction::{Scanned, Seen, Side};
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::record::Shipment;
-use agent_tracer_ledger::view::{ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, Task};
+use agent_tracer_ledger::view::{
+    ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, StoreFaults, Task,
+};
 use agent_tracer_ledger::{Answer, Batch, Paging, Receipt, Store, Whose};
 use agent_tracer_privacy::Config as PrivacyConfig;
 use serde::{Deserialize, Serialize};
@@ -73,6 +75,8 @@ pub struct SpoolView {
     pub retention: RetentionHealth,
     /// How far the way to a team's server is gone.
     pub ship: Option<ShipHealth>,
+    /// What went wrong with the store; none where this server does not write it.
+    pub faults: Option<StoreFaults>,
     /// What is wrong, and what to do about it.
     pub problems: Vec<String>,
 }
@@ -362,8 +366,9 @@ pub struct Doors {
     pub spool: Ask<SpoolView>,
     /// What the spool could not read.
     pub dead_letters: DeadLetters,
-    /// What may be kept, as it is now: the user may edit it at any time. Asked where waiting is allowed.
-    pub privacy: Ask<Arc<Privacy>>,
+    /// What may be kept, as it is now: the user may edit it at any time. An error says why that is not known; then nothing
+    /// may be. Asked where waiting is allowed.
+    pub privacy: Ask<Result<Arc<Privacy>, String>>,
     /// The rules that are in force.
     pub rules: Ask<RulesInForce>,
     /// Sessions that were excluded before.

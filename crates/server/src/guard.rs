@@ -28,6 +28,11 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     let peer = request.extensions().get::<Peer>().copied();
     let now = (app.doors.clock)();
     let granted = match peer {
+        _ if head_bytes(&request) > app.config.limits.header_bytes => {
+            let most = app.config.limits.header_bytes;
+            let detail = format!("the request line and headers are over {most} bytes");
+            Err(Problem::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, detail))
+        }
         Some(peer) => app.access.check(request.method(), request.uri(), request.headers(), peer, now),
         None => Err(Problem::new(StatusCode::FORBIDDEN, "nobody knows where this comes from")),
     };
@@ -46,6 +51,15 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, mut request: Request, nex
     let mut response = if gzip { compress(&app, answered).await } else { answered };
     add_headers(response.headers_mut());
     response
+}
+
+/// Returns how long the request line and the headers are on the wire. The HTTP library counts what is in its buffer, and
+/// lets through what is larger if it arrives at once.
+fn head_bytes(request: &Request) -> usize {
+    let line = request.method().as_str().len() + request.uri().to_string().len() + " HTTP/1.1\r\n ".len();
+    let headers =
+        request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    line + headers.sum::<usize>() + "\r\n".len()
 }
 
 /// Whether the asker takes this encoding.

@@ -2,18 +2,24 @@
 //!
 //! The writer puts changes in and never waits: who is too slow misses some, is told so, and asks the store.
 
+use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agent_tracer_ledger::view::Row;
 use serde_json::json;
 use tokio::sync::broadcast;
+
+use crate::epoch::Epoch;
 
 /// Changes that are kept for the slowest follower. A row is some two kilobytes.
 const CHANGES: usize = 4096;
 
 /// Ids that are told as gone at once.
 const IDS: usize = 500;
+
+/// Ids of rows that are gone which are remembered for those who come back.
+const REMEMBERED: usize = 10_000;
 
 /// What was committed.
 #[expect(clippy::large_enum_variant, reason = "nearly all are rows, and each is behind one pointer already")]
@@ -56,41 +62,59 @@ impl Change {
         Self { seq: to, what: What::Missed(from), text: OnceLock::new() }
     }
 
-    /// The change as one event of a stream.
-    pub(crate) fn text(&self) -> Arc<str> {
+    /// The change as one event of a stream of this epoch.
+    pub(crate) fn text(&self, epoch: Epoch) -> Arc<str> {
         let write = || match &self.what {
             What::Row(row) => {
                 let data = serde_json::to_string(row).unwrap_or_default();
-                Arc::from(format!("id: {}\ndata: {data}\n\n", self.seq))
+                Arc::from(format!("id: {}\ndata: {data}\n\n", epoch.id(self.seq)))
             }
             // Without an id: it is no place from which rows could be read again.
-            What::Removed(ids) => Arc::from(format!("event: removed\ndata: {}\n\n", json!({ "ids": ids }))),
-            What::Missed(from) => Arc::from(missed(*from, self.seq)),
+            What::Removed(ids) => Arc::from(removed(ids)),
+            What::Missed(from) => Arc::from(missed(epoch, *from, self.seq)),
         };
         Arc::clone(self.text.get_or_init(write))
     }
 }
 
 /// A gap as one event of a stream. Its id is its end: who reconnects after this must not be told of the same gap again.
-pub(crate) fn missed(from: u64, to: u64) -> String {
-    format!("event: missed\nid: {to}\ndata: {{\"from\":{from},\"to\":{to}}}\n\n")
+pub(crate) fn missed(epoch: Epoch, from: u64, to: u64) -> String {
+    let id = epoch.id(to);
+    format!("event: missed\nid: {id}\ndata: {{\"from\":{from},\"to\":{to}}}\n\n")
+}
+
+/// Rows that are gone as one event of a stream.
+pub(crate) fn removed(ids: &[String]) -> String {
+    format!("event: removed\ndata: {}\n\n", json!({ "ids": ids }))
 }
 
 /// Where committed changes are put in.
 #[derive(Clone)]
-pub struct Live(broadcast::Sender<Arc<Change>>);
+pub struct Live {
+    changes: broadcast::Sender<Arc<Change>>,
+    gone: Arc<Mutex<Gone>>,
+}
+
+/// Rows that are gone, for those who come back.
+#[derive(Default)]
+struct Gone {
+    /// The place in the order of delivery at which each of them went.
+    ids: VecDeque<(u64, String)>,
+    /// Up to here not all of them are remembered.
+    forgotten: u64,
+}
 
 impl Live {
     /// Nobody follows yet.
     #[must_use]
     pub fn new() -> Self {
-        Self(broadcast::Sender::new(CHANGES))
+        Self { changes: broadcast::Sender::new(CHANGES), gone: Arc::default() }
     }
 
     /// Whether anybody follows.
     #[must_use]
     pub fn is_followed(&self) -> bool {
-        self.0.receiver_count() > 0
+        self.changes.receiver_count() > 0
     }
 
     /// Puts in the rows of one commit. Never waits.
@@ -107,7 +131,8 @@ impl Live {
 
     /// Puts in the ids of rows that a commit removed, with the commit's place in the order of delivery. Never waits.
     pub fn publish_removed(&self, seq: u64, ids: &[String]) {
-        if self.0.receiver_count() > 0 {
+        self.remember_gone(seq, ids);
+        if self.is_followed() {
             for ids in ids.chunks(IDS) {
                 self.put(Change::removed(seq, ids));
             }
@@ -119,13 +144,33 @@ impl Live {
         self.put(Change::missed(from, to));
     }
 
+    fn remember_gone(&self, seq: u64, ids: &[String]) {
+        let mut gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        gone.ids.extend(ids.iter().map(|id| (seq, id.clone())));
+        while gone.ids.len() > REMEMBERED {
+            if let Some((seq, _)) = gone.ids.pop_front() {
+                gone.forgotten = gone.forgotten.max(seq);
+            }
+        }
+    }
+
+    /// Returns the rows that went since a place in the order of delivery; `None` if they are not remembered any more.
+    pub(crate) fn gone_since(&self, seq: u64) -> Option<Vec<String>> {
+        let gone = self.gone.lock().unwrap_or_else(PoisonError::into_inner);
+        if gone.forgotten > 0 && seq <= gone.forgotten {
+            return None;
+        }
+        // At the place itself too: a row may go right behind another that has the same place.
+        Some(gone.ids.iter().filter(|(at, _)| *at >= seq).map(|(_, id)| id.clone()).collect())
+    }
+
     fn put(&self, change: Change) {
         // An error says that the last follower has just left.
-        drop(self.0.send(Arc::new(change)));
+        drop(self.changes.send(Arc::new(change)));
     }
 
     pub(crate) fn follow(&self) -> broadcast::Receiver<Arc<Change>> {
-        self.0.subscribe()
+        self.changes.subscribe()
     }
 }
 
@@ -137,6 +182,6 @@ impl Default for Live {
 
 impl fmt::Debug for Live {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Live").field("followers", &self.0.receiver_count()).finish()
+        f.debug_struct("Live").field("followers", &self.changes.receiver_count()).finish()
     }
 }

@@ -13,6 +13,10 @@ use crate::query::{Asked, Reads, may};
 
 /// Makes a link.
 pub(crate) async fn make(State(app): State<Arc<App>>) -> Response {
+    if app.access.is_team() {
+        let detail = "a team's server has no one-time links\nhint: a browser comes through a proxy that names people; see docs/team.md";
+        return Problem::not_found(detail).into_response();
+    }
     match app.access.codes.make((app.doors.clock)()) {
         Ok(code) => {
             let headers = [

@@ -1,17 +1,18 @@
 //! Numbers for Prometheus, in its text format. Their names are in `docs/metrics.md`.
 //!
 //! Labels come from what agents do, so there may be any number of them: of every metric the fifty largest label sets
-//! are told, the rest together as `other`. The numbers are made at most every five seconds. Units are those that
-//! Prometheus asks for: seconds, bytes.
+//! are given (two hundred where types of agents and tools are crossed), the rest together as `other`. The numbers are
+//! made at most every five seconds. Units are those that Prometheus asks for: seconds, bytes.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt::Write;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use agent_tracer_event::{Agent, Millis};
-use agent_tracer_ledger::view::{Page, ToolDurations, UsageView};
-use agent_tracer_ledger::{Answer, MAX_LIMIT, Paging, Range, UsageBy, Utc};
+use agent_tracer_ledger::view::{Page, ToolDurations, ToolStat, UsageView};
+use agent_tracer_ledger::{Answer, MAX_LIMIT, Paging, Range, Store, UsageBy, Utc};
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -29,6 +30,12 @@ const FRESH_MS: i64 = 5_000;
 
 /// The most label sets of one metric; what is beyond them is `other`.
 const SETS: usize = 50;
+
+/// The most label sets of a metric that tells types of agents and tools apart.
+const CROSSED_SETS: usize = 200;
+
+/// The most types of agents that are listed apart by tool: each is a question to the store.
+const TYPES: usize = 20;
 
 /// What the label sets beyond them are called.
 const OTHER: &str = "other";
@@ -79,9 +86,11 @@ fn text(app: &App) -> Result<String, Problem> {
     let (mut type_calls, mut type_failed) = (Metric::new(), Metric::new());
     let (mut type_tokens, mut type_costs) = (Metric::new(), Metric::new());
     let (mut type_tool_time, mut runs, mut run_time) = (Metric::new(), Metric::new(), Metric::new());
+    let mut crossed = Crossed::default();
     for agent in Agent::ALL.iter().copied() {
         let name = agent.as_str();
-        for tool in all(&range(agent), |range| store.tools(range))? {
+        let tools = all(&range(agent), |range| store.tools(range))?;
+        for tool in &tools {
             let labels = labels(&[("agent", name), ("tool", &tool.tool)]);
             calls.add(labels.clone(), tool.count as f64);
             failed.add(labels, tool.failures as f64);
@@ -93,7 +102,8 @@ fn text(app: &App) -> Result<String, Problem> {
         for bucket in all(&range(agent), |range| store.usage(range, UsageBy::Model, &Utc))? {
             spent(&[("agent", name), ("model", &bucket.key)], &bucket.usage, &mut tokens, &mut costs);
         }
-        for kind in all(&range(agent), |range| store.agents(range))? {
+        let mut kinds = all(&range(agent), |range| store.agents(range))?;
+        for kind in &kinds {
             let set = [("agent", name), ("agent_type", kind.agent_type.as_str())];
             type_calls.add(labels(&set), kind.tool_calls as f64);
             type_failed.add(labels(&set), kind.failures as f64);
@@ -102,6 +112,12 @@ fn text(app: &App) -> Result<String, Problem> {
             runs.add(labels(&set), kind.tasks as f64);
             run_time.add(labels(&set), kind.run_ms as f64 / 1_000.0);
         }
+        kinds.sort_by(|one, two| {
+            two.tool_calls.cmp(&one.tool_calls).then_with(|| one.agent_type.cmp(&two.agent_type))
+        });
+        kinds.truncate(TYPES);
+        let types = kinds.into_iter().map(|kind| kind.agent_type);
+        crossed.add(store, agent, &tools, types)?;
     }
     out.metric("agent_tracer_tool_calls_total", "counter", "Tool calls.", calls);
     out.metric(
@@ -111,7 +127,7 @@ fn text(app: &App) -> Result<String, Problem> {
         failed,
     );
     out.metric("agent_tracer_tool_errors_total", "counter", "Failed tool calls by class.", classes);
-    durations(&mut out, store.durations(&BOUNDS_MS)?);
+    durations(&mut out, store.durations(&Range::default(), &BOUNDS_MS)?);
     out.metric("agent_tracer_tokens_total", "counter", "Tokens by model and type.", tokens);
     out.metric("agent_tracer_cost_dollars_total", "counter", "What they cost by our price table.", costs);
     let words = "Tool calls by type of agent.";
@@ -125,7 +141,86 @@ fn text(app: &App) -> Result<String, Problem> {
     out.metric("agent_tracer_agent_runs_total", "counter", "Sessions and subagents by type of agent.", runs);
     let words = "How long they ran, from their first event to their last.";
     out.metric("agent_tracer_agent_run_seconds_total", "counter", words, run_time);
+    crossed.write(&mut out);
     Ok(out.0)
+}
+
+/// What each type of agent did with each tool.
+#[derive(Default)]
+struct Crossed {
+    calls: Metric,
+    failures: Metric,
+    seconds: Metric,
+    durations: Vec<(Labels, ToolDurations)>,
+}
+
+impl Crossed {
+    /// Adds the tools of an agent, listed apart by these types; what is left of each tool is of other types.
+    fn add(
+        &mut self,
+        store: &dyn Store,
+        agent: Agent,
+        tools: &[ToolStat],
+        types: impl Iterator<Item = String>,
+    ) -> Result<(), Problem> {
+        let mut left: BTreeMap<&str, (u64, u64, u64)> = tools
+            .iter()
+            .map(|tool| (tool.tool.as_str(), (tool.count, tool.failures, tool.total_ms)))
+            .collect();
+        let of_agent = Range { agent: Some(agent), ..Range::default() };
+        let mut durations_left = store.durations(&of_agent, &BOUNDS_MS)?;
+        for agent_type in types {
+            let range = Range { agent_type: Some(agent_type.clone()), ..of_agent.clone() };
+            for tool in all(&range, |range| store.tools(range))? {
+                if let Some(left) = left.get_mut(tool.tool.as_str()) {
+                    left.0 = left.0.saturating_sub(tool.count);
+                    left.1 = left.1.saturating_sub(tool.failures);
+                    left.2 = left.2.saturating_sub(tool.total_ms);
+                }
+                self.put(agent, &agent_type, &tool.tool, (tool.count, tool.failures, tool.total_ms));
+            }
+            for tool in store.durations(&range, &BOUNDS_MS)? {
+                if let Some(left) = durations_left.iter_mut().find(|left| left.tool == tool.tool) {
+                    left.count = left.count.saturating_sub(tool.count);
+                    left.total_ms = left.total_ms.saturating_sub(tool.total_ms);
+                    for (left, taken) in left.at_most.iter_mut().zip(&tool.at_most) {
+                        *left = left.saturating_sub(*taken);
+                    }
+                }
+                self.durations.push((crossed_labels(agent, &agent_type, &tool.tool), tool));
+            }
+        }
+        for (tool, left) in left.into_iter().filter(|(_, left)| left.0 > 0) {
+            self.put(agent, OTHER, tool, left);
+        }
+        for left in durations_left.into_iter().filter(|left| left.count > 0) {
+            self.durations.push((crossed_labels(agent, OTHER, &left.tool), left));
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, agent: Agent, agent_type: &str, tool: &str, (calls, failures, ms): (u64, u64, u64)) {
+        let labels = crossed_labels(agent, agent_type, tool);
+        self.calls.add(labels.clone(), calls as f64);
+        self.failures.add(labels.clone(), failures as f64);
+        self.seconds.add(labels, ms as f64 / 1_000.0);
+    }
+
+    fn write(self, out: &mut Out) {
+        let words = "Tool calls by type of agent and tool.";
+        out.sets("agent_tracer_agent_type_tool_calls_total", words, self.calls, CROSSED_SETS);
+        let words = "Failed tool calls by type of agent and tool.";
+        out.sets("agent_tracer_agent_type_tool_failures_total", words, self.failures, CROSSED_SETS);
+        let words = "Time in tool calls by type of agent and tool.";
+        out.sets("agent_tracer_agent_type_tool_seconds_total", words, self.seconds, CROSSED_SETS);
+        let name = "agent_tracer_agent_type_tool_duration_seconds";
+        let words = "How long tool calls took by type of agent and tool.";
+        histogram(out, name, words, self.durations, CROSSED_SETS);
+    }
+}
+
+fn crossed_labels(agent: Agent, agent_type: &str, tool: &str) -> Labels {
+    labels(&[("agent", agent.as_str()), ("agent_type", agent_type), ("tool", tool)])
 }
 
 /// How the tracer itself is.
@@ -165,55 +260,133 @@ fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
         spool.posted_bytes,
     );
     out.one("agent_tracer_spool_waiting", "gauge", "Envelopes that wait.", spool.health.waiting);
-    let words = "Envelopes that could not be read.";
+    let words = "Envelopes that could not be read or kept.";
     out.one("agent_tracer_spool_quarantined", "gauge", words, spool.health.quarantined);
     let mut metric = Metric::new();
     for (reason, count) in &spool.health.lost {
         metric.add(labels(&[("reason", reason)]), *count as f64);
     }
     out.metric("agent_tracer_lost_total", "counter", "What the hook could not keep.", metric);
+    if let Some(faults) = &spool.faults {
+        let recording = "Whether the store takes anything now.";
+        out.one("agent_tracer_store_recording", "gauge", recording, u64::from(faults.recording));
+        let mut metric = Metric::new();
+        for (reason, count) in &faults.write_failures {
+            metric.add(labels(&[("reason", reason)]), *count as f64);
+        }
+        let words = "Writes to the store that failed.";
+        out.metric("agent_tracer_store_write_failures_total", "counter", words, metric);
+        for (name, kind, words, count) in [
+            (
+                "agent_tracer_store_read_failures_total",
+                "counter",
+                "Questions without an answer because of damage.",
+                faults.read_failures,
+            ),
+            (
+                "agent_tracer_journal_damaged_total",
+                "counter",
+                "Places in the journal of posts that could not be read.",
+                faults.damaged_posts,
+            ),
+            (
+                "agent_tracer_log_damaged_commits_total",
+                "counter",
+                "Commits in the log of the store that could not be read.",
+                faults.damaged_commits,
+            ),
+            (
+                "agent_tracer_store_damaged_pages",
+                "gauge",
+                "Pages of the store that are not what was written.",
+                faults.damaged_pages,
+            ),
+            (
+                "agent_tracer_store_changed_pages_total",
+                "counter",
+                "Pages of the store that another program changed while no server used it.",
+                faults.changed_pages,
+            ),
+            (
+                "agent_tracer_store_sums_remade_total",
+                "counter",
+                "Times that sums of pages were made anew because they were missing or could not be used.",
+                faults.check.sums_remade,
+            ),
+            (
+                "agent_tracer_store_check_rounds_total",
+                "counter",
+                "Times that every page of the store was compared with its sum.",
+                faults.check.rounds,
+            ),
+            (
+                "agent_tracer_posts_set_aside",
+                "gauge",
+                "Posted events that the store does not take.",
+                faults.set_aside,
+            ),
+            (
+                "agent_tracer_files_parked",
+                "gauge",
+                "Files of agents that the store does not take.",
+                faults.parked_files,
+            ),
+        ] {
+            out.one(name, kind, words, count);
+        }
+    }
     let mut metric = Metric::new();
     for alert in &spool.alerts {
         metric.add(labels(&[("kind", alert.kind), ("outcome", alert.outcome)]), alert.count as f64);
     }
     let words = "What became of alerts since the server began.";
     out.metric("agent_tracer_alerts_total", "counter", words, metric);
+    let words = "Shipped records with a time outside of 1970 to 2100, since the server began.";
+    let clamped = app.clamped.load(Ordering::Relaxed);
+    out.one("agent_tracer_shipped_times_clamped_total", "counter", words, clamped);
     Ok(())
 }
 
-/// How long calls took: the tools that are called most each, the others together. The ledger does not keep durations by
-/// who acted, so there is no agent.
-fn durations(out: &mut Out, tools: Vec<ToolDurations>) {
-    let name = "agent_tracer_tool_duration_seconds";
-    out.head(name, "histogram", "How long tool calls took.");
-    let mut told: BTreeMap<String, ToolDurations> = BTreeMap::new();
-    for mut tool in tools {
-        tool.tool = clipped(&tool.tool);
-        if told.len() >= SETS && !told.contains_key(&tool.tool) {
-            OTHER.clone_into(&mut tool.tool);
+/// Writes how long calls took: the label sets with most calls each, the others together.
+fn histogram(out: &mut Out, name: &str, words: &str, mut sets: Vec<(Labels, ToolDurations)>, most: usize) {
+    out.head(name, "histogram", words);
+    // Stable: among equals as the store lists them.
+    sets.sort_by_key(|(_, durations)| std::cmp::Reverse(durations.count));
+    let mut shown: BTreeMap<Labels, ToolDurations> = BTreeMap::new();
+    for (mut set, more) in sets {
+        if shown.len() >= most && !shown.contains_key(&set) {
+            for (_, value) in &mut set {
+                OTHER.clone_into(value);
+            }
         }
-        match told.entry(tool.tool.clone()) {
-            Entry::Vacant(place) => drop(place.insert(tool)),
+        match shown.entry(set) {
+            Entry::Vacant(place) => drop(place.insert(more)),
             Entry::Occupied(mut sum) => {
                 let sum = sum.get_mut();
-                sum.count += tool.count;
-                sum.total_ms += tool.total_ms;
-                for (sum, more) in sum.at_most.iter_mut().zip(tool.at_most) {
+                sum.count += more.count;
+                sum.total_ms += more.total_ms;
+                for (sum, more) in sum.at_most.iter_mut().zip(more.at_most) {
                     *sum += more;
                 }
             }
         }
     }
-    for tool in told.into_values() {
-        let set = ("tool", tool.tool.as_str());
-        for (bound, count) in BOUNDS_MS.iter().zip(&tool.at_most) {
-            let bound = (*bound as f64 / 1_000.0).to_string();
-            out.line(&format!("{name}_bucket"), &labels(&[set, ("le", &bound)]), *count as f64);
+    for (set, durations) in shown {
+        let bucket = format!("{name}_bucket");
+        let at = |bound: String| set.iter().cloned().chain([("le", bound)]).collect::<Labels>();
+        for (bound, count) in BOUNDS_MS.iter().zip(&durations.at_most) {
+            out.line(&bucket, &at((*bound as f64 / 1_000.0).to_string()), *count as f64);
         }
-        out.line(&format!("{name}_bucket"), &labels(&[set, ("le", "+Inf")]), tool.count as f64);
-        out.line(&format!("{name}_sum"), &labels(&[set]), tool.total_ms as f64 / 1_000.0);
-        out.line(&format!("{name}_count"), &labels(&[set]), tool.count as f64);
+        out.line(&bucket, &at("+Inf".to_owned()), durations.count as f64);
+        out.line(&format!("{name}_sum"), &set, durations.total_ms as f64 / 1_000.0);
+        out.line(&format!("{name}_count"), &set, durations.count as f64);
     }
+}
+
+/// Writes how long calls of each tool took, whoever called it.
+fn durations(out: &mut Out, tools: Vec<ToolDurations>) {
+    let sets = tools.into_iter().map(|tool| (labels(&[("tool", &tool.tool)]), tool)).collect();
+    histogram(out, "agent_tracer_tool_duration_seconds", "How long tool calls took.", sets, SETS);
 }
 
 fn spent(set: &[(&'static str, &str)], usage: &UsageView, tokens: &mut Metric, costs: &mut Metric) {
@@ -249,6 +422,7 @@ fn all<T>(range: &Range, ask: impl Fn(&Range) -> Answer<Page<T>>) -> Result<Vec<
 type Labels = Vec<(&'static str, String)>;
 
 /// One metric with its label sets.
+#[derive(Default)]
 struct Metric(BTreeMap<Labels, f64>);
 
 impl Metric {
@@ -281,10 +455,20 @@ impl Out {
 
     fn metric(&mut self, name: &str, kind: &str, words: &str, metric: Metric) {
         self.head(name, kind, words);
+        self.lines(name, metric, SETS);
+    }
+
+    /// Writes a counter with so many label sets at most.
+    fn sets(&mut self, name: &str, words: &str, metric: Metric, most: usize) {
+        self.head(name, "counter", words);
+        self.lines(name, metric, most);
+    }
+
+    fn lines(&mut self, name: &str, metric: Metric, most: usize) {
         let mut sets: Vec<(Labels, f64)> = metric.0.into_iter().collect();
-        if sets.len() > SETS {
+        if sets.len() > most {
             sets.sort_by(|one, two| two.1.total_cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
-            let rest: f64 = sets.split_off(SETS).into_iter().map(|(_, value)| value).sum();
+            let rest: f64 = sets.split_off(most).into_iter().map(|(_, value)| value).sum();
             let names = sets.first().map(|(labels, _)| labels.iter().map(|(name, _)| *name));
             let others: Labels = names.into_iter().flatten().map(|name| (name, OTHER.to_owned())).collect();
             // A tool may be called `other`; the same label set twice would be refused.

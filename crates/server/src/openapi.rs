@@ -81,12 +81,14 @@ const OWN_CALLS: &[Call] = &[
         method: HttpMethod::Get,
         operation: "stream",
         tag: "stream",
-        summary: "Rows as they change, as server-sent events. `id` is the row's `seq`, `data` the row, and there is no \
-                  `event` field; clients put rows in by their id. Begins behind `Last-Event-ID` (or `after`), else \
-                  now. An event `missed` with `{from, to}` says that rows in between were left out: load again. An event \
-                  `removed` with `{ids}` names rows that are no more, because they turned out to be part of another \
-                  or were purged: drop them. It is told to whoever is there, whatever they follow; who comes back \
-                  after a break loads again.",
+        summary: "Rows as they change, as server-sent events. `data` is the row, `id` a number that grows: the epoch of \
+                  the server and the row's `seq` in 16 digits; and there is no `event` field. Clients put rows in by \
+                  their id. Begins behind `Last-Event-ID` (or `after`; a `seq` alone does too), else now. An event \
+                  `missed` with `{from, to}` says that rows in between were left out or may have changed: load again. \
+                  It comes first where the id is of another epoch, because the server was started again, maybe with \
+                  an older copy of its store. An event `removed` with `{ids}` names rows that are no more, because \
+                  they turned out to be part of another or were purged: drop them. Every follower gets it, whatever \
+                  they follow, also when they come back after a break.",
         params: &[stream::PARAMS],
         body: None,
         answer: ("200", "Rows, until somebody hangs up.", Some(("text/event-stream", Some(one::<Row>)))),

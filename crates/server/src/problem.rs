@@ -110,6 +110,13 @@ impl Problem {
         problem
     }
 
+    /// A request that can be answered later.
+    pub(crate) fn later(detail: impl Into<String>, seconds: u32) -> Self {
+        let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, detail);
+        problem.retry_after = Some(seconds);
+        problem
+    }
+
     /// The status as a number that the answer carries.
     pub(crate) fn code(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
@@ -122,7 +129,7 @@ impl From<agent_tracer_ledger::QueryError> for Problem {
         match error {
             QueryError::Bad(what) => Self::bad(what),
             QueryError::NotFound => Self::not_found("there is nothing with this id"),
-            QueryError::Store(what) => {
+            QueryError::Damaged(what) | QueryError::Store(what) => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, format!("the store could not answer: {what}"))
             }
         }

@@ -1,12 +1,13 @@
-//! Starts the server, takes connections, and stops without cutting anybody off.
+//! Starts the server, takes connections of those who may ask, and stops without cutting off a request.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Shutdown, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -14,15 +15,18 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use crate::app::App;
 use crate::config::{Config, PeerIs};
 use crate::doors::Doors;
+use crate::half_open::HalfOpen;
+use crate::places::{Place, Places};
+use crate::problem::Problem;
 use crate::query::AskersZone;
 use crate::routes;
-use crate::security::{Peer, random};
+use crate::security::{Peer, add_headers, random};
 
 /// Threads that serve connections. Waiting for the store happens on others.
 const THREADS: usize = 2;
@@ -32,6 +36,12 @@ const WAITING_THREADS: usize = 16;
 
 /// How long a stopping server waits for requests that are under way.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// Connections of other users that are answered at once.
+const REFUSALS: usize = 8;
+
+/// How long a connection of another user may take to read its answer.
+const REFUSAL_TIME: Duration = Duration::from_secs(1);
 
 /// The most headers of a request.
 const HEADERS: usize = 100;
@@ -165,27 +175,112 @@ impl Drop for Server {
 /// Takes connections until the server stops.
 async fn accept(listener: tokio::net::TcpListener, app: Arc<App>) {
     let router = routes::router(Arc::clone(&app));
-    let room = Arc::new(Semaphore::new(app.config.limits.connections));
+    let places = Places::new(app.config.limits.connections);
+    let refusals = Arc::new(Semaphore::new(REFUSALS));
     let graceful = GracefulShutdown::new();
     let mut closing = app.closing.clone();
     loop {
         let next = async {
-            // Who finds no room waits in the system's queue, and then longer in its own patience.
-            let permit = Arc::clone(&room).acquire_owned().await.ok()?;
-            Some((listener.accept().await, permit))
+            let (stream, address) = listener.accept().await?;
+            // Before a place is given: who may not ask must not take the place of those who may.
+            let Some(address) = admit(&app, &stream, address).await else {
+                refuse(stream, &refusals);
+                return Ok(None);
+            };
+            // Who finds no place waits here, and the next ones in the system's queue.
+            io::Result::Ok(places.take().await.map(|place| (stream, address, place)))
         };
-        let (taken, permit) = tokio::select! {
+        let taken = tokio::select! {
             _ = closing.wait_for(|closing| *closing) => break,
-            next = next => match next { Some(next) => next, None => break },
+            taken = next => taken,
         };
         match taken {
-            Ok((stream, peer)) => connection(&app, &router, &graceful, stream, peer, permit),
+            Ok(Some((stream, address, place))) => {
+                connection(&app, &router, &graceful, stream, address, place)
+            }
+            Ok(None) => {}
             // Out of file descriptors: others have to close some first.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
     drop(listener);
     drop(tokio::time::timeout(GRACE, graceful.shutdown()).await);
+}
+
+/// Returns the address of a connection that may ask, and `None` for one of another user of this machine.
+///
+/// A team's server asks everybody for a token, and a proxy beside it runs as a user of its own: there it is not asked
+/// which user connects.
+async fn admit(app: &App, stream: &TcpStream, address: SocketAddr) -> Option<SocketAddr> {
+    let plain = |address: SocketAddr| SocketAddr::new(address.ip().to_canonical(), address.port());
+    let peer = plain(address);
+    if !peer.ip().is_loopback() || app.doors.team.is_some() {
+        return Some(peer);
+    }
+    let near = plain(stream.local_addr().ok()?);
+    let peer_owner = app.config.peer_owner;
+    let owner = tokio::task::spawn_blocking(move || peer_owner(peer, near)).await.ok().flatten();
+    match owner {
+        Some(PeerIs::Same) => Some(peer),
+        Some(PeerIs::Another) => None,
+        // Linux knows the user of every client that can read an answer. Other systems never say.
+        None => (!cfg!(target_os = "linux")).then_some(peer),
+    }
+}
+
+/// Answers a connection that may not ask, without reading what it wants, and ends it.
+fn refuse(stream: TcpStream, room: &Arc<Semaphore>) {
+    // Beyond a few at once they are not even answered.
+    let Ok(permit) = Arc::clone(room).try_acquire_owned() else { return };
+    tokio::spawn(async move {
+        let answer = refusal();
+        let answering = async {
+            stream.writable().await?;
+            stream.try_write(&answer)?;
+            let socket = stream.into_std()?;
+            socket.shutdown(Shutdown::Write)?;
+            let stream = TcpStream::from_std(socket)?;
+            // What the client sends is read: closing before would take the answer away from it.
+            let mut rest = [0; 4096];
+            loop {
+                stream.readable().await?;
+                match stream.try_read(&mut rest) {
+                    Ok(0) => return Ok(()),
+                    Ok(_) => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        };
+        // How it ends is of no consequence here.
+        drop::<Result<io::Result<()>, _>>(tokio::time::timeout(REFUSAL_TIME, answering).await);
+        drop(permit);
+    });
+}
+
+/// Returns the answer to a connection of another user, as it goes over the wire.
+fn refusal() -> Vec<u8> {
+    let problem = Problem::new(
+        StatusCode::FORBIDDEN,
+        "this connection does not belong to the user that runs this server",
+    );
+    let body = serde_json::to_vec(&problem).unwrap_or_default();
+    let mut answer = format!(
+        "HTTP/1.1 403 Forbidden\r\ncontent-type: application/problem+json\r\ncache-control: no-store\r\n\
+         content-length: {}\r\nconnection: close\r\n",
+        body.len()
+    )
+    .into_bytes();
+    let mut headers = HeaderMap::new();
+    add_headers(&mut headers);
+    for (name, value) in &headers {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            answer.extend_from_slice(part);
+        }
+    }
+    answer.extend_from_slice(b"\r\n");
+    answer.extend_from_slice(&body);
+    answer
 }
 
 /// Serves one connection in a task of its own.
@@ -195,24 +290,23 @@ fn connection(
     graceful: &GracefulShutdown,
     stream: TcpStream,
     address: SocketAddr,
-    permit: OwnedSemaphorePermit,
+    place: Place,
 ) {
     // Small answers should not wait for more of them. Without it everything still works, only later.
     drop(stream.set_nodelay(true));
     let inner = TowerToHyperService::new(router.clone());
-    let near = stream.local_addr();
     let limits = app.config.limits;
-    let peer_owner = app.config.peer_owner;
     let watcher = graceful.watcher();
     tokio::spawn(async move {
-        let owner = match near {
-            Ok(near) if address.ip().is_loopback() => owner(peer_owner, address, near).await,
-            _ => None,
-        };
-        let peer = Peer { address, owner };
+        let place = Arc::new(place);
+        let peer = Peer { address };
+        let stream = HalfOpen::new(stream, address, Arc::clone(&place));
+        let requests = Arc::clone(&place);
         let service = service_fn(move |mut request: Request<Incoming>| {
+            let guard = requests.begin();
             request.extensions_mut().insert(peer);
-            hyper::service::Service::call(&inner, request)
+            let answered = hyper::service::Service::call(&inner, request);
+            async move { answered.await.map(|response| guard.until_sent(response)) }
         });
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
@@ -222,18 +316,11 @@ fn connection(
             .half_close(false)
             .serve_connection(TokioIo::new(stream), service);
         // How a connection ends is its client's business.
-        drop(watcher.watch(connection).await);
-        drop(permit);
+        tokio::select! {
+            _ = watcher.watch(connection) => {}
+            () = place.ended() => {}
+        }
     });
-}
-
-/// Asks the system whose the connection is, once for all of its requests.
-async fn owner(
-    ask: fn(SocketAddr, SocketAddr) -> Option<PeerIs>,
-    peer: SocketAddr,
-    near: SocketAddr,
-) -> Option<PeerIs> {
-    tokio::task::spawn_blocking(move || ask(peer, near)).await.ok().flatten()
 }
 
 /// Draws a token. For whoever sets the server up without a file.

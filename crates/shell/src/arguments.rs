@@ -96,6 +96,18 @@ impl<'f, 't> Arguments<'f, 't> {
         self.options.iter().any(|given| given.is(names, self.style))
     }
 
+    /// True if one of the named options is given, also by a beginning of its long name: `--recurs`. Only for options
+    /// that make a command graver: what is ambiguous counts.
+    pub(crate) fn has_beginning(&self, names: &str) -> bool {
+        self.has(names)
+            || self.options.iter().any(|given| match given.name {
+                Name::Long(long) => {
+                    long.len() > 2 && tokens(names).any(|known| known.starts_with(long.as_bytes()))
+                }
+                Name::Short(_) => false,
+            })
+    }
+
     /// The value of the first of the named options that is given.
     pub(crate) fn value(&self, names: &str) -> Option<&'f str> {
         self.options.iter().find(|given| given.is(names, self.style)).and_then(|given| given.value)

@@ -1,6 +1,7 @@
 //! A step while it is being read: the public step, and what only this crate needs to know about it.
 
-use crate::effect::Effects;
+use crate::effect::{Effect, Effects};
+use crate::exposure::{Breadth, FileAccess, FileUse, Opacities, Opacity, Uses};
 use crate::model::{Confidence, Operator, Redirect, Selectors, Step, Target, TargetType};
 use crate::syntax::ast::Span;
 use crate::words::{Frame, Origin};
@@ -35,6 +36,8 @@ pub(crate) struct Aim {
     pub(crate) access: Access,
     /// On this machine's disk: not inside a container or on another host.
     pub(crate) local: bool,
+    /// How much the value stands for.
+    pub(crate) breadth: Breadth,
 }
 
 /// Where the words that a title quotes are to be found. They are looked up only for the steps that get there.
@@ -87,6 +90,13 @@ fn one_line(text: &str) -> String {
     shown
 }
 
+/// Whether a path begins with a variable that is neither the home nor the working directory.
+fn is_unknown(path: &str) -> bool {
+    path.starts_with('$')
+        && !["$HOME/", "${HOME}/", "$PWD/", "${PWD}/"].iter().any(|known| path.starts_with(known))
+        && !matches!(path, "$HOME" | "${HOME}" | "$PWD" | "${PWD}")
+}
+
 /// A step under construction.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
@@ -113,6 +123,12 @@ pub(crate) struct Draft {
     pub(crate) shown: Shown,
     /// What the step prints, if the command line says it.
     pub(crate) output: Option<String>,
+    /// Why it cannot be seen through.
+    pub(crate) opaque: Opacities,
+    /// Hosts that it talks to beside its targets; absent where only running it would tell.
+    pub(crate) hosts: Vec<Option<String>>,
+    /// Files that it reaches beside its targets.
+    pub(crate) reaches: Vec<FileUse>,
 }
 
 impl Draft {
@@ -136,27 +152,65 @@ impl Draft {
             detail: None,
             shown: Shown::Nothing,
             output: None,
+            opaque: Opacities::default(),
+            hosts: Vec::new(),
+            reaches: Vec::new(),
         }
     }
 
     pub(crate) fn aim(&mut self, kind: TargetType, value: impl Into<String>, access: Access) {
-        if self.aims.len() >= MAX_TARGETS {
-            return;
-        }
+        self.aim_broadly(kind, value, access, Breadth::One);
+    }
+
+    /// Adds a target that stands for more than one file.
+    pub(crate) fn aim_broadly(
+        &mut self,
+        kind: TargetType,
+        value: impl Into<String>,
+        access: Access,
+        breadth: Breadth,
+    ) {
         let mut value = value.into();
         if let Some((cut, _)) = value.char_indices().nth(MAX_VALUE) {
             value.truncate(cut);
+            self.opaque.add(Opacity::Limit);
         }
         if self.aims.iter().any(|aim| aim.kind == kind && aim.value == value && aim.access == access) {
             return;
         }
-        self.aims.push(Aim { kind, value, access, local: true });
+        if self.aims.len() >= MAX_TARGETS {
+            self.opaque.add(Opacity::Limit);
+            return;
+        }
+        let unknown = kind == TargetType::Unknown || is_unknown(&value);
+        if unknown && !matches!(access, Access::Look | Access::Mention) {
+            self.opaque.add(Opacity::Variable);
+        }
+        self.aims.push(Aim { kind, value, access, local: true, breadth });
+    }
+
+    /// Adds a host; `None` for one that only running the command would tell.
+    pub(crate) fn host(&mut self, host: Option<String>) {
+        if self.hosts.len() >= MAX_TARGETS {
+            self.opaque.add(Opacity::Limit);
+        } else if !self.hosts.contains(&host) {
+            self.hosts.push(host);
+        }
+    }
+
+    /// What cannot be seen through: what was noted, and an effect that the command line does not tell.
+    pub(crate) fn opacities(&self) -> Opacities {
+        let mut opaque = self.opaque;
+        if self.effects.has(Effect::Unknown) || self.confidence == Confidence::Low {
+            opaque.add(Opacity::Program);
+        }
+        opaque
     }
 
     /// Takes over a target of a member or of what was unwrapped.
     pub(crate) fn take_aim(&mut self, aim: &Aim) {
         let before = self.aims.len();
-        self.aim(aim.kind, aim.value.clone(), aim.access);
+        self.aim_broadly(aim.kind, aim.value.clone(), aim.access, aim.breadth);
         if self.aims.len() > before
             && let Some(taken) = self.aims.last_mut()
         {
@@ -165,8 +219,11 @@ impl Draft {
     }
 
     pub(crate) fn wrap(&mut self, label: &'static str) {
+        // A wrapper in a wrapper of its kind says nothing new: only another kind is missed where the list is full.
         if self.wrappers.len() < MAX_WRAPPERS {
             self.wrappers.push(label);
+        } else if !self.wrappers.contains(&label) {
+            self.opaque.add(Opacity::Limit);
         }
     }
 
@@ -198,6 +255,7 @@ impl Draft {
     pub(crate) fn finish(self, root: &str) -> Step {
         let effects = self.all_effects();
         let confidence = self.least_confidence();
+        let uses = self.uses();
         let mut targets: Vec<Target> = Vec::new();
         for aim in self.aims {
             let target = Target { kind: aim.kind, value: aim.value };
@@ -226,6 +284,54 @@ impl Draft {
             pipeline,
             substitutions: self.substitutions.into_iter().map(|inner| inner.finish(root)).collect(),
             selectors: self.selectors,
+            uses,
         }
+    }
+
+    /// The files and hosts that the step reaches. What it is only pointed at counts as what the step does.
+    fn uses(&self) -> Uses {
+        let mut uses = Uses::default();
+        if !self.members.is_empty() {
+            return uses;
+        }
+        let whole = if self.effects.has(Effect::Destructive) {
+            FileAccess::Delete
+        } else if self.effects.has(Effect::Write) {
+            FileAccess::Write
+        } else {
+            FileAccess::Read
+        };
+        if self.aims.is_empty() && whole == FileAccess::Delete {
+            uses.files.push(FileUse { path: None, access: whole, breadth: Breadth::One });
+        }
+        for aim in &self.aims {
+            let access = match aim.access {
+                Access::Read | Access::Run => FileAccess::Read,
+                Access::Write => FileAccess::Write,
+                Access::Delete => FileAccess::Delete,
+                Access::Look | Access::Mention => whole,
+            };
+            let path = match aim.kind {
+                TargetType::File | TargetType::Directory | TargetType::Path => {
+                    Some(aim.value.clone()).filter(|value| !is_unknown(value))
+                }
+                // Where a program is told to work is where it writes.
+                TargetType::Workspace if whole != FileAccess::Read => Some(aim.value.clone()),
+                TargetType::Unknown => None,
+                TargetType::Url => {
+                    uses.hosts.push(Some(aim.value.clone()));
+                    continue;
+                }
+                TargetType::Workspace | TargetType::Stream | TargetType::Package => continue,
+            };
+            uses.files.push(FileUse { path, access, breadth: aim.breadth });
+        }
+        uses.files.extend(self.reaches.iter().cloned());
+        for host in &self.hosts {
+            if !uses.hosts.contains(host) {
+                uses.hosts.push(host.clone());
+            }
+        }
+        uses
     }
 }

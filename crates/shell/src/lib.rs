@@ -26,6 +26,7 @@ mod decode;
 mod draft;
 mod effect;
 mod exit;
+mod exposure;
 mod few;
 mod files;
 mod index;
@@ -40,6 +41,7 @@ mod words;
 
 pub use context::{Context, Dialect};
 pub use effect::Effect;
+pub use exposure::{Breadth, Exposure, FileAccess, FileUse, Opacity, Uses};
 pub use files::Files;
 pub use model::{
     Check, CommandAnalysis, Confidence, Operator, Redirect, Selectors, Step, Structure, Target, TargetType,
@@ -56,7 +58,7 @@ use serde::{Deserialize, Serialize};
 use walk::Walked;
 
 /// Longest command that is read, in bytes. What is beyond counts as not understood.
-const MAX_COMMAND: usize = 1024 * 1024;
+const MAX_COMMAND: usize = 256 * 1024;
 /// Most checks that are listed.
 const MAX_CHECKS: usize = 8;
 
@@ -74,6 +76,9 @@ pub struct ShellCall {
     pub title: String,
     /// The files it names.
     pub files: Files,
+    /// What rules have to know besides.
+    #[serde(default)]
+    pub exposure: Exposure,
 }
 
 /// Says what a command does.
@@ -87,7 +92,10 @@ pub fn analyze(command: &str, context: &Context<'_>) -> CommandAnalysis {
 pub fn describe(command: &str, context: &Context<'_>) -> ShellCall {
     let text = readable(command);
     let mut walked = walk::walk(text, context);
-    walked.incomplete |= text.len() < command.len();
+    if text.len() < command.len() {
+        walked.incomplete = true;
+        walked.opacity.add(Opacity::Limit);
+    }
     let mut effects =
         walked.steps.iter().fold(walked.omitted.effects, |all, step| all.and(step.all_effects()));
     if walked.incomplete || walked.steps.is_empty() {
@@ -96,8 +104,33 @@ pub fn describe(command: &str, context: &Context<'_>) -> ShellCall {
     let (semantics, lane) = semantics::derive(text, context, &walked.steps, effects);
     let title = title::title(&walked.steps, text);
     let files = Files::of(&walked.steps, context);
+    let mut exposure = expose(&mut walked);
     let analysis = summarise(command, text, walked, effects);
-    ShellCall { analysis, semantics, lane, title, files }
+    // Whatever else made the reading a guess: a rule must not take a guess for knowledge.
+    if analysis.confidence == Confidence::Low && exposure.opacity.is_empty() && !analysis.steps.is_empty() {
+        exposure.opacity.push(Opacity::Program);
+    }
+    ShellCall { analysis, semantics, lane, title, files, exposure }
+}
+
+/// Gathers what cannot be seen through, from the walk and from every step.
+fn expose(walked: &mut Walked) -> Exposure {
+    let mut opacity = walked.opacity;
+    if walked.incomplete {
+        opacity.add(Opacity::Syntax);
+    }
+    if walked.omitted.count > 0 {
+        opacity.add(Opacity::Limit);
+    }
+    for step in &walked.steps {
+        step.each_simple(&mut |simple| opacity.join(simple.opacities()));
+    }
+    Exposure {
+        opacity: opacity.list(),
+        environment: std::mem::take(&mut walked.environment),
+        programs: std::mem::take(&mut walked.programs),
+        printed: walked.printed,
+    }
 }
 
 /// The part of a command that is read: all of it, unless it is absurdly long.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::effect::Effect;
+use crate::exposure::Uses;
 
 /// What one command line does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +122,10 @@ pub struct Step {
     /// Which part of its targets a reading step looks at.
     #[serde(default, skip_serializing_if = "Selectors::is_empty")]
     pub selectors: Selectors,
+    /// The files and hosts it reaches, for rules; no part of the wire contract. Empty for a pipeline: its members
+    /// have them.
+    #[serde(skip)]
+    pub uses: Uses,
 }
 
 /// Something a step works on.

@@ -46,7 +46,8 @@ pub(crate) fn title(steps: &[Draft], root: &str) -> String {
         }
         more => format!("{own} and {} more steps", more.len()),
     };
-    cut(&text, MAX_TITLE)
+    // A name may hold a line break: that of a step which is a substitution that never ends.
+    cut(&text.replace(['\n', '\r'], " "), MAX_TITLE)
 }
 
 /// What a step does, seen together with what feeds it.

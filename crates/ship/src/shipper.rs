@@ -49,7 +49,7 @@ impl ShipError {
     /// Whether the same may succeed later without anybody doing anything.
     #[must_use]
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Unreachable(_) | Self::Ledger(QueryError::Store(_)))
+        matches!(self, Self::Unreachable(_) | Self::Ledger(QueryError::Store(_) | QueryError::Damaged(_)))
     }
 }
 

@@ -12,13 +12,11 @@
 //!
 //! Law: a page that is not whole is no page. The folder stands in it because a hash can meet another's.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::Home;
 use crate::checksum::xxh64;
+use crate::{Home, settings_file};
 
 /// The first line.
 const MAGIC: &[u8] = b"agent-tracer-context 1";
@@ -43,6 +41,16 @@ pub struct Page {
 /// Where the page about a folder is.
 pub fn path(home: &Home, folder: &Path) -> PathBuf {
     home.context().join(format!("{:016x}", xxh64(folder.as_os_str().as_bytes())))
+}
+
+/// The file that says that the name of the task goes into the shells of agents, also where there is no page.
+pub fn task_mark(home: &Home) -> PathBuf {
+    home.context().join("export-task")
+}
+
+/// Returns whether the name of the task goes into the shells of an agent whose folder has no page.
+pub fn exports_task(home: &Home) -> bool {
+    matches!(settings_file::open(&task_mark(home), home.user()), Ok(Some(_)))
 }
 
 /// The bytes of a page about a folder. `None` where a line could not hold the folder, or the page is too long.
@@ -79,13 +87,12 @@ fn parse(bytes: &[u8], folder: &Path) -> Option<Page> {
 
 /// The page about a folder or the nearest one above it that has one.
 pub fn find(home: &Home, folder: &Path) -> Option<Page> {
-    folder.ancestors().take(ABOVE_MAX).find_map(|folder| read(&path(home, folder), folder).ok().flatten())
-}
-
-fn read(path: &Path, folder: &Path) -> io::Result<Option<Page>> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() <= BYTES_MAX).then(|| parse(&bytes, folder)).flatten())
+    let page = |folder: &Path| {
+        // What the agent reads must be what our server wrote.
+        let bytes = settings_file::read(&path(home, folder), home.user(), BYTES_MAX).ok().flatten()?;
+        parse(&bytes, folder)
+    };
+    folder.ancestors().take(ABOVE_MAX).find_map(page)
 }
 
 /// Escapes a text as the inside of a JSON string, in one line.
@@ -140,8 +147,8 @@ mod tests {
         std::fs::create_dir_all(home.context()).unwrap();
         for (folder, text) in [("/code", "outer"), ("/code/in", "inner")] {
             let bytes = encode(&page(text), Path::new(folder)).unwrap();
-            let mut file = File::create(path(&home, Path::new(folder))).unwrap();
-            io::Write::write_all(&mut file, &bytes).unwrap();
+            let mut file = std::fs::File::create(path(&home, Path::new(folder))).unwrap();
+            std::io::Write::write_all(&mut file, &bytes).unwrap();
         }
         let found = |folder: &str| find(&home, Path::new(folder)).map(|page| page.escaped);
         assert_eq!(found("/code/in/deep/er"), Some(b"inner".to_vec()));

@@ -5,7 +5,7 @@
 
 use std::io::Read;
 
-use crate::drain::{REASON_SUFFIX, each};
+use crate::drain::{REASON_SUFFIX, UNWRITTEN, each};
 use crate::spool::{Folder, Spool, SpoolError};
 use crate::{EnvelopeName, disk};
 
@@ -60,6 +60,18 @@ impl Spool {
         disk::rename(&from, &to).map_err(SpoolError::of("put back", &from))?;
         disk::try_remove(&folder.join(format!("{name}{REASON_SUFFIX}")));
         Ok(true)
+    }
+
+    /// Puts back every envelope that was put aside because the ledger did not take it: the cause may be gone. Returns how
+    /// many.
+    pub fn requeue_unwritten(&self) -> Result<u64, SpoolError> {
+        let mut count = 0;
+        for letter in self.dead_letters(usize::MAX)? {
+            if letter.reason.starts_with(UNWRITTEN) && self.requeue(&letter.name)? {
+                count += 1;
+            }
+        }
+        Ok(count)
     }
 
     fn reason(&self, name: &str) -> String {
@@ -145,6 +157,33 @@ mod tests {
         assert_eq!(spool.dead_letters(10).expect("none"), []);
         assert_eq!(drained(&spool), (1, 0));
         assert!(!spool.requeue(&name).expect("an answer"), "it is not there any more");
+    }
+
+    #[test]
+    fn what_the_ledger_did_not_take_is_put_aside_with_the_reason_and_comes_back_by_itself() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let spool = spool(folder.path());
+        for nanos in 1..=3 {
+            let header = Header::new(Agent::Codex, Channel::Hook, nanos);
+            spool.accept(&header, b"{\"a\":1}", nanos, 1).expect("accepted");
+        }
+        let mut drain = Drain::open(&spool).expect("a drain");
+        let mut batch = drain.next_batch(10, 1 << 20).expect("a batch");
+        let poison = batch.envelopes[1].name;
+        let refused =
+            drain.put_aside(&mut batch.receipt, &[(poison, "a page is damaged".to_owned())]).expect("aside");
+        assert_eq!((refused.len(), drain.in_flight()), (1, 2));
+        drain.ack(batch.receipt).expect("acked");
+        let letters = spool.dead_letters(10).expect("letters");
+        assert_eq!(letters.len(), 1);
+        assert_eq!(letters[0].reason, format!("cannot keep envelope `{poison}`: a page is damaged"));
+        assert!(drain.next_batch(10, 1 << 20).expect("a batch").envelopes.is_empty());
+        assert_eq!(std::fs::metadata(spool.used()).expect("facts").len(), 0, "the room is free again");
+
+        disk::create_new(&spool.folder(Folder::Quarantine).join("stranger-00")).expect("a file");
+        assert_eq!(spool.requeue_unwritten().expect("put back"), 1);
+        assert_eq!(drain.next_batch(10, 1 << 20).expect("a batch").envelopes[0].name, poison);
+        assert_eq!(spool.dead_letters(10).expect("letters").len(), 1, "others stay");
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Home {
     config: PathBuf,
     /// `$XDG_RUNTIME_DIR`, for a doorbell whose path would be too long for a socket.
     runtime: Option<PathBuf>,
+    /// The id of the user who runs this program: other users' settings are not obeyed.
+    user: Option<u32>,
 }
 
 impl Home {
@@ -34,7 +36,7 @@ impl Home {
         let named = env("AGENT_TRACER_HOME").map(PathBuf::from).filter(|path| !path.as_os_str().is_empty());
         let named = named.or_else(|| argument.filter(|path| !path.as_os_str().is_empty()).map(PathBuf::from));
         if let Some(folder) = named {
-            return Some(Home { config: folder.clone(), data: folder, runtime });
+            return Some(Home { config: folder.clone(), data: folder, runtime, user: None });
         }
         let user = absolute(env("HOME"));
         let under = |xdg: &str, fallback: &str| {
@@ -45,13 +47,14 @@ impl Home {
             data: under("XDG_DATA_HOME", ".local/share")?,
             config: under("XDG_CONFIG_HOME", ".config")?,
             runtime,
+            user: None,
         })
     }
 
     /// Returns a home that keeps everything in one folder.
     pub fn in_folder(folder: impl Into<PathBuf>) -> Home {
         let data = folder.into();
-        Home { config: data.clone(), data, runtime: None }
+        Home { config: data.clone(), data, runtime: None, user: None }
     }
 
     /// Returns the same home with another directory for sockets whose path would be too long.
@@ -59,6 +62,18 @@ impl Home {
     pub fn with_runtime(mut self, runtime: impl Into<PathBuf>) -> Home {
         self.runtime = Some(runtime.into());
         self
+    }
+
+    /// Returns the same home for the user with this id, whose settings and root's are obeyed.
+    #[must_use]
+    pub fn with_user(mut self, user: u32) -> Home {
+        self.user = Some(user);
+        self
+    }
+
+    /// Returns the id of the user who runs this program, if the caller said it.
+    pub fn user(&self) -> Option<u32> {
+        self.user
     }
 
     /// Returns the folder of what the product writes.

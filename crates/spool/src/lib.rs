@@ -20,10 +20,12 @@ pub mod doorbell;
 pub mod drain;
 pub mod envelope;
 pub mod home;
+pub mod links;
 pub mod lost;
 #[cfg(test)]
 mod model;
 mod name;
+pub mod settings_file;
 pub mod socket;
 mod spool;
 mod stats;

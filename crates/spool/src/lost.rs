@@ -25,6 +25,8 @@ pub enum Reason {
     OversizeInput,
     /// The payload on stdin could not be read.
     UnreadableInput,
+    /// `privacy.conf` is there and could not be relied on, so it was not known what may be recorded.
+    UnreadablePrivacy,
     /// The hook panicked.
     Panic,
     /// A hook died while writing; its half envelope was swept from `tmp/`.
@@ -35,13 +37,14 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order in which they are shown.
-    pub const ALL: [Reason; 9] = [
+    pub const ALL: [Reason; 10] = [
         Reason::Full,
         Reason::TooLarge,
         Reason::DiskFull,
         Reason::Io,
         Reason::OversizeInput,
         Reason::UnreadableInput,
+        Reason::UnreadablePrivacy,
         Reason::Panic,
         Reason::Torn,
         Reason::Quarantine,
@@ -56,6 +59,7 @@ impl Reason {
             Reason::Io => "io",
             Reason::OversizeInput => "oversize_input",
             Reason::UnreadableInput => "unreadable_input",
+            Reason::UnreadablePrivacy => "unreadable_privacy",
             Reason::Panic => "panic",
             Reason::Torn => "torn",
             Reason::Quarantine => "quarantine",

@@ -66,7 +66,7 @@ impl Audit {
                 Ok(owner) => Some(owner),
                 // Nothing is shown: there is none, or nobody said which of several.
                 Err(QueryError::NotFound | QueryError::Bad(_)) => None,
-                Err(error @ QueryError::Store(_)) => return Err(error.to_string()),
+                Err(error @ (QueryError::Damaged(_) | QueryError::Store(_))) => return Err(error.to_string()),
             },
         };
         // Not remembered: in a moment there may be something to be shown.

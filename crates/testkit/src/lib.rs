@@ -116,7 +116,8 @@ impl Scenario {
 }
 
 /// The record of a decision on an event.
-fn decision_of(event: &Observed, body: &[u8]) -> Observed {
+#[must_use]
+pub fn decision_of(event: &Observed, body: &[u8]) -> Observed {
     let name = format!("{}!", event.name);
     let arrived = Millis(event.arrived.0 + 1);
     let context = Context::default();

@@ -55,7 +55,10 @@ impl Scenario {
             let name = path.split("/subagents/").next().unwrap().trim_end_matches(".jsonl");
             name.rsplit('/').next().unwrap().to_owned()
         };
-        files.sort_by_key(|(path, _)| begun.get(&session(path)).copied().unwrap_or(u64::MAX));
+        // The session before its agents: a fork's file begins with copies of what the session asked.
+        files.sort_by_key(|(path, _)| {
+            (begun.get(&session(path)).copied().unwrap_or(u64::MAX), path.contains("/subagents/"))
+        });
         let (mut records, mut known) = (Vec::new(), HashSet::new());
         for (path, rows) in files {
             let agent =

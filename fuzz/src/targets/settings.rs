@@ -36,6 +36,7 @@ fn run(bytes: &[u8]) {
     let wanted = claude::install::Wanted {
         hook: "/opt/agent-tracer-hook".to_owned(),
         home: None,
+        client: None,
         events: None,
         tools: None,
         status_line: claude::install::StatusLine::Ours { displaces: None },

@@ -2,12 +2,14 @@
 model API saw it.  Each function takes a loaded run and a scenario's name and returns its complaints, as sentences."""
 import collections, json, os
 
-import canary
+import canary, expected
 
 # Our words, as kept per task <- the provider's.  Codex counts cached tokens as part of the input, we do not.
 CLAUDE_USAGE = {"inputTokens": "input_tokens", "outputTokens": "output_tokens", "cacheReadTokens": "cache_read_input_tokens",
                 "cacheCreationTokens": "cache_creation_input_tokens"}
 OPEN = {"running", "waiting"}
+# Claude Code from 2.1.326 counts an answer that was cut short, in the account that it writes at the end of a session.
+COUNTS_CUT_SHORT = {"claude-code"}
 ENDS = {"PostToolUse": {"succeeded", "failed"}, "PostToolUseFailure": {"failed", "interrupted", "denied"}}
 # What a client writes down of the requests it makes: in a row of their own, or in its account, which Claude Code
 # writes at the end of a session.
@@ -46,9 +48,9 @@ def is_compaction(payload):
 
 
 def one_task_each(run, name):
-    """Every session and every subagent is one task; a subagent hangs below its session."""
+    """Every session and every subagent is one task; a subagent hangs below the session that started it."""
     tasks, by_id = by_actor(run), {t["id"]: t for t in run.said["tasks"]}
-    for who, session in {(actor(p), p["session_id"]) for p in run.recorded(name, "hook") if not is_compaction(p)}:
+    for who, session in {(actor(p), run.started.get(actor(p)) or p["session_id"]) for p in run.recorded(name, "hook") if not is_compaction(p)}:
         if len(tasks[who]) != 1:
             yield "%s is %d tasks, not one" % (who, len(tasks[who]))
             continue
@@ -108,31 +110,80 @@ def ended_sessions_are_closed(run, name):
                     yield "session %s ended, and call %s still runs" % (session, call.get("toolUseId"))
 
 
+def turns_as_they_were(run, name):
+    """Each turn that a prompt began is one turn, and in a session that ended each has ended."""
+    ended = {p["session_id"] for p in run.recorded(name, "hook") if p["hook_event_name"] == "SessionEnd"}
+    began, sessions = collections.defaultdict(set), {}
+    for p in run.recorded(name, "hook"):
+        sessions[actor(p)] = p["session_id"]
+        if p["hook_event_name"] == "UserPromptSubmit":
+            began[actor(p)].add(p.get("turn_id") or p.get("prompt_id"))
+    tasks = by_actor(run)
+    for who, session in sessions.items():
+        turns = [turn for task in tasks[who] for turn in task["turns"]]
+        if len(turns) < len(began[who]):
+            yield "%d turns began in %s, and there are %d" % (len(began[who]), who, len(turns))
+        for turn in turns:
+            if session in ended and (turn.get("state") in OPEN | {None} or not turn.get("endedAt")):
+                yield "session %s ended, and turn %d of %s is %s" % (session, turn["number"], who, turn.get("state"))
+
+
 def answered(run, name):
-    """What the model API answered in full, each with whether anything that the client leaves behind tells of it."""
+    """What the model API answered, each with whether anything that the client leaves behind tells of it.  Of an answer that
+    was cut short only what had been sent by then counts, where the client counts it."""
     ended = {p["session_id"] for p in run.recorded(name, "hook") if p["hook_event_name"] == "SessionEnd"}
     for r in api_log(run.out):
-        seen = SEEN_KINDS[run.client] | (SEEN_AT_THE_END[run.client] if r["session_id"] in ended else set())
-        if r["scenario"] == name and r["kind"] != "count" and r["status"] == 200 and r["complete"]:
-            yield r, r["kind"] in seen
+        at_end = r["session_id"] in ended
+        seen = SEEN_KINDS[run.client] | (SEEN_AT_THE_END[run.client] if at_end else set())
+        if r["scenario"] == name and r["kind"] != "count" and r["status"] == 200:
+            if r["complete"]:
+                yield r, r["kind"] in seen
+            elif run.client in COUNTS_CUT_SHORT and at_end and r["kind"] == "turn":
+                yield r, True
+
+
+class Spent:
+    """A sum of answers, and by how much the client's may be more: of an answer that was cut short it guesses the output from
+    the text that arrived."""
+
+    def __init__(self):
+        self.sums, self.guess = collections.Counter(), 0
+
+    def add(self, client, record):
+        counted = usage(client, record["usage"])
+        if not record["complete"]:
+            self.guess += counted.pop("outputTokens")
+        self.sums.update(counted)
+
+    def differs(self, said):
+        over = {k: said.get(k, 0) - self.sums[k] for k in CLAUDE_USAGE}
+        guessed = over.pop("outputTokens")
+        return any(over.values()) or not (1 if self.guess else 0) <= guessed <= self.guess
 
 
 def asker(record):
     return record.get("agent_id") or record.get("thread_id") or record["session_id"]
 
 
+def owner(run, record):
+    """The session that an answer belongs to: an agent that outlives /clear goes on under the name of the next one, and
+    belongs to the one that started it."""
+    started = run.started.get(asker(record))
+    return started or record["session_id"]
+
+
 def tokens_to_the_last(run, name):
     """Per session or subagent, the sum of what the model API answered."""
-    true, tasks = collections.defaultdict(collections.Counter), by_actor(run)
+    true, tasks = collections.defaultdict(Spent), by_actor(run)
     for r, is_seen in answered(run, name):
         if is_seen:
-            true[asker(r)].update(usage(run.client, r["usage"]))
-    for who, sums in true.items():
+            true[asker(r)].add(run.client, r)
+    for who, spent in true.items():
         kept = collections.Counter()
         for task in tasks[who]:
             kept.update({k: task["usage"].get(k, 0) for k in CLAUDE_USAGE})
-        if any(kept[k] != sums[k] for k in CLAUDE_USAGE):
-            yield "%s used %s, and its task says %s" % (who, dict(sums), {k: kept[k] for k in CLAUDE_USAGE})
+        if spent.differs(kept):
+            yield "%s used %s, and its task says %s" % (who, dict(spent.sums), {k: kept[k] for k in CLAUDE_USAGE})
 
 
 def both_accounts(run, name):
@@ -143,21 +194,23 @@ def both_accounts(run, name):
             yield "%s was not asked" % command
             continue
         lines = {item["key"]: item for item in run.said[source]["items"]}
-        sessions, agents = (collections.defaultdict(collections.Counter) for _ in range(2))
+        sessions, agents = (collections.defaultdict(Spent) for _ in range(2))
         for r, is_seen in answered(run, name):
             if is_seen:
-                sessions[r["session_id"]].update(usage(run.client, r["usage"]))
+                # Straight from the files, an answer counts in the session in whose folder it stands.
+                session = owner(run, r) if source == "stored" else r["session_id"]
+                sessions[session].add(run.client, r)
                 if asker(r) != r["session_id"]:
-                    agents[r["session_id"], asker(r)].update(usage(run.client, r["usage"]))
-        for session, sums in sessions.items():
+                    agents[session, asker(r)].add(run.client, r)
+        for session, spent in sessions.items():
             said = lines.get(session, {}).get("usage", {})
-            if any(said.get(k, 0) != sums[k] for k in CLAUDE_USAGE):
-                yield "session %s used %s, and %s says %s" % (session, dict(sums), command, {k: said.get(k, 0) for k in CLAUDE_USAGE})
-        for (session, agent), sums in agents.items():
+            if spent.differs(said):
+                yield "session %s used %s, and %s says %s" % (session, dict(spent.sums), command, {k: said.get(k, 0) for k in CLAUDE_USAGE})
+        for (session, agent), spent in agents.items():
             parts = {part["key"].removeprefix("sub--"): part["usage"] for part in lines.get(session, {}).get("agents", [])}
             said = parts.get(agent, {})
-            if any(said.get(k, 0) != sums[k] for k in CLAUDE_USAGE):
-                yield "subagent %s used %s, and %s says %s" % (agent, dict(sums), command, {k: said.get(k, 0) for k in CLAUDE_USAGE})
+            if spent.differs(said):
+                yield "subagent %s used %s, and %s says %s" % (agent, dict(spent.sums), command, {k: said.get(k, 0) for k in CLAUDE_USAGE})
 
 
 def unobservable(run, name):
@@ -183,7 +236,8 @@ def usage(client, u):
 def scenario(run, name):
     if run.said is None:
         return []                              # `whole` complains, once
-    checks = (one_task_each, calls_as_they_were, prompts_once, ended_sessions_are_closed, tokens_to_the_last, both_accounts)
+    checks = (one_task_each, calls_as_they_were, prompts_once, turns_as_they_were, ended_sessions_are_closed, tokens_to_the_last,
+              both_accounts, expected.complaints)
     return ["the API: " + complaint for check in checks for complaint in check(run, name)]
 
 

@@ -6,7 +6,7 @@ and writes its answers to a file.  It works on a copy of the product's data: the
 import json, os, shutil, signal, subprocess, sys, time, urllib.error, urllib.parse, urllib.request
 
 ADDRESS, PATIENCE = "127.0.0.1:4747", 120     # PATIENCE: seconds, for everything to be read
-OF_A_TASK = ["timeline", "tool-calls", "turns", "permissions"]
+OF_A_TASK = ["timeline", "tool-calls", "turns", "permissions", "questions"]
 
 
 def get(path, **query):

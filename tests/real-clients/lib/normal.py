@@ -21,6 +21,7 @@ TIMES = [(re.compile(p), r) for p, r in (
     (r"(<(?:duration_ms|total_tokens|subagent_tokens)>)\d+", r"\1<n>"),
     (r"((?:duration_ms|total_tokens|subagent_tokens): )\d+", r"\1<n>"),
     (r"\d+ tokens left", "<n> tokens left"),
+    (r"aborted by user after [0-9.]+s", "aborted by user after <n>s"),
     (r"(\\*\"nickname\\*\": ?\\*\")[^\"\\]+", r"\1<name>"),
     (r"\"item_\d+\"", "\"item_<n>\""),
     (r"session ID \d+", "session ID <n>"),
@@ -50,7 +51,16 @@ def request(record):
         body["client_metadata"] = dict(metadata, **{"x-codex-turn-metadata": turn})
     if "messages" in body:
         body["messages"] = in_order_of_calls(body["messages"])
+    if isinstance(body.get("input"), list):
+        body["input"] = [sorted_output(item) for item in body["input"]]
     return text(record["path"] + "\n" + json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False))
+
+
+def sorted_output(item):
+    """Codex gives the answers to several questions in any order."""
+    if isinstance(item, dict) and str(item.get("output")).startswith('{"answers":'):
+        return dict(item, output=json.dumps(json.loads(item["output"]), sort_keys=True))
+    return item
 
 
 MARK = "cache_control"

@@ -26,8 +26,8 @@ PLAYED = {
         "late": ["pol_outage"],
     },
 }
-# Of a server that is late nobody knows which rule would have applied: the strictest that could be about the tool holds.  So
-# each setting is played with its own rule alone.
+# Past the deadline the hook decides without the past: a rule about a call that needs the past holds as its `on_outage` says,
+# and a call that no rule is about passes.  Each setting is played with its own rule alone.
 
 
 def rules(kind):
@@ -180,8 +180,10 @@ def outage(run):
 def late(setting):
     """What must be so where the server never answers, under one rule."""
     def check(run):
-        made = [run.made("outage-" + name) for name in ("allow", "ask", "deny")]
-        yield "pol_outage", made == [setting == "allow"] * 3, "`on_outage = %s`: the calls ran: %s" % (setting, made)
+        names = ("allow", "ask", "deny")
+        made = [name for name in names if run.made("outage-" + name)]
+        passing = [name for name in names if name != setting or setting == "allow"]
+        yield "pol_outage", made == passing, "`on_outage = %s`: the calls ran: %s" % (setting, made)
         if setting != "allow":
             yield "pol_outage", run.said("pol_outage", RULE % ("outage-" + setting)), "the model was not told which rule it was"
     return check

@@ -10,9 +10,10 @@ SCREEN_TIMEOUT = 60                          # seconds for one thing to show: lo
 
 
 class Scenario:
-    def __init__(self, text, action, expect=0, tmux=False, by_name=False):
-        """action(runner) -> exit code, which should be `expect`.  by_name: played only if it is named, because it needs rules."""
-        self.text, self.action, self.expect, self.tmux, self.by_name = text, action, expect, tmux, by_name
+    def __init__(self, text, action, expect=0, tmux=False, by_name=False, slow=False):
+        """action(runner) -> exit code, which should be `expect`.  by_name: played only if it is named, because it needs rules.
+        slow: played only if it is named, or with --all."""
+        self.text, self.action, self.expect, self.tmux, self.by_name, self.slow = text, action, expect, tmux, by_name, slow
 
 
 class Runner:
@@ -22,16 +23,17 @@ class Runner:
         self.name, self.env, self.program, self.api, self.out = name, env, program, api, ""
 
     def run(self, *args, env=None, kill=None):
-        """One run of the client.  kill: signal to send a second after the first script began, to end it in a tool."""
+        """One run of the client.  kill: signal to send a second after its tool began to sleep, to end it in the tool."""
         with open("%s/%s.out" % (LOGS, self.name), "a+") as out, open("%s/%s.err" % (LOGS, self.name), "a") as err:
-            at = out.seek(0, 2)
+            at, before = out.seek(0, 2), sleepers()
             p = subprocess.Popen([self.program] + list(args), env=dict(self.env, **(env or {})), cwd=PROJECT,
                                  stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
             try:
                 if kill:
-                    while p.poll() is None and not self.api.played:
+                    end = time.monotonic() + STEP_TIMEOUT
+                    while p.poll() is None and sleepers() <= before and time.monotonic() < end:
                         time.sleep(0.05)
-                    time.sleep(1)
+                    time.sleep(1)              # what the client prints of the call is written by then
                     p.send_signal(kill)
                 code = p.wait(STEP_TIMEOUT)
             except subprocess.TimeoutExpired:
@@ -47,6 +49,16 @@ class Runner:
 
     def screen(self, *args):
         return Screen(self, args)
+
+
+def sleepers():
+    """Returns the processes that sleep: in the namespace of a run these are its tools, or what a killed client left."""
+    found = set()
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        with contextlib.suppress(OSError), open(path, "rb") as f:
+            if os.path.basename(f.read().split(b"\0")[0]) == b"sleep":
+                found.add(path)
+    return found
 
 
 class ScreenError(Exception):
@@ -91,6 +103,16 @@ class Screen:
             with open(self.log + ".screen", "w") as f:
                 f.write(self.text())
             raise ScreenError("screen never showed %r, see logs/%s.screen" % (pattern, os.path.basename(self.log)))
+
+    def settle(self, still=2, timeout=SCREEN_TIMEOUT):
+        """Wait until the screen has not changed for some seconds; it goes to logs/NAME.screens."""
+        end, since, last = time.monotonic() + timeout, time.monotonic(), None
+        while time.monotonic() < end and time.monotonic() - since < still:
+            text = self.text()
+            if text != last:
+                since, last = time.monotonic(), text
+            time.sleep(0.1)
+        self.shows("", 1)
 
     def key(self, *keys):
         for k in keys:
@@ -150,7 +172,7 @@ class Screen:
 
 
 def run_all(client, spec):
-    binary = glob.glob(os.path.join(CLI, client.binary))[0]
+    binary = spec["binary"]
     env = {"PATH": ":".join([os.path.dirname(binary), "/usr/local/bin", "/usr/bin", "/bin"] + spec["bin_dirs"]),
            "HOME": HOME, "USER": "dev", "LOGNAME": "dev", "SHELL": "/bin/bash", "LANG": "C.UTF-8", "TERM": "xterm-256color"}
     env.update(client.environment)

@@ -14,6 +14,11 @@ KEY = ["session_id", "hook_event_name", "agent_id", "agent_type", "tool_use_id",
 NOT_WAITED_FOR = {"StopFailure"}
 
 
+# Here the client notes the end of a stopped agent with one result or with the next, as it comes, with and without hooks: the
+# requests are counted, and what they say is not compared.
+NOTED_BY_CHANCE = {"many_kill"}
+
+
 class Run:
     """The out folder of a driver, loaded."""
 
@@ -22,6 +27,8 @@ class Run:
         self.client, self.out, self.spool, self.said = client, out, spool, said
         self.results = load(os.path.join(out, "logs", "results.json"), {})
         self.rows = recording.rows(out)
+        # Which session each subagent was started in: the client may go on with it under the name of another.
+        self.started = {p["agent_id"]: p["session_id"] for p in (r["payload"] for r in self.rows) if p.get("hook_event_name") == "SubagentStart"}
         self.scenario_of = {r["payload"]["session_id"]: r["scenario"] for r in self.rows}
         self.requests = collections.defaultdict(list)
         for path in sorted(glob.glob(os.path.join(out, "logs", "requests", "*.json"))):
@@ -79,7 +86,7 @@ def same_behaviour(hooked, bare, name):
     ours, theirs = sorted(hooked.requests[name]), sorted(bare.requests[name])
     if len(ours) != len(theirs):
         yield "%d requests to the model, %d without hooks" % (len(ours), len(theirs))
-    for mine, other in zip(ours, theirs):
+    for mine, other in zip(ours, theirs) if name not in NOTED_BY_CHANCE else ():
         if mine != other:
             yield "a request to the model differs: %s" % first_difference(other.split("\n"), mine.split("\n"))
             break
@@ -181,7 +188,7 @@ def status_line_shown(run, name):
         if kept[session] < count:              # more are no fault: the client may end the chained one early
             yield "%d status lines of session %s, %d envelopes" % (count, session, kept[session])
     screens = run.printed(name, "screens")
-    if not re.search(r"recorded[^\n]*\s*\[tracer\]", screens):
+    if not re.search(r"recorded[^\n]*\s*\[monitor\]", screens):
         yield "no screen shows the user's status line and then ours"
 
 

@@ -1,15 +1,16 @@
 """The server's answers are not complained about if they are what the client did, and are for each thing that is not."""
 import copy, glob, json, os, shutil, tempfile, unittest
 
-import answers, canary, verdict
+import answers, canary, expected, verdict
 from samples import SESSION, Out, hook
 
 CALL = {"tool_name": "Bash", "tool_use_id": "toolu_1"}
 USED = {"input_tokens": 4, "output_tokens": 93, "cache_read_input_tokens": 10101, "cache_creation_input_tokens": 207}
-TASK = {"id": "t1", "runtimeSessionId": SESSION, "status": "completed", "permissions": [], "turns": [],
+TASK = {"id": "t1", "runtimeSessionId": SESSION, "status": "completed", "permissions": [], "questions": [],
+        "turns": [{"number": 1, "state": "succeeded", "startedAt": "2026-01-01T00:00:00Z", "endedAt": "2026-01-01T00:00:01Z"}],
         "usage": {"inputTokens": 8, "outputTokens": 186, "cacheReadTokens": 20202, "cacheCreationTokens": 414},
         "tool-calls": [{"toolUseId": "toolu_1", "state": "succeeded"}], "timeline": [{"kind": "user.message"}]}
-CHILD = {"id": "t2", "runtimeSessionId": "sub--a1", "agentId": "a1", "parentTaskId": "t1", "status": "completed", "permissions": [],
+CHILD = {"id": "t2", "runtimeSessionId": "sub--a1", "agentId": "a1", "parentTaskId": "t1", "status": "completed", "permissions": [], "questions": [],
          "turns": [], "usage": {}, "tool-calls": [], "timeline": []}
 
 
@@ -72,6 +73,47 @@ class Answers(unittest.TestCase):
     def test_a_session_that_still_runs_after_its_end(self):
         self.task["status"] = "running"
         self.assert_complaint("its task is running")
+
+    def test_a_turn_that_still_runs_after_the_end(self):
+        self.task["turns"][0].update(state="running", endedAt=None)
+        self.assert_complaint("turn 1 of %s is running" % SESSION)
+
+    def test_a_turn_that_is_missing(self):
+        self.task["turns"] = []
+        self.assert_complaint("1 turns began in %s, and there are 0" % SESSION)
+
+    def test_an_answer_that_was_cut_short_counts_with_what_had_been_sent(self):
+        self.answered(kind="turn", usage=dict(USED, output_tokens=40), complete=False)
+        for usage in (self.task["usage"], *(self.said[source]["items"][0]["usage"] for source in ("stored", "files"))):
+            for ours, theirs in answers.CLAUDE_USAGE.items():
+                usage[ours] += 6 if theirs == "output_tokens" else USED[theirs]
+        self.assertEqual(self.complaints(), [])
+        self.task["usage"]["outputTokens"] += 35
+        self.assert_complaint("its task says")
+        self.task["usage"]["outputTokens"] -= 41
+        self.assert_complaint("its task says")
+
+    def test_an_agent_that_outlives_clear_belongs_to_the_session_that_started_it(self):
+        self.out.record(dict(hook("PreToolUse", agent_id="a1", tool_name="Bash", tool_use_id="toolu_2"), session_id="another"))
+        self.out.record(dict(hook("SessionStart"), session_id="another"))
+        self.said["tasks"].append(dict(copy.deepcopy(TASK), id="t3", runtimeSessionId="another", turns=[], timeline=[], usage={}, **{"tool-calls": []}))
+        self.child["tool-calls"] = [{"toolUseId": "toolu_2", "state": "succeeded"}]
+        self.assertEqual(self.complaints(), [])
+        self.child["parentTaskId"] = "t3"
+        self.assert_complaint("does not hang below session %s" % SESSION)
+
+    def test_what_people_answered_is_compared_with_what_was_played(self):
+        asked = {"occurredAt": "2026-01-01T00:00:01Z"}
+        calls = [{"toolName": "request_user_input", "toolUseId": n, "state": state, "startedAt": n} for n, state in (("1", "succeeded"), ("2", "interrupted"))]
+        turns = [{"number": n, "state": state, "startedAt": str(n)} for n, state in ((1, "succeeded"), (2, "interrupted"), (3, "succeeded"))]
+        task = dict(TASK, turns=turns, questions=[dict(asked, phase="answered", waitMs=1600), dict(asked, phase="cancelled", waitMs=3)], **{"tool-calls": calls})
+        run = verdict.Run("codex", self.out.folder, said={"tasks": [task]})
+        run.recorded = lambda name, channel: [hook("SessionStart")]
+        self.assertEqual(list(expected.complaints(run, "questions")), [])
+        task["questions"][0]["waitMs"] = 7
+        self.assertIn("people were waited for [7, 3] ms", "".join(expected.complaints(run, "questions")))
+        task["questions"][1]["phase"] = "asked"
+        self.assertIn("questions are ['answered', 'asked']", "".join(expected.complaints(run, "questions")))
 
     def test_a_token_too_many(self):
         self.task["usage"]["outputTokens"] += 1

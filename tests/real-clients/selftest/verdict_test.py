@@ -147,7 +147,7 @@ class Verdicts(unittest.TestCase):
         self.start("tui")
         self.hooked.fire(status, "statusline")
         self.assert_complaint("no screen shows")
-        self.hooked.write("logs/tui.screens", "  recorded\n  [tracer] ctx 1%\n")
+        self.hooked.write("logs/tui.screens", "  recorded\n  [monitor] ctx 1%\n")
         self.assertEqual(self.complaints(), [])
         self.hooked.record(status, "statusline")
         self.assert_complaint("2 status lines of session %s, 1 envelopes" % SESSION)

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { search } from '../api/client';
+import { Problem, search } from '../api/client';
 import type { Row } from '../api/types';
 import { chord, Keys } from './keys.svelte';
+import { Resource } from './resource.svelte';
 import { Stream, type Source, type Surroundings } from './stream';
 
 class FakeSource implements Source {
@@ -10,7 +11,7 @@ class FakeSource implements Source {
   onerror: Source['onerror'] = null;
   onmessage: Source['onmessage'] = null;
   closed = false;
-  named = new Map<string, (event: { data: string }) => void>();
+  named = new Map<string, (event: { data: string; lastEventId?: string }) => void>();
   readonly url: string;
   constructor(url: string) {
     this.url = url;
@@ -44,6 +45,38 @@ function surroundings() {
   };
   return { around, sources, timers, frames };
 }
+
+describe('an answer', () => {
+  const away = () => Promise.reject(new Problem(0, 'the server does not answer', ''));
+
+  it('is shown again with its time while the server is away', async () => {
+    const first = new Resource<string>();
+    await first.load(async () => 'eight', 'failures');
+    expect([first.data, first.old]).toEqual(['eight', undefined]);
+    const later = new Resource<string>();
+    await later.load(away, 'failures');
+    expect([later.data, later.old]).toEqual(['eight', first.at]);
+    await later.load(async () => 'nine', 'failures');
+    expect([later.data, later.old]).toEqual(['nine', undefined]);
+  });
+
+  it('is unknown where it was never given, and where the server refuses it', async () => {
+    const never = new Resource<string>();
+    await never.load(away, 'never asked');
+    expect([never.data, never.old, never.settled]).toEqual([undefined, undefined, true]);
+    const refused = new Resource<string>();
+    await new Resource<string>().load(async () => 'known', 'refused');
+    await refused.load(() => Promise.reject(new Problem(404, 'not found', '')), 'refused');
+    expect(refused.data).toBeUndefined();
+  });
+
+  it('is not remembered for ever', async () => {
+    for (let n = 0; n < 100; n += 1) await new Resource<number>().load(async () => n, `one of many ${n}`);
+    const gone = new Resource<number>();
+    await gone.load(away, 'one of many 0');
+    expect(gone.data).toBeUndefined();
+  });
+});
 
 describe('the stream', () => {
   it('hands out the rows of a frame together, in order', () => {
@@ -97,6 +130,34 @@ describe('the stream', () => {
     frames[1]!();
     source.named.get('removed')!({ data: '{half' });
     expect(seen).toEqual([['r1', 'other'], ['r2'], ['r3'], 'reload']);
+  });
+
+  it('loads again and goes on from the new place when the server counts anew', () => {
+    const { around, sources, timers } = surroundings();
+    const stream = new Stream(around);
+    let reloads = 0;
+    stream.listen({ reload: () => (reloads += 1) });
+    stream.connect();
+    sources[0]!.row(41);
+    sources[0]!.named.get('missed')!({ data: '{"from":0,"to":41}', lastEventId: '17947770040010000000000000041' });
+    expect(reloads).toBe(1);
+    sources[0]!.onerror?.();
+    timers[0]!.run();
+    expect(sources[1]!.url).toBe('/api/v1/stream?after=17947770040010000000000000041');
+  });
+
+  it('says when it stands for the first time, and not as a reload', () => {
+    const { around, sources, timers } = surroundings();
+    const stream = new Stream(around);
+    const seen: string[] = [];
+    stream.listen({ opened: () => seen.push('opened'), reload: () => seen.push('reload') });
+    stream.connect();
+    expect(seen).toEqual([]);
+    sources[0]!.onopen?.();
+    sources[0]!.onerror?.();
+    timers[0]!.run();
+    sources[1]!.onopen?.();
+    expect(seen).toEqual(['opened', 'reload']);
   });
 
   it('asks for a reload after a break, when rows were missed and when one cannot be read', () => {

@@ -14,6 +14,7 @@ export class Paged<T> {
   readonly first = new Resource<Page<T>>();
   private readonly id: (row: T) => string;
   private ask: Ask<T> | undefined;
+  private key: string | undefined;
   private asking = false;
   /** Whether there is more than the first page. */
   private grown = false;
@@ -22,11 +23,15 @@ export class Paged<T> {
     this.id = id;
   }
 
-  /** Asks a question from its beginning. */
-  async load(ask: Ask<T>): Promise<void> {
+  /** Asks a question from its beginning. With a `key` the first page is remembered for when the server is away. */
+  async load(ask: Ask<T>, key?: string): Promise<void> {
     this.ask = ask;
+    this.key = key;
     const page = await this.beginning(ask);
-    if (!page) return;
+    if (!page) {
+      if (this.ask === ask && this.rows.length === 0 && this.first.old !== undefined && this.first.data) this.rows = this.first.data.items;
+      return;
+    }
     this.take(page);
     // A page may be empty and not the last: for one page a store looks at so many rows and no more.
     while (this.ask === ask && this.rows.length === 0 && this.cursor) {
@@ -48,7 +53,7 @@ export class Paged<T> {
 
   /** The first page of a question, unless it failed or another one was asked meanwhile. */
   private async beginning(ask: Ask<T>): Promise<Page<T> | undefined> {
-    await this.first.load((signal) => ask(undefined, signal));
+    await this.first.load((signal) => ask(undefined, signal), this.key);
     return this.ask === ask && !this.first.problem ? this.first.data : undefined;
   }
 

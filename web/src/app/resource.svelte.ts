@@ -4,30 +4,60 @@
  */
 import { Problem } from '../api/client';
 
+/** The last answers by the names of what was asked, for pages that are opened again while the server is away. */
+const remembered = new Map<string, { data: unknown; at: number }>();
+const MOST_REMEMBERED = 80;
+
+function remember(key: string, data: unknown, at: number): void {
+  remembered.delete(key);
+  remembered.set(key, { data, at });
+  const oldest = remembered.keys().next();
+  if (remembered.size > MOST_REMEMBERED && !oldest.done) remembered.delete(oldest.value);
+}
+
 export class Resource<T> {
   data = $state.raw<T>();
+  /** When the answer that is shown was given. */
+  at = $state<number>();
   problem = $state.raw<Problem>();
   loading = $state(false);
   private controller: AbortController | undefined;
   private asked: ((signal: AbortSignal) => Promise<T>) | undefined;
+  private key: string | undefined;
 
-  /** Asks; resolves when the answer is shown, when it failed, or when a newer question replaced it. */
-  async load(ask: (signal: AbortSignal) => Promise<T>): Promise<void> {
+  /**
+   * Asks; resolves when the answer is shown, when it failed, or when a newer question replaced it. With a `key` the answer
+   * is remembered, and shown again where the same is asked while the server is away.
+   */
+  async load(ask: (signal: AbortSignal) => Promise<T>, key?: string): Promise<void> {
     this.controller?.abort();
     const controller = new AbortController();
     this.controller = controller;
     this.asked = ask;
+    this.key = key;
     this.loading = true;
     try {
       const data = await ask(controller.signal);
       if (this.controller !== controller) return;
       this.data = data;
+      this.at = Date.now();
       this.problem = undefined;
+      if (key !== undefined) remember(key, data, this.at);
     } catch (error) {
       if (this.controller !== controller || controller.signal.aborted) return;
       this.problem = error instanceof Problem ? error : new Problem(-1, 'the page could not use the answer', String(error));
+      const before = key === undefined ? undefined : remembered.get(key);
+      if (this.problem.offline && before && this.data === undefined) {
+        this.data = before.data as T;
+        this.at = before.at;
+      }
     }
     this.loading = false;
+  }
+
+  /** When what is shown was known, while nothing newer can be asked for. */
+  get old(): number | undefined {
+    return this.problem?.offline && this.data !== undefined ? this.at : undefined;
   }
 
   /** Whether it was answered, or at least refused: what stands below may be shown without moving soon after. */
@@ -37,7 +67,7 @@ export class Resource<T> {
 
   /** Asks the last question once more. */
   async again(): Promise<void> {
-    if (this.asked) await this.load(this.asked);
+    if (this.asked) await this.load(this.asked, this.key);
   }
 
   cancel(): void {
@@ -50,6 +80,7 @@ export class Resource<T> {
   reset(): void {
     this.cancel();
     this.data = undefined;
+    this.at = undefined;
     this.problem = undefined;
   }
 }

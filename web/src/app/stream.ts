@@ -2,8 +2,8 @@
  * The live stream: one connection for the whole page, rows handed out once per frame.
  *
  * `live` is only ever said while the connection stands. When it breaks we say so at once, try again with growing
- * pauses, resume after the last row that we saw, and tell listeners to load again when the server says that rows were
- * missed. Nothing here touches the page: the source of events and the clock come from outside.
+ * pauses, resume after the last event that we saw, and tell listeners to load again when the server says that rows were
+ * missed or that it counts anew. Nothing here touches the page: the source of events and the clock come from outside.
  */
 import type { Row } from '../api/types';
 
@@ -13,7 +13,7 @@ export interface Source {
   onopen: (() => void) | null;
   onerror: (() => void) | null;
   onmessage: ((event: { data: string; lastEventId: string }) => void) | null;
-  addEventListener(name: string, listener: (event: { data: string }) => void): void;
+  addEventListener(name: string, listener: (event: { data: string; lastEventId?: string }) => void): void;
   close(): void;
 }
 
@@ -29,6 +29,8 @@ export interface Listener {
   rows?: (rows: Row[]) => void;
   /** Rows of these ids are no more. */
   removed?: (ids: ReadonlySet<string>) => void;
+  /** The connection stands for the first time: what was asked for before it did may lack rows that it will not bring. */
+  opened?: () => void;
   /** Rows may have been missed: load again. */
   reload?: () => void;
 }
@@ -40,7 +42,8 @@ export class Stream {
   state: Connection = 'connecting';
   /** When the connection was lost. */
   lostAt: number | undefined;
-  lastSeq: string | undefined;
+  /** The id of the last event: a place in the server's order, and the epoch in which that means anything. */
+  lastId: string | undefined;
   onstate: (() => void) | undefined;
   private readonly around: Surroundings;
   private source: Source | undefined;
@@ -61,7 +64,7 @@ export class Stream {
   connect(): void {
     this.cancel?.();
     this.source?.close();
-    const source = this.around.open(`/api/v1/stream${this.lastSeq ? `?after=${this.lastSeq}` : ''}`);
+    const source = this.around.open(`/api/v1/stream${this.lastId ? `?after=${this.lastId}` : ''}`);
     this.source = source;
     source.onopen = () => {
       const again = this.lostAt !== undefined;
@@ -69,6 +72,7 @@ export class Stream {
       this.become('live');
       // The stream brings the rows of the break; the lists and sums that could not be asked in it are asked again.
       if (again) this.reload();
+      else for (const listener of this.listeners) listener.opened?.();
     };
     source.onerror = () => {
       source.close();
@@ -85,10 +89,14 @@ export class Stream {
         this.reload();
         return;
       }
-      if (lastEventId) this.lastSeq = lastEventId;
+      if (lastEventId) this.lastId = lastEventId;
       if (this.batch.push(row) === 1) this.around.frame(() => this.flush());
     };
-    source.addEventListener('missed', () => this.reload());
+    // Also said to a client that comes back with a place of another epoch: what it knows may not be there any more.
+    source.addEventListener('missed', ({ lastEventId }) => {
+      if (lastEventId) this.lastId = lastEventId;
+      this.reload();
+    });
     source.addEventListener('removed', ({ data }) => {
       let ids: Set<string>;
       try {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { Axis } from './axis';
 import { density } from './density';
-import { byTool, percentile, ToolTally } from './percentiles';
+import { byTool, overlapMs, percentile, ToolTally } from './percentiles';
 import { RUN_OPTIONS, eachRun, type Groupable } from './runs';
 import { roundStep, tickLabel, ticks } from './ticks';
 import { firstEndingAfter, packTracks } from './tracks';
@@ -227,7 +227,14 @@ describe('runs', () => {
     look(bar(0, 5, 'a', { certainty: 'inferred' }), bar(6, 9, 'a', { certainty: 'inferred' }));
     look(bar(0, 5, 'a', { certainty: 'inferred' }), bar(6, 9, 'a', { certainty: 'measured' }));
     look(bar(0, 5, 'a', { certainty: 'guessed', count: 7 }));
-    expect(seen).toEqual(['inferred', undefined, undefined]);
+    look(bar(0, 5, 'a', { certainty: 'reported', count: 7 }), bar(6, 9, 'a', { certainty: 'measured' }));
+    expect(seen).toEqual(['inferred', undefined, undefined, 'reported']);
+  });
+
+  it('add up how long their calls ran, not how long they look', () => {
+    const seen: number[] = [];
+    eachRun([bar(0, 5, 'a'), bar(7, 9, 'a'), bar(10, 20, 'a', { count: 4, busyMs: 3 })], 0, 1e9, (t) => t, RUN_OPTIONS, (run) => seen.push(run.busyMs));
+    expect(seen).toEqual([10]);
   });
 
   it('lose no row at any zoom', () => {
@@ -247,6 +254,14 @@ describe('runs', () => {
 });
 
 describe('the table of a selection', () => {
+  it('counts only the part of a call that lies in it', () => {
+    expect(overlapMs(0, 48_000, 100, 250)).toBe(150);
+    expect(overlapMs(200, 300, 100, 250)).toBe(50);
+    expect(overlapMs(300, 400, 100, 250)).toBe(0);
+    const [line] = byTool([{ toolName: 'Bash', state: 'succeeded', durationMs: 48_000, insideMs: 150 }, { toolName: 'Bash', state: 'failed', durationMs: 10, insideMs: 10 }]);
+    expect(line).toMatchObject({ count: 2, failures: 1, maxMs: 48_000, totalMs: 160 });
+  });
+
   it('uses the nearest rank', () => {
     const sorted = Array.from({ length: 100 }, (_, i) => i + 1);
     expect([percentile(sorted, 0.5), percentile(sorted, 0.95), percentile([7], 0.95), percentile([], 0.5)])

@@ -4,8 +4,13 @@
 export interface Timed {
   toolName: string;
   durationMs?: number;
+  /** The part of it that lies in the selected time; all of it if that is not said. */
+  insideMs?: number;
   state: string;
 }
+
+/** The part of a stretch that lies in another, in milliseconds. */
+export const overlapMs = (start: number, end: number, from: number, to: number): number => Math.max(Math.min(end, to) - Math.max(start, from), 0);
 
 export interface ToolLine {
   tool: string;
@@ -16,6 +21,7 @@ export interface ToolLine {
   p50Ms?: number;
   p95Ms?: number;
   maxMs?: number;
+  /** Time in the selection. */
   totalMs: number;
 }
 
@@ -31,23 +37,24 @@ const FAILED = new Set(['failed', 'denied', 'interrupted']);
 /** What is counted by tool, part by part: an area may hold more calls than one answer does. */
 export class ToolTally {
   count = 0;
-  private readonly groups = new Map<string, { durations: number[]; count: number; failures: number }>();
+  private readonly groups = new Map<string, { durations: number[]; count: number; failures: number; totalMs: number }>();
 
   add(calls: readonly Timed[]): void {
     this.count += calls.length;
     for (const call of calls) {
       let group = this.groups.get(call.toolName);
-      if (!group) this.groups.set(call.toolName, (group = { durations: [], count: 0, failures: 0 }));
+      if (!group) this.groups.set(call.toolName, (group = { durations: [], count: 0, failures: 0, totalMs: 0 }));
       group.count += 1;
       if (FAILED.has(call.state)) group.failures += 1;
       if (call.durationMs !== undefined) group.durations.push(call.durationMs);
+      group.totalMs += call.insideMs ?? call.durationMs ?? 0;
     }
   }
 
   /** One line per tool, most time first. */
   lines(): ToolLine[] {
     return [...this.groups]
-      .map(([tool, { durations, count, failures }]) => {
+      .map(([tool, { durations, count, failures, totalMs }]) => {
         durations.sort((a, b) => a - b);
         return {
           tool,
@@ -57,7 +64,7 @@ export class ToolTally {
           p50Ms: percentile(durations, 0.5),
           p95Ms: percentile(durations, 0.95),
           maxMs: durations.at(-1),
-          totalMs: durations.reduce((sum, ms) => sum + ms, 0),
+          totalMs,
         };
       })
       .sort((a, b) => b.totalMs - a.totalMs || b.count - a.count || a.tool.localeCompare(b.tool));

@@ -8,10 +8,15 @@ export interface Groupable {
   count: number;
   failures: number;
   running: boolean;
+  /** Of several rows in one: the milliseconds in which one of them ran. */
+  busyMs?: number;
   tool?: string;
   kind?: string;
   certainty?: string;
 }
+
+/** How long a row, or any row of a bin, ran. */
+export const busyOf = (bar: Groupable): number => bar.busyMs ?? bar.end - bar.start;
 
 export interface Run<T> {
   first: T;
@@ -22,6 +27,8 @@ export interface Run<T> {
   count: number;
   /** Failed rows in it. */
   failures: number;
+  /** Milliseconds in which one of them ran. */
+  busyMs: number;
   /** Bars in it. */
   bars: number;
   /** Whether all have the same tool. */
@@ -40,6 +47,12 @@ export interface RunOptions {
 }
 
 export const RUN_OPTIONS: RunOptions = { readablePx: 26, joinPx: 2.5, minPx: 2 };
+
+/** How sure rows are with a time that was measured or written down by the agent. */
+const SEEN = new Set(['measured', 'reported']);
+
+/** Of two that differ: what was measured and what the agent wrote down are together what it wrote down. */
+const leastSure = (one: string | undefined, other: string | undefined) => (SEEN.has(one ?? '') && SEEN.has(other ?? '') ? 'reported' : undefined);
 
 /**
  * Calls `emit` for each run of `track[from..]` until one begins after `limit` pixels. The run is reused between calls:
@@ -71,26 +84,28 @@ export function eachRun<T extends Groupable>(
           run.x1 = Math.max(run.x1, x1);
           run.count += bar.count;
           run.failures += bar.failures;
+          run.busyMs += busyOf(bar);
           run.bars += 1;
           run.uniform = run.uniform && same;
-          if (run.certainty !== bar.certainty) run.certainty = undefined;
+          if (run.certainty !== bar.certainty) run.certainty = leastSure(run.certainty, bar.certainty);
           continue;
         }
       }
       emit(run);
       run.bars = 0;
     }
-    run ??= { first: bar, last: bar, x0, x1, count: 0, failures: 0, bars: 0, uniform: true, certainty: undefined };
+    run ??= { first: bar, last: bar, x0, x1, count: 0, failures: 0, busyMs: 0, bars: 0, uniform: true, certainty: undefined };
     run.first = bar;
     run.last = bar;
     run.x0 = x0;
     run.x1 = x1;
     run.count = bar.count;
     run.failures = bar.failures;
+    run.busyMs = busyOf(bar);
     run.bars = 1;
     run.uniform = true;
     // A bin of several is only as sure as its least sure row: that says little about the others.
-    run.certainty = bar.count > 1 ? undefined : bar.certainty;
+    run.certainty = bar.count > 1 && !SEEN.has(bar.certainty ?? '') ? undefined : bar.certainty;
   }
   if (run && run.bars > 0) emit(run);
 }

@@ -43,6 +43,42 @@ export function money(usd: number | undefined): string {
   return `$${usd.toFixed(2)}`;
 }
 
+export interface Costed {
+  costUsd: number;
+  provenance: { responses: number; unpriced: number };
+}
+
+/** `$2.12`, `≥ $2.12` where some responses have no price, `no price` where none has one: never a cost that is not known. */
+export function cost(usage: Costed | undefined): string {
+  if (!usage) return NONE;
+  if (usage.provenance.unpriced === 0) return money(usage.costUsd);
+  if (!(usage.costUsd > 0)) return 'no price';
+  return usage.costUsd < 0.005 ? '> $0.00' : `≥ ${money(usage.costUsd)}`;
+}
+
+/** `27 of 80 responses have no price`; empty where all have one. */
+export function unpriced(usage: Costed | undefined): string {
+  if (!usage || usage.provenance.unpriced === 0) return '';
+  const { responses, unpriced } = usage.provenance;
+  return `${exact(unpriced)} of ${exact(Math.max(responses, unpriced))} response${Math.max(responses, unpriced) === 1 ? '' : 's'} ${unpriced === 1 ? 'has' : 'have'} no price`;
+}
+
+/** What several came to together. */
+export function together(usages: readonly Costed[]): Costed {
+  const sum = { costUsd: 0, provenance: { responses: 0, unpriced: 0 } };
+  for (const usage of usages) {
+    sum.costUsd += usage.costUsd;
+    sum.provenance.responses += usage.provenance.responses;
+    sum.provenance.unpriced += usage.provenance.unpriced;
+  }
+  return sum;
+}
+
+const CERTAINTIES: Record<string, string> = { measured: 'measured', reported: 'from transcript', inferred: 'inferred', guessed: 'estimated' };
+
+/** How sure something is, in the words of the legend. */
+export const certaintyName = (certainty: string): string => CERTAINTIES[certainty] ?? certainty;
+
 /** `0 B`, `14 KB`, `3.2 MB`. */
 export function bytes(n: number | undefined): string {
   if (n === undefined || !Number.isFinite(n)) return NONE;

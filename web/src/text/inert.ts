@@ -36,6 +36,9 @@ function shown(character: string): string {
   return BIDI[character] ?? INVISIBLE[character] ?? character;
 }
 
+/** Colours and styles of a terminal, which say nothing here. Any other sequence is shown. */
+const STYLES = /(?:\u001b\[|\u009b)[\d;:]{0,40}m/g;
+
 export interface Shown {
   text: string;
   /** How many characters were left out. */
@@ -46,7 +49,7 @@ export interface Shown {
 export function inertBlock(text: string, limit = 20_000): Shown {
   const cut = text.length - limit;
   const head = cut > 0 ? text.slice(0, limit) : text;
-  return { text: head.replace(/\r\n/g, '\n').replace(ACTIVE, shown), cut: Math.max(cut, 0) };
+  return { text: head.replace(/\r\n/g, '\n').replace(STYLES, '').replace(ACTIVE, shown), cut: Math.max(cut, 0) };
 }
 
 /** One line: breaks and tabs become symbols too, runs of blanks shrink. */
@@ -55,6 +58,7 @@ export function inertLine(text: string, limit = 400): string {
   return head
     .replace(/\r?\n/g, ' ⏎ ')
     .replace(/[\t ]+/g, ' ')
+    .replace(STYLES, '')
     .replace(ACTIVE, shown)
     .trim();
 }
@@ -71,7 +75,7 @@ export function snippetPieces(snippet: string): Piece[] {
     const close = i === 0 ? -1 : part.indexOf('⟧');
     if (close >= 0) pieces.push({ text: inertLine(part.slice(0, close)), hit: true });
     const rest = part.slice(close + 1);
-    if (rest) pieces.push({ text: rest.length > 400 ? `${rest.slice(0, 400)}…` : rest.replace(ACTIVE, shown), hit: false });
+    if (rest) pieces.push({ text: rest.length > 400 ? `${rest.slice(0, 400)}…` : rest.replace(STYLES, '').replace(ACTIVE, shown), hit: false });
   }
   return pieces;
 }

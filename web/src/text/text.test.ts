@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
 
-import { ago, bytes, change, count, duration, folder, modelName, moment, money, percent, points, roughly, shortPath, step, timeMark, titleOf, until } from './format';
+import { ago, bytes, certaintyName, change, cost, count, duration, folder, modelName, moment, money, percent, points, roughly, shortPath, step, timeMark, titleOf, together, unpriced, until } from './format';
 import { inertBlock, inertLine, snippetPieces } from './inert';
 
 describe('foreign text', () => {
   it('shows control characters instead of obeying them', () => {
-    expect(inertLine('\u001b[31mred\u001b[0m\u0007')).toBe('␛[31mred␛[0m␇');
-    expect(inertBlock('a\u0000b\u007fc\u009b1m').text).toBe('a␀b␡c⟨9B⟩1m');
+    expect(inertLine('\u001b[2Jred\u0007')).toBe('␛[2Jred␇');
+    expect(inertBlock('a\u0000b\u007fc\u009b1J').text).toBe('a␀b␡c⟨9B⟩1J');
+  });
+
+  it('drops the colours of a terminal, and no text that only looks like them', () => {
+    expect(inertLine('\u001b[31mred\u001b[0m and \u001b[1;38;5;9mmore\u009bm')).toBe('red and more');
+    expect(inertBlock("printf '\\033[31m'").text).toBe("printf '\\033[31m'");
   });
 
   it('names what would turn the line around', () => {
@@ -54,6 +59,19 @@ describe('numbers', () => {
   it('shorten counts', () => {
     expect([0, 999, 1000, 9_960, 12_400, 999_600, 3_100_000, 12_000_000_000].map(count))
       .toEqual(['0', '999', '1.0k', '10k', '12k', '1.0M', '3.1M', '12.0G']);
+  });
+
+  it('never show a cost that is not known as one that is', () => {
+    const usage = (costUsd: number, responses: number, without: number) => ({ costUsd, provenance: { responses, unpriced: without } });
+    expect([usage(0, 3, 0), usage(2.12, 80, 0), usage(2.12, 80, 27), usage(0, 4, 4), usage(0.001, 9, 1)].map(cost))
+      .toEqual(['$0.00', '$2.12', '≥ $2.12', 'no price', '> $0.00']);
+    expect(cost(undefined)).toBe('–');
+    expect([usage(2, 80, 27), usage(0, 1, 1), usage(2, 80, 0)].map(unpriced)).toEqual(['27 of 80 responses have no price', '1 of 1 response has no price', '']);
+    expect(cost(together([usage(2, 3, 0), usage(0, 4, 4)]))).toBe('≥ $2.00');
+  });
+
+  it('call every degree of certainty as the legend does', () => {
+    expect(['measured', 'reported', 'inferred', 'guessed'].map(certaintyName)).toEqual(['measured', 'from transcript', 'inferred', 'estimated']);
   });
 
   it('never show some money as none', () => {

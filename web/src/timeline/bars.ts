@@ -11,6 +11,8 @@ export interface Bar {
   running: boolean;
   count: number;
   failures: number;
+  /** Of a bin: the milliseconds of it in which a call ran. A single row is busy from its start to its end. */
+  busyMs?: number;
   taskId: string;
   lane: string;
   track: number;
@@ -54,7 +56,7 @@ export function barOfRow(row: Row, now: number): Bar {
 export function barOfBin(bin: LaneBin, taskId: string, lane: string): Bar {
   return {
     start: bin.start, end: Math.max(bin.end, bin.start), running: bin.running, count: bin.count, failures: bin.failures, taskId, lane, track: bin.track, label: inertLine(bin.title, 120),
-    certainty: bin.certainty, id: bin.id, tool: bin.tool, kind: bin.kind,
+    certainty: bin.certainty, id: bin.id, tool: bin.tool, kind: bin.kind, busyMs: bin.count > 1 ? bin.busyMs : undefined,
   };
 }
 
@@ -77,6 +79,12 @@ export function byLane(bars: Iterable<Bar>): Lanes {
   return out;
 }
 
+/** A part of a bin, as busy as the whole: where in it the calls ran is not known. */
+function cut(bar: Bar, start: number, end: number): Bar {
+  const share = (end - start) / Math.max(bar.end - bar.start, 1);
+  return { ...bar, start, end, busyMs: bar.busyMs === undefined ? undefined : bar.busyMs * share };
+}
+
 /**
  * Puts a coarse picture of the whole and a fine one of a part together: inside the part only the fine one counts. A
  * coarse bar that reaches into the part from outside stays, cut at its edge, unless it is known there by its id.
@@ -87,8 +95,8 @@ export function overlay(coarse: readonly Bar[], fine: readonly Bar[], from: numb
   for (const bar of coarse) {
     if (bar.id !== undefined && known.has(bar.id)) continue;
     if (bar.end < from || bar.start > to) out.push(bar);
-    else if (bar.start < from && bar.count > 1) out.push({ ...bar, end: from });
-    else if (bar.end > to && bar.count > 1) out.push({ ...bar, start: to });
+    else if (bar.start < from && bar.count > 1) out.push(cut(bar, bar.start, from));
+    else if (bar.end > to && bar.count > 1) out.push(cut(bar, to, bar.end));
   }
   return out;
 }

@@ -23,10 +23,11 @@ interface Stroke {
   what: string;
   style: unknown;
   dash: readonly number[];
+  alpha: number;
   at: readonly unknown[];
 }
 
-/** A pen that remembers what it was told to draw, and how. */
+/** A pen that remembers what it drew, and how. */
 class Pen {
   strokes: Stroke[] = [];
   fillStyle: unknown = '';
@@ -48,7 +49,7 @@ class Pen {
   stroke(): void {}
 
   private note(what: string, style: unknown, at: readonly unknown[]): void {
-    this.strokes.push({ what, style, dash: this.dash, at });
+    this.strokes.push({ what, style, dash: this.dash, alpha: this.globalAlpha, at });
   }
 }
 
@@ -95,10 +96,57 @@ describe('the picture', () => {
     expect(Math.max(...ys) - Math.min(...ys)).toBeGreaterThan(30);
   });
 
-  it('draws what is too narrow to be told apart as one that says how many it is', () => {
-    const many = Array.from({ length: 40 }, (_, i) => bar(100 + i * 2, 101 + i * 2));
-    paint(many);
-    expect(pen.strokes.filter(({ what, at }) => what === 'text' && at[0] === 'Read ×40')).toHaveLength(1);
+  it('draws what is too narrow to be told apart as one that says how many it is and how busy', () => {
+    const many = (n: number) => Array.from({ length: n }, (_, i) => bar(100 + i * 2, 101 + i * 2));
+    const words = () => pen.strokes.filter(({ what, at }) => what === 'text' && String(at[0]).startsWith('Read')).map(({ at }) => at[0]);
+    paint(many(80));
+    expect(words()).toEqual(['Read ×80 · 50 % busy']);
+    pen = new Pen();
+    paint(many(40));
+    expect(words()).toEqual(['Read ×40']);
+  });
+
+  /** How much of the lane's height is painted solid, over some columns. */
+  const solid = (from: number, to: number) => {
+    let area = 0;
+    for (const { what, style, at, alpha } of pen.strokes) {
+      const [x, , w, h] = at.map(Number) as [number, number, number, number];
+      if (what === 'fill' && style === 'lane exploration' && alpha > 0.5) area += Math.max(Math.min(x + w, to) - Math.max(x, from), 0) * h;
+    }
+    return area / ((to - from) * 13);
+  };
+
+  it('never paints a lane fuller than it was, however far one zooms out', () => {
+    // 500 calls of 20 ms, one each second: busy for two hundredths of the time.
+    const calls = Array.from({ length: 500 }, (_, i) => bar(i * 1000, i * 1000 + 20, { tool: i % 2 ? 'Read' : 'Grep' }));
+    const bins = Array.from({ length: 250 }, (_, i) => bar(i * 2000, i * 2000 + 1020, { count: 2, busyMs: 40, id: undefined }));
+    for (const bars of [calls, bins]) {
+      for (const width of [250, 500, 1000, 2000]) {
+        pen = new Pen();
+        paint(bars, { axis: Axis.plain(0, 500_000), view: { u0: 0, u1: 500_000 }, width });
+        // The least that can be seen of a call is a foot of one and a half pixels.
+        expect(solid(0, width)).toBeLessThan(0.02 + 1.5 / 13 + 0.02);
+      }
+    }
+  });
+
+  it('fills a bin to the part of its time in which a call ran, and tints the rest', () => {
+    paint([bar(100, 200, { count: 9, busyMs: 25, id: undefined })]);
+    const parts = over(100, 'fill', 'lane exploration');
+    expect(parts.map(({ at, alpha }) => [Math.round(Number(at[3]) * 100) / 100, alpha < 0.5])).toEqual([[9.75, true], [3.25, false]]);
+  });
+
+  it('draws what the agent wrote down lighter than what was measured', () => {
+    paint([bar(100, 200), bar(300, 400, { certainty: 'reported' })]);
+    expect(over(100, 'fill', 'lane exploration').map(({ alpha }) => alpha)).toEqual([1]);
+    expect(Math.min(...over(300, 'fill', 'lane exploration').map(({ alpha }) => alpha))).toBeLessThan(1);
+  });
+
+  it('marks a selected area only over its rows', () => {
+    paint([bar(100, 200), bar(100, 200, { lane: 'implementation' })], { area: { from: 100, to: 300, rows: new Set(['a/implementation']) } });
+    const tinted = pen.strokes.filter(({ what, style, alpha }) => what === 'fill' && style === 'accent' && alpha < 0.2);
+    expect(tinted).toHaveLength(1);
+    expect(Number(tinted[0]!.at[3])).toBeLessThan(40);
   });
 
   it('draws nothing that is out of sight', () => {
@@ -111,6 +159,6 @@ describe('the picture', () => {
     const bars = [bar(100, 200, { batch: 'b' }), bar(110, 220, { batch: 'b', certainty: 'inferred' }), bar(300, 400, { certainty: 'guessed', failures: 1 }), bar(500, 600, { count: 7 })];
     const rows = paint(bars);
     const lane = rows.find(({ key }) => key === 'a/exploration')!;
-    expect(inWords(lane, batches(bars))).toEqual({ count: 10, failures: 1, running: 0, sure: '8 measured, 1 inferred, 1 guessed', batches: '2', first: 100, last: 600 });
+    expect(inWords(lane, batches(bars))).toEqual({ count: 10, failures: 1, running: 0, busyMs: 410, sure: '8 measured, 1 inferred, 1 estimated', batches: '2', first: 100, last: 600 });
   });
 });

@@ -6,11 +6,12 @@ import { eachRun, RUN_OPTIONS, type Run } from '../layout/runs';
 import { ticks } from '../layout/ticks';
 import { firstEndingAfter } from '../layout/tracks';
 import type { View } from '../layout/view';
-import { duration } from '../text/format';
+import { duration, percent } from '../text/format';
 import type { Bar } from './bars';
 import type { Batch, Flow } from './flows';
 import type { LaneRow } from './lanes';
 import type { Palette } from './palette';
+import type { Area } from './stage.svelte';
 
 export const RULER_PX = 24;
 
@@ -32,7 +33,7 @@ export interface Scene {
   selected?: string;
   hovered?: Bar;
   cursorT?: number;
-  area?: { from: number; to: number };
+  area?: Area;
   /** Ids of bars that answer what is looked for; others are dimmed. */
   matches?: ReadonlySet<string>;
   /** The agent whose causes are shown. */
@@ -140,7 +141,30 @@ interface Placed {
   w: number;
   h: number;
   run: Run<Bar>;
+  /** The part of the time under it in which a call ran. */
+  busy: number;
 }
+
+/** Below this share a label stands on the ground, not on the colour of the lane. */
+const MOSTLY_BUSY = 0.6;
+/** Where nothing ran within a bar it is only tinted: calls are there, somewhere. */
+const IDLE_ALPHA = 0.22;
+/** What was not seen happening is lighter, with an edge where it began. */
+const REPORTED_ALPHA = 0.7;
+
+/**
+ * The share of the time under a run in which a call ran: a bar is at least some pixels wide, and several calls are drawn
+ * as one, so that most bars of a long task cover more time than their calls took.
+ */
+export function busyShare(run: Pick<Run<Bar>, 'busyMs' | 'x0' | 'x1' | 'count' | 'last'>, msPerPx: number): number {
+  // A moment takes no time and is drawn as a mark. What runs is busy to its end.
+  if (run.count === 1 && (run.busyMs === 0 || run.last.running)) return 1;
+  const shown = (run.x1 - run.x0) * msPerPx;
+  return shown > 0 ? Math.min(run.busyMs / shown, 1) : 1;
+}
+
+/** The height of the part of a bar that is filled; what ran at all is seen. */
+const filledPx = (h: number, busy: number): number => (busy >= 0.995 ? h : Math.min(Math.max(busy * h, 1.5), h - 1));
 
 /** Plain bars of one colour: four numbers each, in a list that is kept from frame to frame. */
 interface Heap {
@@ -149,6 +173,10 @@ interface Heap {
 }
 const plainBars = new Map<string, Heap>();
 const dimBars = new Map<string, Heap>();
+/** Bars that the agent's own file holds. */
+const fileBars = new Map<string, Heap>();
+/** The parts of bars in which nothing ran. */
+const idleBars = new Map<string, Heap>();
 const specialBars: Placed[] = [];
 
 function put(heaps: Map<string, Heap>, colour: string, x: number, y: number, w: number, h: number): void {
@@ -163,6 +191,7 @@ function put(heaps: Map<string, Heap>, colour: string, x: number, y: number, w: 
 
 function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, toX: (t: number) => number): void {
   const t0 = scene.axis.toT(scene.view.u0);
+  const msPerPx = (scene.view.u1 - scene.view.u0) / scene.width;
   specialBars.length = 0;
   for (const row of scene.rows) {
     if (!inSight(row, scene)) continue;
@@ -178,17 +207,29 @@ function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette,
         const w = Math.min(end, scene.width + 4) - x;
         if (w <= 0) return;
         const sure = run.certainty !== 'inferred' && run.certainty !== 'guessed';
+        const fromFile = run.certainty === 'reported';
         const plain = sure && run.failures === 0 && !run.last.running && w < 24 && bar.id !== scene.selected && bar !== scene.hovered;
         const dimmed = scene.matches !== undefined && bar.id !== scene.selected && !(bar.id !== undefined && scene.matches.has(bar.id));
-        if (plain || dimmed) put(dimmed ? dimBars : plainBars, palette.lanes[bar.lane] ?? palette.dim, x, y, w, h);
-        else specialBars.push({ x, y, w, h, run: { ...run } });
+        const busy = busyShare(run, msPerPx);
+        const colour = palette.lanes[bar.lane] ?? palette.dim;
+        const filled = filledPx(h, busy);
+        if (dimmed) put(dimBars, colour, x, y + h - filled, w, filled);
+        else if (plain) {
+          if (filled < h) put(idleBars, colour, x, y, w, h - filled);
+          put(fromFile ? fileBars : plainBars, colour, x, y + h - filled, w, filled);
+        } else specialBars.push({ x, y, w, h, run: { ...run }, busy });
       });
     }
   }
   pen.globalAlpha = 0.22;
   fillAll(pen, dimBars);
+  pen.globalAlpha = IDLE_ALPHA;
+  fillAll(pen, idleBars);
   pen.globalAlpha = 1;
   fillAll(pen, plainBars);
+  pen.globalAlpha = REPORTED_ALPHA;
+  fillAll(pen, fileBars);
+  pen.globalAlpha = 1;
   for (const placed of specialBars) drawSpecial(pen, scene, palette, placed, toX);
 }
 
@@ -202,7 +243,7 @@ function fillAll(pen: CanvasRenderingContext2D, heaps: ReadonlyMap<string, Heap>
 }
 
 /** A bar that says more than that it is there: failed, running, unsure, picked, or wide enough for words. */
-function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, { x, y, w, h, run }: Placed, toX: (t: number) => number): void {
+function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, { x, y, w, h, run, busy }: Placed, toX: (t: number) => number): void {
   const bar = run.first;
   const colour = palette.lanes[bar.lane] ?? palette.dim;
   const width = Math.max(w - 0.5, 2);
@@ -219,11 +260,21 @@ function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
     pen.strokeRect(x + 0.5, y + 0.5, Math.max(width - 1, 1), h - 1);
     pen.setLineDash([]);
   } else {
+    const filled = filledPx(h, busy);
+    const top = y + h - filled;
     pen.fillStyle = colour;
-    pen.fillRect(x, y, width, h);
+    if (filled < h) {
+      pen.globalAlpha = IDLE_ALPHA;
+      pen.fillRect(x, y, width, h - filled);
+      pen.globalAlpha = 1;
+    }
+    if (run.certainty === 'reported') pen.globalAlpha = REPORTED_ALPHA;
+    pen.fillRect(x, top, width, filled);
+    pen.globalAlpha = 1;
+    if (run.certainty === 'reported') pen.fillRect(x, top, Math.min(2, width), filled);
     if (run.certainty === 'inferred' && palette.hatch) {
       pen.fillStyle = palette.hatch;
-      pen.fillRect(x, y, width, h);
+      pen.fillRect(x, top, width, filled);
     }
   }
   if (bar.waitMs && run.bars === 1) {
@@ -247,12 +298,15 @@ function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
     }
   }
   if (run.last.running) drawOpenEnd(pen, scene, palette, x + width, y, h);
-  const label = run.count > 1 ? `${run.uniform && bar.tool ? bar.tool : run.uniform ? bar.label : 'calls'} ×${run.count}` : bar.label;
+  const what = run.count > 1 ? `${run.uniform && bar.tool ? bar.tool : run.uniform ? bar.label : 'calls'} ×${run.count}` : bar.label;
+  const share = run.count > 1 ? ` · ${percent(busy * 100)} busy` : '';
   if (width >= 30 && h >= 10) {
-    pen.fillStyle = guessed ? palette.text : palette.ink;
+    pen.fillStyle = guessed || busy < MOSTLY_BUSY ? palette.text : palette.ink;
     const from = Math.max(x, 0) + 5;
     const room = Math.min(x + width, scene.width) - from - 4;
-    if (run.certainty === 'inferred') {
+    // A share that does not fit is left out: half a number is a wrong one.
+    const label = textWidth(what + share) <= room ? what + share : what;
+    if (run.certainty === 'inferred' && busy >= MOSTLY_BUSY) {
       pen.fillStyle = colour;
       const shown = fitText(label, room);
       if (shown) pen.fillRect(from - 3, y + 1, Math.min(textWidth(shown) + 6, room + 4), h - 2);
@@ -402,7 +456,9 @@ function drawArea(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette,
   const x1 = toX(scene.area.to);
   pen.fillStyle = palette.accent;
   pen.globalAlpha = 0.12;
-  pen.fillRect(x0, 0, x1 - x0, scene.height);
+  const { rows } = scene.area;
+  if (!rows) pen.fillRect(x0, 0, x1 - x0, scene.height);
+  else for (const row of scene.rows) if (rows.has(row.key)) pen.fillRect(x0, RULER_PX + row.top - scene.scrollTop, x1 - x0, row.height);
   pen.globalAlpha = 0.9;
   pen.fillRect(Math.round(x0), 0, 1, scene.height);
   pen.fillRect(Math.round(x1), 0, 1, scene.height);
@@ -454,25 +510,4 @@ function drawRuler(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette
       pen.fillText(label, (x0 + x1) / 2 - textWidth(label) / 2, 11);
     }
   }
-}
-
-/** The bar under a point, and how many bars were drawn as one there. */
-export function hit(scene: Scene, x: number, y: number): { bar: Bar; last: Bar; bars: number; count: number; row: LaneRow } | undefined {
-  const toX = scaleOf(scene);
-  const row = scene.rows.find((candidate) => y >= RULER_PX + candidate.top - scene.scrollTop && y < RULER_PX + candidate.top + candidate.height - scene.scrollTop);
-  if (!row || row.tracks.length === 0) return undefined;
-  const n = Math.min(Math.max(Math.floor((y - trackTop(row, 0, scene.scrollTop)) / row.trackPx), 0), row.tracks.length - 1);
-  const track = row.tracks[n]!;
-  const slack = scene.axis.toT(scene.view.u0 + ((x - 6) / scene.width) * (scene.view.u1 - scene.view.u0));
-  let found: ReturnType<typeof hit>;
-  let best = 4;
-  eachRun(track, firstEndingAfter(track, slack), x + 6, toX, RUN_OPTIONS, (run) => {
-    const end = run.last.running ? Math.max(toX(scene.now), run.x1) : run.x1;
-    const away = x < run.x0 ? run.x0 - x : x > end ? x - end : 0;
-    if (away < best) {
-      best = away;
-      found = { bar: run.first, last: run.last, bars: run.bars, count: run.count, row };
-    }
-  });
-  return found;
 }

@@ -209,10 +209,6 @@ export class TimelineSource {
     return this.part?.from === Number.NEGATIVE_INFINITY;
   }
 
-  /** The bars of the whole picture, for the overview. */
-  overview(): readonly Bar[] {
-    return this.base;
-  }
 
   /** How many rows the stream told since the last full load. */
   get freshCount(): number {

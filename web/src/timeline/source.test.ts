@@ -56,6 +56,27 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     expect(source.bars().some((bar) => bar.toolUseId !== undefined)).toBe(true);
   });
 
+  it('shows in the overview what the stream brought since it was loaded', async () => {
+    const source = new TimelineSource('task-run3');
+    await source.load();
+    const at = source.end + 1000;
+    const row = (endedAt?: string) => ({ id: 'new', taskId: source.tree[0]!.task.id, owner: source.tree[0]!.task.owner, kind: 'terminal.command', lane: 'implementation', title: 'Build', state: endedAt ? 'succeeded' : 'running', toolName: 'Bash', certainty: 'measured', channels: ['hook'], occurredAt: new Date(at).toISOString(), endedAt, metadata: {}, seq: 1e9 }) as unknown as Row;
+    source.take([row()]);
+    expect(source.bars().find((bar) => bar.id === 'new')?.running).toBe(true);
+    source.take([row(new Date(at + 4000).toISOString())]);
+    expect(source.bars().find((bar) => bar.id === 'new')).toMatchObject({ running: false, end: at + 4000 });
+  });
+
+  it('draws the overview on the axis of the timeline while the task grows', () => {
+    const stage = new Stage();
+    stage.take(Axis.plain(0, 10_000));
+    stage.grow(14_000);
+    expect(stage.everything).toEqual(stage.view);
+    stage.show({ u0: 1000, u1: 2000 });
+    stage.grow(15_000);
+    expect(stage.everything.u1).toBeGreaterThanOrEqual(15_000);
+  });
+
   it('takes nothing that the stream tells of the same session of somebody else', async () => {
     const source = new TimelineSource('task-run3');
     await source.load();

@@ -4,17 +4,29 @@
 import { Axis } from '../layout/axis';
 import { clamp, fit, follow, frame, pan, zoom, type View } from '../layout/view';
 
+export interface Area {
+  from: number;
+  to: number;
+  /** The rows that it covers: agents by their id, lanes by `agent/lane`. All of them without. */
+  rows?: ReadonlySet<string>;
+}
+
+/** Whether something of a lane is in an area. */
+export const isInRows = (rows: ReadonlySet<string> | undefined, taskId: string, lane: string): boolean => !rows || rows.has(taskId) || rows.has(`${taskId}/${lane}`);
+
 export class Stage {
   axis = $state.raw(Axis.plain(0, 1));
   view = $state.raw<View>(fit(1));
   /** Where the pointer is, in real time. */
   cursor = $state<number>();
-  area = $state.raw<{ from: number; to: number }>();
+  area = $state.raw<Area>();
   following = $state(false);
   /** Whether the view is the whole: then it stays the whole while the task grows. */
   whole = $state(true);
   width = $state(1);
   private placed = false;
+  /** The live edge in drawn time, which is beyond the axis between two events. */
+  private reached = $state(0);
 
   /** Takes a new axis; what is in view stays in view. */
   take(axis: Axis): void {
@@ -61,6 +73,7 @@ export class Stage {
   /** Keeps the live edge in sight. */
   follow(now: number): void {
     const edge = this.axis.toU(now);
+    this.reached = edge;
     let view = this.view;
     // Following from the whole would show nothing: begin with the last five minutes.
     if (this.whole) view = { u0: edge - Math.min(300_000, this.axis.length), u1: edge };
@@ -71,7 +84,13 @@ export class Stage {
   /** Keeps the whole in sight while it grows between two events. */
   grow(now: number): void {
     const edge = this.axis.toU(now);
+    this.reached = edge;
     if (this.whole && edge > this.axis.length) this.view = fit(edge);
+  }
+
+  /** The view of the whole, as the timeline draws it when it shows everything. */
+  get everything(): View {
+    return this.whole ? this.view : fit(Math.max(this.axis.length, Math.min(this.reached, this.axis.length * 2)));
   }
 
   get from(): number {

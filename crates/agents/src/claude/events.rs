@@ -1,4 +1,4 @@
-//! The hook events of Claude Code 2.1.325, and which of them we register.
+//! The hook events of Claude Code 2.1.326, and which of them we register. Older versions have fewer: see `versions`.
 //!
 //! Law: observing must not change the agent. `WorktreeCreate` is never registered (a silent hook replaces git's own
 //! creation and breaks worktrees), `MessageDisplay` only when it is named (it holds up the turn), and the compaction

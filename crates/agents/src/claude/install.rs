@@ -1,12 +1,16 @@
 //! The edit plan for a Claude Code settings file: text in, text out, and what changed.
 //!
-//! Law: hooks are registered synchronously and without a shell (`command` and `args`), because the agent kills
-//! asynchronous hooks when the session ends and a shell costs more than the hook. The status line has no such form, so
-//! its command is quoted for `sh`; a status line that the user already has is chained, never lost.
+//! Law: only what the client's version accepts is written ([`super::versions`]): an event too many costs the
+//! user their whole settings file. Hooks are registered synchronously and, where the version allows it, without a shell
+//! (`command` and `args`), because the agent kills asynchronous hooks when the session ends and a shell costs more than
+//! the hook. The status line has no such form, so its command is quoted for `sh`; a status line that the user already
+//! has is chained, never lost.
 
 use serde_json::{Value, json};
 
 use super::events::{EVENTS, Event, Registration};
+use super::versions::{self, Form};
+use crate::client_version::ClientVersion;
 use crate::command_line::{HOOK_PROGRAM, Invocation, quoted};
 use crate::hooks::{self, Changes, Undo, WantedHook};
 use crate::settings::{Settings, SettingsError};
@@ -23,6 +27,8 @@ pub struct Wanted {
     pub hook: String,
     /// Agent Tracer's home, where it is not the default one.
     pub home: Option<String>,
+    /// The version that has to accept it; `None` for what every version accepts.
+    pub client: Option<ClientVersion>,
     /// The events, by name; `None` for all that are registered by default.
     pub events: Option<Vec<String>>,
     /// The tools that tool events are narrowed to; `None` for all.
@@ -76,26 +82,48 @@ pub struct Plan {
 impl Wanted {
     /// Returns the hooks to register, in the order of [`EVENTS`].
     pub fn hooks(&self) -> Vec<WantedHook> {
-        EVENTS
-            .iter()
-            .filter(|event| match &self.events {
-                Some(names) => {
-                    event.registration != Registration::Never && names.iter().any(|name| name == event.name)
-                }
-                None => event.registration == Registration::Default,
-            })
-            .map(|event| WantedHook {
-                event: event.name,
-                matcher: self.matcher(event),
-                handler: self.handler(event),
-            })
+        self.chosen()
+            .filter(|event| versions::accepts(self.client, event.name))
+            .map(|event| self.hook_for(event, versions::form(self.client)))
             .collect()
+    }
+
+    /// Returns the events that are left out because the client's version does not accept them.
+    pub fn left_out(&self) -> Vec<&'static str> {
+        self.chosen()
+            .filter(|event| !versions::accepts(self.client, event.name))
+            .map(|event| event.name)
+            .collect()
+    }
+
+    /// Returns every chosen event in both forms, whatever the version: what an installation may have written.
+    pub fn in_every_form(&self) -> Vec<WantedHook> {
+        self.chosen()
+            .flat_map(|event| [Form::Shell, Form::Exec].map(|form| self.hook_for(event, form)))
+            .collect()
+    }
+
+    fn hook_for(&self, event: &Event, form: Form) -> WantedHook {
+        WantedHook { event: event.name, matcher: self.matcher(event), handler: self.handler(event, form) }
+    }
+
+    fn chosen(&self) -> impl Iterator<Item = &'static Event> + '_ {
+        EVENTS.iter().filter(|event| match &self.events {
+            Some(names) => {
+                event.registration != Registration::Never && names.iter().any(|name| name == event.name)
+            }
+            None => event.registration == Registration::Default,
+        })
     }
 
     /// Returns the command of the status line, for `sh`.
     pub fn status_line_command(&self) -> String {
-        let mut command = if self.hook == HOOK_PROGRAM { self.hook.clone() } else { quoted(&self.hook) };
-        command.push_str(" statusline");
+        self.shell_command("statusline")
+    }
+
+    fn shell_command(&self, word: &str) -> String {
+        let program = if self.hook == HOOK_PROGRAM { self.hook.clone() } else { quoted(&self.hook) };
+        let mut command = format!("{program} {word}");
         if let Some(home) = &self.home {
             command.push_str(" --home ");
             command.push_str(&quoted(home));
@@ -110,12 +138,17 @@ impl Wanted {
         }
     }
 
-    fn handler(&self, event: &Event) -> Value {
-        let mut arguments = vec!["claude"];
-        if let Some(home) = &self.home {
-            arguments.extend(["--home", home]);
-        }
-        let mut handler = json!({"type": "command", "command": self.hook, "args": arguments});
+    fn handler(&self, event: &Event, form: Form) -> Value {
+        let mut handler = match form {
+            Form::Shell => json!({"type": "command", "command": self.shell_command("claude")}),
+            Form::Exec => {
+                let mut arguments = vec!["claude"];
+                if let Some(home) = &self.home {
+                    arguments.extend(["--home", home]);
+                }
+                json!({"type": "command", "command": self.hook, "args": arguments})
+            }
+        };
         if let (Some(timeout), Some(handler)) = (event.timeout, handler.as_object_mut()) {
             handler.insert("timeout".to_owned(), json!(timeout));
         }
@@ -124,10 +157,13 @@ impl Wanted {
 }
 
 /// Returns the settings that a team can put into a project: the hook is found on the `PATH`, nothing names a home.
-pub fn template(events: Option<Vec<String>>, tools: Option<Vec<String>>) -> Value {
-    let wanted =
-        Wanted { hook: HOOK_PROGRAM.to_owned(), home: None, events, tools, status_line: StatusLine::Leave };
-    hooks::table(&wanted.hooks())
+pub fn template(
+    client: Option<ClientVersion>,
+    events: Option<Vec<String>>,
+    tools: Option<Vec<String>>,
+) -> Value {
+    let (hook, status_line) = (HOOK_PROGRAM.to_owned(), StatusLine::Leave);
+    hooks::table(&Wanted { hook, home: None, client, events, tools, status_line }.hooks())
 }
 
 /// Plans the installation into a settings file with this text (empty for a file that is not there).

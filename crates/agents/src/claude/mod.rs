@@ -10,4 +10,5 @@ pub(crate) mod otlp;
 pub mod paths;
 pub(crate) mod statusline;
 pub mod transcript;
+pub mod versions;
 mod wire;

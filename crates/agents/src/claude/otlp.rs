@@ -8,6 +8,7 @@ use agent_tracer_event::{CallState, Certainty, Entry, Kind, Phase, Subject, Unre
 use serde_json::Value;
 
 use super::identity;
+use crate::extent::Bounds;
 use crate::otlp::Telling;
 use crate::text;
 use crate::tools::outcome;
@@ -201,7 +202,7 @@ fn call(told: &mut Telling<'_>, phase: Phase) -> Entry {
     let tool = told.id(&["tool_name", "gen_ai.tool.name"]).unwrap_or_default();
     let id = told.id(&["tool_use_id", "gen_ai.tool.call.id"]).or_else(|| told.call.map(str::to_owned));
     let given = told.attributes.shown(&["tool_input"]);
-    let given = given.and_then(|text| serde_json::from_str::<Value>(text).ok()).unwrap_or(Value::Null);
+    let given = given.and_then(|text| Bounds::ARGUMENTS.parse::<Value>(text)).unwrap_or(Value::Null);
     let input = told.reduced("PreToolUse", &tool, "tool_input", &given);
     if tool == SOME_SERVER_TOOL {
         let key = id.as_ref().map_or_else(|| told.own_key(), |id| format!("tool:{id}"));

@@ -1,5 +1,5 @@
-//! The hook events of Codex 0.166.0. All of them are registered: none changes the agent by being observed, and an
-//! older version ignores a name that it does not know.
+//! The hook events of Codex 0.169.0. All of them are registered: none changes the agent by being observed, and an
+//! older version ignores a name that it does not know (`versions` says which it has).
 
 /// One event of the agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

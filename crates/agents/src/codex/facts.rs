@@ -4,7 +4,7 @@
 //! name of the observation is used only where Codex gives nothing better.
 
 use agent_tracer_event::{Agent, Entry, Metadata, TaskKey};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::text;
 
@@ -64,6 +64,17 @@ impl<'a> Kept<'a> {
 
 pub(super) fn tool_key(id: &str) -> String {
     format!("tool:{id}")
+}
+
+/// Marks a patch or a call of a server with who reports it and under which key: both the hook and the rollout do, and
+/// posted events of other tracers carry the same mark.
+pub(super) fn cross_check(entry: &mut Entry, source: &str) {
+    let is_marked =
+        entry.tool_name.as_deref().is_some_and(|tool| tool == "apply_patch" || tool.starts_with("mcp__"));
+    if let Some(id) = entry.tool_use_id.as_deref().filter(|_| is_marked) {
+        let mark = json!({ "source": source, "dedupeKey": id });
+        entry.metadata.insert("crossCheck".to_owned(), mark);
+    }
 }
 
 pub(super) fn turn_key(turn: &str) -> String {

@@ -10,4 +10,5 @@ pub(crate) mod otlp;
 pub mod paths;
 pub mod rollout;
 pub mod trust;
+pub mod versions;
 mod wire;

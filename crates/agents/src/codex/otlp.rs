@@ -8,6 +8,7 @@ use agent_tracer_event::{CallState, Certainty, Kind, Phase, Subject, Unrecognise
 use serde_json::Value;
 
 use super::facts::{put, task, thread_started_key};
+use crate::extent::Bounds;
 use crate::otlp::Telling;
 use crate::text;
 use crate::tools::outcome;
@@ -138,8 +139,7 @@ fn result(told: &mut Telling<'_>) {
     let name = tool(told);
     let id = told.id(&["call_id"]);
     let arguments = told.attributes.text(&["arguments"]);
-    let arguments =
-        arguments.and_then(|text| serde_json::from_str::<Value>(text).ok()).unwrap_or(Value::Null);
+    let arguments = arguments.and_then(|text| Bounds::ARGUMENTS.parse::<Value>(text)).unwrap_or(Value::Null);
     let input = told.reduced("PreToolUse", &name, "tool_input", &arguments);
     let mut entry = told.tool_call(&name, id, &input, Phase::Close);
     let output = told.attributes.text(&["output"]).map(str::to_owned).unwrap_or_default();

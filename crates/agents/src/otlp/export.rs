@@ -80,6 +80,12 @@ fn record(
     if signal == Signal::Metrics {
         return Record::Skipped;
     }
+    // Every event of Codex names itself; what does not is a line of its program's own log, called by its place in the
+    // source.
+    let is_event = attributes.text(&["event.name"]).is_some() || full_name.starts_with("codex.");
+    if agent == Agent::Codex && signal == Signal::Logs && !is_event {
+        return Record::Skipped;
+    }
     let name = full_name.split_once('.').filter(|(whose, _)| matches!(*whose, "claude_code" | "codex"));
     let name = name.map_or(full_name.as_str(), |(_, name)| name);
     let parent = item.get("parentSpanId").and_then(Value::as_str).unwrap_or_default();

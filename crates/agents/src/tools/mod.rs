@@ -34,6 +34,7 @@ use serde_json::Value;
 
 use crate::text;
 use input::Input;
+pub(crate) use questions::settle_question;
 pub use sanitise::sanitise;
 
 /// Where a call was made: paths are shown as seen from here.

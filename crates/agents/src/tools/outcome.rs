@@ -9,6 +9,7 @@ use agent_tracer_event::{CallState, ErrorClass, Metadata};
 use serde_json::{Map, Value};
 
 use super::input::integer;
+use crate::extent::Bounds;
 use crate::text::{cut, line};
 
 /// How a call ended.
@@ -57,6 +58,7 @@ const KEPT: &[(&str, &str, Shape)] = &[
     ("resolvedModel", "agentResolvedModel", Shape::Text(200)),
     ("status", "status", Shape::Text(60)),
     ("isAsync", "isAsync", Shape::Flag),
+    ("task_type", "stoppedTaskType", Shape::Text(60)),
     ("timed_out", "timedOut", Shape::Flag),
     ("success", "success", Shape::Flag),
     ("head", "outputHead", Shape::Text(4096)),
@@ -68,7 +70,7 @@ const KEPT: &[(&str, &str, Shape)] = &[
 pub fn returned(body: &Value) -> Outcome {
     let mut outcome = Outcome { state: CallState::Succeeded, error_class: None, metadata: Metadata::new() };
     // Codex's agent tools answer with JSON inside a string.
-    let unpacked = body.as_str().and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+    let unpacked = body.as_str().and_then(|text| Bounds::ARGUMENTS.parse::<Map<String, Value>>(text));
     let Some(members) = body.as_object().or(unpacked.as_ref()) else {
         if let Some(bytes) = bytes_of(body) {
             outcome.metadata.insert("outputBytes".to_owned(), Value::from(bytes));

@@ -4,7 +4,7 @@
 //! `full`.
 
 use agent_tracer_event::semantics::{Importance, SubtypeKey};
-use agent_tracer_event::{Kind, Lane};
+use agent_tracer_event::{CallState, Entry, Kind, Lane};
 use serde_json::{Map, Value};
 
 use super::Meaning;
@@ -49,6 +49,17 @@ pub(super) const TABLE: &[Row] = &[
         ..PLAN
     },
 ];
+
+/// Writes what became of a question whose call has ended, where its input does not hold the answers.
+pub(crate) fn settle_question(entry: &mut Entry) {
+    let phase = match entry.state {
+        Some(CallState::Succeeded) => "answered",
+        Some(CallState::Denied) => "declined",
+        Some(CallState::Interrupted | CallState::Abandoned) => "cancelled",
+        Some(CallState::Running | CallState::Failed) | None => return,
+    };
+    entry.metadata.insert("questionPhase".to_owned(), Value::from(phase));
+}
 
 /// The questions, from the list that the clients send or the single question of older documents.
 fn asked<'a>(input: &Input<'a>) -> Vec<Input<'a>> {

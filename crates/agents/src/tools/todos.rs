@@ -134,6 +134,8 @@ pub struct Item {
     pub state: Option<&'static str>,
     /// The agent's own word for the state.
     pub status: String,
+    /// How urgent it is, in the agent's own word.
+    pub priority: Option<String>,
 }
 
 /// Returns our word for a state that an agent names.
@@ -186,6 +188,7 @@ pub fn items(input: &Value) -> Vec<Item> {
             subject: cut(subject.unwrap_or_default(), 1000).into_owned(),
             state: todo_state(status),
             status: cut(status, 60).into_owned(),
+            priority: text_of(row, "priority").map(|priority| line(priority, 60)),
         })
     };
     rows(input).iter().filter_map(item).collect()
@@ -201,5 +204,8 @@ pub fn write(item: &Item, metadata: &mut agent_tracer_event::Metadata) {
     metadata.insert("todoState".to_owned(), Value::from(item.state.unwrap_or(&item.status)));
     if !item.subject.is_empty() {
         metadata.insert("subject".to_owned(), Value::from(item.subject.as_str()));
+    }
+    if let Some(priority) = &item.priority {
+        metadata.insert("priority".to_owned(), Value::from(priority.as_str()));
     }
 }

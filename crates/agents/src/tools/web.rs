@@ -22,6 +22,8 @@ pub(super) const TABLE: &[Row] = &[
             texts(&["blocked_domains"], "webBlockedDomains", QUERY_CHARS),
         ],
         title: |input| search_title(input.text(&["query"])),
+        // A search has no address of its own; its query stands there, as the hook specification has it.
+        also: Some(|input, meaning| urls(meaning, input.text(&["query"]).into_iter())),
         ..EXPLORE
     },
     Row {

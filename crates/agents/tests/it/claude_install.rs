@@ -1,5 +1,6 @@
 //! What `install claude` makes of a settings file.
 
+use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::claude::events::{EVENTS, Registration};
 use agent_tracer_agents::claude::install::{
     Plan, StatusLine, StatusLineChange, Wanted, plan, template, withdraw,
@@ -10,12 +11,14 @@ use serde_json::{Value, json};
 
 use crate::files::CLAUDE;
 
+pub(crate) const NEWEST: Option<ClientVersion> = Some(ClientVersion::release(2, 1, 326));
 pub(crate) const HOOK: &str = "/opt/agent tracer/agent-tracer-hook";
 
 pub(crate) fn wanted() -> Wanted {
     Wanted {
         hook: HOOK.to_owned(),
         home: None,
+        client: NEWEST,
         events: None,
         tools: None,
         status_line: StatusLine::Ours { displaces: None },
@@ -402,7 +405,7 @@ fn what_a_strict_reader_refuses_is_named_with_its_place() {
 
 #[test]
 fn the_template_names_no_folder() {
-    let template = template(None, None);
+    let template = template(NEWEST, None, None);
     assert_eq!(template["hooks"].as_object().expect("hooks").len(), 31);
     assert_eq!(
         template["hooks"]["Stop"],

@@ -481,3 +481,20 @@ fn compactions_are_told_before_and_after() {
         );
     }
 }
+
+#[test]
+fn patches_and_calls_of_servers_say_who_reports_them_under_which_key() {
+    let call = |tool: &str| {
+        let payload = json!({
+            "session_id": "t", "turn_id": "u", "hook_event_name": "PostToolUse", "tool_name": tool,
+            "tool_use_id": "call_1", "tool_input": {"command": "x"}, "tool_response": "",
+        });
+        let reading = read_payload("one", Millis(7), &payload, Level::Actions);
+        let found = reading.entries.iter().find(|entry| entry.tool_use_id.is_some()).unwrap();
+        found.metadata.get("crossCheck").cloned()
+    };
+    let mark = Some(json!({"source": "hook", "dedupeKey": "call_1"}));
+    assert_eq!(call("apply_patch"), mark);
+    assert_eq!(call("mcp__files__read"), mark);
+    assert_eq!(call("Bash"), None);
+}

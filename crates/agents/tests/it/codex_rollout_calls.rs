@@ -39,6 +39,37 @@ fn endings(name: &str) -> Vec<(String, CallState, Option<i64>, Option<String>)> 
 }
 
 #[test]
+fn a_command_that_the_client_left_running_is_abandoned_and_did_not_fail() {
+    let mut kept = Vec::new();
+    for line in rollout("shell_background").split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let mut row: Value = serde_json::from_slice(line).unwrap();
+        let item = &mut row["payload"]["item"];
+        if item["type"] == "CommandExecution" {
+            item["status"] = "failed".into();
+            item["exit_code"] = (-1).into();
+        }
+        // Nothing polls it: what the model was told of its end is not there.
+        if !row.to_string().contains("write_stdin") && !row.to_string().contains("Process exited with code") {
+            kept.extend(serde_json::to_vec(&row).unwrap());
+            kept.push(b'\n');
+        }
+    }
+    let all = entries("shell_background", &kept, Level::Actions);
+    let ends: Vec<&Entry> =
+        all.iter().filter(|entry| is_call(entry) && entry.phase == Phase::Close).collect();
+    let [end] = ends.as_slice() else { panic!("{ends:?}") };
+    assert_eq!(end.state, Some(CallState::Abandoned));
+    assert_eq!(end.metadata.get("errorClass"), None);
+}
+
+#[test]
+fn a_session_that_only_reviews_is_called_a_review() {
+    let all = entries("review", &rollout("review"), Level::Actions);
+    let titles: Vec<&Value> = all.iter().filter_map(|entry| entry.metadata.get("title")).collect();
+    assert!(titles.contains(&&Value::from("Code review")), "{titles:?}");
+}
+
+#[test]
 fn calls_end_as_the_rollout_tells() {
     use CallState::{Denied, Failed, Interrupted, Running, Succeeded};
     type Expected = (&'static str, CallState, Option<i64>, Option<&'static str>);
@@ -68,7 +99,30 @@ fn calls_end_as_the_rollout_tells() {
         ("mcp_search", &[("tool_search", Succeeded, None, None), ("mcp__lab__echo", Succeeded, None, None)]),
         ("o_predeny", &[("Bash", Denied, None, Some("hook_blocked"))]),
         ("interrupt", &[("Bash", Interrupted, Some(-1), Some("interrupt"))]),
-        ("tui", &[("Bash", Succeeded, Some(0), None), ("Bash", Interrupted, None, Some("interrupt"))]),
+        ("tui", &[("Bash", Succeeded, Some(0), None), ("Bash", Denied, None, Some("permission"))]),
+        (
+            "refuse",
+            &[
+                ("Bash", Denied, None, Some("permission")),
+                ("apply_patch", Denied, None, Some("permission")),
+                ("mcp__demo__write", Denied, None, Some("permission")),
+            ],
+        ),
+        (
+            "approve",
+            &[
+                ("Bash", Succeeded, Some(0), None),
+                ("Bash", Succeeded, Some(0), None),
+                ("Bash", Interrupted, Some(-1), Some("interrupt")),
+            ],
+        ),
+        (
+            "questions",
+            &[
+                ("request_user_input", Succeeded, None, None),
+                ("request_user_input", Interrupted, None, Some("interrupt")),
+            ],
+        ),
         ("killed", &[("Bash", Running, None, None)]),
         ("plan2", &[("update_plan", Succeeded, None, None)]),
         ("view_image", &[("view_image", Succeeded, None, None)]),

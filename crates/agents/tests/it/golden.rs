@@ -36,7 +36,6 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 const UNREAD: &[(&str, &str)] = &[
     ("README.md", "prose"),
     ("golden/", "what came out"),
-    ("codex/0.166.0/truth/", "what the API answered, for the tests of tokens"),
     ("codex/0.166.0/payloads/appserver.", "the app server is no channel of ours"),
     ("codex/0.166.0/payloads/exec_json.", "the output of exec is no channel of ours"),
     ("codex/0.166.0/payloads/notify.", "notify is older than hooks and says less"),

@@ -10,6 +10,7 @@
 
 mod claude_hooks;
 mod claude_install;
+mod client_versions;
 mod codex_canaries;
 mod codex_fixtures;
 mod codex_hooks;

@@ -6,6 +6,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use agent_tracer_agents::claude::versions::PLUGIN_OLDEST;
 use agent_tracer_agents::{claude, codex};
 use serde_json::{Value, json};
 
@@ -32,7 +33,7 @@ fn holds(path: &str, made: &Value) {
 #[test]
 fn the_hooks_of_both_packages_are_made_from_the_lists_of_events() {
     let mut hooks = json!({"description": "Agent Tracer records what Claude Code does, on this machine"});
-    hooks["hooks"] = claude::install::template(None, None)["hooks"].take();
+    hooks["hooks"] = claude::install::template(Some(PLUGIN_OLDEST), None, None)["hooks"].take();
     holds("claude/hooks/hooks.json", &hooks);
     holds("codex/hooks/hooks.json", &codex::install::template(None, None));
 }

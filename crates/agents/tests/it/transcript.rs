@@ -51,7 +51,7 @@ impl Captured {
 /// Every transcript that was captured, with what lies beside it.
 pub(crate) fn everything() -> Vec<Captured> {
     let mut all = Vec::new();
-    for version in ["2.1.197", "2.1.325"] {
+    for version in ["2.1.150", "2.1.197", "2.1.325", "2.1.326"] {
         for scenario in std::fs::read_dir(fixtures().join(version)).unwrap() {
             let folder = scenario.unwrap().path();
             let name = format!("{version}/{}", folder.file_name().unwrap().to_str().unwrap());

@@ -105,6 +105,15 @@ impl Office {
         (head.exit, rest)
     }
 
+    /// Asks what gets no answer, and returns all that came.
+    fn ask_in_vain(&self, envelope: &str, payload: &str) -> Vec<u8> {
+        let mut stream = self.reach();
+        stream.write_all(&question(envelope, payload)).expect("sent");
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).expect("closed");
+        all
+    }
+
     fn decisions(&self) -> usize {
         fs::read_dir(self.world.home.spool().join("new")).map_or(0, Iterator::count)
     }
@@ -140,14 +149,32 @@ fn a_question_is_answered_and_the_decision_written_down_if_the_event_is() {
 }
 
 #[test]
-fn what_nobody_can_read_or_name_is_answered_with_silence() {
+fn what_no_rule_can_name_is_answered_with_silence_and_what_cannot_be_read_not_at_all() {
     let office = Office::open(&rule("mine", "deny", "*"));
-    for payload in
-        ["", "not json", "[]", "{}", r#"{"hook_event_name":"SomethingNew"}"#, "{\"hook_event_name\":7}"]
-    {
-        assert_eq!(office.ask(&envelope(), payload), (0, String::new()), "{payload}");
+    let unknown = r#"{"hook_event_name":"SomethingNew"}"#;
+    assert_eq!(office.ask(&envelope(), unknown), (0, String::new()));
+    let deep =
+        format!(r#"{{"hook_event_name":"PreToolUse","tool_input":{}{}}}"#, "[".repeat(500), "]".repeat(500));
+    for payload in ["", "not json", "[]", "{}", "{\"hook_event_name\":7}", &deep] {
+        assert_eq!(
+            office.ask_in_vain(&envelope(), payload),
+            Vec::<u8>::new(),
+            "the hook judges it: {payload}"
+        );
     }
     assert_eq!(office.decisions(), 0);
+}
+
+#[test]
+fn where_the_rules_were_never_sound_nothing_is_answered() {
+    let office = Office::open("version = 1\nbroken");
+    assert_eq!(office.ask_in_vain(&envelope(), CALL), Vec::<u8>::new());
+    office.world.user(&rule("mine", "deny", "Bash"));
+    office.setup.book.look(&[]);
+    assert!(office.ask(&envelope(), CALL).1.contains("deny"));
+    office.world.user("version = 1\nbroken again");
+    office.setup.book.look(&[]);
+    assert!(office.ask(&envelope(), CALL).1.contains("deny"), "what was sound stays in force");
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use agent_tracer_answers::table::load;
 use agent_tracer_answers::{RulesError, Trusted, table};
-use agent_tracer_policy_table::{Table, load};
+use agent_tracer_policy_table::Table;
 
 use crate::world::{World, rule, write};
 
@@ -17,7 +18,7 @@ fn refresh(world: &World, roots: &[&Path]) -> Vec<RulesError> {
 }
 
 #[test]
-fn without_rules_there_is_no_file_and_taking_rules_away_removes_it() {
+fn without_a_file_of_rules_there_is_no_table_and_one_without_rules_has_an_empty_one() {
     let world = World::new();
     refresh(&world, &[&world.path("nowhere")]);
     assert_eq!(world.rows(), None);
@@ -28,7 +29,34 @@ fn without_rules_there_is_no_file_and_taking_rules_away_removes_it() {
     assert_eq!(facts.permissions().mode() & 0o777, 0o600);
     world.user("version = 1\n");
     refresh(&world, &[]);
+    assert_eq!(
+        world.rows().unwrap(),
+        Vec::<String>::new(),
+        "a hook can tell it from one that was taken away"
+    );
+    fs::remove_file(world.home.policy_file()).unwrap();
+    refresh(&world, &[]);
     assert_eq!(world.rows(), None);
+}
+
+#[test]
+fn rules_that_other_users_can_write_are_not_read_and_the_table_stays() {
+    let world = World::new();
+    world.user(&rule("mine", "deny", "Bash"));
+    refresh(&world, &[]);
+    world.user(&rule("theirs", "allow", "Bash"));
+    let path = world.home.policy_file();
+    for (what, mode) in [(path.as_path(), 0o666), (world.home.data(), 0o777)] {
+        let before = fs::metadata(what).unwrap().permissions();
+        fs::set_permissions(what, fs::Permissions::from_mode(mode)).unwrap();
+        let refused = table::refresh(&world.home, Path::new(GUARD), &[]);
+        let Err(error @ RulesError::Refused { .. }) = refused else { panic!("{refused:?}") };
+        assert!(error.hint().contains("chmod go-w"), "{}", error.hint());
+        fs::set_permissions(what, before).unwrap();
+        assert_eq!(world.rows().unwrap(), [" PreToolUse Bash user/mine"]);
+    }
+    refresh(&world, &[]);
+    assert_eq!(world.rows().unwrap(), [" PreToolUse Bash user/theirs"]);
 }
 
 #[test]
@@ -96,7 +124,7 @@ fn the_table_names_the_guard_and_the_deadline_of_the_user() {
     world.user(&text);
     let app = world.project("app", &text.replace("70", "9000"));
     refresh(&world, &[&app]);
-    let bytes = load(&world.home.policy_table()).unwrap().unwrap();
+    let bytes = load(&world.home).unwrap().unwrap();
     let table = Table::open(&bytes).unwrap();
     assert_eq!((table.deadline_ms(), table.guard()), (70, GUARD.as_bytes()));
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use agent_tracer_policy_table::{Table, load};
+use agent_tracer_answers::table::load;
+use agent_tracer_policy_table::Table;
 use agent_tracer_spool::Home;
 
 pub(crate) struct World {
@@ -38,7 +39,7 @@ impl World {
 
     /// The rows of the table: project, event, tool and rule. `None` if there is no table.
     pub(crate) fn rows(&self) -> Option<Vec<String>> {
-        let bytes = load(&self.home.policy_table()).expect("readable")?;
+        let bytes = load(&self.home).expect("readable")?;
         let table = Table::open(&bytes).expect("sound");
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
         let mut rows: Vec<String> = table

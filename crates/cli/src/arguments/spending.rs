@@ -47,8 +47,8 @@ Examples:
   agent-tracer usage --json | jq .total.costUsd
 
 A response counts once, however many files, forks and channels tell of it. What only the client's own account knows
-(compactions, the request behind a web search) is in the sums, and in RESIDUAL by itself. `$1.20+` and `?` mean that a
-model has no price: its tokens count, its cost does not; `prices.toml` can give it one.")]
+(compactions, the request behind a web search) is in the sums, and in RESIDUAL by itself. `≥$1.20` and `no price` mean
+that a model has no price: its tokens count, its cost does not; `prices.toml` can give it one.")]
 pub(crate) struct Usage {
     /// What each line is
     #[arg(value_enum, default_value_t = PeriodName::Daily)]

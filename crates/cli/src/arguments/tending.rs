@@ -53,8 +53,10 @@ Examples:
 
 Off unless you want it: with a line `days 90` in `retention.conf` beside `privacy.conf` the server does
 this once a day. Numbers over time, costs and the list of tasks stay; timelines and search forget. The
-agents' own transcripts stay where they are, and what was dropped is not read from them again. Stop the
-server first.")]
+agents' own transcripts stay where they are, and what was dropped is not read from them again.
+A clock that is more than 7 days ahead of when it was last believed drops nothing, unless something was
+recorded on 3 different days of the 14 before it, or `--yes` says that it is right. Stop the server
+first.")]
 pub(crate) struct Retain {
     /// For so many days, whatever `retention.conf` says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::retention::MOST_DAYS)))]
@@ -62,6 +64,9 @@ pub(crate) struct Retain {
     /// Say what would be dropped, and drop nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Believe the clock, however far ahead it is
+    #[arg(long)]
+    pub(crate) yes: bool,
     /// Print what was done as JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -76,9 +81,10 @@ Examples:
   agent-tracer purge --before 2026-01-01 --export old.jsonl   keep a copy outside
   agent-tracer purge --all --yes                              without being asked
 
-Asks before it deletes; without a terminal it needs `--yes`. What was deleted is overwritten, and
-the next import does not bring it back. The agents' own transcripts stay where they are: delete
-those yourself. Stop the server first.")]
+Asks before it deletes; without a terminal it needs `--yes`. The store is written anew without what
+was deleted, copies of it from before an upgrade and backups that hold any of it are removed, and the
+next import does not bring it back. What is left of it outside, it says. The agents' own transcripts
+stay where they are: delete those yourself. Stop the server first.")]
 pub(crate) struct Purge {
     /// These tasks: the beginning of an id or of a session's
     #[arg(value_name = "ID", required_unless_present_any = ["project", "before", "all"])]
@@ -95,6 +101,9 @@ pub(crate) struct Purge {
     /// Write what will be deleted to this file first, as `export` does
     #[arg(long, value_name = "FILE")]
     pub(crate) export: Option<PathBuf>,
+    /// Leave backups of the store that hold any of it, and name them; without this they are removed
+    #[arg(long)]
+    pub(crate) keep_backups: bool,
     /// Say what would be deleted, and delete nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -1,20 +1,24 @@
-//! `agent-tracer backup`: copies of what goes into compactions.
+//! `agent-tracer backup`: backups of the store, and copies of what goes into compactions.
 
-use std::fs::OpenOptions;
+mod restore;
+
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::process::ExitCode;
 
 use agent_tracer_compaction::backup;
+use agent_tracer_ledger::Pace;
+use agent_tracer_spool::Home;
 use serde_json::{Value, json};
 
-use crate::arguments::{Backup, BackupCommand, BackupRestore, Options};
+use crate::arguments::{Backup, BackupCommand, BackupCreate, BackupRemove, Options};
+use crate::commands::import::progress::Display;
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::files;
 use crate::keeping::{self, Wanted};
 use crate::output::Output;
 use crate::reading::json as json_of;
+use crate::store_backups::{self, size, span};
 use crate::table::{Cell, Side, Table};
 
 pub(super) fn run(
@@ -24,58 +28,34 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (home, _) = environment.home(options.home.as_deref())?;
-    let folder = keeping::folder(&home);
-    let unreadable = |cause: io::Error| Failure::new(format!("cannot read the copies: {}", plain(&cause)));
-    let switch = |wanted: Wanted| -> Result<(), Failure> {
-        files::make_folder(home.config(), 0o700)?;
-        files::write_private(&keeping::path(&home), keeping::write(wanted).as_bytes())
-    };
     match &arguments.command {
+        BackupCommand::Create(wanted) => create(wanted, &home, environment, output)?,
         BackupCommand::On(wanted) => {
-            switch(Wanted { is_on: true, days: wanted.days, megabytes: wanted.megabytes })?;
+            let before = keeping::read(&home).unwrap_or_default();
+            switch(&home, Wanted { is_on: true, days: wanted.days, megabytes: wanted.megabytes, ..before })?;
             output.say("what goes into automatic compactions is copied while a server runs")?;
             output.say("the copies hold the agent's own file as it is, and are readable by you alone")?;
         }
         BackupCommand::Off => {
-            switch(Wanted { is_on: false, ..keeping::read(&home).unwrap_or_default() })?;
+            switch(&home, Wanted { is_on: false, ..keeping::read(&home).unwrap_or_default() })?;
             output.say(
                 "nothing is copied any more\nhint: `agent-tracer backup remove --all` removes what there is",
             )?;
         }
-        BackupCommand::List(wanted) => {
-            let all = backup::list(&folder).map_err(unreadable)?;
-            if wanted.json {
-                let told = |it: &backup::Backup| json!({"name": it.name, "taskId": it.task, "at": it.stamp, "bytes": it.bytes});
-                let all: Vec<Value> = all.iter().map(told).collect();
-                output.data(&json_of(&json!({ "backups": all }))?)?;
-            } else if all.is_empty() {
-                output.say("there are no copies")?;
-            } else {
-                let mut table =
-                    Table::new(&[("NAME", Side::Left), ("TASK", Side::Left), ("BYTES", Side::Right)]);
-                for it in &all {
-                    table.row(vec![
-                        Cell::new(&it.name),
-                        Cell::new(&it.task),
-                        Cell::new(it.bytes.to_string()),
-                    ]);
-                }
-                output.data(&table.render(output))?;
-            }
-        }
-        BackupCommand::Restore(wanted) => restore(wanted, &folder, environment)?,
-        BackupCommand::Remove(wanted) => {
-            let there = backup::list(&folder).map_err(unreadable)?;
-            if let Some(name) = wanted.names.iter().find(|name| !there.iter().any(|it| it.name == **name)) {
-                return Err(unknown(name));
-            }
-            let removed = backup::remove(&folder, |it| wanted.all || wanted.names.contains(&it.name));
-            let removed =
-                removed.map_err(|cause| Failure::new(format!("cannot remove a copy: {}", plain(&cause))))?;
-            output.data(&format!("removed {removed}\n"))?;
-        }
+        BackupCommand::List(wanted) => list(&home, wanted.json, output)?,
+        BackupCommand::Restore(wanted) => restore::run(wanted, &home, environment, output)?,
+        BackupCommand::Remove(wanted) => remove(wanted, &home, output)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn switch(home: &Home, wanted: Wanted) -> Result<(), Failure> {
+    files::make_folder(home.config(), 0o700)?;
+    files::write_private(&keeping::path(home), keeping::write(wanted).as_bytes())
+}
+
+fn unreadable(cause: &io::Error) -> Failure {
+    Failure::new(format!("cannot read the copies: {}", plain(cause)))
 }
 
 fn unknown(name: &str) -> Failure {
@@ -83,25 +63,133 @@ fn unknown(name: &str) -> Failure {
         .hint("`agent-tracer backup list` shows those that are there")
 }
 
-fn restore(
-    wanted: &BackupRestore,
-    folder: &std::path::Path,
+fn create(
+    wanted: &BackupCreate,
+    home: &Home,
     environment: &Environment,
+    output: &mut Output,
 ) -> Result<(), Failure> {
-    let mut source = backup::restore(folder, &wanted.name).map_err(|cause| match cause.kind() {
-        io::ErrorKind::NotFound => unknown(&wanted.name),
-        _ => Failure::new(format!("cannot read the copy: {}", plain(&cause))),
-    })?;
-    let written = match &wanted.to {
-        None => io::copy(&mut source, &mut io::stdout().lock()).map_err(|cause| Failure::output(&cause)),
-        Some(path) => {
-            let path = environment.absolute(path);
-            let mut file =
-                OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).map_err(|cause| {
-                    Failure::file("write", &path, &cause).hint("name a file that is not there yet")
-                })?;
-            io::copy(&mut source, &mut file).map_err(|cause| Failure::file("write", &path, &cause))
+    if let Some(every) = wanted.every {
+        let before = keeping::read(home)?;
+        switch(home, Wanted { store_every: every.0, store_keep: wanted.keep, ..before })?;
+        match every.0 {
+            Some(minutes) => output.say(&format!(
+                "the server backs up the store every {} from now on and keeps {}",
+                span(minutes),
+                wanted.keep
+            ))?,
+            None => {
+                return output.say("the server backs up the store no more; the backups that are there stay");
+            }
         }
-    };
-    written.map(drop)
+    }
+    if matches!(store_backups::store(home).try_exists(), Ok(false)) {
+        return output.say(&format!("nothing is recorded in `{}` yet", home.data().display()));
+    }
+    let mut display = Display::of_process();
+    let made = store_backups::make(home, environment.now(), |done, total| {
+        display.say(&format!("{} of {}", size(done), size(total)));
+        Pace::GoOn
+    });
+    display.clear();
+    let (backup, contents) = made?;
+    if wanted.every.is_some() {
+        store_backups::retain(home, wanted.keep)?;
+    }
+    if wanted.json {
+        return output.data(&json_of(&json!({
+            "name": backup.name,
+            "path": backup.path.to_string_lossy(),
+            "bytes": contents.bytes,
+            "tasks": contents.tasks,
+            "events": contents.events,
+            "newest": contents.newest,
+        }))?);
+    }
+    output.data(&format!(
+        "backed up {} tasks with {} events, {}: {}\n",
+        contents.tasks,
+        contents.events,
+        size(contents.bytes),
+        backup.name
+    ))
+}
+
+/// One line of the list.
+struct Line {
+    name: String,
+    kind: &'static str,
+    stamp: String,
+    time: String,
+    bytes: u64,
+    task: Option<String>,
+}
+
+fn lines(home: &Home) -> Result<Vec<Line>, Failure> {
+    let copies = backup::list(&keeping::folder(home)).map_err(|cause| unreadable(&cause))?;
+    let mut lines: Vec<Line> = copies
+        .into_iter()
+        .map(|it| Line {
+            name: it.name,
+            kind: "compaction",
+            time: store_backups::moment(&it.stamp).map_or_else(|| it.stamp.clone(), |at| at.to_string()),
+            stamp: it.stamp,
+            bytes: it.bytes,
+            task: Some(it.task),
+        })
+        .collect();
+    lines.extend(store_backups::list(home)?.into_iter().map(|it| Line {
+        kind: it.kind.as_str(),
+        stamp: store_backups::stamp(it.at),
+        time: it.at.to_string(),
+        bytes: it.bytes,
+        task: None,
+        name: it.name,
+    }));
+    lines.sort_by(|one, two| (&one.time, &one.name).cmp(&(&two.time, &two.name)));
+    Ok(lines)
+}
+
+fn list(home: &Home, as_json: bool, output: &mut Output) -> Result<(), Failure> {
+    let lines = lines(home)?;
+    if as_json {
+        let line = |it: &Line| {
+            let mut line =
+                json!({"name": it.name, "kind": it.kind, "at": it.stamp, "time": it.time, "bytes": it.bytes});
+            if let (Some(task), Some(line)) = (&it.task, line.as_object_mut()) {
+                line.insert("taskId".to_owned(), json!(task));
+            }
+            line
+        };
+        let all: Vec<Value> = lines.iter().map(line).collect();
+        return output.data(&json_of(&json!({ "backups": all }))?);
+    }
+    if lines.is_empty() {
+        return output.say("there are no copies\nhint: `agent-tracer backup create` backs up the store");
+    }
+    let heads = [("KIND", Side::Left), ("TIME", Side::Left), ("SIZE", Side::Right), ("NAME", Side::Left)];
+    let mut table = Table::new(&heads);
+    for it in &lines {
+        let cells = [it.kind, it.time.as_str(), &size(it.bytes), it.name.as_str()];
+        table.row(cells.iter().map(Cell::new).collect());
+    }
+    output.data(&table.render(output))
+}
+
+fn remove(wanted: &BackupRemove, home: &Home, output: &mut Output) -> Result<(), Failure> {
+    let folder = keeping::folder(home);
+    let copies = backup::list(&folder).map_err(|cause| unreadable(&cause))?;
+    let stores = store_backups::list(home)?;
+    let is_there =
+        |name: &String| copies.iter().any(|it| it.name == *name) || stores.iter().any(|it| it.name == *name);
+    if let Some(name) = wanted.names.iter().find(|name| !is_there(name)) {
+        return Err(unknown(name));
+    }
+    let mut removed = backup::remove(&folder, |it| wanted.all || wanted.names.contains(&it.name))
+        .map_err(|cause| Failure::new(format!("cannot remove a copy: {}", plain(&cause))))?;
+    for backup in stores.iter().filter(|it| wanted.names.contains(&it.name)) {
+        backup.remove()?;
+        removed += 1;
+    }
+    output.data(&format!("removed {removed}\n"))
 }

@@ -60,6 +60,8 @@ fn switch_on(
     // Read back, so that nothing is written that the server would not understand.
     Settings::parse(&settings.write()).map_err(|error| Failure::usage(error.what))?;
     write(home, &settings)?;
+    let marked = Keeper::of(home.clone()).mark_task(&settings);
+    marked.map_err(|cause| Failure::new(format!("cannot write what agents are told: {}", plain(&cause))))?;
     let reading = Reading::open(options, environment)?;
     if let Some(store) = reading.store() {
         let midnight = LocalTime::of(environment).midnight(reading.now);

@@ -8,6 +8,7 @@ mod host;
 use std::process::ExitCode;
 
 use agent_tracer_intake::Stop;
+use agent_tracer_server::LINK_MINUTES;
 
 use crate::arguments::{Demo, Options};
 use crate::demo::{Player, Stage, Tally, lay_down_history, lay_down_rules, stories};
@@ -107,7 +108,10 @@ fn greeting(host: &Host, arguments: &Demo, folder: &str) -> Vec<String> {
         "Agent Tracer demo: recorded sessions of Claude Code and Codex, as if they happened now".to_owned(),
         String::new(),
         format!("  dashboard  {}", host.link()),
-        format!("             the link works once, for ten minutes; afterwards {}/", host.origin()),
+        format!(
+            "             the link works once, for {LINK_MINUTES} minutes; afterwards {}/",
+            host.origin()
+        ),
         format!("  pace       {pace}, {until}"),
         format!("  data       {folder}, removed at the end"),
         "  stop       Ctrl-C".to_owned(),

@@ -1,20 +1,22 @@
 //! `guard`: answers one hook by the rules, without looking at the past.
 //!
-//! Law: what cannot be decided is said on standard error and ends with 1, which both agents take as a failure that
-//! blocks nothing; but where a hook called, what `policy.tbl` says of an outage is said instead. Standard output is the
-//! answer and nothing else, because agents read it.
+//! Law: where a hook called, a call that cannot be judged (the rules are refused or broken, the event cannot be read, or
+//! judging takes longer than [`LIMIT`]) is left to the human, as strictly as `policy.tbl` asks; an agent that cannot ask
+//! is refused. Called by anybody else, it is said on standard error and ends with 1, which both agents take as a failure
+//! that blocks nothing. Standard output is the answer and nothing else, because agents read it.
 
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use agent_tracer_answers::decision::{self, By, Decision, Spent};
-use agent_tracer_answers::table::{known_projects, refresh};
-use agent_tracer_answers::{InForce, PROJECT_FILE, Question, in_force};
+use agent_tracer_answers::table::{self, known_projects, refresh};
+use agent_tracer_answers::{InForce, PROJECT_FILE, Question, Sender, in_force};
 use agent_tracer_event::Agent;
-use agent_tracer_policy::{Answer, NoHistory, Surroundings, answer};
-use agent_tracer_policy_table as table;
+use agent_tracer_policy::{Answer, Event, NoHistory, Surroundings, answer, answer_unjudged};
+use agent_tracer_policy_table::{Outage, Question as Asked, Table};
 use agent_tracer_spool::Home;
 
 use crate::arguments::{Guard, Options};
@@ -26,6 +28,9 @@ use crate::reading::agent_of;
 
 /// The longest payload that is read. The largest that was ever seen has a few hundred kilobytes.
 const BYTES_MAX: u64 = 64 << 20;
+/// How long judging may take. A hook has waited for `deadline_ms` before; both together stay far below the minute after
+/// which agents go on without an answer.
+const LIMIT: Duration = Duration::from_secs(10);
 
 pub(super) fn run(
     arguments: &Guard,
@@ -37,20 +42,33 @@ pub(super) fn run(
     let (home, _) = environment.home(options.home.as_deref())?;
     let payload = payload()?;
     let agent = agent_of(arguments.agent);
-    let question = Question::read(agent, &payload)
-        .map_err(|cause| Failure::new(format!("cannot read the event: {cause}")))?;
-    let Some(question) = question else { return Ok(ExitCode::SUCCESS) };
     let named = environment.path_variable("CLAUDE_PROJECT_DIR");
-    let root = question.root(named.as_deref(), &environment.directory);
-    let in_force = in_force(&home, &root);
-    let in_force = match (in_force, &arguments.for_hook) {
-        (Ok(in_force), _) => in_force,
-        (Err(error), None) => return Err(error.into()),
-        // The rules are broken, and the agent waits: what was in force says what holds now.
-        (Err(error), Some(_)) => match outage(&home, agent, &question, named.as_deref()) {
-            Some(answer) => return say(&answer, output),
-            None => return Err(error.into()),
+    let fallback = arguments.for_hook.is_some().then(|| Fallback {
+        home: home.clone(),
+        agent,
+        sender: Sender::read(&payload).unwrap_or_default(),
+        named: named.clone(),
+    });
+    let turn = Turn::default();
+    if let Some(fallback) = &fallback {
+        fallback.clone().watch(turn.clone());
+    }
+    let unjudged = |failure: Failure, output: &mut Output| match &fallback {
+        Some(fallback) if turn.take() => match fallback.answer(failure.message()) {
+            answer if answer.is_silent() => Err(failure),
+            answer => say(&answer, output),
         },
+        _ => Err(failure),
+    };
+    let question = match Question::read(agent, &payload) {
+        Ok(Some(question)) => question,
+        Ok(None) => return Ok(ExitCode::SUCCESS),
+        Err(cause) => return unjudged(Failure::new(format!("cannot read the event: {cause}")), output),
+    };
+    let root = question.root(named.as_deref(), &environment.directory);
+    let in_force = match in_force(&home, &root) {
+        Ok(in_force) => in_force,
+        Err(error) => return unjudged(error.into(), output),
     };
     let InForce { policy, broken } = in_force;
     if let Some(broken) = broken {
@@ -64,6 +82,10 @@ pub(super) fn run(
     let whose = question.whose().clone();
     let call = question.into_call(around);
     let verdict = policy.decide(&call, &NoHistory);
+    if !turn.take() {
+        // The answer was given without us, and the process ends by it.
+        return Ok(ExitCode::SUCCESS);
+    }
     let said = say(&answer(&call, &verdict), output)?;
     if arguments.for_hook.as_ref().is_some_and(|envelope| !envelope.is_empty()) {
         let (by, took) = (By::Guard, began.elapsed());
@@ -79,10 +101,11 @@ pub(super) fn run(
     Ok(said)
 }
 
-/// Whether the table does not know of the rules of a project, or cannot be read.
+/// Whether the table does not know of the rules of a project, or cannot be read, or is gone while the user has rules.
 fn is_news(home: &Home, root: &Path) -> bool {
-    match table::load(&home.policy_table()) {
-        Ok(Some(bytes)) if table::Table::open(&bytes).is_err() => true,
+    match table::load(home) {
+        Ok(Some(bytes)) if Table::open(&bytes).is_err() => true,
+        Ok(None) if home.policy_file().exists() => true,
         Ok(_) => root.join(PROJECT_FILE).exists() && !known_projects(home).contains(root),
         Err(_) => true,
     }
@@ -109,24 +132,63 @@ fn say(answer: &Answer, output: &mut Output) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(answer.exit))
 }
 
-/// What the table says of an outage; `None` if that is nothing.
-fn outage(home: &Home, agent: Agent, question: &Question, named: Option<&Path>) -> Option<Answer> {
-    let bytes = table::load(&home.policy_table()).ok()??;
-    let table = table::Table::open(&bytes).ok()?;
-    let told =
-        |name: &str| question.whose().get(name).and_then(serde_json::Value::as_str).unwrap_or_default();
-    let named = named.map(|named| named.as_os_str().as_encoded_bytes()).unwrap_or_default();
-    let asked = table.ask(&table::Question {
-        agent: agent.as_str().as_bytes(),
-        event: told("hook_event_name").as_bytes(),
-        tool: told("tool_name").as_bytes(),
-        directories: [named, told("cwd").as_bytes()],
-    })?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let row = asked.row;
-    (row.outage > table::Outage::Allow).then(|| Answer {
-        stdout: text(row.stdout),
-        stderr: text(row.stderr),
-        exit: row.exit,
-    })
+/// The right to answer, which is given once.
+#[derive(Clone, Default)]
+struct Turn(Arc<Mutex<bool>>);
+
+impl Turn {
+    /// Takes it. Returns whether it was still there.
+    fn take(&self) -> bool {
+        !std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), true)
+    }
+}
+
+/// What is said to a hook where a call cannot be judged.
+#[derive(Clone)]
+struct Fallback {
+    home: Home,
+    agent: Agent,
+    sender: Sender,
+    /// The project, as the agent names it.
+    named: Option<PathBuf>,
+}
+
+impl Fallback {
+    /// Says it after [`LIMIT`], if nothing was said by then, and ends the process. Without a thread there is no limit.
+    fn watch(self, turn: Turn) {
+        let wait = move || {
+            #[expect(clippy::disallowed_methods, reason = "a limit on time is what is waited for")]
+            std::thread::sleep(LIMIT);
+            if !turn.take() {
+                return;
+            }
+            let answer = self.answer("the rules took too long to be read");
+            drop(io::stdout().lock().write_all(answer.stdout.as_bytes()));
+            drop(io::stderr().lock().write_all(answer.stderr.as_bytes()));
+            // The thread that judges may never come back.
+            std::process::exit(i32::from(answer.exit));
+        };
+        drop(std::thread::Builder::new().name("limit".to_owned()).spawn(wait));
+    }
+
+    /// What the table says of an outage; where there is no sound table, the human decides.
+    fn answer(&self, why: &str) -> Answer {
+        let bytes = table::load(&self.home).ok().flatten();
+        let Some(table) = bytes.as_deref().and_then(|bytes| Table::open(bytes).ok()) else {
+            let Some(event) = Event::parse(&self.sender.event) else { return Answer::default() };
+            return answer_unjudged(self.agent, event, &format!("{why} (`agent-tracer doctor` says more)"));
+        };
+        let named = self.named.as_ref().map(|named| named.as_os_str().as_encoded_bytes()).unwrap_or_default();
+        let asked = table.ask(&Asked {
+            agent: self.agent.as_str().as_bytes(),
+            event: self.sender.event.as_bytes(),
+            tool: self.sender.tool.as_bytes(),
+            directories: [named, self.sender.cwd.as_bytes()],
+        });
+        let Some(row) = asked.map(|asked| asked.row).filter(|row| row.outage > Outage::Allow) else {
+            return Answer::default();
+        };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Answer { stdout: text(row.stdout), stderr: text(row.stderr), exit: row.exit }
+    }
 }

@@ -35,10 +35,13 @@ pub(super) fn run(
     // Before the ledger starts threads of its own.
     let stop = Stop::new();
     signals::request_on_end(&stop)?;
-    home::prepare(&tracer, named.is_none())?;
+    if let Some(mended) = home::prepare(&tracer, named.is_none())? {
+        output.say(&format!("warning: {mended}"))?;
+    }
     let _instance = Instance::take(&tracer)?;
     let ledger = Arc::new(sources::ledger(&tracer)?);
     let privacy = Arc::new(sources::privacy(&tracer, environment)?);
+    sources::known(&privacy)?;
     let sink: Arc<dyn Sink> = Arc::<agent_tracer_ledger::Ledger>::clone(&ledger);
     let files = Files::new(sink, privacy, Arc::new(Projects::new()), sources::clock());
     files.load().map_err(|error| refused(&error))?;
@@ -109,7 +112,8 @@ pub(super) fn refused(error: &SinkError) -> Failure {
             failure.hint("free some space and run the command again: it goes on where it stopped")
         }
         SinkError::ReadOnly => failure.hint("check the owner and the mode of the home folder"),
-        SinkError::Closed | SinkError::Failed(_) => failure,
+        SinkError::Item(_) => failure.hint("`agent-tracer doctor` says what is damaged"),
+        SinkError::Closed | SinkError::Failed(_) => failure.hint("`agent-tracer doctor` says more"),
     }
 }
 

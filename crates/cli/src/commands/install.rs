@@ -1,17 +1,19 @@
 //! `agent-tracer install`: registers the hook in an agent's settings.
 //!
-//! Law: first everything is decided, then it is written, and in this order: home, backup, status line chain, settings,
-//! record. Whatever fails, the user's file is either untouched or whole.
+//! Law: the version of the agent decides what is written. First everything is decided, then it is written, and in this
+//! order: home, backup, status line chain, settings, record; then it is tried. Whatever fails, the user's file is either
+//! untouched or whole.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use agent_tracer_agents::claude::install::{StatusLine, StatusLineChange};
-use agent_tracer_agents::hooks::{Changes, Undo, WantedHook};
+use agent_tracer_agents::hooks::{Changes, Undo, WantedHook, own_hooks};
 use agent_tracer_agents::settings::Settings;
-use agent_tracer_agents::{claude, codex};
+use agent_tracer_agents::{ClientVersion, claude, codex};
 use agent_tracer_spool::Home;
 
+use self::choice::Choice;
 use super::target::{self, Change, Target};
 use crate::arguments::{AgentName, Install, Options, ScopeName};
 use crate::environment::Environment;
@@ -19,9 +21,11 @@ use crate::failure::Failure;
 use crate::files::{self, Found};
 use crate::home;
 use crate::output::Output;
+use crate::proof;
 use crate::record::{self, Installation, Record};
 use crate::statusline_conf;
 
+mod choice;
 mod narrow;
 pub(super) mod report;
 
@@ -30,6 +34,7 @@ pub(super) mod report;
 struct Wish {
     hook: String,
     home: Option<String>,
+    client: Option<ClientVersion>,
     events: Option<Vec<String>>,
     tools: Option<Vec<String>>,
     status_line: StatusLine,
@@ -43,19 +48,27 @@ pub(super) fn run(
 ) -> Result<ExitCode, Failure> {
     let events = narrow::events(arguments.agent, &arguments.events)?;
     let tools = narrow::tools(arguments.agent, &arguments.tools)?;
+    let choice = Choice::of(arguments, environment)?;
+    let client = choice.version;
     if arguments.print {
+        let left_out = left_out(arguments.agent, client, events.as_ref())?;
         let template = match arguments.agent {
-            AgentName::Claude => claude::install::template(events, tools),
+            AgentName::Claude => claude::install::template(client, events, tools),
             AgentName::Codex => codex::install::template(events, tools),
         };
         output.data(&format!("{template:#}\n"))?;
+        choice.say(arguments.agent, &left_out, output)?;
         report::template(arguments.agent, output)?;
         return Ok(ExitCode::SUCCESS);
     }
 
     let target = Target::of(arguments.agent, arguments.scope, environment)?;
+    let left_out = left_out(arguments.agent, client, events.as_ref())?;
     let hook = target::hook(environment)?;
     let (home, named_home) = environment.home(options.home.as_deref())?;
+    if target.scope != ScopeName::User {
+        files::refuse_links(&target.path)?;
+    }
     let found = files::find(&target.path)?;
     let (mut record, lost_record) = Record::load(&home);
     if let Some(lost) = lost_record {
@@ -69,6 +82,7 @@ pub(super) fn run(
             .map(|home| target::as_text("the home", home))
             .transpose()?
             .map(str::to_owned),
+        client,
         events,
         tools,
         status_line: status_line_wish(arguments, &target, found.text()?, environment)?,
@@ -94,12 +108,17 @@ pub(super) fn run(
     if arguments.dry_run {
         report::difference(&target.path, text, &change.text, output)?;
         report::planned(&target, &change, output)?;
+        choice.say(target.agent, &left_out, output)?;
         return Ok(ExitCode::SUCCESS);
     }
 
-    home::prepare(&home, named_home.is_none())?;
+    if let Some(mended) = home::prepare(&home, named_home.is_none())? {
+        output.say(&format!("warning: {mended}"))?;
+    }
     let unchanged = found.exists() && change.text == text;
-    if !unchanged || known.is_none() {
+    let chosen_for = client.map(|client| client.to_string());
+    let is_news = known.as_ref().is_none_or(|known| known.client != chosen_for);
+    if !unchanged || is_news {
         let base = base_of(&target, &found, known.as_ref(), text)?;
         let label = target.label();
         let now = environment.now();
@@ -122,25 +141,70 @@ pub(super) fn run(
             made_folder: made.or_else(|| known.and_then(|known| known.made_folder)),
             chained,
             events: wish.events,
+            client: chosen_for,
+            shared: target.scope == ScopeName::Project,
             hook,
             installed_at: now.to_string(),
             undo: change.undo.clone(),
         });
         record.save(&home)?;
     }
+    let settings = Settings::parse(&change.text).map_err(|error| target.refused(&error))?;
     report::installed(&target, &change, unchanged, output)?;
+    choice.say(target.agent, &left_out, output)?;
     report::moved_home(&ours_before, named_home.as_deref(), output)?;
     report::other_ways(&target, &other_ways(&target, environment), output)?;
-    report::advice(&target, &Settings::parse(&change.text).map_err(|error| target.refused(&error))?, output)?;
+    if !arguments.no_verify {
+        let own = own_hooks(&settings);
+        for client in &choice.clients {
+            report::proof(
+                target.agent,
+                client,
+                &proof::prove(target.agent, client, &own, environment),
+                output,
+            )?;
+        }
+    }
+    report::advice(&target, client, &settings, output)?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Returns the events that are left out because the version does not know them. All of them would be no installation.
+fn left_out(
+    agent: AgentName,
+    client: Option<ClientVersion>,
+    events: Option<&Vec<String>>,
+) -> Result<Vec<&'static str>, Failure> {
+    if agent == AgentName::Codex {
+        // It ignores what it does not know.
+        return Ok(Vec::new());
+    }
+    let wanted = claude::install::Wanted {
+        hook: String::new(),
+        home: None,
+        client,
+        events: events.cloned(),
+        tools: None,
+        status_line: StatusLine::Leave,
+    };
+    let left_out = wanted.left_out();
+    if wanted.hooks().is_empty() {
+        let version = client.map_or("not every version of Claude Code".to_owned(), |client| {
+            format!("Claude Code {client} does not")
+        });
+        let verb = if client.is_some() { "know" } else { "knows" };
+        return Err(Failure::usage(format!("{version} {verb} {}", left_out.join(", ")))
+            .hint("name other events, or another version with `--client-version`"));
+    }
+    Ok(left_out)
+}
+
 fn plan(target: &Target, text: &str, wish: &Wish, undo: &Undo) -> Result<Change, Failure> {
-    let Wish { hook, home, events, tools, status_line } = wish.clone();
+    let Wish { hook, home, client, events, tools, status_line } = wish.clone();
     let refused = |error| target.refused(&error);
     Ok(match target.agent {
         AgentName::Claude => {
-            let wanted = claude::install::Wanted { hook, home, events, tools, status_line };
+            let wanted = claude::install::Wanted { hook, home, client, events, tools, status_line };
             let plan = claude::install::plan(text, &wanted, undo.clone()).map_err(refused)?;
             Change { text: plan.text, changes: plan.changes, status_line: plan.status_line, undo: plan.undo }
         }

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod agreement;
 mod alerts;
 mod backup;
 mod completions;
@@ -14,6 +15,7 @@ mod migrate;
 mod policy;
 mod purge;
 mod rebuild;
+mod recover;
 mod reread;
 mod retain;
 mod search;
@@ -63,6 +65,7 @@ pub(crate) fn run(
         Command::Context(arguments) => context::run(arguments, options, environment, output),
         Command::Alerts(arguments) => alerts::run(arguments, options, environment, output),
         Command::Backup(arguments) => backup::run(arguments, options, environment, output),
+        Command::Recover(arguments) => recover::run(arguments, options, environment, output),
         Command::Rebuild(arguments) => rebuild::run(arguments, options, environment, output),
         Command::Reread(arguments) => reread::run(arguments, options, environment, output),
         Command::Retain(arguments) => retain::run(arguments, options, environment, output),

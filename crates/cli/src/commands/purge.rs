@@ -1,24 +1,27 @@
 //! `agent-tracer purge`: deletes tasks on purpose.
 //!
-//! Law: nothing goes before it was shown and somebody agreed. The agents' own files are never touched.
+//! Law: nothing goes before it was shown and the user agreed; then it goes everywhere, or the command says what stays. The
+//! agents' own files are never touched.
+
+mod leftovers;
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-use agent_tracer_compaction::backup;
 use agent_tracer_event::{Agent, Millis, TaskId};
-use agent_tracer_ledger::TaskFilter;
 use agent_tracer_ledger::view::{Page, Task, TreeNode};
+use agent_tracer_ledger::{AppendError, TaskFilter, Upkeep};
 use serde_json::json;
 
 use crate::arguments::{FormatName, Options, Purge};
 use crate::commands::{export, tasks, tend};
 use crate::environment::Environment;
-use crate::failure::{Failure, plain};
+use crate::failure::Failure;
 use crate::output::Output;
 use crate::reading::{Reading, json as json_of, refused};
-use crate::{keeping, moment, sources};
+use crate::{moment, sources, store_backups};
+use leftovers::Leftovers;
 
 /// Tasks that are shown before they go.
 const SHOWN: usize = 10;
@@ -30,9 +33,14 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let Some(tended) = tend::open(options, environment, output)? else {
-        return report(arguments, &Chosen::default(), 0, output);
+        return report(arguments, &Chosen::default(), 0, &Leftovers::default(), output);
     };
+    tended.ledger.finish_posts().map_err(|error| tend::refused(&error))?;
     let now = environment.now();
+    if !arguments.dry_run && tended.ledger.is_purge_pending().map_err(|error| tend::refused(&error))? {
+        tended.ledger.purge(Vec::new(), now).map_err(|error| tend::refused(&error))?;
+        output.say("finished a purge that was begun before and had not ended")?;
+    }
     let reading = Reading::over(tended.ledger.store(), tended.home.clone(), now);
     let mut chosen = choose(arguments, &reading, environment, now)?;
     if arguments.all {
@@ -41,16 +49,20 @@ pub(super) fn run(
         every.retain(|task| !known.contains(task.as_str()));
         chosen.bare = every;
     }
-    if chosen.nodes.is_empty() && chosen.bare.is_empty() {
+    if chosen.nodes.is_empty() && chosen.bare.is_empty() && !arguments.all {
         output.say("nothing to delete: no task matches")?;
-        return report(arguments, &chosen, 0, output);
+        return report(arguments, &chosen, 0, &Leftovers::default(), output);
     }
     if arguments.dry_run {
         if arguments.json {
-            return report(arguments, &chosen, 0, output);
+            return report(arguments, &chosen, 0, &Leftovers::default(), output);
         }
         let text = preview(&chosen, now, output);
         output.data(&format!("{text}would delete {}\n", chosen.words()))?;
+        for copy in leftovers::store_copies(&tended.home) {
+            output
+                .say(&format!("would remove `{}`: a copy of the store holds everything", copy.display()))?;
+        }
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.yes {
@@ -70,16 +82,36 @@ pub(super) fn run(
         ))?;
     }
     ids.extend(chosen.bare.iter().cloned());
-    let mut pace = tend::Pace::default();
-    let gone: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
-    let done = tended.ledger.purge_with(ids, now, |done| pace.tell("deleted", done, output));
-    let done = done.map_err(|error| tend::refused(&error))?;
+    let forgotten = ids.clone();
+    let (done, leftovers) = delete(arguments.all, ids, &tended, now, output)?;
     tended.ledger.close();
-    // Copies of what went into their compactions go with the tasks.
-    backup::remove(&keeping::folder(&tended.home), |it| gone.contains(&it.task))
-        .map_err(|cause| Failure::new(format!("cannot remove a copy of a compaction: {}", plain(&cause))))?;
+    store_backups::forget(&tended.home, &forgotten, arguments.keep_backups, output)?;
+    leftovers.say(&tended.home, output)?;
     say_what_stays(environment, output)?;
-    report(arguments, &chosen, done.tasks, output)
+    report(arguments, &chosen, done.tasks, &leftovers, output)
+}
+
+/// Deletes what was chosen, in the ledger and elsewhere.
+fn delete(
+    is_all: bool,
+    ids: Vec<TaskId>,
+    tended: &tend::Tended,
+    now: Millis,
+    output: &mut Output,
+) -> Result<(Upkeep, Leftovers), Failure> {
+    let failed = |error: AppendError| tend::refused(&error);
+    let ledger = &tended.ledger;
+    let names = if is_all { None } else { Some(ledger.names_of(ids.clone()).map_err(failed)?) };
+    let mut leftovers = leftovers::remove(&tended.home, ledger, names.as_ref(), now)?;
+    let mut pace = tend::Pace::default();
+    let mut tell = |done: &Upkeep| pace.tell("deleted", done, output);
+    let done = if is_all {
+        ledger.purge_all_with(now, &mut tell)
+    } else {
+        leftovers.note_inseparable(ledger.inseparable(ids.clone()).map_err(failed)?);
+        ledger.purge_with(ids, now, &mut tell)
+    };
+    Ok((done.map_err(failed)?, leftovers))
 }
 
 /// What will go.
@@ -193,6 +225,7 @@ fn report(
     arguments: &Purge,
     chosen: &Chosen,
     deleted: u64,
+    leftovers: &Leftovers,
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let text = if arguments.json {
@@ -203,6 +236,7 @@ fn report(
             "tasks": ids,
             "events": chosen.events,
             "deleted": deleted,
+            "leftovers": leftovers.json(),
         }))?
     } else if deleted > 0 {
         format!("deleted {}\n", chosen.words())

@@ -52,6 +52,7 @@ pub(super) fn run(
     let mut files = Summary::default();
     if !arguments.hooks_only {
         let privacy = Arc::new(sources::privacy(&tended.home, environment)?);
+        sources::known(&privacy)?;
         let sink: Arc<dyn Sink> = Arc::<Again>::clone(&again);
         let reader = Files::new(sink, privacy, projects, sources::clock());
         let mut roots = Vec::new();

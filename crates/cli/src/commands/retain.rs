@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use agent_tracer_ledger::{AppendError, ClockTrust, Upkeep};
 use serde_json::json;
 
 use crate::arguments::{Options, Retain};
@@ -32,7 +33,28 @@ pub(super) fn run(
     let Some(tended) = tend::open(options, environment, output)? else {
         return Ok(ExitCode::SUCCESS);
     };
-    let older = retention::older_than(days, environment.now());
+    let now = environment.now();
+    let older = retention::older_than(days, now);
+    let failed = |error: AppendError| tend::refused(&error);
+    let doubt = match tended.ledger.judge_clock(now).map_err(failed)? {
+        ClockTrust::Ahead { known } if !arguments.yes => Some(retention::doubt(now, known)),
+        ClockTrust::Ahead { .. } | ClockTrust::Sound => None,
+    };
+    if let Some(doubt) = doubt {
+        let would = tended.ledger.would_retain(older).map_err(failed)?;
+        let refused = Failure::new(format!("nothing was dropped: {doubt}")).hint(
+            "set the clock; if it is right, add `--yes`, or wait until something was recorded on 3 days",
+        );
+        match would {
+            would if would == Upkeep::default() => {}
+            _ if arguments.dry_run => {
+                output.say(&format!("warning: {doubt}; without `--yes` nothing is dropped"))?
+            }
+            _ => return Err(refused),
+        }
+    } else if !arguments.dry_run {
+        tended.ledger.trust_clock(now).map_err(failed)?;
+    }
     let mut pace = tend::Pace::default();
     let done = match arguments.dry_run {
         true => tended.ledger.would_retain(older),

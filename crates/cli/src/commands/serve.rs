@@ -8,6 +8,7 @@ mod desk;
 mod doors;
 mod excluded;
 mod greeting;
+mod guarding;
 mod rules;
 mod team;
 
@@ -17,17 +18,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agent_tracer_answers::Book;
 use agent_tracer_event::Agent;
 use agent_tracer_intake::liveness::Process;
+use agent_tracer_intake::tail::NamedFiles;
 use agent_tracer_intake::{Intake, Note, Running, Setup, Sink, StartError, Stop};
-use agent_tracer_ledger::Ledger;
+use agent_tracer_ledger::{CheckPace, Ledger};
 use agent_tracer_server::{Acts, Config, Live, ServeError, Server, owner_token};
 
 use crate::arguments::{Options, Serve};
+use crate::commands::tend;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::instance::Instance;
 use crate::local_time::LocalTime;
 use crate::output::Output;
-use crate::{alerting, home, keeping, log, replaying, retention, shipping, signals, sources, telling};
+use crate::{
+    alerting, client_drift, home, keeping, log, replaying, retention, shipping, signals, sources,
+    store_backups, telling,
+};
 
 pub(super) fn run(
     arguments: &Serve,
@@ -44,22 +50,35 @@ pub(super) fn run(
     for agent in Agent::ALL {
         roots.extend(sources::roots(*agent, environment)?);
     }
-    home::prepare(&tracer, named.is_none())?;
+    let mended = home::prepare(&tracer, named.is_none())?;
     let mut instance = Instance::take(&tracer)?;
     let token = owner_token(&tracer.token()).map_err(|error| explained(&error))?;
     let clock = sources::clock();
     let notes = log::to_stderr(Arc::clone(&clock));
+    if let Some(mended) = mended {
+        notes(Note::warning(mended));
+    }
     let privacy = Arc::new(sources::privacy(&tracer, environment)?);
-    let ledger = Arc::new(sources::ledger(&tracer)?);
+    let check = CheckPace { bytes_per_second: u64::from(arguments.check_rate) << 20, ..CheckPace::default() };
+    let ledger = Arc::new(sources::ledger_checked(&tracer, check)?);
+    if ledger.is_purge_pending().map_err(|error| tend::refused(&error))? {
+        notes(Note::warning(
+            "a purge was not finished, and bytes of what it deleted may still be in the store\n\
+             hint: stop the server and run any `agent-tracer purge`: it ends what was begun first",
+        ));
+    }
     let stop_upkeep = Stop::new();
     let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
     let book = Arc::new(Book::new(tracer.clone(), environment.main_program()));
+    let guarding = guarding::start(&ledger, &instance, &notes, &stop_upkeep)?;
     let watching = rules::start(&book, ledger.store(), &clock, &notes, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
     let telling = telling::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
     let zone = LocalTime::of(environment);
     let (alerts, alerting) = alerting::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
+    let (drift, drifting) = client_drift::start(&tracer, ledger.store(), &clock, &notes, &stop_upkeep)?;
     let keeping = keeping::start(&tracer, ledger.store(), roots.clone(), &clock, &notes, &stop_upkeep)?;
+    let backing_up = store_backups::start(&tracer, &clock, &notes, &stop_upkeep)?;
     let live = Live::new();
     {
         let (followed, live) = (live.clone(), live.clone());
@@ -71,7 +90,9 @@ pub(super) fn run(
             },
         );
     }
+    let named = NamedFiles::outside(&roots);
     let shared = doors::Shared {
+        named: named.clone(),
         ledger: Arc::clone(&ledger),
         live,
         home: tracer.clone(),
@@ -86,6 +107,8 @@ pub(super) fn run(
         book,
         shipped: shipping::Progress::default(),
         alerts,
+        lock: instance.state(),
+        drift,
     };
     let mut config = Config::new(token);
     config.listen = arguments.listen;
@@ -94,7 +117,8 @@ pub(super) fn run(
     let server = start(config, &shared)?;
     instance.tell(server.address());
     let running = running(&ledger)?;
-    let setup = Setup { home: tracer.clone(), roots, privacy, clock, notes: Arc::clone(&notes), running };
+    let setup =
+        Setup { home: tracer.clone(), roots, privacy, clock, notes: Arc::clone(&notes), named, running };
     let sink: Arc<dyn Sink> = Arc::<Ledger>::clone(&ledger);
     let intake = Intake::start(setup, sink).map_err(|error| not_started(&error))?;
     let desk = desk::open(&shared, &intake.drained(), environment).map_err(|error| {
@@ -122,10 +146,13 @@ pub(super) fn run(
     stop_upkeep.request();
     // A thread that panicked has said so already.
     drop(upkeep.join());
+    drop(guarding.join());
     drop(watching.join());
     drop(telling.join());
     drop(alerting.join());
     drop(keeping.join());
+    drop(backing_up.join());
+    drop(drifting.join());
     drop(shipping.map(std::thread::JoinHandle::join));
     stop(&shared.intake, server, &ledger);
     drop(instance);

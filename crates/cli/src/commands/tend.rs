@@ -43,6 +43,7 @@ pub(super) fn refused(error: &AppendError) -> Failure {
             failure.hint("free some space and run the command again: it goes on where it stopped")
         }
         AppendError::ReadOnly => failure.hint("check the owner and the mode of the home folder"),
+        AppendError::Gone(_) | AppendError::Item(_) => failure.hint(error.way_out()),
         AppendError::Closed | AppendError::Store(_) => {
             failure.hint("run the command again: it goes on where it stopped")
         }

@@ -45,7 +45,9 @@ pub(super) fn run(
     let (home, named) = environment.home(options.home.as_deref())?;
     // The notes and the chain are in the home that the entries name, also if the user does not name it again.
     let home = match target::own_entries(found.text()?).iter().find_map(Invocation::home) {
-        Some(registered) if named.is_none() => Home::in_folder(registered),
+        Some(registered) if named.is_none() => {
+            Home::in_folder(registered).with_user(nix::unistd::geteuid().as_raw())
+        }
         _ => home,
     };
     let (mut record, lost_record) = Record::load(&home);
@@ -107,6 +109,10 @@ pub(super) fn run(
     }
     report::shifted(target.agent, &change, output)?;
     output.say(&format!("what was recorded stays in `{}`", home.data().display()))?;
+    output.say(&format!(
+        "so do copies of your settings, in `{}`: remove them when all is well",
+        home.backups().display()
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 

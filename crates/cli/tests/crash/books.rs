@@ -106,12 +106,18 @@ fn select(conn: &Connection, table: &'static str, sql: &str) -> Vec<Row> {
     rows
 }
 
-/// What was told of a task. A server says a task's project with the first event that it hears itself, so the moment of
-/// that, and nothing else of it, depends on how many servers there were.
+/// Keys of a task whose moment, and nothing else of them, depends on how many servers there were and when they looked: a
+/// server says a task's project with the first event that it reads itself, and of equally sure parents the first one
+/// counts, which a description that was rewritten names at another moment.
+const WITHOUT_MOMENT: [&str; 3] = ["project", "parentSession", "parentCertainty"];
+
+/// Returns what is known of a task without the moments that may differ.
 fn without_moment(told: &str) -> String {
     let mut told: Value = serde_json::from_str(told).expect("JSON");
-    if let Some(project) = told.get_mut("project") {
-        *project = project.as_array().and_then(|told| told.last()).expect("a value").clone();
+    for key in WITHOUT_MOMENT {
+        if let Some(known) = told.get_mut(key) {
+            *known = known.as_array().and_then(|known| known.last()).expect("a value").clone();
+        }
     }
     told.to_string()
 }
@@ -119,6 +125,14 @@ fn without_moment(told: &str) -> String {
 /// One number that a question gives.
 pub(crate) fn number(tracer: &Tracer, sql: &str) -> i64 {
     connection(tracer).query_row(sql, [], |row| row.get(0)).expect(sql)
+}
+
+/// Numbers by name that a question gives.
+pub(crate) fn counts(tracer: &Tracer, sql: &str) -> BTreeMap<String, i64> {
+    let conn = connection(tracer);
+    let mut statement = conn.prepare(sql).expect(sql);
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect(sql);
+    rows.map(|row| row.expect("a row")).collect()
 }
 
 /// The calls of a session in the order in which people see them: their ids and when they began.
@@ -220,8 +234,8 @@ const SHOWN: &[(&str, &str)] = &[
     ),
     (
         "latency",
-        "SELECT l.level, l.at, p.text AS project, w.text AS tool, hex(l.buckets) AS buckets FROM latency l \
-         LEFT JOIN word p ON p.id = l.project JOIN word w ON w.id = l.tool WHERE w.text <> 'mcp__demo__add'",
+        "SELECT l.level, l.at, p.text AS project, a.text AS actor, w.text AS tool, hex(l.buckets) AS buckets FROM latency l \
+         LEFT JOIN word p ON p.id = l.project JOIN word a ON a.id = l.actor JOIN word w ON w.id = l.tool WHERE w.text <> 'mcp__demo__add'",
     ),
     ("unrecognised", "SELECT agent, version, what, name, n FROM unrecognised"),
     ("meta", "SELECT key, value FROM meta WHERE key IN ('skipped')"),

@@ -48,6 +48,11 @@ pub(crate) fn seed() -> u64 {
     seed
 }
 
+/// How many rounds: as `$FAULT_ROUNDS` says (`make test-faults`), or a few.
+pub(crate) fn rounds(few: usize) -> usize {
+    std::env::var("FAULT_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(few)
+}
+
 /// Lets a drawn time pass. The one place where nothing is waited for: somebody dies at this moment, and it is any moment.
 #[expect(clippy::disallowed_methods, reason = "a death by chance has no signal that one could wait for")]
 pub(crate) fn pass(time: Duration) {

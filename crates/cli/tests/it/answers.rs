@@ -265,7 +265,7 @@ fn a_project_that_nobody_saw_before_is_held_to_its_rules() {
     // No time passes between the first prompt and the first call.
     session.prompt("hello");
     let said = session.attempt("Write", json!({"file_path": "a", "content": "x"}));
-    assert!(said.contains("[policy rule `theirs`]"), "{said}");
+    assert!(said.contains("[policy rule `theirs` of this project]"), "{said}");
     let rows = logged(&server, 1);
     assert_eq!(rows[0]["metadata"]["ruleSource"], "project");
 }
@@ -302,7 +302,7 @@ fn a_project_that_nobody_saw_before_is_held_to_its_rules_without_a_server() {
     let mut session = session(&world);
     session.prompt("hello");
     let said = session.attempt("Write", json!({"file_path": "a", "content": "x"}));
-    assert!(said.contains("[policy rule `theirs`]"), "{said}");
+    assert!(said.contains("[policy rule `theirs` of this project]"), "{said}");
     assert_eq!(session.attempt("Read", json!({"file_path": "a"})), "");
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn fix(report: &Value, name: &str) -> String {
 #[test]
 fn an_installation_with_everything_in_place_is_well() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     world.run(&["install", "codex"]).ended_with(0);
     trust_all(&world, "");
     let report = report(&world, &[]);
@@ -55,7 +55,7 @@ fn an_installation_with_everything_in_place_is_well() {
         ("home", "home ok data is in `[W]/home/.local/share/agent-tracer`".to_owned()),
         ("privacy", "home ok privacy level `actions`".to_owned()),
         ("spool", "home ok the spool is empty".to_owned()),
-        ("lost", "home ok no event was ever lost".to_owned()),
+        ("lost", "home ok the hooks lost no event".to_owned()),
         ("status_line", "claude ok the status line is ours".to_owned()),
         ("trust", "codex ok Codex trusts all 14 hooks".to_owned()),
     ];
@@ -75,7 +75,7 @@ fn an_installation_with_everything_in_place_is_well() {
 #[test]
 fn the_human_report_is_grouped_and_ends_with_a_summary() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     world.write(SETTINGS, "{ \"disableAllHooks\": true, }");
     let answer = world.run(&["doctor"]).ended_with(1);
     for heading in ["Program\n", "\nHome\n", "\nClaude Code\n", "\nCodex\n", "\nServer\n"] {
@@ -101,7 +101,7 @@ fn doctor_changes_nothing() {
     world.run(&["doctor"]).ended_with(0);
     assert_eq!(world.names("home"), [""; 0]);
     assert_eq!(world.names("project"), [""; 0]);
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let before = (world.names(DATA), world.names(&format!("{DATA}/spool/new")), world.read(SETTINGS));
     world.run(&["doctor"]).ended_with(0);
     assert_eq!((world.names(DATA), world.names(&format!("{DATA}/spool/new")), world.read(SETTINGS)), before);
@@ -171,7 +171,7 @@ fn clients_are_asked_for_their_version_and_a_silent_one_is_no_fault() {
 #[test]
 fn entries_that_point_elsewhere_or_nowhere_are_found() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let hook = world.path("bin/agent-tracer-hook").display().to_string();
     let text = world.read(SETTINGS);
     world.write(SETTINGS, &text.replace(&hook, "/nowhere/agent-tracer-hook"));
@@ -213,7 +213,7 @@ fn a_hook_registered_by_name_has_to_be_on_the_path() {
 #[test]
 fn missing_events_are_named_unless_they_were_left_out_on_purpose() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let mut settings = world.json(SETTINGS);
     settings["hooks"].as_object_mut().expect("hooks").remove("SubagentStop");
     world.write(SETTINGS, &settings.to_string());
@@ -221,7 +221,9 @@ fn missing_events_are_named_unless_they_were_left_out_on_purpose() {
         checks(&report(&world, &[]), "hooks")[0],
         "claude warn 30 of 31 events are registered in `[W]/home/.claude/settings.json`; missing: SubagentStop"
     );
-    world.run(&["install", "claude", "--events", "Stop,SessionEnd"]).ended_with(0);
+    world
+        .run(&["install", "claude", "--client-version", "2.1.326", "--events", "Stop,SessionEnd"])
+        .ended_with(0);
     assert_eq!(
         checks(&report(&world, &[]), "hooks")[0],
         "claude info 2 of 31 events are registered in `[W]/home/.claude/settings.json`, as chosen with `--events`"
@@ -246,7 +248,7 @@ fn events_that_change_the_agent_are_a_fault() {
 #[test]
 fn an_older_form_of_our_entries_is_found() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let mut settings = world.json(SETTINGS);
     settings["hooks"]["Stop"][0]["hooks"][0]["async"] = json!(true);
     settings["hooks"]["PreCompact"][0].as_object_mut().expect("a group").remove("matcher");
@@ -255,14 +257,14 @@ fn an_older_form_of_our_entries_is_found() {
         checks(&report(&world, &[]), "form"),
         ["claude warn registered in an older form: Stop, PreCompact"]
     );
-    world.run(&["install", "claude", "--tools", "Bash"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--tools", "Bash"]).ended_with(0);
     assert_eq!(checks(&report(&world, &[]), "form"), [""; 0], "a choice of tools is no older form");
 }
 
 #[test]
 fn losses_and_quarantine_are_shown_with_their_reasons() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let spool = Spool::at(&world.path(&format!("{DATA}/spool")));
     for reason in [Reason::Full, Reason::Io, Reason::Full, Reason::Full] {
         assert!(spool.count_loss(reason));
@@ -273,15 +275,15 @@ fn losses_and_quarantine_are_shown_with_their_reasons() {
     assert_eq!(checks(&report, "lost"), ["home warn 4 events lost since `install`: full 3, io 1"]);
     assert_eq!(
         checks(&report, "quarantine"),
-        ["home warn 1 file was put aside because it could not be read"]
+        ["home warn 1 file was put aside because it could not be read or kept"]
     );
 }
 
 #[test]
 fn a_faulty_configuration_names_line_and_level() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
-    world.write("home/.config/agent-tracer/privacy.conf", "level everything\nfoo\n");
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
+    world.write("home/.config/agent-tracer/privacy.conf", "level everything\nlevel full\nlevel metadata\n");
     let faulty = report(&world, &[]);
     assert_eq!(
         checks(&faulty, "privacy"),
@@ -297,7 +299,7 @@ fn a_faulty_configuration_names_line_and_level() {
 #[test]
 fn what_others_may_read_is_found() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     world.set_mode(DATA, 0o755);
     world.set_mode(&format!("{DATA}/key"), 0o644);
     let report = report(&world, &[]);
@@ -315,7 +317,7 @@ fn what_others_may_read_is_found() {
 #[test]
 fn another_home_than_the_registered_one_is_pointed_out() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude", "--home", "[W]/tracer"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--home", "[W]/tracer"]).ended_with(0);
     let other = report(&world, &[]);
     assert_eq!(
         checks(&other, "hook_home"),
@@ -374,7 +376,7 @@ fn the_plugin_counts_as_a_connection() {
 #[test]
 fn waiting_events_are_counted_with_their_size() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     world.run(&["statusline"]).ended_with(0);
     assert_eq!(checks(&report(&world, &[]), "spool"), ["home ok 1 event waits in the spool (1 KB)"]);
 }
@@ -383,7 +385,7 @@ fn waiting_events_are_counted_with_their_size() {
 fn text_from_settings_does_not_steer_the_terminal() {
     let world = World::with_real_hook();
     world.write(SETTINGS, r#"{"statusLine": {"type": "command", "command": "x\u001b[2Jy"}}"#);
-    let told = world.run(&["install", "claude"]).ended_with(0);
+    let told = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert!(told.stderr.contains("x\u{fffd}[2Jy"), "{}", told.stderr);
     let report = world.run(&["doctor"]).ended_with(0);
     assert!(report.stdout.contains("x\u{fffd}[2Jy") && !report.stdout.contains('\x1b'), "{}", report.stdout);
@@ -393,11 +395,11 @@ fn text_from_settings_does_not_steer_the_terminal() {
 fn a_chained_status_line_is_shown() {
     let world = World::with_real_hook();
     world.write(SETTINGS, "{\"statusLine\": {\"type\": \"command\", \"command\": \"mine\"}}");
-    world.run(&["install", "claude", "--no-statusline"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--no-statusline"]).ended_with(0);
     assert!(
         checks(&report(&world, &[]), "status_line")[0].starts_with("claude info the status line is your own")
     );
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert_eq!(
         checks(&report(&world, &[]), "status_line"),
         ["claude ok the status line is ours and runs yours (`mine`)"]
@@ -407,7 +409,7 @@ fn a_chained_status_line_is_shown() {
 #[test]
 fn a_spool_that_is_no_folder_is_said_to_record_nothing() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let spool = world.path(DATA).join("spool");
     fs::remove_dir_all(&spool).expect("the spool");
     fs::File::create(&spool).expect("a file in its place");

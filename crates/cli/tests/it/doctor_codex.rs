@@ -25,7 +25,7 @@ pub(crate) fn trust_all(world: &World, extra: &str) {
 #[test]
 fn hooks_that_are_switched_off_are_a_fault() {
     let world = World::with_real_hook();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     world.write("project/.claude/settings.local.json", "{\"disableAllHooks\": true}");
     let claude = report(&world, &[]);
     assert_eq!(
@@ -107,7 +107,9 @@ fn two_ways_into_codex_count_every_event_twice() {
     let plugin = report(&world, &[]);
     assert_eq!(
         checks(&plugin, "plugin"),
-        ["codex info connected by the plugin; `/hooks` in Codex shows whether it is trusted"]
+        [
+            "codex info connected by the plugin; whether you trust it is not known here, `/hooks` in Codex shows it"
+        ]
     );
     assert_eq!(checks(&plugin, "connected"), [""; 0]);
     world.run(&["install", "codex"]).ended_with(0);

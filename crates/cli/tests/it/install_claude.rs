@@ -11,11 +11,12 @@ const SETTINGS: &str = "home/.claude/settings.json";
 #[test]
 fn a_first_installation_connects_every_event_and_makes_the_home() {
     let world = World::new();
-    let answer = world.run(&["install", "claude"]).ended_with(0);
+    let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert_eq!(answer.stdout, "");
     assert_eq!(
         answer.stderr,
         "Claude Code is connected: 31 events registered, status line added in `[W]/home/.claude/settings.json`\n\
+         chosen for Claude Code 2.1.326, as given\n\
          new sessions are recorded; `agent-tracer doctor` shows whether all is well\n"
     );
     let settings = world.json(SETTINGS);
@@ -47,13 +48,13 @@ fn a_first_installation_connects_every_event_and_makes_the_home() {
 fn a_second_run_says_so_and_writes_nothing() {
     let world = World::new();
     world.write(SETTINGS, "{\n  \"model\": \"opus\"\n}\n");
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let before = (world.read(SETTINGS), world.read("home/.local/share/agent-tracer/install.json"));
     let modified =
         || std::fs::metadata(world.path(SETTINGS)).and_then(|facts| facts.modified()).expect("facts");
     let written = modified();
     let backups = world.names("home/.local/share/agent-tracer/backups");
-    let answer = world.run(&["install", "claude"]).ended_with(0);
+    let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert!(
         answer.stderr.starts_with("already installed in `[W]/home/.claude/settings.json`\n"),
         "{}",
@@ -68,8 +69,18 @@ fn a_second_run_says_so_and_writes_nothing() {
 fn a_dry_run_shows_the_change_and_touches_nothing() {
     let world = World::new();
     world.write(SETTINGS, "{\n  \"model\": \"opus\"\n}\n");
-    let answer =
-        world.run(&["install", "claude", "--dry-run", "--events", "Stop", "--no-statusline"]).ended_with(0);
+    let answer = world
+        .run(&[
+            "install",
+            "claude",
+            "--client-version",
+            "2.1.326",
+            "--dry-run",
+            "--events",
+            "Stop",
+            "--no-statusline",
+        ])
+        .ended_with(0);
     assert_eq!(
         answer.stdout,
         "--- [W]/home/.claude/settings.json\n\
@@ -94,7 +105,8 @@ fn a_dry_run_shows_the_change_and_touches_nothing() {
     );
     assert_eq!(
         answer.stderr,
-        "would change `[W]/home/.claude/settings.json`: 1 event registered; nothing was written\n"
+        "would change `[W]/home/.claude/settings.json`: 1 event registered; nothing was written\n\
+         chosen for Claude Code 2.1.326, as given\n"
     );
     assert_eq!(world.read(SETTINGS), "{\n  \"model\": \"opus\"\n}\n");
     assert_eq!(world.names("home"), [".claude"]);
@@ -105,8 +117,11 @@ fn the_template_for_a_team_names_no_path_of_this_machine() {
     let world = World::without_hook();
     let answer = world.run(&["install", "claude", "--print"]).ended_with(0);
     let template: serde_json::Value = serde_json::from_str(&answer.stdout).expect("JSON");
-    assert_eq!(template["hooks"].as_object().expect("hooks").len(), 31);
-    assert_eq!(template["hooks"]["Stop"][0]["hooks"][0]["command"], "agent-tracer-hook");
+    assert_eq!(template["hooks"].as_object().expect("hooks").len(), 9, "what every version accepts");
+    assert_eq!(
+        template["hooks"]["Stop"][0]["hooks"],
+        json!([{"type": "command", "command": "agent-tracer-hook claude"}])
+    );
     assert!(!answer.stdout.contains('/') || !answer.stdout.contains("[W]"), "{}", answer.stdout);
     assert!(answer.stderr.contains("`.claude/settings.json`"), "{}", answer.stderr);
     assert_eq!(world.names("home"), [""; 0]);
@@ -115,9 +130,9 @@ fn the_template_for_a_team_names_no_path_of_this_machine() {
 #[test]
 fn each_scope_goes_to_its_file_and_a_shared_one_gets_no_status_line() {
     let world = World::new();
-    world.run(&["install", "claude", "--scope", "project"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--scope", "project"]).ended_with(0);
     assert_eq!(world.json("project/.claude/settings.json").get("statusLine"), None);
-    world.run(&["install", "claude", "--scope", "local"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--scope", "local"]).ended_with(0);
     assert!(world.json("project/.claude/settings.local.json").get("statusLine").is_some());
     assert!(!world.exists(SETTINGS));
 }
@@ -126,7 +141,7 @@ fn each_scope_goes_to_its_file_and_a_shared_one_gets_no_status_line() {
 fn the_agents_home_can_be_elsewhere() {
     let mut world = World::new();
     world.set("CLAUDE_CONFIG_DIR", "[W]/elsewhere");
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert!(world.exists("elsewhere/settings.json"));
     assert!(!world.exists("home/.claude"));
 }
@@ -135,7 +150,7 @@ fn the_agents_home_can_be_elsewhere() {
 fn a_home_that_is_not_the_default_one_is_named_in_every_entry() {
     for by_variable in [true, false] {
         let mut world = World::new();
-        let mut arguments = vec!["install", "claude"];
+        let mut arguments = vec!["install", "claude", "--client-version", "2.1.326"];
         if by_variable {
             world.set("AGENT_TRACER_HOME", "[W]/my tracer");
         } else {
@@ -163,13 +178,14 @@ fn a_home_that_is_not_the_default_one_is_named_in_every_entry() {
 fn two_different_homes_are_a_contradiction() {
     let mut world = World::new();
     world.set("AGENT_TRACER_HOME", "[W]/one");
-    let answer = world.run(&["install", "claude", "--home", "[W]/two"]).ended_with(2);
+    let answer =
+        world.run(&["install", "claude", "--client-version", "2.1.326", "--home", "[W]/two"]).ended_with(2);
     assert_eq!(
         answer.stderr,
         "error: `--home` is `[W]/two` but `$AGENT_TRACER_HOME` is `[W]/one`, which counts for hooks\n\
          hint: unset `AGENT_TRACER_HOME`, or leave `--home` out\n"
     );
-    world.run(&["install", "claude", "--home", "[W]/one"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--home", "[W]/one"]).ended_with(0);
 }
 
 #[test]
@@ -180,7 +196,7 @@ fn the_users_status_line_is_kept_for_the_chain() {
         r#"{"statusLine": {"type": "command", "command": "echo 'a\\nb'\nx", "padding": 1}}"#,
     );
     world.write("home/.config/agent-tracer/statusline.conf", "prefix me\n");
-    let answer = world.run(&["install", "claude"]).ended_with(0);
+    let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert!(answer.stderr.contains("your status line stays: ours runs `echo"), "{}", answer.stderr);
     assert_eq!(
         world.read("home/.config/agent-tracer/statusline.conf"),
@@ -193,7 +209,7 @@ fn the_users_status_line_is_kept_for_the_chain() {
 fn a_local_status_line_chains_the_one_that_was_in_effect() {
     let world = World::new();
     world.write(SETTINGS, r#"{"statusLine": {"type": "command", "command": "mine"}}"#);
-    world.run(&["install", "claude", "--scope", "local"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--scope", "local"]).ended_with(0);
     assert_eq!(world.read("home/.config/agent-tracer/statusline.conf"), "chain mine\n");
     world.run(&["uninstall", "claude", "--scope", "local"]).ended_with(0);
     assert!(!world.exists("home/.config/agent-tracer/statusline.conf"));
@@ -204,10 +220,11 @@ fn a_local_status_line_chains_the_one_that_was_in_effect() {
 fn a_second_status_line_does_not_push_the_first_out_of_the_chain() {
     let world = World::new();
     world.write(SETTINGS, r#"{"statusLine": {"type": "command", "command": "mine"}}"#);
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let local = r#"{"statusLine": {"type": "command", "command": "other"}}"#;
     world.write("project/.claude/settings.local.json", local);
-    let answer = world.run(&["install", "claude", "--scope", "local"]).ended_with(0);
+    let answer =
+        world.run(&["install", "claude", "--client-version", "2.1.326", "--scope", "local"]).ended_with(0);
     assert!(answer.stderr.contains("your status line was left alone"), "{}", answer.stderr);
     assert_eq!(world.read("home/.config/agent-tracer/statusline.conf"), "chain mine\n");
     assert_eq!(world.json("project/.claude/settings.local.json")["statusLine"]["command"], "other");
@@ -216,8 +233,8 @@ fn a_second_status_line_does_not_push_the_first_out_of_the_chain() {
 #[test]
 fn a_local_installation_needs_no_second_status_line_where_ours_already_shows() {
     let world = World::new();
-    world.run(&["install", "claude"]).ended_with(0);
-    world.run(&["install", "claude", "--scope", "local"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--scope", "local"]).ended_with(0);
     assert_eq!(world.json("project/.claude/settings.local.json").get("statusLine"), None);
 }
 
@@ -228,7 +245,7 @@ fn a_linked_settings_file_stays_a_link_and_keeps_its_mode() {
     world.set_mode("home/dotfiles/claude.json", 0o640);
     world.write("home/.claude/other", "");
     symlink("../dotfiles/claude.json", world.path(SETTINGS)).expect("a link");
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert!(std::fs::symlink_metadata(world.path(SETTINGS)).expect("facts").is_symlink());
     assert_eq!(world.json("home/dotfiles/claude.json")["hooks"].as_object().expect("hooks").len(), 31);
     assert_eq!(world.mode("home/dotfiles/claude.json"), 0o640);
@@ -247,7 +264,7 @@ fn a_broken_settings_file_is_left_as_it_is() {
     for (text, why) in cases {
         let world = World::new();
         world.write(SETTINGS, text);
-        let answer = world.run(&["install", "claude"]).ended_with(1);
+        let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(1);
         assert_eq!(
             answer.stderr,
             format!(
@@ -267,7 +284,7 @@ fn a_file_that_is_no_text_is_left_as_it_is() {
     let bytes = b"{\"a\": \"\xff\"}";
     std::io::Write::write_all(&mut std::fs::File::create(world.path(SETTINGS)).expect("a file"), bytes)
         .expect("written");
-    let answer = world.run(&["install", "claude"]).ended_with(1);
+    let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(1);
     assert!(answer.stderr.contains("byte 7 is not UTF-8"), "{}", answer.stderr);
     assert_eq!(std::fs::read(world.path(SETTINGS)).expect("bytes"), bytes);
 }
@@ -275,14 +292,14 @@ fn a_file_that_is_no_text_is_left_as_it_is() {
 #[test]
 fn without_a_hook_binary_nothing_is_registered() {
     let world = World::without_hook();
-    let answer = world.run(&["install", "claude"]).ended_with(1);
+    let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(1);
     assert!(
         answer.stderr.starts_with("error: cannot find the hook binary `[W]/bin/agent-tracer-hook`\nhint: "),
         "{}",
         answer.stderr
     );
     world.write("bin/agent-tracer-hook", "not executable");
-    let answer = world.run(&["install", "claude"]).ended_with(1);
+    let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(1);
     assert!(answer.stderr.contains("is not executable\nhint: run `chmod +x"), "{}", answer.stderr);
     assert_eq!(world.names("home"), [""; 0]);
 }
@@ -291,7 +308,7 @@ fn without_a_hook_binary_nothing_is_registered() {
 fn what_keeps_the_agent_from_calling_us_is_said() {
     let world = World::new();
     world.write(SETTINGS, "{\n  // mine\n  \"disableAllHooks\": true\n}\n");
-    let answer = world.run(&["install", "claude"]).ended_with(0);
+    let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert!(
         answer.stderr.contains("warning: Claude Code ignores all of `[W]/home/.claude/settings.json` because of a comment at line 2, column 3"),
         "{}",
@@ -305,11 +322,11 @@ fn what_keeps_the_agent_from_calling_us_is_said() {
 fn an_update_from_another_folder_brings_the_entries_along() {
     let world = World::new();
     world.write(SETTINGS, "{\n  \"model\": \"opus\"\n}\n");
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let old = world.path("bin/agent-tracer-hook").display().to_string();
     let text = world.read(SETTINGS).replace(&old, "/opt/old/agent-tracer-hook");
     world.write(SETTINGS, &text);
-    let answer = world.run(&["install", "claude"]).ended_with(0);
+    let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert!(
         answer.stderr.contains("31 events brought up to date, status line brought up to date"),
         "{}",
@@ -323,8 +340,8 @@ fn an_update_from_another_folder_brings_the_entries_along() {
 #[test]
 fn a_change_of_home_is_said() {
     let world = World::new();
-    world.run(&["install", "claude", "--home", "[W]/there"]).ended_with(0);
-    let answer = world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--home", "[W]/there"]).ended_with(0);
+    let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert!(
         answer.stderr.contains("note: until now events went to `[W]/there`, from now on to the default home"),
         "{}",
@@ -335,14 +352,19 @@ fn a_change_of_home_is_said() {
 #[test]
 fn unknown_events_and_tools_are_refused_before_anything_is_read() {
     let world = World::new();
-    let answer = world.run(&["install", "claude", "--events", "Stop,Nope"]).ended_with(2);
+    let answer = world
+        .run(&["install", "claude", "--client-version", "2.1.326", "--events", "Stop,Nope"])
+        .ended_with(2);
     assert!(
         answer.stderr.starts_with("error: Claude Code has no event `Nope`\nhint: the events are Setup, "),
         "{}",
         answer.stderr
     );
-    let answer = world.run(&["install", "claude", "--tools", "bash"]).ended_with(2);
+    let answer =
+        world.run(&["install", "claude", "--client-version", "2.1.326", "--tools", "bash"]).ended_with(2);
     assert_eq!(answer.stderr, "error: Claude Code has no tool `bash`\nhint: did you mean `Bash`?\n");
-    world.run(&["install", "claude", "--tools", "Bash,=Novel,mcp__files__.*"]).ended_with(0);
+    world
+        .run(&["install", "claude", "--client-version", "2.1.326", "--tools", "Bash,=Novel,mcp__files__.*"])
+        .ended_with(0);
     assert_eq!(world.json(SETTINGS)["hooks"]["PreToolUse"][0]["matcher"], "^(Bash|Novel|mcp__files__.*)$");
 }

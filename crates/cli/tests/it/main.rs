@@ -3,6 +3,8 @@
 mod alerts;
 mod answers;
 mod asking;
+mod backups;
+mod client_versions;
 mod compactions;
 mod context;
 mod demo;
@@ -12,6 +14,7 @@ mod doctor_codex;
 #[path = "../../../clickhouse/tests/it/engine.rs"]
 #[expect(dead_code, clippy::panic, clippy::unwrap_used, reason = "shared with the tests of the store")]
 mod engine;
+mod fail_closed;
 #[cfg(feature = "engine")]
 mod fleet;
 mod history;
@@ -19,6 +22,7 @@ mod import;
 mod install_claude;
 mod install_codex;
 mod policy;
+mod purging;
 mod serve;
 mod ship;
 mod tending;

@@ -46,7 +46,7 @@ impl Server {
         }
     }
 
-    fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         let link = self.said.split("http://").nth(1).expect("a link");
         link.split('/').next().expect("an address").to_owned()
     }
@@ -58,6 +58,29 @@ impl Server {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("an answer");
         answer
+    }
+
+    /// Posts a body with the owner's token; fails the test unless it was taken.
+    pub(crate) fn post(&self, world: &World, path: &str, body: &serde_json::Value) {
+        self.post_with(world, path, body, "");
+    }
+
+    /// The same with another line of the head, which ends as all of them do.
+    pub(crate) fn post_with(&self, world: &World, path: &str, body: &serde_json::Value, line: &str) {
+        let (address, body) = (self.address(), body.to_string());
+        let token = world.read("home/.local/share/agent-tracer/token");
+        let mut stream = TcpStream::connect(&address).expect("it listens");
+        write!(
+            stream,
+            "POST {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+             {line}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            token.trim(),
+            body.len()
+        )
+        .expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 20"), "{path}: {answer}");
     }
 
     /// Asks it to end; returns everything that it said.
@@ -93,7 +116,7 @@ fn it_says_where_to_look_answers_and_ends_when_asked() {
 }
 
 /// Makes a store one of schema 6.
-const OLDER: &str = "DROP TRIGGER task_counts_on; DROP TRIGGER task_leaves; DROP TRIGGER task_goes; \
+pub(crate) const OLDER: &str = "DROP TABLE sealed_share; DROP TRIGGER task_counts_on; DROP TRIGGER task_leaves; DROP TRIGGER task_goes; \
     DROP TRIGGER task_arrives; DROP TRIGGER task_comes; DROP TABLE task_count; \
     ALTER TABLE rollup DROP COLUMN calls; ALTER TABLE sealed_rollup DROP COLUMN calls; PRAGMA user_version = 6";
 

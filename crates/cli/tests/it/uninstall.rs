@@ -22,7 +22,7 @@ fn what_was_there_comes_back_to_the_byte() {
     for text in cases {
         let world = World::new();
         world.write(SETTINGS, text);
-        world.run(&["install", "claude"]).ended_with(0);
+        world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
         let answer = world.run(&["uninstall", "claude"]).ended_with(0);
         assert!(
             answer.stderr.starts_with("Claude Code is disconnected: `[W]/home/.claude/settings.json`\n"),
@@ -38,7 +38,7 @@ fn what_was_there_comes_back_to_the_byte() {
 #[test]
 fn a_file_and_a_folder_that_install_made_go() {
     let world = World::new();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     world.run(&["install", "codex"]).ended_with(0);
     world.run(&["uninstall", "claude"]).ended_with(0);
     world.run(&["uninstall", "codex"]).ended_with(0);
@@ -48,7 +48,7 @@ fn a_file_and_a_folder_that_install_made_go() {
 #[test]
 fn a_folder_that_somebody_uses_by_now_stays() {
     let world = World::new();
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     world.write("home/.claude/history.jsonl", "{}");
     world.run(&["uninstall", "claude"]).ended_with(0);
     assert_eq!(world.names("home/.claude"), ["history.jsonl"]);
@@ -58,7 +58,7 @@ fn a_folder_that_somebody_uses_by_now_stays() {
 fn what_was_changed_since_stays() {
     let world = World::new();
     world.write(SETTINGS, "{\n  \"model\": \"opus\"\n}\n");
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let text = world.read(SETTINGS).replace("\"opus\"", "\"sonnet\"");
     world.write(SETTINGS, &text);
     world.run(&["uninstall", "claude"]).ended_with(0);
@@ -69,11 +69,11 @@ fn what_was_changed_since_stays() {
 fn an_upgrade_in_between_changes_nothing_about_that() {
     let world = World::new();
     world.write(SETTINGS, "{ \"statusLine\": { \"type\": \"command\", \"command\": \"mine\" } }");
-    world.run(&["install", "claude", "--events", "Stop"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--events", "Stop"]).ended_with(0);
     let text = world.read(SETTINGS).replacen('{', "{ \"new\": true,", 1);
     world.write(SETTINGS, &text);
-    world.run(&["install", "claude"]).ended_with(0);
-    world.run(&["install", "claude", "--tools", "Bash"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--tools", "Bash"]).ended_with(0);
     world.run(&["uninstall", "claude"]).ended_with(0);
     assert_eq!(
         world.read(SETTINGS),
@@ -90,7 +90,7 @@ fn without_the_record_our_entries_still_go_and_the_status_line_comes_back() {
             "{\n  \"statusLine\": {\n    \"type\": \"command\",\n    \"command\": \"mine\"\n  }\n}\n",
         );
         let before = world.read(SETTINGS);
-        world.run(&["install", "claude"]).ended_with(0);
+        world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
         let path = format!("{DATA}/install.json");
         match record {
             None => std::fs::remove_file(world.path(&path)).expect("removed"),
@@ -106,7 +106,7 @@ fn without_the_record_our_entries_still_go_and_the_status_line_comes_back() {
 fn the_home_that_the_entries_name_is_the_one_that_is_asked() {
     let world = World::new();
     world.write(SETTINGS, "{ \"statusLine\": {\"command\": \"mine\"} }");
-    world.run(&["install", "claude", "--home", "[W]/tracer"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--home", "[W]/tracer"]).ended_with(0);
     world.run(&["uninstall", "claude"]).ended_with(0);
     assert_eq!(world.read(SETTINGS), "{ \"statusLine\": {\"command\": \"mine\"} }");
     assert_eq!(world.json("tracer/install.json")["installations"], json!([]));
@@ -116,7 +116,7 @@ fn the_home_that_the_entries_name_is_the_one_that_is_asked() {
 fn a_dry_run_shows_the_change_and_touches_nothing() {
     let world = World::new();
     world.write(SETTINGS, "{}\n");
-    world.run(&["install", "claude", "--events", "Stop"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326", "--events", "Stop"]).ended_with(0);
     let installed = world.read(SETTINGS);
     let answer = world.run(&["uninstall", "claude", "--dry-run"]).ended_with(0);
     assert!(answer.stdout.contains("\n-  \"hooks\": {\n"), "{}", answer.stdout);
@@ -142,7 +142,7 @@ fn nothing_of_ours_is_no_failure_and_no_change() {
 fn what_is_removed_is_kept_in_the_backups() {
     let world = World::new();
     world.write(SETTINGS, "{}");
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     let installed = world.read(SETTINGS);
     world.run(&["uninstall", "claude"]).ended_with(0);
     let backups = world.names(&format!("{DATA}/backups"));
@@ -159,9 +159,9 @@ fn what_is_removed_is_kept_in_the_backups() {
 fn a_stale_record_does_not_touch_a_new_file_of_the_same_name() {
     let world = World::new();
     world.write(SETTINGS, "{\"statusLine\": {\"command\": \"old\"}}");
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     world.write(SETTINGS, "{\"fresh\": 1}");
-    world.run(&["install", "claude"]).ended_with(0);
+    world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(0);
     assert_eq!(
         world.read("home/.config/agent-tracer/statusline.conf"),
         "",

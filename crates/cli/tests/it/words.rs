@@ -45,7 +45,7 @@ fn each_shell_gets_a_script() {
 fn without_a_home_the_way_out_is_said() {
     let mut world = World::new();
     world.set("HOME", "");
-    let answer = world.run(&["install", "claude"]).ended_with(1);
+    let answer = world.run(&["install", "claude", "--client-version", "2.1.326"]).ended_with(1);
     assert!(answer.stderr.contains("hint: set `HOME`"), "{}", answer.stderr);
 }
 
@@ -53,7 +53,7 @@ fn without_a_home_the_way_out_is_said() {
 fn the_status_line_is_the_hooks() {
     let world = World::with_real_hook();
     let answer = world.run(&["statusline", "--home", "[W]/tracer"]).ended_with(0);
-    assert_eq!(answer.stdout, "[tracer]\n");
+    assert_eq!(answer.stdout, "[monitor]\n");
     assert!(world.exists("tracer/spool"), "the hook was told which home");
     let missing = World::without_hook().run(&["statusline"]).ended_with(1);
     assert!(missing.stderr.contains("cannot find the hook binary"), "{}", missing.stderr);

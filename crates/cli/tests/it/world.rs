@@ -139,10 +139,16 @@ impl World {
         self.run_program("bin/agent-tracer-hook", folder, &[agent], input)
     }
 
+    /// Runs a script of the world in the project.
+    pub(crate) fn run_script(&self, script: &str, arguments: &[&str]) -> Answer {
+        self.run_program(script, "project", arguments, "")
+    }
+
     fn run_program(&self, program: &str, folder: &str, arguments: &[&str], input: &str) -> Answer {
         let arguments: Vec<String> =
             arguments.iter().map(|argument| argument.replace("[W]", &self.root())).collect();
-        let mut child = Command::new(self.path(program))
+        let mut command = Command::new(self.path(program));
+        command
             .args(arguments)
             .current_dir(self.path(folder))
             .env_clear()
@@ -152,9 +158,18 @@ impl World {
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
+            .stderr(Stdio::piped());
+        // Another test may have begun a process while this one's copy of the program was written: it holds that open for a
+        // moment.
+        let started = loop {
+            match command.spawn() {
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::yield_now()
+                }
+                other => break other,
+            }
+        };
+        let mut child = started.expect("the program starts");
         // A command that does not read its input may be gone before it is written.
         drop(child.stdin.take().expect("an input").write_all(input.replace("[W]", &self.root()).as_bytes()));
         let output = child.wait_with_output().expect("the program ends");

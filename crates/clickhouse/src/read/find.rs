@@ -1,7 +1,6 @@
 //! Search: rows that hold all words of a question, newest first.
 //!
-//! Newest is by when something happened; the embedded store goes by when it first heard of it. A cursor of one engine is
-//! none of the other.
+//! Newest is by when something happened, as in the embedded store. A cursor of one engine is none of the other.
 
 use std::collections::HashMap;
 

@@ -142,6 +142,6 @@ impl Reader {
     /// # Errors
     /// As [`Reader::timeline`].
     pub fn questions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Question>> {
-        self.page(id, &[List::Question], filter, |about, row| Some(shown::question(about, row)))
+        self.page(id, &[List::Question], filter, shown::question)
     }
 }

@@ -72,33 +72,24 @@ impl Reader {
     /// If the range or its cursor is wrong, or the database cannot answer.
     pub fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
         let Some((asked, page)) = self.ranked(range, Dim::Tool)? else { return Ok(Page::whole(Vec::new())) };
-        // As in the embedded store, durations are shown where everybody who used the tool is meant.
-        let is_anybody = range.agent.is_none() && range.agent_type.is_none();
-        let everybody = match is_anybody {
-            true => HashMap::new(),
-            false => {
-                let of_project = Range { project: range.project.clone(), ..Range::default() };
-                self.counts(Dim::Tool, &asked, &of_project)?
-            }
-        };
-        let durations = self.durations_of(&asked, range.project.as_deref())?;
+        let durations = self.durations_of(&asked, range)?;
         Ok(page.map(|Summed { key, sums, .. }| {
-            let is_everybody = is_anybody || everybody.get(&key).is_some_and(|all| all.n == sums.n);
-            let durations = durations.get(&key).filter(|_| is_everybody);
+            let durations = durations.get(&key);
             numbers::tool_stat(key, &sums, durations)
         }))
     }
 
-    /// How long the calls of every tool ever took, counted at these bounds: most calls first.
+    /// How long the calls of every tool in a range took, counted at these bounds: most calls first.
     ///
     /// # Errors
-    /// If the database cannot answer.
-    pub fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
-        let Some(asked) = self.asked(&Range::default())? else { return Ok(Vec::new()) };
-        let sums = self.counts(Dim::Tool, &asked, &Range::default())?;
-        let tools = self.durations_of(&asked, None)?.into_iter().map(|(tool, buckets)| {
-            let ms = sums.get(&tool).map_or(0, |sums| sums.ms);
-            (tool, buckets, ms)
+    /// If the range is wrong, or the database cannot answer.
+    pub fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
+        let Some(asked) = self.asked(range)? else { return Ok(Vec::new()) };
+        let sums = self.counts(Dim::Tool, &asked, range)?;
+        // Days are rounded outwards: a tool that was used on one of them may not be in the range itself.
+        let tools = self.durations_of(&asked, range)?.into_iter().filter_map(|(tool, buckets)| {
+            let ms = sums.get(&tool)?.ms;
+            Some((tool, buckets, ms))
         });
         Ok(numbers::tool_durations(tools, bounds_ms))
     }

@@ -94,8 +94,8 @@ impl Store for Reader {
         Self::tools(self, range)
     }
 
-    fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
-        Self::durations(self, bounds_ms)
+    fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
+        Self::durations(self, range, bounds_ms)
     }
 
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {

@@ -377,24 +377,23 @@ impl Reader {
         )
     }
 
-    /// Durations by tool in a span, rounded outwards to days, of one project or of all.
+    /// Durations by tool in a span, rounded outwards to days, of the range's project, agent and type of agent.
     pub(crate) fn durations_of(
         &self,
         asked: &Asked,
-        project: Option<&str>,
+        range: &Range,
     ) -> Answer<HashMap<String, BTreeMap<i64, u64>>> {
         let span = rounded(asked.span, Level::Day);
-        let of = Range { project: project.map(str::to_owned), ..Range::default() };
         let (mine, facts) = (self.mine(), self.my_facts());
         let made = asked.closed.made(span, Level::Day).map(|made| {
             format!(
                 "SELECT key AS tool_name, sumMap(buckets, calls).1 AS f_buckets, sumMap(buckets, calls).2 AS f_calls \
                  FROM day_sum FINAL WHERE {mine} AND dim = {DURATIONS} AND {made} AND {} GROUP BY tool_name",
-                of_sums(&of)
+                of_sums(range)
             )
         });
         let open = asked.closed.open(span).map(|open| {
-            let of = self.of_range(&of).map_or_else(String::new, |of| format!(" AND {of}"));
+            let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
             format!(
                 "SELECT ifNull(toString(tool), '') AS tool_name, [toInt64(assumeNotNull(bucket))] AS f_buckets, \
                    [toUInt64(1)] AS f_calls FROM fact FINAL WHERE {facts} AND bucket IS NOT NULL AND {}{of}",

@@ -7,7 +7,7 @@ use agent_tracer_ledger::engine::cursor::{self, List};
 use agent_tracer_ledger::engine::silence::{self, Stretch};
 use agent_tracer_ledger::engine::spent::{self, Spent};
 use agent_tracer_ledger::project::residual::Residual;
-use agent_tracer_ledger::project::shown::{Seen, task_id};
+use agent_tracer_ledger::project::shown::{Seen, TreeSums, task_id};
 use agent_tracer_ledger::record::{SpentRecord, TaskRecord};
 use agent_tracer_ledger::search::Ask;
 use agent_tracer_ledger::view::{Attention, Page, Task, TaskKind, TaskStatus, TreeNode, WaitingReason};
@@ -221,8 +221,8 @@ impl Reader {
                 below.entry(parent).or_default().push(place);
             }
         }
-        let tree_spent = |root: &TaskLine| {
-            let mut sum = Spent::default();
+        let tree = |root: &TaskLine| {
+            let (mut sum, mut calls, mut failures) = (Spent::default(), 0, 0);
             let mut seen = HashSet::new();
             let mut next = vec![root];
             while let Some(line) = next.pop() {
@@ -230,11 +230,13 @@ impl Reader {
                     continue;
                 }
                 sum += &line.spent();
+                calls += line.calls;
+                failures += line.failures;
                 let children = below.get(&line.key()).into_iter().flatten();
                 next.extend(children.filter_map(|place| all.get(*place)));
             }
             sum.client_cost = root.client_cost;
-            sum
+            TreeSums { usage: sum.view(), calls, failures }
         };
         let tasks = all.iter().take(shown).map(|line| {
             let children = below.get(&line.key()).into_iter().flatten();
@@ -244,7 +246,7 @@ impl Reader {
                 has_open_call: open.contains(&line.key()),
                 children: children.count() as u64,
                 usage: line.spent().view(),
-                tree_usage: tree_spent(line).view(),
+                tree: tree(line),
                 owner: Some(line.owner.clone()),
             })
         });

@@ -6,10 +6,10 @@ use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::engine::silence;
 use agent_tracer_ledger::engine::spent::{Spent, count};
-use agent_tracer_ledger::project::context::{is_measure, point};
-use agent_tracer_ledger::project::shown::{self, About, Called};
+use agent_tracer_ledger::project::List;
+use agent_tracer_ledger::project::context::{is_measure, mark_switches, point};
+use agent_tracer_ledger::project::shown::{self, About, Called, Stretch, TimeSplit, TurnEdges};
 use agent_tracer_ledger::project::tally::Dim;
-use agent_tracer_ledger::project::{FactRow, List};
 use agent_tracer_ledger::view::{
     ContextPoint, FileUse, FileUser, Page, SessionView, TaskStatus, TaskSummary, Todo, Turn,
 };
@@ -89,18 +89,10 @@ impl Reader {
         let rest = all.into_iter().filter(|(_, turn)| after.is_none_or(|after| place(turn) > after));
         let page =
             cursor::cut(Listing::Turns, cursor::limit(paging), rest.collect(), |(_, turn)| place(turn));
-        let mut prompts: HashMap<i64, FactRow> = HashMap::new();
-        for stored in self.list_of(&key, List::Prompt, IN_ORDER)? {
-            if let Some(turn) = stored.row.turn {
-                prompts.entry(turn).or_insert(stored.row);
-            }
-        }
-        let mut ends: HashMap<i64, FactRow> = HashMap::new();
-        for stored in self.list_of(&key, List::Stop, IN_ORDER)? {
-            if let Some(turn) = stored.row.turn {
-                ends.insert(turn, stored.row);
-            }
-        }
+        let (prompts, ends) =
+            (self.list_of(&key, List::Prompt, IN_ORDER)?, self.list_of(&key, List::Stop, IN_ORDER)?);
+        let rows = |stored: Vec<Stored>| stored.into_iter().map(|stored| stored.row);
+        let edges = TurnEdges::new(rows(prompts), rows(ends));
         let sums = self.rows::<TurnSums>(&format!(
             "SELECT assumeNotNull(turn) AS turn, toInt64(sum(is_call)) AS calls, toInt64(sum(failed)) AS failures, \
              sum(input) AS input, sum(output) AS output, sum(cache_read) AS cache_read, sum(cache_write) AS cache_write, \
@@ -112,7 +104,8 @@ impl Reader {
         let items = page.items.iter().map(|(number, stored)| {
             let fact = stored.row.fact;
             let called = sums.get(&fact).map(TurnSums::called).unwrap_or_default();
-            shown::turn(&about, &stored.row, *number, prompts.get(&fact), ends.get(&fact), called)
+            let (prompt, end) = (edges.prompt(&stored.row), edges.end(&stored.row));
+            shown::turn(&about, &stored.row, *number, prompt, end, called)
         });
         Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
     }
@@ -149,13 +142,11 @@ impl Reader {
             marks.sort_by_key(place);
         }
         let mut marks = shown::thinned(marks, |mark| is_measure(mark.row.kind, mark.row.list));
+        let shown = |stored: &Stored| point(about.row_id(stored.row.fact), &stored.row);
+        let before = after.and_then(|after| marks.iter().rfind(|mark| place(mark) <= after)).and_then(shown);
         marks.retain(|mark| after.is_none_or(|after| place(mark) > after));
         let page = cursor::cut(Listing::Context, limit, marks, place);
-        let items = page
-            .items
-            .iter()
-            .filter_map(|stored| point(about.row_id(stored.row.fact), &stored.row))
-            .collect();
+        let items = mark_switches(page.items.iter().filter_map(shown).collect(), before.as_ref());
         Ok(Page { items, next_cursor: page.next_cursor })
     }
 
@@ -223,11 +214,10 @@ impl Reader {
         let Some(own) = family.first() else { return Err(QueryError::NotFound) };
         let key = own.key();
         let mut spent = Spent { client_cost: own.client_cost, ..Spent::default() };
-        let (mut last, mut waiting, mut calls, mut failures) = (own.last, 0_i64, 0, 0);
+        let (mut last, mut calls, mut failures) = (own.last, 0, 0);
         for member in &family {
             spent += &member.spent();
             last = last.max(member.last);
-            waiting = waiting.saturating_add(member.wait_ms);
             calls += member.calls;
             failures += member.failures;
         }
@@ -237,23 +227,30 @@ impl Reader {
             keys_in(&keys),
             List::Permission.code()
         ))?;
+        let permissions = permissions.first().copied().unwrap_or(0);
         let used = self.used(&family)?;
         let distinct = |times: fn(&Used) -> i64| {
             used.iter().filter(|used| times(used) > 0).map(|used| &used.path).collect::<HashSet<_>>().len()
         };
         let is_running = silence::shown(own.kept(false), now.0).0 == TaskStatus::Running;
         let about = self.about(&Member::from(own))?;
+        let turns = self.turn_spans(own)?;
+        // A turn may end later than anything that happened in it: at its limit, or when its process was found gone.
+        last = turns.iter().filter_map(|(_, ended)| *ended).fold(last, i64::max);
+        let open_until = if is_running { last } else { i64::MIN };
+        let time = TimeSplit::new((own.started, last), turns, self.waits(&keys)?, open_until);
         Ok(TaskSummary {
             task_id: own.task.clone(),
             duration_ms: count(last.saturating_sub(own.started)),
-            active_ms: self.active(&key, if is_running { last } else { i64::MIN })?,
-            waiting_ms: count(waiting),
+            active_ms: time.active_ms,
+            waiting_ms: time.waiting_ms,
             turns: count(own.turns),
             tool_calls: count(calls),
             failures: count(failures),
             files_read: distinct(|used| used.reads) as u64,
             files_changed: distinct(|used| used.changes) as u64,
-            permissions: permissions.first().copied().unwrap_or(0),
+            permissions,
+            permissions_recorded: permissions > 0 || self.is_hooked(&keys)?,
             compactions: self.compactions(&key)?,
             agents: family.len().saturating_sub(1) as u64,
             usage: spent.view(),
@@ -261,10 +258,48 @@ impl Reader {
         })
     }
 
-    /// How long turns ran. One that has not ended runs until `open_until`.
-    fn active(&self, key: &Key, open_until: i64) -> Answer<u64> {
-        let turns = self.list_of(key, List::Turn, IN_ORDER)?;
-        Ok(shown::active_ms(turns.iter().map(|turn| (turn.row.occurred, turn.row.ended)), open_until))
+    /// When turns and further runs of the task began and ended.
+    fn turn_spans(&self, own: &TaskLine) -> Answer<Vec<(i64, Option<i64>)>> {
+        let key = own.key();
+        let turns = self.list_of(&key, List::Turn, IN_ORDER)?;
+        let mut turns: Vec<(i64, Option<i64>)> =
+            turns.iter().map(|turn| (turn.row.occurred, turn.row.ended)).collect();
+        if own.background != 0 {
+            let (starts, ends) =
+                (self.moments_of(&key, &shown::RUN_STARTS)?, self.moments_of(&key, &shown::RUN_ENDS)?);
+            turns.extend(shown::runs(&starts, &ends));
+        }
+        Ok(turns)
+    }
+
+    /// When the facts of these lists happened, in their order.
+    fn moments_of(&self, key: &Key, lists: &[List]) -> Answer<Vec<i64>> {
+        let mut all = Vec::new();
+        let rest = format!("{IN_ORDER} LIMIT {}", shown::MOST_SESSIONS);
+        for list in lists {
+            all.extend(self.list_of(key, *list, &rest)?.iter().map(|stored| stored.row.occurred));
+        }
+        all.sort_unstable();
+        Ok(all)
+    }
+
+    /// Whether a hook saw one of these tasks.
+    fn is_hooked(&self, keys: &[Key]) -> Answer<bool> {
+        let lists: Vec<String> = shown::HOOKED_LISTS.iter().map(|list| list.code().to_string()).collect();
+        let found: Vec<u64> = self.rows(&format!(
+            "SELECT count() FROM fact FINAL WHERE (owner, task) IN {} AND list IN ({}) AND bitAnd(channels, {}) <> 0",
+            keys_in(keys),
+            lists.join(", "),
+            shown::PERMISSION_CHANNELS
+        ))?;
+        Ok(found.first().is_some_and(|found| *found > 0))
+    }
+
+    /// When people were waited for in some tasks.
+    fn waits(&self, keys: &[Key]) -> Answer<Vec<Stretch>> {
+        let lists: Vec<String> = shown::WAITING_LISTS.iter().map(|list| list.code().to_string()).collect();
+        let rest = format!("WHERE (owner, task) IN {} AND list IN ({})", keys_in(keys), lists.join(", "));
+        Ok(self.facts(&rest)?.iter().filter_map(|stored| shown::wait(&stored.row)).collect())
     }
 
     /// How often the context was compacted.

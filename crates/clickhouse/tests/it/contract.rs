@@ -3,8 +3,8 @@
 //! Every captured scenario is brought to an embedded ledger in parts; after each part what changed is shipped, and every
 //! other shipment is shipped twice. Then both are asked. [`COMPARED`] names the questions; a question
 //! that is not there is not claimed. What may differ is said where it is evened out: cursors (each engine has its own
-//! words for the same place, so pages are followed to the end), whose a task is, the order among tasks, loops and files of
-//! a task that the list's order calls equal, and the order of hits and of what changed.
+//! words for the same place, so pages are followed to the end), whose a task is, the order among tasks, loops, hits and
+//! files of a task that the list's order calls equal, and the order of what changed.
 //!
 //! An engine needs some milliseconds to plan any statement, however little it reads: tasks are asked about side by side.
 
@@ -116,7 +116,9 @@ pub(crate) fn shown<T: Serialize>(answer: Answer<T>) -> Value {
         Ok(value) => serde_json::to_value(value).unwrap(),
         Err(QueryError::Bad(what)) => json!({ "bad": what }),
         Err(QueryError::NotFound) => json!("not found"),
-        Err(QueryError::Store(what)) => panic!("the store could not answer: {what}"),
+        Err(QueryError::Damaged(what) | QueryError::Store(what)) => {
+            panic!("the store could not answer: {what}")
+        }
     }
 }
 

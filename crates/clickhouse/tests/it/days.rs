@@ -45,7 +45,7 @@ fn sums(fleet: &Arc<Fleet>, owner: Option<&str>, project: Option<&str>) -> Value
         "projects": shown(reader.usage(&range, UsageBy::Project, &Utc)),
         "tools within": shown(reader.tools(&within)), "files within": shown(reader.files(&within)),
         "activity within": shown(reader.activity(&within, 7)),
-        "durations": format!("{:?}", reader.durations(&[0, 100, 1_000]).unwrap()),
+        "durations": format!("{:?}", reader.durations(&Range::default(), &[0, 100, 1_000]).unwrap()),
         "events": reader.health().unwrap().events,
     })
 }

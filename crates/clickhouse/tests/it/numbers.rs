@@ -64,6 +64,12 @@ pub(crate) fn ask_of_sums(both: &Both, now: Millis, tasks: &[Task]) {
         let short = |short: u32| both.page(turn, short);
         let of = |paging| Range { paging, ..range.clone() };
         same!(both, "tools", range, |store| every(short(4), |paging| store.tools(&of(paging))));
+        let durations = |store: &dyn Store| -> Answer<Value> {
+            let tools = store.durations(&range, &[0, 5, 100, 1_000, 60_000])?.into_iter();
+            let rows = tools.map(|tool| json!([tool.tool, tool.count, tool.total_ms, tool.at_most]));
+            Ok(Value::from(rows.collect::<Vec<_>>()))
+        };
+        same!(both, "durations", range, |store| durations(store));
         same!(both, "failures", range, |store| every(short(2), |paging| store.failures(&of(paging))));
         same!(both, "commands", range, |store| every(short(9), |paging| store.commands(&of(paging))));
         same!(both, "mcp", range, |store| every(short(2), |paging| store.mcp(&of(paging))));
@@ -103,13 +109,6 @@ pub(crate) fn ask_of_sums(both: &Both, now: Millis, tasks: &[Task]) {
         ))));
         same!(both, "blocks", range, |store| every(short(3), |paging| store.blocks(now, &of(paging))));
     }
-    let durations = |store: &dyn Store| {
-        let durations = store.durations(&[0, 5, 100, 1_000, 60_000]).unwrap();
-        let rows =
-            durations.into_iter().map(|tool| json!([tool.tool, tool.count, tool.total_ms, tool.at_most]));
-        Value::from(rows.collect::<Vec<_>>())
-    };
-    both.compare("durations", "all", &durations(both.sqlite.as_ref()), &durations(&both.reader));
 }
 
 /// What rules decided: all of it, of one rule, of some endings, of a task, in a stretch of time.
@@ -290,7 +289,9 @@ fn ask_words(both: &Both, tasks: &[Task]) {
             filter.range.since = filter.range.since.max(Some(since_when(both, tasks)));
         }
         let of = |paging| SearchFilter { range: Range { paging, ..filter.range.clone() }, ..filter.clone() };
-        same!(both, "search", filter, |store| any_order(every(90, |paging| store.search(&of(paging)))));
+        same!(both, "search", filter, |store| evened(every(90, |paging| store.search(&of(paging))), |hit| {
+            hit["row"]["occurredAt"].clone()
+        }));
     }
 }
 

@@ -47,7 +47,10 @@ fn answers(store: &dyn Store) -> Vec<(String, Value)> {
             "decisions".to_owned(),
             whole(|paging| store.decisions(&DecisionFilter { paging, ..DecisionFilter::default() })),
         ),
-        ("durations".to_owned(), json!(format!("{:?}", store.durations(&[10, 100, 1_000]).unwrap()))),
+        (
+            "durations".to_owned(),
+            json!(format!("{:?}", store.durations(&Range::default(), &[10, 100, 1_000]).unwrap())),
+        ),
     ];
     for (place, range) in ranges.iter().enumerate() {
         let of = |paging| Range { paging, ..range.clone() };

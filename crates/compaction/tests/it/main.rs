@@ -208,7 +208,7 @@ fn copies_are_whole_named_by_who_compacted_and_kept_within_age_and_room() {
             "agent": "claude_code", "agentType": agent_type, "agentId": "a1f", "runtimeSessionId": "s",
             "workspacePath": "/", "startedAt": "2026-11-15T10:00:00.000Z", "lastEventAt": "2026-11-15T10:00:00.000Z",
             "eventCount": 0, "toolCallCount": 0, "failureCount": 0, "turnCount": 0, "childCount": 0,
-            "usage": usage(), "treeUsage": usage(), "machineId": "m", "project": "/",
+            "usage": usage(), "treeUsage": usage(), "treeToolCallCount": 0, "treeFailureCount": 0, "machineId": "m", "project": "/",
         }))
         .unwrap()
     };

@@ -26,7 +26,7 @@ const START: &[u8] = br#"{"session_id":"5a133364-48e1-40c2-b568-cfba1112cbce","c
 #[test]
 fn an_agent_that_begins_is_told_in_the_shape_that_it_understands() {
     let world = World::new();
-    page(&world, &folder(&world), false);
+    page(&world, Path::new("/x"), false);
     for (caller, event) in [("claude", "SessionStart"), ("codex", "SubagentStart"), ("codex", "SessionStart")]
     {
         let payload = String::from_utf8_lossy(START).replace("SessionStart", event);
@@ -53,10 +53,20 @@ fn the_folder_that_the_agent_names_comes_before_the_one_it_stands_in() {
 }
 
 #[test]
+fn the_folder_that_the_payload_names_counts_and_not_the_one_of_the_process() {
+    let world = World::new();
+    page(&world, &folder(&world), false);
+    assert_silent(&world.run(&["claude"], START));
+    page(&world, Path::new("/x"), false);
+    let below = String::from_utf8_lossy(START).replace("\"/x\"", "\"/x/below\"");
+    assert!(String::from_utf8_lossy(&world.run(&["codex"], below.as_bytes()).stdout).contains("counts"));
+}
+
+#[test]
 fn nothing_is_said_at_any_other_event() {
     let world = World::new();
     page(&world, Path::new("/"), true);
-    page(&world, &folder(&world), true);
+    page(&world, Path::new("/x"), true);
     let mut begins = 0;
     let mut seen = std::collections::BTreeSet::new();
     for (caller, name, payload) in fixture_payloads() {
@@ -78,7 +88,7 @@ fn nothing_is_said_at_any_other_event() {
 #[test]
 fn who_is_not_recorded_is_told_nothing() {
     let world = World::new();
-    page(&world, &folder(&world), false);
+    page(&world, Path::new("/x"), false);
     assert_silent(&run(world.command(&["claude"]).env("AGENT_TRACER_OFF", "1"), START));
     world.write("privacy.conf", &format!("exclude {}\n", folder(&world).display()));
     assert_silent(&world.run(&["claude"], START));
@@ -88,7 +98,7 @@ fn who_is_not_recorded_is_told_nothing() {
 fn a_page_that_is_broken_or_another_folders_says_nothing() {
     let world = World::new();
     let home = Home::in_folder(world.home());
-    let path = context::path(&home, &folder(&world));
+    let path = context::path(&home, Path::new("/x"));
     fs::create_dir_all(home.context()).expect("made");
     for bytes in
         [&b""[..], b"agent-tracer-context 1\n", &[b'x'; 40_000], b"agent-tracer-context 1\n9\n/other\n-\nx\n"]
@@ -111,11 +121,17 @@ fn the_session_is_named_in_the_agents_shells_if_the_user_wants_that() {
         run(command.env("CLAUDE_ENV_FILE", &file).env("CLAUDE_CODE_SESSION_ID", session), START);
         fs::read_to_string(&file).expect("made")
     };
-    page(&world, &folder(&world), false);
+    page(&world, Path::new("/x"), false);
     assert_eq!(start(session), "export A=1\n", "not unless it is wanted");
-    page(&world, &folder(&world), true);
+    page(&world, Path::new("/x"), true);
     for odd in ["", "a;rm -rf x", "$(x)", "a b", &"a".repeat(65)] {
         assert_eq!(start(odd), "export A=1\n", "{odd}");
     }
-    assert_eq!(start(session), format!("export A=1\nexport AGENT_TRACER_TASK={session}\n"));
+    let named = format!("export A=1\nexport AGENT_TRACER_TASK={session}\n");
+    assert_eq!(start(session), named);
+    // A project of which nothing is recorded yet.
+    fs::remove_file(context::path(&Home::in_folder(world.home()), Path::new("/x"))).expect("gone");
+    assert_eq!(start(session), named, "not unless it is wanted");
+    world.write("context/export-task", "");
+    assert_eq!(start(session), format!("{named}export AGENT_TRACER_TASK={session}\n"));
 }

@@ -298,6 +298,102 @@ fn where_no_server_listens_another_program_stands_in_with_the_same_payload() {
     assert!(told.lines().next().unwrap().ends_with(&format!("--home {}", home.display())), "{told}");
 }
 
+/// A server that is stopped: it listens and never answers.
+#[test]
+fn past_the_deadline_the_program_that_stands_in_judges_by_the_rules() {
+    let world = World::new();
+    let guard = world.guard(2);
+    world.table(1, &guard, &[ROW]);
+    let listener = world.listen();
+    let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
+    let name = fs::read_dir(world.home().join("spool/new")).unwrap().next().unwrap().unwrap().file_name();
+    let expected = format!("guard claude --for-hook {}\n{}", name.display(), event("PreToolUse", "Bash"));
+    assert_said(&output, 2, &expected, "told\n");
+    assert_eq!(world.decisions(), Vec::<Value>::new(), "whoever decides writes it down");
+    // More hooks than the system queues: the others cannot even connect.
+    let path = world.home().join("answers.sock");
+    listener.set_nonblocking(true).expect("set");
+    let waiting: Vec<_> =
+        (0..8).filter_map(|_| std::os::unix::net::UnixStream::connect(&path).ok()).collect();
+    assert_eq!(waiting.len(), 8);
+    let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("guard claude"), "{output:?}");
+}
+
+#[test]
+fn only_what_the_server_alone_can_judge_is_an_outage_past_the_deadline() {
+    let world = World::new();
+    let guard = world.guard(2);
+    world.table(1, &guard, &[Row { server_only: true, ..ROW }]);
+    let _listener = world.listen();
+    assert_silent(&world.run(&["claude"], &payload("PreToolUse", "Bash")));
+    assert_eq!(world.decisions()[0]["decision"]["answered_by"], "outage");
+}
+
+#[test]
+fn an_answer_in_other_words_or_a_payload_too_long_to_ask_about_goes_to_the_program_that_stands_in() {
+    let world = World::new();
+    let guard = world.guard(2);
+    world.table(PATIENT, &guard, &[ROW]);
+    let server = answering(&world, b"HTTP/1.1 200 OK\r\n\r\n".to_vec());
+    let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("guard claude"), "{output:?}");
+    server.join().expect("it was asked");
+    for bytes in [2 << 20, 17 << 20] {
+        let mut told = event("PreToolUse", "Bash");
+        told["tool_input"]["command"] = json!("x".repeat(bytes));
+        drop(fs::remove_file(world.home().join("answers.sock")));
+        world.table(1, &guard, &[ROW]);
+        let _listener = world.listen();
+        let output = world.run(&["claude"], told.to_string().as_bytes());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(output.stdout.len() > bytes, "all of it: {}", output.stdout.len());
+    }
+}
+
+#[test]
+fn a_table_that_is_gone_is_no_silence_while_the_user_has_rules() {
+    for (agent, decision) in [("claude", "ask"), ("codex", "deny")] {
+        let world = World::new();
+        world.write("policy.toml", "version = 1\n");
+        // Neither a server nor a program that stands in: the human decides.
+        let output = world.run(&[agent], &payload("PreToolUse", "Bash"));
+        let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], decision);
+        for name in ["PostToolUse", "Stop", "SessionStart", "UserPromptSubmit"] {
+            assert_silent(&world.run(&[agent], &payload(name, "Bash")));
+        }
+        let server = answering(&world, said_bytes());
+        assert_said(&world.run(&[agent], &payload("PreToolUse", "Bash")), 0, "{\"out\":1}\n", "");
+        server.join().expect("it was asked");
+        fs::remove_file(world.home().join("policy.toml")).expect("gone");
+        assert_silent(&world.run(&[agent], &payload("PreToolUse", "Bash")));
+        world.write("policy.toml", "version = 1\n");
+        world.table(PATIENT, "", &[]);
+        assert_silent(&world.run(&[agent], &payload("PreToolUse", "Bash")));
+    }
+}
+
+fn said_bytes() -> Vec<u8> {
+    said(0, "{\"out\":1}\n", "")
+}
+
+#[test]
+fn a_table_that_others_can_write_is_not_obeyed_and_no_server_beside_it_is_asked() {
+    for folder in [false, true] {
+        let world = World::new();
+        world.table(PATIENT, "", &[ROW]);
+        let listener = world.listen();
+        listener.set_nonblocking(true).expect("set");
+        let spoiled = if folder { world.home() } else { world.home().join("policy.tbl") };
+        fs::set_permissions(&spoiled, fs::Permissions::from_mode(0o777)).expect("a mode");
+        let output = world.run(&["claude"], &payload("PreToolUse", "Bash"));
+        let said: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(said["hookSpecificOutput"]["permissionDecision"], "ask");
+        assert!(listener.accept().is_err(), "nobody was asked");
+    }
+}
+
 #[test]
 fn a_long_payload_reaches_the_program_that_stands_in_whole() {
     let world = World::new();

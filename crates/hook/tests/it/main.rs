@@ -7,5 +7,6 @@ mod canary;
 mod context;
 mod door;
 mod limits;
+mod settings;
 mod statusline;
 mod world;

@@ -28,7 +28,7 @@ fn printed(world: &World) -> String {
 #[test]
 fn the_line_is_printed_and_the_snapshot_recorded() {
     let world = World::new();
-    assert_eq!(printed(&world), "[tracer] ctx 7% · 5h 12% · $0.274\n");
+    assert_eq!(printed(&world), "[monitor] ctx 7% · 5h 12% · $0.274\n");
     let (header, body) = world.envelope();
     assert_eq!(header.channel, Channel::Statusline);
     assert_eq!(body["context_window"]["used_percentage"], 7);
@@ -46,16 +46,16 @@ fn the_users_own_line_comes_first_and_sees_the_same_input() {
 fn a_line_of_the_user_that_fails_or_hangs_does_not_take_ours_along() {
     let world = World::new();
     world.write("statusline.conf", "chain exit 3\n");
-    assert_eq!(printed(&world), "[tracer] ctx 7% · 5h 12% · $0.274\n");
+    assert_eq!(printed(&world), "[monitor] ctx 7% · 5h 12% · $0.274\n");
     world.write("statusline.conf", "chain sleep 600\n");
-    assert_eq!(printed(&world), "[tracer] ctx 7% · 5h 12% · $0.274\n");
+    assert_eq!(printed(&world), "[monitor] ctx 7% · 5h 12% · $0.274\n");
 }
 
 #[test]
 fn switched_off_still_shows_but_does_not_record() {
     let world = World::new();
     let output = run(world.command(&["statusline"]).env("AGENT_TRACER_OFF", "1"), &payload());
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "[tracer] ctx 7% · 5h 12% · $0.274\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "[monitor] ctx 7% · 5h 12% · $0.274\n");
     assert_eq!(world.envelopes().len(), 0);
 }
 
@@ -63,7 +63,7 @@ fn switched_off_still_shows_but_does_not_record() {
 fn input_that_is_no_json_still_gives_a_line() {
     let world = World::new();
     let output = world.run(&["statusline"], b"not json");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "[tracer]\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "[monitor]\n");
     assert_eq!(output.status.code(), Some(0));
 }
 
@@ -72,7 +72,7 @@ fn a_line_of_the_user_that_calls_ours_again_ends() {
     let world = World::new();
     let hook = env!("CARGO_BIN_EXE_agent-tracer-hook");
     world.write("statusline.conf", &format!("chain {hook} statusline\n"));
-    let line = "[tracer] ctx 7% · 5h 12% · $0.274\n";
+    let line = "[monitor] ctx 7% · 5h 12% · $0.274\n";
     assert_eq!(printed(&world), format!("{line}{line}"));
     assert_eq!(world.envelopes().len(), 2);
 }

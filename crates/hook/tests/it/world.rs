@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use agent_tracer_spool::envelope::{self, Header};
 
@@ -25,7 +26,7 @@ impl World {
 
     /// The hook with a clean environment.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agent-tracer-hook"));
+        let mut command = Command::new(alone());
         command
             .args(words)
             .env_clear()
@@ -83,6 +84,19 @@ impl World {
         lost.sort();
         lost
     }
+}
+
+/// The hook in a folder of its own: what stands beside it there is what a test puts there.
+fn alone() -> &'static Path {
+    static PLACE: OnceLock<PathBuf> = OnceLock::new();
+    PLACE.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("hook-alone");
+        fs::create_dir_all(&folder).expect("a folder");
+        let place = folder.join("agent-tracer-hook");
+        drop(fs::remove_file(&place));
+        fs::hard_link(env!("CARGO_BIN_EXE_agent-tracer-hook"), &place).expect("a second name");
+        place
+    })
 }
 
 /// Runs a command with this input. A command that does not read it is no failure of the test.

@@ -111,6 +111,7 @@ impl Pass<'_> {
             source: self.source.clone(),
             agent: self.agent,
             offset: known.offset,
+            bare: known.mark.bare(),
             state,
         });
         self.batch_bytes = 0;

@@ -75,12 +75,23 @@ impl Mark {
         state
     }
 
+    /// The same without anything that was read in the file: enough to know that it has not changed. A file that has is read
+    /// from its beginning.
+    pub(super) fn bare(&self) -> Vec<u8> {
+        Self { project: None, unsettled: false, ..self.clone() }.encode(&[])
+    }
+
     /// Reads the line; what is behind it stays as it is.
     pub(super) fn decode(state: &[u8]) -> Option<(Self, &[u8])> {
         let end = memchr::memchr(b'\n', state)?;
         let mark: Self = serde_json::from_slice(state.get(..end)?).ok()?;
         (mark.version == VERSION).then_some((mark, state.get(end + 1..)?))
     }
+}
+
+/// Returns what is remembered of a file without anything that was read in it; none if it cannot be understood.
+pub(crate) fn without_content(state: &[u8]) -> Option<Vec<u8>> {
+    Mark::decode(state).map(|(mark, _)| mark.bare())
 }
 
 /// A hash of bytes that stood before a position, and their number.
@@ -105,6 +116,18 @@ mod tests {
         mark.project = Some("/home/dev/a\nb".into());
         let state = mark.encode(b"{\"a\":\n1}");
         assert_eq!(Mark::decode(&state), Some((mark, &b"{\"a\":\n1}"[..])));
+    }
+
+    #[test]
+    fn without_what_was_read_it_still_tells_whether_the_file_has_changed() {
+        let mut mark = mark();
+        mark.project = Some("/home/dev/secret".into());
+        mark.unsettled = true;
+        let bare = without_content(&mark.encode(b"{\"said\":\"secret\"}")).unwrap();
+        assert!(!String::from_utf8_lossy(&bare).contains("secret"));
+        let (left, reader) = Mark::decode(&bare).unwrap();
+        let facts = Facts { device: 1, inode: 2, length: 4, changed_ns: 7 };
+        assert!(left.is_current(&facts) && !left.unsettled && reader.is_empty());
     }
 
     #[test]

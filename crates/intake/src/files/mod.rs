@@ -16,5 +16,6 @@ mod registry;
 pub use bytes::open;
 pub use find::{Facts, Found, Kind, Root, classify, find};
 pub(crate) use find::{find_in, look};
+pub(crate) use mark::without_content;
 pub use read::{Files, ReadError, Work};
 pub use registry::Counts;

@@ -14,7 +14,7 @@ use agent_tracer_ledger::{Batch, Cursor, Observed, Verdict};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bytes::{Bytes, read_at};
-use super::find::{Facts, Found, Kind, is_gone, look};
+use super::find::{Facts, Found, Kind, classify, is_gone, look};
 use super::lines::{Pass, Reached};
 use super::mark::{BEFORE_BYTES, Mark, before};
 use super::reader::{Reader, stem};
@@ -24,6 +24,7 @@ use crate::privacy::{Privacy, PrivacyFile};
 use crate::project::{Projects, Said};
 use crate::sink::{Sink, SinkError};
 use crate::stop::Stop;
+use crate::tail::NamedFiles;
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -31,6 +32,8 @@ const CHUNK_BYTES: usize = 64 * 1024;
 const QUIET: Duration = Duration::from_secs(600);
 /// How long a small file may be half written.
 const HALF_WRITTEN: Duration = Duration::from_secs(10);
+/// How long ago a file of an unknown folder may have changed to be looked at again by a new server.
+const RECENT: Duration = Duration::from_secs(24 * 3600);
 /// The longest description of a subagent that is read.
 const META_BYTES: u64 = 1 << 20;
 
@@ -42,6 +45,16 @@ pub enum ReadError {
     Sink {
         /// The file.
         path: PathBuf,
+        /// What the sink said.
+        source: SinkError,
+    },
+    /// The sink takes others, but not this file. It is tried again later, and nothing waits for it.
+    #[error("cannot keep what `{}` says; it is tried again in {} s", path.display(), pause.as_secs())]
+    Parked {
+        /// The file.
+        path: PathBuf,
+        /// When it is tried again.
+        pause: Duration,
         /// What the sink said.
         source: SinkError,
     },
@@ -107,17 +120,36 @@ impl Files {
         Ok(())
     }
 
+    /// Names the files that were read before and changed within the last day: an agent may have written on while no
+    /// server ran, and its hooks may never name the file again. What lies in a folder that is followed is left out.
+    pub(crate) fn name_recent(&self, named: &NamedFiles) {
+        let now = (self.clock)();
+        for path in self.registry.paths() {
+            let Some(kind) = classify(None, &path) else { continue };
+            if !named.is_followed(&path)
+                && look(&path).ok().flatten().is_some_and(|facts| !has_rested(&facts, RECENT, now))
+            {
+                named.add(kind.agent(), &path);
+            }
+        }
+    }
+
     /// What was done so far.
     pub fn counts(&self) -> Counts {
-        self.tally.counts()
+        Counts { parked: self.registry.parked((self.clock)()).0, ..self.tally.counts() }
+    }
+
+    /// Files that the sink did not take and that should be tried again now.
+    pub fn due(&self) -> Vec<PathBuf> {
+        self.registry.parked((self.clock)()).1
     }
 
     /// Whether a file may say something that is not known, by its facts alone.
     pub fn is_news(&self, found: &Found) -> bool {
-        if self.registry.has_failed(&found.path, &found.facts) {
+        let now = (self.clock)();
+        if self.registry.has_failed(&found.path, &found.facts) || self.registry.waits(&found.path, now) {
             return false;
         }
-        let now = (self.clock)();
         let known = self.registry.look(&found.path, |mark| {
             mark.is_current(&found.facts) && !(mark.unsettled && is_quiet(&found.facts, now))
         });
@@ -136,6 +168,9 @@ impl Files {
 
     /// Reads a file on from where it stopped, and brings what it says.
     pub fn read(&self, path: &Path, kind: &Kind, stop: &Stop) -> Result<Work, ReadError> {
+        if self.registry.waits(path, (self.clock)()) {
+            return Ok(Work::Nothing);
+        }
         let mut sum = Work::Nothing;
         loop {
             let Some(known) = self.registry.claim(path) else { return Ok(Work::Busy) };
@@ -143,8 +178,17 @@ impl Files {
             let mut failed = None;
             let result = self.read_claimed(path, kind, &mut after, &mut failed, stop);
             let again = self.registry.release(path, after, failed);
+            let result = result.map_err(|error| match error {
+                ReadError::Sink { path, source: source @ SinkError::Item(_) } => {
+                    let pause = self.registry.park(&path, (self.clock)());
+                    ReadError::Parked { path, pause, source }
+                }
+                other => other,
+            });
             if result.is_err() {
                 self.tally.failed.fetch_add(1, Ordering::Relaxed);
+            } else {
+                self.registry.unpark(path);
             }
             let work = result?;
             if matches!(sum, Work::Nothing) || !matches!(work, Work::Nothing) {
@@ -166,6 +210,8 @@ impl Files {
         stop: &Stop,
     ) -> Result<Work, ReadError> {
         let on_file = |source| ReadError::File { path: path.to_owned(), source };
+        // Before it is known what may be recorded, a file waits. The health page says why.
+        let Ok(privacy) = self.privacy.current() else { return Ok(Work::Later) };
         if self.privacy.keeps_out(path) {
             return Ok(Work::Nothing);
         }
@@ -185,7 +231,6 @@ impl Files {
             None if facts.length == 0 => return Ok(Work::Nothing),
             _ => {}
         }
-        let privacy = self.privacy.current();
         let read = match kind {
             Kind::Meta(file) => self.read_meta(path, file, &facts, &privacy, known),
             Kind::Transcript(_) | Kind::Rollout { .. } => self.read_rows(path, kind, &privacy, known, stop),
@@ -406,7 +451,8 @@ impl Files {
             }),
         }
         let state = mark.encode(&[]);
-        batch.cursors.push(Cursor { source, agent: Agent::ClaudeCode, offset: facts.length, state });
+        let bare = state.clone();
+        batch.cursors.push(Cursor { source, agent: Agent::ClaudeCode, offset: facts.length, state, bare });
         self.tally.bytes.fetch_add(content.len() as u64, Ordering::Relaxed);
         self.append(batch, said)?;
         *known = Some(Known { mark, offset: facts.length, reader: None });
@@ -476,8 +522,13 @@ fn stood_before(file: &File, known: &Known) -> io::Result<bool> {
 }
 
 fn is_quiet(facts: &Facts, now: Millis) -> bool {
+    has_rested(facts, QUIET, now)
+}
+
+/// Returns whether a file has not changed for longer than this.
+fn has_rested(facts: &Facts, time: Duration, now: Millis) -> bool {
     let changed_ms = facts.changed_ns.div_euclid(1_000_000);
-    now.0.saturating_sub(changed_ms) > QUIET.as_millis() as i64
+    now.0.saturating_sub(changed_ms) > time.as_millis() as i64
 }
 
 /// The name of a file as a source.

@@ -4,13 +4,21 @@ use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use agent_tracer_event::Millis;
 
 use super::find::Facts;
 use super::mark::Mark;
 use super::reader::Reader;
+use crate::pace::Pace;
 
 /// Readers that are kept between two looks: of files that grow now.
 const WARM: usize = 32;
+
+/// Pauses between attempts of a file that the sink does not take.
+const PARKED_FIRST: Duration = Duration::from_secs(5);
+const PARKED_LONGEST: Duration = Duration::from_secs(600);
 
 /// How far a file was read.
 #[derive(Clone, Debug)]
@@ -29,6 +37,23 @@ struct Slot {
     again: bool,
     /// What it was when it could not be read: not worth another attempt until it changes.
     failed: Option<Facts>,
+    /// Set while the sink does not take it although it takes others.
+    parked: Option<Parked>,
+}
+
+/// A file that waits for its next attempt.
+#[derive(Clone, Debug)]
+struct Parked {
+    since: Millis,
+    pause: Duration,
+    pace: Pace,
+}
+
+impl Parked {
+    /// Whether the next attempt is due. A clock that was set back does not put it off.
+    fn is_due(&self, now: Millis) -> bool {
+        u128::from(now.0.abs_diff(self.since.0)) >= self.pause.as_millis()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -50,6 +75,8 @@ pub struct Counts {
     pub replaced: u64,
     /// Times that a file could not be read.
     pub failed: u64,
+    /// Files that wait for their next attempt, because the sink does not take them although it takes others.
+    pub parked: u64,
 }
 
 #[derive(Debug, Default)]
@@ -70,6 +97,7 @@ impl Tally {
             skipped: read(&self.skipped),
             replaced: read(&self.replaced),
             failed: read(&self.failed),
+            parked: 0,
         }
     }
 }
@@ -87,6 +115,11 @@ impl Registry {
     /// Remembers a file that nobody reads.
     pub(super) fn put(&self, path: PathBuf, known: Known) {
         self.slots().files.entry(path).or_default().known = Some(known);
+    }
+
+    /// Returns every file that was read at some time.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        self.slots().files.keys().cloned().collect()
     }
 
     /// Takes a file to read it, with what is known of it; none if somebody else has it, who will look again.
@@ -112,7 +145,7 @@ impl Registry {
         slot.busy = false;
         slot.failed = failed;
         let is_warm = known.as_ref().is_some_and(|known| known.reader.is_some());
-        let is_forgotten = known.is_none() && failed.is_none();
+        let is_forgotten = known.is_none() && failed.is_none() && slot.parked.is_none();
         slot.known = known;
         if is_forgotten {
             slots.files.remove(path);
@@ -141,6 +174,43 @@ impl Registry {
     /// Whether the last attempt to read exactly this failed.
     pub(super) fn has_failed(&self, path: &Path, facts: &Facts) -> bool {
         self.slots().files.get(path).is_some_and(|slot| slot.failed.as_ref() == Some(facts))
+    }
+
+    /// Has a file wait for its next attempt; returns for how long.
+    pub(super) fn park(&self, path: &Path, now: Millis) -> Duration {
+        let mut slots = self.slots();
+        let slot = slots.files.entry(path.to_owned()).or_default();
+        let mut pace = match slot.parked.take() {
+            Some(parked) => parked.pace,
+            None => Pace::new(PARKED_FIRST, PARKED_LONGEST),
+        };
+        let pause = pace.failed();
+        slot.parked = Some(Parked { since: now, pause, pace });
+        pause
+    }
+
+    /// Notes that the sink takes a file.
+    pub(super) fn unpark(&self, path: &Path) {
+        if let Some(slot) = self.slots().files.get_mut(path) {
+            slot.parked = None;
+        }
+    }
+
+    /// Whether a file waits for an attempt that is not due yet.
+    pub(super) fn waits(&self, path: &Path, now: Millis) -> bool {
+        let slots = self.slots();
+        let parked = slots.files.get(path).and_then(|slot| slot.parked.as_ref());
+        parked.is_some_and(|parked| !parked.is_due(now))
+    }
+
+    /// How many files wait, and those of them whose attempt is due.
+    pub(super) fn parked(&self, now: Millis) -> (u64, Vec<PathBuf>) {
+        let slots = self.slots();
+        let parked = slots.files.iter().filter_map(|(path, slot)| Some((path, slot.parked.as_ref()?)));
+        let mut count = 0;
+        let due = parked.inspect(|_| count += 1).filter(|(_, parked)| parked.is_due(now));
+        let due = due.map(|(path, _)| path.clone()).collect();
+        (count, due)
     }
 
     /// How much of a file was seen.

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 
 use agent_tracer_event::Subject;
-use agent_tracer_intake::files::Work;
+use agent_tracer_intake::files::{ReadError, Work};
 use agent_tracer_intake::{SinkError, Stop};
 use agent_tracer_ledger::Verdict;
 use proptest::prelude::*;
@@ -427,4 +427,26 @@ proptest! {
         prop_assert_eq!(told(&parts), told(&whole));
         prop_assert_eq!(parts.sink.skipped(), whole.sink.skipped());
     }
+}
+
+#[test]
+fn a_file_that_the_sink_does_not_take_is_parked_and_tried_again_less_and_less_often() {
+    let world = World::new();
+    let path = world.put(FILE, rows(0..2).as_bytes());
+    let attempt = || world.files.read(&path, &kind(&path), &Stop::new());
+    world.sink.poison(Some("5a13.jsonl"));
+    let mut now = WRITTEN;
+    for pause in [5_000, 10_000, 20_000] {
+        assert!(matches!(attempt(), Err(ReadError::Parked { .. })));
+        assert_eq!((world.files.counts().parked, world.files.due().len()), (1, 0));
+        assert_eq!(attempt().unwrap(), Work::Nothing, "it waits");
+        now += pause;
+        world.set_now(now - 1);
+        assert!(world.files.due().is_empty(), "not before its pause is over");
+        world.set_now(now);
+        assert_eq!(world.files.due(), std::slice::from_ref(&path));
+    }
+    world.sink.poison(None);
+    assert_eq!(attempt().unwrap(), Work::Read);
+    assert_eq!((world.files.counts().parked, world.sink.observed().len()), (0, 2));
 }

@@ -40,7 +40,8 @@ pub(crate) fn captured() -> Vec<(String, Vec<u8>)> {
         }
         captured.push((format!("claude/projects/{relative}"), fs::read(&path).unwrap()));
     }
-    for path in fs::read_dir(fixtures().join("codex/0.166.0/rollouts")).unwrap() {
+    let rollouts = ["codex/0.166.0/rollouts", "codex/0.169.0/rollouts"];
+    for path in rollouts.iter().flat_map(|folder| fs::read_dir(fixtures().join(folder)).unwrap()) {
         let path = path.unwrap().path();
         let bytes = fs::read(&path).unwrap();
         let first: Value =

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use agent_tracer_event::{Agent, TaskKey};
 use agent_tracer_intake::liveness::Process;
+use agent_tracer_intake::tail::NamedFiles;
 use agent_tracer_intake::{History, Intake, Notes, PrivacyFile, Setup, Sink, StartError};
 use agent_tracer_spool::envelope::{self, Header};
 use agent_tracer_spool::{Spool, doorbell};
@@ -20,6 +21,7 @@ fn setup(world: &World, notes: Notes) -> Setup {
         privacy: Arc::new(PrivacyFile::new(world.home().privacy_conf(), [7; 16], None)),
         clock: world.clock(),
         notes,
+        named: NamedFiles::outside(&world.roots()),
         running: Some(Arc::new(|| {
             vec![Process { task: TaskKey::new(Agent::Codex, "s"), pid: 1, start: 1, namespace: 0 }]
         })),
@@ -81,4 +83,57 @@ fn history_live_rows_and_envelopes_all_arrive_and_a_second_start_brings_nothing(
     }
     again.stop();
     assert_eq!(world.sink.asked(), asked);
+}
+
+/// Hands an event of a hook over that names a transcript.
+fn say(world: &World, body: &str) {
+    let header = Header::new(envelope::Agent::ClaudeCode, envelope::Channel::Hook, 1_790_000_000_000_000_000);
+    Spool::at(&world.home().spool()).accept(&header, body.as_bytes(), header.arrived_nanos, 812).unwrap();
+    doorbell::ring(&world.home());
+}
+
+fn rows_of(path: std::path::PathBuf, least: usize) -> impl Fn(&[agent_tracer_ledger::Batch]) -> bool {
+    move |batches| {
+        let observed = batches.iter().flat_map(|batch| &batch.observed);
+        observed.filter(|observed| observed.source.as_deref() == path.to_str()).count() >= least
+    }
+}
+
+#[test]
+fn a_transcript_that_a_hook_names_is_read_wherever_it_is() {
+    let world = World::new();
+    let file = "second-account/projects/-shop/5a13.jsonl";
+    let agent = "second-account/projects/-shop/5a13/subagents/agent-a1.jsonl";
+    let other = "second-account/projects/-shop/77aa.jsonl";
+    world.put(file, rows(0..2).as_bytes());
+    world.put(other, rows(0..9).as_bytes());
+    let quiet: Notes = Arc::new(|_| {});
+    let intake = start(&world, Arc::clone(&quiet)).unwrap();
+    let path = world.path(file).display().to_string();
+    say(&world, &format!(r#"{{"session_id":"5a13","transcript_path":"{path}","hook_event_name":"Stop"}}"#));
+    world.sink.wait_until("the rows that are there", rows_of(world.path(file), 2));
+    world.append(file, row(2).as_bytes());
+    world.sink.wait_until("a row that comes later", rows_of(world.path(file), 3));
+    world.put(agent, rows(4..6).as_bytes());
+    world.sink.wait_until("the rows of a subagent", rows_of(world.path(agent), 2));
+    // Lies flat, beside nothing, as some older clients write it; its hook names it alone.
+    let flat = "elsewhere/agent-b2.jsonl";
+    world.put(flat, rows(0..1).as_bytes());
+    let path = world.path(flat).display().to_string();
+    say(
+        &world,
+        &format!(
+            r#"{{"session_id":"5a13","agent_id":"b2","agent_type":"Explore","agent_transcript_path":"{path}","hook_event_name":"SubagentStop"}}"#
+        ),
+    );
+    world.sink.wait_until("the file of one subagent", rows_of(world.path(flat), 1));
+    intake.stop();
+    let all = world.sink.batches();
+    assert!(!rows_of(world.path(other), 1)(&all), "what no hook named is not read");
+
+    // What was written while no server ran is read by the next one, although no hook names the file again.
+    world.append(file, row(3).as_bytes());
+    let intake = start(&world, quiet).unwrap();
+    world.sink.wait_until("the row written meanwhile", rows_of(world.path(file), 4));
+    intake.stop();
 }

@@ -61,7 +61,9 @@ fn drain(intake: &mut SpoolIntake) -> usize {
 fn every_captured_hook_comes_through_the_spool_as_the_reader_reads_it() {
     let world = World::new();
     let mut paths = Vec::new();
-    for version in ["claude-code/2.1.197", "claude-code/2.1.325"] {
+    for version in
+        ["claude-code/2.1.150", "claude-code/2.1.197", "claude-code/2.1.325", "claude-code/2.1.326"]
+    {
         for folder in fs::read_dir(fixtures().join(version)).unwrap() {
             let path = folder.unwrap().path().join("hooks.jsonl");
             if path.exists() {
@@ -69,8 +71,10 @@ fn every_captured_hook_comes_through_the_spool_as_the_reader_reads_it() {
             }
         }
     }
-    for path in fs::read_dir(fixtures().join("codex/0.166.0/hooks")).unwrap() {
-        paths.push((envelope::Agent::Codex, path.unwrap().path()));
+    for version in ["codex/0.166.0/hooks", "codex/0.169.0/hooks"] {
+        for path in fs::read_dir(fixtures().join(version)).unwrap() {
+            paths.push((envelope::Agent::Codex, path.unwrap().path()));
+        }
     }
     assert!(paths.len() > 150, "{}", paths.len());
     let mut nanos = T0;
@@ -85,7 +89,7 @@ fn every_captured_hook_comes_through_the_spool_as_the_reader_reads_it() {
     assert_eq!(drain(&mut intake), expected.len());
     assert_eq!(waiting(&world), 0);
     for batch in world.sink.batches() {
-        assert!(batch.observed.len() <= 256);
+        assert!(batch.observed.len() <= 1_024);
     }
     let told: Vec<Verdict> = world.sink.observed().into_iter().map(|observed| told(observed).1).collect();
     assert_eq!(told.len(), expected.len());
@@ -217,7 +221,7 @@ fn what_is_no_json_is_malformed_and_what_is_no_envelope_is_put_aside() {
     fs::rename(world.path("torn"), torn).unwrap();
     let mut intake = intake(&world);
     let step = intake.step().unwrap();
-    assert_eq!(step, Step { envelopes: 5, refused: 1, is_empty: true });
+    assert_eq!(step, Step { envelopes: 5, refused: 1, unwritten: 0, is_empty: true });
     assert_eq!(intake.counts().refused(), 1);
     assert_eq!(spool(&world).stats().unwrap().quarantined, 1);
     let verdicts: Vec<Verdict> = world.sink.observed().into_iter().map(|observed| observed.verdict).collect();
@@ -318,4 +322,67 @@ fn the_processes_of_sessions_are_known_until_the_sessions_end() {
     let resumed = send(&mut intake, event("two", "SessionStart", ""), 12);
     assert_eq!(resumed, ["one 10", "sub--a1 10", "two 12"]);
     assert_eq!(send(&mut intake, event("one", "SessionEnd", ""), 10), ["two 12"]);
+}
+
+#[test]
+fn an_envelope_that_the_sink_does_not_take_is_put_aside_and_the_others_go_on() {
+    let world = World::new();
+    for number in 0..3 {
+        accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + number), &claude("SessionStart"));
+    }
+    let poison = (T0 + 1).to_string();
+    world.sink.poison(Some(&poison));
+    let mut intake = intake(&world);
+    let step = intake.step().unwrap();
+    assert_eq!((step.envelopes, step.unwritten), (3, 1));
+    assert_eq!((intake.counts().unwritten(), intake.counts().failures()), (1, 0));
+    assert_eq!((waiting(&world), world.sink.observed().len()), (0, 2));
+    let letters = spool(&world).dead_letters(9).unwrap();
+    assert!(letters.len() == 1 && letters[0].reason.ends_with("a page is damaged"), "{letters:?}");
+
+    // The next start tries it again, and then the cause is gone.
+    world.sink.poison(None);
+    let stop = Stop::new();
+    stop.request();
+    run(intake, &world.home(), &world.clock(), &no_notes(), &stop);
+    assert_eq!(world.sink.observed().len(), 3);
+    assert!(spool(&world).dead_letters(9).unwrap().is_empty());
+}
+
+#[test]
+fn a_sink_that_takes_nothing_leaves_the_spool_as_it_is() {
+    for error in [SinkError::DiskFull, SinkError::ReadOnly, SinkError::Failed("disk I/O error".to_owned())] {
+        let world = World::new();
+        accept(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("SessionStart"));
+        world.sink.refuse(error.clone());
+        let mut intake = intake(&world);
+        assert!(matches!(intake.step(), Err(StepError::Sink(said)) if said == error));
+        assert_eq!((waiting(&world), spool(&world).stats().unwrap().quarantined), (1, 0));
+    }
+}
+
+#[test]
+fn what_waited_long_is_brought_in_larger_batches_and_little_in_small_ones() {
+    let world = World::new();
+    let mut intake = intake(&world);
+    let fill = |from: u64, count: u64| {
+        for number in from..from + count {
+            accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + number), &claude("SessionStart"));
+        }
+    };
+    let sizes = |intake: &mut SpoolIntake| {
+        let mut sizes = Vec::new();
+        loop {
+            let step = intake.step().unwrap();
+            sizes.push(step.envelopes);
+            if step.is_empty {
+                return sizes;
+            }
+        }
+    };
+    fill(0, 3_000);
+    assert_eq!(sizes(&mut intake), [256, 512, 1_024, 1_024, 184]);
+    fill(3_000, 300);
+    assert_eq!(sizes(&mut intake), [256, 44]);
+    assert_eq!(waiting(&world), 0);
 }

@@ -151,3 +151,14 @@ fn every_fixture_that_grows_while_it_is_followed_is_brought_whole() {
         assert_eq!(names(&world), names(&whole), "{name}");
     }
 }
+
+#[test]
+fn nothing_waits_behind_a_file_that_the_sink_does_not_take() {
+    let world = World::new();
+    world.sink.poison(Some("5a13.jsonl"));
+    world.put(FILE, rows(0..2).as_bytes());
+    world.put("claude/projects/-nowhere-shop/fresh.jsonl", rows(5..8).as_bytes());
+    let _running = Running::start(&world, false, true);
+    world.sink.wait_until("the file behind it", has(3));
+    assert_eq!(world.files.counts().parked, 1);
+}

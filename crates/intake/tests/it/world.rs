@@ -31,6 +31,8 @@ struct Recorded {
     names: HashSet<String>,
     /// What the next calls answer instead of taking anything.
     refusals: Vec<SinkError>,
+    /// What is not taken although others are: observations whose name or source has this in it.
+    poison: Option<String>,
     asked: usize,
 }
 
@@ -42,6 +44,11 @@ impl Recorder {
     /// The next batch is refused with this; calls stack up.
     pub(crate) fn refuse(&self, error: SinkError) {
         self.inner.lock().unwrap().refusals.push(error);
+    }
+
+    /// From now on nothing is taken of names and sources that have this in them, if anything.
+    pub(crate) fn poison(&self, part: Option<&str>) {
+        self.inner.lock().unwrap().poison = part.map(str::to_owned);
     }
 
     /// How often somebody tried to bring something.
@@ -110,6 +117,21 @@ impl Sink for Recorder {
         if let Some(refusal) = inner.refusals.pop() {
             return Err(refusal);
         }
+        let mut receipt = Receipt::default();
+        let mut batch = batch;
+        if let Some(part) = inner.poison.clone() {
+            let is_poison = |observed: &Observed| {
+                observed.name.contains(&part)
+                    || observed.source.as_ref().is_some_and(|file| file.contains(&part))
+            };
+            let damaged = || "a page is damaged".to_owned();
+            if !batch.cursors.is_empty() && batch.observed.iter().any(is_poison) {
+                return Err(SinkError::Item(damaged()));
+            }
+            let places = batch.observed.iter().enumerate().filter(|(_, observed)| is_poison(observed));
+            receipt.unwritten = places.map(|(place, _)| (place, damaged())).collect();
+            batch.observed.retain(|observed| !is_poison(observed));
+        }
         let mut outcomes = Vec::new();
         for observed in &batch.observed {
             let is_new = inner.names.insert(observed.name.clone());
@@ -119,7 +141,7 @@ impl Sink for Recorder {
             inner.cursors.insert(cursor.source.clone(), cursor.clone());
         }
         inner.batches.push(batch);
-        Ok(Receipt { outcomes, ..Receipt::default() })
+        Ok(Receipt { outcomes, ..receipt })
     }
 
     fn cursor(&self, source: &str) -> Result<Option<Cursor>, SinkError> {

@@ -11,7 +11,8 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use agent_tracer_event::Outcome;
 
 use super::file::{self, JournalFile};
-use super::{Done, Job, Known, Names, Settle, Shared, hash, record};
+use super::{Done, Job, Known, Names, Settle, Shared, Watch, hash, record};
+use crate::AppendError;
 use crate::observed::{Observed, Receipt, Verdict};
 use crate::sqlite::prepared::Prepared;
 
@@ -24,6 +25,7 @@ pub(super) struct Desk {
     shared: Arc<Shared>,
     known: Known,
     settle: Settle,
+    watch: Watch,
     ring: Box<dyn Fn() + Send>,
 }
 
@@ -68,9 +70,10 @@ impl Desk {
         shared: Arc<Shared>,
         known: Known,
         settle: Settle,
+        watch: Watch,
         ring: Box<dyn Fn() + Send>,
     ) -> Self {
-        Self { file, shared, known, settle, ring }
+        Self { file, shared, known, settle, watch, ring }
     }
 
     pub(super) fn run(mut self, jobs: &Receiver<Job>) {
@@ -125,11 +128,7 @@ impl Desk {
         }
         let names = self.tell_repeats(&mut group);
         let from = self.file.end;
-        let written = if self.shared.is_broken.load(Ordering::SeqCst) {
-            Err(io::Error::other("the journal cannot be written"))
-        } else {
-            self.file.append(&group.bytes)
-        };
+        let written = self.append(&mut group.bytes);
         let Group { batches, outcomes, ends, mut bytes } = group;
         let (batches, told): (Vec<Prepared>, Vec<Done>) = batches.into_iter().unzip();
         match written {
@@ -149,14 +148,25 @@ impl Desk {
                 }
             }
             Err(error) => {
+                self.watch.faults.write_failed(&error);
                 for done in told {
-                    done(Err(io::Error::new(error.kind(), error.to_string())));
+                    done(Err(io::Error::other(error.clone())));
                 }
             }
         }
         bytes.clear();
         bytes.shrink_to(GROUP_BYTES);
         bytes
+    }
+
+    /// Writes bytes to a file that will be found again.
+    fn append(&mut self, bytes: &mut Vec<u8>) -> Result<(), AppendError> {
+        if self.shared.is_broken.load(Ordering::SeqCst) {
+            return Err(AppendError::Store("the journal cannot be written".to_owned()));
+        }
+        let from = self.file.end;
+        self.file.append(bytes)?;
+        self.watch.files.check().inspect_err(|_| self.file.take_back(from))
     }
 
     fn use_anew(&mut self, leave_nothing: bool, done: Option<SyncSender<()>>) {
@@ -195,13 +205,15 @@ mod tests {
     use super::super::file::Place;
     use super::super::record::tests::observed;
     use super::*;
+    use crate::aside::Aside;
     use crate::observed::Batch;
+    use crate::sqlite::store_files::StoreFiles;
 
     type Answer = io::Result<Receipt>;
 
     /// A desk that knows what is in this list, and notes what it was asked for at once.
     fn desk(path: &Path, known: &'static [&'static str]) -> (Desk, Arc<Mutex<Vec<Vec<String>>>>) {
-        let file = JournalFile::open(path, Place::default()).unwrap();
+        let file = JournalFile::open(file::create(path).unwrap(), Place::default()).unwrap();
         let shared = Arc::new(Shared::new(&file, file::HEAD));
         let asked: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();
         let noted = Arc::clone(&asked);
@@ -209,7 +221,12 @@ mod tests {
             noted.lock().unwrap().push(names.iter().map(|name| (*name).to_owned()).collect());
             names.iter().map(|name| known.contains(name)).collect()
         };
-        (Desk::new(file, shared, Box::new(ask), Box::new(|| Ok(())), Box::new(|| {})), asked)
+        let watch = Watch {
+            files: Arc::new(StoreFiles::open([path.to_owned()])),
+            faults: Arc::default(),
+            aside: Aside::beside(path),
+        };
+        (Desk::new(file, shared, Box::new(ask), Box::new(|| Ok(())), watch, Box::new(|| {})), asked)
     }
 
     fn take(names: &[&str], tell: &Sender<Answer>) -> Job {
@@ -257,6 +274,19 @@ mod tests {
             desk.file.number
         });
         assert_eq!(numbers[0] + 1, numbers[1]);
+    }
+
+    #[test]
+    fn nothing_is_acknowledged_in_a_file_that_was_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let (desk, _) = desk(&path, &[]);
+        let (shared, faults) = (Arc::clone(&desk.shared), Arc::clone(&desk.watch.faults));
+        std::fs::remove_file(&path).unwrap();
+        let answers = run(desk, &[&["one"]]);
+        let error = answers.into_iter().next().unwrap().unwrap_err();
+        assert!(matches!(AppendError::from(error), AppendError::Gone(_)));
+        assert_eq!((shared.waiting(), faults.view(0).recording), (0, false));
     }
 
     #[test]

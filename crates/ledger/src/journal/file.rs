@@ -3,6 +3,9 @@
 //! It is used again and again from its beginning, because writing over bytes that are there costs the disk less than
 //! making a file longer. Each use has a number; whoever folds notes the number and the place up to which it has folded
 //! in the same transaction as what it folded, so that after any crash each record is folded once.
+//!
+//! Law: damage costs the records that it touches and no other. A record that cannot be read is passed over by its length,
+//! or, if that is damaged too, by a search for the next one; its bytes are handed to whoever reads.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -13,9 +16,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::record::{self, Found};
 use crate::sqlite::prepared::Prepared;
+use crate::sqlite::store_files::sync_folder;
 
 /// What the file begins with.
-const MAGIC: &[u8; 8] = b"AgTrJrn1";
+const MAGIC: &[u8; 8] = b"AgTrJrn2";
+
+/// The same in files of versions that wrote no end marks.
+const UNMARKED: &[u8; 8] = b"AgTrJrn1";
 
 /// The head: the magic, the number of the use, a checksum of both.
 pub(super) const HEAD: u64 = 24;
@@ -26,6 +33,12 @@ const STEP: usize = 1 << 20;
 
 /// Bytes that are read at once, if no record is longer.
 const READ: usize = 4 << 20;
+
+/// Bytes that two parts of a search have in common.
+const OVERLAP: usize = 64;
+
+/// The most bytes of an end that cannot be read that are kept.
+const END_BYTES: usize = 1 << 20;
 
 /// A place in the journal: everything before it is folded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,10 +58,47 @@ pub(crate) struct Part {
     pub(crate) ends: Vec<u64>,
     /// Records that this version does not understand, as they are.
     pub(crate) unknown: Vec<Vec<u8>>,
+    /// Bytes between records that are none.
+    pub(crate) damaged: Vec<Vec<u8>>,
     /// Where the last of them ends.
     pub(crate) end: u64,
     /// Whether they were handed over as they are, and not read from the file.
     pub(crate) is_handed: bool,
+}
+
+/// Opens the file of a journal, and makes it if there is none. Its name is on disk then: what is acknowledged
+/// in a file that is not found again is lost.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    let file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    // Also if it was there: whoever made it may have been ended before it came to this.
+    sync_folder(path)?;
+    Ok(file)
+}
+
+/// Tells whether a journal may hold something that is not folded, without touching it. Whoever writes to it may go on.
+pub(crate) fn waits(path: &Path, folded: Place) -> io::Result<bool> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let length = file.metadata()?.len();
+    let mut bytes = [0; HEAD as usize];
+    match file.read_exact_at(&mut bytes, 0) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(false),
+        Err(error) => return Err(error),
+    }
+    match Head::read(&bytes) {
+        Head::Of { number, .. } if number < folded.number => Ok(false),
+        Head::Of { number, .. } => {
+            let from = if number == folded.number { folded.offset.max(HEAD) } else { HEAD };
+            let journal = JournalFile { file, number, end: from, length, torn: None };
+            Ok(!journal.is_end(from)?)
+        }
+        Head::Empty | Head::Damaged => Ok(true),
+    }
 }
 
 /// The file.
@@ -61,75 +111,154 @@ pub(super) struct JournalFile {
     pub(super) end: u64,
     /// How long the file is.
     length: u64,
+    /// What stood behind the last record when the file was opened and should not have: nothing was acknowledged of it if
+    /// the last write was cut short, and something may have been if the disk lost it.
+    pub(super) torn: Option<Vec<u8>>,
+}
+
+/// Where the records of a use end.
+struct End {
+    at: u64,
+    /// What stands there instead of an end.
+    torn: Option<Vec<u8>>,
 }
 
 impl JournalFile {
-    /// Opens the file, and makes it if there is none. `folded` is how far it was folded; what comes behind it is found
-    /// again.
-    pub(super) fn open(path: &Path, folded: Place) -> io::Result<Self> {
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    /// Reads how far the file is written. `folded` is how far it was folded; what comes behind it is found again.
+    pub(super) fn open(file: File, folded: Place) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        let mut journal = Self { file, number: folded.number, end: HEAD, length };
-        let mut head = [0; HEAD as usize];
-        let number = match journal.file.read_exact_at(&mut head, 0) {
-            Ok(()) => number_of(&head),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => None,
+        let mut journal = Self { file, number: folded.number, end: HEAD, length, torn: None };
+        let mut bytes = [0; HEAD as usize];
+        let head = match journal.file.read_exact_at(&mut bytes, 0) {
+            Ok(()) => Head::read(&bytes),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Head::Empty,
             Err(error) => return Err(error),
         };
         // A head that cannot be read was being written anew, when everything was folded, or is damaged: what was
         // accepted is then still found under its own number.
-        let candidates = number.map_or_else(
-            || vec![folded.number, folded.number.saturating_add(1)],
-            |number| if number < folded.number { Vec::new() } else { vec![number] },
-        );
+        let (candidates, is_marked) = match head {
+            Head::Of { number, is_marked } if number >= folded.number => (vec![number], is_marked),
+            Head::Of { .. } => (Vec::new(), false),
+            Head::Empty | Head::Damaged => (vec![folded.number, folded.number.saturating_add(1)], false),
+        };
+        let is_damaged = head == Head::Damaged;
         for number in candidates {
             let from = if number == folded.number { folded.offset.max(HEAD) } else { HEAD };
             journal.number = number;
-            journal.end = journal.find_end(from)?;
+            let end = journal.find_end(from, is_marked)?;
+            journal.torn = end.torn.or_else(|| is_damaged.then(|| bytes.to_vec()));
+            journal.end = end.at;
             if journal.end > from {
-                if number != number_of(&head).unwrap_or(u64::MAX) {
+                if is_damaged || head == Head::Empty {
                     journal.write_head()?;
                 }
                 return Ok(journal);
             }
         }
         // Nothing waits: it is used anew.
-        journal.number = folded.number.max(number.unwrap_or(0));
+        let known = if let Head::Of { number, .. } = head { number } else { 0 };
+        journal.number = folded.number.max(known);
         journal.begin_anew()?;
         Ok(journal)
     }
 
-    fn find_end(&self, from: u64) -> io::Result<u64> {
-        let mut end = from;
+    /// Finds where records end: at an end mark, at the end of the file, or where neither they nor a mark go on.
+    fn find_end(&self, from: u64, is_marked: bool) -> io::Result<End> {
+        let mut at = from;
         loop {
-            let part = self.read(end, u64::MAX, usize::MAX)?;
-            if part.end == end {
-                return Ok(end);
+            at = self.read_run(at, u64::MAX, usize::MAX)?.end;
+            if self.is_end(at)? {
+                return Ok(End { at, torn: None });
             }
-            end = part.end;
+            match self.resume(at, self.length)? {
+                Some(next) => at = next,
+                // What an earlier use left behind stands there.
+                None if !is_marked => return Ok(End { at, torn: None }),
+                None => return Ok(End { at, torn: Some(self.rest(at)?) }),
+            }
+            if self.is_end(at)? {
+                return Ok(End { at, torn: None });
+            }
         }
     }
 
+    /// Tells whether the journal may end here. A disk may lose what stands in a file, but does not make it shorter.
+    fn is_end(&self, at: u64) -> io::Result<bool> {
+        Ok(at >= self.length || self.bytes(at, record::HEAD)? == record::end_mark(at, self.number))
+    }
+
+    /// Returns what stands at an end that cannot be read, without the zeros behind it.
+    fn rest(&self, at: u64) -> io::Result<Vec<u8>> {
+        let claimed = record::claimed(&self.bytes(at, record::HEAD)?).unwrap_or(END_BYTES);
+        let mut rest = self.bytes(at, claimed.min(END_BYTES))?;
+        let used = rest.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        rest.truncate(used);
+        Ok(rest)
+    }
+
+    /// Returns where records go on behind one that cannot be read, before this place: behind its length if that is
+    /// whole, else at the first record that a search finds. A search alone would also look into the bodies of records.
+    fn resume(&self, damaged: u64, until: u64) -> io::Result<Option<u64>> {
+        if let Some(claimed) = record::claimed(&self.bytes(damaged, record::HEAD)?) {
+            let next = damaged.saturating_add(claimed as u64);
+            if next <= until && (self.is_end(next)? || self.is_record(next)?) {
+                return Ok(Some(next));
+            }
+        }
+        let mut from = damaged.saturating_add(1);
+        while from < until {
+            let bytes = self.bytes(from, READ)?;
+            for candidate in record::candidates(&bytes) {
+                let at = from + candidate as u64;
+                if at < until && self.is_record(at)? {
+                    return Ok(Some(at));
+                }
+            }
+            // What a record begins with may stand across the end of what was read.
+            match bytes.len().checked_sub(OVERLAP) {
+                Some(read) if bytes.len() == READ => from += read as u64,
+                _ => break,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tells whether a record begins here.
+    fn is_record(&self, at: u64) -> io::Result<bool> {
+        let head = self.bytes(at, record::HEAD)?;
+        let Some(length) = record::claimed(&head).filter(|length| at + *length as u64 <= self.length) else {
+            return Ok(false);
+        };
+        Ok(matches!(record::find(&self.bytes(at, length)?, self.number), Found::Record(..)))
+    }
+
     /// Writes records behind the others. They are on disk when this returns; if it fails, nothing of them counts.
-    pub(super) fn append(&mut self, records: &[u8]) -> io::Result<()> {
+    pub(super) fn append(&mut self, records: &mut Vec<u8>) -> io::Result<()> {
         let end = self.end + records.len() as u64;
         self.make_longer(end);
+        // In one write with the records: a process that ends between two would leave records without an end.
+        records.extend_from_slice(&record::end_mark(end, self.number));
         let written = self.file.write_all_at(records, self.end).and_then(|()| self.file.sync_data());
+        records.truncate(records.len() - record::HEAD);
         if let Err(error) = written {
-            // Whoever brought it is told that it was not taken; it must not be found after a crash.
-            self.file.set_len(self.end).ok();
-            self.length = self.end;
+            self.take_back(self.end);
             return Err(error);
         }
         self.end = end;
-        self.length = self.length.max(end);
+        self.length = self.length.max(end + record::HEAD as u64);
         Ok(())
+    }
+
+    /// Takes back what was written behind this place: it was not acknowledged and must not be found after a crash.
+    pub(super) fn take_back(&mut self, end: u64) {
+        self.file.set_len(end).ok();
+        self.end = end;
+        self.length = end;
     }
 
     /// Makes room for records up to this place and for some that come behind them.
     fn make_longer(&mut self, until: u64) {
-        if until <= self.length {
+        if until + record::HEAD as u64 <= self.length {
             return;
         }
         let more = vec![0; STEP];
@@ -146,30 +275,62 @@ impl JournalFile {
     pub(super) fn begin_anew(&mut self) -> io::Result<()> {
         self.number = self.number.saturating_add(1);
         self.end = HEAD;
-        self.write_head()
+        let mut head = self.head();
+        if self.length > HEAD {
+            // What this use leaves of the last one begins behind it.
+            head.extend_from_slice(&record::end_mark(HEAD, self.number));
+        }
+        self.write(&head)
     }
 
     /// Uses the file anew and leaves nothing behind of what it held.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
-        self.length = HEAD;
+        self.length = 0;
         self.begin_anew()
     }
 
-    fn write_head(&self) -> io::Result<()> {
+    fn write_head(&mut self) -> io::Result<()> {
+        self.write(&self.head())
+    }
+
+    fn head(&self) -> Vec<u8> {
         let mut head = [MAGIC.as_slice(), &self.number.to_le_bytes()].concat();
         head.extend_from_slice(&xxh3_64(&head).to_le_bytes());
-        self.file.write_all_at(&head, 0)?;
+        head
+    }
+
+    fn write(&mut self, head: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(head, 0)?;
+        self.length = self.length.max(head.len() as u64);
         self.file.sync_data()
     }
 
     /// Another handle, to read beside whoever writes.
     pub(super) fn reader(&self) -> io::Result<Self> {
-        Ok(Self { file: self.file.try_clone()?, number: self.number, end: self.end, length: self.length })
+        let file = self.file.try_clone()?;
+        Ok(Self { file, number: self.number, end: self.end, length: self.length, torn: None })
     }
 
     /// Reads some records from this place on, up to another: at most so many, and not much more than four megabytes.
+    /// What is damaged between them is passed over.
     pub(super) fn read(&self, from: u64, until: u64, most: usize) -> io::Result<Part> {
+        let mut part = self.read_run(from, until, most)?;
+        // The same as it is now: it has grown since this handle was made.
+        let seen = Self { length: self.file.metadata()?.len(), ..self.reader()? };
+        while part.end < until && part.ends.is_empty() && part.unknown.is_empty() {
+            let damaged = part.end;
+            part.end = seen.resume(damaged, until)?.unwrap_or(until);
+            let length = usize::try_from(part.end - damaged).unwrap_or(END_BYTES);
+            part.damaged.push(seen.bytes(damaged, length)?);
+            let next = self.read_run(part.end, until, most)?;
+            part = Part { damaged: part.damaged, ..next };
+        }
+        Ok(part)
+    }
+
+    /// The same up to the first that is damaged.
+    fn read_run(&self, from: u64, until: u64, most: usize) -> io::Result<Part> {
         let mut part = Part { end: from, ..Part::default() };
         let there = usize::try_from(until.saturating_sub(from)).unwrap_or(usize::MAX);
         let mut bytes = self.bytes(from, READ.min(there))?;
@@ -216,12 +377,30 @@ impl JournalFile {
     }
 }
 
-/// The number that a head names, if it is one.
-fn number_of(head: &[u8; HEAD as usize]) -> Option<u64> {
-    let (said, checksum) = head.split_last_chunk::<8>()?;
-    let (magic, number) = said.split_first_chunk::<8>()?;
-    let is_ours = magic == MAGIC && xxh3_64(said) == u64::from_le_bytes(*checksum);
-    is_ours.then(|| u64::from_le_bytes(number.try_into().unwrap_or_default()))
+/// What the file says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Head {
+    /// Nothing was ever written.
+    Empty,
+    /// The use with this number, and whether its end is marked.
+    Of { number: u64, is_marked: bool },
+    /// Something else.
+    Damaged,
+}
+
+impl Head {
+    fn read(head: &[u8; HEAD as usize]) -> Self {
+        let Some((said, checksum)) = head.split_last_chunk::<8>() else { return Self::Damaged };
+        let Some((magic, number)) = said.split_first_chunk::<8>() else { return Self::Damaged };
+        let is_ours = (magic == MAGIC || magic == UNMARKED) && xxh3_64(said) == u64::from_le_bytes(*checksum);
+        match number.try_into() {
+            Ok(number) if is_ours => {
+                Self::Of { number: u64::from_le_bytes(number), is_marked: magic == MAGIC }
+            }
+            _ if head.iter().all(|byte| *byte == 0) => Self::Empty,
+            _ => Self::Damaged,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -238,7 +417,7 @@ mod tests {
     }
 
     fn names(journal: &JournalFile, from: u64) -> Vec<String> {
-        let part = journal.read(from, u64::MAX, usize::MAX).unwrap();
+        let part = journal.read_run(from, u64::MAX, usize::MAX).unwrap();
         part.prepared.batch.observed.into_iter().map(|observed| observed.name).collect()
     }
 
@@ -246,16 +425,16 @@ mod tests {
     fn what_is_not_folded_is_found_again_and_what_is_folded_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(&path, Place::default()).unwrap();
-        journal.append(&records(&journal, &["one", "two"])).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+        journal.append(&mut records(&journal, &["one", "two"])).unwrap();
         let number = journal.number;
-        let one = journal.read(HEAD, u64::MAX, 1).unwrap().end;
+        let one = journal.read_run(HEAD, u64::MAX, 1).unwrap().end;
         drop(journal);
-        let again = JournalFile::open(&path, Place { number, offset: one }).unwrap();
+        let again = JournalFile::open(create(&path).unwrap(), Place { number, offset: one }).unwrap();
         assert_eq!((again.number, names(&again, one)), (number, vec!["two".to_owned()]));
         let end = again.end;
         drop(again);
-        let used = JournalFile::open(&path, Place { number, offset: end }).unwrap();
+        let used = JournalFile::open(create(&path).unwrap(), Place { number, offset: end }).unwrap();
         assert_eq!((used.number, used.end), (number + 1, HEAD));
         assert!(names(&used, HEAD).is_empty(), "what an earlier use left is not news");
     }
@@ -264,13 +443,13 @@ mod tests {
     fn a_use_of_which_nothing_was_folded_yet_is_found_from_its_beginning() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(&path, Place::default()).unwrap();
-        journal.append(&records(&journal, &["a much longer name than the others have", "old"])).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+        journal.append(&mut records(&journal, &["a much longer name than the others have", "old"])).unwrap();
         let folded = Place { number: journal.number, offset: journal.end };
         journal.begin_anew().unwrap();
-        journal.append(&records(&journal, &["new"])).unwrap();
+        journal.append(&mut records(&journal, &["new"])).unwrap();
         drop(journal);
-        let again = JournalFile::open(&path, folded).unwrap();
+        let again = JournalFile::open(create(&path).unwrap(), folded).unwrap();
         assert_eq!(names(&again, HEAD), ["new"]);
     }
 
@@ -279,14 +458,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
         for folded_before in [true, false] {
-            let mut journal = JournalFile::open(&path, Place::default()).unwrap();
-            journal.append(&records(&journal, &["kept"])).unwrap();
+            let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+            journal.append(&mut records(&journal, &["kept"])).unwrap();
             let number = if folded_before { journal.number } else { journal.number - 1 };
             journal.file.write_all_at(b"damage", 4).unwrap();
             drop(journal);
-            let again = JournalFile::open(&path, Place { number, offset: HEAD }).unwrap();
+            let again = JournalFile::open(create(&path).unwrap(), Place { number, offset: HEAD }).unwrap();
             assert_eq!(names(&again, HEAD), ["kept"]);
-            let mut again = JournalFile::open(&path, Place { number, offset: HEAD }).unwrap();
+            let mut again =
+                JournalFile::open(create(&path).unwrap(), Place { number, offset: HEAD }).unwrap();
             assert_eq!(names(&again, HEAD), ["kept"], "the head is whole again");
             again.clear().unwrap();
             std::fs::remove_file(&path).unwrap();
@@ -297,18 +477,18 @@ mod tests {
     fn the_file_grows_in_steps_and_what_lies_behind_the_records_is_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(&path, Place::default()).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
         let length = || std::fs::metadata(&path).unwrap().len();
-        journal.append(&records(&journal, &["one"])).unwrap();
+        journal.append(&mut records(&journal, &["one"])).unwrap();
         let grown = length();
         assert_eq!(grown, journal.end + STEP as u64);
-        journal.append(&records(&journal, &["two"])).unwrap();
+        journal.append(&mut records(&journal, &["two"])).unwrap();
         assert_eq!(length(), grown, "there was room");
         let (number, end) = (journal.number, journal.end);
         drop(journal);
-        let mut again = JournalFile::open(&path, Place { number, offset: HEAD }).unwrap();
+        let mut again = JournalFile::open(create(&path).unwrap(), Place { number, offset: HEAD }).unwrap();
         assert_eq!((again.end, names(&again, HEAD)), (end, vec!["one".to_owned(), "two".to_owned()]));
-        again.append(&records(&again, &["three"])).unwrap();
+        again.append(&mut records(&again, &["three"])).unwrap();
         assert_eq!((names(&again, end), length()), (vec!["three".to_owned()], grown));
     }
 
@@ -316,33 +496,34 @@ mod tests {
     fn a_torn_end_is_written_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(&path, Place::default()).unwrap();
-        journal.append(&records(&journal, &["whole"])).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+        journal.append(&mut records(&journal, &["whole"])).unwrap();
         let (number, end) = (journal.number, journal.end);
         let torn = records(&journal, &["torn"]);
-        journal.append(&torn[..torn.len() / 2]).unwrap();
+        journal.append(&mut torn[..torn.len() / 2].to_vec()).unwrap();
         drop(journal);
-        let mut again = JournalFile::open(&path, Place { number, offset: HEAD }).unwrap();
+        let mut again = JournalFile::open(create(&path).unwrap(), Place { number, offset: HEAD }).unwrap();
         assert_eq!(again.end, end);
-        again.append(&records(&again, &["next"])).unwrap();
+        again.append(&mut records(&again, &["next"])).unwrap();
         assert_eq!(names(&again, HEAD), ["whole", "next"]);
     }
 
     #[test]
     fn a_record_longer_than_what_is_read_at_once_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        let mut journal = JournalFile::open(&folder.path().join("journal"), Place::default()).unwrap();
+        let mut journal =
+            JournalFile::open(create(&folder.path().join("journal")).unwrap(), Place::default()).unwrap();
         let mut long = observed("long");
         long.kept = Some(vec![b'x'; READ * 2]);
         let mut bytes = records(&journal, &["before"]);
         let (long, ready) = prepared(long);
         assert!(record::write(&long, &ready, journal.number, &mut bytes));
         bytes.extend(records(&journal, &["after"]));
-        journal.append(&bytes).unwrap();
+        journal.append(&mut bytes).unwrap();
         let mut found = Vec::new();
         let mut at = HEAD;
         loop {
-            let part = journal.read(at, u64::MAX, usize::MAX).unwrap();
+            let part = journal.read_run(at, u64::MAX, usize::MAX).unwrap();
             if part.end == at {
                 break;
             }
@@ -356,9 +537,111 @@ mod tests {
     fn what_is_cleared_is_not_in_the_file_any_more() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = JournalFile::open(&path, Place::default()).unwrap();
-        journal.append(&records(&journal, &["private"])).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+        journal.append(&mut records(&journal, &["private"])).unwrap();
         journal.clear().unwrap();
         assert_eq!(std::fs::read(&path).unwrap().len() as u64, HEAD);
+    }
+
+    /// A journal of the second use of a file, behind whose records stand those of the first, and where each ends.
+    fn used_twice(path: &Path, names: &[&str]) -> (Vec<u64>, Place) {
+        let mut journal = JournalFile::open(create(path).unwrap(), Place::default()).unwrap();
+        let old = ["an earlier use", "of the same file", "with more in it", "than there is now", "by far"];
+        journal.append(&mut records(&journal, &old)).unwrap();
+        let folded = Place { number: journal.number, offset: journal.end };
+        journal.begin_anew().unwrap();
+        let ends = names.iter().map(|name| {
+            journal.append(&mut records(&journal, &[name])).unwrap();
+            journal.end
+        });
+        (ends.collect(), folded)
+    }
+
+    /// What is read of a journal, and how many bytes were damaged.
+    fn read_all(path: &Path, folded: Place) -> (Vec<String>, bool) {
+        let journal = JournalFile::open(create(path).unwrap(), folded).unwrap();
+        let (mut found, mut is_damaged, mut at) = (Vec::new(), journal.torn.is_some(), HEAD);
+        while at < journal.end {
+            let part = journal.read(at, journal.end, 2).unwrap();
+            assert!(part.end > at);
+            at = part.end;
+            is_damaged |= !part.damaged.is_empty();
+            found.extend(part.prepared.batch.observed.into_iter().map(|observed| observed.name));
+        }
+        (found, is_damaged)
+    }
+
+    const NAMES: [&str; 5] = ["one", "two", "three", "four", "five"];
+
+    /// Damages a journal and holds that only the records that were touched are missing, and that it is seen.
+    fn damage(at: u64, length: u64, change: impl Fn(&mut u8)) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let (ends, folded) = used_twice(&path, &NAMES);
+        assert_eq!(read_all(&path, folded), (NAMES.map(str::to_owned).to_vec(), false));
+        let file = OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let mut bytes = vec![0; usize::try_from(length).unwrap()];
+        file.read_exact_at(&mut bytes, at).unwrap();
+        let before = bytes.clone();
+        bytes.iter_mut().for_each(change);
+        file.write_all_at(&bytes, at).unwrap();
+        let begins = std::iter::once(HEAD).chain(ends.iter().copied());
+        let untouched: Vec<String> = begins
+            .zip(&ends)
+            .zip(NAMES)
+            .filter(|((begin, end), _)| **end <= at || at + length <= *begin)
+            .map(|(_, name)| name.to_owned())
+            .collect();
+        let last = ends.last().unwrap() + record::HEAD as u64;
+        let (found, is_damaged) = read_all(&path, folded);
+        assert_eq!(found, untouched, "{at} {length}");
+        // Where every record of the use is gone, only a head that says so can tell that there were any.
+        assert_eq!(is_damaged, at < last && bytes != before, "{at} {length}");
+    }
+
+    #[test]
+    fn a_sector_of_zeros_anywhere_costs_what_stood_there_and_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        used_twice(&path, &NAMES);
+        for sector in 0..8 {
+            damage(sector * 512, 512, |byte| *byte = 0);
+        }
+    }
+
+    #[test]
+    fn records_behind_damage_are_not_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let (ends, folded) = used_twice(&path, &NAMES);
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        // Its length is damaged too.
+        file.write_all_at(&[0xff; 40], ends[0]).unwrap();
+        let mut journal = JournalFile::open(create(&path).unwrap(), folded).unwrap();
+        journal.append(&mut records(&journal, &["six"])).unwrap();
+        drop(journal);
+        assert_eq!(read_all(&path, folded).0, ["one", "three", "four", "five", "six"]);
+    }
+
+    #[test]
+    fn a_file_of_a_version_without_end_marks_has_no_damage_at_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let (ends, folded) = used_twice(&path, &NAMES);
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        let mut head = [UNMARKED.as_slice(), &(folded.number + 1).to_le_bytes()].concat();
+        head.extend_from_slice(&xxh3_64(&head).to_le_bytes());
+        file.write_all_at(&head, 0).unwrap();
+        file.write_all_at(&[0; record::HEAD], *ends.last().unwrap()).unwrap();
+        assert_eq!(read_all(&path, folded), (NAMES.map(str::to_owned).to_vec(), false));
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(96))]
+
+        #[test]
+        fn a_flipped_bit_anywhere_costs_the_record_it_is_in_and_is_seen(at in 0_u64..4_000, bit in 0..8_u8) {
+            damage(at, 1, |byte| *byte ^= 1 << bit);
+        }
     }
 }

@@ -13,9 +13,9 @@ mod handed;
 mod record;
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::io;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,10 +24,13 @@ use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-pub(crate) use file::{Part, Place};
+pub(crate) use file::{Part, Place, create, waits};
 
-use crate::observed::Receipt;
-use crate::sqlite::prepared::Prepared;
+use crate::aside::{Aside, Kind};
+use crate::observed::{Observed, Receipt};
+use crate::sqlite::faults::Faults;
+use crate::sqlite::prepared::{Prepared, Ready};
+use crate::sqlite::store_files::StoreFiles;
 use desk::Desk;
 use file::JournalFile;
 use handed::Handed;
@@ -68,6 +71,28 @@ pub(crate) type Known = Box<dyn FnMut(&[&str]) -> Vec<bool> + Send>;
 
 /// Waits until everything that was folded is on disk in the store as well.
 pub(crate) type Settle = Box<dyn FnMut() -> io::Result<()> + Send>;
+
+/// What the journal looks at before it acknowledges anything, and where it notes what is wrong.
+pub(crate) struct Watch {
+    pub(crate) files: Arc<StoreFiles>,
+    pub(crate) faults: Arc<Faults>,
+    pub(crate) aside: Aside,
+}
+
+/// Returns an observation as a record that stands for itself, of no journal; none if it cannot be written.
+pub(crate) fn encode(observed: &Observed, ready: &[Ready]) -> Option<Vec<u8>> {
+    let mut record = Vec::new();
+    record::write(observed, ready, 0, &mut record).then_some(record)
+}
+
+/// Reads such a record; none if it is damaged or this version does not understand it.
+pub(crate) fn decode(bytes: &[u8]) -> Option<Prepared> {
+    let record::Found::Record(body, _) = record::find(bytes, 0) else { return None };
+    let (observed, ready) = record::read(body)?;
+    let mut prepared = Prepared::default();
+    prepared.push(observed, ready);
+    Some(prepared)
+}
 
 enum Job {
     Take(Prepared, Done),
@@ -196,14 +221,19 @@ impl Journal {
     /// Opens the journal in this file; `ring` is called when something waits to be folded, `settle` before anything that
     /// was folded is written over.
     pub(crate) fn open(
-        path: &Path,
+        file: File,
         folded: Place,
         known: Known,
         mut settle: Settle,
+        watch: Watch,
         ring: impl Fn() + Send + 'static,
     ) -> io::Result<(Self, Waiting)> {
         settle()?;
-        let file = JournalFile::open(path, folded)?;
+        let mut file = JournalFile::open(file, folded)?;
+        if let Some(torn) = file.torn.take() {
+            watch.aside.keep(Kind::Journal, "it stood at the end and is no whole record", &torn)?;
+            watch.faults.posts_torn();
+        }
         let reader = file.reader()?;
         let from = if file.number == folded.number { folded.offset.max(file::HEAD) } else { file::HEAD };
         let shared = Arc::new(Shared::new(&file, from));
@@ -217,7 +247,7 @@ impl Journal {
             shared.names().extend(part.prepared.batch.observed.iter().map(|observed| hash(&observed.name)));
         }
         let (jobs, waiting) = sync_channel(QUEUE);
-        let desk = Desk::new(file, Arc::clone(&shared), known, settle, Box::new(ring));
+        let desk = Desk::new(file, Arc::clone(&shared), known, settle, watch, Box::new(ring));
         let thread = std::thread::Builder::new()
             .name("ledger-journal".to_owned())
             .spawn(move || desk.run(&waiting))?;

@@ -6,10 +6,14 @@
 //!
 //! The checksum begins with the number of the journal's present use, so that what an earlier use left behind in the
 //! same file is never taken for news.
+//!
+//! Behind the last record stands an end mark: a length of zero, and a checksum of the place. Without it, a last record
+//! that the disk has lost would look like a journal that ends before it.
 
 use std::ops::Range;
 
 use agent_tracer_event::{Agent, Channel, Entry, Millis, Reading, TaskKey};
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -17,7 +21,13 @@ use crate::observed::{Batch, Observed, Verdict};
 use crate::sqlite::prepared::{Prepared, Ready};
 
 /// Bytes before the body: its length and its checksum.
-const HEAD: usize = 12;
+pub(super) const HEAD: usize = 12;
+
+/// What every body begins with, behind the length of its JSON: a search for records looks for this.
+const BEGINS: &[u8] = b"{\"n\":\"";
+
+/// Bytes between the beginning of a record and [`BEGINS`].
+const BEFORE: usize = HEAD + 4;
 
 /// A longer body is damage, not an observation.
 const LONGEST: usize = 64 << 20;
@@ -161,6 +171,25 @@ pub(super) fn find(bytes: &[u8], seed: u64) -> Found<'_> {
         }
         Some(_) => Found::Nothing,
     }
+}
+
+/// Returns the mark that stands behind the last record if that ends here.
+pub(super) fn end_mark(at: u64, seed: u64) -> [u8; HEAD] {
+    let mut mark = [0; HEAD];
+    fill(&mut mark, 4..HEAD, &xxh3_64_with_seed(&at.to_le_bytes(), seed).to_le_bytes());
+    mark
+}
+
+/// Returns the length that the record at the beginning of these bytes claims, with its head. It may be damaged.
+pub(super) fn claimed(bytes: &[u8]) -> Option<usize> {
+    let length = usize::try_from(u32::from_le_bytes(*bytes.first_chunk::<4>()?)).ok()?;
+    (4..=LONGEST).contains(&length).then_some(HEAD + length)
+}
+
+/// Returns the places in these bytes at which a record may begin. Few others are worth a checksum: each record is looked
+/// at once, so a search costs what reading the bytes costs.
+pub(super) fn candidates(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    memmem::find_iter(bytes, BEGINS).filter_map(|at| at.checked_sub(BEFORE))
 }
 
 /// Reads the body of a record; none if this version does not understand it.
@@ -310,6 +339,24 @@ pub(super) mod tests {
             let found = find(&bytes[..length], 3);
             assert!(matches!(found, Found::Part(whole) if whole > length), "{length}: {found:?}");
         }
+    }
+
+    #[test]
+    fn every_record_is_a_candidate_of_a_search() {
+        let mut bytes = b"before".to_vec();
+        let mut begins = Vec::new();
+        for name in ["one", "two", ""] {
+            begins.push(bytes.len());
+            write_one(name, 3, &mut bytes);
+        }
+        assert_eq!(candidates(&bytes).collect::<Vec<_>>(), begins);
+    }
+
+    #[test]
+    fn an_end_mark_is_of_one_place_and_one_use_and_is_no_record() {
+        let mark = end_mark(100, 3);
+        assert_eq!(find(&mark, 3), Found::Nothing);
+        assert!(mark != end_mark(101, 3) && mark != end_mark(100, 4) && mark != [0; HEAD]);
     }
 
     proptest! {

@@ -51,6 +51,44 @@ pub fn point(id: String, row: &FactRow) -> Option<ContextPoint> {
     })
 }
 
+/// Returns the points with a mark wherever the client reports another model than before.
+///
+/// `before` is the last point of the page before. A row that tells of the switch itself stands for it: after one, the
+/// next report only says how the client spells the model.
+#[must_use]
+pub fn mark_switches(points: Vec<ContextPoint>, before: Option<&ContextPoint>) -> Vec<ContextPoint> {
+    let is_report = |point: &ContextPoint| point.kind == ContextPointKind::Snapshot && !point.estimated;
+    let mut model = before.filter(|point| is_report(point)).and_then(|point| point.model.clone());
+    let mut marked = Vec::with_capacity(points.len());
+    for point in points {
+        if point.kind == ContextPointKind::ModelSwitch {
+            model = None;
+        } else if is_report(&point)
+            && let Some(now) = &point.model
+        {
+            if let Some(then) = model.as_ref().filter(|then| *then != now) {
+                marked.push(ContextPoint {
+                    id: format!("{}:model", point.id),
+                    kind: ContextPointKind::ModelSwitch,
+                    at: point.at,
+                    model: Some(now.clone()),
+                    title: Some(format!("Model {then} → {now}")),
+                    used_pct: None,
+                    total_tokens: None,
+                    window_size: None,
+                    cost_usd: None,
+                    five_hour_used_pct: None,
+                    seven_day_used_pct: None,
+                    estimated: false,
+                });
+            }
+            model = Some(now.clone());
+        }
+        marked.push(point);
+    }
+    marked
+}
+
 /// What a response says of the window. A copy says nothing: it was asked elsewhere.
 fn estimate(id: String, row: &FactRow) -> Option<ContextPoint> {
     let usage = row.usage()?;
@@ -74,4 +112,55 @@ fn estimate(id: String, row: &FactRow) -> Option<ContextPoint> {
         title: None,
         estimated: true,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(at: i64, kind: ContextPointKind, model: &str) -> ContextPoint {
+        ContextPoint {
+            id: at.to_string(),
+            kind,
+            at: Millis(at),
+            used_pct: None,
+            total_tokens: None,
+            window_size: None,
+            model: Some(model.to_owned()),
+            cost_usd: None,
+            five_hour_used_pct: None,
+            seven_day_used_pct: None,
+            title: None,
+            estimated: false,
+        }
+    }
+
+    fn marks(points: Vec<ContextPoint>, before: Option<&ContextPoint>) -> Vec<(i64, Option<String>)> {
+        let marked = mark_switches(points, before).into_iter();
+        let marks = marked.filter(|point| point.kind == ContextPointKind::ModelSwitch);
+        marks.map(|point| (point.at.0, point.title)).collect()
+    }
+
+    #[test]
+    fn another_model_in_a_report_is_marked() {
+        use ContextPointKind::Snapshot;
+        let points =
+            vec![at(1, Snapshot, "a"), at(2, Snapshot, "a"), at(3, Snapshot, "b"), at(4, Snapshot, "c")];
+        let found = marks(points.clone(), None);
+        assert_eq!(found, [(3, Some("Model a → b".to_owned())), (4, Some("Model b → c".to_owned()))]);
+        // A page that begins in between knows what came before it.
+        let (first, second) = points.split_at(2);
+        assert_eq!(marks(first.to_vec(), None), []);
+        assert_eq!(marks(second.to_vec(), first.last()), found);
+    }
+
+    #[test]
+    fn a_switch_that_was_recorded_is_not_marked_again() {
+        use ContextPointKind::{ModelSwitch, Snapshot};
+        let points = vec![at(1, Snapshot, "a"), at(2, ModelSwitch, "b"), at(3, Snapshot, "b-20260101")];
+        assert_eq!(marks(points, None), [(2, None)]);
+        let mut guess = at(3, Snapshot, "b");
+        guess.estimated = true;
+        assert_eq!(marks(vec![at(1, Snapshot, "a"), guess], None), []);
+    }
 }

@@ -22,17 +22,23 @@ pub struct Reasons {
     pub compacted: bool,
     /// It searched the web: the request behind a search stands in no row.
     pub searched: bool,
+    /// An answer was cut short: its row has the numbers of its beginning, and the account what arrived.
+    pub cut_short: bool,
 }
 
 impl Reasons {
-    /// In words. Where two reasons meet nothing tells their shares apart.
+    /// In words. Where reasons meet nothing tells their shares apart.
     #[must_use]
     pub const fn text(self) -> &'static str {
-        match (self.compacted, self.searched) {
-            (true, false) => "compaction",
-            (false, true) => "side request",
-            (true, true) => "compaction, side request",
-            (false, false) => "unknown",
+        match (self.compacted, self.searched, self.cut_short) {
+            (true, false, false) => "compaction",
+            (false, true, false) => "side request",
+            (false, false, true) => "cut short",
+            (true, true, false) => "compaction, side request",
+            (true, false, true) => "compaction, cut short",
+            (false, true, true) => "cut short, side request",
+            (true, true, true) => "compaction, cut short, side request",
+            (false, false, false) => "unknown",
         }
     }
 }
@@ -214,7 +220,7 @@ mod tests {
         told: &[(&str, ModelSums)],
     ) -> Residual {
         let account = Account { started: None, models: of(account) };
-        let reasons = Reasons { compacted: true, searched: false };
+        let reasons = Reasons { compacted: true, ..Reasons::default() };
         residual(&account, &of(base), &of(told), reasons, 7, &NoPrices)
     }
 

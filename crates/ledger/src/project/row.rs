@@ -189,6 +189,14 @@ impl FactRow {
         self.is_call() && matches!(self.state, Some(CallState::Failed | CallState::Denied))
     }
 
+    /// Whether it is the last word of a turn that failed.
+    #[must_use]
+    pub fn is_failed_stop(&self) -> bool {
+        let is_error = |reason: &str| reason.starts_with("error:");
+        self.list == List::Stop
+            && (self.state == Some(CallState::Failed) || self.text("stopReason").is_some_and(is_error))
+    }
+
     /// A value of the metadata; what follows from other facts comes first.
     #[must_use]
     pub fn meta(&self, key: &str) -> Option<&Value> {

@@ -16,6 +16,10 @@ pub struct Marks {
     pub session_start: Option<i64>,
     /// The newest end of its process.
     pub session_end: Option<i64>,
+    /// The newest end of its process that was a stop by somebody else while it worked.
+    pub cancelled: Option<i64>,
+    /// The newest time that a rule kept it from ending.
+    pub blocked: Option<i64>,
     /// The newest end of a turn that did not fail, and whether something went on in the background.
     pub stop: Option<(i64, bool)>,
     /// The newest end of a turn that failed.
@@ -66,11 +70,38 @@ impl Marks {
     pub fn standing(&self) -> Standing {
         let alive = self.work().max(self.session_start);
         let after = |moment: i64, other: Option<i64>| other.is_none_or(|other| moment + SWAP_MS >= other);
+        // An end that a rule did not let happen is none. Any later end would be behind the rule's word.
+        let is_blocked = |end: i64| self.blocked.is_some_and(|at| at >= end);
         let stop = self.stop.map(|(at, _)| at);
-        if let Some(end) = self.session_end.filter(|end| after(*end, alive)) {
+        if let Some(end) = self.session_end.filter(|end| after(*end, alive) && !is_blocked(*end)) {
             // A subagent whose turn failed has ended too, but not well.
             let failed = self.background && self.failure.is_some_and(|at| stop.is_none_or(|stop| at > stop));
-            return Standing::at(if failed { TaskStatus::Failed } else { TaskStatus::Completed }, end);
+            return Standing::at(
+                match (self.cancelled == Some(end), failed) {
+                    (true, _) => TaskStatus::Abandoned,
+                    (false, true) => TaskStatus::Failed,
+                    (false, false) => TaskStatus::Completed,
+                },
+                end,
+            );
+        }
+        let newest_end = stop.max(self.failure).max(self.interrupt);
+        let own_end = newest_end.filter(|end| after(*end, self.work()) && !is_blocked(*end));
+        let goes_on =
+            |end: i64| self.children_run || self.stop.is_some_and(|(at, background)| at == end && background);
+        // A subagent has one thing to do; its last word is its end, until it is asked again. The end of what it belongs to
+        // does not change how it ended.
+        if let Some(end) = own_end.filter(|end| self.background && !goes_on(*end)) {
+            return Standing::at(
+                if self.failure == Some(end) {
+                    TaskStatus::Failed
+                } else if self.interrupt == Some(end) {
+                    TaskStatus::Abandoned
+                } else {
+                    TaskStatus::Completed
+                },
+                end,
+            );
         }
         if let Some(gone) = self.gone.filter(|gone| after(*gone, alive)) {
             return Standing::at(TaskStatus::Abandoned, gone);
@@ -85,24 +116,17 @@ impl Marks {
                 ended: None,
             };
         }
-        let newest_end = stop.max(self.failure).max(self.interrupt);
-        match newest_end {
-            Some(end) if after(end, self.work()) => {
-                if self.failure == newest_end {
+        match own_end {
+            Some(end) => {
+                if self.failure == Some(end) {
                     return if self.background {
                         Standing::at(TaskStatus::Failed, end)
                     } else {
                         Standing::of(TaskStatus::Failed)
                     };
                 }
-                let goes_on =
-                    self.children_run || self.stop.is_some_and(|(at, background)| at == end && background);
-                if goes_on {
+                if goes_on(end) {
                     return Standing::of(TaskStatus::Running);
-                }
-                // A subagent has one thing to do; its last word is its end, until it is asked again.
-                if self.background {
-                    return Standing::at(TaskStatus::Completed, end);
                 }
                 Standing {
                     status: TaskStatus::Waiting,
@@ -111,12 +135,12 @@ impl Marks {
                 }
             }
             // Nothing was asked of it yet: it waits for its first prompt.
-            None if self.work().is_none() && !self.background => Standing {
+            None if newest_end.is_none() && self.work().is_none() && !self.background => Standing {
                 status: TaskStatus::Waiting,
                 waiting: self.session_start.map(|at| (WaitingReason::Idle, at, None)),
                 ended: None,
             },
-            _ => Standing::of(TaskStatus::Running),
+            None => Standing::of(TaskStatus::Running),
         }
     }
 }
@@ -183,6 +207,60 @@ mod tests {
         assert_eq!(marks.standing(), Standing::at(TaskStatus::Abandoned, 900));
         let marks = Marks { call: Some(100), gone: Some(900), ..Marks::default() };
         assert_eq!(standing(marks).0, TaskStatus::Abandoned);
+    }
+
+    #[test]
+    fn how_a_subagent_ended_does_not_change_when_its_session_ends() {
+        let marks = Marks { call: Some(1), background: true, ..Marks::default() };
+        for later in [
+            Marks { ancestor_end: Some(5_000), ..marks.clone() },
+            Marks { gone: Some(5_000), ..marks.clone() },
+        ] {
+            assert_eq!(later.standing(), Standing::at(TaskStatus::Abandoned, 5_000));
+            let failed = Marks { failure: Some(900), ..later.clone() };
+            assert_eq!(failed.standing(), Standing::at(TaskStatus::Failed, 900));
+            let stopped = Marks { stop: Some((900, false)), ..later.clone() };
+            assert_eq!(stopped.standing(), Standing::at(TaskStatus::Completed, 900));
+            let cut = Marks { interrupt: Some(900), ..later.clone() };
+            assert_eq!(cut.standing(), Standing::at(TaskStatus::Abandoned, 900));
+            // It was asked again and did not come to another end.
+            let again = Marks { prompt: Some(2_000), ..stopped };
+            assert_eq!(again.standing(), Standing::at(TaskStatus::Abandoned, 5_000));
+        }
+    }
+
+    #[test]
+    fn a_subagent_that_was_stopped_has_ended_when_it_was_stopped() {
+        let marks = Marks {
+            call: Some(100),
+            session_end: Some(900),
+            cancelled: Some(900),
+            interrupt: Some(1_400),
+            ancestor_end: Some(5_000),
+            background: true,
+            ..Marks::default()
+        };
+        assert_eq!(marks.standing(), Standing::at(TaskStatus::Abandoned, 900));
+        // It was asked again after that.
+        let again = Marks { prompt: Some(2_000), ancestor_end: None, ..marks };
+        assert_eq!(standing(again).0, TaskStatus::Running);
+    }
+
+    #[test]
+    fn an_end_that_a_rule_blocked_is_none() {
+        let marks = Marks {
+            call: Some(100),
+            session_end: Some(900),
+            stop: Some((900, false)),
+            blocked: Some(901),
+            background: true,
+            ..Marks::default()
+        };
+        assert_eq!(standing(marks.clone()).0, TaskStatus::Running);
+        let ended = Marks { session_end: Some(1_500), stop: Some((1_500, false)), ..marks.clone() };
+        assert_eq!(ended.standing(), Standing::at(TaskStatus::Completed, 1_500));
+        let main = Marks { background: false, session_end: None, ..marks };
+        assert_eq!(standing(main).0, TaskStatus::Running);
     }
 
     #[test]

@@ -19,6 +19,9 @@ pub const DOLLAR: i64 = 1_000_000_000_000;
 /// Stands for all projects together.
 pub const ALL_PROJECTS: i64 = -1;
 
+/// Stands for those who acted where that was not kept: durations that were sealed before they were kept by actor.
+pub const UNKNOWN_ACTOR: i64 = -1;
+
 /// Between the two parts of a key.
 pub const SEPARATOR: char = '\u{1f}';
 
@@ -118,9 +121,24 @@ pub struct Measures {
 macro_rules! measures {
     ($($field:ident),+) => {
         impl Measures {
-            fn times(mut self, sign: i64) -> Self {
+            /// The same so many times.
+            #[must_use]
+            pub fn times(mut self, sign: i64) -> Self {
                 $(self.$field *= sign;)+
                 self
+            }
+
+            /// The numbers, in the order of their fields.
+            #[must_use]
+            pub fn numbers(&self) -> Vec<i64> {
+                vec![$(self.$field),+]
+            }
+
+            /// The measures that have these numbers; those that are missing are zero.
+            #[must_use]
+            pub fn of_numbers(numbers: &[i64]) -> Self {
+                let mut numbers = numbers.iter().copied();
+                Self { $($field: numbers.next().unwrap_or(0)),+ }
             }
 
             /// Whether nothing is left of it.
@@ -194,8 +212,26 @@ pub struct Place<'a> {
     pub key: &'a str,
 }
 
-/// Durations of a tool: level, beginning, project, tool; how many more in each bucket.
-pub type Durations<'a> = HashMap<(Level, i64, i64, &'a str), BTreeMap<i64, i64>>;
+/// The place of the durations of a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DurationPlace<'a> {
+    /// How long its stretches are.
+    pub level: Level,
+    /// Where its stretch begins.
+    pub at: i64,
+    /// The project.
+    pub project: i64,
+    /// Who.
+    pub actor: i64,
+    /// The tool.
+    pub tool: &'a str,
+}
+
+/// Durations by tool: how many more in each bucket.
+pub type ToolBuckets = HashMap<String, BTreeMap<i64, i64>>;
+
+/// Durations by place: how many more in each bucket.
+pub type Durations<'a> = HashMap<DurationPlace<'a>, BTreeMap<i64, i64>>;
 
 /// Sums of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -366,8 +402,8 @@ impl Pricer for NoPrices {
 pub struct Tally {
     /// Sums over time, by key.
     pub rollups: HashMap<Finest, HashMap<String, Measures>>,
-    /// Durations by day and project, and by tool: how many more in each bucket.
-    pub latencies: HashMap<(i64, i64), HashMap<String, BTreeMap<i64, i64>>>,
+    /// Durations by day, project and actor, and by tool: how many more in each bucket.
+    pub latencies: HashMap<(i64, i64, i64), ToolBuckets>,
     /// Sums of tasks.
     pub tasks: HashMap<i64, TaskSums>,
     /// Sums of turns.
@@ -553,7 +589,7 @@ impl Tally {
         }
         if let Some(duration) = row.duration.and_then(|duration| u64::try_from(duration).ok()) {
             let day = Level::Day.start(row.occurred);
-            let tools = self.latencies.entry((day, filing.project)).or_default();
+            let tools = self.latencies.entry((day, filing.project, filing.actor)).or_default();
             change(tools, tool, |buckets| *buckets.entry(latency::bucket(duration)).or_default() += sign);
         }
         if let Some(signature) = row.signature {
@@ -601,7 +637,7 @@ impl Tally {
     #[must_use]
     pub fn durations(&self) -> Durations<'_> {
         let mut durations = Durations::new();
-        for ((day, project), tools) in &self.latencies {
+        for ((day, project, actor), tools) in &self.latencies {
             let month = Level::Month.start(*day);
             for (tool, buckets) in tools {
                 for (level, at, project) in [
@@ -609,7 +645,8 @@ impl Tally {
                     (Level::Day, *day, ALL_PROJECTS),
                     (Level::Month, month, ALL_PROJECTS),
                 ] {
-                    let sums = durations.entry((level, at, project, tool.as_str())).or_default();
+                    let place = DurationPlace { level, at, project, actor: *actor, tool };
+                    let sums = durations.entry(place).or_default();
                     for (bucket, n) in buckets.iter().filter(|(_, n)| **n != 0) {
                         *sums.entry(*bucket).or_default() += n;
                     }

@@ -50,6 +50,16 @@ const ACCOUNTS: &str = "account at ";
 /// How many of them are kept: the newest.
 const MOST_ACCOUNTS: usize = 32;
 
+/// What says who started a task. Of those that are equally sure the first counts: an agent that outlives `/clear` goes on
+/// under the name of the session that came after the one that started it.
+const PARENT: [&str; 2] = ["parentSession", "parentCertainty"];
+
+/// Begins the name under which an agent says which session's account holds some of its responses.
+pub const PAID_BY: &str = "paidBy:";
+
+/// Begins the name under which a session says that its account holds responses of an agent.
+pub const PAID_FOR: &str = "paidFor:";
+
 /// What an entry did to what was known of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Heard {
@@ -94,6 +104,12 @@ impl Told {
         heard
     }
 
+    /// Returns whether one of these channels reported anything that is known of the task.
+    #[must_use]
+    pub fn is_from(&self, channels: &[Channel]) -> bool {
+        self.0.values().any(|said| channels.contains(&said.1))
+    }
+
     fn take(&mut self, key: &str, new: Said) -> Heard {
         let Some(old) = self.0.get_mut(key) else {
             self.0.insert(key.to_owned(), new);
@@ -104,6 +120,12 @@ impl Told {
                 .cmp(&(old.3, old.4, old.5.to_string()))
                 .then_with(|| old.authority(&new))
                 .is_lt(),
+            key if PARENT.contains(&key) => new
+                .0
+                .cmp(&old.0)
+                .then_with(|| (old.3, old.4).cmp(&(new.3, new.4)))
+                .then_with(|| new.authority(old))
+                .is_gt(),
             _ => new.authority(old).is_gt(),
         };
         if !is_better {
@@ -140,6 +162,12 @@ impl Told {
     #[must_use]
     pub fn account(&self) -> Option<(i64, &Value)> {
         self.0.get(ACCOUNT).map(|said| (said.3, &said.5))
+    }
+
+    /// What stands behind this beginning in the names of fields, in their order.
+    pub fn named<'t>(&'t self, beginning: &'t str) -> impl Iterator<Item = &'t str> {
+        let from = self.0.range(beginning.to_owned()..);
+        from.map_while(move |(key, _)| key.strip_prefix(beginning))
     }
 
     /// A field's value.
@@ -234,6 +262,30 @@ mod tests {
     }
 
     #[test]
+    fn of_equally_sure_parents_the_first_counts() {
+        let guess = |at: i64, session: &str| entry(at, Certainty::Guessed, json!({"parentSession": session}));
+        for order in [[10, 20], [20, 10]] {
+            let mut told = Told::default();
+            for at in order {
+                told.hear(&guess(at, if at == 10 { "first" } else { "second" }), Channel::Hook);
+            }
+            assert_eq!(told.text("parentSession"), Some("first"));
+            let sure = entry(30, Certainty::Reported, json!({"parentSession": "sure"}));
+            told.hear(&sure, Channel::Hook);
+            assert_eq!(told.text("parentSession"), Some("sure"));
+        }
+    }
+
+    #[test]
+    fn fields_are_found_by_the_beginning_of_their_names() {
+        let mut told = Told::default();
+        let fields = json!({"paidBy:b": true, "paidBy:a": true, "paid": 1, "paidFor:c": true});
+        told.hear(&entry(10, Certainty::Reported, fields), Channel::Transcript);
+        assert_eq!(told.named(PAID_BY).collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(told.named(PAID_FOR).collect::<Vec<_>>(), ["c"]);
+    }
+
+    #[test]
     fn of_an_account_the_last_counts() {
         let account = |at: i64, cost: f64| {
             let mut entry = entry(at, Certainty::Reported, json!({"clientCostUsd": cost}));
@@ -263,7 +315,7 @@ mod tests {
             proptest::sample::select(Certainty::ALL),
             proptest::sample::select(Channel::ALL),
             proptest::collection::btree_map(
-                words(&["cwd", "title", "titleSource", "model"]),
+                words(&["cwd", "title", "titleSource", "model", "parentSession"]),
                 words(&["prompt", "custom", "x"]),
                 0..4,
             ),

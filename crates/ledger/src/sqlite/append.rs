@@ -88,6 +88,16 @@ pub(crate) struct Changed {
 }
 
 impl Changed {
+    /// Returns whether rows are gone.
+    pub(crate) fn has_removed(&self) -> bool {
+        !self.removed.is_empty() || !self.gone.is_empty()
+    }
+
+    /// Keeps only what is gone.
+    pub(crate) fn without_rows(self) -> Self {
+        Self { rows: BTreeSet::new(), ..self }
+    }
+
     /// The same as people see it, read back from the store.
     pub(crate) fn read(self, conn: &Connection, seq: i64) -> rusqlite::Result<super::Committed> {
         let mut committed =
@@ -149,16 +159,22 @@ impl<'c> Apply<'c> {
     pub(super) fn batch(&mut self, prepared: &mut Prepared) -> rusqlite::Result<Receipt> {
         let Prepared { batch, ready } = prepared;
         let mut receipt = Receipt::default();
-        for (observed, ready) in batch.observed.iter().zip(ready) {
+        for (observed, ready) in batch.observed.iter().zip(&mut *ready) {
             ready.iter_mut().for_each(Ready::restore);
             receipt.outcomes.push(if batch.reread {
                 self.reread(observed, ready)?
+            } else if batch.own {
+                self.record(observed, ready)?.0
             } else {
                 self.observe(observed, ready)?
             });
         }
-        for cursor in &batch.cursors {
-            self.cursor(cursor)?;
+        if !batch.cursors.is_empty() {
+            // What a reader remembers holds parts of what it read.
+            let is_bare = self.is_all_deleted(ready)?;
+            for cursor in &batch.cursors {
+                self.cursor(cursor, if is_bare { &cursor.bare } else { &cursor.state })?;
+            }
         }
         if batch.skipped > 0 {
             self.count_meta("skipped", i64::try_from(batch.skipped).unwrap_or(i64::MAX))?;
@@ -187,7 +203,7 @@ impl<'c> Apply<'c> {
         Ok(())
     }
 
-    fn cursor(&self, cursor: &Cursor) -> rusqlite::Result<()> {
+    fn cursor(&self, cursor: &Cursor, state: &[u8]) -> rusqlite::Result<()> {
         self.conn
             .prepare_cached(
                 "INSERT OR REPLACE INTO cursor (source, agent, offset, state) VALUES (?1, ?2, ?3, ?4)",
@@ -196,7 +212,7 @@ impl<'c> Apply<'c> {
                 cursor.source,
                 cursor.agent as i64,
                 i64::try_from(cursor.offset).unwrap_or(i64::MAX),
-                codec::encode(&cursor.state)
+                codec::encode(state)
             ])?;
         Ok(())
     }
@@ -213,6 +229,12 @@ impl<'c> Apply<'c> {
         let count = self.outcomes.entry((outcome, observed.channel, reason)).or_default();
         count.0 += 1;
         count.1 = count.1.max(observed.arrived.0);
+    }
+
+    /// Takes back that an observation was counted: it came to something else after all.
+    pub(super) fn uncount(&mut self, outcome: Outcome, observed: &Observed, reason: &str) {
+        let reason = reason.chars().take(REASON_CHARS).collect();
+        self.outcomes.entry((outcome, observed.channel, reason)).or_default().0 -= 1;
     }
 
     /// Replaces what a source said when it was read before. Counts as nothing that arrived.
@@ -385,6 +407,18 @@ impl<'c> Apply<'c> {
             .query_row([entry.task.task_id().as_str()], |row| row.get(0))
             .optional()?;
         Ok(until.is_some_and(|until| entry.occurred_at.0 <= until))
+    }
+
+    /// Whether there is something in these observations, and all of it was deleted on purpose.
+    fn is_all_deleted(&mut self, ready: &[Vec<Ready>]) -> rusqlite::Result<bool> {
+        let mut is_any = false;
+        for ready in ready.iter().flatten() {
+            match ready.entry() {
+                Some(entry) if self.is_deleted(entry)? => is_any = true,
+                _ => return Ok(false),
+            }
+        }
+        Ok(is_any)
     }
 
     /// Takes what an entry tells of a task itself. Tells whether that was news.

@@ -1,38 +1,60 @@
-//! Moves the write-ahead log into the file beside the writer.
+//! Moves the write-ahead log into the file beside the writer, and looks for damage when there is nothing to move.
 //!
 //! Somebody has to copy the pages of the log and wait for the disk twice. On the writer's thread that would be a commit
 //! that takes a hundred times as long as the others, for whoever happens to wait for it.
 
 use std::fs::File;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
-
-use super::OpenError;
+use super::faults::Faults;
+use super::page_keeper::{Move, PageKeeper};
+use super::{AppendError, OpenError, page_check};
 use crate::journal::Settle;
+
+/// Pages that are looked at while the log cannot be moved: a megabyte.
+const SLICE: u32 = 256;
+
+/// Bytes of them.
+const SLICE_BYTES: u64 = 1 << 20;
+
+/// How fast the pages of a store are compared with their sums beside everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckPace {
+    /// Bytes that are read in a second; none at all if this is zero.
+    pub bytes_per_second: u64,
+    /// How long to rest after the last page before the first is looked at again.
+    pub rest: Duration,
+}
+
+impl Default for CheckPace {
+    fn default() -> Self {
+        Self { bytes_per_second: 16 << 20, rest: Duration::from_hours(1) }
+    }
+}
 
 /// The thread that moves the log, and the way to wake it. It ends when this is dropped.
 pub(super) struct Checkpointer {
     wake: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
+    keeper: Arc<Mutex<PageKeeper>>,
 }
 
 impl Checkpointer {
     /// Begins to wait for work on a file that the writer has opened.
-    pub(super) fn start(path: &Path) -> Result<Self, OpenError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let conn = Connection::open_with_flags(path, flags)?;
-        // The log must be on disk before the file is changed, and the file before the log is used again.
-        conn.pragma_update(None, "synchronous", "FULL")?;
+    pub(super) fn start(path: &Path, faults: Arc<Faults>, pace: CheckPace) -> Result<Self, OpenError> {
+        let keeper = Arc::new(Mutex::new(PageKeeper::open(path, Arc::clone(&faults))?));
         let (wake, woken) = sync_channel(1);
+        let mut mover = Mover { keeper: Arc::clone(&keeper), path: path.to_owned(), faults, pace };
         let thread = std::thread::Builder::new()
             .name("ledger-log".to_owned())
-            .spawn(move || work(&conn, &woken))
+            .spawn(move || mover.work(&woken))
             .map_err(|error| OpenError::Io(error.to_string()))?;
-        Ok(Self { wake: Some(wake), thread: Some(thread) })
+        Ok(Self { wake: Some(wake), thread: Some(thread), keeper })
     }
 
     /// Lets it move what the log holds now. Does not wait.
@@ -42,6 +64,54 @@ impl Checkpointer {
             wake.try_send(()).ok();
         }
     }
+
+    /// Returns the handle on the file that must be closed after every connection.
+    pub(super) fn file(&self) -> Arc<File> {
+        locked(&self.keeper).file()
+    }
+
+    /// Moves the log on the thread of whoever asks. If the other thread is at work, it goes on with that; only a log that
+    /// must be cut is waited for.
+    pub(super) fn checkpoint(&self, how: Move) -> Result<(), AppendError> {
+        match (self.keeper.try_lock(), how) {
+            (Ok(mut keeper), _) => keeper.checkpoint(how),
+            (Err(TryLockError::Poisoned(keeper)), _) => keeper.into_inner().checkpoint(how),
+            (Err(TryLockError::WouldBlock), Move::Passive) => {
+                self.wake();
+                Ok(())
+            }
+            (Err(TryLockError::WouldBlock), Move::Truncate | Move::TruncateIfFree) => {
+                locked(&self.keeper).checkpoint(how)
+            }
+        }
+    }
+
+    /// Looks at every page once.
+    pub(super) fn check(&self, path: &Path, faults: &Faults) -> io::Result<()> {
+        let mut keeper = locked(&self.keeper);
+        keeper.begin_round();
+        while !keeper.check(SLICE)? {}
+        drop(keeper);
+        find_places(path, faults);
+        Ok(())
+    }
+
+    /// Takes pages that were all written anew for whole: those of tables that are folded, and those that are free.
+    pub(super) fn forgive_folded(&self, path: &Path) -> Result<(), AppendError> {
+        let mut keeper = locked(&self.keeper);
+        keeper.forgive(|pages| {
+            let places = page_check::places(path, pages)?;
+            Ok(pages
+                .iter()
+                .copied()
+                .filter(|page| places.get(page).is_none_or(|place| place.is_folded))
+                .collect())
+        })
+    }
+}
+
+fn locked(keeper: &Mutex<PageKeeper>) -> MutexGuard<'_, PageKeeper> {
+    keeper.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Checkpointer {
@@ -53,10 +123,66 @@ impl Drop for Checkpointer {
     }
 }
 
-fn work(conn: &Connection, woken: &Receiver<()>) {
-    while woken.recv().is_ok() {
-        // What could not be moved now stays in the log, where it is as safe and as readable.
-        conn.pragma_update(None, "wal_checkpoint", "PASSIVE").ok();
+struct Mover {
+    keeper: Arc<Mutex<PageKeeper>>,
+    path: PathBuf,
+    faults: Arc<Faults>,
+    pace: CheckPace,
+}
+
+impl Mover {
+    fn work(&mut self, woken: &Receiver<()>) {
+        let mut pause = self.pace.pause();
+        loop {
+            match woken.recv_timeout(pause) {
+                // What could not be moved now stays in the log, where it is as safe and as readable.
+                Ok(()) => {
+                    if let Err(error) = locked(&self.keeper).checkpoint(Move::Passive) {
+                        self.faults.write_failed(&error);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => pause = self.look(),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Looks at some pages. Returns how long to wait until the next.
+    fn look(&self) -> Duration {
+        if self.pace.bytes_per_second == 0 {
+            return self.pace.rest;
+        }
+        let checked = locked(&self.keeper).check(SLICE);
+        match checked {
+            Ok(is_done) => {
+                find_places(&self.path, &self.faults);
+                if is_done { self.pace.rest } else { self.pace.pause() }
+            }
+            Err(error) => {
+                self.faults.read_failed(&error.to_string());
+                self.pace.rest
+            }
+        }
+    }
+}
+
+/// Looks what stands on pages that turned out to be damaged.
+fn find_places(path: &Path, faults: &Faults) {
+    let pages = faults.pages_without_place();
+    if !pages.is_empty()
+        && let Ok(places) = page_check::places(path, &pages)
+    {
+        faults.pages_placed(places);
+    }
+}
+
+impl CheckPace {
+    /// How long to wait between two slices.
+    fn pause(&self) -> Duration {
+        match self.bytes_per_second {
+            0 => self.rest,
+            rate => Duration::from_millis((SLICE_BYTES * 1000 / rate).clamp(1, 60_000)),
+        }
     }
 }
 
@@ -80,7 +206,7 @@ mod tests {
         let conn = super::super::open::open(&path).unwrap();
         let size = || std::fs::metadata(&path).unwrap().len();
         let before = size();
-        let checkpointer = Checkpointer::start(&path).unwrap();
+        let checkpointer = Checkpointer::start(&path, Arc::default(), CheckPace::default()).unwrap();
         checkpointer.wake();
         // It finishes what it was woken for before it ends.
         drop(checkpointer);

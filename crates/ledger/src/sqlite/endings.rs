@@ -1,7 +1,7 @@
 //! What a task came to, written on the rows that tell of its end.
 //!
 //! The newest `session.ended` of a task that is over carries its summary; of a subagent, so does the row with which the
-//! tasks above it tell of it (`action.logged`). Law: the summary follows from the facts alone. A late fact corrects it, a
+//! tasks above it tell of it (`action.logged`). Where nothing told that row of the end, the subagent's own end is its. Law: the summary follows from the facts alone. A late fact corrects it, a
 //! task that goes on loses it until it ends again, and folding everything anew writes the same.
 
 use std::collections::BTreeSet;
@@ -19,6 +19,12 @@ use crate::view::TaskStatus;
 
 /// The name of the summary among the metadata.
 pub(super) const SUMMARY: &str = "summary";
+
+/// Says that the end of a row is that of the subagent which it tells of.
+const ENDED_BY: &str = "endedBy";
+
+/// How a subagent ended, as the row on a task above says it.
+const STATUS: &str = "asyncStatus";
 
 /// A row on a task above begins its natural key with this; the agent's id of the subagent follows.
 const SUBAGENT: &str = "subagent:";
@@ -91,27 +97,39 @@ impl Apply<'_> {
             [task],
         )?
         .into_iter();
-        let mut rows: Vec<Stored> = ends.next().into_iter().collect();
+        let newest = ends.next();
+        let mut rows: Vec<Stored> = Vec::new();
         for above in self.above(task)? {
             rows.extend(self.row_of(above, task)?);
         }
         for earlier in ends {
             self.write_summary(&earlier, None)?;
         }
-        if rows.is_empty() {
+        if newest.is_none() && rows.is_empty() {
             return Ok(());
         }
-        let is_over = self.may_be_over(task)?
-            && task::load(self.conn, task)?.is_some_and(|standing| standing.ended.is_some());
+        let standing = task::load(self.conn, task)?.filter(|standing| standing.ended.is_some());
+        let is_over = self.may_be_over(task)? && standing.is_some();
         let summary = if is_over { summary::at_end(self.conn, task)? } else { None };
+        let end = standing.filter(|_| is_over).and_then(|standing| {
+            let word = match standing.status {
+                TaskStatus::Failed => "failed",
+                TaskStatus::Abandoned => "cancelled",
+                TaskStatus::Running | TaskStatus::Waiting | TaskStatus::Completed => "completed",
+            };
+            Some((word, standing.ended?))
+        });
+        if let Some(newest) = newest {
+            self.write_summary(&newest, summary.as_ref())?;
+        }
         for stored in rows {
-            self.write_summary(&stored, summary.as_ref())?;
+            self.write_end(&stored, summary.as_ref(), end)?;
         }
         Ok(())
     }
 
     /// The row with which a task tells of one below it.
-    fn row_of(&mut self, above: i64, below: i64) -> rusqlite::Result<Option<Stored>> {
+    pub(super) fn row_of(&mut self, above: i64, below: i64) -> rusqlite::Result<Option<Stored>> {
         let session: Option<String> = self
             .conn
             .prepare_cached("SELECT session FROM task WHERE id = ?1")?
@@ -129,21 +147,60 @@ impl Apply<'_> {
         Ok(stored.filter(|stored| stored.row.kind == Some(Kind::ActionLogged)))
     }
 
+    /// Takes away from a row what it has of the subagent that it tells of: nothing is known of that any more.
+    pub(super) fn forget_subagent(&mut self, stored: &Stored) -> rusqlite::Result<()> {
+        self.write_summary(stored, None)
+    }
+
     /// Lays a summary over a row's metadata, or takes it away. No sum counts it.
     fn write_summary(&mut self, stored: &Stored, summary: Option<&Value>) -> rusqlite::Result<()> {
-        if stored.row.derived.get(SUMMARY) == summary {
-            return Ok(());
-        }
+        self.write_end(stored, summary, None)
+    }
+
+    /// The same, and how and when the subagent ended that a row tells of, if the row says that it runs.
+    fn write_end(
+        &mut self,
+        stored: &Stored,
+        summary: Option<&Value>,
+        end: Option<(&str, i64)>,
+    ) -> rusqlite::Result<()> {
         let mut new = stored.row.clone();
+        if forget_end(&mut new) {
+            new.ended = None;
+        }
+        if let Some((word, ended)) = end
+            && new.text(STATUS) == Some("running")
+        {
+            new.derived.insert(STATUS.to_owned(), Value::from(word));
+            new.derived.insert(ENDED_BY.to_owned(), Value::from("agent"));
+            new.ended = Some(ended);
+        } else if let Some((_, ended)) = end.filter(|_| new.ended.is_none()) {
+            new.derived.insert(ENDED_BY.to_owned(), Value::from("agent"));
+            new.ended = Some(ended);
+        }
         match summary {
             Some(summary) => new.derived.insert(SUMMARY.to_owned(), summary.clone()),
             None => new.derived.shift_remove(SUMMARY),
         };
+        // Which of them came first must not show.
+        new.derived.sort_keys();
+        if new == stored.row {
+            return Ok(());
+        }
         let seq = if self.is_rebuild { stored.changed } else { self.memory.seq };
         facts::save_derived(self.conn, stored.id, &new, seq)?;
         self.changed.insert((stored.task, stored.row.fact));
         Ok(())
     }
+}
+
+/// Takes away what the end of a subagent added to the row that tells of it. Tells whether there was any.
+pub(super) fn forget_end(row: &mut FactRow) -> bool {
+    let was_ours = row.derived.shift_remove(ENDED_BY).is_some();
+    if was_ours {
+        row.derived.shift_remove(STATUS);
+    }
+    was_ours
 }
 
 /// The agent's id of the subagent that a row tells of.

@@ -198,7 +198,16 @@ fn derived(row: &FactRow) -> Option<String> {
 
 /// Writes only what follows from other facts.
 pub(crate) fn save_derived(conn: &Connection, id: i64, row: &FactRow, changed: i64) -> rusqlite::Result<()> {
-    conn.prepare_cached("UPDATE fact SET changed = ?2, state = ?3, ended = ?4, derived = ?5 WHERE id = ?1")?
-        .execute(params![id, changed, row.state.map(|state| state as i64), row.ended, derived(row)])?;
+    conn.prepare_cached(
+        "UPDATE fact SET changed = ?2, state = ?3, ended = ?4, error = ?5, derived = ?6 WHERE id = ?1",
+    )?
+    .execute(params![
+        id,
+        changed,
+        row.state.map(|state| state as i64),
+        row.ended,
+        row.error.map(|error| error as i64),
+        derived(row)
+    ])?;
     Ok(())
 }

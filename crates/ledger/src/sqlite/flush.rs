@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::append::Apply;
 use crate::project::latency;
-use crate::project::tally::{FileSums, ModelSums, Tally, TaskSums};
+use crate::project::tally::{DurationPlace, FileSums, ModelSums, Tally, TaskSums};
 
 impl Apply<'_> {
     pub(super) fn flush(&mut self) -> rusqlite::Result<()> {
@@ -78,19 +78,16 @@ impl Apply<'_> {
 
     /// Adds durations to a table of that shape.
     pub(super) fn add_latencies(&mut self, table: &str, tally: &Tally) -> rusqlite::Result<()> {
-        let mut find = self.conn.prepare_cached(&format!(
-            "SELECT buckets FROM {table} WHERE level = ?1 AND at = ?2 AND project = ?3 AND tool = ?4",
-        ))?;
+        let place = "level = ?1 AND at = ?2 AND project = ?3 AND actor = ?4 AND tool = ?5";
+        let mut find = self.conn.prepare_cached(&format!("SELECT buckets FROM {table} WHERE {place}"))?;
         let mut save = self.conn.prepare_cached(&format!(
-            "INSERT OR REPLACE INTO {table} (level, at, project, tool, buckets) VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT OR REPLACE INTO {table} (level, at, project, actor, tool, buckets) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         ))?;
-        let mut sweep = self.conn.prepare_cached(&format!(
-            "DELETE FROM {table} WHERE level = ?1 AND at = ?2 AND project = ?3 AND tool = ?4"
-        ))?;
-        for ((level, at, project, tool), more) in &tally.durations() {
-            let tool = self.memory.words.id(self.conn, tool)?;
+        let mut sweep = self.conn.prepare_cached(&format!("DELETE FROM {table} WHERE {place}"))?;
+        for (DurationPlace { level, at, project, actor, tool }, more) in &tally.durations() {
+            let (level, tool) = (level.code(), self.memory.words.id(self.conn, tool)?);
             let packed: Option<Vec<u8>> =
-                find.query_row(params![level.code(), at, project, tool], |row| row.get(0)).optional()?;
+                find.query_row(params![level, at, project, actor, tool], |row| row.get(0)).optional()?;
             let mut buckets: BTreeMap<i64, i64> = latency::unpack(&packed.unwrap_or_default())
                 .into_iter()
                 .map(|(bucket, n)| (bucket, i64::try_from(n).unwrap_or(i64::MAX)))
@@ -100,9 +97,9 @@ impl Apply<'_> {
             }
             let packed = latency::pack(&buckets);
             if packed.is_empty() {
-                sweep.execute(params![level.code(), at, project, tool])?;
+                sweep.execute(params![level, at, project, actor, tool])?;
             } else {
-                save.execute(params![level.code(), at, project, tool, packed])?;
+                save.execute(params![level, at, project, actor, tool, packed])?;
             }
         }
         Ok(())

@@ -79,6 +79,10 @@ impl Life {
             ..Marks::default()
         };
         read_stops(conn, task, &mut marks)?;
+        if marks.session_end.is_some() {
+            marks.cancelled = newest_of(conn, task, List::SessionEnd, is_cancelled)?;
+        }
+        marks.blocked = newest_of(conn, task, List::Rule, blocks_end)?;
         let context = facts::select(
             conn,
             &format!(
@@ -117,7 +121,13 @@ impl Life {
                 // Of these more counts than that they are there.
                 let reads_on = matches!(
                     new.list,
-                    List::Stop | List::Permission | List::Question | List::Context | List::SessionStart
+                    List::Stop
+                        | List::Permission
+                        | List::Question
+                        | List::Context
+                        | List::SessionStart
+                        | List::SessionEnd
+                        | List::Rule
                 );
                 told(old) == told(new) && !reads_on
             }
@@ -132,7 +142,13 @@ impl Life {
         match new.list {
             List::Stop | List::Permission | List::Question | List::SessionStart => return false,
             List::Prompt => marks.prompt = marks.prompt.max(at),
-            List::SessionEnd => marks.session_end = marks.session_end.max(at),
+            List::SessionEnd => {
+                marks.session_end = marks.session_end.max(at);
+                if is_cancelled(new) {
+                    marks.cancelled = marks.cancelled.max(at);
+                }
+            }
+            List::Rule if blocks_end(new) => marks.blocked = marks.blocked.max(at),
             List::Interrupt => marks.interrupt = marks.interrupt.max(at),
             List::Context
                 if new.kind == Some(Kind::ContextSnapshot)
@@ -205,6 +221,39 @@ impl Life {
     }
 }
 
+/// Whether an end of a process was a stop by somebody else while it worked.
+fn is_cancelled(end: &FactRow) -> bool {
+    end.text("completionReason") == Some("cancelled")
+}
+
+/// Whether a rule kept the task from ending.
+fn blocks_end(rule: &FactRow) -> bool {
+    rule.text("ruleOutcome") == Some("block_stop")
+        && rule.text("ruleStatus") == Some("enforced")
+        && matches!(rule.data.hook_event_name.as_deref(), Some("Stop" | "SubagentStop"))
+}
+
+/// More facts of one list than this are not looked through for one that matters.
+const MOST_LOOKED: i64 = 64;
+
+/// The newest moment of a fact that matters.
+fn newest_of(
+    conn: &Connection,
+    task: i64,
+    list: List,
+    matters: fn(&FactRow) -> bool,
+) -> rusqlite::Result<Option<i64>> {
+    let newest = facts::select(
+        conn,
+        &format!(
+            "WHERE f.task = ?1 AND f.{} ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT {MOST_LOOKED}",
+            facts::in_list(list)
+        ),
+        [task],
+    )?;
+    Ok(newest.iter().find(|stored| matters(&stored.row)).map(|stored| stored.row.occurred))
+}
+
 /// A failure and an answer can share a turn; the newest few tell which came last.
 fn read_stops(conn: &Connection, task: i64, marks: &mut Marks) -> rusqlite::Result<()> {
     let list = facts::in_list(List::Stop);
@@ -214,7 +263,11 @@ fn read_stops(conn: &Connection, task: i64, marks: &mut Marks) -> rusqlite::Resu
         [task],
     )?;
     for stop in stops.into_iter().rev().map(|stored| stored.row) {
-        if stop.text("stopReason").is_some_and(|reason| reason.starts_with("error:")) {
+        // A stop inside of a subagent is not the end of it.
+        if stop.meta("endsAgent") == Some(&Value::Bool(false)) {
+            continue;
+        }
+        if stop.is_failed_stop() {
             marks.failure = marks.failure.max(Some(stop.occurred));
         } else {
             let goes_on = stop.meta("backgroundTaskCount").and_then(Value::as_i64).unwrap_or(0) > 0;

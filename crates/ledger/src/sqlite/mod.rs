@@ -3,33 +3,49 @@
 mod aliases;
 mod append;
 mod checkpoint;
+mod clock;
 pub(crate) mod codec;
 mod endings;
 pub(crate) mod facts;
+pub(crate) mod faults;
 mod flush;
+mod isolate;
 mod kept;
 mod life;
 mod open;
 mod owners;
 mod pack;
+mod page_check;
+mod page_keeper;
+mod page_sums;
+mod permissions;
 mod posted;
 pub(crate) mod prepared;
+mod purge;
 pub(crate) mod read;
 mod refold;
 mod residual;
 mod running;
+mod salvage;
+mod scrub;
 mod settle;
+mod share;
 mod skills;
+mod snapshot;
 mod sources;
 mod standing;
+pub(crate) mod store_files;
+mod swap;
 mod tasks;
+mod turns;
 mod upgrade;
 mod upkeep;
+mod wal;
 pub(crate) mod words;
 mod writer;
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, RwLock};
@@ -39,18 +55,34 @@ use agent_tracer_event::{Agent, TaskId};
 use agent_tracer_prices::Prices;
 use rusqlite::OptionalExtension;
 
+pub use checkpoint::CheckPace;
+pub use clock::ClockTrust;
 pub use open::OpenError;
+pub use page_check::{PageReport, check_pages};
 pub use read::{Coming, Outbox, Past, PastDeed, PastPrompt, PastSpending};
 pub use running::RunningProcess;
-pub use upgrade::{Stage, Upgrade};
+pub use salvage::{Salvage, SalvageError, Stretch, foreign_log, remains, salvage};
+pub use snapshot::{
+    Contents, CopyError, Pace, Succession, contents, copy_holds, copy_store, succeed, verify_copy,
+};
+pub use swap::{abandon_swap, finish_swap, prepare_swap, swap_store};
+pub use upgrade::{Stage, Upgrade, upgrade_copies};
 pub use upkeep::{Kept, Retention, Upkeep};
 
+use crate::aside::{self, Aside, AsidePurge};
 use crate::journal::{self, Journal};
 use crate::observed::{Batch, Cursor, Receipt};
 use crate::project::tally::Pricer;
 use crate::store::{QueryError, Store};
-use crate::view::Row;
+use crate::task_names::TaskNames;
+use crate::view::{Row, StoreFaults};
+use faults::Faults;
 use prepared::Prepared;
+use store_files::StoreFiles;
+
+/// The version of the rules by which entries are folded. A store that was folded by others is folded anew when a server or a
+/// command opens it.
+const FOLD: i64 = 1;
 
 /// Batches that wait for the writer; more are refused.
 const QUEUE: usize = 256;
@@ -61,11 +93,17 @@ pub struct Options {
     pub machine_id: String,
     /// What responses cost.
     pub pricer: Arc<dyn Pricer>,
+    /// How fast pages are compared with their sums.
+    pub check: CheckPace,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { machine_id: "local".to_owned(), pricer: Arc::new(Prices::embedded()) }
+        Self {
+            machine_id: "local".to_owned(),
+            pricer: Arc::new(Prices::embedded()),
+            check: CheckPace::default(),
+        }
     }
 }
 
@@ -78,14 +116,18 @@ pub enum AppendError {
     ReadOnly,
     /// The ledger is closed.
     Closed,
-    /// Something else.
+    /// A file of the store was removed or replaced while it is in use; which.
+    Gone(String),
+    /// The store cannot be written.
     Store(String),
+    /// What was brought could not be written, though the store takes others.
+    Item(String),
 }
 
 impl AppendError {
     /// Whether trying the same again at once is of no use.
     fn is_lasting(&self) -> bool {
-        !matches!(self, Self::Store(_))
+        !matches!(self, Self::Item(_))
     }
 }
 
@@ -95,7 +137,9 @@ impl fmt::Display for AppendError {
             Self::DiskFull => f.write_str("the disk is full"),
             Self::ReadOnly => f.write_str("the store cannot be written"),
             Self::Closed => f.write_str("the store is closed"),
+            Self::Gone(what) => write!(f, "the store is gone: {what} while it is in use"),
             Self::Store(what) => write!(f, "the store could not write: {what}"),
+            Self::Item(what) => write!(f, "the store could not write this: {what}"),
         }
     }
 }
@@ -127,9 +171,18 @@ struct Listener {
     tell: Box<dyn Fn(&Committed) + Send + Sync>,
 }
 
+/// What becomes of observations that the store does not take although it takes others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unwritten {
+    /// Whoever brought them keeps them.
+    Returned,
+    /// They are set aside beside the store.
+    SetAside,
+}
+
 /// What the writer is asked to do.
 enum Job {
-    Append(Prepared, Done),
+    Append(Prepared, Unwritten, Done),
     Run(Box<dyn FnOnce(&mut writer::Writer) + Send>),
     /// Something waits in the journal.
     Posted,
@@ -149,6 +202,9 @@ pub struct Ledger {
     thread: Mutex<Option<JoinHandle<()>>>,
     listeners: Arc<RwLock<Vec<Listener>>>,
     store: Arc<read::SqliteStore>,
+    faults: Arc<Faults>,
+    files: Arc<StoreFiles>,
+    aside: Aside,
 }
 
 impl Ledger {
@@ -170,32 +226,43 @@ impl Ledger {
         watch: impl Fn(Upgrade) + Send + Sync + 'static,
     ) -> Result<Self, OpenError> {
         let watch: upgrade::Watch = Arc::new(watch);
+        let beside = |end: &str| store_files::beside(path, end);
+        let faults = Arc::new(Faults::default());
+        let aside = Aside::beside(path);
+        finish_swap(path).map_err(|error| OpenError::Io(format!("`{}`: {error}", path.display())))?;
+        if let Some(foreign) = salvage::lineage::foreign(path, &beside("-wal")) {
+            return Err(OpenError::ForeignLog(foreign.into_reason()));
+        }
+        wal::examine_and_keep(&beside("-wal"), &aside, &faults);
         let conn = open::open_watched(path, &watch)?;
         let seq: i64 = conn
             .query_row("SELECT value FROM meta WHERE key = 'seq'", [], |row| row.get(0))
             .optional()?
             .unwrap_or(0);
         let listeners: Arc<RwLock<Vec<Listener>>> = Arc::default();
-        let beside = |end: &str| {
-            let mut beside = path.as_os_str().to_owned();
-            beside.push(end);
-            PathBuf::from(beside)
-        };
         let (jobs, queue) = sync_channel(QUEUE);
-        let asked = read::SqliteStore::open_alone(path)?;
+        let asked = read::SqliteStore::open_alone(path, Arc::clone(&faults))?;
         let bell = jobs.clone();
+        let posts = beside("-journal-of-posts");
+        let ends = ["", "-wal", "-shm", "-journal-of-posts"];
+        let journal_file = journal::create(&posts).map_err(|error| OpenError::journal(&posts, &error))?;
+        let files = Arc::new(StoreFiles::open(ends.map(beside)));
         let (journal, waiting) = Journal::open(
-            &beside("-journal-of-posts"),
+            journal_file,
             posted::folded(&conn)?,
             // Who cannot be asked has not seen it: folding it decides.
             Box::new(move |names| asked.known(names).unwrap_or_default()),
             checkpoint::settler(beside("-wal")),
+            journal::Watch { files: Arc::clone(&files), faults: Arc::clone(&faults), aside: aside.clone() },
             // A writer whose queue is full looks into the journal before it rests.
             move || drop(bell.try_send(Job::Posted)),
         )
-        .map_err(|error| OpenError::Io(error.to_string()))?;
+        .map_err(|error| OpenError::journal(&posts, &error))?;
         let unanswered = Arc::new(AtomicUsize::new(0));
-        let writer = writer::Writer {
+        let checkpointer = checkpoint::Checkpointer::start(path, Arc::clone(&faults), options.check)?;
+        salvage::lineage::note_opening(&conn, &beside("-wal"), &checkpointer);
+        let store = read::SqliteStore::open(path, Arc::clone(&faults))?.holding(checkpointer.file());
+        let mut writer = writer::Writer {
             conn,
             memory: append::Memory {
                 words: words::Words::default(),
@@ -205,28 +272,37 @@ impl Ledger {
             },
             pricer: options.pricer,
             listeners: Arc::clone(&listeners),
+            path: path.to_owned(),
             log: beside("-wal"),
-            aside: beside("-set-aside"),
+            aside: aside.clone(),
+            files: Arc::clone(&files),
+            faults: Arc::clone(&faults),
             waiting,
             unanswered: Arc::clone(&unanswered),
             follower: read::Follower::default(),
             commits: 0,
             waits_for_disk: true,
-            checkpointer: checkpoint::Checkpointer::start(path)?,
+            checkpointer,
             moved: 0,
         };
-        let store = Arc::new(read::SqliteStore::open(path)?);
+        let store = Arc::new(store);
         let thread = std::thread::Builder::new()
             .name("ledger-writer".to_owned())
-            .spawn(move || writer.run(&queue))
+            .spawn(move || {
+                writer.try_set_aside_again();
+                writer.run(&queue);
+            })
             .map_err(|error| OpenError::Io(error.to_string()))?;
-        Ok(Self { jobs, unanswered, journal, thread: Mutex::new(Some(thread)), listeners, store })
+        let thread = Mutex::new(Some(thread));
+        Ok(Self { jobs, unanswered, journal, thread, listeners, store, faults, files, aside })
     }
 
     /// Brings a batch and waits until it is on disk.
     ///
+    /// Observations that each stand for themselves and that the store cannot take are left out and named by the receipt.
+    ///
     /// # Errors
-    /// If it could not be written; then nothing of it was.
+    /// If it could not be written; whoever brought it brings all of it again.
     pub fn append(&self, batch: Batch) -> Result<Receipt, AppendError> {
         let (tell, told) = sync_channel(1);
         let done: Done = Box::new(move |answer| {
@@ -234,14 +310,15 @@ impl Ledger {
         });
         let prepared = Prepared::of(batch);
         self.unanswered.fetch_add(1, Ordering::SeqCst);
-        if self.jobs.send(Job::Append(prepared, done)).is_err() {
+        if self.jobs.send(Job::Append(prepared, Unwritten::Returned, done)).is_err() {
             self.unanswered.fetch_sub(1, Ordering::SeqCst);
             return Err(AppendError::Closed);
         }
         told.recv().unwrap_or(Err(AppendError::Closed))
     }
 
-    /// Brings a batch and says later, on the writer's thread, what became of it.
+    /// Brings a batch and says later, on the writer's thread, what became of it. What the store cannot take although it
+    /// takes others is set aside, and tried again when the ledger is opened the next time.
     ///
     /// # Errors
     /// If too much waits already, or the ledger is closed: the batch comes back.
@@ -255,12 +332,12 @@ impl Ledger {
 
     fn submit_prepared(&self, prepared: Prepared, done: Done) -> Result<(), Full> {
         self.unanswered.fetch_add(1, Ordering::SeqCst);
-        match self.jobs.try_send(Job::Append(prepared, done)) {
+        match self.jobs.try_send(Job::Append(prepared, Unwritten::SetAside, done)) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) => {
                 self.unanswered.fetch_sub(1, Ordering::SeqCst);
                 match job {
-                    Job::Append(batch, _) => Err(Full(batch.into_batch())),
+                    Job::Append(batch, ..) => Err(Full(batch.into_batch())),
                     Job::Run(_) | Job::Posted | Job::Close => Ok(()),
                 }
             }
@@ -277,9 +354,11 @@ impl Ledger {
         batch: Batch,
         done: impl FnOnce(Result<Receipt, AppendError>) + Send + 'static,
     ) -> Result<(), Full> {
-        let stands_alone = batch.cursors.is_empty() && batch.skipped == 0 && !batch.reread;
+        let stands_alone = batch.cursors.is_empty() && batch.skipped == 0 && !batch.reread && !batch.own;
         let is_busy = self.unanswered.load(Ordering::SeqCst) > 0 || self.journal.is_in_use();
-        if !(stands_alone && is_busy && self.journal.has_room()) {
+        // Nothing is acknowledged for a store that takes nothing: the writer finds out whether it does again.
+        let is_failing = self.faults.failing().is_some();
+        if !(stands_alone && is_busy && !is_failing && self.journal.has_room()) {
             return self.submit(batch, done);
         }
         let told: journal::Done = Box::new(move |taken| done(taken.map_err(AppendError::from)));
@@ -310,13 +389,55 @@ impl Ledger {
         self.journal.waiting()
     }
 
+    /// Returns what went wrong since the ledger was opened, after a look at its files.
+    #[must_use]
+    pub fn faults(&self) -> StoreFaults {
+        match self.files.check() {
+            Err(error) => self.faults.note_failing(error),
+            // They are back.
+            Ok(()) if matches!(self.faults.failing(), Some(AppendError::Gone(_))) => {
+                self.faults.write_succeeded();
+            }
+            Ok(()) => {}
+        }
+        let set_aside = self.aside.list(aside::Kind::Post).len();
+        self.faults.view(u64::try_from(set_aside).unwrap_or(u64::MAX))
+    }
+
+    /// Compares every page of the store with its sum, now and to the end. [`Ledger::faults`] tells what was found.
+    ///
+    /// # Errors
+    /// If the ledger is closed or a file cannot be read.
+    pub fn check_all_pages(&self) -> Result<(), AppendError> {
+        self.on_writer(|writer| writer.checkpointer.check(&writer.path, &writer.faults))?
+            .map_err(AppendError::from)
+    }
+
+    /// Moves what the log holds into the file, as the writer does by itself once in a while.
+    ///
+    /// # Errors
+    /// If the ledger is closed or the file cannot be written.
+    pub fn move_log_now(&self) -> Result<(), AppendError> {
+        self.on_writer(|writer| writer.checkpointer.checkpoint(page_keeper::Move::Passive))?
+    }
+
+    /// Tries to write if the last write failed: a store that is used by nobody would otherwise fail for ever.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn probe(&self) -> Result<(), AppendError> {
+        self.files.check()?;
+        self.on_writer(writer::Writer::probe)?
+    }
+
     /// Calls this on the writer's thread after every commit. It must not wait.
     pub fn on_commit(&self, listener: impl Fn(&Committed) + Send + Sync + 'static) {
         self.on_commit_while(|| true, listener);
     }
 
     /// Calls `tell` on the writer's thread after every commit at whose end `wants` says yes. Neither may wait. Rows are
-    /// read back for those who want them: while nobody does, a commit costs nothing of that.
+    /// read back for those who want them: while nobody does, a commit costs nothing of that. While no listener wants
+    /// any, a commit that removed rows is passed on to all of them without its rows.
     pub fn on_commit_while(
         &self,
         wants: impl Fn() -> bool + Send + Sync + 'static,
@@ -392,8 +513,47 @@ impl Ledger {
 /// # Errors
 /// If there is no such file, or it is damaged, of another version, another program's, or cannot be read.
 pub fn open_read_only(path: &Path) -> Result<Arc<dyn Store>, OpenError> {
+    if swap::is_unfinished(path) {
+        return Err(OpenError::Unfinished);
+    }
     open::look(path)?;
-    Ok(Arc::new(read::SqliteStore::open(path)?))
+    Ok(Arc::new(read::SqliteStore::open(path, Arc::default())?))
+}
+
+/// Looks through a store that nobody has open for writing, as far as `goes_on` lets it, and changes nothing. Tells
+/// whether it came to the end.
+///
+/// # Errors
+/// If there is no such file, or it is damaged, of another version, another program's, or cannot be read.
+pub fn check_store(path: &Path, goes_on: impl FnMut() -> bool + Send + 'static) -> Result<bool, OpenError> {
+    if swap::is_unfinished(path) {
+        return Err(OpenError::Unfinished);
+    }
+    open::look(path)?;
+    open::check_through(path, goes_on)
+}
+
+/// Returns how many commits stand in the log of a store behind a part that cannot be read.
+///
+/// # Errors
+/// If the log cannot be read at all.
+pub fn damaged_commits(path: &Path) -> std::io::Result<u64> {
+    wal::damaged_commits(&store_files::beside(path, "-wal"))
+}
+
+/// Returns how many posts are set aside beside a store.
+#[must_use]
+pub fn set_aside(path: &Path) -> u64 {
+    u64::try_from(Aside::beside(path).list(aside::Kind::Post).len()).unwrap_or(u64::MAX)
+}
+
+/// Removes what is set aside beside a store and tells of these tasks, or all of it if none are given. What cannot be read
+/// stays, unless it names one of their sessions.
+///
+/// # Errors
+/// If the system does not let us.
+pub fn purge_aside(path: &Path, names: Option<&TaskNames>) -> std::io::Result<AsidePurge> {
+    Aside::beside(path).purge(names)
 }
 
 /// The text in a packed column, for whoever looks into the file by hand.

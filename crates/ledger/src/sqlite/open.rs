@@ -9,15 +9,15 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::upgrade::{self, Watch};
 
 /// The version of the schema.
-pub(crate) const SCHEMA: i32 = 7;
+pub(crate) const SCHEMA: i32 = 9;
 
 /// Marks the file as ours: the letters `AgTr`.
-const APPLICATION: i32 = 0x4167_5472;
+pub(super) const APPLICATION: i32 = 0x4167_5472;
 
 /// Files up to this size are checked whole when they are opened.
 const CHECKED_BYTES: u64 = 64 << 20;
 
-const CREATE: &str = concat!(include_str!("schema.sql"), include_str!("task_count.sql"));
+pub(super) const CREATE: &str = concat!(include_str!("schema.sql"), include_str!("task_count.sql"));
 
 /// Why a store cannot be opened.
 #[derive(Debug)]
@@ -44,8 +44,23 @@ pub enum OpenError {
     ReadOnly,
     /// The disk is full.
     DiskFull,
+    /// Another program has it locked.
+    Locked,
+    /// The journal of posts beside it cannot be read or written; which, and why.
+    Journal(String),
+    /// The log beside it is not its own; how that is known.
+    ForeignLog(String),
+    /// Another store is being put in its place, and whoever did that was ended.
+    Unfinished,
     /// Something else.
     Io(String),
+}
+
+impl OpenError {
+    /// Returns the error of a journal of posts that cannot be opened.
+    pub(crate) fn journal(path: &Path, error: &std::io::Error) -> Self {
+        Self::Journal(format!("`{}`: {error}", path.display()))
+    }
 }
 
 impl fmt::Display for OpenError {
@@ -67,7 +82,7 @@ impl fmt::Display for OpenError {
             Self::Corrupt(what) => write!(
                 f,
                 "the store is damaged: {what}\n\
-                 hint: move `ledger.db` aside; `agent-tracer import` reads the agents' own files again"
+                 hint: `agent-tracer recover` makes a new store of what can be read, and keeps the damaged files"
             ),
             Self::ReadOnly => {
                 f.write_str("the store cannot be written\nhint: check the owner and mode of the home folder")
@@ -75,7 +90,30 @@ impl fmt::Display for OpenError {
             Self::DiskFull => {
                 f.write_str("the disk is full\nhint: free some space; nothing that was accepted is lost")
             }
-            Self::Io(what) => write!(f, "the store cannot be opened: {what}"),
+            Self::Locked => f.write_str(
+                "another program has the store locked\nhint: close whatever else has `ledger.db` open, and try again",
+            ),
+            Self::Journal(what) => write!(
+                f,
+                "the journal of posts cannot be opened: {what}\n\
+                 hint: check its owner and mode; if the disk cannot read it, move it aside: it holds only posts that were \
+                 not folded yet, and the store is whole without it"
+            ),
+            Self::ForeignLog(why) => write!(
+                f,
+                "{why}; the log would be removed or would damage the store\n\
+                 hint: put the file back that belongs to the log, or run `agent-tracer recover`, which keeps both and \
+                 goes on with what can be read"
+            ),
+            Self::Unfinished => f.write_str(
+                "another store is being put in its place, and that was not finished\n\
+                 hint: `agent-tracer serve` or the command that was ended goes on with it",
+            ),
+            Self::Io(what) => write!(
+                f,
+                "the store cannot be opened: {what}\n\
+                 hint: check that the folder is there and that its disk has no errors"
+            ),
         }
     }
 }
@@ -88,6 +126,7 @@ impl From<rusqlite::Error> for OpenError {
             Some(ErrorCode::DiskFull) => Self::DiskFull,
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt(error.to_string()),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
             _ => Self::Io(error.to_string()),
         }
     }
@@ -106,7 +145,9 @@ pub(crate) fn open_watched(path: &Path, watch: &Watch) -> Result<Connection, Ope
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;
-    conn.busy_timeout(std::time::Duration::from_secs(10))?;
+    // A store that is refused is left as it is, with its log.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    conn.busy_timeout(super::writer::BUSY)?;
     conn.set_prepared_statement_cache_capacity(256);
     stable_plans(&conn)?;
     let is_empty =
@@ -135,12 +176,14 @@ pub(crate) fn open_watched(path: &Path, watch: &Watch) -> Result<Connection, Ope
         let transaction = conn.transaction()?;
         transaction.execute_batch(CREATE)?;
         transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.execute("INSERT INTO meta (key, value) VALUES ('fold', ?1)", [super::FOLD])?;
         transaction.pragma_update(None, "user_version", SCHEMA)?;
         transaction.commit()?;
     } else {
         check(&conn, path)?;
         upgrade::upgrade(&mut conn, path, found, watch)?;
     }
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(conn)
 }
 
@@ -149,15 +192,44 @@ pub(crate) fn look(path: &Path) -> Result<(), OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(std::time::Duration::from_secs(5))?;
+    look_at(&conn)
+}
+
+/// The same of a file that is open.
+pub(super) fn look_at(conn: &Connection) -> Result<(), OpenError> {
     let application: i32 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     let found: i32 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if application != APPLICATION {
-        return Err(OpenError::NotOurs);
+        let pages: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0))?;
+        return Err(if pages == 0 {
+            OpenError::Corrupt("it is empty".to_owned())
+        } else {
+            OpenError::NotOurs
+        });
     }
     match found.cmp(&SCHEMA) {
         std::cmp::Ordering::Equal => Ok(()),
         std::cmp::Ordering::Greater => Err(OpenError::Newer { found, known: SCHEMA }),
         std::cmp::Ordering::Less => Err(OpenError::Older { found, known: SCHEMA }),
+    }
+}
+
+/// Checks the whole file as far as somebody lets it go on. Tells whether it came to the end. Writes nothing.
+pub(crate) fn check_through(
+    path: &Path,
+    mut goes_on: impl FnMut() -> bool + Send + 'static,
+) -> Result<bool, OpenError> {
+    /// Steps of the engine between two questions whether to go on: some milliseconds.
+    const STEPS: i32 = 100_000;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(std::time::Duration::from_secs(5))?;
+    conn.progress_handler(STEPS, Some(move || !goes_on()))?;
+    match conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0)) {
+        Ok(verdict) if verdict == "ok" => Ok(true),
+        Ok(verdict) => Err(OpenError::Corrupt(verdict)),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

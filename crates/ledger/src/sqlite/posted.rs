@@ -1,15 +1,12 @@
 //! Folds what the journal holds: what was acknowledged before there was time to fold it.
 
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-
-use agent_tracer_event::Outcome;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::AppendError;
 use super::append::Apply;
 use super::prepared::Prepared;
 use super::writer::Writer;
+use crate::aside::Kind;
 use crate::journal::{Part, Place};
 
 /// Observations that are folded in one transaction: whoever comes then waits for them.
@@ -49,10 +46,16 @@ impl Writer {
     /// Folds a part of what the journal holds. Tells whether that went well; what cannot be written now stays there.
     pub(super) fn fold_posted(&mut self) -> bool {
         self.waiting.begin();
-        let Ok(part) = self.waiting.read(PART) else { return false };
-        let Part { mut prepared, ends, unknown, end, is_handed } = part;
+        let part = match self.waiting.read(PART) {
+            Ok(part) => part,
+            Err(error) => {
+                self.faults.write_failed(&AppendError::from(error));
+                return false;
+            }
+        };
+        let Part { mut prepared, ends, unknown, damaged, end, is_handed } = part;
         let way = if is_handed { BY_HAND } else { BY_FILE };
-        if !unknown.is_empty() && self.set_aside(&unknown).is_err() {
+        if !self.keep_unreadable(&unknown, &damaged) {
             return false;
         }
         let names: Vec<String> =
@@ -71,55 +74,68 @@ impl Writer {
                 self.cut_log();
                 true
             }
-            Err(error) if error.is_lasting() => false,
-            Err(_) => self.fold_each(prepared, &ends, way),
+            Err(AppendError::Item(_)) => self.probe().is_ok() && self.fold_each(prepared, &ends, end, way),
+            Err(_) => false,
         }
     }
 
     /// Folds each by itself, so that one cannot hold up the others. One that cannot be folded is set aside and counted.
-    fn fold_each(&mut self, prepared: Prepared, ends: &[u64], way: &str) -> bool {
+    fn fold_each(&mut self, prepared: Prepared, ends: &[u64], end: u64, way: &str) -> bool {
         for ((observed, ready), end) in prepared.into_each().zip(ends) {
             let place = self.waiting.place(*end);
             let name = observed.name.clone();
             let mut prepared = Prepared::default();
             prepared.push(observed, ready);
-            let written = self.change_from_journal(|apply| {
-                apply.batch(&mut prepared)?;
-                apply.count_meta(way, 1)?;
-                apply.note_journal(place)
+            let written = self.attempt(|writer| {
+                writer.change_from_journal(|apply| {
+                    apply.batch(&mut prepared)?;
+                    apply.count_meta(way, 1)?;
+                    apply.note_journal(place)
+                })
             });
             let folded = match written {
-                Err(error) if error.is_lasting() => return false,
-                Err(_) => self.refuse(prepared, place),
-                Ok(()) => Ok(()),
+                Err(AppendError::Item(why)) => self.refuse(prepared, &why, place),
+                other => other,
             };
             if folded.is_err() {
                 return false;
             }
             self.waiting.folded(*end, std::iter::once(name.as_str()));
         }
-        true
+        // What this version does not understand may stand behind the last that it does.
+        let place = self.waiting.place(end);
+        let noted = self.change_from_journal(|apply| apply.note_journal(place));
+        if noted.is_ok() {
+            self.waiting.folded(end, std::iter::empty());
+        }
+        noted.is_ok()
     }
 
-    fn refuse(&mut self, prepared: Prepared, place: Place) -> Result<(), AppendError> {
+    fn refuse(&mut self, prepared: Prepared, why: &str, place: Place) -> Result<(), AppendError> {
+        self.keep_posts(&prepared, why)?;
         let observed = prepared.into_batch().observed;
-        let texts: Vec<Vec<u8>> =
-            observed.iter().map(|observed| format!("{observed:?}").into_bytes()).collect();
-        self.set_aside(&texts).map_err(|error| AppendError::Store(error.to_string()))?;
         self.change_from_journal(|apply| {
-            for observed in &observed {
-                apply.count(Outcome::Refused, observed, "it could not be folded and was set aside");
-            }
+            Self::count_set_aside(apply, &observed);
             apply.note_journal(place)
         })
     }
 
-    /// Keeps what cannot be folded, a line each, where somebody may look at it.
-    fn set_aside(&self, texts: &[Vec<u8>]) -> std::io::Result<()> {
-        let mut file = std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(&self.aside)?;
-        for text in texts {
-            file.write_all(&[text.as_slice(), b"\n"].concat())?;
+    /// Keeps what of the journal this version cannot read, where a person may look at it.
+    fn keep_unreadable(&self, unknown: &[Vec<u8>], damaged: &[Vec<u8>]) -> bool {
+        let kept = unknown
+            .iter()
+            .map(|bytes| (bytes, "a record that this version does not understand"))
+            .chain(damaged.iter().map(|bytes| (bytes, "its checksum is wrong")))
+            .try_for_each(|(bytes, reason)| self.aside.keep(Kind::Journal, reason, bytes));
+        match kept {
+            Ok(()) => {
+                self.faults.posts_damaged(u64::try_from(damaged.len()).unwrap_or(u64::MAX));
+                true
+            }
+            Err(error) => {
+                self.faults.write_failed(&AppendError::from(error));
+                false
+            }
         }
-        file.sync_data()
     }
 }

@@ -143,6 +143,17 @@ impl Prepared {
         self.batch.observed.into_iter().zip(self.ready)
     }
 
+    /// Takes off what comes behind the first so many observations.
+    pub(super) fn split_off(&mut self, at: usize) -> Self {
+        let batch = Batch { observed: self.batch.observed.split_off(at), ..Batch::default() };
+        Self { batch, ready: self.ready.split_off(at) }
+    }
+
+    /// Whether each observation stands for itself: nothing else is written with them.
+    pub(super) fn stands_alone(&self) -> bool {
+        self.batch.cursors.is_empty() && self.batch.skipped == 0 && !self.batch.reread && !self.batch.own
+    }
+
     /// How much of a group it is.
     pub(super) fn len(&self) -> usize {
         self.batch.observed.len().max(1)

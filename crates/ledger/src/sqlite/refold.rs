@@ -8,6 +8,7 @@ use rusqlite::Connection;
 
 use super::append::{Apply, Touch};
 use super::facts::Stored;
+use super::read::follower;
 use super::{facts, kept, tasks};
 use crate::fold::{Told, fold_unnamed};
 use crate::project::told::Heard;
@@ -88,6 +89,10 @@ impl Apply<'_> {
                 new.state = old.row.state;
                 new.ended = old.row.ended;
             }
+            super::permissions::carry_refusal(new, &old.row);
+            super::turns::carry_end(new, &old.row);
+            // Settled anew because of this change.
+            super::endings::forget_end(new);
         }
         if new.as_ref() == old.as_ref().map(|old| &old.row) {
             return Ok(None);
@@ -100,6 +105,9 @@ impl Apply<'_> {
                 self.tally.count(&row, &filing, self.pricer, 1);
                 let id = old.as_ref().map(|old| old.id);
                 let is_same_place = old.as_ref().is_some_and(|old| old.row.stands_where(&row));
+                if let Some(old) = old.as_ref().filter(|old| old.row.occurred != row.occurred) {
+                    follower::forget_document(self.conn, old.row.occurred, old.id)?;
+                }
                 let id = match id {
                     Some(id) if is_same_place => {
                         facts::save_in_place(self.conn, &mut self.memory.words, id, &row, seq)?;
@@ -118,6 +126,7 @@ impl Apply<'_> {
                 Some(Rc::new(Stored { id, task, changed: seq, row }))
             }
             (None, Some(old)) => {
+                follower::forget_document(self.conn, old.row.occurred, old.id)?;
                 self.conn.prepare_cached("DELETE FROM fact WHERE id = ?1")?.execute([old.id])?;
                 self.changed.remove(&(task, fact));
                 self.removed.push((task, fact));

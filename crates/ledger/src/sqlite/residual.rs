@@ -1,20 +1,29 @@
 //! Looks up what the client's account of a session holds beyond the rows of the session and its subagents.
 //!
+//! An agent that outlives `/clear` belongs to the session that started it, and what it costs from then on stands in the
+//! account of the next one. Its responses say whose account that is (`accountSession`).
+//!
 //! The account counts from its own beginning. A fork's account begins with its parent's last one, so that one is taken
 //! away as it was then; if nobody knows it, the copies that the fork was given are. Everything is looked up among the
 //! rows and sums as they stand, so it does not matter what came first.
 
 use std::collections::BTreeSet;
 
+use agent_tracer_event::{TaskId, TaskKey};
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
 use super::append::Apply;
 use super::facts;
 use super::settle::{Change, descendants};
-use crate::project::List;
+use super::tasks;
 use crate::project::residual::{self, Account, ByModel, Reasons, Residual};
 use crate::project::tally::{ModelSums, Tally};
+use crate::project::told::{PAID_BY, PAID_FOR};
+use crate::project::{FactRow, List};
+
+/// The member of a response that names the session whose account holds it.
+const ACCOUNT: &str = "accountSession";
 
 impl Apply<'_> {
     /// Notes whose account these changes may have to do with.
@@ -44,6 +53,7 @@ impl Apply<'_> {
         let mut holders: BTreeSet<i64> = BTreeSet::new();
         for task in std::mem::take(&mut self.unsettled) {
             let mut chain = self.above(task)?;
+            chain.extend(self.others(task, PAID_BY)?);
             chain.push(task);
             for near in chain {
                 let known = self.memory.tasks.load(self.conn, &mut self.memory.words, near)?;
@@ -115,9 +125,21 @@ impl Apply<'_> {
     ) -> rusqlite::Result<Residual> {
         let account = Account::read(account);
         let tree = descendants(self.conn, task)?;
+        let session = tasks::key(self.conn, task)?.map(|key| key.runtime_session).unwrap_or_default();
         let mut told = ByModel::new();
         for member in &tree {
-            self.add_models(*member, false, account.started, &mut told)?;
+            if self.others(*member, PAID_BY)?.is_empty() {
+                self.add_models(*member, false, account.started, &mut told)?;
+            } else {
+                let is_ours = |row: &FactRow| row.text(ACCOUNT).is_none_or(|payer| payer == session);
+                self.add_some(*member, account.started, is_ours, &mut told)?;
+            }
+        }
+        for other in self.others(task, PAID_FOR)? {
+            if !tree.contains(&other) {
+                let is_ours = |row: &FactRow| row.text(ACCOUNT) == Some(&session);
+                self.add_some(other, account.started, is_ours, &mut told)?;
+            }
         }
         let base = self.base(task, &account, copied)?;
         let reasons = Reasons::default();
@@ -127,6 +149,51 @@ impl Apply<'_> {
         }
         let reasons = self.reasons(&tree)?;
         Ok(residual::residual(&account, &base, &told, reasons, at, self.pricer))
+    }
+
+    /// The tasks that a task names under this beginning.
+    pub(super) fn others(&mut self, task: i64, beginning: &str) -> rusqlite::Result<Vec<i64>> {
+        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
+            return Ok(Vec::new());
+        };
+        let named = known.told.named(beginning);
+        let ids: Vec<TaskId> = named.map(|session| TaskKey::new(known.agent, session).task_id()).collect();
+        let mut others = Vec::new();
+        for id in ids {
+            let found: Option<i64> = self
+                .conn
+                .prepare_cached("SELECT id FROM task WHERE uid = ?1")?
+                .query_row([id.as_str()], |row| row.get(0))
+                .optional()?;
+            others.extend(found);
+        }
+        Ok(others)
+    }
+
+    /// Adds the responses of a task that an account holds.
+    fn add_some(
+        &self,
+        task: i64,
+        since: Option<i64>,
+        is_held: impl Fn(&FactRow) -> bool,
+        sums: &mut ByModel,
+    ) -> rusqlite::Result<()> {
+        let filing = crate::project::tally::Filing { task, ..Default::default() };
+        let mut tally = Tally::default();
+        let rows = facts::select(
+            self.conn,
+            "WHERE f.task = ?1 AND f.list = 9 AND f.occurred >= ?2",
+            [task, since.unwrap_or(i64::MIN)],
+        )?;
+        for stored in rows.iter().filter(|stored| is_held(&stored.row)) {
+            tally.count(&stored.row, &filing, self.pricer, 1);
+        }
+        for ((_, model, is_copy), more) in tally.models {
+            if !is_copy {
+                sums.entry(model).or_default().add(&more, 1);
+            }
+        }
+        Ok(())
     }
 
     /// Adds what a task was answered by each model, as far as it is not older than an account.
@@ -244,6 +311,14 @@ impl Apply<'_> {
                      AND w.text = 'WebSearch' LIMIT 1",
                 )?
                 .exists([*task])?;
+            let responses = facts::select(
+                self.conn,
+                "WHERE f.task = ?1 AND f.list = 9 ORDER BY f.occurred DESC LIMIT 2000",
+                [*task],
+            )?;
+            reasons.cut_short |= responses.iter().any(|stored| {
+                stored.row.meta("partial") == Some(&Value::Bool(true)) && stored.row.usage().is_some()
+            });
         }
         Ok(reasons)
     }

@@ -323,9 +323,10 @@ CREATE TABLE latency (
   level   INTEGER NOT NULL,
   at      INTEGER NOT NULL,
   project INTEGER NOT NULL,
+  actor   INTEGER NOT NULL,         -- word: `<agent>/<type of agent>`; -1: not known
   tool    INTEGER NOT NULL,
   buckets BLOB NOT NULL,
-  PRIMARY KEY (level, at, project, tool)
+  PRIMARY KEY (level, at, project, actor, tool)
 ) WITHOUT ROWID;
 
 -- Totals of what retention dropped, in the shape of the tables above. They belong to the ledger: nothing can tell them
@@ -338,8 +339,8 @@ CREATE TABLE sealed_rollup (
   PRIMARY KEY (dim, level, at, project, actor, key)
 ) WITHOUT ROWID;
 CREATE TABLE sealed_latency (
-  level INTEGER NOT NULL, at INTEGER NOT NULL, project INTEGER NOT NULL, tool INTEGER NOT NULL, buckets BLOB NOT NULL,
-  PRIMARY KEY (level, at, project, tool)
+  level INTEGER NOT NULL, at INTEGER NOT NULL, project INTEGER NOT NULL, actor INTEGER NOT NULL, tool INTEGER NOT NULL,
+  buckets BLOB NOT NULL, PRIMARY KEY (level, at, project, actor, tool)
 ) WITHOUT ROWID;
 CREATE TABLE sealed_model (
   task INTEGER NOT NULL, model INTEGER NOT NULL, copied INTEGER NOT NULL, n INTEGER NOT NULL, input INTEGER NOT NULL,
@@ -367,6 +368,13 @@ CREATE TABLE sealed_task (
   active_ms INTEGER NOT NULL DEFAULT 0,  -- from here on what no other table keeps: the summary is made of it
   files_read INTEGER NOT NULL DEFAULT 0, files_changed INTEGER NOT NULL DEFAULT 0,
   permissions INTEGER NOT NULL DEFAULT 0, compactions INTEGER NOT NULL DEFAULT 0
+);
+
+-- What each task added to these totals, packed (sqlite/share.rs), so that deleting it on purpose takes that away again.
+-- Tasks that were sealed before schema 9 have none.
+CREATE TABLE sealed_share (
+  task INTEGER PRIMARY KEY,         -- task.id
+  data BLOB NOT NULL
 );
 
 -- Search: filled by a follower, which remembers how far it came in meta `indexed`.

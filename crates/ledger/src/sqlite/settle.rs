@@ -1,4 +1,5 @@
-//! What follows from neighbours: calls that nobody ended, permissions and their calls, responses told twice.
+//! What follows from neighbours: calls that nobody ended, responses told twice. What people answered is in
+//! [`super::permissions`].
 //!
 //! Each answer is a function of the facts around it, looked up when one of them changes. So it is the same whatever
 //! came first, and folding everything again gives it again.
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use super::append::Apply;
 use super::facts::{self, Stored};
-use crate::project::status::SWAP_MS;
+use super::permissions;
 use crate::project::{FactRow, List, row};
 
 /// A fact that changed.
@@ -39,12 +40,15 @@ impl Change {
     }
 }
 
-/// The end of a call that nobody ended: which fact ended it, when, and how.
-struct Closing {
-    at: i64,
-    by: &'static str,
-    state: CallState,
+/// The end of a call or a turn that no entry tells of: which fact ended it, when, and how.
+pub(super) struct Closing {
+    pub(super) at: i64,
+    pub(super) by: &'static str,
+    pub(super) state: CallState,
 }
+
+/// Says that a call or a turn ended because its agent was stopped.
+pub(super) const STOPPED: &str = "stopped";
 
 /// How far up or down a tree is walked; deeper trees are not believed.
 pub(super) const MAX_DEPTH: usize = 32;
@@ -58,13 +62,29 @@ impl Apply<'_> {
         let mut turns: BTreeMap<(i64, i64), (bool, BTreeSet<i64>)> = BTreeMap::new();
         // What a changed permission asked for: the last one may be gone now and still show on a call.
         let mut asked: BTreeSet<(i64, i64)> = BTreeSet::new();
+        // Turns that may end with what changed, and tasks in which a server asked or was answered.
+        let mut ending: BTreeSet<(i64, i64)> = BTreeSet::new();
+        let mut elicited: BTreeSet<i64> = BTreeSet::new();
+        let mut questions: BTreeSet<(i64, i64)> = BTreeSet::new();
         for change in changes {
             for row in change.both() {
+                if row.list == List::Turn {
+                    ending.insert((change.task, row.fact));
+                }
+                if row.list == List::Question && super::turns::is_elicitation(row) {
+                    elicited.insert(change.task);
+                }
+                if row.list.is_boundary() || row.list == List::SessionStart {
+                    for task in self.reach(change.task, row.list)? {
+                        ending.extend(super::turns::before(self.conn, task, row.occurred)?);
+                    }
+                }
                 if row.list == List::Permission {
                     asked.extend(row.signature.map(|signature| (change.task, signature)));
                 }
                 if row.is_call() {
                     calls.insert((change.task, row.fact));
+                    questions.extend((row.list == List::Question).then_some((change.task, row.fact)));
                 }
                 if let (Some(signature), true) =
                     (row.signature, row.is_call() || row.list == List::Permission)
@@ -92,6 +112,15 @@ impl Apply<'_> {
                 self.settle_permissions(task, signature)?;
             }
         }
+        for (task, fact) in questions {
+            self.settle_question(task, fact)?;
+        }
+        for (task, turn) in ending {
+            self.settle_turn(task, turn)?;
+        }
+        for task in elicited {
+            self.settle_elicitations(task)?;
+        }
         let activated = self.note_activations(changes)?;
         for ((task, turn), (is_other, responses)) in turns {
             let is_anew = is_other || self.is_told_twice(task, turn)?;
@@ -116,9 +145,12 @@ impl Apply<'_> {
         if list == List::SessionEnd { descendants(self.conn, task) } else { Ok(vec![task]) }
     }
 
-    /// Ends calls of a task that nobody else ended, because its process is gone.
+    /// Ends calls and turns of a task that nobody else ended, because its process is gone or it belongs to another one now.
     pub(super) fn settle_open_calls(&mut self, task: i64) -> rusqlite::Result<()> {
         for below in descendants(self.conn, task)? {
+            for (task, turn) in super::turns::before(self.conn, below, i64::MAX)? {
+                self.settle_turn(task, turn)?;
+            }
             for (task, fact) in open_calls(self.conn, below)? {
                 if let Some(signature) = self.settle_call(task, fact)? {
                     self.settle_permissions(task, signature)?;
@@ -141,6 +173,7 @@ impl Apply<'_> {
             return Ok(None);
         }
         let mut new = stored.row.clone();
+        permissions::take_back(&mut new);
         for key in OURS {
             new.derived.shift_remove(key);
         }
@@ -157,7 +190,11 @@ impl Apply<'_> {
                 }
             }
         }
-        let news = new.signature.filter(|_| new.state != stored.row.state);
+        if permissions::is_same_refusal(&stored.row, &new) {
+            return Ok(None);
+        }
+        permissions::note_wait(&mut new);
+        let news = new.signature.filter(|_| (new.state, new.ended) != (stored.row.state, stored.row.ended));
         self.replace(&stored, new)?;
         Ok(news)
     }
@@ -176,8 +213,9 @@ impl Apply<'_> {
             (List::Prompt, "prompt", CallState::Interrupted),
             (List::Stop, "stop", CallState::Interrupted),
             (List::Interrupt, "interrupt", CallState::Interrupted),
-            (List::SessionEnd, "session_end", CallState::Abandoned),
+            (List::SessionEnd, self.end_word(task, call.occurred)?, CallState::Abandoned),
         ] {
+            let state = if by == STOPPED { CallState::Interrupted } else { state };
             if !is_behind(newest) {
                 break;
             }
@@ -196,8 +234,40 @@ impl Apply<'_> {
                 }
             }
         }
+        if let Some(end) = self.end_from_above(task, call.occurred)? {
+            consider(end.at, end.by, end.state);
+        }
+        Ok(first)
+    }
+
+    /// How the first end of a task's process behind a moment is called.
+    fn end_word(&mut self, task: i64, moment: i64) -> rusqlite::Result<&'static str> {
+        if self.life(task)?.and_then(|life| life.session_end()).is_none_or(|end| end <= moment) {
+            return Ok("session_end");
+        }
+        let first = facts::select(
+            self.conn,
+            &format!(
+                "WHERE f.task = ?1 AND f.{} AND f.occurred > ?2 ORDER BY f.occurred LIMIT 1",
+                facts::in_list(List::SessionEnd)
+            ),
+            [task, moment],
+        )?;
+        let is_stop = first.first().is_some_and(|end| end.row.text("completionReason") == Some("cancelled"));
+        Ok(if is_stop { STOPPED } else { "session_end" })
+    }
+
+    /// What ends whatever a task began at a moment because the task belongs to another one, or lost its process.
+    pub(super) fn end_from_above(&mut self, task: i64, moment: i64) -> rusqlite::Result<Option<Closing>> {
+        let mut first: Option<Closing> = None;
+        let mut consider = |at: i64, by: &'static str| {
+            if first.as_ref().is_none_or(|first| at < first.at) {
+                first = Some(Closing { at, by, state: CallState::Abandoned });
+            }
+        };
         for ancestor in self.above(task)? {
-            if !is_behind(self.life(ancestor)?.and_then(|life| life.session_end())) {
+            let newest = self.life(ancestor)?.and_then(|life| life.session_end());
+            if newest.is_none_or(|end| end <= moment) {
                 continue;
             }
             let end: Option<i64> = self
@@ -206,34 +276,15 @@ impl Apply<'_> {
                     "SELECT min(occurred) FROM fact WHERE task = ?1 AND {} AND occurred > ?2",
                     facts::in_list(List::SessionEnd)
                 ))?
-                .query_row([ancestor, call.occurred], |row| row.get(0))?;
+                .query_row([ancestor, moment], |row| row.get(0))?;
             if let Some(at) = end {
-                consider(at, "session_end", CallState::Abandoned);
+                consider(at, "session_end");
             }
         }
-        if let Some(at) = self.gone_at(task)?.filter(|at| *at > call.occurred) {
-            consider(at, "process_gone", CallState::Abandoned);
+        if let Some(at) = self.gone_at(task)?.filter(|at| *at > moment) {
+            consider(at, "process_gone");
         }
         Ok(first)
-    }
-
-    /// Whether anybody was ever asked for such a call in this task. Where nobody was, calls need not be compared with
-    /// each other.
-    fn was_asked(&mut self, task: i64, signature: i64) -> rusqlite::Result<bool> {
-        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
-            return Ok(false);
-        };
-        if let Some(asked) = &known.asked {
-            return Ok(asked.contains(&signature));
-        }
-        let list = facts::in_list(List::Permission);
-        let mut find =
-            self.conn.prepare_cached(&format!("SELECT signature FROM fact WHERE task = ?1 AND {list}"))?;
-        let asked = find.query_map([task], |row| row.get::<_, Option<i64>>(0))?;
-        let asked: HashSet<i64> = asked.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?;
-        let was_asked = asked.contains(&signature);
-        known.asked = Some(asked);
-        Ok(was_asked)
     }
 
     /// Whether the provider's own account and somebody else tell of responses of a turn.
@@ -252,59 +303,6 @@ impl Apply<'_> {
             return Ok(Some(Rc::clone(stored)));
         }
         Ok(facts::load(self.conn, task, fact)?.map(Rc::new))
-    }
-
-    /// Joins permissions with the calls that they were asked for: same task, same input, the call begun before.
-    fn settle_permissions(&mut self, task: i64, signature: i64) -> rusqlite::Result<()> {
-        let mut rows = facts::select(
-            self.conn,
-            "WHERE f.task = ?1 AND f.signature = ?2 ORDER BY f.occurred, f.ord, f.fact",
-            [task, signature],
-        )?;
-        let Some(uid) =
-            self.memory.tasks.load(self.conn, &mut self.memory.words, task)?.map(|known| known.uid.clone())
-        else {
-            return Ok(());
-        };
-        rows.retain(|stored| stored.row.is_call() || stored.row.list == List::Permission);
-        let calls: Vec<Stored> = rows.iter().filter(|stored| stored.row.is_call()).cloned().collect();
-        let mut waits: Vec<Option<i64>> = vec![None; calls.len()];
-        for stored in rows.iter().filter(|stored| stored.row.list == List::Permission) {
-            let mut new = stored.row.clone();
-            for key in ["toolUseId", "callId", "decision", "waitMs"] {
-                new.derived.shift_remove(key);
-            }
-            let joined = calls
-                .iter()
-                .enumerate()
-                .rfind(|(_, call)| call.row.occurred <= stored.row.occurred + SWAP_MS);
-            if let Some((index, call)) = joined {
-                let id = agent_tracer_event::FactId::from_number(&uid, call.row.fact.cast_unsigned());
-                new.derived.insert("callId".to_owned(), Value::from(id.as_str()));
-                if let Some(id) = &call.row.data.tool_use_id {
-                    new.derived.insert("toolUseId".to_owned(), Value::from(id.as_str()));
-                }
-                if let Some((decision, wait)) = answer(&stored.row, &call.row) {
-                    new.derived.insert("decision".to_owned(), Value::from(decision));
-                    if let Some(wait) = wait {
-                        new.derived.insert("waitMs".to_owned(), Value::from(wait));
-                        if let Some(known) = waits.get_mut(index) {
-                            *known = Some(known.unwrap_or(0) + wait);
-                        }
-                    }
-                }
-            }
-            self.replace(stored, new)?;
-        }
-        for (call, wait) in calls.iter().zip(waits) {
-            let mut new = call.row.clone();
-            new.derived.shift_remove("permissionWaitMs");
-            if let Some(wait) = wait {
-                new.derived.insert("permissionWaitMs".to_owned(), Value::from(wait));
-            }
-            self.replace(call, new)?;
-        }
-        Ok(())
     }
 
     /// In a turn of which the provider's own account tells, what others say of its responses does not count.
@@ -358,23 +356,6 @@ impl Apply<'_> {
             *kept = Rc::new(Stored { row: new, changed: seq, ..*stored });
         }
         Ok(())
-    }
-}
-
-/// What a call's end says about the permission that it waited for, and how long the answer took.
-fn answer(permission: &FactRow, call: &FactRow) -> Option<(&'static str, Option<i64>)> {
-    let asked = permission.occurred;
-    match call.state? {
-        CallState::Running => None,
-        CallState::Denied => Some(("denied", call.ended.map(|ended| (ended - asked).max(0)))),
-        CallState::Succeeded | CallState::Failed => {
-            // The agent measures the work alone, so what lies between the question and the work was waiting.
-            let own = call.text("durationSource") != Some("tracer");
-            let begun =
-                call.ended.zip(call.duration.filter(|_| own)).map(|(ended, duration)| ended - duration);
-            Some(("allowed", begun.map(|begun| (begun - asked).max(0))))
-        }
-        CallState::Interrupted | CallState::Abandoned => Some(("unanswered", None)),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where entries come from: files that are read in parts, and observations that came on their own.
 
+use agent_tracer_event::Channel;
 use rusqlite::{OptionalExtension, params};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -10,6 +11,10 @@ use crate::observed::Observed;
 
 /// Equal bytes of one session within this time are one event told twice. The index of payloads has stretches of it.
 const TWIN_MS: i64 = 5_000;
+
+/// Equal bytes that were both posted over HTTP are one event for longer: a sender that got no answer is asked to wait for
+/// five seconds (`Retry-After`), and may have to do so more than once.
+const RETRY_MS: i64 = 20_000;
 
 /// Whether an observation was seen before.
 pub(super) enum Arrival {
@@ -105,16 +110,10 @@ impl Apply<'_> {
         let payload = observed.payload.map(u64::cast_signed);
         if let Some(payload) = payload {
             let at = observed.arrived.0;
-            let twin: Option<(i64, i64, i64)> = self
-                .conn
-                .prepare_cached(
-                    "SELECT id, arrived, name FROM source WHERE arrived / 5000 IN (?2 / 5000, ?3 / 5000, ?4 / 5000) \
-                     AND payload = ?1 AND arrived BETWEEN ?2 AND ?4 LIMIT 1",
-                )?
-                .query_row([payload, at - TWIN_MS, at, at + TWIN_MS], |row| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-                })
-                .optional()?;
+            let twin = match self.twin(payload, at)? {
+                None if observed.channel == Channel::Http => self.retried(payload, at)?,
+                twin => twin,
+            };
             if let Some((id, arrived, other)) = twin {
                 if (arrived, other) <= (at, name.1) {
                     // Its name is remembered, so that it is known when it is brought again.
@@ -129,6 +128,40 @@ impl Apply<'_> {
             }
         }
         self.insert_source(observed, name, payload, observed.kept.as_deref(), ready).map(Arrival::New)
+    }
+
+    /// Finds a source that said the same at about the same time, on any channel.
+    fn twin(&self, payload: i64, at: i64) -> rusqlite::Result<Option<(i64, i64, i64)>> {
+        self.conn
+            .prepare_cached(
+                "SELECT id, arrived, name FROM source WHERE arrived / 5000 IN (?2 / 5000, ?3 / 5000, ?4 / 5000) \
+                 AND payload = ?1 AND arrived BETWEEN ?2 AND ?4 LIMIT 1",
+            )?
+            .query_row([payload, at - TWIN_MS, at, at + TWIN_MS], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .optional()
+    }
+
+    /// Finds a source that said the same over HTTP, for as long as a sender may try again.
+    fn retried(&self, payload: i64, at: i64) -> rusqlite::Result<Option<(i64, i64, i64)>> {
+        let mut find = self.conn.prepare_cached(
+            "SELECT id, arrived, name FROM source WHERE arrived / 5000 = ?1 AND payload = ?2 AND channel = ?3 \
+             AND arrived BETWEEN ?4 AND ?5 LIMIT 1",
+        )?;
+        let (from, to) = (at - RETRY_MS, at + RETRY_MS);
+        // As SQLite divides: towards zero.
+        for stretch in from / TWIN_MS..=to / TWIN_MS {
+            let found = find
+                .query_row(params![stretch, payload, Channel::Http as i64, from, to], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+                })
+                .optional()?;
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
     }
 
     /// Takes back every entry of a source.

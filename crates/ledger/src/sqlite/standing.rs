@@ -12,6 +12,7 @@ use super::settle::{MAX_DEPTH, descendants};
 use super::tasks::{Known, actor};
 use super::{codec, facts};
 use crate::project::FactRow;
+use crate::project::shown;
 use crate::project::status::{Marks, SWAP_MS};
 use crate::project::tally::{DOLLAR, Filing};
 use crate::project::told::Heard;
@@ -43,11 +44,14 @@ impl Apply<'_> {
             (known.told.clone(), known.agent, known.filing.clone(), known.is_new);
         let other = |apply: &mut Self, field: &str| -> rusqlite::Result<Option<i64>> {
             match told.text(field) {
-                Some(session) => apply.task(&TaskKey::new(agent, session)).map(Some),
+                Some(session) => apply.named_task(&TaskKey::new(agent, session)),
                 None => Ok(None),
             }
         };
-        let parent = other(self, "parentSession")?.filter(|parent| *parent != task);
+        let parent = match told.text("parentSession") {
+            Some(session) => Some(self.task(&TaskKey::new(agent, session))?).filter(|parent| *parent != task),
+            None => None,
+        };
         let named = other(self, "forkedFrom")?.filter(|from| *from != task);
         // A session that names no parent was forked from the one that owns what it was given.
         let claimed = self.claimed(task)?;
@@ -56,7 +60,10 @@ impl Apply<'_> {
         let continues = other(self, "continues")?.filter(|from| *from != task);
         let cwd = told.text("cwd").unwrap_or_default();
         let project = told.text("project").or(told.text("projectDir")).unwrap_or(cwd);
-        let agent_type = told.text("agentType").unwrap_or("main");
+        // Nobody says what a subagent without a type is; the main agent it is not.
+        let is_subagent = parent.is_some() || self.known(task)?.is_some_and(|known| known.background);
+        let agent_type =
+            told.text("agentType").unwrap_or(if is_subagent { shown::SUBAGENT } else { shown::MAIN });
         let words = &mut self.memory.words;
         let model = told.text("model").map(|model| words.id(self.conn, model)).transpose()?;
         let machine = words.id(self.conn, &self.memory.machine_id)?;
@@ -66,9 +73,7 @@ impl Apply<'_> {
             actor: words.id(self.conn, &actor(agent, agent_type))?,
         };
         let agent_type = words.id(self.conn, agent_type)?;
-        if !is_new {
-            self.settle_moved(task, parent)?;
-        }
+        let left = if is_new { parent } else { self.settle_moved(task, parent)? };
         self.conn
             .prepare_cached(
                 "UPDATE task SET told = ?2, parent = ?3, parent_certainty = ?4, forked = ?5, \
@@ -108,18 +113,29 @@ impl Apply<'_> {
         if filing != old_filing && !is_new {
             self.refile(&old_filing, &filing)?;
         }
-        if told.number("processGoneAt").is_some() {
+        if told.number("processGoneAt").is_some() || parent != left {
             self.settle_open_calls(task)?;
         }
         Ok(())
     }
 
+    /// The number of a task that another one names: it gets one, unless it was deleted on purpose.
+    fn named_task(&mut self, key: &TaskKey) -> rusqlite::Result<Option<i64>> {
+        let is_deleted = self
+            .conn
+            .prepare_cached(
+                "SELECT 1 FROM tombstone WHERE task = ?1 AND NOT EXISTS (SELECT 1 FROM task WHERE uid = ?1)",
+            )?
+            .exists([key.task_id().as_str()])?;
+        if is_deleted { Ok(None) } else { self.task(key).map(Some) }
+    }
+
     /// A task that gets another parent leaves one behind, which may run only because of it; and what it started itself
-    /// now ends with others.
-    fn settle_moved(&mut self, task: i64, parent: Option<i64>) -> rusqlite::Result<()> {
+    /// now ends with others. Gives the parent that it had.
+    fn settle_moved(&mut self, task: i64, parent: Option<i64>) -> rusqlite::Result<Option<i64>> {
         let left = self.known(task)?.and_then(|known| known.parent);
         if left == parent {
-            return Ok(());
+            return Ok(left);
         }
         let below = descendants(self.conn, task)?;
         for above in self.above(task)? {
@@ -130,7 +146,7 @@ impl Apply<'_> {
             self.told.insert(near, Heard::News);
             self.unsettled.insert(near);
         }
-        Ok(())
+        Ok(left)
     }
 
     /// Moves the sums of a task to another project or type of agent.

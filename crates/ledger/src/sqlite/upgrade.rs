@@ -87,6 +87,30 @@ const MIGRATIONS: &[&str] = &[
        FROM task, (SELECT 26 AS n UNION SELECT 31) AS bits, (SELECT 0 AS n UNION SELECT 1) AS whose WHERE events > 0
        GROUP BY 1, 2, 3, 4, 5;"
     ),
+    // 8: search lists rows by when they happened. The index is filled anew behind the writer; `health` tells how far.
+    "INSERT INTO search (search) VALUES ('delete-all');
+     DELETE FROM vocabulary;
+     DELETE FROM meta WHERE key IN ('indexed', 'indexed_tasks');",
+    // 9: durations are kept by who acted. Those that retention sealed are of the one who used the tool in that stretch, or
+    // of nobody known where several did. Everything else is counted anew. What a task added to the totals that retention
+    // keeps can be taken away again.
+    "CREATE TABLE sealed_latency_by_actor (
+       level INTEGER NOT NULL, at INTEGER NOT NULL, project INTEGER NOT NULL, actor INTEGER NOT NULL, tool INTEGER NOT NULL,
+       buckets BLOB NOT NULL, PRIMARY KEY (level, at, project, actor, tool)
+     ) WITHOUT ROWID;
+     INSERT INTO sealed_latency_by_actor SELECT level, at, project, ifnull((
+         SELECT min(r.actor) FROM sealed_rollup r WHERE r.dim = 1 AND r.level = l.level AND r.at = l.at
+           AND r.project = l.project AND r.key = l.tool HAVING min(r.actor) = max(r.actor)), -1), tool, buckets
+       FROM sealed_latency l;
+     DROP TABLE sealed_latency;
+     ALTER TABLE sealed_latency_by_actor RENAME TO sealed_latency;
+     DROP TABLE latency;
+     CREATE TABLE latency (
+       level INTEGER NOT NULL, at INTEGER NOT NULL, project INTEGER NOT NULL, actor INTEGER NOT NULL, tool INTEGER NOT NULL,
+       buckets BLOB NOT NULL, PRIMARY KEY (level, at, project, actor, tool)
+     ) WITHOUT ROWID;
+     CREATE TABLE sealed_share (task INTEGER PRIMARY KEY, data BLOB NOT NULL);
+     INSERT OR REPLACE INTO meta (key, value) VALUES ('prices', 2);",
 ];
 
 /// Pages that are copied between two words about it: 64 MB.
@@ -225,12 +249,30 @@ fn copy(conn: &Connection, to: &Path, tell: impl Fn(u64, u64)) -> Result<(), Ope
     std::fs::rename(&part, to).map_err(|error| OpenError::Io(format!("`{}`: {error}", to.display())))
 }
 
+/// Returns the copies of a store that were made before it was brought up to date, also those that are not whole.
+#[must_use]
+pub fn upgrade_copies(path: &Path) -> Vec<PathBuf> {
+    let beginning = with_end(path, ".schema-");
+    let beginning = beginning.file_name().unwrap_or_default().as_encoded_bytes();
+    let Some(Ok(entries)) = path.parent().map(std::fs::read_dir) else { return Vec::new() };
+    let mut copies: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|found| {
+            let name = found.file_name().unwrap_or_default().as_encoded_bytes();
+            name.starts_with(beginning) && (name.ends_with(b".backup") || name.ends_with(b".backup.part"))
+        })
+        .collect();
+    copies.sort();
+    copies
+}
+
 /// Where the copy of a file of an older schema goes.
 fn backup_path(path: &Path, schema: i32) -> PathBuf {
     with_end(path, &format!(".schema-{schema}.backup"))
 }
 
-fn with_end(path: &Path, end: &str) -> PathBuf {
+pub(super) fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(end);
     path.with_file_name(name)
@@ -294,7 +336,17 @@ mod tests {
             conn.execute_batch(&format!("DROP TRIGGER {trigger}")).unwrap();
         }
         conn.execute_batch(
-            "DROP INDEX task_long;
+            "DROP TABLE latency;
+             DROP TABLE sealed_latency;
+             CREATE TABLE latency (
+               level, at, project, tool, buckets, PRIMARY KEY (level, at, project, tool)
+             ) WITHOUT ROWID;
+             CREATE TABLE sealed_latency (
+               level, at, project, tool, buckets, PRIMARY KEY (level, at, project, tool)
+             ) WITHOUT ROWID;
+             INSERT INTO latency VALUES (1, 2, 3, 8, x'01');
+             INSERT INTO sealed_latency VALUES (1, 2, 3, 8, x'01'), (1, 2, 3, 9, x'02'), (1, 2, 3, 10, x'03');
+             DROP INDEX task_long;
              DROP INDEX fact_rule;
              DROP INDEX fact_ruled;
              DROP INDEX fact_brief;
@@ -307,6 +359,8 @@ mod tests {
                FROM (VALUES (0, 0, 40), (1, 8, 5), (1, 9, 6));
              ALTER TABLE sealed_rollup DROP COLUMN calls;
              INSERT INTO sealed_rollup SELECT * FROM first WHERE dim < 2;
+             INSERT INTO sealed_rollup SELECT dim, level, at, project, 5, key, n, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+               FROM first WHERE key = 9;
              DROP TABLE task_count;
              INSERT INTO task (uid, agent, session, told, project, agent_type, started, last, events)
                VALUES ('task', 1, '', x'', 3, 5, 1, 1 + (1 << 31), 2), ('none', 1, '', x'', 3, 5, 1, 9, 0);
@@ -315,7 +369,7 @@ mod tests {
              CREATE INDEX rollup_top ON rollup (level, at, project, n + failures, n) WHERE dim = 7;",
         )
         .unwrap();
-        for table in ["task_skill", "activation", "sealed_model", "sealed_skill"] {
+        for table in ["task_skill", "activation", "sealed_model", "sealed_skill", "sealed_share"] {
             conn.execute_batch(&format!("DROP TABLE {table}")).unwrap();
         }
         let decision = "INSERT INTO fact (task, fact, kind, list, lane, occurred, ord, open, certainty, channels, changed, \
@@ -343,6 +397,13 @@ mod tests {
         assert_eq!(
             conn.query_row(counted, [], |row| row.get::<_, String>(0)).unwrap(),
             "26/32/-1/1/5/1/2147483648 26/32/3/1/5/1/2147483648 31/1/-1/1/5/1/2147483648 31/1/3/1/5/1/2147483648"
+        );
+        let sealed = "SELECT group_concat(concat_ws('/', actor, tool, hex(buckets)), ' ') \
+             FROM (SELECT * FROM sealed_latency ORDER BY tool)";
+        assert_eq!(
+            conn.query_row(sealed, [], |row| row.get::<_, String>(0)).unwrap(),
+            "4/8/01 -1/9/02 -1/10/03",
+            "of the one who used the tool, or of nobody known"
         );
         look(&path).unwrap();
         assert!(backup_path(&path, 1).exists());

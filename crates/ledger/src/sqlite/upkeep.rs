@@ -1,32 +1,28 @@
-//! Keeping house: folding everything anew, deleting on purpose, dropping what is old.
+//! Keeping house: folding everything anew, dropping what is old. Deleting on purpose is in [`super::purge`].
 
-use std::collections::{BTreeSet, VecDeque};
 use std::ops::AddAssign;
 
-use agent_tracer_event::{Agent, Channel, Millis, TaskId};
+use agent_tracer_event::{Agent, Channel, Millis};
 use rusqlite::{OptionalExtension, params};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::append::Apply;
-use super::owners::response_of;
+use super::page_check::FOLDED_ANEW;
+use super::read::follower::DOCUMENT_NUMBER;
 use super::read::summary::OfFacts;
-use super::settle::descendants;
 use super::writer::Writer;
 use super::{AppendError, Ledger, codec, facts, kept, tasks};
 use crate::project::tally::Tally;
 use crate::project::told::Heard;
 
 /// Tasks that are folded at a time when everything is folded anew.
-const PART: usize = 64;
+pub(super) const PART: usize = 64;
 
 /// About so many events are dropped or deleted in one transaction, a whole task at least: whoever writes waits for one.
-const STEP_EVENTS: u64 = 5_000;
+pub(super) const STEP_EVENTS: u64 = 5_000;
 
 /// So many tasks or kept hooks are looked at in one transaction.
 const STEP_ROWS: i64 = 2_000;
-
-/// Pages of the search index that are merged in one transaction.
-const STEP_PAGES: i64 = 500;
 
 /// What was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,75 +82,12 @@ impl Ledger {
     /// # Errors
     /// If it could not be written; then nothing changed.
     pub fn rebuild(&self) -> Result<Upkeep, AppendError> {
-        self.on_writer(|writer| writer.change(|apply| apply.rebuild()))?
-    }
-
-    /// Deletes tasks and all that they started, and remembers that nothing of them up to now may come back.
-    ///
-    /// # Errors
-    /// If it could not be written; then some of them may be deleted, and asking again goes on.
-    pub fn purge(&self, tasks: Vec<TaskId>, now: Millis) -> Result<Upkeep, AppendError> {
-        self.purge_with(tasks, now, |_| {})
-    }
-
-    /// The same, and tells after each step what was done so far. Whoever writes waits for one step, not for all.
-    ///
-    /// # Errors
-    /// If it could not be written; then some of them may be deleted, and asking again goes on.
-    pub fn purge_with(
-        &self,
-        tasks: Vec<TaskId>,
-        now: Millis,
-        mut progress: impl FnMut(&Upkeep),
-    ) -> Result<Upkeep, AppendError> {
-        let mut done = Upkeep::default();
-        // First of all nothing of them may come back, whatever happens next.
-        let (mut left, buried) = self.on_writer(move |writer| {
-            let buried =
-                writer.change(|apply| tasks.iter().try_for_each(|task| apply.bury(task.as_str(), now)));
-            (tasks.into_iter().collect::<VecDeque<_>>(), buried)
-        })?;
-        buried?;
-        while !left.is_empty() {
-            let (rest, step) = self.on_writer(move |writer| {
-                let part = writer.next_part(&mut left);
-                let step = part.and_then(|part| writer.purge(&part, now));
-                (left, step)
-            })?;
-            left = rest;
-            done += step?;
-            progress(&done);
-        }
-        if done.tasks > 0 {
-            self.on_writer(|writer| {
-                writer.overwriting(|writer| writer.change(|apply| apply.sweep_words()))
-            })??;
-            while !self.on_writer(Writer::merge_search)?? {}
-            self.on_writer(|writer| {
-                writer.overwriting(|writer| writer.change(|apply| apply.sweep_terms()))
-            })??;
-        }
         self.on_writer(|writer| {
-            while writer.waiting.is_behind() && writer.fold_posted() {}
-            writer.waiting.clear();
-            writer.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok()
-        })?;
-        Ok(done)
-    }
-
-    /// Every task there is, also those of which no event is known.
-    ///
-    /// # Errors
-    /// If the store cannot answer.
-    pub fn every_task(&self) -> Result<Vec<TaskId>, AppendError> {
-        self.on_writer(|writer| {
-            let mut find = writer.conn.prepare_cached("SELECT uid FROM task ORDER BY id")?;
-            let ids = find.query_map([], |row| row.get::<_, String>(0))?;
-            ids.map(|id| Ok(TaskId::parse(&id?)))
-                .filter_map(Result::transpose)
-                .collect::<rusqlite::Result<Vec<_>>>()
+            let done = writer.change(|apply| apply.rebuild())?;
+            // What was damaged there was emptied first.
+            writer.checkpointer.forgive_folded(&writer.path)?;
+            Ok(done)
         })?
-        .map_err(AppendError::from)
     }
 
     /// Drops what is old. Totals of what is dropped stay.
@@ -195,8 +128,8 @@ impl Ledger {
         self.on_writer(move |writer| writer.would_retain(retention))?.map_err(AppendError::from)
     }
 
-    /// Folds everything anew if the user's own prices are not those that costs were counted with. Totals of what was
-    /// dropped keep the prices they were sealed with.
+    /// Folds everything anew if the user's own prices are not those that costs were counted with, or if another version
+    /// folded it by other rules (`FOLD`). Totals of what was dropped keep the prices they were sealed with.
     ///
     /// # Errors
     /// If it could not be written; then nothing changed, and the next try does it.
@@ -231,58 +164,6 @@ impl Ledger {
 }
 
 impl Writer {
-    /// The next tasks that are deleted together: as many as a step has room for, one at least.
-    fn next_part(&self, left: &mut VecDeque<TaskId>) -> Result<Vec<TaskId>, AppendError> {
-        let (mut part, mut events) = (Vec::new(), 0);
-        while let Some(task) = left.pop_front() {
-            let number: Option<i64> = self
-                .conn
-                .prepare_cached("SELECT id FROM task WHERE uid = ?1")?
-                .query_row([task.as_str()], |row| row.get(0))
-                .optional()?;
-            if let Some(number) = number {
-                for below in descendants(&self.conn, number)? {
-                    events += self
-                        .conn
-                        .prepare_cached("SELECT events FROM task WHERE id = ?1")?
-                        .query_row([below], |row| row.get::<_, i64>(0))?;
-                }
-            }
-            part.push(task);
-            if u64::try_from(events).unwrap_or(0) >= STEP_EVENTS || part.len() >= PART {
-                break;
-            }
-        }
-        Ok(part)
-    }
-
-    fn purge(&mut self, tasks: &[TaskId], now: Millis) -> Result<Upkeep, AppendError> {
-        self.overwriting(|writer| writer.change(|apply| apply.purge(tasks, now)))
-    }
-
-    /// Does something after which nothing of what it deletes is left in the file.
-    fn overwriting<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, AppendError>,
-    ) -> Result<T, AppendError> {
-        self.conn.pragma_update(None, "secure_delete", "ON")?;
-        let done = work(self);
-        self.memory.tasks.forget();
-        self.memory.words.forget();
-        self.conn.pragma_update(None, "secure_delete", "OFF")?;
-        done
-    }
-
-    /// Merges a part of the search index: once it is merged, it holds nothing of deleted rows. Tells whether it is done.
-    fn merge_search(&mut self) -> Result<bool, AppendError> {
-        self.overwriting(|writer| {
-            let before = writer.conn.total_changes();
-            // A negative number begins to merge all into one; asked again, it goes on with that.
-            writer.conn.execute("INSERT INTO search (search, rank) VALUES ('merge', ?1)", [-STEP_PAGES])?;
-            Ok(writer.conn.total_changes() - before < 2)
-        })
-    }
-
     fn retain(&mut self, retention: Retention, from: Place) -> Result<(Upkeep, Option<Place>), AppendError> {
         let done = self.change(|apply| apply.retain(retention, from));
         self.memory.tasks.forget();
@@ -308,16 +189,22 @@ impl Writer {
     }
 
     fn reprice(&mut self, mark: i64) -> Result<Option<Upkeep>, AppendError> {
-        let known: Option<i64> = self
-            .conn
-            .query_row("SELECT value FROM meta WHERE key = 'prices'", [], |row| row.get(0))
-            .optional()?;
-        if known.unwrap_or(0) == mark {
+        let known = |key: &str| {
+            self.conn
+                .query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get::<_, i64>(0))
+                .optional()
+        };
+        if known("prices")?.unwrap_or(0) == mark && known("fold")?.unwrap_or(0) == super::FOLD {
             return Ok(None);
         }
         let done = self.change(|apply| {
             let done = apply.rebuild()?;
-            apply.conn.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('prices', ?1)", [mark])?;
+            for (key, value) in [("prices", mark), ("fold", super::FOLD)] {
+                apply.conn.execute(
+                    "INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)",
+                    params![key, value],
+                )?;
+            }
             Ok(done)
         })?;
         Ok(Some(done))
@@ -361,18 +248,7 @@ impl Apply<'_> {
         )?;
         // What was known of tasks follows from rows that go now.
         self.memory.tasks.forget();
-        for table in [
-            "fact",
-            "file_touch",
-            "file_use",
-            "repeat",
-            "turn_sum",
-            "rollup",
-            "latency",
-            "task_model",
-            "task_skill",
-            "activation",
-        ] {
+        for table in FOLDED_ANEW {
             self.conn.execute(&format!("DELETE FROM {table}"), [])?;
         }
         // What sealed tasks hold cannot be told again.
@@ -418,144 +294,23 @@ impl Apply<'_> {
         self.conn.prepare_cached(sql)?.query_map([], |row| row.get(0))?.collect()
     }
 
-    fn forget_search(&self) -> rusqlite::Result<()> {
+    pub(super) fn forget_search(&self) -> rusqlite::Result<()> {
         self.conn.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
         self.conn.execute("DELETE FROM vocabulary", [])?;
         self.conn.execute("DELETE FROM meta WHERE key IN ('indexed', 'indexed_tasks')", [])?;
         Ok(())
     }
 
-    fn purge(&mut self, tasks: &[TaskId], now: Millis) -> rusqlite::Result<Upkeep> {
-        let mut all: BTreeSet<i64> = BTreeSet::new();
-        for task in tasks {
-            let id: Option<i64> = self
-                .conn
-                .prepare_cached("SELECT id FROM task WHERE uid = ?1")?
-                .query_row([task.as_str()], |row| row.get(0))
-                .optional()?;
-            self.bury(task.as_str(), now)?;
-            if let Some(id) = id {
-                all.extend(descendants(self.conn, id)?);
-            }
-        }
-        let mut done = Upkeep::default();
-        let mut responses = BTreeSet::new();
-        for task in &all {
-            let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, *task)? else {
-                continue;
-            };
-            let (uid, filing) = (known.uid.clone(), known.filing.clone());
-            self.bury(uid.as_str(), now)?;
-            self.forget_claim(*task)?;
-            if let Some(residual) = self.stored_residual(*task)? {
-                self.tally.count_residual(&residual, &filing, -1);
-            }
-            for above in self.above(*task)? {
-                self.unsettled.insert(above);
-                self.counted.entry(above).or_default();
-            }
-            let mut forks = self.conn.prepare_cached("SELECT id FROM task WHERE forked = ?1")?;
-            for fork in forks.query_map([task], |row| row.get::<_, i64>(0))? {
-                self.unsettled.insert(fork?);
-            }
-            for stored in facts::select(self.conn, "WHERE f.task = ?1", [task])? {
-                self.tally.count(&stored.row, &filing, self.pricer, -1);
-                if let Some(response) = response_of(&stored.row) {
-                    self.forget_holder(response, *task, stored.row.fact)?;
-                    responses.insert(response);
-                }
-                self.removed.push((*task, stored.row.fact));
-                done.events += 1;
-            }
-            self.tally.tasks.remove(task);
-            self.tally.turns.retain(|(of, _), _| of != task);
-            self.tally.files.remove(task);
-            self.tally.repeats.retain(|(of, _), _| of != task);
-            self.tally.models.retain(|(of, ..), _| of != task);
-            self.tally.skills.retain(|(of, _), _| of != task);
-            done.tasks += 1;
-        }
-        let removed = std::mem::take(&mut self.removed);
-        self.flush()?;
-        for task in &all {
-            self.drop_events(*task)?;
-            for table in ["task_model", "task_skill", "sealed_model", "sealed_skill"] {
-                self.conn.execute(&format!("DELETE FROM {table} WHERE task = ?1"), [task])?;
-            }
-            let observations = self.conn.execute("DELETE FROM source WHERE task = ?1", [task])?;
-            done.observations += u64::try_from(observations).unwrap_or(0);
-            self.conn.execute("DELETE FROM search WHERE rowid = ?1", [-task])?;
-            self.conn.execute("DELETE FROM sealed_task WHERE task = ?1", [task])?;
-            for column in ["parent", "continues", "forked"] {
-                self.conn.execute(&format!("UPDATE task SET {column} = NULL WHERE {column} = ?1"), [task])?;
-            }
-        }
-        // Rows that are gone are named by their task, so that is looked up before it goes too.
-        let mut builder = super::read::RowBuilder::new(self.conn);
-        for (task, fact) in removed {
-            self.gone.push(builder.about(task)?.row_id(fact));
-        }
-        for task in &all {
-            self.conn.execute("DELETE FROM task WHERE id = ?1", [task])?;
-        }
-        self.memory.tasks.forget();
-        // What they owned is somebody else's now, and a fork no longer knows what its account began with.
-        self.settle_owners(&responses)?;
-        self.flush()?;
-        self.unsettled.retain(|task| !all.contains(task));
-        self.settle_residuals()?;
-        self.counted.retain(|task, _| !all.contains(task));
-        self.parted.clear();
-        self.settle_endings()?;
-        Ok(done)
-    }
-
-    fn bury(&self, task: &str, now: Millis) -> rusqlite::Result<()> {
-        self.conn
-            .prepare_cached(
-                "INSERT INTO tombstone (task, until) VALUES (?1, ?2) \
-                 ON CONFLICT (task) DO UPDATE SET until = max(until, ?2)",
-            )?
-            .execute(params![task, now.0])?;
-        Ok(())
-    }
-
     /// Deletes the events of a task; sums over time are not touched.
-    fn drop_events(&mut self, task: i64) -> rusqlite::Result<()> {
-        self.conn
-            .execute("DELETE FROM search WHERE rowid IN (SELECT id FROM fact WHERE task = ?1)", [task])?;
+    pub(super) fn drop_events(&mut self, task: i64) -> rusqlite::Result<()> {
+        let documents = format!("SELECT {DOCUMENT_NUMBER} FROM fact f WHERE f.task = ?1");
+        self.conn.execute(&format!("DELETE FROM search WHERE rowid IN ({documents})"), [task])?;
         let gone = self.conn.execute("DELETE FROM entry WHERE task = ?1", [task])?;
         self.entries -= i64::try_from(gone).unwrap_or(0);
         for table in ["fact", "alias", "file_touch", "file_use", "repeat", "turn_sum", "activation"] {
             self.conn.execute(&format!("DELETE FROM {table} WHERE task = ?1"), [task])?;
         }
         Ok(())
-    }
-
-    /// Forgets texts that nothing names any more.
-    fn sweep_words(&self) -> rusqlite::Result<()> {
-        self.conn.execute(
-            "DELETE FROM word WHERE id NOT IN (
-               SELECT machine FROM entry UNION SELECT agent_type FROM task UNION SELECT project FROM task
-               UNION SELECT machine FROM task UNION SELECT model FROM task WHERE model IS NOT NULL
-               UNION SELECT tool FROM fact WHERE tool IS NOT NULL UNION SELECT path FROM file_touch
-               UNION SELECT path FROM file_use UNION SELECT model FROM task_model
-               UNION SELECT skill FROM task_skill UNION SELECT skill FROM activation UNION SELECT project FROM rollup UNION SELECT actor FROM rollup
-               UNION SELECT key FROM rollup UNION SELECT tool FROM latency UNION SELECT project FROM latency
-               UNION SELECT project FROM sealed_rollup UNION SELECT actor FROM sealed_rollup
-               UNION SELECT key FROM sealed_rollup UNION SELECT tool FROM sealed_latency)",
-            [],
-        )?;
-        Ok(())
-    }
-
-    /// Forgets search terms that no row has any more. A merged index holds all terms that there are.
-    fn sweep_terms(&self) -> rusqlite::Result<()> {
-        self.conn.execute_batch(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, search, row);
-             DELETE FROM vocabulary WHERE term NOT IN (SELECT term FROM temp.terms);
-             DROP TABLE temp.terms;",
-        )
     }
 
     /// One step from a place. Gives the place of the next one, if there may be more.
@@ -588,7 +343,7 @@ impl Apply<'_> {
             let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
                 continue;
             };
-            let filing = known.filing.clone();
+            let (filing, is_sealed) = (known.filing.clone(), known.sealed_until.is_some());
             let mut sums = Tally::default();
             let mut events = 0;
             for stored in facts::select(self.conn, "WHERE f.task = ?1", [task])? {
@@ -598,10 +353,11 @@ impl Apply<'_> {
             if events == 0 {
                 continue;
             }
-            if let Some(residual) = self.stored_residual(task)? {
+            // What only the account knows was sealed with the first events that went.
+            if let Some(residual) = self.stored_residual(task)?.filter(|_| !is_sealed) {
                 sums.count_residual(&residual, &filing, 1);
             }
-            self.seal(&sums)?;
+            self.seal(task, &sums)?;
             let of_facts = OfFacts::read(self.conn, task)?;
             self.conn.execute(
                 &format!(
@@ -626,6 +382,12 @@ impl Apply<'_> {
                 )?;
             }
             self.drop_events(task)?;
+            // These follow from events alone: folding again without them gives none.
+            self.conn.execute(
+                "UPDATE task SET current = NULL, waiting = NULL, waiting_since = NULL, waiting_fact = NULL, \
+                 context_pct = NULL WHERE id = ?1",
+                [task],
+            )?;
             self.conn.execute("UPDATE source SET kept = NULL WHERE task = ?1", [task])?;
             done.tasks += 1;
             done.events += events;
@@ -646,11 +408,5 @@ impl Apply<'_> {
             newest = newest.max(kept::read(&blob?, &key).map_or(0, |entry| entry.occurred_at.0));
         }
         Ok(newest)
-    }
-
-    /// Adds sums to those that belong to the ledger.
-    fn seal(&mut self, sums: &Tally) -> rusqlite::Result<()> {
-        self.add_rollups("sealed_rollup", sums)?;
-        self.add_latencies("sealed_latency", sums)
     }
 }

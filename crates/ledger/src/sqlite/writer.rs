@@ -7,12 +7,16 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use rusqlite::{Connection, TransactionBehavior};
 
 use super::append::{Apply, Changed, Memory};
 use super::checkpoint::Checkpointer;
+use super::faults::Faults;
+use super::page_keeper::Move;
 use super::prepared::Prepared;
-use super::{AppendError, Done, Job, Listener};
+use super::store_files::StoreFiles;
+use super::{AppendError, Done, Job, Listener, Unwritten};
+use crate::aside::Aside;
 use crate::journal::Waiting;
 use crate::observed::Receipt;
 use crate::project::tally::Pricer;
@@ -22,6 +26,9 @@ const TRY_AGAIN: Duration = Duration::from_secs(1);
 
 /// At its end the writer folds at most so many parts of the journal: the next one folds the rest.
 const LAST_PARTS: usize = 16;
+
+/// How long whoever else has the file locked is waited for.
+pub(super) const BUSY: Duration = Duration::from_secs(10);
 
 /// A group is at most this many observations, so that nobody waits long for a commit.
 const GROUP: usize = 4_096;
@@ -96,6 +103,7 @@ pub(super) struct Writer {
     pub(super) memory: Memory,
     pub(super) pricer: Arc<dyn Pricer>,
     pub(super) listeners: Arc<RwLock<Vec<Listener>>>,
+    pub(super) path: std::path::PathBuf,
     pub(super) log: std::path::PathBuf,
     pub(super) follower: super::read::Follower,
     /// Commits since the log was last moved into the file.
@@ -109,14 +117,18 @@ pub(super) struct Writer {
     /// What the journal holds.
     pub(super) waiting: Waiting,
     /// Where what cannot be folded is kept.
-    pub(super) aside: std::path::PathBuf,
+    pub(super) aside: Aside,
+    /// The files of the store: nothing is acknowledged unless they are those that were opened.
+    pub(super) files: Arc<StoreFiles>,
+    /// What went wrong.
+    pub(super) faults: Arc<Faults>,
     /// Batches that were brought and are not answered.
     pub(super) unanswered: Arc<AtomicUsize>,
 }
 
 impl Writer {
     /// Works until the ledger is closed.
-    pub(super) fn run(mut self, jobs: &Receiver<Job>) {
+    pub(super) fn run(&mut self, jobs: &Receiver<Job>) {
         let mut behind = Behind::default();
         let mut is_stuck = false;
         loop {
@@ -155,8 +167,8 @@ impl Writer {
                     self.asked(work);
                     behind.work_came();
                 }
-                Some(Job::Append(batch, done)) => {
-                    let mut group = vec![(batch, done)];
+                Some(Job::Append(batch, unwritten, done)) => {
+                    let mut group = vec![(batch, unwritten, done)];
                     let rest = gather(jobs, &mut group);
                     self.group(group);
                     behind.work_came();
@@ -180,7 +192,14 @@ impl Writer {
                 break;
             }
         }
-        self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
+        self.checkpoint(Move::Truncate);
+    }
+
+    /// Moves the log into the file; a failure is counted, and what could not be moved stays in the log.
+    pub(super) fn checkpoint(&self, how: Move) {
+        if let Err(error) = self.checkpointer.checkpoint(how) {
+            self.faults.write_failed(&error);
+        }
     }
 
     /// Does what somebody asked for, who is told of it only when it is on disk.
@@ -191,7 +210,10 @@ impl Writer {
 
     fn follow_behind(&mut self, behind: &mut Behind) {
         // A search that cannot be written now is tried again after the next commit.
-        let has_more = self.follow(behind.part).unwrap_or(false);
+        let has_more = self.follow(behind.part).unwrap_or_else(|error| {
+            self.faults.write_failed(&error);
+            false
+        });
         behind.followed(has_more);
         if !has_more {
             self.tidy_log();
@@ -217,29 +239,28 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a group in one transaction. If that fails, each part gets its own, so that one cannot sink the others.
-    fn group(&mut self, mut group: Vec<(Prepared, Done)>) {
+    /// Writes a group in one transaction. If that fails, each part gets its own, so that one cannot sink the others, and
+    /// what cannot be written at all is left out of its part.
+    fn group(&mut self, mut group: Vec<(Prepared, Unwritten, Done)>) {
         let answered = group.len();
-        let batches: Vec<&mut Prepared> = group.iter_mut().map(|(batch, _)| batch).collect();
+        let batches: Vec<&mut Prepared> = group.iter_mut().map(|(batch, ..)| batch).collect();
         let written = self.write(batches);
         // Before they are told: whoever hears of it and comes again finds a writer that rests.
         self.unanswered.fetch_sub(answered, Ordering::SeqCst);
         match written {
             Ok(receipts) => {
-                for ((_, done), receipt) in group.into_iter().zip(receipts) {
+                for ((.., done), receipt) in group.into_iter().zip(receipts) {
                     done(Ok(receipt));
                 }
             }
-            Err(error) if group.len() == 1 || error.is_lasting() => {
-                for (_, done) in group {
+            Err(error) if error.is_lasting() => {
+                for (.., done) in group {
                     done(Err(error.clone()));
                 }
             }
             Err(_) => {
-                for (mut batch, done) in group {
-                    let answer =
-                        self.write(vec![&mut batch]).map(|mut receipts| receipts.pop().unwrap_or_default());
-                    done(answer);
+                for (batch, unwritten, done) in group {
+                    done(self.write_alone(batch, unwritten));
                 }
             }
         }
@@ -256,7 +277,7 @@ impl Writer {
         }
     }
 
-    fn write(&mut self, batches: Vec<&mut Prepared>) -> Result<Vec<Receipt>, AppendError> {
+    pub(super) fn write(&mut self, batches: Vec<&mut Prepared>) -> Result<Vec<Receipt>, AppendError> {
         self.change(|apply| batches.into_iter().map(|batch| apply.batch(batch)).collect())
     }
 
@@ -292,6 +313,13 @@ impl Writer {
         &mut self,
         work: impl FnOnce(&mut Apply<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, AppendError> {
+        // Before anything is changed: what goes into a file that nobody finds again is better not written.
+        if let Err(error) = self.files.check() {
+            // A log that has lost its name is moved into the file, which may still have its own.
+            self.checkpoint(Move::Passive);
+            self.faults.write_failed(&error);
+            return Err(error);
+        }
         let before = self.memory.seq;
         let Self { conn, memory, pricer, .. } = self;
         let attempt = catch_unwind(AssertUnwindSafe(|| -> rusqlite::Result<(T, Changed)> {
@@ -309,6 +337,12 @@ impl Writer {
             Ok((answer, changed)) => {
                 self.memory.tasks.trim();
                 self.commits = self.commits.saturating_add(1);
+                // Nor is anything acknowledged that went into one.
+                if let Err(error) = self.files.check() {
+                    self.faults.write_failed(&error);
+                    return Err(error);
+                }
+                self.faults.write_succeeded();
                 self.tell(changed);
                 Ok(answer)
             }
@@ -317,7 +351,9 @@ impl Writer {
                 self.memory.words.forget();
                 self.memory.tasks.forget();
                 self.memory.seq = before;
-                Err(AppendError::from(error))
+                let error = AppendError::from(error);
+                self.faults.write_failed(&error);
+                Err(error)
             }
         }
     }
@@ -326,9 +362,15 @@ impl Writer {
     /// it in the store.
     fn tell(&self, changed: Changed) {
         let Ok(listeners) = self.listeners.read() else { return };
-        let wanting: Vec<&Listener> = listeners.iter().filter(|listener| (listener.wants)()).collect();
+        let mut wanting: Vec<&Listener> = listeners.iter().filter(|listener| (listener.wants)()).collect();
+        let mut changed = changed;
         if wanting.is_empty() {
-            return;
+            if !changed.has_removed() {
+                return;
+            }
+            // What is gone cannot be read from the store by those who come later.
+            changed = changed.without_rows();
+            wanting = listeners.iter().collect();
         }
         // It is on disk already; rows that cannot be read back now are found by whoever asks for them.
         let Ok(committed) = changed.read(&self.conn, self.memory.seq) else { return };
@@ -341,25 +383,26 @@ impl Writer {
     fn tidy_log(&mut self) {
         if self.commits >= WORTH_TIDYING {
             self.commits = 0;
-            self.conn.pragma_update(None, "wal_checkpoint", "PASSIVE").ok();
+            self.checkpoint(Move::Passive);
         }
     }
 
     pub(super) fn cut_log(&self) {
         if std::fs::metadata(&self.log).is_ok_and(|log| log.len() > LONGEST_LOG) {
-            self.conn.pragma_update(None, "wal_checkpoint", "TRUNCATE").ok();
+            // Whoever reads one state for long, as a copy does, is not waited for: the log is cut when they are done.
+            self.checkpoint(Move::TruncateIfFree);
         }
     }
 }
 
 /// Adds what else waits. Gives back the job that does not belong to the group.
-fn gather(jobs: &Receiver<Job>, group: &mut Vec<(Prepared, Done)>) -> Option<Job> {
-    let mut size: usize = group.iter().map(|(batch, _)| batch.len()).sum();
+fn gather(jobs: &Receiver<Job>, group: &mut Vec<(Prepared, Unwritten, Done)>) -> Option<Job> {
+    let mut size: usize = group.iter().map(|(batch, ..)| batch.len()).sum();
     while size < GROUP {
         match jobs.try_recv() {
-            Ok(Job::Append(batch, done)) => {
+            Ok(Job::Append(batch, unwritten, done)) => {
                 size += batch.len();
-                group.push((batch, done));
+                group.push((batch, unwritten, done));
             }
             Ok(other) => return Some(other),
             Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
@@ -382,20 +425,10 @@ impl From<std::io::Error> for AppendError {
     }
 }
 
-impl From<rusqlite::Error> for AppendError {
-    fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => Self::DiskFull,
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly,
-            _ => Self::Store(error.to_string()),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ledger, Options};
+    use crate::{CheckPace, Ledger, Options};
 
     fn follow(behind: &mut Behind, times: usize) -> Vec<usize> {
         let mut parts = Vec::new();
@@ -438,12 +471,19 @@ mod tests {
     fn the_log_is_moved_into_the_file_after_many_commits_and_not_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
-        let ledger = Ledger::open(&path, Options::default()).unwrap();
+        // Nothing else has the file in hand.
+        let check = CheckPace { bytes_per_second: 0, ..CheckPace::default() };
+        let ledger = Ledger::open(&path, Options { check, ..Options::default() }).unwrap();
         let file = path.clone();
         // In one go: the writer's own work, which counts commits too, comes before or behind it.
         let sizes = ledger.on_writer(move |writer| {
             let size = || std::fs::metadata(&file).unwrap().len();
             let before = size();
+            // More than the file has room for.
+            for number in 0..200 {
+                let word = format!("{number}{}", "x".repeat(1_000));
+                writer.conn.execute("INSERT INTO word (text) VALUES (?1)", [word]).unwrap();
+            }
             let mut tidied = |commits: u32| {
                 writer.commits = commits;
                 writer.tidy_log();
@@ -451,7 +491,7 @@ mod tests {
             };
             [tidied(WORTH_TIDYING - 1), tidied(WORTH_TIDYING)]
         });
-        // At first the tables are in the log alone.
+        // At first what was written is in the log alone.
         assert_eq!(sizes.unwrap(), [(WORTH_TIDYING - 1, false), (0, true)]);
     }
 }

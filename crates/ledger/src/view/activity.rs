@@ -71,6 +71,8 @@ pub struct LaneBin {
     pub count: u32,
     /// How many of them failed.
     pub failures: u32,
+    /// Milliseconds between `start` and `end` in which at least one of them ran; the rest of that time is idle.
+    pub busy_ms: u64,
     /// Whether one of them still runs.
     pub running: bool,
     /// Which of the parallel rows of the lane it is drawn in, from 0.

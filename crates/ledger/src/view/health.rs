@@ -20,6 +20,9 @@ pub struct Health {
     pub spool: SpoolHealth,
     /// What became of everything that arrived.
     pub outcomes: OutcomeCounts,
+    /// Why observations were malformed or refused, most frequent first; at most fifty.
+    #[serde(default)]
+    pub reasons: Vec<OutcomeReason>,
     /// The age of the oldest envelope that waits.
     pub lag_ms: u64,
     /// Where facts come from.
@@ -34,8 +37,60 @@ pub struct Health {
     /// How far the way to a team's server is gone. Absent where nothing is shipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ship: Option<ShipHealth>,
+    /// What went wrong with the store since the server started. Absent where another server keeps it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub faults: Option<StoreFaults>,
     /// What is wrong, and what to do about it.
     pub problems: Vec<String>,
+}
+
+/// What went wrong with the store since the server started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreFaults {
+    /// Whether the store takes anything now. While it does not, hooks wait in the spool and posts are refused.
+    pub recording: bool,
+    /// Writes that failed, by reason.
+    #[schema(value_type = Object)]
+    pub write_failures: std::collections::BTreeMap<String, u64>,
+    /// Questions that had no answer because of damage.
+    pub read_failures: u64,
+    /// Places in the journal of posts that could not be read.
+    pub damaged_posts: u64,
+    /// Commits in the store's log that could not be read.
+    pub damaged_commits: u64,
+    /// Pages of the store that are not what was written.
+    pub damaged_pages: u64,
+    /// Pages of the store that another program changed while no server used it.
+    pub changed_pages: u64,
+    /// How far the store's pages are compared with their sums.
+    pub check: PageCheck,
+    /// Posted events that could not be written and are set aside now.
+    pub set_aside: u64,
+    /// Files of agents that could not be kept and are tried again later.
+    pub parked_files: u64,
+    /// What of it needs a person now. They are among the problems of the whole, too.
+    pub problems: Vec<String>,
+}
+
+/// How far the store's pages are compared with their sums. It goes round and round while the server runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PageCheck {
+    /// Pages of the store's file.
+    pub pages: u64,
+    /// Pages that this round has compared.
+    pub checked: u64,
+    /// Rounds that were completed since the server started.
+    pub rounds: u64,
+    /// How long ago the last round was completed. Absent before the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_round_age_ms: Option<u64>,
+    /// How often sums were made anew because there were none, or they could not be used.
+    pub sums_remade: u64,
+    /// Why they last were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remade_because: Option<String>,
 }
 
 /// How far the way to a team's server is gone.
@@ -135,6 +190,23 @@ pub struct OutcomeCounts {
     pub malformed: u64,
     /// It was not allowed.
     pub refused: u64,
+}
+
+/// Why observations were not recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OutcomeReason {
+    /// `malformed` or `refused`.
+    pub outcome: String,
+    /// The channel they came on.
+    pub channel: String,
+    /// What was wrong with them.
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+    /// When the last of them arrived.
+    #[schema(value_type = String, format = DateTime)]
+    pub last_at: Millis,
 }
 
 /// One place that facts come from.

@@ -103,6 +103,15 @@ pub struct Exploration {
     /// What it asked for: the output mode of a search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    /// The files that a search was restricted to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub glob: Option<String>,
+    /// Whether a search took capitals and small letters for the same, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub case_insensitive: Option<bool>,
+    /// Whether the pattern of a search may match across lines, where it says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub multiline: Option<bool>,
     /// When.
     #[schema(value_type = String, format = DateTime)]
     pub occurred_at: Millis,
@@ -137,6 +146,12 @@ pub struct WebLookup {
     pub urls: Vec<String>,
     /// Their hosts.
     pub domains: Vec<String>,
+    /// The domains that a search was limited to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_domains: Vec<String>,
+    /// The domains that a search left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blocked_domains: Vec<String>,
     /// When.
     #[schema(value_type = String, format = DateTime)]
     pub occurred_at: Millis,
@@ -177,6 +192,12 @@ pub struct Permission {
     /// How long the answer took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
+    /// The input of the call in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_input_summary: Option<String>,
+    /// How many new permission rules the client offered with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion_count: Option<u64>,
 }
 
 /// An item of a to-do list.
@@ -189,6 +210,9 @@ pub struct Todo {
     pub task_id: String,
     /// What is to do.
     pub subject: String,
+    /// How urgent the agent calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<String>,
     /// Where it stands.
     pub state: String,
     /// How it got there, oldest first.

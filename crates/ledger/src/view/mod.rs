@@ -13,8 +13,8 @@ mod task;
 
 pub use activity::{ActivityBucket, LaneBin, LaneBins, LaneStrip};
 pub use health::{
-    Health, ImportHealth, OutcomeCounts, RetentionHealth, ShipHealth, SourceHealth, SpoolHealth, StoreHealth,
-    UnrecognisedName,
+    Health, ImportHealth, OutcomeCounts, OutcomeReason, PageCheck, RetentionHealth, ShipHealth, SourceHealth,
+    SpoolHealth, StoreFaults, StoreHealth, UnrecognisedName,
 };
 pub use insight::{
     AgentStat, Attention, BlockForecast, CommandStat, FailureStat, FileStat, Hit, Limit, LimitForecast, Loop,

@@ -203,9 +203,9 @@ pub struct Task {
     pub ended_at: Option<Millis>,
     /// Rows in its timeline.
     pub event_count: u64,
-    /// Tool calls.
+    /// Its own tool calls.
     pub tool_call_count: u64,
-    /// Tool calls that failed.
+    /// Its own tool calls that failed.
     pub failure_count: u64,
     /// Turns.
     pub turn_count: u64,
@@ -221,6 +221,10 @@ pub struct Task {
     pub usage: UsageView,
     /// What it and all its descendants spent.
     pub tree_usage: UsageView,
+    /// Tool calls of it and all its descendants: of the same scope as `treeUsage`.
+    pub tree_tool_call_count: u64,
+    /// Tool calls of it and all its descendants that failed.
+    pub tree_failure_count: u64,
     /// The task whose context was cleared to begin this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub continues_task_id: Option<String>,
@@ -275,9 +279,12 @@ pub struct Turn {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Millis>,
-    /// How long it took.
+    /// From its beginning to its end, waits for people included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
+    /// How long it took by the client's own account, which may leave out waits for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_duration_ms: Option<u64>,
     /// How it ended: running, succeeded, failed, interrupted, abandoned.
     pub state: String,
     /// Why the model stopped.
@@ -323,9 +330,9 @@ pub struct TaskSummary {
     pub task_id: String,
     /// From its first to its last event.
     pub duration_ms: u64,
-    /// Time in which a turn ran.
+    /// Time in which a turn ran and no person was waited for. With `waitingMs` never more than `durationMs`.
     pub active_ms: u64,
-    /// Time in which it waited for a person.
+    /// Time in which it or a subagent waited for a person.
     pub waiting_ms: u64,
     /// Turns.
     pub turns: u64,
@@ -339,6 +346,9 @@ pub struct TaskSummary {
     pub files_changed: u64,
     /// Permissions that it asked for.
     pub permissions: u64,
+    /// Whether permission prompts were recorded at all: hooks tell of them, the agents' own files do not. If not,
+    /// `permissions` and `waitingMs` are not known.
+    pub permissions_recorded: bool,
     /// Compactions of its context.
     pub compactions: u64,
     /// Subagents, at any depth.

@@ -8,14 +8,20 @@
 
 mod channels;
 mod charts;
+mod claude_ends;
+mod codex_ends;
 mod coming;
 mod commits;
+mod damage;
 mod decisions;
 mod endings;
+mod faults;
+mod list_items;
 mod lives;
 mod orders;
 mod owners;
 mod posted;
+mod purge;
 mod queries;
 mod queries_beginnings;
 mod queries_files;

@@ -258,6 +258,12 @@ fn a_task_counts_its_rows_and_its_tree_what_its_descendants_spent() {
     let spent = |task: &Task| task.usage.input_tokens;
     let expected: u64 = told.tasks.iter().filter(|task| family.contains(&task.id)).map(spent).sum();
     assert_eq!(root.tree_usage.input_tokens, expected);
+    let sum = |of: fn(&Task) -> u64| {
+        told.tasks.iter().filter(|task| family.contains(&task.id)).map(of).sum::<u64>()
+    };
+    assert_eq!(root.tree_tool_call_count, sum(|task| task.tool_call_count));
+    assert_eq!(root.tree_failure_count, sum(|task| task.failure_count));
+    assert!(root.tree_tool_call_count > root.tool_call_count, "subagents called too");
     let tree = told.store.tree(told.now, &id(root)).unwrap().items;
     assert_eq!(tree.iter().map(|node| node.task.id.clone()).collect::<BTreeSet<_>>(), family);
     let mut depths: HashMap<&str, u32> = HashMap::new();

@@ -37,18 +37,17 @@ fn tools_and_failures_are_those_of_the_calls_in_the_range() {
             .collect();
         assert_eq!(found, expected, "{range:?}");
         assert!(tools.windows(2).all(|pair| pair[0].count >= pair[1].count));
-        if range.agent.is_none() && range.agent_type.is_none() {
-            for tool in &tools {
-                let all = durations.get_mut(tool.tool.as_str()).unwrap();
-                all.sort_unstable();
-                for (answer, share) in [(tool.p50_ms, 0.5), (tool.p95_ms, 0.95), (tool.p99_ms, 0.99)] {
-                    let rank = ((all.len() as f64 * share).ceil() as usize).max(1);
-                    let exact = all[rank - 1] as f64;
-                    assert!(
-                        (answer.unwrap() - exact).abs() <= exact * 0.01 + 1e-9,
-                        "{answer:?} is not {exact}"
-                    );
-                }
+        for tool in &tools {
+            let all = durations.get_mut(tool.tool.as_str()).unwrap();
+            all.sort_unstable();
+            for (answer, share) in [(tool.p50_ms, 0.5), (tool.p95_ms, 0.95), (tool.p99_ms, 0.99)] {
+                let rank = ((all.len() as f64 * share).ceil() as usize).max(1);
+                let exact = all[rank - 1] as f64;
+                assert!(
+                    (answer.unwrap() - exact).abs() <= exact * 0.01 + 1e-9,
+                    "{answer:?} is not {exact}: `{}` in {range:?}",
+                    tool.tool
+                );
             }
         }
         let failures = every_of(2, &mut |paging| told.store.failures(&Range { paging, ..range.clone() }));
@@ -62,26 +61,29 @@ fn tools_and_failures_are_those_of_the_calls_in_the_range() {
 }
 
 #[test]
-fn durations_at_bounds_are_those_of_every_call() {
+fn durations_at_bounds_are_those_of_every_call_in_the_range() {
     let told = told();
-    let mut expected: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
-    for (row, _) in told.rows_in(&Range::default()).iter().filter(|(row, _)| is_call(row)) {
-        if let Some(ms) = took(row) {
-            expected.entry(row.tool_name.as_deref().unwrap()).or_default().push(ms);
-        }
-    }
     let bounds = [0, 1, 10, 100, 1_000, 10_000, 100_000, u64::MAX];
-    let found = told.store.durations(&bounds).unwrap();
-    assert_eq!(found.len(), expected.len());
-    assert!(found.windows(2).all(|pair| pair[0].count >= pair[1].count));
-    for tool in &found {
-        let all = &expected[tool.tool.as_str()];
-        assert_eq!((tool.count, tool.total_ms), (all.len() as u64, all.iter().sum()), "{}", tool.tool);
-        assert_eq!(tool.at_most.last(), Some(&tool.count));
-        for (bound, count) in bounds.iter().zip(&tool.at_most) {
-            let within = |limit: f64| all.iter().filter(|ms| **ms as f64 <= limit).count() as u64;
-            let (least, most) = (within(*bound as f64), within(*bound as f64 * 1.02));
-            assert!((least..=most).contains(count), "{} at {bound}: {count}", tool.tool);
+    for range in ranges() {
+        let mut expected: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+        let rows = told.rows_in(&range);
+        for (row, _) in rows.iter().filter(|(row, _)| is_call(row)) {
+            if let Some(ms) = took(row) {
+                expected.entry(row.tool_name.as_deref().unwrap()).or_default().push(ms);
+            }
+        }
+        let found = told.store.durations(&range, &bounds).unwrap();
+        assert_eq!(found.len(), expected.len(), "{range:?}");
+        assert!(found.windows(2).all(|pair| pair[0].count >= pair[1].count));
+        for tool in &found {
+            let all = &expected[tool.tool.as_str()];
+            assert_eq!((tool.count, tool.total_ms), (all.len() as u64, all.iter().sum()), "{}", tool.tool);
+            assert_eq!(tool.at_most.last(), Some(&tool.count));
+            for (bound, count) in bounds.iter().zip(&tool.at_most) {
+                let within = |limit: f64| all.iter().filter(|ms| **ms as f64 <= limit).count() as u64;
+                let (least, most) = (within(*bound as f64), within(*bound as f64 * 1.02));
+                assert!((least..=most).contains(count), "{} at {bound}: {count}", tool.tool);
+            }
         }
     }
 }

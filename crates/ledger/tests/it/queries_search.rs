@@ -74,6 +74,10 @@ fn search_finds_every_row_with_the_words_and_nothing_else() {
             .collect();
         assert_eq!(found, expected, "{question}");
         assert_eq!(found.len(), hits.len(), "no hit twice");
+        assert!(
+            hits.is_sorted_by(|one, next| one.row.occurred_at >= next.row.occurred_at),
+            "{question}: newest first"
+        );
         assert!(hits.iter().all(|hit| hit.snippet.contains('⟦') && !hit.task_title.is_empty()), "{question}");
     }
 }

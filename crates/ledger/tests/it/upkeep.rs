@@ -117,6 +117,30 @@ fn what_is_dropped_with_age_stays_in_every_sum() {
 }
 
 #[test]
+fn what_a_task_does_just_now_goes_with_its_events_as_it_would_by_a_rebuild() {
+    let all = everything();
+    // Cut anywhere, some calls have begun and not ended.
+    let world = World::with(&all[..all.len() / 2], 100);
+    let now = |world: &World| -> Vec<String> {
+        let conn = world.connection();
+        let mut find = conn
+            .prepare(
+                "SELECT uid || ' ' || status || ' ' || coalesce(current, '-') || coalesce(waiting, '-') || \
+                      coalesce(waiting_since, '-') || coalesce(context_pct, '-') FROM task ORDER BY uid",
+            )
+            .unwrap();
+        let rows = find.query_map([], |row| row.get(0)).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let before = now(&world);
+    world.ledger.retain(Retention { events_before: Some(FOREVER), kept_before: Some(FOREVER) }).unwrap();
+    let retained = now(&world);
+    assert_ne!(retained, before, "some did something");
+    world.ledger.rebuild().unwrap();
+    assert_eq!(now(&world), retained);
+}
+
+#[test]
 fn what_is_dropped_goes_in_steps_between_which_others_write_and_a_stop_loses_nothing() {
     let all = everything();
     let in_one = World::with(&all, 100);

@@ -148,7 +148,7 @@ const PROJECTIONS: &[(&str, &str)] = &[
     ),
     (
         "latency",
-        "SELECT l.level, l.at, p.text AS project, w.text AS tool, hex(l.buckets) AS buckets FROM latency l \
-         LEFT JOIN word p ON p.id = l.project JOIN word w ON w.id = l.tool",
+        "SELECT l.level, l.at, p.text AS project, a.text AS actor, w.text AS tool, hex(l.buckets) AS buckets FROM latency l \
+         LEFT JOIN word p ON p.id = l.project JOIN word a ON a.id = l.actor JOIN word w ON w.id = l.tool",
     ),
 ];

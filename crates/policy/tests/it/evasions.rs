@@ -69,6 +69,34 @@ fn what_is_missed_is_known_by_name() {
 }
 
 #[test]
+fn no_deletion_of_a_tree_goes_unnoticed_beside_a_rule_about_what_is_not_understood() {
+    let unseen = RULE.replace("name = \"r\"", "name = \"u\"").replace("deny", "ask");
+    let text = format!(
+        "{RULE}match.command = {{ effect = \"delete\" }}\n{unseen}match.command = {{ understood = false }}\n"
+    );
+    let mut silent: Vec<&str> = Vec::new();
+    let cases = cases();
+    for case in &cases {
+        if decide(&text, &bash(&case.command)).outcome == Outcome::Silent {
+            silent.push(case.name);
+        }
+    }
+    // Each of these puts something in the place of single files that it names, or can be taken back.
+    let overwrites = [
+        "redirect-empty",
+        "redirect-alone",
+        "cp-dev-null",
+        "tee-empty",
+        "sed-empty",
+        "mv-over",
+        "ln-over",
+        "install-over",
+        "git-stash",
+    ];
+    assert_eq!(silent, overwrites);
+}
+
+#[test]
 fn what_is_harmless_is_not_found() {
     for command in [
         "ls -la victim",

@@ -8,12 +8,15 @@
 )]
 
 mod answers;
+mod attacks;
 mod captured;
 mod criteria;
 mod deciding;
 mod document;
 mod evasions;
 mod examples;
+mod foreign_words;
+mod granting;
 mod laws;
 mod reading;
 mod schema;

@@ -31,16 +31,18 @@ fn rows(text: &str) -> Vec<String> {
 
 #[test]
 fn a_rule_becomes_a_row_for_each_agent_and_tool_it_could_be_about() {
+    let ask = r#"Ask {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"[policy rule `r`; the call could not be checked] no"}}"#;
+    let deny = r#"Ask {"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"[policy rule `r`; the call could not be checked] no\nask the user first: this agent cannot be made to from here"}}"#;
     assert_eq!(
         rows(
             "[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\nmatch.tool = [\"Write\", \"mcp__*\"]\n"
         ),
         [
-            "claude_code PreToolUse Write Allow",
-            "claude_code PreToolUse mcp__* Allow",
-            "codex PreToolUse Write Allow",
-            "codex PreToolUse mcp__* Allow",
-            "codex PreToolUse apply_patch Allow",
+            format!("claude_code PreToolUse Write {ask}"),
+            format!("claude_code PreToolUse mcp__* {ask}"),
+            format!("codex PreToolUse Write {deny}"),
+            format!("codex PreToolUse mcp__* {deny}"),
+            format!("codex PreToolUse apply_patch {deny}"),
         ]
     );
     assert_eq!(
@@ -75,7 +77,8 @@ fn only_the_server_is_asked_about_what_nobody_else_could_say() {
     let head = "[[rule]]\nname = \"r\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\n";
     let end = "[[rule]]\nname = \"e\"\non = \"Stop\"\ndecision = \"deny\"\nreason = \"no\"\n";
     for (text, server_only, outage) in [
-        (head.to_owned(), false, Outage::Allow),
+        (head.to_owned(), false, Outage::Ask),
+        (head.replace("deny", "warn"), false, Outage::Allow),
         (format!("{head}mode = \"dry_run\"\non_outage = \"deny\"\n"), true, Outage::Allow),
         (format!("{head}when.repeated = 3\n"), true, Outage::Allow),
         (format!("{head}when.repeated = 3\non_outage = \"deny\"\n"), false, Outage::Deny),

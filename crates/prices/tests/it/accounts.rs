@@ -166,7 +166,8 @@ fn every_status_line_shows_a_sum_of_our_costs() {
         }
     }
     assert!(compared >= 20, "only {compared} status lines were compared");
-    assert!(with_more <= 2, "{with_more} status lines hold something that no row tells of");
+    // Two of a compaction and a web search, three after answers that were cut short, which count from 2.1.326 on.
+    assert!(with_more <= 5, "{with_more} status lines hold something that no row tells of");
 }
 
 #[test]

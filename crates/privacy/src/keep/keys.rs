@@ -11,7 +11,7 @@ pub(crate) enum Key {
     Event,
     /// `tool_name`
     Tool,
-    /// `agent_type`
+    /// `agent_type`, in the spellings of older versions too
     AgentType,
     /// The working directory.
     Cwd,
@@ -23,6 +23,8 @@ pub(crate) enum Key {
     ToolCalls,
     /// A result body.
     Result,
+    /// Called like a result body, but nobody knows it: a number or a flag stays, everything else is one.
+    ResultLike,
     /// `error`: a result body, except where it is a short word.
     Error,
     /// `last_assistant_message`: the agent's last words, or a whole compaction summary.
@@ -58,10 +60,13 @@ pub(crate) enum Key {
 }
 
 /// Members of payloads, at any depth. What is not here is [`Key::Other`].
-static KEYS: Table<Key, 152> = Table::new([
+static KEYS: Table<Key, 154> = Table::new([
     (b"hook_event_name", Key::Event),
     (b"tool_name", Key::Tool),
     (b"agent_type", Key::AgentType),
+    (b"agentType", Key::AgentType),
+    (b"subagent_type", Key::AgentType),
+    (b"subagentType", Key::AgentType),
     (b"cwd", Key::Cwd),
     (b"project_dir", Key::ProjectDir),
     (b"tool_input", Key::ToolInput),
@@ -156,7 +161,6 @@ static KEYS: Table<Key, 152> = Table::new([
     (b"target", Key::Word),
     (b"targets", Key::Word),
     (b"toolName", Key::Word),
-    (b"subagent_type", Key::Word),
     (b"task_name", Key::Word),
     (b"nickname", Key::Word),
     (b"teammate_name", Key::Word),
@@ -220,7 +224,82 @@ static KEYS: Table<Key, 152> = Table::new([
 /// Looks up a member of a payload.
 #[inline]
 pub(crate) fn key(name: &[u8]) -> Option<Key> {
-    KEYS.get(name).or_else(|| is_result(name).then_some(Key::Result))
+    KEYS.get(name).or_else(|| is_result(name).then_some(Key::Result)).or_else(|| {
+        // Dotted names are those of events and attributes.
+        let result = name.len() >= 4 && !name.contains(&b'.') && is_result_like(name);
+        result.then_some(Key::ResultLike)
+    })
+}
+
+/// Words that the name of a result holds.
+const RESULT_WORDS: [&[u8]; 14] = [
+    b"output",
+    b"outputs",
+    b"result",
+    b"results",
+    b"response",
+    b"responses",
+    b"stdout",
+    b"stderr",
+    b"body",
+    b"reply",
+    b"completion",
+    b"dump",
+    b"html",
+    b"logs",
+];
+
+/// Last words of names that say something about a result and do not hold it.
+const ABOUT_RESULTS: [&[u8]; 29] = [
+    b"seq",
+    b"id",
+    b"ids",
+    b"count",
+    b"tokens",
+    b"bytes",
+    b"ms",
+    b"mode",
+    b"style",
+    b"format",
+    b"type",
+    b"status",
+    b"code",
+    b"path",
+    b"file",
+    b"name",
+    b"url",
+    b"duration",
+    b"limit",
+    b"size",
+    b"model",
+    b"schema",
+    b"kind",
+    b"state",
+    b"at",
+    b"length",
+    b"lines",
+    b"hash",
+    b"class",
+];
+
+/// Whether a name holds a word of a result: what is not known to be safe is reduced.
+fn is_result_like(name: &[u8]) -> bool {
+    let mut result = false;
+    let mut last: &[u8] = b"";
+    let mut from = 0;
+    for at in 1..=name.len() {
+        let (before, next) =
+            (name.get(at - 1).copied().unwrap_or(b'_'), name.get(at).copied().unwrap_or(b'_'));
+        let hump = next.is_ascii_uppercase() && before.is_ascii_lowercase();
+        if !hump && next.is_ascii_alphanumeric() {
+            continue;
+        }
+        let word = name.get(from..at).unwrap_or_default();
+        result |= RESULT_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known));
+        last = if word.is_empty() { last } else { word };
+        from = if hump { at } else { at + 1 };
+    }
+    result && !ABOUT_RESULTS.iter().any(|known| last.eq_ignore_ascii_case(known))
 }
 
 /// Names of result bodies, in lower case and without the signs between words.
@@ -255,6 +334,27 @@ fn is_result(name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_called_like_a_result_is_one_and_what_tells_about_it_is_none() {
+        for name in [
+            "response_body",
+            "tool_output_text",
+            "toolOutputText",
+            "raw-output",
+            "result_text",
+            "httpBody",
+            "pageHtml",
+        ] {
+            assert_eq!(key(name.as_bytes()), Some(Key::ResultLike), "{name}");
+        }
+        for name in
+            ["output_tokens", "response_id", "outputFormat", "result_count", "embody", "outputs2x", "cells"]
+        {
+            assert_eq!(key(name.as_bytes()), None, "{name}");
+        }
+        assert_eq!(key(b"output_mode"), Some(Key::Word));
+    }
 
     #[test]
     fn no_name_is_listed_twice() {

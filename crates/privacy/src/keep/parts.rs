@@ -57,7 +57,7 @@ const STATS: u8 = 16;
 const CHANGE: u8 = 32;
 
 /// Members of result bodies, and the places where they are kept. What is not here is only measured.
-static PARTS: Table<(Part, u8), 119> = Table::new([
+static PARTS: Table<(Part, u8), 120> = Table::new([
     (b"agentId", (Part::Id, ROOT)),
     (b"agent_id", (Part::Id, ROOT)),
     (b"backgroundTaskId", (Part::Id, ROOT)),
@@ -70,6 +70,7 @@ static PARTS: Table<(Part, u8), 119> = Table::new([
     (b"action", (Part::State, ROOT)),
     (b"mode", (Part::State, ROOT)),
     (b"retrieval_status", (Part::State, ROOT)),
+    (b"task_type", (Part::State, ROOT)),
     (b"type", (Part::State, ROOT | FILE)),
     (b"from", (Part::State, CHANGE)),
     (b"to", (Part::State, CHANGE)),

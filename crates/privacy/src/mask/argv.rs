@@ -74,14 +74,16 @@ impl Argv {
         {
             match (how, attached) {
                 (Short::Attached, []) => {}
-                (Short::Either, []) => self.next = Next::Password,
+                (Short::Either | Short::Apart, []) => self.next = Next::Password,
                 (Short::Pair, []) => self.next = Next::Pair,
                 (Short::Cookie, []) => self.next = Next::Cookie,
+                (Short::Fed, []) => {}
                 (Short::Attached | Short::Either, value) => {
                     let found = whole(value, 0)?;
                     return Some(Span { start: found.start + 2, end: found.end + 2, ..found });
                 }
-                (Short::Pair | Short::Cookie, _) => {}
+                (Short::Percent, []) => self.next = Next::Pair,
+                (Short::Apart | Short::Pair | Short::Percent | Short::Cookie | Short::Fed, _) => {}
             }
             return None;
         }

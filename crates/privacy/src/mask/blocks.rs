@@ -43,6 +43,24 @@ pub(super) fn block(text: &[u8], at: usize) -> Option<Span> {
     })
 }
 
+/// The private part of the PuTTY key whose first mark is at `at`: its lines, and what proves them.
+#[inline(never)]
+pub(super) fn putty(text: &[u8], at: usize) -> Option<Span> {
+    let key = part(text, at, at + BODY);
+    let lines = find(key, 0, b"Private-Lines:")?;
+    let start = lines + part(key, lines, key.len()).iter().position(|byte| matches!(byte, b'\n' | b'\\'))?;
+    let start = start
+        + part(key, start, start + 4).iter().take_while(|byte| matches!(byte, b'\n' | b'\r' | b'\\')).count();
+    let end = find(key, start, b"Private-MAC:").map_or(key.len(), |mac| {
+        let value = mac + b"Private-MAC:".len();
+        let blanks = part(key, value, value + 2).iter().take_while(|byte| **byte == b' ').count();
+        value
+            + blanks
+            + part(key, value + blanks, key.len()).iter().take_while(|byte| byte.is_ascii_hexdigit()).count()
+    });
+    Some(Span { start: at + start, end: at + end, kind: "private-key" })
+}
+
 /// Whether the text behind `-----BEGIN ` or `-----END ` names a private key.
 fn is_private(label: &[u8]) -> bool {
     let head = part(label, 0, LABEL);

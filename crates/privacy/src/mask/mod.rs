@@ -3,7 +3,7 @@
 //! There is no list of secrets to compare with, so this is pattern work with three kinds of trigger, chosen so that the
 //! densest text, a program or data without one blank, costs about twenty instructions per byte:
 //!
-//! - [`runs`]: stretches of at least twenty word characters. Every provider's key has one ([`shapes`]).
+//! - [`runs`]: stretches of at least sixteen word characters. Every provider's key has one ([`shapes`]).
 //! - [`stems`]: parts of the names that passwords and tokens have, with the `=` or `:` behind them ([`pairs`]), or words
 //!   that say what follows ([`phrases`]).
 //! - [`marks`]: `<`, `--`, ` -` and `:/`, around which elements, options, private keys and addresses are spelled ([`tags`],
@@ -17,19 +17,23 @@
 mod argv;
 mod beside;
 mod blocks;
+mod framed;
 mod ids;
 mod marks;
 mod named;
 mod names;
+mod near;
 mod options;
 mod pairs;
 mod phrases;
 mod random;
+mod rules;
 mod runs;
 mod shapes;
 mod stems;
 mod tags;
 mod values;
+mod vendors;
 mod words;
 
 use std::borrow::Cow;
@@ -104,6 +108,7 @@ pub(crate) fn find(text: &[u8], spans: &mut Vec<Span>) {
             names.push(at);
         }
         Found::Hint(at) => spans.extend(phrases::secret(text, at)),
+        Found::Near(at) => spans.extend(near::secret(text, at)),
     });
     let mut search = Search { text, spans, done: 0, keys_done: 0 };
     let mut names = names.as_slice();

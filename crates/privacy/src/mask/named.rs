@@ -5,7 +5,8 @@
 //! lists and objects to every text below.
 
 use super::names::{self, Name};
-use super::{Span, pairs, random, values};
+use super::shapes::Vendor;
+use super::{Span, pairs, random, values, vendors};
 
 /// What a name says about the texts under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,24 +17,28 @@ pub(crate) struct Telling {
     collection: bool,
     /// Whether a value that was drawn at random is a secret under this name, which says nothing else.
     if_random: bool,
+    /// How the keys of the vendor look that the name tells of.
+    vendor: &'static [Vendor],
 }
 
 impl Telling {
     /// A name that says nothing.
     pub(crate) const NOTHING: Self =
-        Self { judged: Name::Plain, kind: "secret", collection: false, if_random: false };
+        Self { judged: Name::Plain, kind: "secret", collection: false, if_random: false, vendor: &[] };
 
     /// Judges the name of a member; `long` if its value may be a text that was drawn at random.
     pub(crate) fn of(name: &[u8], long: bool) -> Self {
         let judged = names::judge(name);
         if judged == Name::Plain {
-            return Self { if_random: long && random::may_name(name), ..Self::NOTHING };
+            let if_random = long && random::may_name(name);
+            let vendor = if if_random { vendors::named(name) } else { &[] };
+            return Self { if_random, vendor, ..Self::NOTHING };
         }
         let collection = judged == Name::Weak
             && [&b"credentials"[..], b"creds", b"secrets", b"passwords"]
                 .iter()
                 .any(|ending| pairs::ends_with(name, ending));
-        Self { judged, kind: pairs::kind(name, judged), collection, if_random: false }
+        Self { judged, kind: pairs::kind(name, judged), collection, if_random: false, vendor: &[] }
     }
 
     /// Whether nothing is said.
@@ -70,7 +75,10 @@ impl Telling {
             Name::Plain if self.if_random && random::drawn(value) => {
                 return Some(Span { start: 0, end: value.len(), kind: random::KIND });
             }
-            Name::Plain => return None,
+            Name::Plain => {
+                let (length, kind) = vendors::key(self.vendor, value)?;
+                return (length == value.len()).then_some(Span { start: 0, end: length, kind });
+            }
             Name::Header => pairs::behind_scheme(value),
             _ => 0,
         };
@@ -94,7 +102,9 @@ pub(super) fn fits(judged: Name, value: &[u8]) -> bool {
             !folder
                 && !digits_only
                 && !value.contains(&b' ')
-                && ((value.len() >= 6 && mixed) || value.len() >= 16)
+                && ((value.len() >= 6 && mixed)
+                    || value.len() >= 16
+                    || (value.len() >= 12 && values::is_scrambled(value, false)))
         }
         Name::Key => value.len() >= 4 && !(digits_only && value.len() < 10) && !values::is_path(value),
         Name::Password => !values::is_path(value) || !value.ends_with(b"/"),

@@ -94,6 +94,8 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
         [.., b'd'] if ends(b"password") || ends(b"passwd") => return Name::Password,
         [.., b'e'] if ends(b"passphrase") => return Name::Password,
         [.., b't'] if ends(b"secret") => return Name::Password,
+        // `client-key-data` of a kubeconfig.
+        [.., b'a'] if ends(b"keydata") => return Name::Key,
         [_, .., b'k', b'e', b'y']
             if words::ends_in(words::KEY_ENDINGS, all)
                 && !words::listed(words::KEY_OF_A_TABLE, word_before) =>
@@ -107,6 +109,7 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
         _ => {}
     }
     match last_word {
+        b"psk" => Name::Password,
         b"pwd" | b"pass" | b"pw" => {
             let folder = last_word == b"pwd" && (alone || word_before == b"old") && shouted();
             if folder {
@@ -124,6 +127,14 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
             Name::Weak
         }
         b"storepass" | b"keypass" | b"srcstorepass" | b"deststorepass" => Name::Password,
+        // `SSHPASS`, `dbpass`: one word, but no `bypass`.
+        word if word.len() > 4 && word.ends_with(b"pass") && !words::ends_in(words::PASSES, word) => {
+            if shouted() {
+                Name::Password
+            } else {
+                Name::Bare
+            }
+        }
         // `DB_PASSWORD_PROD`, `PASSWORD_2`, `password1`, `SECRET_KEY_BASE`: which one of several it is.
         word if is_variant(word) => {
             let stem = all.get(..all.len() - word.len()).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Options of commands: `--password value`, `"--token", "value"`, and the short ones that a few programs have.
 
 use super::names::{self, Name};
-use super::{Span, part, stems, values};
+use super::{Span, near, part, stems, values, words};
 use crate::table::Table;
 
 /// Whether the option at `at` (the last of its leading hyphens), whose first letter is `letter`, may be followed by a
@@ -12,14 +12,22 @@ pub(super) fn may_follow(text: &[u8], at: usize, letter: u8) -> bool {
     if long {
         return letter.is_ascii_alphanumeric() || letter == b'_';
     }
-    matches!(letter, b'p' | b'P' | b'a' | b'u' | b'w' | b'b')
+    is_short(letter)
         || (letter.is_ascii_alphabetic() && text.get(at + 2).is_some_and(u8::is_ascii_alphabetic))
+}
+
+/// Whether some program takes a secret behind this letter.
+#[inline(always)]
+fn is_short(letter: u8) -> bool {
+    matches!(letter, b'p' | b'P' | b'a' | b'u' | b'w' | b'b' | b'k' | b'N' | b'S' | b'U' | b'E')
 }
 
 /// How a long option takes a secret that its name does not tell of.
 fn special(text: &[u8], at: usize, name: &[u8]) -> Option<Short> {
     match name {
         b"user" | b"proxy-user" if !takes_user(text, at) => Some(Short::Pair),
+        b"creds" | b"src-creds" | b"dest-creds" | b"cert" => Some(Short::Pair),
+        b"stdin" => Some(Short::Fed),
         b"cookie" => Some(Short::Cookie),
         b"oauth2-bearer" => Some(Short::Either),
         b"body" if sets_secret(text, at) => Some(Short::Either),
@@ -47,6 +55,9 @@ fn long(text: &[u8], at: usize) -> Option<Span> {
     let name = long_name(text, at);
     let after = at + 1 + name.len();
     if let Some(how) = special(text, at, name) {
+        if how == Short::Fed {
+            return near::fed(text, at);
+        }
         let joined = text.get(after) == Some(&b'=');
         let start = if joined { after + 1 } else { after + separator(text.get(after..)?)? };
         return behind(text, start, how);
@@ -64,7 +75,10 @@ fn long(text: &[u8], at: usize) -> Option<Span> {
     let secret = match names::judge(name) {
         Name::Password | Name::Bare | Name::Key => {
             // `--secret id=npm,src=.npmrc` of docker build names a file.
-            !values::is_path(value) && !value.starts_with(b"id=") && !value.starts_with(b"type=")
+            !values::is_path(value)
+                && !value.starts_with(b"id=")
+                && !value.starts_with(b"type=")
+                && !words::listed(words::PROSE, value)
         }
         Name::Weak => value.len() >= 20 && !values::is_path(value) && values::random(value),
         Name::Plain | Name::Header | Name::Cookie => false,
@@ -97,10 +111,16 @@ pub(super) enum Short {
     Attached,
     /// `-p SECRET` or `-pSECRET`
     Either,
+    /// `-k SECRET`, while `-key` is another option
+    Apart,
     /// `-u name:SECRET`
     Pair,
+    /// `-U name%SECRET`
+    Percent,
     /// `-b name=SECRET`
     Cookie,
+    /// `echo SECRET | command -S`
+    Fed,
 }
 
 /// What is known of a program's options.
@@ -124,7 +144,7 @@ const LOGIN: Program = Program { shorts: &[], logs_in: true, takes_user: false }
 const USER: Program = Program { shorts: &[], logs_in: false, takes_user: true };
 const LOGIN_AND_USER: Program = Program { shorts: &[], logs_in: true, takes_user: true };
 
-static PROGRAMS: Table<Program, 57> = Table::new([
+static PROGRAMS: Table<Program, 74> = Table::new([
     (b"mysql", ATTACHED),
     (b"mysqldump", ATTACHED),
     (b"mysqladmin", ATTACHED),
@@ -144,7 +164,24 @@ static PROGRAMS: Table<Program, 57> = Table::new([
     (b"unzip", takes(&[(b'P', Short::Either)])),
     (b"ldapsearch", takes(&[(b'w', Short::Either)])),
     (b"ldapmodify", takes(&[(b'w', Short::Either)])),
-    (b"curl", takes(&[(b'u', Short::Pair), (b'b', Short::Cookie)])),
+    (b"curl", takes(&[(b'u', Short::Pair), (b'b', Short::Cookie), (b'U', Short::Pair), (b'E', Short::Pair)])),
+    (b"twine", EITHER),
+    (b"poetry", EITHER),
+    (b"mongoexport", EITHER),
+    (b"mongoimport", EITHER),
+    (b"mongorestore", EITHER),
+    (b"cqlsh", EITHER),
+    (b"rabbitmqadmin", EITHER),
+    (b"rdesktop", EITHER),
+    (b"unrar", ATTACHED),
+    (b"rar", ATTACHED),
+    (b"ssh-keygen", takes(&[(b'N', Short::Apart), (b'P', Short::Apart)])),
+    (b"openssl", takes(&[(b'k', Short::Apart)])),
+    (b"nuget", takes(&[(b'k', Short::Apart)])),
+    (b"mosquitto_pub", takes(&[(b'P', Short::Either)])),
+    (b"mosquitto_sub", takes(&[(b'P', Short::Either)])),
+    (b"smbclient", takes(&[(b'U', Short::Percent)])),
+    (b"ldapadd", takes(&[(b'w', Short::Either)])),
     (b"http", takes(&[(b'a', Short::Pair)])),
     (b"https", takes(&[(b'a', Short::Pair)])),
     (b"docker", LOGIN_AND_USER),
@@ -153,12 +190,12 @@ static PROGRAMS: Table<Program, 57> = Table::new([
     (b"buildah", LOGIN_AND_USER),
     (b"oc", LOGIN_AND_USER),
     (b"helm", LOGIN),
-    (b"az", LOGIN),
+    (b"az", EITHER),
     (b"skopeo", LOGIN),
     (b"cf", LOGIN),
     (b"kubectl", USER),
     (b"chroot", USER),
-    (b"sudo", USER),
+    (b"sudo", Program { shorts: &[(b'S', Short::Fed)], logs_in: false, takes_user: true }),
     (b"setpriv", USER),
     (b"su", USER),
     (b"runuser", USER),
@@ -208,7 +245,7 @@ pub(super) fn pair(value: &[u8]) -> Option<usize> {
 /// How the short option at `at` takes a secret, and where that may begin.
 fn short_option(text: &[u8], at: usize) -> Option<(Short, usize)> {
     let letter = *text.get(at + 1)?;
-    if matches!(letter, b'p' | b'P' | b'a' | b'u' | b'w' | b'b')
+    if is_short(letter)
         && let Some(how) = program(text, at, letter)
     {
         return Some((how, at + 2));
@@ -229,12 +266,30 @@ fn short_option(text: &[u8], at: usize) -> Option<(Short, usize)> {
 }
 
 fn short(text: &[u8], at: usize) -> Option<Span> {
+    if part(text, at + 1, at + 12) == b"AsPlainText" {
+        return before_option(text, at);
+    }
     let (how, start) = short_option(text, at)?;
+    if how == Short::Fed {
+        return near::fed(text, at);
+    }
     let attached = !matches!(text.get(start), None | Some(b' ' | b'\t' | b'\n'));
-    if how == Short::Attached && !attached {
+    if (how == Short::Attached && !attached) || (how == Short::Apart && attached) {
         return None;
     }
     behind(text, start, how)
+}
+
+/// `ConvertTo-SecureString "…" -AsPlainText`: the quoted value before the option at `at`.
+fn before_option(text: &[u8], at: usize) -> Option<Span> {
+    let from = at.saturating_sub(REACH);
+    let before = part(text, from, at).trim_ascii_end();
+    let quote = *before.last().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let end = before.len() - 1;
+    let start = part(before, 0, end).iter().rposition(|byte| *byte == quote)? + 1;
+    let value = part(before, start, end);
+    let secret = !value.is_empty() && !values::refers(value, true);
+    secret.then_some(Span { start: from + start, end: from + end, kind: "password" })
 }
 
 /// The secret in the value that begins at or behind `at`.
@@ -242,7 +297,9 @@ fn behind(text: &[u8], at: usize, how: Short) -> Option<Span> {
     let found = values::value_near(text, at)?;
     let value = part(text, found.start, found.end);
     let within = match how {
-        Short::Attached | Short::Either => 0,
+        Short::Attached | Short::Either | Short::Apart => 0,
+        Short::Fed => return None,
+        Short::Percent => value.iter().position(|byte| *byte == b'%')? + 1,
         Short::Pair => pair(value)?,
         Short::Cookie => value.iter().position(|byte| *byte == b'=')? + 1,
     };

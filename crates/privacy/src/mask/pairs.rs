@@ -3,7 +3,7 @@
 
 use super::names::{self, Name};
 use super::values::{self, Value};
-use super::{MARKER, Span, beside, named, part, stems};
+use super::{MARKER, Span, beside, blocks, named, near, part, stems};
 
 /// Blanks between a name and its mark that are looked over.
 const MOST_BLANKS: usize = 24;
@@ -68,15 +68,32 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
     if part(text, at.saturating_sub(1), at) == b":" {
         return None;
     }
-    let start = after_mark(text, at);
+    if name.starts_with(b"PuTTY-User-Key") {
+        return blocks::putty(text, at);
+    }
+    let start = typed(text, at).unwrap_or_else(|| after_mark(text, at));
     let stems = stems::seen(name);
-    if !stems.any() || values::is_hopeless(text, start, name, stems) {
+    if !stems.any() {
         return None;
+    }
+    if text.get(at) == Some(&b'=')
+        && !matches!(text.get(at + 1), Some(b'=' | b'>' | b' '))
+        && name.last().is_some_and(|last| !last.is_ascii_lowercase())
+        && let Some(span) = shell_word(text, at + 1, name)
+    {
+        return Some(span);
+    }
+    if values::is_hopeless(text, start, name, stems) {
+        return hopeless(text, at, start, name);
     }
     let (judged, kind) = if beside::is_value(name) {
         beside::telling(text, at)?
     } else {
-        let judged = names::judge_named(name);
+        let mut judged = names::judge_named(name);
+        // `-passin pass:…` of OpenSSL
+        if judged == Name::Bare && name == b"pass" && is_argument(text, at) {
+            judged = Name::Password;
+        }
         (judged, kind(name, judged))
     };
     if judged == Name::Weak && !is_long(text, start) {
@@ -87,14 +104,114 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
         Name::Header => header(text, start),
         Name::Cookie => cookie(text, start),
         Name::Weak | Name::Bare | Name::Key | Name::Password => {
-            let near = values::value_near(text, start)?;
-            if !holds_secret(text, at, name, judged, near) {
-                return None;
+            let found = values::value_near(text, start)?;
+            if !holds_secret(text, at, name, judged, found) {
+                // `password=-` reads what is fed to the command.
+                let fed = part(text, found.start, found.end) == b"-";
+                return if fed { near::fed(text, at) } else { None };
             }
             let whole = values::value(text, start)?;
-            Some(Span { start: whole.start, end: whole.end, kind })
+            let joined = !whole.quoted && whole.start == at + 1;
+            let end = if joined { values::whole_token(text, whole.start, whole.end) } else { whole.end };
+            Some(Span { start: whole.start, end, kind })
         }
     }
+}
+
+/// The secret in an assignment of a shell or an environment file, whose names are in capitals.
+#[inline(never)]
+fn shell_word(text: &[u8], start: usize, name: &[u8]) -> Option<Span> {
+    let found = values::shell_word(text, start)?;
+    let judged = names::judge_named(name);
+    let shouted = !name.iter().any(u8::is_ascii_lowercase);
+    (shouted && matches!(judged, Name::Key | Name::Password)).then_some(Span {
+        start: found.start,
+        end: found.end,
+        kind: kind(name, judged),
+    })
+}
+
+/// The secret behind a mark that what begins no value follows: a drawn one in an assignment of a shell, or the lines of
+/// a block of YAML.
+#[inline]
+fn hopeless(text: &[u8], at: usize, start: usize, name: &[u8]) -> Option<Span> {
+    let next = text.get(start).copied().unwrap_or(b'\n');
+    if next.is_ascii_whitespace() {
+        // Behind `: ` only a block may follow.
+        let sign = text.get(start + 1).copied();
+        let block = text.get(at) == Some(&b':') && matches!(sign, Some(b'|' | b'>'));
+        return if block { in_block(text, start + 1, name) } else { None };
+    }
+    if next == b'(' && ends_with(name, b"auth") {
+        let end =
+            at - part(text, at.saturating_sub(4), at).iter().rev().take_while(|byte| **byte == b' ').count();
+        return near::arguments(text, start + 1, end);
+    }
+    let sign = matches!(
+        next,
+        b'(' | b'[' | b'{' | b'*' | b'!' | b'<' | b'>' | b'&' | b'|' | b')' | b']' | b'}' | b';'
+    );
+    if !sign || text.get(at) != Some(&b'=') || start != at + 1 {
+        return None;
+    }
+    let found = values::mixed_token(text, start)?;
+    let judged = names::judge_named(name);
+    matches!(judged, Name::Key | Name::Password).then_some(Span {
+        start: found.start,
+        end: found.end,
+        kind: kind(name, judged),
+    })
+}
+
+/// Longest block of YAML that is masked line by line.
+const BLOCK: usize = 16 * 1024;
+
+/// The lines of the block whose sign is at `at`: those that are indented further than the line of the name.
+#[inline(never)]
+fn in_block(text: &[u8], at: usize, name: &[u8]) -> Option<Span> {
+    let rest = part(text, at + 1, at + 1 + BLOCK);
+    let head =
+        rest.iter().take_while(|byte| matches!(byte, b'-' | b'+' | b'0'..=b'9' | b' ' | b'\r')).count();
+    let judged = names::judge_named(name);
+    if rest.get(head) != Some(&b'\n') || matches!(judged, Name::Plain | Name::Header | Name::Cookie) {
+        return None;
+    }
+    let before = part(text, at.saturating_sub(256), at);
+    let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
+    let indent = |line: &[u8]| line.iter().take_while(|byte| matches!(byte, b' ' | b'-')).count();
+    let own = indent(part(before, line, before.len()));
+    let (mut first, mut end) = (None, head + 1);
+    for line in part(rest, head + 1, rest.len()).split(|byte| *byte == b'\n') {
+        let blanks = line.iter().take_while(|byte| **byte == b' ').count();
+        if !line.trim_ascii().is_empty() {
+            if blanks <= own {
+                break;
+            }
+            first.get_or_insert(end + blanks);
+            end += line.trim_ascii_end().len();
+        } else if first.is_none() {
+            end += line.len();
+        } else {
+            break;
+        }
+        end += 1;
+    }
+    let (first, end) = (first?, end - 1);
+    let value = rest.get(first..end)?;
+    if values::refers(
+        part(value, 0, value.iter().position(|byte| *byte == b'\n').unwrap_or(value.len())),
+        true,
+    ) || !named::fits(judged, value)
+    {
+        return None;
+    }
+    Some(Span { start: at + 1 + first, end: at + 1 + end, kind: kind(name, judged) })
+}
+
+/// Whether the `pass` before the mark at `at` is the argument of an option that says so.
+fn is_argument(text: &[u8], at: usize) -> bool {
+    let before = part(text, at.saturating_sub(16), at.saturating_sub(4)).trim_ascii_end();
+    [&b"-pass"[..], b"-passin", b"-passout"].iter().any(|option| before.ends_with(option))
 }
 
 /// Where the value begins: behind `=`, `:`, `==`, `:=`, `=>`, and behind the `:-` of a shell default.
@@ -107,6 +224,27 @@ fn after_mark(text: &[u8], at: usize) -> usize {
         start += 1;
     }
     start
+}
+
+/// Longest type between a name and its value.
+const TYPE: usize = 32;
+
+/// Where the value begins behind a type: `password: String = "…"`.
+#[inline]
+fn typed(text: &[u8], at: usize) -> Option<usize> {
+    let rest = match part(text, at, at + TYPE) {
+        [b':', b' ', rest @ ..] => rest,
+        _ => return None,
+    };
+    if !rest.first().is_some_and(|byte| byte.is_ascii_uppercase() || matches!(byte, b'&' | b's')) {
+        return None;
+    }
+    let of_type = |byte: &u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'&' | b'\'' | b'<' | b'>' | b'_' | b'?' | b'.')
+    };
+    let length = rest.iter().take_while(|byte| of_type(byte)).count();
+    let quoted = matches!(part(rest, length, length + 4), [b' ', b'=', b' ', b'"' | b'\'' | b'`']);
+    quoted.then_some(at + 2 + length + 2)
 }
 
 pub(super) fn kind(name: &[u8], judged: Name) -> &'static str {
@@ -144,7 +282,8 @@ fn holds_secret(text: &[u8], at: usize, name: &[u8], judged: Name, found: Value)
         return false;
     }
     // Option<String>, Vec<u8>: a type, not a value.
-    if !found.quoted && text.get(found.end) == Some(&b'<') && value.iter().all(u8::is_ascii_alphanumeric) {
+    let typed = !joined && text.get(found.end) == Some(&b'<');
+    if !found.quoted && typed && value.iter().all(u8::is_ascii_alphanumeric) {
         return false;
     }
     // A shell has no blank behind its `=`; programs and people have.

@@ -70,6 +70,13 @@ fn config(text: &[u8], at: usize) -> Option<Span> {
             b"set" | b"add" => {}
             [b'-', b'-', b'g', b'e', b't', ..] | [b'-', b'-', b'u', b'n', ..] => return None,
             [b'-', ..] => {}
+            // `poetry config http-basic.repo me hunter2`: the user, then the password.
+            name if name.starts_with(b"http-basic.") => {
+                let (_, user) = word(text, to)?;
+                let (from, to) = word(text, user)?;
+                let secret = !values::refers(part(text, from, to), true);
+                return secret.then_some(Span { start: from, end: to, kind: "password" });
+            }
             name => return entry(text, name, to),
         }
     }

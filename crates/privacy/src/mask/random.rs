@@ -44,7 +44,7 @@ fn value(text: &[u8], start: usize, end: usize) -> Option<Span> {
 const GAP: usize = 64;
 
 /// The `=` or `:` that the value at `start` stands behind.
-fn mark_before(text: &[u8], start: usize) -> Option<usize> {
+pub(super) fn mark_before(text: &[u8], start: usize) -> Option<usize> {
     let from = start.saturating_sub(GAP);
     let mut before = part(text, from, start);
     if let [rest @ .., b'"' | b'\'' | b'`'] = before {
@@ -71,6 +71,95 @@ pub(super) fn may_name(name: &[u8]) -> bool {
     !last.is_empty() && !words::listed_in_any_case(words::NO_SECRETS, last)
 }
 
+/// The random value that a word before it introduces: `vault login …`, `jwt.sign(claims, "…")`.
+#[inline]
+pub(super) fn introduced(text: &[u8], start: usize, end: usize) -> Option<Span> {
+    let run = part(text, start, end);
+    let follows =
+        matches!(part(text, start.saturating_sub(1), start), [b' ' | b'"' | b'\'' | b'`' | b'+' | b'/']);
+    if !follows || run.len() < BODY || is_known(run) || !is_drawn(part(run, 0, MOST), 1) {
+        return None;
+    }
+    let before = part(text, start.saturating_sub(INTRODUCED), start);
+    let line = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
+    let before = part(before, line, before.len());
+    let known = INTRODUCTIONS.iter().any(|word| before.windows(word.len()).any(|part| part == *word));
+    known.then_some(Span { start, end, kind: "secret" })
+}
+
+/// How far back an introduction is looked for, and what introduces a secret.
+const INTRODUCED: usize = 64;
+const INTRODUCTIONS: &[&[u8]] = &[
+    b"login ",
+    b"jwt.",
+    b"JWT",
+    b"hmac",
+    b"Hmac",
+    b"HMAC",
+    b"alias set ",
+    b"SecureString",
+    b"IDENTIFIED BY",
+    b"http-basic",
+    b"connect(",
+    b"getConnection(",
+];
+
+/// The random value behind a prefix that nobody has published, as in `acme_live_…`: a short word, a sign, and what was
+/// drawn. What is known to be an id, or is a part of a path, is none.
+#[inline]
+pub(super) fn prefixed(text: &[u8], start: usize, end: usize) -> Option<Span> {
+    let run = part(text, start, end);
+    if run.len() < PREFIXED || !mixed(run) || is_known(run) {
+        return None;
+    }
+    prefixed_value(text, start, end)
+}
+
+/// Shortest value behind an unknown prefix, and shortest stretch that holds one.
+const BODY: usize = 20;
+const PREFIXED: usize = BODY + 3;
+
+#[inline(never)]
+fn prefixed_value(text: &[u8], start: usize, end: usize) -> Option<Span> {
+    let run = part(text, start, end);
+    // `"session_id": "ses_…"`
+    if let Some((name, _)) = mark_before(text, start).and_then(|at| pairs::name(text, at))
+        && !may_name(name)
+    {
+        return None;
+    }
+    let path = |byte: &u8| matches!(byte, b'/' | b'.' | b'@' | b'\\' | b'#');
+    if part(text, start.saturating_sub(1), start).iter().any(path) || text.get(end).is_some_and(path) {
+        return None;
+    }
+    let mut from = 0;
+    for _ in 0..3 {
+        let rest = part(run, from, run.len());
+        let word = rest.iter().take(13).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let sign = matches!(rest.get(word), Some(b'_' | b'-'));
+        let name = part(rest, 0, word);
+        let plain = name.iter().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+            || name.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+        if !(1..=12).contains(&word) || !sign || !plain {
+            break;
+        }
+        if from == 0
+            && ((word < 2 && run.len() < 34)
+                || !name.iter().any(u8::is_ascii_alphabetic)
+                || words::listed_in_any_case(words::ID_PREFIXES, name))
+        {
+            return None;
+        }
+        from += word + 1;
+    }
+    let body = part(run, from, run.len());
+    (from > 0 && body.len() >= BODY && body.len() <= MOST && is_drawn(body, 1)).then_some(Span {
+        start,
+        end,
+        kind: "api-key",
+    })
+}
+
 fn mixed(value: &[u8]) -> bool {
     value.iter().any(u8::is_ascii_uppercase)
         && value.iter().any(u8::is_ascii_digit)
@@ -86,6 +175,11 @@ pub(super) fn drawn(value: &[u8]) -> bool {
     if !(LEAST..=MOST).contains(&value.len()) || is_known(value) {
         return false;
     }
+    is_drawn(value, 2)
+}
+
+/// Whether the whole of `value` is in such an order and has at least so many digits.
+fn is_drawn(value: &[u8], least_digits: usize) -> bool {
     // Only the end may be filled up.
     let body = value.len() - value.iter().rev().take(2).take_while(|byte| **byte == b'=').count();
     let value = part(value, 0, body);
@@ -110,7 +204,7 @@ pub(super) fn drawn(value: &[u8]) -> bool {
     }
     upper >= 3
         && lower >= 3
-        && digits >= 2
+        && digits >= least_digits
         && (odd >= 3 || numbers >= 4)
         && orderly * 3 < value.len()
         && seen.count_ones() >= 12

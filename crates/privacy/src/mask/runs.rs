@@ -1,16 +1,14 @@
-//! Stretches of at least twenty word characters (`A-Z a-z 0-9 _ -`): what every provider's key contains.
+//! Stretches of at least sixteen word characters (`A-Z a-z 0-9 _ -`): what every provider's key contains.
 //!
 //! Sixteen bytes are told from the rest at once. No stretch within them is long enough, so only the first byte and the
 //! last one that do not belong to a word matter.
 
 use super::ids::is_uuid_like;
-use super::random;
-use super::shapes;
-use super::{Span, part};
+use super::{Span, framed, part, random, shapes, vendors};
 use crate::lanes::{BLOCK, Lanes};
 
 /// Shortest stretch that is looked at.
-const LEAST: usize = 20;
+const LEAST: usize = 16;
 
 /// For each byte whether it belongs to a word.
 static WORD: [bool; 256] = word_bytes();
@@ -72,28 +70,38 @@ fn any(text: &[u8], mut on: impl FnMut(usize, usize) -> bool) -> bool {
 
 /// Whether some stretch begins like a key.
 pub(super) fn suspicious(text: &[u8]) -> bool {
+    let mut seen = 0;
     any(text, |start, end| {
+        let from = token_start(text, start, end, seen);
+        seen = end;
         !is_uuid_like(part(text, start, end))
-            && (context(text, start).is_some()
-                || any_start(text, start, end, |at| shapes::suspect(part(text, at, end)))
+            && (context(text, start, end).is_some()
+                || any_start(text, from, start, end, |at| text.get(at..).is_some_and(shapes::suspect))
                 || random::assigned(text, start, end).is_some())
     })
 }
 
 /// Collects the keys.
 pub(super) fn find(text: &[u8], spans: &mut Vec<Span>) {
-    let mut done = 0;
+    // Where the last stretch ends, and the last key.
+    let (mut seen, mut done) = (0, 0);
     any(text, |start, end| {
-        if end > done && !is_uuid_like(part(text, start, end)) {
-            done = find_in(text, start, end, done, spans);
+        if end > done {
+            if is_uuid_like(part(text, start, end)) {
+                spans.extend(in_address(text, start, end).or_else(|| vendors::secret(text, start, end)));
+            } else {
+                done = find_in(text, start, end, seen.max(done), done, spans);
+            }
         }
+        seen = end;
         false
     });
 }
 
-/// Collects the keys in a stretch behind `done`; says where the last one ends.
+/// Collects the keys in a stretch behind `done`; says where the last one ends. What belongs to the same token before the
+/// stretch is looked at too, but nothing before `floor`.
 #[inline(never)]
-fn find_in(text: &[u8], start: usize, end: usize, done: usize, spans: &mut Vec<Span>) -> usize {
+fn find_in(text: &[u8], start: usize, end: usize, floor: usize, done: usize, spans: &mut Vec<Span>) -> usize {
     let mut done = done;
     if start >= done
         && let Some(span) = in_context(text, start, end)
@@ -101,9 +109,12 @@ fn find_in(text: &[u8], start: usize, end: usize, done: usize, spans: &mut Vec<S
         done = span.end;
         spans.push(span);
     }
-    any_start(text, start, end, |at| {
+    let from = token_start(text, start, end, floor);
+    any_start(text, from, start, end, |at| {
         if at >= done
-            && let Some((length, kind)) = shapes::matches(text.get(at..).unwrap_or_default(), end - at)
+            && let Some((length, kind)) = text.get(at..).and_then(shapes::matches)
+            // A key of which the stretch is no part is not the one that is looked for.
+            && at + length > start
         {
             done = at + length;
             spans.push(Span { start: at, end: done, kind });
@@ -111,18 +122,83 @@ fn find_in(text: &[u8], start: usize, end: usize, done: usize, spans: &mut Vec<S
         false
     });
     if end > done
-        && let Some(span) = random::assigned(text, start, end)
+        && let Some(span) = unshaped(text, start, end)
     {
-        done = span.end;
+        done = done.max(span.end);
         spans.push(span);
     }
     done
 }
 
-/// Calls `on` with the places in a stretch where a key may begin, until it answers true: where no letter or digit stands
-/// before.
+/// The key in a stretch that begins like no known one.
+#[inline]
+fn unshaped(text: &[u8], start: usize, end: usize) -> Option<Span> {
+    let framed = framed::secret(text, start, end);
+    if framed.is_some() {
+        return framed;
+    }
+    let kinds = Kinds::of(part(text, start, end));
+    if !kinds.digits || !(kinds.lower || kinds.upper) {
+        return None;
+    }
+    let drawn = kinds.lower && kinds.upper;
+    let assigned = if drawn { random::assigned(text, start, end) } else { None };
+    assigned.or_else(|| vendors::secret(text, start, end)).or_else(|| {
+        let unnamed = || random::prefixed(text, start, end).or_else(|| random::introduced(text, start, end));
+        if drawn { unnamed() } else { None }
+    })
+}
+
+/// Which kinds of characters there are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Kinds {
+    lower: bool,
+    upper: bool,
+    digits: bool,
+}
+
+impl Kinds {
+    #[inline(always)]
+    fn of(run: &[u8]) -> Self {
+        let (mut small, mut capital, mut digits) = (0, 0, 0);
+        for byte in run {
+            small |= u8::from(*byte >= b'a');
+            capital |= u8::from(byte.is_ascii_uppercase());
+            digits |= u8::from(byte.is_ascii_digit());
+        }
+        Self { lower: small != 0, upper: capital != 0, digits: digits != 0 }
+    }
+}
+
+/// Where the token begins that the stretch at `start` belongs to, not before `floor`: bodies in Base64 are broken into
+/// stretches by `+`, `/` and `%`, and some prefixes end in a dot or a colon.
+#[inline]
+fn token_start(text: &[u8], start: usize, end: usize, floor: usize) -> usize {
+    let reach = match start.checked_sub(1).and_then(|at| text.get(at)) {
+        Some(b'+' | b'%' | b'~' | b'=') => TOKEN,
+        // Folders are seldom written in capitals, and bodies in Base64 never without.
+        Some(b'/') if part(text, start, end).iter().any(u8::is_ascii_uppercase) => TOKEN,
+        Some(b'.' | b':') => DOTTED,
+        _ => return start,
+    };
+    let joins = |byte: u8| matches!(byte, b'.' | b'+' | b'/' | b'%' | b'~' | b'=' | b':');
+    let before = part(text, floor.max(start.saturating_sub(reach)), start);
+    start - before.iter().rev().take_while(|byte| is_word(**byte) || joins(**byte)).count()
+}
+
+/// How far back a prefix is looked for that ends in a dot.
+const DOTTED: usize = 32;
+
+/// How far back the beginning of a token is looked for.
+const TOKEN: usize = 512;
+
+/// Calls `on` with the places in a token where a key may begin, until it answers true: where no letter or digit stands
+/// before. The token begins at `from`, its first long stretch at `start`.
 #[inline(always)]
-fn any_start(text: &[u8], start: usize, end: usize, mut on: impl FnMut(usize) -> bool) -> bool {
+fn any_start(text: &[u8], from: usize, start: usize, end: usize, mut on: impl FnMut(usize) -> bool) -> bool {
+    if from < start && (from..start).any(|at| opens(text, at) && on(at)) {
+        return true;
+    }
     // At the beginning of a stretch also behind the letters of an escape; inside that is behind a `_` or `-`.
     if (start..end.min(start + 3)).any(|at| opens(text, at) && on(at)) {
         return true;
@@ -151,10 +227,8 @@ fn opens(text: &[u8], at: usize) -> bool {
 /// Keys that are known by what stands before them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Context {
-    /// `SG.`, `ya29.`, `hvs.`: the prefix ends in a dot. Holds its length and kind.
-    Dotted(usize, &'static str),
-    /// The second part of a JSON web token whose first is short.
-    Jwt(usize),
+    /// A token of Airtable, whose first part has this length with its dot.
+    Airtable(usize),
     /// `Bearer `.
     Bearer,
     /// `123456789:AA…`.
@@ -165,31 +239,17 @@ enum Context {
     Refresh,
 }
 
-/// Prefixes that end in a dot, so that the stretch begins after them.
-const DOTTED: &[(&[u8], &str)] = &[
-    (b"SG.", "sendgrid-key"),
-    (b"ya29.", "google-token"),
-    (b"hvs.", "vault-token"),
-    (b"hvb.", "vault-token"),
-    (b"dp.pt.", "doppler-token"),
-    (b"dp.st.", "doppler-token"),
-    (b"dp.ct.", "doppler-token"),
-    (b"dp.sa.", "doppler-token"),
-    (b"hvr.", "vault-token"),
-    (b"xoxe.", "slack-token"),
-    (b"sl.", "dropbox-token"),
-    (b"dt0c01.", "dynatrace-token"),
-    (b"glpat.", "gitlab-token"),
-];
-
 /// Addresses whose last part is the secret.
 const WEBHOOKS: &[&[u8]] = &[
     b"hooks.slack.com/services/",
     b"hooks.slack.com/workflows/",
+    b"hooks.slack.com/triggers/",
     b"discord.com/api/webhooks/",
     b"discordapp.com/api/webhooks/",
     b"outlook.office.com/webhook/",
     b".webhook.office.com/",
+    b"hooks.zapier.com/hooks/",
+    b"chat.googleapis.com/v1/spaces/",
 ];
 
 /// Whether the path that ends in `before` belongs to such an address: each of its last parts may end it.
@@ -208,6 +268,14 @@ fn is_webhook(before: &[u8]) -> bool {
     false
 }
 
+/// The last part of such an address that is built like a UUID.
+fn in_address(text: &[u8], start: usize, end: usize) -> Option<Span> {
+    let before = part(text, start.saturating_sub(160), start);
+    // Ids of sessions stand in paths too, but not behind one another.
+    let parts = before.ends_with(b"/") && before.contains(&b':') && is_webhook(before);
+    parts.then_some(Span { start, end, kind: "webhook" })
+}
+
 /// Length of `pat`, fourteen characters and the dot.
 const AIRTABLE: usize = 18;
 
@@ -217,26 +285,14 @@ fn is_airtable(before: &[u8]) -> bool {
     head.len() == AIRTABLE
         && head.starts_with(b"pat")
         && part(head, 3, AIRTABLE - 1).iter().all(u8::is_ascii_alphanumeric)
-        && part(head, 3, AIRTABLE - 1).iter().any(u8::is_ascii_digit)
+        && (part(head, 3, AIRTABLE - 1).iter().any(u8::is_ascii_digit)
+            || part(head, 4, AIRTABLE - 1).iter().any(u8::is_ascii_uppercase))
 }
 
-fn context(text: &[u8], start: usize) -> Option<Context> {
+fn context(text: &[u8], start: usize, end: usize) -> Option<Context> {
     let before = part(text, start.saturating_sub(160), start);
     match before.last()? {
-        b'.' => {
-            for (prefix, kind) in DOTTED {
-                if before.ends_with(prefix) && opens(text, start - prefix.len()) {
-                    return Some(Context::Dotted(prefix.len(), kind));
-                }
-            }
-            if is_airtable(before) && opens(text, start - AIRTABLE) {
-                return Some(Context::Dotted(AIRTABLE, "airtable-token"));
-            }
-            let first = before.len() - 1;
-            let length = part(before, 0, first).iter().rev().take_while(|byte| is_word(**byte)).count();
-            let begins = part(before, first - length, first).starts_with(b"eyJ");
-            (begins && length >= 10).then_some(Context::Jwt(length + 1))
-        }
+        b'.' => (is_airtable(before) && opens(text, start - AIRTABLE)).then_some(Context::Airtable(AIRTABLE)),
         b' ' => {
             let word = part(before, before.len().saturating_sub(7), before.len());
             word.eq_ignore_ascii_case(b"bearer ").then_some(Context::Bearer)
@@ -246,24 +302,23 @@ fn context(text: &[u8], start: usize) -> Option<Context> {
             (8..=12).contains(&digits).then_some(Context::Telegram(digits + 1))
         }
         b'/' if before.ends_with(b"1//") && opens(text, start - 3) => Some(Context::Refresh),
-        b'/' => is_webhook(before).then_some(Context::Webhook),
+        // Folders are seldom named with digits or capitals, and such addresses never without.
+        b'/' if part(text, start, end)
+            .iter()
+            .any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()) =>
+        {
+            is_webhook(before).then_some(Context::Webhook)
+        }
         _ => None,
     }
 }
 
 fn in_context(text: &[u8], start: usize, end: usize) -> Option<Span> {
     let run = part(text, start, end);
-    match context(text, start)? {
-        Context::Dotted(length, kind) => {
-            let end = end + shapes::dotted(text.get(end..).unwrap_or_default());
-            Some(Span { start: start - length, end, kind })
-        }
-        Context::Jwt(length) => {
-            let end = end + shapes::dotted(text.get(end..).unwrap_or_default());
-            Some(Span { start: start - length, end, kind: "jwt" })
-        }
+    match context(text, start, end)? {
+        Context::Airtable(length) => Some(Span { start: start - length, end, kind: "airtable-token" }),
         Context::Bearer if run.iter().any(u8::is_ascii_digit) => {
-            let end = end + shapes::dotted(text.get(end..).unwrap_or_default());
+            let end = start + shapes::extent(text.get(start..).unwrap_or_default());
             Some(Span { start, end, kind: "authorization" })
         }
         Context::Telegram(length) if run.starts_with(b"AA") && (33..=37).contains(&run.len()) => {
@@ -272,8 +327,8 @@ fn in_context(text: &[u8], start: usize, end: usize) -> Option<Span> {
         Context::Refresh if run.starts_with(b"0") => {
             Some(Span { start: start - 3, end, kind: "google-token" })
         }
-        Context::Webhook => Some(Span { start, end, kind: "webhook" }),
-        Context::Bearer | Context::Telegram(_) | Context::Refresh => None,
+        Context::Webhook if !run.iter().all(u8::is_ascii_digit) => Some(Span { start, end, kind: "webhook" }),
+        Context::Webhook | Context::Bearer | Context::Telegram(_) | Context::Refresh => None,
     }
 }
 

@@ -5,10 +5,11 @@
 //! is. From a stem the way leads on to the end of its name, and over blanks and quotes to its mark.
 
 /// The stems. `#` is what is no letter, and the end of the text: `pat`, `sig` and `pw` count only where they end a word,
-/// because there are too many paths, patterns and signals. A `value` is named beside it.
-const STEMS: [&[u8]; 14] = [
-    b"pass", b"secr", b"auth", b"cook", b"pwd", b"pw#", b"value#", b"toke", b"cred", b"sign", b"key",
-    b"pat#", b"sig#", CONFIG,
+/// because there are too many paths, patterns and signals. `@` is that too, or a `d`. A `value` is named beside it, and
+/// `IDENTIFIED BY` names a password in SQL.
+const STEMS: [&[u8]; 15] = [
+    b"pass", b"secr", b"auth", b"cook", b"pw@", b"psk#", b"value#", b"toke", b"cred", b"sign", b"key",
+    b"pat#", b"sig#", b"d by", CONFIG,
 ];
 
 /// How many of them, the first ones, may name a secret of digits, or something beside them that does.
@@ -56,10 +57,11 @@ const fn bits() -> Bits {
         let mut at = 0;
         while at < STEMS[stem].len() {
             let letter = STEMS[stem][at];
-            if letter == b'#' {
+            if letter == b'#' || letter == b'@' {
                 let mut other = 0;
                 while other < 256 {
-                    if !(other as u8).is_ascii_alphabetic() {
+                    let named = letter == b'@' && (other as u8).eq_ignore_ascii_case(&b'd');
+                    if named || !(other as u8).is_ascii_alphabetic() {
                         bits.of[other] |= 1 << place;
                     }
                     other += 1;
@@ -145,6 +147,8 @@ pub(super) enum Found {
     Mark(usize),
     /// The `w` of `password` or the `f` of `config`, before a blank.
     Hint(usize),
+    /// The end of what may be the name of a secret, without a mark behind it.
+    Near(usize),
 }
 
 /// Calls `on` with each mark behind what may be the name of a secret, and with each hint, in order; says whether there is
@@ -165,15 +169,61 @@ pub(super) fn marks(text: &[u8], mut on: impl FnMut(Found)) -> bool {
         let named = read & BITS.last != 0 || within(text.get(at..end).unwrap_or_default());
         if named {
             any = true;
+            let name_end = end;
             end = behind_blanks(text, end);
             if matches!(text.get(end), Some(b'=' | b':')) {
                 on(Found::Mark(end));
+            } else if follows_name(text, name_end) && may_be_near(text, name_end) {
+                on(Found::Near(name_end));
             }
         }
         // What ends the search is no part of a stem, or begins one; but it is never the end of one that was begun.
         from = end.max(at + 1);
     }
     any
+}
+
+/// Whether a value may stand near the name that ends at `end`: it ends like one of a secret. Most names are told apart
+/// here.
+#[inline(never)]
+fn may_be_near(text: &[u8], end: usize) -> bool {
+    matches!(
+        part_before(text, end),
+        [.., b'o' | b'w', b'r' | b's', b'd' | b'D']
+            | [.., b'R' | b'W', b'D']
+            | [.., b'w', b'd']
+            | [.., b'a', b's', b's']
+            | [.., b'A', b'S', b'S']
+            | [.., b'r', b'e' | b'a', b't' | b's', b'e' | b's']
+            | [.., b'e', b't' | b'n' | b'y']
+            | [.., b'E', b'T' | b'N' | b'Y']
+            | [.., b't', b's']
+            | [.., b's', b'e']
+            | [.., b't', b'h']
+            | [.., b'd', b's']
+            | [.., b'a' | b'l', b's' | b'l', b'e' | b's']
+            | [b'd' | b'D', b' ', b'b' | b'B', b'y' | b'Y']
+            | [.., b'i', b'n']
+            | [.., b'f', b'd']
+            | [.., b'L', b'T']
+            | [.., b'p', b'w']
+    )
+}
+
+/// Whether an argument or a word follows the name that ends at `end`.
+#[inline(always)]
+fn follows_name(text: &[u8], end: usize) -> bool {
+    match text.get(end) {
+        None | Some(b' ' | b'(' | b'\t' | b'\n') => true,
+        Some(b'"' | b'\'' | b'`') => text.get(end + 1) == Some(&b','),
+        _ => false,
+    }
+}
+
+/// The last four bytes before `end`.
+#[inline(always)]
+fn part_before(text: &[u8], end: usize) -> &[u8] {
+    text.get(end.saturating_sub(4)..end).unwrap_or_default()
 }
 
 /// The place behind what may stand between a name that ends at `from` and its mark.
@@ -268,7 +318,7 @@ mod tests {
         let mut places = Vec::new();
         marks(text.as_bytes(), |found| match found {
             Found::Mark(at) => places.push(at),
-            Found::Hint(_) => {}
+            Found::Hint(_) | Found::Near(_) => {}
         });
         places
     }
@@ -286,7 +336,7 @@ mod tests {
             let mut hints = Vec::new();
             marks(text.as_bytes(), |found| match found {
                 Found::Hint(at) => hints.push(at),
-                Found::Mark(_) => {}
+                Found::Mark(_) | Found::Near(_) => {}
             });
             assert_eq!(hints, [expected], "{text}");
             assert!(matches!(text.as_bytes()[expected], b'w' | b'f'));
@@ -294,7 +344,7 @@ mod tests {
         for text in
             ["password", "config", "password=x", "config.x y", "passwords x", "configured x", "xfigure x"]
         {
-            marks(text.as_bytes(), |found| assert!(matches!(found, Found::Mark(_)), "{text}"));
+            marks(text.as_bytes(), |found| assert!(!matches!(found, Found::Hint(_)), "{text}"));
         }
     }
 

@@ -47,9 +47,20 @@ pub(super) fn is_hopeless(text: &[u8], at: usize, name: &[u8], stems: Stems) -> 
                 _ => false,
             }
         }
+        Some(b'"' | b'\'') if !stems.strong() => is_prose(text, start + 1),
         _ => false,
     }
 }
+
+/// Whether two words in small letters begin at `at`: no key and no token does.
+#[inline]
+fn is_prose(text: &[u8], at: usize) -> bool {
+    let word = part(text, at, at + MOST_WORD).iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+    word > 1 && matches!(part(text, at + word, at + word + 2), [b' ', next] if next.is_ascii_lowercase())
+}
+
+/// Longest word that prose is told by.
+const MOST_WORD: usize = 16;
 
 /// Finds the value that starts at or after `at`, or as much of it as is needed to judge it.
 ///
@@ -101,7 +112,7 @@ fn quoted(text: &[u8], start: usize, quote: u8, slashes: usize) -> Option<Value>
         }
     }
     // `input("Password: ")`: the quote ends a text that asks for a password.
-    if !closed && matches!(text.get(start), Some(b')' | b']' | b'}' | b',' | b';')) {
+    if !closed && matches!(text.get(start), Some(b')' | b']' | b'}' | b',' | b';' | b' ')) {
         return None;
     }
     Some(Value { start, end: end.min(text.len()), quoted: true })
@@ -123,6 +134,91 @@ fn bare(text: &[u8], start: usize, joined: bool) -> Option<Value> {
     (end > start).then_some(Value { start, end, quoted: false })
 }
 
+/// The value at `at` of a word without quotes, up to the next blank, if it is long and mixed: then it holds or begins with
+/// signs that end other values.
+#[inline(never)]
+pub(super) fn mixed_token(text: &[u8], at: usize) -> Option<Value> {
+    let rest = part(text, at, at + 2 * JUDGED);
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`');
+    let length = rest.iter().position(ends).unwrap_or(rest.len());
+    let token = part(rest, 0, length);
+    let quoted = rest.get(length).is_some_and(|byte| !byte.is_ascii_whitespace());
+    (!quoted && is_mixed(token) && !holds_pair(token) && !is_expression(token) && !stands_for(token))
+        .then_some(Value { start: at, end: at + length, quoted: false })
+}
+
+/// Returns whether another pair follows in `token` behind a sign that ends values: `…;Name=…`, `…&name=…`.
+fn holds_pair(token: &[u8]) -> bool {
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    token.iter().enumerate().any(|(at, byte)| {
+        let after = part(token, at + 1, token.len());
+        let name = after.iter().take_while(is_name).count();
+        matches!(byte, b';' | b'&') && name > 0 && after.get(name) == Some(&b'=')
+    })
+}
+
+/// The word at `at` of a shell or an environment file, up to the next blank, if signs are in it that end other values and
+/// it was drawn all the same: twelve characters of three kinds, and no command, pair or reference behind a sign.
+#[inline(never)]
+pub(super) fn shell_word(text: &[u8], at: usize) -> Option<Value> {
+    let rest = part(text, at, at + JUDGED);
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'\\');
+    let length = rest.iter().position(ends).unwrap_or(rest.len());
+    let word = part(rest, 0, length);
+    let breaks = |byte: &u8| {
+        matches!(
+            byte,
+            b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'|' | b';' | b'&' | b'!' | b'*' | b'@'
+        )
+    };
+    let sign = word.iter().position(breaks)?;
+    let quoted = rest.get(length).is_some_and(|byte| !byte.is_ascii_whitespace());
+    let any = |kind: fn(&u8) -> bool| u8::from(word.iter().any(kind));
+    let kinds = 1 + any(u8::is_ascii_lowercase) + any(u8::is_ascii_uppercase) + any(u8::is_ascii_digit);
+    let refers = || {
+        (word.first() == Some(&b'$') && is_variable(word))
+            || (word.first() == Some(&b'<') && word.ends_with(b">"))
+            || word.windows(2).any(|pair| pair == b"${" || pair == b"{{" || pair == b"$(" || pair == b"<(")
+            || marker_length(word).is_some()
+            || is_expression(word)
+            || (sign > 0 && is_next(part(word, sign, word.len())))
+    };
+    (!quoted && word.len() >= 12 && kinds >= 3 && !refers()).then_some(Value {
+        start: at,
+        end: at + length,
+        quoted: false,
+    })
+}
+
+/// Where a word without quotes ends that goes on behind `end` with a sign and with more of what was drawn.
+pub(super) fn whole_token(text: &[u8], start: usize, end: usize) -> usize {
+    if !matches!(text.get(end), Some(b')' | b']' | b'}' | b';' | b'&' | b'|' | b'<' | b'>')) {
+        return end;
+    }
+    let rest = part(text, end, end + JUDGED);
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'\\');
+    let length = rest.iter().position(ends).unwrap_or(rest.len());
+    let tail = part(rest, 0, length);
+    let quoted = rest.get(length).is_some_and(|byte| !byte.is_ascii_whitespace());
+    let drawn = !quoted && !is_next(tail) && is_mixed(part(text, start, end + length));
+    if drawn { end + length } else { end }
+}
+
+/// Whether `tail` begins with another command, pair or address: a sign, then a plain word, or nothing.
+fn is_next(tail: &[u8]) -> bool {
+    if matches!(tail.first(), Some(b';' | b'&')) && tail.contains(&b'=') {
+        return true;
+    }
+    let signs = tail.iter().take_while(|byte| !byte.is_ascii_alphanumeric()).count();
+    let rest = part(tail, signs, tail.len());
+    let plain = |byte: &u8| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-' | b'.' | b'/')
+    };
+    let word = rest.iter().take_while(|byte| plain(byte)).count();
+    let named = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    rest.is_empty() || word == rest.len() || (named > 0 && matches!(rest.get(named), Some(b'=' | b':')))
+}
+
 fn ends_at_comma(text: &[u8], after: usize) -> bool {
     for byte in part(text, after, after + 64) {
         match byte {
@@ -138,12 +234,15 @@ fn ends_at_comma(text: &[u8], after: usize) -> bool {
 }
 
 /// Whether `value` only stands for a secret, or says that there is none.
+///
+/// What is long and mixed is no reference, whatever sign it begins with or holds: it was drawn.
 pub(super) fn refers(value: &[u8], quoted: bool) -> bool {
     let judged = part(value, 0, JUDGED);
     // A call or an index is told by one sign, so this comes first.
     if !quoted
         && (judged.iter().any(|byte| matches!(byte, b'(' | b'['))
             || matches!(judged.first(), Some(b'&' | b'!' | b'@')))
+        && (is_expression(judged) || !is_mixed(judged))
     {
         return true;
     }
@@ -163,15 +262,102 @@ pub(super) fn refers(value: &[u8], quoted: bool) -> bool {
     !quoted && is_code(value)
 }
 
+/// Whether `value` has at least twelve characters of several kinds, digits among them, that change as they do where a
+/// password is drawn.
+pub(super) fn is_mixed(value: &[u8]) -> bool {
+    let value = part(value, 0, JUDGED);
+    if value.len() < 12 || !value.iter().any(u8::is_ascii_alphabetic) {
+        return false;
+    }
+    let any = |kind: fn(&u8) -> bool| value.iter().any(kind);
+    let both_cases = any(u8::is_ascii_uppercase) && any(u8::is_ascii_lowercase);
+    match (distinct_signs(value), any(u8::is_ascii_digit)) {
+        // No program has so many kinds of signs in one word.
+        (4.., digits) => digits || both_cases,
+        (3, false) => both_cases && changes(value) >= 2,
+        (_, false) => false,
+        (signs, true) => (signs > 0 || both_cases) && changes(value) >= 2 && !is_wordy(value),
+    }
+}
+
+/// How many different signs there are in `value`. Those that programs are made of count once together.
+fn distinct_signs(value: &[u8]) -> u32 {
+    let mut seen = 0u128;
+    for byte in value {
+        match byte {
+            b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'"' | b'\'' | b'.' | b',' | b':' | b'_' | b'-'
+            | b'/' => seen |= 1,
+            byte if byte.is_ascii_graphic() && !byte.is_ascii_alphanumeric() => seen |= 1 << (byte & 0x7f),
+            _ => {}
+        }
+    }
+    seen.count_ones()
+}
+
+/// How often a letter or digit follows one of another kind.
+fn changes(value: &[u8]) -> usize {
+    let kind = |byte: &u8| match byte {
+        b'a'..=b'z' => 1u8,
+        b'A'..=b'Z' => 2,
+        b'0'..=b'9' => 3,
+        _ => 0,
+    };
+    let changed = |one, other| kind(one) != kind(other) && kind(one) != 0 && kind(other) != 0;
+    value.windows(2).filter(|pair| matches!(pair, [one, other] if changed(one, other))).count()
+}
+
+/// Whether `text` is made of words, as names and paths are: a letter hardly ever follows a digit, and the kinds of
+/// characters change seldom.
+fn is_wordy(text: &[u8]) -> bool {
+    let behind_digit =
+        |pair: &&[u8]| matches!(pair, [one, other] if one.is_ascii_digit() && other.is_ascii_alphabetic());
+    text.windows(2).filter(behind_digit).count() <= 1 && changes(text) * 3 < text.len()
+}
+
+/// Whether letters and digits, and signs if there are any, stand in an order that no name of a program has.
+pub(super) fn is_scrambled(value: &[u8], signs: bool) -> bool {
+    let changes = changes(value);
+    let groups = value
+        .windows(2)
+        .filter(|pair| matches!(pair, [one, other] if one.is_ascii_digit() && !other.is_ascii_digit()))
+        .count()
+        + usize::from(value.last().is_some_and(u8::is_ascii_digit));
+    if groups == 0 {
+        // Without a digit the letters must change their case at every third place, or signs stand between.
+        return changes * 3 >= value.len() || (signs && changes * 4 >= value.len());
+    }
+    changes * 5 >= 2 * value.len()
+        || (groups >= 2 && changes * 10 >= 3 * value.len())
+        || (signs && changes * 6 >= value.len())
+}
+
+/// Whether an unquoted value is a call, an index or a borrow of a program: `os.environ[`, `&self.token`.
+pub(super) fn is_expression(value: &[u8]) -> bool {
+    let signs = value.iter().take_while(|byte| matches!(byte, b'&' | b'!' | b'@' | b'*')).count();
+    let rest = part(value, signs, value.len());
+    let head = rest.iter().position(|byte| matches!(byte, b'(' | b'[')).unwrap_or(rest.len());
+    let path = part(rest, 0, head);
+    let names = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-' | b'>');
+    path.len() >= 3
+        && path.first().is_some_and(|byte| !byte.is_ascii_digit())
+        && path.iter().all(names)
+        && is_wordy(path)
+}
+
 /// Whether `value` is written to be replaced, or has been replaced already.
 pub(super) fn stands_for(value: &[u8]) -> bool {
     let Some(first) = value.first() else { return true };
+    // A single hyphen stands for what is fed to a command.
+    if value == b"-" {
+        return true;
+    }
     if marker_length(value).is_some_and(|length| length == value.len()) {
         return true;
     }
     match first {
         b'$' | b'%' if is_variable(value) => return true,
-        b'<' | b'{' | b'*' => return true,
+        b'<' if value.len() < 12 || value.contains(&b'>') => return true,
+        b'{' | b'*' if !is_mixed(value) || value.starts_with(b"{{") => return true,
         _ => {}
     }
     let value = part(value, 0, JUDGED);
@@ -189,7 +375,7 @@ pub(super) fn stands_for(value: &[u8]) -> bool {
     }
     if value.iter().any(|byte| matches!(byte, b'*' | b'{'))
         && (value.windows(3).any(|part| part == b"***")
-            || value.windows(2).any(|part| part == b"${" || part == b"{{"))
+            || value.windows(2).any(|part| part == b"${" || (part == b"{{" && value.contains(&b'}'))))
     {
         return true;
     }
@@ -205,14 +391,26 @@ fn is_variable(value: &[u8]) -> bool {
         [_] | [] => return false,
         [sign, rest @ ..] => (*sign, rest),
     };
-    let name = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    let behind = rest.get(name);
+    let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let name = part(rest, 0, length);
+    let behind = rest.get(length);
+    let word =
+        name.first().is_some_and(|first| !first.is_ascii_digit()) && (name.len() < 8 || is_wordy(name));
     match sign {
-        b'%' => {
-            rest.len() <= 2 || behind == Some(&b'%') || (name == 0 && matches!(behind, Some(b'(' | b'{')))
+        b'%' if rest.len() <= 2 => true,
+        b'%' if length == 0 => matches!(behind, Some(b'(' | b'{')),
+        b'%' => behind == Some(&b'%') && rest.len() == length + 1 && word,
+        _ if length == 0 => matches!(behind, Some(b'{' | b'(')) || !is_mixed(value),
+        _ if rest.len() == 1 => true,
+        _ => {
+            let goes_on = matches!(
+                behind,
+                Some(
+                    b'-' | b'!' | b'#' | b'^' | b'+' | b'~' | b'?' | b'*' | b'=' | b'$' | b'%' | b'&' | b'@'
+                )
+            );
+            word && !goes_on
         }
-        _ if name == 0 => true,
-        _ => !matches!(behind, Some(b'-' | b'!' | b'#' | b'^' | b'+' | b'~' | b'?' | b'*' | b'=')),
     }
 }
 
@@ -279,23 +477,18 @@ pub(super) fn marker_length(text: &[u8]) -> Option<usize> {
 ///
 /// Words joined by hyphens change their kind rarely, a drawn key at every second or third character.
 pub(super) fn random(value: &[u8]) -> bool {
+    !is_uuid(value) && random_above(value, 5)
+}
+
+/// Whether of `each` characters at least one is of another kind than the one before it.
+pub(super) fn random_above(value: &[u8], each: usize) -> bool {
     let value = part(value, 0, JUDGED);
-    if value.len() < 17 || is_uuid(value) {
+    if value.len() < 16 {
         return false;
     }
-    let kind = |byte: &u8| match byte {
-        b'a'..=b'z' => 1u8,
-        b'A'..=b'Z' => 2,
-        b'0'..=b'9' => 3,
-        _ => 0,
-    };
-    let changes = value
-        .windows(2)
-        .filter(|pair| matches!(pair, [one, other] if kind(one) != kind(other) && kind(one) != 0 && kind(other) != 0))
-        .count();
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    digits > 0 && letters > 0 && changes * 5 >= value.len()
+    digits > 0 && letters > 0 && changes(value) * each >= value.len()
 }
 
 fn is_uuid(value: &[u8]) -> bool {
@@ -306,12 +499,27 @@ fn is_uuid(value: &[u8]) -> bool {
         })
 }
 
+/// Whether a value that begins with `/` begins with a folder. Keys in Base64 begin with `/` too.
+fn is_folder(value: &[u8]) -> bool {
+    let rest = part(value, 1, value.len());
+    let length = rest.iter().position(|byte| *byte == b'/').unwrap_or(rest.len());
+    let folder = part(rest, 0, length);
+    let named = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b' ');
+    let in_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'+');
+    let drawn = |part: &[u8]| part.len() >= 12 && !is_wordy(part);
+    !is_mixed(value)
+        || (folder.len() > 1
+            && folder.iter().all(named)
+            && is_wordy(folder)
+            && !(value.iter().all(in_base64) && value.split(|byte| *byte == b'/').any(drawn)))
+}
+
 /// Whether `value` names a file.
 pub(super) fn is_path(value: &[u8]) -> bool {
     let begins = value.starts_with(b"./")
         || value.starts_with(b"../")
         || value.starts_with(b"~/")
-        || (value.starts_with(b"/") && value.len() < 256 && !value.ends_with(b"="));
+        || (value.starts_with(b"/") && value.len() < 256 && !value.ends_with(b"=") && is_folder(value));
     let ends =
         [&b".pem"[..], b".key", b".json", b".txt", b".env", b".p12", b".pub", b".crt", b".yaml", b".yml"];
     begins || ends.iter().any(|ending| value.ends_with(ending))

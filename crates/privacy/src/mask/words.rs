@@ -99,7 +99,20 @@ words! {
         apikey accesskey secretkey privatekey accountkey sharedkey signingkey signaturekey encryptionkey
         decryptionkey masterkey authkey servicekey adminkey deploykey licensekey
         storagekey subscriptionkey functionkey hostkey rootkey appkey applicationkey consumerkey
-        integrationkey ingestkey writekey sshkey jwtkey hmackey aeskey
+        integrationkey strumentationkey ingestkey writekey sshkey jwtkey hmackey aeskey
+    "
+}
+
+words! {
+    /// Words that go on with a sentence behind the name of an option.
+    PROSE = "a an the via for is are on or and to in from with as of option options flag argument instead must should when if that"
+}
+
+words! {
+    /// Words that end in `pass` and name no password.
+    PASSES = "
+        bypass compass surpass trespass encompass overpass underpass fastpass multipass onepass singlepass renderpass
+        subpass highpass lowpass bandpass allpass testpass monopass firstpass secondpass prepass postpass
     "
 }
 
@@ -165,6 +178,7 @@ words! {
         id ids uuid guid hash hashes sha sha1 sha256 sha512 md5 digest checksum integrity etag fingerprint commit
         rev revision ref cursor nonce trace span session thread model name path file filename dir url uri href
         src image img icon data content body html text payload blob base64 version slug class branch tag title
+        h1 zh go sha384 sri narhash outputhash vendorhash cargohash npmdepshash blake2b blake3 sum cksum crc32 crc32c oid digests
         label selector alphabet charset chars pattern regex public pubkey query etags after before page
     "
 }
@@ -174,5 +188,8 @@ words! {
     ID_PREFIXES = "
         toolu srvtoolu call msg req resp rs fc run thread asst file step evt event sess session conv chatcmpl exec
         item batch job task org user proj cus sub pi in ch price prod seti pm acct pk vs ws cntr container
+        txn ii il si src card ba ca tr po plan cs inv we rp prv link mandate sha sha1 sha256 sha384 sha512 chunk index
+        main vendor assets page layout build node npc urn uid uuid arn i vol subnet vpc sg ami eni rtb igw nat snap
+        hash md5 blake3 sri img video doc docs prt ses per prj dpl team usr wf act res att obj rec col ver rel pr sp tx
     "
 }

@@ -7,7 +7,7 @@
 //! - `outputBytes`: bytes of UTF-8 of the text. A string's own length; of a structure the sum that
 //!   [`Tally`] makes, and for a tool that writes a file without its `content`, which is an echo;
 //! - `isError`, `exitCode`, `errorClass`: where the structure or the first words say so ([`crate::classify`]);
-//! - `firstLine`: only of the `error` of a tool that is no shell, masked, at most 200 characters;
+//! - `firstLine`: only of the `error` of a tool that is no shell, or of an agent, masked, at most 200 characters;
 //! - `head`, `tail`: only at level `full`, masked, at most 2,048 bytes each.
 
 use super::context::Event;
@@ -185,7 +185,8 @@ impl<'a> Run<'a, '_> {
         }
         let spoken = match tool {
             Tool::Named | Tool::Write | Tool::ApplyPatch | Tool::SpawnAgent | Tool::TellAgent => true,
-            Tool::Unnamed | Tool::Shell => false,
+            Tool::Unnamed => self.event == Event::SubagentStop,
+            Tool::Shell => false,
         };
         if role == Role::Failed
             && spoken

@@ -15,6 +15,8 @@ pub(super) enum Event {
     Disputed,
     /// Claude's `StopFailure`: `error` is a short word.
     StopFailure,
+    /// Claude's `SubagentStop`: `error` is what an agent failed with.
+    SubagentStop,
     /// Codex's `PostModelRequest`: `error` is the provider's sentence.
     PostModelRequest,
     /// `ElicitationResult`: `content` is what a person typed into a form.
@@ -28,6 +30,7 @@ impl Event {
     pub(super) fn named(self, name: &[u8], source: Source) -> Self {
         let event = match (name, source) {
             (b"StopFailure", Source::ClaudeHook) => Self::StopFailure,
+            (b"SubagentStop", Source::ClaudeHook) => Self::SubagentStop,
             (b"PostModelRequest", Source::CodexHook) => Self::PostModelRequest,
             (b"ElicitationResult", _) => Self::ElicitationResult,
             _ => Self::Other,

@@ -275,7 +275,8 @@ impl<'a, 'o> Run<'a, 'o> {
         self.cursor.blank();
         self.cursor.expect(b':')?;
         self.cursor.blank();
-        let known = self.meaning(&key);
+        // What a tool is called with is no result, whatever it is called.
+        let known = self.meaning(&key).filter(|known| *known != Key::ResultLike || !zone.is_input());
         let meaning = known.unwrap_or(Key::Other);
         let telling = self.telling(&key, known);
         self.nameless_agent |=
@@ -288,7 +289,7 @@ impl<'a, 'o> Run<'a, 'o> {
             return Ok(());
         }
         self.comma();
-        if known.is_some() && key.plain() {
+        if known.is_some_and(|known| known != Key::ResultLike) && key.plain() {
             self.spelled(key.raw);
         } else {
             self.name(&key)?;
@@ -402,6 +403,9 @@ impl<'a, 'o> Run<'a, 'o> {
         let input = zone.is_input();
         match meaning {
             Key::Result if !input => return self.result(zone),
+            Key::ResultLike if !input && matches!(self.cursor.peek(), Some(b'"' | b'{' | b'[')) => {
+                return self.result(zone);
+            }
             Key::Error if !input => return self.error(zone),
             Key::Content
                 if zone == Zone::Top && matches!(self.event, Event::ElicitationResult | Event::Disputed) =>

@@ -12,7 +12,7 @@ pub(crate) struct Secret {
 }
 
 /// Rows of a corpus file with their line numbers, without comments.
-fn rows(file: &'static str) -> impl Iterator<Item = (usize, &'static str)> {
+pub(crate) fn rows(file: &'static str) -> impl Iterator<Item = (usize, &'static str)> {
     (1..).zip(file.lines()).filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn lookalikes() -> Vec<(usize, String)> {
 }
 
 /// Replaces the placeholders and escapes of a row. The same row always gives the same text.
-fn fill(template: &str, seed: usize) -> String {
+pub(crate) fn fill(template: &str, seed: usize) -> String {
     let mut state = (seed as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut draw = |alphabet: &[u8]| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -73,6 +73,25 @@ fn fill(template: &str, seed: usize) -> String {
             "word" => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789",
             "upper" => b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567",
             "hex" => b"0123456789abcdef",
+            "lower" => b"abcdefghijklmnopqrstuvwxyz0123456789",
+            "letters" => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+            "base32" => b"abcdefghijklmnopqrstuvwxyz234567",
+            "url64" => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_",
+            "print" => {
+                b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&()*+,-./:;<=>?@[]^_{|}~"
+            }
+            "pct" => {
+                let length = text.len() + count.parse::<usize>().unwrap_or_default();
+                while text.len() < length {
+                    match draw(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/") {
+                        '+' => text.push_str("%2B"),
+                        '/' => text.push_str("%2F"),
+                        other => text.push(other),
+                    }
+                }
+                rest = &rest[end..];
+                continue;
+            }
             "digits" => b"123456789",
             "b64" => b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/",
             "uuid" => {

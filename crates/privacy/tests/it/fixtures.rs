@@ -83,8 +83,10 @@ pub(crate) fn all() -> Vec<Case> {
             }
         }
     }
-    for path in entries(&folder().join("codex/0.166.0/hooks")) {
-        rows(&path, Source::CodexHook, &mut cases);
+    for version in ["0.166.0", "0.169.0"] {
+        for path in entries(&folder().join("codex").join(version).join("hooks")) {
+            rows(&path, Source::CodexHook, &mut cases);
+        }
     }
     assert!(cases.len() > 1500, "{} payloads were found", cases.len());
     cases

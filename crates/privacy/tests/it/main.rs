@@ -8,6 +8,7 @@
 )]
 
 mod arguments;
+mod attacks;
 mod canary;
 mod corpus;
 mod fixtures;

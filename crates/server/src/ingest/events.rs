@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use agent_tracer_agents::extent::Bounds;
 use agent_tracer_event::{
     Agent, Channel, Entry, Evidence, Kind, Lane, Millis, Outcome, Phase, Reading, Subject, TaskId, TaskKey,
     Unrecognised,
@@ -29,7 +30,7 @@ const MOST: usize = 1000;
 const ID_CHARS: usize = 300;
 
 /// When anything can have happened: from 1970 to 2100.
-const TIMES: std::ops::RangeInclusive<Millis> = Millis(0)..=Millis(4_102_444_800_000);
+pub(super) const TIMES: std::ops::RangeInclusive<Millis> = Millis(0)..=Millis(4_102_444_800_000);
 
 /// The most files of one event.
 const FILES: usize = 1000;
@@ -67,12 +68,15 @@ pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Respo
 
 async fn take(app: &Arc<App>, request: Request) -> Result<EventsAnswer, Problem> {
     let body = read_body(app, request, &["application/json"]).await?;
+    body.check(Bounds::POSTED)?;
     let now = (app.doors.clock)();
+    // Held until the events are stored.
+    let _share = body.share;
     let observed = if is_light(&body.bytes) {
-        Batcher::new(app, now).read(&body.bytes)?
+        Batcher::new(app, now)?.read(&body.bytes)?
     } else {
         let worker = Arc::clone(app);
-        app.blocking(move || Batcher::new(&worker, now).read(&body.bytes)).await??
+        app.blocking(move || Batcher::new(&worker, now)?.read(&body.bytes)).await??
     };
     let (observed, ids): (Vec<Observed>, Vec<Option<String>>) = observed.into_iter().unzip();
     let refusals: Vec<Option<String>> = observed
@@ -116,8 +120,8 @@ struct Batcher<'a> {
 }
 
 impl<'a> Batcher<'a> {
-    fn new(app: &'a App, now: Millis) -> Self {
-        Self { app, now, privacy: (app.doors.privacy)(), tasks: HashMap::new() }
+    fn new(app: &'a App, now: Millis) -> Result<Self, Problem> {
+        Ok(Self { app, now, privacy: app.privacy()?, tasks: HashMap::new() })
     }
 
     fn read(mut self, bytes: &[u8]) -> Result<Vec<(Observed, Option<String>)>, Problem> {

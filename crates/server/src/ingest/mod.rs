@@ -5,6 +5,7 @@
 
 mod body;
 mod bring;
+mod cargo;
 mod events;
 mod hooks;
 mod meaning;
@@ -23,6 +24,7 @@ pub(crate) use shipments::post as post_shipment;
 use utoipa::openapi::HttpMethod;
 
 use crate::openapi::{Call, one};
+use shipments::ShipmentAnswer;
 use wire::{EndAnswer, EndRequest, EnsureAnswer, EnsureRequest, EventsAnswer, EventsRequest};
 
 const JSON: &[&str] = &["application/json"];
@@ -62,7 +64,9 @@ const fn hook(path: &'static str, operation: &'static str) -> Call {
         method: HttpMethod::Post,
         operation,
         tag: "ingest",
-        summary: "Takes a hook's payload in the agent's own words.",
+        summary: "Takes a hook's payload in the agent's own words. With the header `Idempotency-Key` (1 to 256 visible \
+                  characters) one key is one event, however often it is sent and whatever its payload. Without it \
+                  equal payloads of Claude Code are one event for 20 seconds; those of Codex never are.",
         params: &[],
         body: Some((JSON, None)),
         answer: ("200", "It is on disk.", None),
@@ -113,7 +117,7 @@ pub(crate) const CALLS: &[Call] = &[
         summary: "Takes what a machine derived, on a team's server. Whose it is says the token, never the body.",
         params: &[],
         body: Some((JSON, None)),
-        answer: ("202", "It is stored.", Some(("application/json", None))),
+        answer: ("202", "It is stored.", Some(("application/json", Some(one::<ShipmentAnswer>)))),
         problems: SHIPMENT_PROBLEMS,
     },
     hook("/hooks/claude", "postClaudeHook"),

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use agent_tracer_agents::extent::Bounds;
 use agent_tracer_event::{
     Agent, Channel, Entry, Evidence, Kind, Metadata, Millis, Outcome, Phase, Reading, SessionId, Subject,
     TaskId, TaskKey,
@@ -60,6 +61,7 @@ fn answer<T: Serialize>(answered: Result<T, Problem>) -> Response {
 
 async fn ensured(app: &Arc<App>, request: Request) -> Result<EnsureAnswer, Problem> {
     let body = read_body(app, request, &["application/json"]).await?;
+    body.check(Bounds::POSTED)?;
     settle(app).await;
     let asked: EnsureRequest = parse(&body.bytes)?;
     let key = key(&asked.runtime_source, &asked.runtime_session_id)?;
@@ -154,6 +156,7 @@ fn parent(app: &App, agent: Agent, asked: &EnsureRequest, now: Millis) -> Option
 
 async fn ended(app: &Arc<App>, request: Request) -> Result<EndAnswer, Problem> {
     let body = read_body(app, request, &["application/json"]).await?;
+    body.check(Bounds::POSTED)?;
     settle(app).await;
     let asked: EndRequest = parse(&body.bytes)?;
     let key = key(&asked.runtime_source, &asked.runtime_session_id)?;
@@ -265,13 +268,13 @@ fn child(app: &App, parent: &TaskKey, id: &str, now: Millis) -> Option<TaskKey> 
 }
 
 fn pass(app: &App, kind: Kind, title: Option<String>, cwd: Option<String>) -> Result<Passed, Problem> {
-    let privacy = (app.doors.privacy)();
+    let privacy = app.privacy()?;
     let posted = Posted { title, cwd, ..Posted::default() };
     passage::pass(posted, kind, &privacy).map_err(|fault| Problem::bad(format!("not understood: {fault}")))
 }
 
 fn pass_body(app: &App, text: String) -> Result<Option<String>, Problem> {
-    let privacy = (app.doors.privacy)();
+    let privacy = app.privacy()?;
     let posted = Posted { body: Some(text), ..Posted::default() };
     let passed = passage::pass(posted, Kind::AssistantResponse, &privacy);
     Ok(passed.map_err(|fault| Problem::bad(format!("not understood: {fault}")))?.body)

@@ -1,35 +1,52 @@
 //! What machines ship to a team's server: tasks and facts that they derived themselves.
 //!
-//! Law: whose they are says the token alone. What is sent twice is there once, so a sender that heard nothing sends again.
+//! Law: whose they are says the token alone. What is sent twice is there once, so a sender that got no answer sends
+//! again. A shipment is taken whole or refused whole ([`super::cargo`] says what is refused and what is mended).
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use agent_tracer_ledger::record::Shipment;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
-use super::read_body;
+use super::{cargo, read_body};
 use crate::app::App;
 use crate::doors::NotTaken;
 use crate::problem::Problem;
 use crate::security::Granted;
 
+/// The answer to a shipment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShipmentAnswer {
+    /// Records with a time outside of 1970 to 2100, which was moved to the nearer end.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) clamped: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// Takes one shipment.
 pub(crate) async fn post(State(app): State<Arc<App>>, request: Request) -> Response {
     match take(&app, request).await {
-        Ok(()) => {
+        Ok(answer) => {
             let headers = [
                 (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
                 (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
             ];
-            (StatusCode::ACCEPTED, headers, "{}").into_response()
+            (StatusCode::ACCEPTED, headers, serde_json::to_vec(&answer).unwrap_or_default()).into_response()
         }
         Err(problem) => problem.into_response(),
     }
 }
 
-async fn take(app: &Arc<App>, request: Request) -> Result<(), Problem> {
+async fn take(app: &Arc<App>, request: Request) -> Result<ShipmentAnswer, Problem> {
     let Some(team) = app.doors.team.clone() else {
         return Err(Problem::new(
             StatusCode::NOT_FOUND,
@@ -40,14 +57,19 @@ async fn take(app: &Arc<App>, request: Request) -> Result<(), Problem> {
     let Some(owner) = owner else {
         return Err(Problem::new(StatusCode::FORBIDDEN, "only the token of a person or a machine ships"));
     };
-    let body = read_body(app, request, &["application/json"]).await?;
+    let mut body = read_body(app, request, &["application/json"]).await?;
+    body.check(cargo::BOUNDS)?;
+    // Held until the records are stored.
+    let _share = body.share.take();
     let taken = app.blocking(move || {
-        let shipment: Shipment = serde_json::from_slice(&body.bytes)
-            .map_err(|error| NotTaken::Bad(format!("this is no shipment: {error}")))?;
-        (team.take)(&owner, &shipment)
+        let cargo = cargo::read(&body.bytes).map_err(NotTaken::Bad)?;
+        drop(body);
+        (team.take)(&owner, &cargo.shipment).map(|()| cargo.clamped)
     });
-    taken.await?.map_err(|error| match error {
+    let clamped = taken.await?.map_err(|error| match error {
         NotTaken::Bad(what) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, what),
         NotTaken::Later(what) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, what),
-    })
+    })?;
+    app.clamped.fetch_add(clamped, Ordering::Relaxed);
+    Ok(ShipmentAnswer { clamped })
 }

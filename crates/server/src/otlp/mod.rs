@@ -7,12 +7,13 @@ mod reply;
 
 use std::sync::Arc;
 
+use agent_tracer_agents::extent::Bounds;
 use agent_tracer_agents::files::Rules;
 use agent_tracer_agents::otlp::{self, Record, Signal, protobuf};
 use agent_tracer_event::{Agent, Channel, Millis};
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use axum::extract::{Request, State};
-use axum::http::header;
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
@@ -23,6 +24,9 @@ use reply::{Form, Refusals};
 
 const JSON: &str = "application/json";
 const PROTOBUF: &str = "application/x-protobuf";
+
+/// The most records of one export. Exporters send some hundred at once.
+const RECORDS: usize = 10_000;
 
 /// Takes events.
 pub(crate) async fn post_logs(State(app): State<Arc<App>>, request: Request) -> Response {
@@ -55,7 +59,9 @@ async fn post(app: &Arc<App>, signal: Signal, request: Request) -> Response {
 }
 
 async fn take(app: &Arc<App>, signal: Signal, request: Request) -> Result<Refusals, Problem> {
-    let body = read_body(app, request, &[JSON, PROTOBUF]).await?;
+    let mut body = read_body(app, request, &[JSON, PROTOBUF]).await?;
+    // Held until the records are stored.
+    let _share = body.share.take();
     let now = (app.doors.clock)();
     let worker = Arc::clone(app);
     let (batch, refusals) = app.blocking(move || read(&worker, signal, &body, now)).await??;
@@ -68,17 +74,24 @@ async fn take(app: &Arc<App>, signal: Signal, request: Request) -> Result<Refusa
 }
 
 fn read(app: &App, signal: Signal, body: &Body, now: Millis) -> Result<(Batch, Refusals), Problem> {
+    // Arguments of calls are texts that are JSON themselves.
+    body.check_texts(Bounds::WITHIN_TEXTS)?;
     let export: Value = if body.media_type == PROTOBUF {
         protobuf::decode(signal, &body.bytes)
             .map_err(|fault| Problem::bad(format!("the body is no export: {fault}")))?
     } else {
+        body.check(Bounds::POSTED)?;
         serde_json::from_slice(&body.bytes)
             .map_err(|error| Problem::bad(format!("the body is not JSON: line {}", error.line())))?
     };
-    let privacy = (app.doors.privacy)();
+    let privacy = app.privacy()?;
     let rules =
         Rules { config: &privacy.config, hash_key: privacy.hash_key, home_dir: privacy.home_dir.as_deref() };
     let records = otlp::read(&rules, signal, &export, now);
+    if records.len() > RECORDS {
+        let detail = format!("the export holds more than {RECORDS} records\nhint: export in smaller batches");
+        return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail));
+    }
     let (mut batch, mut refusals) = (Batch::default(), Refusals::default());
     for record in records {
         let (agent, name, verdict) = match record {

@@ -1,5 +1,6 @@
 //! Questions about the tracer itself: health, settings, who looked at what.
 
+use agent_tracer_ledger::Answer;
 use agent_tracer_ledger::view::{Health, Page};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -36,34 +37,53 @@ pub(crate) struct Settings {
 }
 
 /// Gathers how everything is.
-fn health(app: &App) -> Result<Health, Problem> {
+fn health(app: &App) -> Health {
     let store = &app.doors.store;
     let spool = (app.doors.spool)();
     let mut problems = spool.problems;
+    problems.extend(spool.faults.iter().flat_map(|faults| faults.problems.iter().cloned()));
     let lost: u64 = spool.health.lost.values().sum();
     if lost > 0 {
         problems.push(format!("the hook could not keep {lost} events\nhint: run `agent-tracer doctor`"));
     }
     if spool.health.quarantined > 0 {
         problems.push(format!(
-            "{} envelopes could not be read and are in quarantine\nhint: run `agent-tracer doctor`",
+            "{} envelopes could not be read or kept and are in quarantine\nhint: run `agent-tracer doctor`",
             spool.health.quarantined
         ));
     }
-    Ok(Health {
+    // How a store is that cannot answer must be told more than anything else.
+    let (store_health, seq) = (known(store.health(), &mut problems), known(store.seq(), &mut problems));
+    let (outcomes, sources) = (known(store.outcomes(), &mut problems), known(store.sources(), &mut problems));
+    let unrecognised = known(store.unrecognised(), &mut problems);
+    let reasons = known(store.reasons(), &mut problems);
+    Health {
         status: if problems.is_empty() { "ok" } else { "degraded" }.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        store: store.health()?,
-        seq: store.seq()?,
+        store: store_health,
+        seq,
         spool: spool.health,
-        outcomes: store.outcomes()?,
+        outcomes,
+        reasons,
         lag_ms: spool.lag_ms,
-        sources: store.sources()?,
-        unrecognised: store.unrecognised()?,
+        sources,
+        unrecognised,
         import: spool.import,
         retention: spool.retention,
         ship: spool.ship,
+        faults: spool.faults,
         problems,
+    }
+}
+
+/// Returns an answer of the store; nothing, and a problem, if it has none.
+fn known<T: Default>(answer: Answer<T>, problems: &mut Vec<String>) -> T {
+    answer.unwrap_or_else(|error| {
+        let problem = format!("{error}\nhint: stop the server and run `agent-tracer doctor`");
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+        T::default()
     })
 }
 
@@ -109,7 +129,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         params: &[],
         shape: one::<Health>,
         ages: Ages::Always,
-        ask: |app, _| write(&health(app)?),
+        ask: |app, _| write(&health(app)),
     },
     Endpoint {
         path: "/dead-letters",
@@ -128,7 +148,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
         shape: one::<Settings>,
         ages: Ages::Always,
         ask: |app, asked| {
-            let privacy = (app.doors.privacy)();
+            let privacy = app.privacy()?;
             write(&Settings {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 address: app.address.to_string(),

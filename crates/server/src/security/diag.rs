@@ -24,11 +24,14 @@ const INET6: u8 = 10;
 const HEAD: usize = 16;
 const ADDRESSES: usize = 48;
 
-/// Sockets that are not closed: established, or closed by the other end alone. The kernel says of others that they are
-/// nobody's, which would be root's.
-const OPEN: [u8; 2] = [1, 8];
+/// State of a socket that waits for connections: the kernel answers with it where no connection fits the question.
+const LISTENS: u8 = 10;
 
-/// The user of the open socket at `peer` that is connected to `near`; none if there is no such socket.
+/// Returns the user of the socket at `peer` that is connected to `near`; `None` if no process holds such a socket.
+///
+/// The state does not matter: a client that has sent everything may shut down its writing half (`FIN_WAIT1`,
+/// `FIN_WAIT2`) and still read the answer. What matters is that a process holds the socket, that is, that it has an
+/// inode: of a socket without one the kernel says user 0, which would be root.
 ///
 /// # Errors
 /// If the system does not answer such questions here.
@@ -39,7 +42,7 @@ pub(super) fn user(peer: SocketAddr, near: SocketAddr) -> nix::Result<Option<u32
     let mut answer = [0; 1024];
     // The kernel has answered by the time that the question is sent.
     let length = recv(kernel.as_raw_fd(), &mut answer, MsgFlags::MSG_DONTWAIT)?;
-    read(answer.get(..length).unwrap_or_default(), peer)
+    read(answer.get(..length).unwrap_or_default(), peer, near)
 }
 
 fn question(peer: SocketAddr, near: SocketAddr) -> Vec<u8> {
@@ -67,8 +70,8 @@ fn question(peer: SocketAddr, near: SocketAddr) -> Vec<u8> {
     message
 }
 
-/// Reads the kernel's answer to a question about the socket at `peer`.
-fn read(answer: &[u8], peer: SocketAddr) -> nix::Result<Option<u32>> {
+/// Reads the kernel's answer to a question about the socket at `peer` that is connected to `near`.
+fn read(answer: &[u8], peer: SocketAddr, near: SocketAddr) -> nix::Result<Option<u32>> {
     let four = |at: usize| answer.get(at..)?.first_chunk::<4>().copied();
     let kind = answer.get(4..).and_then(|rest| rest.first_chunk::<2>()).map(|kind| u16::from_ne_bytes(*kind));
     match kind {
@@ -78,11 +81,14 @@ fn read(answer: &[u8], peer: SocketAddr) -> nix::Result<Option<u32>> {
         },
         Some(BY_FAMILY) => {
             let state = answer.get(HEAD + 1).copied().unwrap_or_default();
-            let port = answer.get(HEAD + 4..).and_then(|rest| rest.first_chunk::<2>()).copied();
-            // Expiry and two queues stand between the addresses and the user.
+            let port = |at: usize| answer.get(at..)?.first_chunk::<2>().copied().map(u16::from_be_bytes);
+            // Expiry and two queues stand between the addresses and the user, and the inode is behind it.
             let user = four(HEAD + 4 + ADDRESSES + 12).map(u32::from_ne_bytes).ok_or(Errno::EBADMSG)?;
-            let is_meant = OPEN.contains(&state) && port.map(u16::from_be_bytes) == Some(peer.port());
-            Ok(is_meant.then_some(user))
+            let inode = four(HEAD + 4 + ADDRESSES + 16).map(u32::from_ne_bytes).ok_or(Errno::EBADMSG)?;
+            let is_meant = state != LISTENS
+                && port(HEAD + 4) == Some(peer.port())
+                && port(HEAD + 6) == Some(near.port());
+            Ok((is_meant && inode != 0).then_some(user))
         }
         _ => Err(Errno::EBADMSG),
     }
@@ -97,12 +103,14 @@ mod tests {
 
     use super::*;
 
-    fn answer(kind: u16, state: u8, peer: SocketAddr, uid: u32) -> Vec<u8> {
+    fn answer(kind: u16, state: u8, ports: (u16, u16), uid: u32, inode: u32) -> Vec<u8> {
         let mut answer =
-            [&88_u32.to_ne_bytes()[..], &kind.to_ne_bytes(), &[0; 10], &[2, state, 0, 0]].concat();
-        answer.extend_from_slice(&peer.port().to_be_bytes());
-        answer.extend_from_slice(&[0; ADDRESSES - 2 + 12]);
+            [&92_u32.to_ne_bytes()[..], &kind.to_ne_bytes(), &[0; 10], &[2, state, 0, 0]].concat();
+        answer.extend_from_slice(&ports.0.to_be_bytes());
+        answer.extend_from_slice(&ports.1.to_be_bytes());
+        answer.extend_from_slice(&[0; ADDRESSES - 4 + 12]);
         answer.extend_from_slice(&uid.to_ne_bytes());
+        answer.extend_from_slice(&inode.to_ne_bytes());
         answer
     }
 
@@ -127,16 +135,42 @@ mod tests {
     }
 
     #[test]
-    fn only_an_open_socket_at_that_port_has_a_user() {
+    fn a_half_closed_client_is_known_and_a_closed_one_is_not() {
+        let own = std::fs::metadata("/proc/self").unwrap().uid();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let near = listener.local_addr().unwrap();
+        let client = TcpStream::connect(near).unwrap();
+        let peer = client.local_addr().unwrap();
+        if user(peer, near).is_err() {
+            return;
+        }
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        assert_eq!(user(peer, near), Ok(Some(own)), "it waits in the backlog");
+        let (server, _) = listener.accept().unwrap();
+        assert_eq!(user(peer, near), Ok(Some(own)), "it was accepted");
+        drop(client);
+        assert_eq!(user(peer, near), Ok(None), "no process can read an answer");
+        drop(server);
+    }
+
+    #[test]
+    fn only_a_socket_that_a_process_holds_has_a_user() {
         let peer: SocketAddr = "127.0.0.1:50000".parse().unwrap();
-        let other: SocketAddr = "127.0.0.1:50001".parse().unwrap();
-        assert_eq!(read(&answer(BY_FAMILY, 1, peer, 1001), peer), Ok(Some(1001)));
-        assert_eq!(read(&answer(BY_FAMILY, 6, peer, 0), peer), Ok(None), "closed: cannot tell");
-        assert_eq!(read(&answer(BY_FAMILY, 10, other, 0), peer), Ok(None), "whoever listens there");
+        let near: SocketAddr = "127.0.0.1:4747".parse().unwrap();
+        let read_one =
+            |state, ports, uid, inode| read(&answer(BY_FAMILY, state, ports, uid, inode), peer, near);
+        for state in [1, 4, 5, 8, 9, 11] {
+            assert_eq!(read_one(state, (50000, 4747), 1001, 7), Ok(Some(1001)), "state {state}");
+            assert_eq!(read_one(state, (50000, 4747), 0, 7), Ok(Some(0)), "state {state}");
+            assert_eq!(read_one(state, (50000, 4747), 0, 0), Ok(None), "state {state} without a process");
+        }
+        assert_eq!(read_one(10, (50000, 4747), 0, 7), Ok(None), "a listener");
+        assert_eq!(read_one(1, (50001, 4747), 0, 7), Ok(None), "another client");
+        assert_eq!(read_one(1, (50000, 4748), 0, 7), Ok(None), "a connection to another server");
         let error = |number: i32| {
-            let mut answer = answer(ERROR, 0, peer, 0);
+            let mut answer = answer(ERROR, 0, (0, 0), 0, 0);
             answer.splice(HEAD..HEAD + 4, (-number).to_ne_bytes());
-            read(&answer, peer)
+            read(&answer, peer, near)
         };
         assert_eq!(error(Errno::ENOENT as i32), Ok(None));
         assert_eq!(error(Errno::EPERM as i32), Err(Errno::EPERM));
@@ -146,7 +180,8 @@ mod tests {
         #[test]
         fn whatever_comes_back_is_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let peer: SocketAddr = "127.0.0.1:50000".parse().unwrap();
-            let read = read(&bytes, peer);
+            let near: SocketAddr = "127.0.0.1:4747".parse().unwrap();
+            let read = read(&bytes, peer, near);
             prop_assert!(read.is_err() || bytes.len() > HEAD);
         }
     }

@@ -8,8 +8,10 @@ use utoipa::ToSchema;
 
 use super::secret::{Secret, random};
 
-/// How long a code is good.
-const GOOD_MS: i64 = 15 * 60_000;
+/// How many minutes a one-time link is good. Everything that names the time takes it from here.
+pub const LINK_MINUTES: i64 = 10;
+
+const GOOD_MS: i64 = LINK_MINUTES * 60_000;
 
 /// The most codes that are good at once; the oldest gives way.
 const CODES: usize = 16;
@@ -78,6 +80,12 @@ mod tests {
         let codes = Codes::default();
         let one = code(&codes);
         assert!(!codes.spend(&one, Millis(NOW.0 + GOOD_MS)));
+    }
+
+    #[test]
+    fn the_page_on_security_names_the_time_that_holds() {
+        let page = include_str!("../../../../SECURITY.md");
+        assert!(page.contains(&format!("a one-time link ends with its use or after {LINK_MINUTES} minutes")));
     }
 
     #[test]

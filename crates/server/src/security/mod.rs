@@ -7,8 +7,9 @@
 //! | anybody else, where the server listens for them | with a token of scope `read` | with a token of scope `ingest` |
 //! | whom a trusted proxy names | yes | if they are named as an admin |
 //!
-//! Before that every request must name this server (`Host`) and, if a page sent it, come from a page of this server
-//! (`Origin`, `Sec-Fetch-Site`): a page elsewhere can neither reach it by a name of its own nor post to it.
+//! Connections of other users of this machine are refused before they are served (`serve`). Every request must name
+//! this server (`Host`) and, if a page sent it, come from a page of this server (`Origin`, `Sec-Fetch-Site`): a page
+//! elsewhere can neither reach it by a name of its own nor post to it.
 
 mod cookie;
 #[cfg(target_os = "linux")]
@@ -28,12 +29,14 @@ use agent_tracer_event::Millis;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 
 pub(crate) use headers::add as add_headers;
+pub use login::LINK_MINUTES;
 pub(crate) use login::LoginCode;
+pub(crate) use peer::is_held;
 pub use peer::peer_owner;
 pub(crate) use secret::random;
 pub use token::{TokenError, owner_token};
 
-use crate::config::{Config, PeerIs, Scope};
+use crate::config::{Config, Scope};
 use crate::doors::Team;
 use crate::problem::Problem;
 use cookie::Cookies;
@@ -47,8 +50,6 @@ use secret::Secret;
 pub(crate) struct Peer {
     /// Its address.
     pub(crate) address: SocketAddr,
-    /// Whose it is, where the system can tell.
-    pub(crate) owner: Option<PeerIs>,
 }
 
 /// What a path needs.
@@ -146,9 +147,6 @@ impl Access {
         peer: Peer,
         now: Millis,
     ) -> Result<Granted, Problem> {
-        if peer.owner == Some(PeerIs::Another) {
-            return Err(forbidden("this connection belongs to another user of this machine"));
-        }
         let called = self.names.called(uri, headers)?;
         host::check_origin(method, uri.path(), headers, called)?;
         let needs = Needs::of(method, uri.path());
@@ -192,7 +190,7 @@ impl Access {
         {
             return Ok(Some(named));
         }
-        if !self.cookies.is_session(headers, now) {
+        if self.is_team() || !self.cookies.is_session(headers, now) {
             return Ok(None);
         }
         // A cookie goes wherever the browser goes; only a page of ours may use it to change anything.
@@ -217,9 +215,15 @@ impl Access {
         })
     }
 
+    /// Returns whether this is a team's server. There everybody has a name, which a token or a proxy gives and may take
+    /// away again at any time; a cookie of the server's owner would have neither name nor end.
+    pub(crate) const fn is_team(&self) -> bool {
+        self.team.is_some()
+    }
+
     /// Makes a cookie for a browser that showed this code, if it is good. A code is good once.
     pub(crate) fn log_in(&self, code: &str, now: Millis) -> Option<String> {
-        self.codes.spend(code, now).then(|| self.cookies.make(now))
+        (!self.is_team() && self.codes.spend(code, now)).then(|| self.cookies.make(now))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Which user of this machine is at the other end of a loopback connection.
 //!
-//! TCP carries no credentials, but Linux knows of every connection which user opened it. Elsewhere nobody can tell.
+//! TCP carries no credentials, but Linux knows of every connection which user opened it; other systems do not say.
+//! On Linux a connection without a known user is refused like that of another user: a client that can read an answer
+//! has a socket, and a socket that a process holds has a user.
 
 use std::net::SocketAddr;
 
 use crate::config::PeerIs;
 
-/// Says whose a loopback connection is. `None` where the system cannot tell.
+/// Returns to whom a loopback connection belongs. `None` if the system does not say.
 #[must_use]
 pub fn peer_owner(peer: SocketAddr, near: SocketAddr) -> Option<PeerIs> {
     #[cfg(target_os = "linux")]
@@ -15,6 +17,17 @@ pub fn peer_owner(peer: SocketAddr, near: SocketAddr) -> Option<PeerIs> {
     {
         drop((peer, near));
         None
+    }
+}
+
+/// Returns whether the system says that a process holds the far end of a loopback connection.
+pub(crate) fn is_held(peer: SocketAddr, near: SocketAddr) -> bool {
+    #[cfg(target_os = "linux")]
+    return matches!(crate::security::diag::user(peer, near), Ok(Some(_)));
+    #[cfg(not(target_os = "linux"))]
+    {
+        drop((peer, near));
+        false
     }
 }
 
@@ -48,14 +61,14 @@ mod linux {
         let (local, remote) = (spellings(peer), spellings(near));
         table.lines().skip(1).find_map(|line| {
             let mut fields = line.split_ascii_whitespace();
-            let (here, there, state) = (fields.nth(1)?, fields.next()?, fields.next()?);
-            // Sockets that are closed already are listed as nobody's, which would be root's.
-            let open = matches!(state, "01" | "08");
-            let same = local.iter().zip(&remote).any(|(local, remote)| local == here && remote == there);
-            if !(open && same) {
+            let (here, there) = (fields.nth(1)?, fields.next()?);
+            if !local.iter().zip(&remote).any(|(local, remote)| local == here && remote == there) {
                 return None;
             }
-            fields.nth(3)?.parse().ok()
+            let user = fields.nth(4)?.parse().ok()?;
+            // A socket that no process holds is listed with user 0, which would be root, and without an inode.
+            let inode: u64 = fields.nth(1)?.parse().ok()?;
+            (inode != 0).then_some(user)
         })
     }
 
@@ -96,6 +109,9 @@ mod linux {
                 assert_eq!(owner(peer, near), Some(PeerIs::Same), "{address}");
                 let own = fs::metadata("/proc/self").unwrap().uid();
                 assert_eq!(in_tables(peer, near), Some(own), "{address}");
+                client.shutdown(std::net::Shutdown::Write).unwrap();
+                assert_eq!(owner(peer, near), Some(PeerIs::Same), "{address}, half closed");
+                assert_eq!(in_tables(peer, near), Some(own), "{address}, half closed");
                 assert_eq!(owner(SocketAddr::new(near.ip(), 1), near), None);
             }
         }
@@ -103,13 +119,18 @@ mod linux {
         #[cfg(target_endian = "little")]
         #[test]
         fn another_user_is_seen_in_the_table() {
-            let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout\n   \
-                0: 0100007F:C350 0100007F:128B 06 00000000:00000000 00:00000000 00000000     0        0 1\n   \
-                1: 0100007F:C350 0100007F:128B 01 00000000:00000000 00:00000000 00000000  1001        0 1\n   \
-                2: 0100007F:C351 0100007F:128B 06 00000000:00000000 00:00000000 00000000     0        0 1\n";
+            let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
+                0: 0100007F:C350 0100007F:128B 06 00000000:00000000 00:00000000 00000000     0        0 0 1\n   \
+                1: 0100007F:C350 0100007F:128B 01 00000000:00000000 00:00000000 00000000  1001        0 4711 1\n   \
+                2: 0100007F:C351 0100007F:128B 06 00000000:00000000 00:00000000 00000000     0        0 0 1\n   \
+                3: 0100007F:C352 0100007F:128B 05 00000000:00000000 00:00000000 00000000  1001        0 4712 1\n   \
+                4: 0100007F:C353 0100007F:128B 04 00000000:00000000 00:00000000 00000000     0        0 0 1\n";
             let near: SocketAddr = "127.0.0.1:4747".parse().unwrap();
-            assert_eq!(listed(table, "127.0.0.1:50000".parse().unwrap(), near), Some(1001));
-            assert_eq!(listed(table, "127.0.0.1:50001".parse().unwrap(), near), None, "closed: cannot tell");
+            let user_at = |port| listed(table, SocketAddr::new(near.ip(), port), near);
+            assert_eq!(user_at(50000), Some(1001));
+            assert_eq!(user_at(50001), None, "closed");
+            assert_eq!(user_at(50002), Some(1001), "half closed: it still reads");
+            assert_eq!(user_at(50003), None, "no process holds it");
             assert_eq!(listed("rubbish\nmore rubbish\n", "127.0.0.1:50000".parse().unwrap(), near), None);
         }
     }

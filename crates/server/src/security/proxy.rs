@@ -84,7 +84,7 @@ mod tests {
         for (name, value) in headers {
             map.append(HeaderName::try_from(*name).unwrap(), HeaderValue::from_str(value).unwrap());
         }
-        let peer = Peer { address: from.parse().unwrap(), owner: None };
+        let peer = Peer { address: from.parse().unwrap() };
         trusted.named(&map, peer).map_err(|problem| problem.code())
     }
 

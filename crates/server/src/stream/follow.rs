@@ -9,9 +9,11 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, MissedTickBehavior};
 
+use super::right::Right;
 use super::wanted::Wanted;
 use crate::app::App;
-use crate::live::{Change, What, missed};
+use crate::epoch::Place;
+use crate::live::{Change, What, missed, removed};
 
 /// Rows that are asked of the store at once, and put into one piece.
 const PART: usize = 256;
@@ -37,12 +39,14 @@ impl Follower {
         Self { app, wanted, caught: 0, at: 0, _room: room }
     }
 
-    /// Follows until one of both sides hangs up.
-    pub(super) async fn run(mut self, after: Option<u64>, sender: mpsc::Sender<Bytes>) {
+    /// Follows until one of both sides hangs up, or the follower may not follow any more.
+    pub(super) async fn run(mut self, after: Option<Place>, right: Right, sender: mpsc::Sender<Bytes>) {
         // Subscribed before the store is asked: what is committed in between is in one of the two, or in both.
         let live = self.app.doors.live.follow();
         let mut closing = self.app.closing.clone();
+        let app = Arc::clone(&self.app);
         tokio::select! {
+            () = right.ended(&app) => {}
             _ = closing.wait_for(|closing| *closing) => {}
             () = sender.closed() => {}
             _ = self.follow(after, live, &sender) => {}
@@ -51,7 +55,7 @@ impl Follower {
 
     async fn follow(
         &mut self,
-        after: Option<u64>,
+        after: Option<Place>,
         mut live: Receiver<Arc<Change>>,
         sender: &mpsc::Sender<Bytes>,
     ) -> Result<(), Over> {
@@ -101,7 +105,7 @@ impl Follower {
     }
 
     /// Sends what changed behind `after`, in order, up to now.
-    async fn catch_up(&mut self, after: Option<u64>, sender: &mpsc::Sender<Bytes>) -> Result<(), Over> {
+    async fn catch_up(&mut self, after: Option<Place>, sender: &mpsc::Sender<Bytes>) -> Result<(), Over> {
         let app = Arc::clone(&self.app);
         let newest = self.app.blocking(move || app.doors.store.seq()).await;
         let Ok(Ok(newest)) = newest else { return Err(Over) };
@@ -109,11 +113,22 @@ impl Follower {
             (self.caught, self.at) = (newest, newest);
             return Ok(());
         };
+        let is_other = after.epoch.is_some_and(|epoch| epoch != self.app.epoch);
+        let after = after.seq;
         (self.caught, self.at) = (after, after);
         // A place that was never reached belongs to another ledger.
         if after > newest || newest - after > self.app.config.limits.catch_up_rows {
             (self.caught, self.at) = (newest, newest);
             return self.say_missed(after, newest, sender).await;
+        }
+        match self.app.doors.live.gone_since(after).filter(|_| !is_other) {
+            Some(gone) => {
+                for ids in gone.chunks(PART) {
+                    send(sender, removed(ids)).await?;
+                }
+            }
+            // It is not known what else changed up to there: everything has to be loaded again.
+            None => self.say_missed(0, after, sender).await?,
         }
         loop {
             let (app, from) = (Arc::clone(&self.app), self.caught);
@@ -155,7 +170,8 @@ impl Follower {
             (changes, self.wanted) = sorted;
         }
         if !changes.is_empty() {
-            let text: String = changes.iter().map(|change| change.text()).collect::<Vec<_>>().concat();
+            let text: String =
+                changes.iter().map(|change| change.text(self.app.epoch)).collect::<Vec<_>>().concat();
             send(sender, text).await?;
         }
         self.at = self.at.max(last);
@@ -163,7 +179,7 @@ impl Follower {
     }
 
     async fn say_missed(&self, from: u64, to: u64, sender: &mpsc::Sender<Bytes>) -> Result<(), Over> {
-        send(sender, missed(from, to)).await
+        send(sender, missed(self.app.epoch, from, to)).await
     }
 }
 

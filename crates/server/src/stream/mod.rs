@@ -3,10 +3,13 @@
 //! A follower begins behind a place in the order of delivery. It subscribes first, then reads what changed up to now
 //! from the store, then passes on what is committed and was not in that reading: no gap, and never backwards. Who is too
 //! slow, or too far behind, gets `event: missed` with `{from, to}` and loads again. Rows that turned out to be part of
-//! another, or that were purged, are told by `event: removed` with `{ids}`. Every buffer has an end.
+//! another, or that were purged, are named by `event: removed` with `{ids}`, also to those who were away meanwhile. Who
+//! comes back with an id of another [`crate::epoch`] gets `missed` from the beginning, and then the rows as before. Every buffer has an end, and a stream ends
+//! when the right to follow it does.
 
 mod body;
 mod follow;
+mod right;
 mod wanted;
 
 use std::sync::Arc;
@@ -18,17 +21,20 @@ use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
 use crate::doors::Look;
+use crate::epoch::Place;
 use crate::problem::{Problem, Wrong};
 use crate::query::{Asked, OWNER, Param, Reads, agents, kinds, lanes, may};
 use crate::security::Granted;
+use right::Right;
 use wanted::Wanted;
-
-/// The largest place in the order of delivery: what a script can count to.
-const LARGEST: u64 = (1 << 53) - 1;
 
 /// Which rows are followed.
 pub(crate) const PARAMS: &[Param] = &[
-    may("after", Reads::Whole(0, LARGEST), "Begin behind this `seq`; `Last-Event-ID` beats it."),
+    may(
+        "after",
+        Reads::Text,
+        "Begin behind this `seq`, or behind the event of this id; `Last-Event-ID` beats it.",
+    ),
     may("task", Reads::Task, "Rows of this task."),
     may("tree", Reads::Flag, "With the rows of its subagents."),
     may("lane", Reads::Many(lanes), "In one of these lanes."),
@@ -42,7 +48,7 @@ pub(crate) const PARAMS: &[Param] = &[
 pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Response {
     let reader = request.extensions().get::<Granted>().and_then(|granted| granted.owner.clone());
     let opened = match read(&app, &request) {
-        Ok((asked, after)) => open(&app, reader, &asked, after).await,
+        Ok((asked, after)) => open(&app, reader, &asked, after, Right::of(&request)).await,
         Err(problem) => Err(problem),
     };
     match opened {
@@ -58,7 +64,7 @@ pub(crate) async fn get(State(app): State<Arc<App>>, request: Request) -> Respon
 }
 
 /// What is followed, and behind which place.
-fn read(app: &App, request: &Request) -> Result<(Asked, Option<u64>), Problem> {
+fn read(app: &App, request: &Request) -> Result<(Asked, Option<Place>), Problem> {
     let mut asked = Asked::read(&[PARAMS], request.uri().query().unwrap_or_default(), (app.doors.clock)())?;
     if asked.flag("tree") && asked.task("task").is_none() {
         let wrong = Wrong::new("tree", "needs a `task`");
@@ -66,11 +72,16 @@ fn read(app: &App, request: &Request) -> Result<(Asked, Option<u64>), Problem> {
     }
     asked.narrow(app)?;
     let after = match request.headers().get("last-event-id") {
-        None => asked.whole("after"),
+        None => match asked.text("after") {
+            None => None,
+            Some(after) => Some(Place::parse(&after).ok_or_else(|| {
+                let wrong = Wrong::new("after", "is neither a `seq` nor the id of an event");
+                Problem::wrong(StatusCode::BAD_REQUEST, vec![wrong])
+            })?),
+        },
         Some(id) => {
-            let id = id.to_str().ok().and_then(|id| id.parse().ok()).filter(|id| *id <= LARGEST);
-            let wrong = || Problem::bad("`Last-Event-ID` is no `seq`");
-            Some(id.ok_or_else(wrong)?)
+            let place = id.to_str().ok().and_then(Place::parse);
+            Some(place.ok_or_else(|| Problem::bad("`Last-Event-ID` is no id of an event"))?)
         }
     };
     Ok((asked, after))
@@ -80,7 +91,8 @@ async fn open(
     app: &Arc<App>,
     reader: Option<Arc<str>>,
     asked: &Asked,
-    after: Option<u64>,
+    after: Option<Place>,
+    right: Right,
 ) -> Result<Body, Problem> {
     let mut wanted = Wanted::of(asked);
     if let Some(team) = app.doors.team.clone() {
@@ -101,5 +113,5 @@ async fn open(
     let permit = Arc::clone(&app.streams).try_acquire_owned();
     let permit = permit.map_err(|_| Problem::too_many("there are as many followers as there may be", 5))?;
     let follower = follow::Follower::new(Arc::clone(app), wanted, permit);
-    Ok(body::of(|sender| follower.run(after, sender)))
+    Ok(body::of(|sender| follower.run(after, right, sender)))
 }

@@ -292,6 +292,27 @@ fn a_full_queue_asks_to_come_again() {
 }
 
 #[test]
+fn nothing_is_taken_while_it_is_not_known_what_may_be_recorded() {
+    let world = World::new();
+    world.forget_conf();
+    let posts = [
+        ("/ingest/v1/events", json!({"events": [event(json!({}))]})),
+        ("/hooks/claude", json!({"hook_event_name": "Stop", "session_id": "s"})),
+        ("/hooks/codex", json!({"hook_event_name": "Stop", "session_id": "s"})),
+        ("/v1/logs", json!({"resourceLogs": []})),
+    ];
+    for (path, body) in &posts {
+        let answer = world.post(path, body);
+        assert_eq!((answer.status, answer.header("retry-after")), (503, "5"), "{path}");
+        assert!(answer.text().contains("privacy.conf"), "{path}: {}", answer.text());
+    }
+    world.conf("");
+    for (path, body) in &posts {
+        assert!(matches!(world.post(path, body).status, 200 | 202), "{path}");
+    }
+}
+
+#[test]
 fn what_could_not_be_written_is_not_acknowledged() {
     let world = World::new();
     for (error, status) in [

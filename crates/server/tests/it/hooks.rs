@@ -80,6 +80,34 @@ fn equal_payloads_are_distinct_observations() {
 }
 
 #[test]
+fn a_key_tells_what_is_the_same() {
+    let world = World::new();
+    let post = |path: &str, key: &str, payload: &Value| {
+        world.ask("POST", path).bearer(TOKEN).header("Idempotency-Key", key).json(payload).send().status
+    };
+    let hook = json!({"hook_event_name": "Stop", "session_id": "s", "turn_id": "t"});
+    let names = || {
+        let brought = world.memory.brought.lock().unwrap();
+        brought.iter().map(|observed| (observed.name.clone(), observed.payload)).collect::<Vec<_>>()
+    };
+    assert_eq!(post("/hooks/claude", "k-1", &hook), 200);
+    assert_eq!(post("/hooks/claude", "k-1", &hook), 200);
+    assert_eq!(post("/hooks/claude", "k-2", &hook), 200);
+    assert_eq!(post("/hooks/codex", "k-1", &hook), 200);
+    let seen = names();
+    assert_eq!(seen[0], ("key:claude_code:k-1".to_owned(), None), "the payload does not count");
+    assert_eq!(seen[0], seen[1]);
+    assert_ne!(seen[0], seen[2]);
+    assert_ne!(seen[0], seen[3]);
+    assert_eq!(post("/hooks/claude", "k-3", &json!([])), 400);
+    assert_ne!(names()[4].0, "key:claude_code:k-3", "what is refused does not use up its key");
+    for bad in ["", " ", "two words", &"k".repeat(257)] {
+        assert_eq!(post("/hooks/claude", bad, &hook), 400, "{bad:?}");
+    }
+    assert_eq!(names().len(), 5);
+}
+
+#[test]
 fn an_excluded_folder_leaves_nothing_and_the_agent_does_not_notice() {
     let world = World::new();
     world.conf("exclude ~/secret/**\n");

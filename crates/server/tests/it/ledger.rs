@@ -1,6 +1,7 @@
 //! The server before the real ledger: what is posted is there to be asked for, followed and counted.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::{Batch, Full, Ledger, Options, Receipt};
@@ -37,6 +38,7 @@ fn told(done: Done) -> impl FnOnce(Result<Receipt, agent_tracer_ledger::AppendEr
 pub(crate) struct Real {
     pub(crate) server: Server,
     ledger: Arc<Ledger>,
+    clock: Arc<AtomicI64>,
     _folder: tempfile::TempDir,
 }
 
@@ -50,6 +52,7 @@ impl Real {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Arc::new(Ledger::open(&folder.path().join("ledger.db"), Options::default()).unwrap());
         let live = Live::new();
+        let clock = Arc::new(AtomicI64::new(NOW));
         let (followed, publish) = (live.clone(), live.clone());
         ledger.on_commit_while(
             move || followed.is_followed(),
@@ -65,16 +68,19 @@ impl Real {
             store: ledger.store(),
             append: Arc::new(Queue(Arc::clone(&ledger))),
             live,
-            clock: Arc::new(|| Millis(NOW)),
+            clock: {
+                let clock = Arc::clone(&clock);
+                Arc::new(move || Millis(clock.load(Ordering::SeqCst)))
+            },
             spool: Arc::new(SpoolView::default),
             dead_letters: DeadLetters::none(),
             rules: Arc::new(RulesInForce::default),
-            privacy: Arc::new(|| Arc::new(Privacy::default())),
+            privacy: Arc::new(|| Ok(Arc::new(Privacy::default()))),
             excluded: agent_tracer_server::Remembered::default(),
             unrecorded: Arc::new(|_| false),
             assets: Arc::new(|_| None),
         };
-        Self { server: serve(config, doors).unwrap(), ledger, _folder: folder }
+        Self { server: serve(config, doors).unwrap(), ledger, clock, _folder: folder }
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str) -> Ask {
@@ -226,4 +232,111 @@ fn a_follower_sees_every_row_once_whether_it_was_there_or_came_back() {
     let expected: Vec<u64> = rest.iter().map(|row| row.seq).collect();
     assert_eq!(back.seqs(expected.len()), expected);
     assert!(*seen.last().unwrap() <= newest);
+}
+
+/// How many rows there are, once everything is folded.
+fn rows(real: &Real) -> u64 {
+    let promise = real.ledger.promise();
+    while !real.ledger.is_kept(promise) {
+        std::thread::yield_now();
+    }
+    real.get("/api/v1/health")["store"]["events"].as_u64().unwrap()
+}
+
+#[test]
+fn an_equal_payload_is_a_retry_for_as_long_as_a_sender_may_try_again() {
+    let real = Real::new();
+    let hooks = [
+        json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}),
+        json!({"hook_event_name": "Notification", "session_id": "s", "message": "waits", "notification_type": "idle_prompt"}),
+        json!({"hook_event_name": "PermissionRequest", "session_id": "s", "tool_name": "Bash",
+            "tool_input": {"command": "ls"}}),
+        json!({"hook_event_name": "SessionEnd", "session_id": "s", "reason": "other"}),
+    ];
+    let post = |after_ms: i64, key: Option<&str>| {
+        real.clock.store(NOW + after_ms, Ordering::SeqCst);
+        for (place, hook) in hooks.iter().enumerate() {
+            let ask = real.ask("POST", "/hooks/claude").bearer(TOKEN).json(hook);
+            let ask = match key {
+                Some(key) => ask.header("Idempotency-Key", &format!("{key}-{place}")),
+                None => ask,
+            };
+            assert_eq!(ask.send().status, 200);
+        }
+        rows(&real)
+    };
+    let first = post(0, None);
+    assert!(first >= 4, "{first}");
+    for after_ms in [1, 4_999, 5_001, 11_000, 19_999] {
+        assert_eq!(post(after_ms, None), first, "{after_ms} ms later");
+    }
+    let second = post(60_000, None);
+    assert!(second > first, "that is no retry any more");
+    let third = post(60_001, Some("a"));
+    assert!(third > second, "another key is another event");
+    assert_eq!(post(600_000, Some("a")), third, "the same key never is");
+    assert!(post(600_000, Some("b")) > third);
+}
+
+#[test]
+fn equal_payloads_of_codex_are_distinct_unless_a_key_says_otherwise() {
+    let real = Real::new();
+    let hook = json!({"hook_event_name": "PreToolUse", "session_id": "s", "turn_id": "t", "tool_name": "Bash",
+        "tool_input": {"command": "ls"}});
+    for _ in 0..2 {
+        real.post("/hooks/codex", &hook);
+    }
+    let before = rows(&real);
+    for _ in 0..2 {
+        let ask = real.ask("POST", "/hooks/codex").bearer(TOKEN).header("Idempotency-Key", "k");
+        assert_eq!(ask.json(&hook).send().status, 200);
+    }
+    assert_eq!((before, rows(&real)), (2, 3));
+}
+
+#[test]
+fn a_row_that_is_purged_while_no_follower_is_there_is_told_later() {
+    let real = Real::new();
+    ensure(&real);
+    let seq = real.get("/api/v1/health")["seq"].as_u64().unwrap();
+    let gone: Arc<std::sync::Mutex<Vec<String>>> = Arc::default();
+    let noted = Arc::clone(&gone);
+    real.ledger.on_commit_while(
+        || false,
+        move |committed| {
+            assert!(committed.rows.is_empty());
+            noted.lock().unwrap().extend(committed.removed.iter().cloned());
+        },
+    );
+    let event = json!({"events": [{"id": "e1", "kind": "user.message", "runtimeSource": "claude_code",
+        "runtimeSessionId": "s", "title": "a"}]});
+    real.post("/ingest/v1/events", &event);
+    rows(&real);
+    let task = agent_tracer_event::TaskKey::new(agent_tracer_event::Agent::ClaudeCode, "s").task_id();
+    real.ledger.purge(vec![task], Millis(NOW)).unwrap();
+    assert!(!gone.lock().unwrap().is_empty());
+    let mut events = real.ask("GET", &format!("/api/v1/stream?after={seq}")).follow();
+    let event = events.event();
+    assert_eq!(event.name.as_deref(), Some("removed"));
+    assert_eq!(event.json()["ids"], json!(*gone.lock().unwrap()));
+}
+
+#[test]
+fn health_says_why_something_was_malformed_or_refused() {
+    let real = Real::new();
+    for body in ["{", "[]", "{\"a\":1}x", "{\"abc\":1}x"] {
+        let answer = real.ask("POST", "/hooks/claude").bearer(TOKEN).body("application/json", body).send();
+        assert_eq!(answer.status, 400, "{body}");
+    }
+    rows(&real);
+    let health = real.get("/api/v1/health");
+    let reasons = health["reasons"].as_array().unwrap();
+    let sum: u64 = reasons.iter().map(|reason| reason["count"].as_u64().unwrap()).sum();
+    assert_eq!((sum, &health["outcomes"]["malformed"]), (4, &json!(4)), "{health}");
+    for reason in reasons {
+        assert_eq!((&reason["outcome"], &reason["channel"]), (&json!("malformed"), &json!("http")));
+        let text = reason["reason"].as_str().unwrap();
+        assert!(!text.is_empty() && !text.contains(" at byte "), "{text}");
+    }
+    assert_eq!(reasons[0]["count"], 2, "the place of a fault makes no other reason: {reasons:?}");
 }

@@ -86,6 +86,19 @@ fn headers_that_are_too_large_are_refused() {
 }
 
 #[test]
+fn headers_are_limited_to_what_the_limit_says() {
+    let world = World::new();
+    let most = config().limits.header_bytes;
+    let ask = |bytes: usize| world.ask("GET", "/health").header("X-Long", &"x".repeat(bytes));
+    let rest = ask(0).bytes(true).len();
+    for (bytes, status) in [(most - rest, 200), (most - rest + 1, 431), (40_000 - rest, 431), (60_000, 431)] {
+        assert_eq!(ask(bytes).send().status, status, "{bytes}");
+    }
+    let long = format!("/health?{}", "x".repeat(most));
+    assert!(matches!(world.get(&long).status, 414 | 431));
+}
+
+#[test]
 fn a_body_that_does_not_arrive_is_not_waited_for() {
     let mut hasty = config();
     hasty.limits.request_time = Duration::from_millis(150);

@@ -17,10 +17,13 @@ mod hooks;
 mod ledger;
 mod limits;
 mod metrics;
+#[cfg(target_os = "linux")]
+mod other_users;
 mod queries;
 mod sessions;
 mod store;
 mod stream;
+mod team;
 mod telemetry;
 mod world;
 

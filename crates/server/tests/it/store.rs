@@ -135,6 +135,8 @@ impl Memory {
             context_used_pct: None,
             usage: UsageView::default(),
             tree_usage: UsageView::default(),
+            tree_tool_call_count: 0,
+            tree_failure_count: 0,
             continues_task_id: None,
             forked_from_task_id: None,
             git_branch: None,
@@ -301,9 +303,10 @@ impl Store for Memory {
         let items = if only { self.tools.lock().unwrap().clone() } else { Vec::new() };
         self.note(format!("tools {range:?}"), Page::whole(items))
     }
-    fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
-        let tools = self.durations.lock().unwrap().clone();
-        self.note(format!("durations {bounds_ms:?}"), tools)
+    fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
+        let only = range.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
+        let tools = if only { self.durations.lock().unwrap().clone() } else { Vec::new() };
+        self.note(format!("durations {bounds_ms:?} {range:?}"), tools)
     }
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
         self.empty(&format!("failures {range:?}"))

@@ -9,13 +9,18 @@ use serde_json::json;
 
 use crate::client::Events;
 use crate::store::{Gate, Memory};
-use crate::world::{World, config, task};
+use crate::world::{NOW, World, config, task};
 
 /// Adds a row to the store and tells those who follow.
 fn commit(world: &World, name: &str, seq: u64) -> Row {
     let row = world.memory.row(&task("s"), name, Kind::UserMessage, seq);
     world.live.publish(std::slice::from_ref(&row));
     row
+}
+
+/// The id of a place: the epoch of the server, which is when it began, and the place.
+fn place(seq: u64) -> String {
+    format!("{NOW}{seq:016}")
 }
 
 fn follow(world: &World, query: &str) -> Events {
@@ -31,7 +36,7 @@ fn a_row_arrives_as_it_is_with_its_place_as_id() {
     let mut events = follow(&world, "after=0");
     let row = commit(&world, "a", 7);
     let event = events.event();
-    assert_eq!((event.id.as_deref(), event.name.as_deref()), (Some("7"), None));
+    assert_eq!((event.id.clone(), event.name.as_deref()), (Some(place(7)), None));
     assert_eq!(event.json(), serde_json::to_value(&row).unwrap());
 }
 
@@ -159,7 +164,7 @@ fn who_follows_anything_is_told_that_too_much_happened_to_tell() {
     assert_eq!(events.seqs(1), [7]);
     world.live.publish_missed(7, 5_000);
     let missed = events.event();
-    assert_eq!((missed.id.as_deref(), missed.name.as_deref()), (Some("5000"), Some("missed")));
+    assert_eq!((missed.id.clone(), missed.name.as_deref()), (Some(place(5000)), Some("missed")));
     assert_eq!(missed.json(), json!({"from": 7, "to": 5_000}));
     commit(&world, "b", 5_001);
     assert_eq!(events.seqs(1), [5_001]);
@@ -278,4 +283,69 @@ fn there_is_room_for_so_many_followers() {
         &head == b"HTTP/1.1 200"
     });
     assert!(room, "there is room again");
+}
+
+#[test]
+fn an_id_of_this_server_resumes_without_a_word() {
+    let world = World::new();
+    for seq in 1..=5 {
+        world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);
+    }
+    let mut events = world.ask("GET", "/api/v1/stream").header("Last-Event-ID", &place(3)).follow();
+    assert_eq!(events.seqs(2), [4, 5]);
+    let mut events = follow(&world, &format!("after={}", place(4)));
+    assert_eq!(events.seqs(1), [5]);
+}
+
+#[test]
+fn an_id_of_another_epoch_is_told_to_load_again_and_gets_the_rows_too() {
+    let world = World::new();
+    for seq in 1..=5 {
+        world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);
+    }
+    let other = format!("{}{:016}", NOW - 1, 3);
+    let mut events = world.ask("GET", "/api/v1/stream").header("Last-Event-ID", &other).follow();
+    let missed = events.event();
+    assert_eq!((missed.name.as_deref(), missed.id.clone()), (Some("missed"), Some(place(3))));
+    assert_eq!(missed.json(), json!({"from": 0, "to": 3}));
+    assert_eq!(events.seqs(2), [4, 5]);
+}
+
+#[test]
+fn rows_that_went_while_a_follower_was_away_are_told_when_it_comes_back() {
+    let world = World::new();
+    for seq in 1..=5 {
+        world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);
+    }
+    world.live.publish_removed(2, &["before".to_owned()]);
+    world.live.publish_removed(3, &["at the same place".to_owned()]);
+    world.live.publish_removed(4, &["a".to_owned(), "b".to_owned()]);
+    let mut events = world.ask("GET", "/api/v1/stream").header("Last-Event-ID", &place(3)).follow();
+    let gone = events.event();
+    assert_eq!((gone.name.as_deref(), gone.id.as_deref()), (Some("removed"), None));
+    assert_eq!(gone.json(), json!({"ids": ["at the same place", "a", "b"]}));
+    assert_eq!(events.seqs(2), [4, 5]);
+}
+
+#[test]
+fn of_more_rows_than_are_remembered_a_follower_is_told_to_load_again() {
+    let world = World::new();
+    for seq in 1..=5 {
+        world.memory.row(&task("s"), &seq.to_string(), Kind::UserMessage, seq);
+    }
+    let many: Vec<String> = (0..10_001).map(|number| number.to_string()).collect();
+    world.live.publish_removed(4, &many);
+    let mut events = world.ask("GET", "/api/v1/stream").header("Last-Event-ID", &place(3)).follow();
+    assert_eq!(events.event().name.as_deref(), Some("missed"));
+    assert_eq!(events.seqs(2), [4, 5]);
+}
+
+#[test]
+fn what_is_no_id_is_refused() {
+    let world = World::new();
+    for id in ["x", "-1", "1.5", "9007199254740992", "1-2"] {
+        assert_eq!(world.ask("GET", "/api/v1/stream").header("Last-Event-ID", id).send().status, 400, "{id}");
+        let answer = world.get(&format!("/api/v1/stream?after={id}"));
+        assert_eq!((answer.status, answer.wrong()), (400, vec!["after".to_owned()]), "{id}");
+    }
 }

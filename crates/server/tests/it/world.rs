@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use agent_tracer_event::{Agent, Millis, TaskKey};
 use agent_tracer_privacy as privacy;
 use agent_tracer_server::{
-    Asset, Config, DeadLetter, DeadLetters, Doors, Live, PeerIs, PolicyFile, Privacy, Requeued, RuleInForce,
-    RulesInForce, ServeError, Server, SpoolView, serve,
+    Acts, Asset, Config, DeadLetter, DeadLetters, Doors, Live, PeerIs, PolicyFile, Privacy, Requeued,
+    RuleInForce, RulesInForce, ServeError, Server, SpoolView, Team, serve,
 };
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(crate) struct World {
     pub(crate) memory: Arc<Memory>,
     pub(crate) live: Live,
     pub(crate) clock: Arc<AtomicI64>,
-    pub(crate) privacy: Arc<Mutex<Arc<Privacy>>>,
+    pub(crate) privacy: Arc<Mutex<Option<Arc<Privacy>>>>,
     pub(crate) server: Server,
 }
 
@@ -33,19 +33,28 @@ pub(crate) fn config() -> Config {
     config
 }
 
+/// Why settings are not known.
+const UNREADABLE: &str = "cannot rely on `privacy.conf`: permission denied";
+
 impl World {
     pub(crate) fn new() -> Self {
         Self::with(config()).expect("the server starts")
     }
 
     pub(crate) fn with(config: Config) -> Result<Self, ServeError> {
+        Self::made(config, None, Acts::default())
+    }
+
+    /// A server of a team, or one that can do more than answer.
+    pub(crate) fn made(config: Config, team: Option<Team>, acts: Acts) -> Result<Self, ServeError> {
         let memory = Arc::new(Memory::default());
         let live = Live::new();
         let clock = Arc::new(AtomicI64::new(NOW));
-        let privacy = Arc::new(Mutex::new(Arc::new(Privacy { hash_key: [7; 16], ..Privacy::default() })));
+        let privacy =
+            Arc::new(Mutex::new(Some(Arc::new(Privacy { hash_key: [7; 16], ..Privacy::default() }))));
         let doors = Doors {
-            team: None,
-            acts: agent_tracer_server::Acts::default(),
+            team,
+            acts,
             store: memory.clone(),
             append: memory.clone(),
             live: live.clone(),
@@ -53,12 +62,17 @@ impl World {
                 let clock = clock.clone();
                 Arc::new(move || Millis(clock.load(Ordering::SeqCst)))
             },
-            spool: Arc::new(|| SpoolView::with_lost([("full".to_owned(), 3)].into())),
+            spool: Arc::new(|| {
+                let mut view = SpoolView::with_lost([("full".to_owned(), 3)].into());
+                view.faults =
+                    Some(agent_tracer_ledger::view::StoreFaults { recording: true, ..Default::default() });
+                view
+            }),
             dead_letters: dead_letters(),
             rules: Arc::new(rules),
             privacy: {
                 let privacy = privacy.clone();
-                Arc::new(move || privacy.lock().unwrap().clone())
+                Arc::new(move || privacy.lock().unwrap().clone().ok_or_else(|| UNREADABLE.to_owned()))
             },
             excluded: agent_tracer_server::Remembered::default(),
             unrecorded: Arc::new(|session| session == UNRECORDED),
@@ -68,11 +82,16 @@ impl World {
         Ok(Self { memory, live, clock, privacy, server })
     }
 
+    /// Makes the settings unreadable, as if there had never been any.
+    pub(crate) fn forget_conf(&self) {
+        *self.privacy.lock().unwrap() = None;
+    }
+
     pub(crate) fn conf(&self, text: &str) {
         let (config, faults) = privacy::Config::parse(text.as_bytes());
         assert!(faults.is_empty(), "{faults:?}");
         *self.privacy.lock().unwrap() =
-            Arc::new(Privacy { config, hash_key: [7; 16], home_dir: Some(b"/home/dev".to_vec()) });
+            Some(Arc::new(Privacy { config, hash_key: [7; 16], home_dir: Some(b"/home/dev".to_vec()) }));
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str) -> Ask {

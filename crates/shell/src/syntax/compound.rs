@@ -331,6 +331,9 @@ impl Parser<'_> {
     /// `NAME=…` before the command's name.
     fn assignment(&mut self) -> Option<Assignment> {
         let (name, length, whole) = self.assignment_head()?;
+        // A subscript is worked out, and what stands in it runs.
+        let head = self.rest().get(..length).unwrap_or_default();
+        self.fault.unexpected |= head.contains("$(") || head.contains('`');
         self.advance(length);
         if self.peek() == Some(b'(') {
             return Some(Assignment { name, whole: false, values: self.array() });

@@ -5,6 +5,7 @@ use super::scripts::{self, Purpose};
 use super::table::{Operands, Tool, checks, reads, runs, tool, turns, writes};
 use crate::draft::Access;
 use crate::effect::Effects;
+use crate::exposure::Opacity;
 use crate::model::{Confidence, TargetType};
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -54,6 +55,7 @@ pub(super) const TOOLS: &[Tool] = &[
 fn make(call: &mut Call<'_, '_, '_>) {
     if let Some(file) = call.arguments.value("-f --file --makefile").map(str::to_owned) {
         call.aim_text(&file, TargetType::File, Access::Read);
+        call.draft.opaque.add(Opacity::Task);
     }
     let targets: Vec<String> = call
         .arguments
@@ -76,6 +78,17 @@ fn make(call: &mut Call<'_, '_, '_>) {
     if let Some((_, target)) = best {
         apply_target(target, call);
     }
+    // All of them run, also those that the title does not name.
+    if targets.iter().any(|target| !names_a_check(target)) {
+        call.draft.opaque.add(Opacity::Task);
+    }
+}
+
+/// Whether a target is a check or a build by its name.
+fn names_a_check(target: &str) -> bool {
+    matches!(target, "all" | "world" | "check" | "distcheck")
+        || target.ends_with(".o")
+        || rank(scripts::purpose(target)) >= 5
 }
 
 const fn rank(purpose: Purpose) -> u8 {
@@ -104,6 +117,7 @@ fn apply_target(target: &str, call: &mut Call<'_, '_, '_>) {
     if target == "install" {
         // Copies what was built into the system.
         call.becomes("copy_file", Effects::WRITE);
+        call.draft.opaque.add(Opacity::Task);
         call.draft.at_most(Confidence::Medium);
         return;
     }

@@ -24,7 +24,9 @@ pub(super) const TOOLS: &[Tool] = &[
     reads("head tail", "limit_output").values("-n --lines -c --bytes -s --pid").operands(READ).reader(part),
     reads("wc", "limit_output").values("--files0-from").operands(READ),
     reads("xxd", "read_file").values("-l -s -c -g -o -n").operands(READ).reader(xxd),
-    reads("nl od hexdump hd strings", "read_file").values("-n -s -l -c -N -j -t -A -g -w -b -v -e").operands(READ),
+    reads("od", "read_file").values("-A -j -N -S -t").operands(READ),
+    reads("hexdump hd strings", "read_file").values("-n -s -e -f -t").operands(READ),
+    reads("nl", "read_file").values("-b -d -f -h -i -l -n -s -v -w").operands(READ),
     reads("stat file", "read_file").values("-c --format -f --printf -m").operands(Operands::Paths(Access::Look)),
     reads("readlink realpath", "compute").values("--relative-to --relative-base").operands(Operands::Paths(Access::Look)),
     reads("md5sum sha1sum sha224sum sha256sum sha384sum sha512sum shasum b2sum cksum sum md5", "compute_hash")
@@ -33,9 +35,9 @@ pub(super) const TOOLS: &[Tool] = &[
     reads("diff colordiff cmp comm sdiff diff3 delta difft", "compare")
         .values("-U -C -I -x --exclude --label --color")
         .operands(Operands::Paths(Access::Read)),
-    destroys("rm unlink trash trash-put", "delete_file").operands(Operands::Paths(Access::Delete)).reader(remove),
+    destroys("rm unlink trash trash-put srm", "delete_file").operands(Operands::Paths(Access::Delete)).reader(remove),
     destroys("rmdir", "delete_file").operands(Operands::Directories(Access::Delete)),
-    destroys("shred wipe srm", "delete_file").values("-n -s --iterations --size").operands(Operands::Files(Access::Delete)),
+    destroys("shred wipe", "delete_file").values("-n -s --iterations --size").operands(Operands::Files(Access::Delete)),
     destroys("truncate", "write_file").values("-s --size -r --reference").operands(Operands::Files(Access::Write)).reader(truncate),
     destroys("mkfs mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkswap wipefs fdisk parted sgdisk", "format_disk")
         .operands(Operands::Files(Access::Write)),
@@ -54,12 +56,15 @@ pub(super) const TOOLS: &[Tool] = &[
     writes("touch", "create_file").values("-t -d --date -r --reference").operands(Operands::Files(Access::Write)),
     writes("mktemp", "create_file").values("-p --tmpdir --suffix"),
     writes("mkfifo mknod", "create_file").values("-m --mode"),
-    writes("chmod chown chgrp setfacl chattr chflags", "change_mode")
-        .values("--from -m -M -x")
+    writes("setfacl", "change_mode")
+        .values("-m -M -x -X --modify --remove --set --restore")
+        .operands(Operands::Paths(Access::Write)),
+    writes("chmod chown chgrp chattr chflags", "change_mode")
+        .values("--from")
         .operands(Operands::SkipThenPaths(1, Access::Write)),
     writes("xattr", "change_mode"),
     tool("dd", "write_file", Effects::WRITE).reader(dd),
-    writes("split csplit", "write_file").values("-b -l -n -a -C"),
+    writes("split csplit", "write_file").values("-b -l -n -a -C -f --prefix").outputs("-f --prefix").reader(split),
     writes("tar bsdtar gtar", "unpack")
         .values("-f --file -C --directory --exclude -T -X --strip-components -I --use-compress-program --transform")
         .reader(tar),
@@ -114,7 +119,8 @@ fn xxd(call: &mut Call<'_, '_, '_>) {
 }
 
 fn remove(call: &mut Call<'_, '_, '_>) {
-    let recursive = call.arguments.has("-r -R --recursive");
+    let recursive = call.arguments.has_beginning("-r -R --recursive")
+        || matches!(call.draft.name.as_str(), "trash" | "trash-put");
     if recursive {
         call.draft.recursive = true;
         return;
@@ -213,8 +219,25 @@ fn tar(call: &mut Call<'_, '_, '_>) {
     }
 }
 
+/// `split in prefix` writes files that begin with the prefix.
+fn split(call: &mut Call<'_, '_, '_>) {
+    let fields = call.arguments.operands.clone();
+    let is_prefix = call.draft.name == "split";
+    for (position, field) in fields.iter().enumerate().take(2) {
+        if position == 0 {
+            call.aim(field, TargetType::File, Access::Read);
+        } else if is_prefix {
+            call.aim(field, TargetType::File, Access::Write);
+        }
+    }
+}
+
 fn archive(call: &mut Call<'_, '_, '_>) {
     let fields = call.arguments.operands.clone();
+    let moves = match call.draft.name.as_str() {
+        "zip" => call.arguments.has("-m --move"),
+        _ => call.arguments.has("-s") && call.arguments.has("-d") && call.arguments.has("-e"),
+    };
     let seven = matches!(call.draft.name.as_str(), "7z" | "7za" | "rar");
     let command = fields.first().filter(|_| seven).map(|field| field.text.clone().into_owned());
     let rest = fields.get(usize::from(seven)..).unwrap_or_default();
@@ -233,8 +256,16 @@ fn archive(call: &mut Call<'_, '_, '_>) {
         }
         _ => {
             for (position, field) in rest.iter().enumerate() {
-                let access = if position == 0 { Access::Write } else { Access::Read };
+                let access = match position {
+                    0 => Access::Write,
+                    _ if moves => Access::Delete,
+                    _ => Access::Read,
+                };
                 call.aim(field, TargetType::Path, access);
+            }
+            if moves {
+                call.also(Effects::DESTROY);
+                call.draft.recursive = true;
             }
         }
     }
@@ -262,6 +293,12 @@ fn compress(call: &mut Call<'_, '_, '_>) {
 /// `host:path` on either side means another machine.
 fn over_network(call: &mut Call<'_, '_, '_>) {
     call.draft.recursive = call.draft.effects.has(Effect::Destructive);
+    if call.draft.recursive {
+        // What is not among the sources goes from the target.
+        for aim in call.draft.aims.iter_mut().filter(|aim| aim.access == Access::Write) {
+            aim.access = Access::Delete;
+        }
+    }
     let is_remote = |text: &str| {
         text.starts_with("rsync://")
             || text

@@ -34,8 +34,11 @@ pub(super) const TOOLS: &[Tool] = &[
 
 const GIT: &[Tool] = &[
     reads("status", "inspect_status").values("-u --untracked-files").reader(path_specs),
-    reads("log shortlog reflog whatchanged", "inspect_history").values(LOG_VALUES).reader(history),
-    reads("show", "inspect_history").values(LOG_VALUES).reader(path_specs),
+    reads("log shortlog reflog whatchanged", "inspect_history")
+        .values(LOG_VALUES)
+        .outputs("--output")
+        .reader(history),
+    reads("show", "inspect_history").values(LOG_VALUES).outputs("--output").reader(history_paths),
     reads("diff difftool range-diff", "inspect_diff").values(LOG_VALUES).outputs("--output").reader(path_specs),
     reads("blame annotate", "inspect_history").values("-L -w --since").reader(path_specs),
     reads("rev-parse rev-list describe merge-base name-rev for-each-ref symbolic-ref show-ref cherry", "inspect_refs")
@@ -133,7 +136,8 @@ fn specs<'f, 't>(call: &Call<'_, 'f, 't>) -> Vec<&'f Field<'t>> {
         .operands
         .iter()
         .copied()
-        .filter(|field| !is_revision(&field.text) && !field.text.contains(':'))
+        // The output of a command before `--` is a revision far more often than a path.
+        .filter(|field| !is_revision(&field.text) && !field.text.contains(':') && !field.dynamic)
         .collect()
 }
 
@@ -151,14 +155,18 @@ fn path_specs(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `git log branch` names a revision; only paths behind `--` or with a slash or a dot are paths.
-fn history(call: &mut Call<'_, '_, '_>) {
+/// `git log branch` and `git show 1a2b3c` name a revision; only what is behind `--` or has a dot is a path.
+fn history_paths(call: &mut Call<'_, '_, '_>) {
     let dashed = call.arguments.before_dashes.is_some();
     for field in specs(call) {
         if dashed || field.text.contains('.') {
             call.aim(field, TargetType::File, Access::Read);
         }
     }
+}
+
+fn history(call: &mut Call<'_, '_, '_>) {
+    history_paths(call);
     if matches!(call.arguments.operand(0), Some("expire" | "delete")) {
         call.becomes("rewrite_history", Effects::DESTROY);
     }
@@ -353,6 +361,7 @@ fn remove(call: &mut Call<'_, '_, '_>) {
     let cached = call.arguments.has("--cached");
     if !cached {
         call.becomes("delete_file", LOSES);
+        call.draft.recursive = call.arguments.has("-r");
     } else {
         call.draft.operation = "vcs_write";
     }
@@ -386,9 +395,9 @@ fn clone(call: &mut Call<'_, '_, '_>) {
 fn push(call: &mut Call<'_, '_, '_>) {
     let words: Vec<&str> = call.arguments.operands.iter().map(|field| &*field.text).collect();
     call.draft.detail = (!words.is_empty()).then(|| words.join(" "));
-    let forced = call.arguments.has("-f --force --force-with-lease --force-if-includes --mirror")
+    let forced = call.arguments.has_beginning("-f --force --force-with-lease --force-if-includes --mirror")
         || words.iter().skip(1).any(|reference| reference.starts_with('+'));
-    let deletes = call.arguments.has("-d --delete --prune")
+    let deletes = call.arguments.has_beginning("-d --delete --prune")
         || words.iter().skip(1).any(|reference| reference.starts_with(':'));
     if forced {
         call.becomes("force_publish", FORCED);
@@ -437,6 +446,11 @@ fn submodule(call: &mut Call<'_, '_, '_>) {
 }
 
 fn patches(call: &mut Call<'_, '_, '_>) {
+    if let [create, file, ..] = call.arguments.operands.clone().as_slice()
+        && create.text == "create"
+    {
+        call.aim(file, TargetType::File, Access::Write);
+    }
     // Without a file they print.
     if call.arguments.has("--stdout") {
         call.becomes("inspect_diff", Effects::READ);

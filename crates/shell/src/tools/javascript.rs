@@ -5,6 +5,7 @@ use super::scripts;
 use super::table::{Operands, Tool, adds, asks, checks, installs, reads, runs, sends, tool, turns, writes};
 use crate::draft::Access;
 use crate::effect::Effects;
+use crate::exposure::Opacity;
 use crate::model::{Confidence, TargetType};
 
 const NPM_VALUES: &str = "-w --workspace --prefix --registry --tag --loglevel --cache --userconfig --access --otp --omit \
@@ -225,6 +226,7 @@ fn first_script(call: &mut Call<'_, '_, '_>) {
     } else {
         call.aim(field, TargetType::File, Access::Run);
         scripts::by_name(&field.text, call.draft);
+        call.draft.opaque.add(Opacity::Script);
     }
 }
 

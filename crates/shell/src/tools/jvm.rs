@@ -31,6 +31,30 @@ fn gradle(call: &mut Call<'_, '_, '_>) {
     if tasks.is_empty() {
         return;
     }
+    // All of them run, also those that the title does not name.
+    let is_check = |task: &String| {
+        let name = task.rsplit(':').next().unwrap_or(task).to_ascii_lowercase();
+        const CHECKS: [&str; 14] = [
+            "test",
+            "check",
+            "lint",
+            "detekt",
+            "spotless",
+            "build",
+            "assemble",
+            "compile",
+            "jar",
+            "classes",
+            "tasks",
+            "dependencies",
+            "projects",
+            "help",
+        ];
+        CHECKS.iter().any(|check| name.contains(check))
+    };
+    if !tasks.iter().all(is_check) {
+        call.draft.opaque.add(crate::exposure::Opacity::Task);
+    }
     let mut best: Option<(u8, &'static str, Effects)> = None;
     for task in &tasks {
         let name = task.rsplit(':').next().unwrap_or(task);

@@ -59,7 +59,7 @@ const KUBECTL: &[Tool] = &[
     tool("delete drain", "delete_resource", LOSES).inputs("-f --filename").reader(resource),
     runs("exec attach", "open_session").operands(Operands::Detail),
     runs("port-forward proxy", "open_session").operands(Operands::Detail),
-    sends("cp", "copy_file"),
+    sends("cp", "copy_file").reader(copies),
     reads("kustomize", "inspect_cluster").operands(Operands::Paths(Access::Read)),
     checks("wait", "wait"),
     reads("plugin completion options help", "inspect_version"),
@@ -127,6 +127,17 @@ fn config(call: &mut Call<'_, '_, '_>) {
         )
     ) {
         call.becomes("change_config", Effects::WRITE);
+    }
+}
+
+/// `kubectl cp pod:a b`: what has no pod in front of it is a file of this machine.
+fn copies(call: &mut Call<'_, '_, '_>) {
+    if let [source, target] = call.arguments.operands.clone().as_slice() {
+        for (field, access) in [(source, Access::Read), (target, Access::Write)] {
+            if !field.text.contains(':') {
+                call.aim(field, TargetType::Path, access);
+            }
+        }
     }
 }
 

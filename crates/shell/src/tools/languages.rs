@@ -114,7 +114,22 @@ pub(super) const TOOLS: &[Tool] = &[
         "run_build",
         Effects::CHECK,
     ),
-    tool("convert magick ffmpeg gs pdftk wkhtmltopdf dot plantuml mmdc qrencode", "generate", Effects::WRITE),
+    tool("convert magick wkhtmltopdf", "generate", Effects::WRITE)
+        .one_dash()
+        .operands(Operands::SourceThenTarget(Access::Read)),
+    tool("ffmpeg", "generate", Effects::WRITE)
+        .values(
+            "-i -f -c -vf -af -r -s -t -ss -to -b -q -crf -map -filter_complex -loglevel -preset -pix_fmt",
+        )
+        .one_dash()
+        .inputs("-i")
+        .operands(Operands::Files(Access::Write)),
+    tool("gs dot plantuml mmdc qrencode", "generate", Effects::WRITE)
+        .values("-o -i -T -K")
+        .one_dash()
+        .inputs("-i")
+        .outputs("-o"),
+    tool("pdftk", "generate", Effects::WRITE),
     reads("identify ffprobe exiftool pdftotext pdfinfo mediainfo", "read_file")
         .operands(Operands::Files(Access::Read)),
 ];

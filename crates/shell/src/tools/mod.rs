@@ -12,6 +12,7 @@ mod files;
 mod forge;
 mod git;
 mod go;
+pub(crate) mod hosts;
 mod javascript;
 mod jvm;
 mod kubernetes;
@@ -22,8 +23,10 @@ mod packages;
 pub(crate) mod paths;
 mod powershell;
 mod python;
+pub(crate) mod reach;
 mod rust;
 pub(crate) mod scripts;
+pub(crate) mod settings;
 mod shell;
 mod sql;
 mod system;
@@ -145,7 +148,7 @@ pub(crate) fn read(
         return true;
     }
     // `./gradlew` and `vendor/bin/phpunit` are the tools they are named after; `./test` is not `test`.
-    let by_path = written.contains('/') && !written.starts_with("/usr/") && !written.starts_with("/bin/");
+    let by_path = written.contains('/') && !crate::walk::environment::is_of_system(written);
     let tool = find(name).filter(|tool| !(by_path && tool.builtin));
     let Some(tool) = tool else {
         if asks_about_itself(fields, false) {

@@ -2,6 +2,7 @@
 
 use super::Call;
 use super::table::{Operands, Tool, asks, destroys, installs, reads, runs, sends, writes};
+use crate::draft::Access;
 use crate::effect::Effects;
 use crate::model::TargetType;
 
@@ -40,6 +41,12 @@ fn low_level(call: &mut Call<'_, '_, '_>) {
             && !call.arguments.has("-q --query")
     {
         ("install_dependency", Effects::WRITE)
+    } else if call.draft.name == "dpkg" && call.arguments.has("-x -X -R --extract --vextract --raw-extract") {
+        call.becomes("extract_archive", Effects::WRITE);
+        if let Some(folder) = call.arguments.operands.get(1).copied() {
+            call.aim(folder, TargetType::Directory, Access::Write);
+        }
+        return;
     } else if call.arguments.has("-r --remove -P --purge -e --erase") {
         ("remove_dependency", Effects::WRITE)
     } else {

@@ -1,6 +1,7 @@
 //! From fields to typed targets.
 
 use crate::draft::{Access, Draft};
+use crate::exposure::Breadth;
 use crate::model::TargetType;
 use crate::path::Place;
 use crate::words::Field;
@@ -48,15 +49,19 @@ pub(crate) fn aim(draft: &mut Draft, place: &Place, field: &Field<'_>, expected:
     }
     if field.alternatives.is_empty() {
         let (kind, value) = typed(field, place, expected);
-        draft.aim(kind, value, access);
+        draft.aim_broadly(kind, value, access, breadth(field.glob));
         return;
     }
     for alternative in &field.alternatives {
         let glob = alternative.contains(['*', '?']);
         let known = Field { glob, ..Field::literal(alternative.as_str()) };
         let (kind, value) = typed(&known, place, expected);
-        draft.aim(kind, value, access);
+        draft.aim_broadly(kind, value, access, breadth(glob));
     }
+}
+
+const fn breadth(glob: bool) -> Breadth {
+    if glob { Breadth::Pattern } else { Breadth::One }
 }
 
 pub(crate) fn is_url(text: &str) -> bool {

@@ -81,6 +81,11 @@ fn removed(call: &mut super::Call<'_, '_, '_>) {
             None => call.aim_text(&value, crate::model::TargetType::Path, Access::Delete),
         }
     }
+    // `-Recurse` and its beginnings; `/s` is how `cmd` says it.
+    let below = call.arguments.operands.iter().any(|field| field.text.eq_ignore_ascii_case("/s"));
+    if below || call.arguments.has("-Recurse") {
+        call.draft.recursive = true;
+    }
 }
 
 /// The operand after the path is the content.

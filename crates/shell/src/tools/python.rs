@@ -192,5 +192,6 @@ fn ansible(call: &mut Call<'_, '_, '_>) {
         return;
     }
     call.becomes("deploy", Effects::REMOTE.and(Effects::WRITE).and(Effects::NETWORK));
+    call.draft.opaque.add(crate::exposure::Opacity::Elsewhere);
     call.draft.at_most(Confidence::Medium);
 }

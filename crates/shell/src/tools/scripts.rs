@@ -5,6 +5,7 @@
 
 use crate::draft::Draft;
 use crate::effect::Effects;
+use crate::exposure::Opacity;
 use crate::model::Confidence;
 use crate::path::base;
 
@@ -128,6 +129,17 @@ pub(crate) fn apply(purpose: Purpose, name: &str, draft: &mut Draft) {
     draft.operation = operation;
     draft.effects = draft.effects.without(Effects::UNKNOWN).and(effects);
     draft.confidence = confidence;
+    match purpose {
+        Purpose::Test
+        | Purpose::Lint
+        | Purpose::TypeCheck
+        | Purpose::Format
+        | Purpose::Build
+        | Purpose::Check => {}
+        Purpose::Install | Purpose::Clean | Purpose::Publish | Purpose::Serve | Purpose::Other => {
+            draft.opaque.add(Opacity::Task);
+        }
+    }
 }
 
 /// A script in a file: its name is a weaker sign than that of a task, but checks are worth finding.

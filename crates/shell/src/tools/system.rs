@@ -2,6 +2,7 @@
 
 use super::Call;
 use super::table::{Operands, Tool, adds, asks, destroys, reads, runs, tool, turns, writes};
+use crate::draft::Access;
 use crate::effect::Effects;
 
 pub(super) const TOOLS: &[Tool] = &[
@@ -21,7 +22,8 @@ pub(super) const TOOLS: &[Tool] = &[
     reads("journalctl log", "read_log").values("-u --unit -n --lines --since --until -p -t -o -g").cases(&[
         adds("--vacuum-size --vacuum-time --vacuum-files --rotate", Effects::DESTROY),
     ]).reader(journal),
-    writes("logger script", "write_log"),
+    writes("logger", "write_log"),
+    writes("script", "write_log").values("-c -E -I -O -B -T -m -o").operands(Operands::Files(Access::Write)),
     writes("crontab at batch", "change_config").cases(&[
         turns("-l", "inspect_config", Effects::READ),
         turns("-r", "change_config", Effects::DESTROY),

@@ -49,7 +49,7 @@ pub(super) const TOOLS: &[Tool] = &[
         .values("-d -f -c -b --delimiter --fields --characters --output-delimiter")
         .operands(Operands::Files(Access::Read)),
     reads("tr", "filter"),
-    reads("column", "filter").values("-s -t -o -c -N -R -H").operands(Operands::Files(Access::Read)),
+    reads("column", "filter").values("-s -o -c -N -R -H").operands(Operands::Files(Access::Read)),
     reads("paste join", "filter")
         .values("-d -t -j -1 -2 -o --delimiters")
         .operands(Operands::Files(Access::Read)),
@@ -140,8 +140,14 @@ fn sed(call: &mut Call<'_, '_, '_>) {
         call.draft.operation = "read_file";
     }
     // `w file` inside a script writes, `e` runs: rare enough to be looked for only where it is plain.
-    if script.contains("/w ") || script.starts_with("w ") {
+    let written = script.split_once("/w ").map(|(_, file)| file).or_else(|| {
+        let command = script.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | ' '));
+        command.strip_prefix("w ")
+    });
+    if let Some(file) = written {
+        let file = file.lines().next().unwrap_or_default().trim().to_owned();
         call.also(Effects::WRITE);
+        call.aim_text(&file, TargetType::File, Access::Write);
     }
 }
 
@@ -186,6 +192,15 @@ fn awk(call: &mut Call<'_, '_, '_>) {
     });
     if prints_to_file {
         call.becomes("write_file", Effects::READ.and(Effects::WRITE));
+        let files: Vec<String> = program
+            .split('>')
+            .skip(1)
+            .filter_map(|rest| rest.trim_start_matches('>').trim_start().strip_prefix('"')?.split('"').next())
+            .map(str::to_owned)
+            .collect();
+        for file in files {
+            call.aim_text(&file, TargetType::File, Access::Write);
+        }
     }
     if call.arguments.operands.iter().any(|field| field.text == "inplace") {
         call.becomes("edit_in_place", Effects::WRITE);

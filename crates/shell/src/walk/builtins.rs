@@ -5,6 +5,7 @@ use crate::decode;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
 use crate::exit::{Ends, Leaves, Options};
+use crate::exposure::Opacity;
 use crate::model::{Confidence, TargetType};
 use crate::path::Place;
 use crate::tools::paths;
@@ -33,6 +34,10 @@ pub(super) fn read(
         "set" | "shopt" | "setopt" | "unsetopt" => {
             draft.operation = "set_option";
             ends = Ends::Options(options(rest));
+            // Patterns would match hidden names.
+            if rest.iter().any(|field| matches!(&*field.text, "dotglob" | "globdots" | "glob_dots")) {
+                draft.opaque.add(Opacity::Setting);
+            }
             if let Some(place) = rest.iter().position(|field| field.text == "--").filter(|_| name == "set") {
                 walker.positional(rest.get(place + 1..).unwrap_or_default());
             }
@@ -52,7 +57,7 @@ pub(super) fn read(
         }
         "export" | "declare" | "typeset" | "local" | "readonly" => {
             draft.operation = "assign";
-            declare(walker, rest);
+            declare(walker, rest, draft);
             ends = Ends::Well;
         }
         "unset" | "read" | "mapfile" | "readarray" | "getopts" | "let" => {
@@ -69,6 +74,15 @@ pub(super) fn read(
             if let Some(field) = operand {
                 paths::aim(draft, &walker.state.place, field, TargetType::File, Access::Run);
             }
+            // What every virtual environment of Python holds, unless the line itself wrote it.
+            let is_activation = |field: &&Field<'_>| {
+                field.text.ends_with("venv/bin/activate") && !field.dynamic && !walker.has_made(&field.text)
+            };
+            if operand.filter(is_activation).is_some() {
+                draft.effects = draft.effects.without(Effects::UNKNOWN).and(Effects::NEUTRAL);
+            } else {
+                draft.opaque.add(Opacity::Script);
+            }
             walker.state.variables.forget();
             return Some(Ends::Anyhow);
         }
@@ -76,6 +90,17 @@ pub(super) fn read(
         | "complete" | "compgen" | "bind" | "disown" | "jobs" | "fg" | "bg" | "times" | "trap" | "wait"
         | "emulate" | "autoload" => {
             draft.operation = if matches!(name, "wait" | "fg") { "wait" } else { "set_option" };
+            let loads = match name {
+                "hash" => Some("-p"),
+                "enable" => Some("-f"),
+                "bind" => Some("-x"),
+                "complete" | "compgen" => Some("-C"),
+                "autoload" | "emulate" => Some(""),
+                _ => None,
+            };
+            if loads.is_some_and(|option| rest.iter().any(|field| field.text.starts_with(option))) {
+                draft.opaque.add(Opacity::Setting);
+            }
             if matches!(name, "break" | "continue" | "trap" | "shift" | "alias") {
                 ends = Ends::Well;
             }
@@ -121,9 +146,10 @@ fn change_directory(walker: &mut Walker, operand: Option<&Field<'_>>, draft: &mu
     walker.state.place = there;
 }
 
-fn declare(walker: &mut Walker, rest: &[Field<'_>]) {
+fn declare(walker: &mut Walker, rest: &[Field<'_>], draft: &mut Draft) {
     for field in rest.iter().filter(|field| !field.is_option()) {
         if let Some((name, value)) = field.text.split_once('=') {
+            walker.notice_setting(name, value, field.dynamic, draft);
             let value = if field.dynamic { Value::Unknown } else { Value::Text(value.to_owned()) };
             walker.state.variables.set(name, value);
         }

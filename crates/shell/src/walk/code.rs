@@ -8,6 +8,7 @@ use crate::arguments::{Arguments, Style};
 use crate::decode;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
+use crate::exposure::Opacity;
 use crate::index::Index;
 use crate::model::{Confidence, TargetType};
 use crate::path::{Place, base};
@@ -51,6 +52,13 @@ const HINTS: &[(&str, Effects)] = &[
     ("rm -r", Effects::DESTROY),
     ("rm -f", Effects::DESTROY),
     ("unlink", Effects::DESTROY),
+    ("Remove-Item", Effects::DESTROY),
+    ("removeSync", Effects::DESTROY),
+    ("removeAll", Effects::DESTROY),
+    ("RemoveAll(", Effects::DESTROY),
+    ("remove_dir_all", Effects::DESTROY),
+    ("rimraf", Effects::DESTROY),
+    ("rm_rf", Effects::DESTROY),
     ("rmtree", Effects::DESTROY),
     ("remove_tree", Effects::DESTROY),
     ("file delete", Effects::DESTROY),
@@ -102,6 +110,12 @@ const RECURSIVE: &[&str] = &[
     ").rm(",
     "rmSync(",
     "FileUtils.rm_r",
+    "rm_rf",
+    "rimraf",
+    "removeSync",
+    "RemoveAll(",
+    "remove_dir_all",
+    "Remove-Item",
     "file delete",
 ];
 
@@ -179,6 +193,7 @@ pub(super) fn read(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Dr
             let following = arguments.operand(1).unwrap_or_default();
             if !framework_script(base(&script.text), following, draft) {
                 scripts::by_name(&script.text, draft);
+                draft.opaque.add(Opacity::Script);
             }
         }
         None => match input {
@@ -200,6 +215,7 @@ pub(super) fn read(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Dr
 /// Code that stands in the command line. It may do anything; what it names is a hint.
 fn inline(code: &str, draft: &mut Draft) {
     draft.operation = "execute_code";
+    draft.opaque.add(Opacity::Code);
     draft.effects = draft.effects.and(Effects::UNKNOWN);
     for form in forms(code) {
         for (word, effects) in HINTS {

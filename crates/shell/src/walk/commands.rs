@@ -6,9 +6,10 @@ use super::{Input, Walker};
 use crate::draft::Shown;
 use crate::effect::Effects;
 use crate::exit::{Node, Options};
+use crate::exposure::Opacity;
 use crate::model::Operator;
 use crate::syntax::ast::{Command, For, Function, If, Part, Redirect, Script, Shape, Word};
-use crate::words::{Field, Frame, Value, expand};
+use crate::words::{Field, Frame, Value};
 
 /// Most functions that are remembered.
 const MAX_FUNCTIONS: usize = 64;
@@ -79,7 +80,7 @@ impl Walker {
         let operator = self.operator.take();
         let mut fields = Vec::new();
         for word in &it.words {
-            expand(frame, word, &self.state.variables, &mut fields);
+            self.expand(frame, word, &mut fields);
         }
         let outside = self.enter_subshell();
         let name = it.name.of(frame.text);
@@ -112,6 +113,8 @@ impl Walker {
         }
         if self.state.functions.len() < MAX_FUNCTIONS {
             self.state.functions.push((name, Rc::new(node)));
+        } else {
+            self.opacity.add(Opacity::Limit);
         }
         Node::Nothing
     }

@@ -5,6 +5,7 @@ use super::{Input, Walker};
 use crate::draft::{Access, Draft};
 use crate::effect::{Effect, Effects};
 use crate::exit::Node;
+use crate::exposure::{Breadth, FileAccess, FileUse};
 use crate::model::TargetType;
 use crate::tools::paths;
 use crate::words::{Field, Frame};
@@ -47,6 +48,8 @@ impl Walker {
         let roots: Vec<&Field<'t>> =
             rest.iter().take(first_test).filter(|field| !field.is_option()).collect();
         let mut at = first_test;
+        let mut names: Vec<String> = Vec::new();
+        let mut found = Vec::new();
         while let Some(field) = rest.get(at) {
             at += 1;
             let text = &*field.text;
@@ -56,6 +59,7 @@ impl Walker {
                 let pruned = rest.get(at + 1).is_some_and(|after| after.text == "-prune");
                 if let Some(pattern) = rest.get(at).filter(|_| !negated && !pruned) {
                     draft.selectors.pattern.get_or_insert_with(|| pattern.text.clone().into_owned());
+                    names.extend(name_pattern(text, &pattern.text));
                 }
                 at += 1;
             } else if text == "-delete" {
@@ -82,7 +86,7 @@ impl Walker {
                     })
                     .unwrap_or(tail.len());
                 let command = tail.get(..length).unwrap_or_default();
-                self.run_found(frame, command, draft, input, "find -exec");
+                found.extend(self.run_found(frame, command, draft, input, "find -exec"));
                 at += length + 1;
             }
         }
@@ -92,6 +96,7 @@ impl Walker {
         for root in roots {
             paths::aim(draft, &self.state.place, root, TargetType::Path, Access::Look);
         }
+        reach(draft, &names, &found);
     }
 
     fn fd<'t>(&mut self, frame: &Frame<'t>, rest: &[Field<'t>], draft: &mut Draft, input: &Input) {
@@ -105,7 +110,11 @@ impl Walker {
             Some(at) => (rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default()),
             None => (rest, Default::default()),
         };
-        self.run_found(frame, command, draft, input, "fd --exec");
+        let mut found = self.run_found(frame, command, draft, input, "fd --exec");
+        // Without a place for it, what was found stands at the end.
+        if !command.is_empty() && command.iter().all(|field| !field.text.contains("{}")) {
+            found.push(FileAccess::Read);
+        }
         let arguments = crate::arguments::Arguments::read(own, VALUES, crate::arguments::Style::Gnu);
         draft.selectors.pattern = arguments.operand(0).filter(|pattern| *pattern != ".").map(str::to_owned);
         let roots = arguments.operands.get(1..).unwrap_or_default();
@@ -115,6 +124,7 @@ impl Walker {
         for root in roots {
             paths::aim(draft, &self.state.place, root, TargetType::Path, Access::Look);
         }
+        reach(draft, &[], &found);
     }
 
     /// Reads the command that is run for what was found. The places that are searched are not what it works on.
@@ -125,9 +135,10 @@ impl Walker {
         draft: &mut Draft,
         input: &Input,
         label: &'static str,
-    ) {
+    ) -> Vec<FileAccess> {
+        let mut found = Vec::new();
         if command.is_empty() {
-            return;
+            return found;
         }
         let raw = draft.raw;
         let steps = self.apart(|walker| {
@@ -142,6 +153,7 @@ impl Walker {
         });
         draft.wrap(label);
         for step in &steps {
+            draft.opaque.join(step.opacities());
             draft.effects = draft.effects.and(step.all_effects());
             draft.at_most(step.least_confidence());
             draft.recursive |= step.all_effects().has(Effect::Destructive);
@@ -151,8 +163,52 @@ impl Walker {
             } else if step.operation == "search" && step.selectors.pattern.is_some() {
                 draft.selectors.pattern.clone_from(&step.selectors.pattern);
             }
+            step.each_simple(&mut |simple| {
+                for aim in simple.aims.iter().filter(|aim| aim.value.contains("{}")) {
+                    found.push(match aim.access {
+                        Access::Read | Access::Run => FileAccess::Read,
+                        Access::Write => FileAccess::Write,
+                        Access::Delete => FileAccess::Delete,
+                        // A search shows lines of what it is given.
+                        Access::Look if simple.operation == "search" => FileAccess::Read,
+                        Access::Look | Access::Mention => continue,
+                    });
+                }
+            });
             for aim in step.aims.iter().filter(|aim| !aim.value.contains("{}")) {
                 draft.take_aim(aim);
+            }
+        }
+        found
+    }
+}
+
+/// A pattern for the path of what a test lets through, seen from where the search begins.
+fn name_pattern(test: &str, pattern: &str) -> Option<String> {
+    match test {
+        "-name" => Some(pattern.to_owned()),
+        "-path" | "-wholename" => Some(pattern.trim_start_matches("./").replace('*', "**")),
+        _ => None,
+    }
+}
+
+/// Adds the files that a command run for what was found reaches.
+fn reach(draft: &mut Draft, names: &[String], found: &[FileAccess]) {
+    let roots: Vec<String> = draft
+        .aims
+        .iter()
+        .filter(|aim| aim.access == Access::Look && aim.kind != TargetType::Unknown)
+        .map(|aim| aim.value.clone())
+        .collect();
+    for access in found {
+        for root in &roots {
+            let patterns = names.iter().map(|name| (format!("{root}/**/{name}"), Breadth::Pattern));
+            let whole = names.is_empty().then(|| (root.clone(), Breadth::Below));
+            for (path, breadth) in patterns.chain(whole) {
+                let reached = FileUse { path: Some(path), access: *access, breadth };
+                if !draft.reaches.contains(&reached) {
+                    draft.reaches.push(reached);
+                }
             }
         }
     }

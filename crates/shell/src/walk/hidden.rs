@@ -6,6 +6,7 @@
 use super::{Input, Walker};
 use crate::draft::Draft;
 use crate::exit::Node;
+use crate::exposure::Opacity;
 use crate::words::{Field, Origin};
 
 /// Most scripts that are looked for in one command, and the longest.
@@ -24,6 +25,12 @@ impl Walker {
         }
         if let Input::Text(text) = input {
             lines(name, rest, text, &mut found);
+        }
+        if matches!(name, "at" | "batch") && !matches!(input, Input::Text(_)) {
+            draft.opaque.add(Opacity::Script);
+        }
+        if found.len() > MAX_FOUND || found.iter().any(|script| script.len() > MAX_SCRIPT) {
+            draft.opaque.add(Opacity::Limit);
         }
         for script in found.into_iter().filter(|script| script.len() <= MAX_SCRIPT).take(MAX_FOUND) {
             let (origin, dialect) = (Origin::Whole(draft.raw), self.dialect);
@@ -57,6 +64,16 @@ fn arguments(name: &str, rest: &[Field<'_>], found: &mut Vec<String>) {
             }
             after(&["--to-command", "--use-compress-program", "-I"]).for_each(&mut add);
         }
+        "rg" | "ripgrep" => {
+            after(&["--pre"]).for_each(&mut add);
+            texts().filter_map(|text| behind(text, &["--pre="])).for_each(&mut add);
+        }
+        "rsync" => {
+            after(&["-e", "--rsh", "--rsync-path"]).for_each(&mut add);
+            texts().filter_map(|text| behind(text, &["--rsh=", "--rsync-path="])).for_each(&mut add);
+        }
+        "zip" => after(&["-TT", "--unzip-command"]).for_each(&mut add),
+        "man" => after(&["-P", "--pager", "-H"]).for_each(&mut add),
         "split" => texts().filter_map(|text| behind(text, &["--filter="])).for_each(&mut add),
         "sort" => texts().filter_map(|text| behind(text, &["--compress-program="])).for_each(&mut add),
         "ssh" | "scp" | "sftp" => {
@@ -88,13 +105,45 @@ fn arguments(name: &str, rest: &[Field<'_>], found: &mut Vec<String>) {
                 ) || key.starts_with("pager.");
                 match value.strip_prefix('!') {
                     Some(command) if key.starts_with("alias.") => add(command),
+                    None if key.starts_with("alias.") => add(&format!("git {value}")),
                     None if is_command => add(value),
                     _ => {}
                 }
             }
             texts()
-                .filter_map(|text| behind(text, &["--upload-pack=", "--receive-pack="]))
+                .filter_map(|text| {
+                    behind(
+                        text,
+                        &["--upload-pack=", "--receive-pack=", "--exec=", "--open-files-in-pager=", "ext::"],
+                    )
+                })
                 .for_each(&mut add);
+            let words: Vec<&str> = texts().filter(|text| !text.starts_with('-')).collect();
+            if words.contains(&"rebase") || words.contains(&"difftool") {
+                after(&["-x", "--exec", "--extcmd"]).for_each(&mut add);
+                texts().filter_map(|text| behind(text, &["--extcmd="])).for_each(&mut add);
+            }
+            if words.contains(&"grep") {
+                texts().filter_map(|text| behind(text, &["-O"])).for_each(&mut add);
+            }
+            // The alias, and what a setting will run, count where they are set.
+            let setting = words.iter().position(|word| *word == "config");
+            if let Some([key, value]) = setting
+                .map(|at| words.get(at + 1..).unwrap_or_default())
+                .map(|rest| rest.strip_prefix(&["set"]).unwrap_or(rest))
+                .and_then(|rest| rest.get(..2))
+                && key.to_ascii_lowercase().starts_with("alias.")
+            {
+                match value.strip_prefix('!') {
+                    Some(command) => add(command),
+                    None => add(&format!("git {value}")),
+                }
+            }
+            if let Some(at) = texts().position(|text| text == "bisect")
+                && texts().nth(at + 1) == Some("run")
+            {
+                add(&texts().skip(at + 2).collect::<Vec<_>>().join(" "));
+            }
         }
         "gcc" | "cc" | "g++" | "clang" => {
             after(&["-wrapper"]).for_each(|words| add(&words.replacen("sh,-c,", "", 1)));

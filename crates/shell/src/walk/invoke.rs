@@ -3,18 +3,17 @@
 use std::borrow::Cow;
 
 use super::{Input, Walker, builtins, code, wrappers};
+use crate::arguments::listed;
 use crate::decode;
 use crate::draft::{Access, Draft, Shown};
 use crate::effect::{Effect, Effects};
 use crate::exit::Node;
+use crate::exposure::{Breadth, FileAccess, FileUse, Opacity};
 use crate::model::{Confidence, TargetType};
-use crate::path::base;
+use crate::path::{Place, base};
 use crate::syntax::ast::Span;
 use crate::tools::{self, Setting, paths};
 use crate::words::{Field, Frame};
-
-/// Most wrappers around one command.
-const MAX_UNWRAPPED: usize = 16;
 
 /// Longest list on standard input that is taken for arguments, in bytes.
 const MAX_LISTED_INPUT: usize = 1024;
@@ -36,47 +35,91 @@ impl Walker {
         draft: &mut Draft,
         input: &Input,
     ) -> Outcome {
-        let mut fields: Cow<'_, [Field<'t>]> = Cow::Borrowed(fields);
+        let mut outer = None;
+        let outcome = self.unwrap_and_read(frame, fields, draft, input, &mut outer);
+        // `cd` moves the shell, `env -C` only what it runs.
+        if let Some(outer) = outer {
+            self.state.place = outer;
+        }
+        outcome
+    }
+
+    fn unwrap_and_read<'t>(
+        &mut self,
+        frame: &Frame<'t>,
+        fields: &[Field<'t>],
+        draft: &mut Draft,
+        input: &Input,
+        outer: &mut Option<Place>,
+    ) -> Outcome {
+        let mut owned: Cow<'_, [Field<'t>]> = Cow::Borrowed(fields);
+        // Where the command begins behind the wrappers read so far. Every round takes at least one field, and looks at
+        // what it takes and little more: any number of wrappers costs what it is long.
+        let mut from = 0;
         let mut elsewhere = false;
         let mut listed = false;
-        for _ in 0..MAX_UNWRAPPED {
-            let Some(first) = fields.first() else { break };
-            if first.dynamic {
-                break;
-            }
+        while let Some(first) = owned.get(from).filter(|first| !first.dynamic) {
+            let view = owned.get(from..).unwrap_or_default();
             let name = program(&first.text);
             let here = self.elsewhere;
             self.elsewhere |= elsewhere;
-            let script = self.script_form(frame, name, &fields, draft, input);
+            let script = self.script_form(frame, name, view, draft, input);
             self.elsewhere = here;
             if let Some(outcome) = script {
+                self.notice_path(&first.text, draft);
                 return outcome;
             }
-            let Some(unwrapped) = wrappers::unwrap(name, &fields) else { break };
+            let Some(unwrapped) = wrappers::unwrap(name, view) else { break };
+            self.notice_path(&first.text, draft);
+            let own = view.get(..unwrapped.skip).unwrap_or_default();
+            if matches!(unwrapped.label, "env" | "sudo" | "doas") {
+                self.notice_settings(own, draft);
+            }
+            if let Some(inside) = value_of(own, unwrapped.directory) {
+                let inside = self.state.place.enter(inside);
+                let here = std::mem::replace(&mut self.state.place, inside);
+                outer.get_or_insert(here);
+            }
+            if let Some(file) = value_of(own, unwrapped.output) {
+                let path = Some(self.state.place.locate(file));
+                draft.reaches.push(FileUse { path, access: FileAccess::Write, breadth: Breadth::One });
+            }
+            // What `xargs -a` reads becomes arguments; where `script` stands before a program, it keeps what that prints.
+            let (own_file, access) = match unwrapped.label {
+                "xargs" => (value_of(own, "-a --arg-file"), FileAccess::Read),
+                "script" => {
+                    let file = own.iter().skip(1).find(|field| !field.is_option() && !field.dynamic);
+                    (file.map(|field| &*field.text), FileAccess::Write)
+                }
+                _ => (None, FileAccess::Read),
+            };
+            if let Some(file) = own_file {
+                let path = Some(self.state.place.locate(file));
+                draft.reaches.push(FileUse { path, access, breadth: Breadth::One });
+            }
             draft.wrap(unwrapped.label);
             draft.effects = draft.effects.and(unwrapped.effects);
-            elsewhere |= unwrapped.elsewhere;
-            listed |= unwrapped.more_input;
-            fields = match fields {
-                Cow::Borrowed(all) if !unwrapped.more_input => {
-                    Cow::Borrowed(all.get(unwrapped.skip..).unwrap_or_default())
-                }
-                all => {
-                    let mut rest: Vec<Field<'t>> = all.into_owned();
-                    rest.drain(..unwrapped.skip.min(rest.len()));
-                    if unwrapped.more_input {
-                        with_input(&mut rest, input);
-                    }
-                    Cow::Owned(rest)
-                }
-            };
+            if unwrapped.elsewhere {
+                elsewhere = true;
+                self.opacity.add(Opacity::Elsewhere);
+            }
+            from += unwrapped.skip.max(1);
+            // A second list finds nothing left to read.
+            if unwrapped.more_input && !listed {
+                listed = true;
+                let mut rest: Vec<Field<'t>> = owned.get(from..).unwrap_or_default().to_vec();
+                with_input(&mut rest, input, draft);
+                owned = Cow::Owned(rest);
+                from = 0;
+            }
         }
+        let fields = owned.get(from..).unwrap_or_default();
         let words = || fields.iter().filter_map(|field| field.word);
         if let (Some(first), Some(last)) = (words().next(), words().next_back()) {
             draft.shown = Shown::of(frame, Span::new(first.span.start, last.span.end.max(first.span.end)));
         }
-        let node = self.read_program(frame, &fields, draft, input);
-        self.follow(&fields, draft, input);
+        let node = self.read_program(frame, fields, draft, input);
+        self.follow(fields, draft, input);
         draft.recursive |= listed && draft.effects.has(Effect::Destructive);
         if elsewhere {
             for aim in &mut draft.aims {
@@ -90,6 +133,9 @@ impl Walker {
     fn follow(&mut self, fields: &[Field<'_>], draft: &mut Draft, input: &Input) {
         let Some((first, rest)) = fields.split_first().filter(|(first, _)| !first.dynamic) else { return };
         let name = program(&first.text);
+        if name == "echo" && draft.output.is_some() {
+            draft.output = Some(echoed(rest));
+        }
         if let Input::Text(text) = input
             && draft.output.is_none()
             && rest.iter().all(|field| !field.dynamic)
@@ -98,6 +144,9 @@ impl Walker {
             draft.output = decode::through(name, &words, text);
         }
         self.add_hidden(name, rest, draft, input);
+        tools::hosts::find(name, rest, draft);
+        tools::reach::widen(name, rest, &self.state.place, draft);
+        tools::settings::notice(name, rest, draft);
     }
 
     fn read_program<'t>(
@@ -117,12 +166,14 @@ impl Walker {
         if first.dynamic {
             draft.name = first.text.chars().take(120).collect();
             draft.operation = "unknown_command";
+            draft.opaque.add(Opacity::Variable);
             draft.effects = draft.effects.and(Effects::UNKNOWN);
             draft.at_most(Confidence::Low);
             return Self::leaf(draft);
         }
         let name = program(&first.text);
         name.clone_into(&mut draft.name);
+        self.notice_path(&first.text, draft);
         if let Some(node) = self.called(name) {
             draft.operation = "call_function";
             draft.effects = draft.effects.and(Effects::NEUTRAL);
@@ -151,12 +202,20 @@ impl Walker {
     }
 }
 
+/// Programs that only look at names or count, whatever their arguments are.
+const HARMLESS_WITH_ANYTHING: &str =
+    "ls wc stat file du basename dirname echo printf md5sum sha1sum sha256sum cksum";
+
 /// Arguments that come from standard input take the place of `{}`, or stand at the end.
-fn with_input(fields: &mut Vec<Field<'_>>, input: &Input) {
+fn with_input(fields: &mut Vec<Field<'_>>, input: &Input, draft: &mut Draft) {
     let known = match input {
         Input::Text(text) if text.len() <= MAX_LISTED_INPUT => Some(text),
         Input::Text(_) | Input::Inherited | Input::Stream { .. } => None,
     };
+    let harmless = fields.first().is_some_and(|first| listed(HARMLESS_WITH_ANYTHING, &first.text));
+    if known.is_none() && !harmless {
+        draft.opaque.add(Opacity::Input);
+    }
     let mut placed = false;
     for field in fields.iter_mut().filter(|field| field.text.contains("{}")) {
         match known {
@@ -181,6 +240,7 @@ fn unknown(first: &Field<'_>, rest: &[Field<'_>], setting: &Setting<'_>, draft: 
     let text = &*first.text;
     if text.contains('/') || code::has_script_ending(text) {
         draft.operation = "execute_program";
+        draft.opaque.add(Opacity::Script);
         draft.at_most(Confidence::Medium);
         let (kind, value) = paths::typed(first, setting.place, TargetType::File);
         draft.aim(kind, value, Access::Run);
@@ -192,6 +252,34 @@ fn unknown(first: &Field<'_>, rest: &[Field<'_>], setting: &Setting<'_>, draft: 
     }
     draft.operation = "run_command";
     draft.at_most(Confidence::Low);
+}
+
+/// What `echo` prints: all its words but the options in front, as they are.
+fn echoed(rest: &[Field<'_>]) -> String {
+    let is_option = |field: &&Field<'_>| {
+        field.is_option() && field.text.chars().skip(1).all(|letter| matches!(letter, 'n' | 'e' | 'E'))
+    };
+    let options = rest.iter().take_while(is_option).count();
+    let escapes = rest.iter().take(options).any(|field| field.text.contains('e'));
+    let words: Vec<&str> = rest.iter().skip(options).map(|field| &*field.text).collect();
+    if escapes { decode::escapes(&words.join(" ")) } else { words.join(" ") }
+}
+
+/// The value of one of these options among the fields of a wrapper.
+fn value_of<'f>(own: &'f [Field<'_>], options: &str) -> Option<&'f str> {
+    if options.is_empty() {
+        return None;
+    }
+    own.iter().enumerate().find_map(|(at, field)| {
+        let text = &*field.text;
+        if listed(options, text) {
+            return own.get(at + 1).map(|next| &*next.text);
+        }
+        options.split(' ').find_map(|option| {
+            let rest = text.strip_prefix(option)?;
+            if option.starts_with("--") { rest.strip_prefix('=') } else { Some(rest) }
+        })
+    })
 }
 
 /// The name of a program without its folder and without the endings of Windows.

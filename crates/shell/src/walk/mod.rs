@@ -7,6 +7,7 @@
 mod builtins;
 mod code;
 mod commands;
+pub(crate) mod environment;
 mod find;
 mod hidden;
 mod invoke;
@@ -20,20 +21,23 @@ use std::rc::Rc;
 
 use crate::context::{Context, Dialect};
 use crate::decide;
-use crate::draft::Draft;
+use crate::draft::{Access, Draft};
 use crate::effect::Effects;
 use crate::exit::{Ends, Node};
+use crate::exposure::{Opacities, Opacity};
 use crate::model::{Confidence, Operator};
-use crate::path::Place;
-use crate::syntax::ast::Span;
+use crate::path::{Place, tidy};
+use crate::syntax::ast::{Span, Word};
 use crate::syntax::{Fault, Parsed, parse_bash, parse_powershell};
-use crate::words::{Frame, Origin, Variables};
+use crate::words::{Field, Frame, Origin, Variables, expand};
 
 /// Most steps that are listed. More are read and counted; a graver one is still listed.
 const MAX_LISTED: usize = 256;
 /// How deep scripts may nest in scripts, and compounds in compounds, while walking.
 const MAX_SCRIPTS: usize = 6;
 const MAX_LEVEL: usize = 32;
+/// Most files that the line makes which are remembered. Past it any program named by a path may be one of them.
+const MAX_MADE: usize = 64;
 
 /// What comes in on standard input.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +63,14 @@ pub(crate) struct Walked {
     pub(crate) branches: bool,
     /// Part of the command could not be read or was not followed.
     pub(crate) incomplete: bool,
+    /// What cannot be seen through, beside what the steps themselves know.
+    pub(crate) opacity: Opacities,
+    /// Variables that the line sets.
+    pub(crate) environment: Vec<String>,
+    /// Programs named by a path outside the folders of the system.
+    pub(crate) programs: Vec<String>,
+    /// A substitution was taken for the text that it prints.
+    pub(crate) printed: bool,
 }
 
 /// Steps that are not listed, in sum.
@@ -83,6 +95,12 @@ pub(crate) struct Walker {
     level: usize,
     /// Bytes of inner scripts that may still be read.
     fuel: usize,
+    /// Arguments that may still be looked through for a script.
+    scans: usize,
+    opacity: Opacities,
+    environment: Vec<String>,
+    programs: Vec<String>,
+    printed: bool,
     branches: bool,
     incomplete: bool,
     /// What every step gets that is read now: labels, effects, and whether it runs elsewhere.
@@ -105,6 +123,9 @@ struct State {
     written: Vec<(String, String)>,
     /// Names that stand for the beginning of a command.
     aliases: Vec<(String, String)>,
+    /// Files that the command line itself made or changed, as seen from the start.
+    made: Vec<String>,
+    made_too_many: bool,
 }
 
 /// What a subshell has to give back.
@@ -130,6 +151,11 @@ pub(crate) fn walk(text: &str, context: &Context<'_>) -> Walked {
         scripts: 0,
         level: 0,
         fuel: 4 * 1024 + text.len() * 3,
+        scans: 4 * 1024 + text.len() * 3,
+        opacity: Opacities::default(),
+        environment: Vec::new(),
+        programs: Vec::new(),
+        printed: false,
         branches: false,
         incomplete: parsed.fault.any(),
         wrappers: Vec::new(),
@@ -139,12 +165,19 @@ pub(crate) fn walk(text: &str, context: &Context<'_>) -> Walked {
     };
     let frame = Frame { text, parsed: &parsed, origin: Origin::At(0) };
     let tree = walker.script(&frame, &parsed.script);
+    if walker.state.variables.has_overflowed() {
+        walker.opacity.add(Opacity::Limit);
+    }
     Walked {
         steps: walker.steps,
         tree,
         omitted: walker.omitted,
         branches: walker.branches,
         incomplete: walker.incomplete,
+        opacity: walker.opacity,
+        environment: walker.environment,
+        programs: walker.programs,
+        printed: walker.printed,
     }
 }
 
@@ -178,11 +211,14 @@ impl Walker {
         if self.dialect == Dialect::PowerShell {
             draft.confidence = Confidence::Low;
         }
+        self.opacity.join(draft.opacities());
+        self.note_made(&draft);
         let weight = decide::weight(&draft);
         if self.listed >= MAX_LISTED && weight <= self.heaviest {
             self.omitted.count += 1;
             self.omitted.effects = self.omitted.effects.and(draft.all_effects());
             self.omitted.confidence = self.omitted.confidence.min(draft.least_confidence());
+            self.opacity.add(Opacity::Limit);
             return;
         }
         self.listed += 1;
@@ -195,6 +231,7 @@ impl Walker {
     fn inner_script(&mut self, text: &str, origin: Origin, dialect: Dialect) -> Option<Node> {
         if self.scripts >= MAX_SCRIPTS || self.fuel < text.len() {
             self.incomplete = true;
+            self.opacity.add(Opacity::Limit);
             return None;
         }
         self.fuel -= text.len();
@@ -209,6 +246,35 @@ impl Walker {
         self.dialect = outer_dialect;
         self.scripts -= 1;
         Some(node)
+    }
+
+    /// Remembers which files a step makes: a program among them is not the one that its name says.
+    fn note_made(&mut self, draft: &Draft) {
+        for aim in draft.aims.iter().filter(|aim| aim.access == Access::Write) {
+            if self.state.made.len() < MAX_MADE {
+                self.state.made.push(tidy(&aim.value));
+            } else {
+                self.state.made_too_many = true;
+            }
+        }
+    }
+
+    /// Whether the command line itself made the file at this path, or may have.
+    fn has_made(&self, path: &str) -> bool {
+        let path = tidy(&self.state.place.locate(path));
+        let above =
+            |made: &String| path.strip_prefix(made.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        self.state.made_too_many
+            || self.state.made.iter().any(|made| *made == path || above(made) || made.contains(['*', '?']))
+    }
+
+    /// Expands a word and notes where a limit cut it short.
+    fn expand<'t>(&mut self, frame: &Frame<'t>, word: &'t Word, fields: &mut Vec<Field<'t>>) {
+        let before = fields.len();
+        expand(frame, word, &self.state.variables, fields);
+        if fields.iter().skip(before).any(|field| field.cut) {
+            self.opacity.add(Opacity::Limit);
+        }
     }
 
     /// Runs `read` with a list of steps of its own and returns that list.
@@ -250,6 +316,7 @@ impl Walker {
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Node) -> Node {
         if self.level >= MAX_LEVEL {
             self.incomplete = true;
+            self.opacity.add(Opacity::Limit);
             return Node::Nothing;
         }
         self.level += 1;

@@ -3,6 +3,7 @@
 use super::{Input, Walker};
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
+use crate::exposure::{Breadth, Opacity};
 use crate::model::{self, Target, TargetType};
 use crate::path::tidy;
 use crate::syntax::ast::{Redirect, RedirectKind};
@@ -43,15 +44,23 @@ impl Walker {
 
     fn file(&mut self, frame: &Frame<'_>, redirect: &Redirect, draft: &mut Draft) -> Target {
         let mut fields = Vec::new();
-        expand(frame, &redirect.target, &self.state.variables, &mut fields);
+        self.expand(frame, &redirect.target, &mut fields);
         draft.substitutions.extend(self.scripts_inside(frame, &redirect.target.parts));
         let field = fields.into_iter().next().unwrap_or_else(|| Field::literal(""));
         let (kind, value) = paths::typed(&field, &self.state.place, TargetType::File);
         if kind == TargetType::Stream {
             return Target { kind, value };
         }
+        if let Some(host) = socket(&value) {
+            draft.host(host);
+            draft.effects = draft.effects.without(Effects::NEUTRAL).and(Effects::NETWORK);
+        }
         let access = if redirect.kind == RedirectKind::Read { Access::Read } else { Access::Write };
-        draft.aim(kind, value.clone(), access);
+        let breadth = if field.glob { Breadth::Pattern } else { Breadth::One };
+        draft.aim_broadly(kind, value.clone(), access, breadth);
+        if redirect.kind == RedirectKind::ReadWrite {
+            draft.aim(kind, value.clone(), Access::Read);
+        }
         if access == Access::Write {
             if let Some(text) = &draft.output {
                 self.note_written(&value, text, redirect.kind);
@@ -77,9 +86,13 @@ impl Walker {
             if content.len() + text.len() < MAX_DOCUMENT {
                 content.push('\n');
                 content.push_str(text);
+            } else {
+                self.opacity.add(Opacity::Limit);
             }
         } else if written.len() < MAX_WRITTEN && text.len() <= MAX_DOCUMENT {
             written.push((path, text.to_owned()));
+        } else {
+            self.opacity.add(Opacity::Limit);
         }
     }
 
@@ -121,6 +134,13 @@ impl Walker {
             _ => Some(Input::Stream { fetched: false }),
         }
     }
+}
+
+/// The host of a path that bash opens as a connection: `/dev/tcp/host/port`.
+fn socket(path: &str) -> Option<Option<String>> {
+    let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
+    let host = rest.split('/').next().unwrap_or_default();
+    Some((!host.is_empty() && !host.contains(['$', '`'])).then(|| host.to_owned()))
 }
 
 fn stream(value: &str) -> Target {

@@ -9,6 +9,7 @@ use crate::context::Dialect;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
 use crate::exit::{Node, Options};
+use crate::exposure::Opacity;
 use crate::index::Index;
 use crate::model::{Confidence, TargetType};
 use crate::syntax::ast::Part;
@@ -62,6 +63,9 @@ fn holders() -> &'static Index<Vec<&'static Holder>> {
         index
     })
 }
+
+/// Most names that are remembered for the beginning of a command.
+const MAX_ALIASES: usize = 16;
 
 const SSH_VALUES: &str = "-p -i -l -o -F -J -L -R -D -W -b -c -E -e -I -m -O -Q -S -w -B";
 
@@ -128,22 +132,17 @@ impl Walker {
             }
             "source" | "." => {
                 let file = rest.first()?;
-                let printed = match file.word.map(|word| word.parts.as_slice()) {
-                    Some([Part::Process(process)]) => {
-                        literal_output(frame, &process.script).map(|it| it.into_owned())
-                    }
-                    _ => None,
-                };
-                let script = printed.or_else(|| self.file_or_input(file, input))?;
+                let script = printed(frame, file).or_else(|| self.file_or_input(file, input))?;
                 let text = Text { text: script, origin: Origin::Whole(draft.raw), words: Vec::new() };
                 Some(self.run_script(draft, text, &Run { same_shell: true, ..Run::plain("source") }))
             }
             "alias" => {
                 for field in rest.iter().filter(|field| !field.dynamic) {
-                    if let Some((alias, text)) =
-                        field.text.split_once('=').filter(|_| self.state.aliases.len() < 16)
-                    {
+                    let Some((alias, text)) = field.text.split_once('=') else { continue };
+                    if self.state.aliases.len() < MAX_ALIASES {
                         self.state.aliases.push((alias.to_owned(), text.to_owned()));
+                    } else {
+                        self.opacity.add(Opacity::Limit);
                     }
                 }
                 None
@@ -168,7 +167,8 @@ impl Walker {
                 let script = rest.get(at + 1..).filter(|script| !script.is_empty())?;
                 let text = joined(frame, script, draft);
                 draft.at_most(Confidence::Low);
-                Some(self.run_script(draft, text, &Run::plain("cmd /c")))
+                let run = Run { dialect: Dialect::PowerShell, ..Run::plain("cmd /c") };
+                Some(self.run_script(draft, text, &run))
             }
             _ => self.held(frame, name, fields, draft),
         }
@@ -261,7 +261,7 @@ impl Walker {
         }
         if let Some(file) = rest.get(at).filter(|field| !reads_input && !is_input(&field.text)) {
             // A script in a file: what it does is not in the command line, unless the command line wrote it.
-            let script = self.file_or_input(file, input)?;
+            let script = printed(frame, file).or_else(|| self.file_or_input(file, input))?;
             let text = Text { text: script, origin: Origin::Whole(draft.raw), words: Vec::new() };
             return Some(self.run_script(draft, text, &run));
         }
@@ -361,11 +361,29 @@ impl Walker {
             holder.words.split(' ').zip(fields).skip(1).all(|(word, field)| word == field.text)
         })?;
         let rest = fields.get(holder.words.split(' ').count()..)?;
+        // Options of `env` stand before its command; elsewhere they may come later, and looking has a price.
+        let end = if name == "env" { options_end(rest, holder.values) } else { rest.len() };
+        if self.scans < end {
+            draft.opaque.add(Opacity::Limit);
+            return None;
+        }
+        self.scans -= end;
+        // `--split-string=…`: the script is stuck to its option.
+        let stuck = rest.iter().take(end).find_map(|field| {
+            let (option, script) = field.text.split_once('=')?;
+            (option.starts_with("--") && listed(holder.script, option)).then(|| script.to_owned())
+        });
+        if let Some(script) = stuck {
+            let text = Text { text: script, origin: Origin::Whole(draft.raw), words: Vec::new() };
+            let run =
+                Run { effects: holder.effects, elsewhere: holder.elsewhere, ..Run::plain(holder.words) };
+            return Some(self.run_script(draft, text, &run));
+        }
         let script = if holder.script.is_empty() {
             let at = options_end(rest, holder.values);
             rest.get(at)?
         } else {
-            let at = rest.iter().position(|field| {
+            let at = rest.iter().take(end).position(|field| {
                 // `-qec` is `-q -e -c`.
                 let joined =
                     field.text.len() > 2 && field.text.starts_with('-') && !field.text.starts_with("--");
@@ -390,6 +408,9 @@ impl Walker {
         self.wrappers.clone_from(&draft.wrappers);
         self.added = self.added.and(draft.effects).and(run.effects);
         self.elsewhere |= run.elsewhere;
+        if run.elsewhere {
+            self.opacity.add(Opacity::Elsewhere);
+        }
         let outside = (!run.same_shell).then(|| self.enter_subshell());
         if run.elsewhere {
             self.state.place = crate::path::Place::Start;
@@ -430,6 +451,14 @@ impl Walker {
             Node::Nothing
         });
         node
+    }
+}
+
+/// The text of `<(…)`, if the command line holds it.
+fn printed<'t>(frame: &Frame<'t>, file: &Field<'t>) -> Option<String> {
+    match file.word.map(|word| word.parts.as_slice()) {
+        Some([Part::Process(process)]) => literal_output(frame, &process.script).map(|it| it.into_owned()),
+        _ => None,
     }
 }
 

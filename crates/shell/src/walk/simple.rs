@@ -5,10 +5,11 @@ use super::{Input, Walker};
 use crate::draft::{Access, Draft, Shown};
 use crate::effect::{Effect, Effects};
 use crate::exit::{Ends, Node};
+use crate::exposure::Opacity;
 use crate::model::{Confidence, TargetType};
 use crate::path::tidy;
 use crate::syntax::ast::{Assignment, Command, Part, Simple, Span, Word};
-use crate::words::{Frame, Inner, Value, expand, scripts_in};
+use crate::words::{Frame, Inner, Value, scripts_in};
 
 /// Most downloads that are remembered.
 const MAX_DOWNLOADS: usize = 32;
@@ -23,7 +24,7 @@ impl Walker {
     ) -> Node {
         let mut fields = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
-            expand(frame, word, &self.state.variables, &mut fields);
+            self.expand(frame, word, &mut fields);
         }
         if fields.is_empty() {
             return self.without_command(frame, command, simple);
@@ -37,6 +38,7 @@ impl Walker {
         let first = simple.words.first().map_or(0, |word| word.span.start);
         for assignment in simple.assignments.iter().filter(|assignment| assignment.name.start < first) {
             self.assign(frame, assignment);
+            self.notice_variable(frame, assignment, &mut draft);
         }
         let assigned = self.state.variables.mark() > outside;
         let outcome = self.invoke(frame, &fields, &mut draft, input);
@@ -54,9 +56,14 @@ impl Walker {
             }
             // Redirections and substitutions belong to the last of the steps it was unwrapped to.
             Outcome::Script(node, consumed) => {
+                self.opacity.join(draft.opaque);
                 if self.steps.len() > before
                     && let Some(mut last) = self.steps.pop()
                 {
+                    // What the variables before the command bring along.
+                    last.substitutions.append(&mut draft.substitutions);
+                    last.hosts.append(&mut draft.hosts);
+                    last.reaches.append(&mut draft.reaches);
                     self.surround(frame, command, simple, &consumed, &mut last);
                     self.steps.push(last);
                 }
@@ -125,6 +132,9 @@ impl Walker {
             self.push(draft);
         }
         if let Some(mut last) = self.steps.pop() {
+            for assignment in &simple.assignments {
+                self.notice_variable(frame, assignment, &mut last);
+            }
             self.redirect(frame, &command.redirects, &mut last);
             self.notice_downloads(&mut last);
             self.steps.push(last);
@@ -137,7 +147,7 @@ impl Walker {
         let name = assignment.name.of(frame.text);
         let mut fields = Vec::new();
         if let [value] = assignment.values.as_slice() {
-            expand(frame, value, &self.state.variables, &mut fields);
+            self.expand(frame, value, &mut fields);
         }
         let appended = frame.text.get(assignment.name.end..).is_some_and(|rest| rest.starts_with("+="));
         let value = match fields.as_slice() {
@@ -167,6 +177,7 @@ impl Walker {
         let mut steps = Vec::new();
         for inner in found {
             match inner {
+                Inner::Printed => self.printed = true,
                 Inner::Command(script) | Inner::Process(script) => {
                     steps.extend(self.inside_word(|walker| walker.script(frame, script)));
                 }
@@ -188,8 +199,13 @@ impl Walker {
         scripts_in(frame, parts, &mut found);
         let mut last = None;
         for inner in found {
+            if matches!(inner, Inner::Printed) {
+                self.printed = true;
+                continue;
+            }
             let outside = self.enter_subshell();
             last = Some(match inner {
+                Inner::Printed => Node::Nothing,
                 Inner::Command(script) | Inner::Process(script) => {
                     self.deeper(|walker| walker.script(frame, script))
                 }
@@ -223,6 +239,8 @@ impl Walker {
             let written = aim.access == Access::Write && aim.kind == TargetType::File;
             if written && self.state.downloads.len() < MAX_DOWNLOADS {
                 self.state.downloads.push(tidy(&aim.value));
+            } else if written {
+                draft.opaque.add(Opacity::Limit);
             }
         }
     }

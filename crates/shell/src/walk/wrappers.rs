@@ -16,6 +16,10 @@ pub(super) struct Unwrapped {
     pub(super) elsewhere: bool,
     /// More arguments come from standard input.
     pub(super) more_input: bool,
+    /// Options that say where the command starts.
+    pub(super) directory: &'static str,
+    /// Options that name a file which the wrapper itself writes.
+    pub(super) output: &'static str,
 }
 
 /// Where the wrapped command begins.
@@ -247,6 +251,8 @@ fn python_module(fields: &[Field<'_>]) -> Option<Unwrapped> {
         effects: Effects::NONE,
         elsewhere: false,
         more_input: false,
+        directory: "",
+        output: "",
     })
 }
 
@@ -330,12 +336,41 @@ impl Wrapper {
     fn found(&self, skip: usize, fields: &[Field<'_>]) -> Option<Unwrapped> {
         fields.get(skip)?;
         Some(Unwrapped {
-            label: self.words,
+            label: self.label(fields.get(..skip).unwrap_or_default()),
             skip,
             effects: self.effects,
             elsewhere: self.elsewhere,
             more_input: matches!(self.words, "xargs" | "parallel"),
+            directory: match self.words {
+                "env" => "-C --chdir",
+                "sudo" => "-D --chdir",
+                "systemd-run" => "--working-directory",
+                "uv run" => "--directory",
+                "poetry run" => "-C --directory",
+                "pnpm exec" => "-C --dir",
+                "yarn exec" => "--cwd",
+                "conda run" | "mamba run" => "--cwd",
+                "mise exec" | "mise x" => "-C --cd",
+                _ => "",
+            },
+            output: match self.words {
+                "time" | "perf stat" | "perf record" => "-o --output",
+                "strace" | "ltrace" | "heaptrack" => "-o",
+                "samply record" => "-o --output",
+                "parallel" => "--joblog --results",
+                _ => "",
+            },
         })
+    }
+
+    /// What it is called; where it writes a file of its own, its name says so.
+    fn label(&self, own: &[Field<'_>]) -> &'static str {
+        let writes =
+            own.iter().any(|field| field.text.starts_with("-o") || field.text.starts_with("--output"));
+        match self.words {
+            "time" if writes => "time -o",
+            words => words,
+        }
     }
 }
 

@@ -7,24 +7,28 @@ const MAX_RESULTS: usize = 64;
 /// A character and whether it is free of quotes: only free braces and commas count.
 pub(super) type Mark = (char, bool);
 
-/// The words that a word with braces stands for; just itself if there is nothing to expand.
-pub(super) fn expand(word: Vec<Mark>) -> Vec<String> {
+/// The words that a word with braces stands for; just itself if there is nothing to expand. `None` if they are too
+/// many, or the word is too long to look.
+pub(super) fn expand(word: &[Mark]) -> Option<Vec<String>> {
     let plain = |marks: &[Mark]| marks.iter().map(|mark| mark.0).collect::<String>();
-    if word.len() > MAX_WORD || !word.contains(&('{', true)) {
-        return vec![plain(&word)];
+    if !word.contains(&('{', true)) {
+        return Some(vec![plain(word)]);
     }
-    let mut open = vec![word.clone()];
+    if word.len() > MAX_WORD {
+        return None;
+    }
+    let mut open = vec![word.to_vec()];
     let mut done = Vec::new();
     while let Some(next) = open.pop() {
         match alternatives(&next) {
             Some(more) if open.len() + done.len() + more.len() <= MAX_RESULTS => {
                 open.extend(more.into_iter().rev())
             }
-            Some(_) => return vec![plain(&word)],
+            Some(_) => return None,
             None => done.push(plain(&next)),
         }
     }
-    done
+    Some(done)
 }
 
 /// Expands the first group that is one.
@@ -87,10 +91,13 @@ fn range(inside: &[Mark]) -> Option<Vec<Vec<Mark>>> {
     let (from, to) = text.split_once("..")?;
     let step = |word: String| word.chars().map(|character| (character, false)).collect::<Vec<Mark>>();
     if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
-        if from.abs_diff(to) >= MAX_RESULTS as u64 {
-            return None;
-        }
-        let numbers: Vec<i64> = if from <= to { (from..=to).collect() } else { (to..=from).rev().collect() };
+        // One more than there may be is enough for the caller to see that they are too many.
+        let most = MAX_RESULTS + 1;
+        let numbers: Vec<i64> = if from <= to {
+            (from..=to).take(most).collect()
+        } else {
+            (to..=from).rev().take(most).collect()
+        };
         return Some(numbers.into_iter().map(|number| step(number.to_string())).collect());
     }
     let letter = |word: &str| {
@@ -105,8 +112,12 @@ fn range(inside: &[Mark]) -> Option<Vec<Vec<Mark>>> {
 mod tests {
     use super::*;
 
+    fn marks(word: &str, free: bool) -> Vec<Mark> {
+        word.chars().map(|character| (character, free)).collect()
+    }
+
     fn free(word: &str) -> Vec<String> {
-        expand(word.chars().map(|character| (character, true)).collect())
+        expand(&marks(word, true)).expect("within the limits")
     }
 
     #[test]
@@ -119,17 +130,16 @@ mod tests {
 
     #[test]
     fn what_is_no_group_stays() {
-        for word in ["{}", "{a}", "a{b", "{1..x}", "${a,b}", "}{", "{1..99999999}"] {
+        for word in ["{}", "{a}", "a{b", "{1..x}", "${a,b}", "}{"] {
             assert_eq!(free(word), [word]);
         }
-        assert_eq!(expand("{a,b}".chars().map(|character| (character, false)).collect()), ["{a,b}"]);
+        assert_eq!(expand(&marks("{a,b}", false)), Some(vec!["{a,b}".to_owned()]));
     }
 
     #[test]
     fn doubling_does_not_explode() {
-        let hostile = "{a,b}".repeat(40);
-        assert_eq!(free(&hostile), [hostile.as_str()]);
-        let long = format!("{{a,b}}{}", "x".repeat(MAX_WORD));
-        assert_eq!(free(&long), [long.as_str()]);
+        assert_eq!(expand(&marks(&"{a,b}".repeat(40), true)), None);
+        assert_eq!(expand(&marks(&format!("{{a,b}}{}", "x".repeat(MAX_WORD)), true)), None);
+        assert_eq!(expand(&marks("{1..99999999}", true)), None);
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::brace::{self, Mark};
 use super::operate::operate;
 use super::{Field, Frame, Value, Variables, literal_output};
-use crate::syntax::ast::{Part, Script, Span, Word};
+use crate::syntax::ast::{Part, RedirectKind, Script, Span, Word};
 
 /// Longest text, in bytes, into which values of variables are put.
 const MAX_GROWN: usize = 4096;
@@ -62,6 +62,7 @@ struct Build {
     marks: Option<Vec<Mark>>,
     dynamic: bool,
     glob: bool,
+    cut: bool,
     alternatives: Vec<String>,
 }
 
@@ -107,7 +108,12 @@ fn assemble<'t>(frame: &Frame<'t>, word: &'t Word, variables: &Variables, fields
         add(frame, part, if runs_on { &nothing } else { variables }, &mut build);
     }
     let texts = match build.marks.take() {
-        Some(marks) => brace::expand(marks),
+        Some(marks) => brace::expand(&marks).unwrap_or_else(|| {
+            // Too many words: which ones is not known.
+            build.dynamic = true;
+            build.cut = true;
+            vec![std::mem::take(&mut build.text)]
+        }),
         None => vec![std::mem::take(&mut build.text)],
     };
     for text in texts {
@@ -119,6 +125,7 @@ fn assemble<'t>(frame: &Frame<'t>, word: &'t Word, variables: &Variables, fields
                 dynamic: build.dynamic,
                 glob: build.glob,
                 alternatives: build.alternatives.clone(),
+                cut: build.cut,
             });
         }
     }
@@ -159,7 +166,11 @@ fn add(frame: &Frame<'_>, part: &Part, variables: &Variables, build: &mut Build)
                 build.push(parameter.span.of(frame.text), false);
                 build.alternatives = values.iter().map(|value| format!("{before}{value}")).collect();
             }
-            Value::Text(_) | Value::OneOf(_) | Value::Unknown => unknown(parameter.span, build),
+            Value::Text(_) => {
+                build.cut = true;
+                unknown(parameter.span, build);
+            }
+            Value::OneOf(_) | Value::Unknown => unknown(parameter.span, build),
         },
         Part::Parameter(parameter) => {
             let inside = parameter.span.of(frame.text).strip_prefix("${").and_then(|it| it.strip_suffix('}'));
@@ -180,6 +191,13 @@ fn is_glob(text: &str) -> bool {
         || text.find('[').is_some_and(|open| text.get(open..).is_some_and(|rest| rest.contains(']')))
 }
 
+/// `cat <<'E'`: nothing but a text that stands there.
+fn is_document(script: &Script) -> bool {
+    let [item] = script.items.as_slice() else { return false };
+    let [command] = item.chain.first.commands.as_slice() else { return false };
+    command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::HereDocument)
+}
+
 /// What runs to make a word.
 pub(crate) enum Inner<'t> {
     /// `$(…)`.
@@ -188,6 +206,8 @@ pub(crate) enum Inner<'t> {
     Process(&'t Script),
     /// The inside of backticks.
     Backtick(Span),
+    /// A command whose output the line itself holds.
+    Printed,
 }
 
 /// Calls back for every script inside a word, unless its output is already known.
@@ -200,6 +220,8 @@ pub(crate) fn scripts_in<'t>(frame: &Frame<'t>, parts: &'t [Part], found: &mut V
             Part::Command(command) => {
                 if literal_output(frame, &command.script).is_none() {
                     found.push(Inner::Command(&command.script));
+                } else if !is_document(&command.script) {
+                    found.push(Inner::Printed);
                 }
             }
             Part::Process(process) => found.push(Inner::Process(&process.script)),

@@ -32,12 +32,21 @@ pub(crate) struct Field<'t> {
     pub(crate) glob: bool,
     /// The values that a loop gives the variable in it.
     pub(crate) alternatives: Vec<String>,
+    /// A limit kept it from being worked out.
+    pub(crate) cut: bool,
 }
 
 impl<'t> Field<'t> {
     /// A field with known text.
     pub(crate) fn literal(text: impl Into<Cow<'t, str>>) -> Self {
-        Self { text: text.into(), word: None, dynamic: false, glob: false, alternatives: Vec::new() }
+        Self {
+            text: text.into(),
+            word: None,
+            dynamic: false,
+            glob: false,
+            alternatives: Vec::new(),
+            cut: false,
+        }
     }
 
     /// A field that only the running command would know.

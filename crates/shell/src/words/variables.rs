@@ -24,6 +24,8 @@ pub(crate) enum Value {
 pub(crate) struct Variables {
     entries: Vec<(String, Value)>,
     overflowed: bool,
+    /// It was a limit that made everything be forgotten.
+    limited: bool,
 }
 
 impl Variables {
@@ -51,6 +53,7 @@ impl Variables {
             // Dropping one assignment would leave an older value in its place. Dropping all is honest.
             self.entries.clear();
             self.overflowed = true;
+            self.limited = true;
             return;
         }
         self.entries.push((name.to_owned(), value));
@@ -60,6 +63,11 @@ impl Variables {
     pub(crate) fn forget(&mut self) {
         self.entries.clear();
         self.overflowed = true;
+    }
+
+    /// Whether more was set than is remembered.
+    pub(crate) const fn has_overflowed(&self) -> bool {
+        self.limited
     }
 
     pub(crate) fn mark(&self) -> usize {

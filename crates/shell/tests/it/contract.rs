@@ -117,7 +117,10 @@ fn everything_reads_back_as_it_was_written() {
     for command in ["", "ls", "a | b && c & d", "echo $(rm x) > y; f() { g; }; f", "bash -c 'x'"] {
         let call = describe(command, &Context::default());
         let text = serde_json::to_string(&call).expect("a call");
-        assert_eq!(serde_json::from_str::<ShellCall>(&text).expect("the same call"), call);
+        // What its steps reach is for rules in the same process and is not written.
+        let again = serde_json::from_str::<ShellCall>(&text).expect("the same call");
+        assert_eq!(serde_json::to_string(&again).expect("a call"), text);
+        assert_eq!((again.exposure, again.files, again.title), (call.exposure, call.files, call.title));
     }
 }
 

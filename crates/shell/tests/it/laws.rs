@@ -117,3 +117,13 @@ proptest! {
         prop_assert!(analyze(&with, &Context::default()).overall_effect >= Effect::Destructive, "{with}");
     }
 }
+
+#[test]
+fn a_title_is_one_line_also_where_a_substitution_never_ends() {
+    let title = describe(
+        "sudo ssh rmrm rm rm\" ' rmrm rm rm' rm rmrm rm   rmrm rm ;;eval $( \n",
+        &Context::default(),
+    )
+    .title;
+    assert!(!title.contains('\n'), "{title:?}");
+}

@@ -7,7 +7,9 @@ mod cases;
 mod contract;
 mod exits;
 mod laws;
+mod limits;
 mod notation;
+mod opacity;
 mod oracle;
 mod recursion;
 

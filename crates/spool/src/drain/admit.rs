@@ -107,6 +107,8 @@ pub enum Refusal {
     Unreadable(String),
     /// Its bytes are not a whole envelope.
     Envelope(EnvelopeError),
+    /// It is a whole envelope, but the ledger, which takes others, does not take it.
+    Unwritten(String),
 }
 
 impl fmt::Display for Refusal {
@@ -119,6 +121,7 @@ impl fmt::Display for Refusal {
             Refusal::Oversized { bytes } => write!(f, "its {bytes} bytes are more than an envelope may have"),
             Refusal::Unreadable(why) => write!(f, "it cannot be read: {why}"),
             Refusal::Envelope(error) => error.fmt(f),
+            Refusal::Unwritten(why) => f.write_str(why),
         }
     }
 }

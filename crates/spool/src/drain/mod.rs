@@ -9,6 +9,7 @@
 //! the batch and by some thousand names, however many files wait.
 
 mod admit;
+mod purge;
 mod quarantine;
 mod scan;
 mod sweep;
@@ -21,10 +22,11 @@ use std::io;
 use std::path::PathBuf;
 
 pub use admit::Refusal;
+pub use purge::{Choice, SpoolPurge};
 pub use quarantine::{Fate, RefusedFile};
 pub use sweep::Swept;
 
-pub(crate) use quarantine::REASON_SUFFIX;
+pub(crate) use quarantine::{REASON_SUFFIX, UNWRITTEN};
 pub(crate) use scan::each;
 
 use crate::envelope::Header;
@@ -224,6 +226,31 @@ impl Drain {
             Some(error) => Err(error.into()),
             None => lowered,
         }
+    }
+
+    /// Puts delivered envelopes aside that the caller cannot keep although it keeps others, each with the reason. They
+    /// come back by [`Spool::requeue`] or [`Spool::requeue_unwritten`].
+    pub fn put_aside(
+        &mut self,
+        receipt: &mut Receipt,
+        unwritten: &[(EnvelopeName, String)],
+    ) -> Result<Vec<RefusedFile>, DrainError> {
+        let mut freed = 0;
+        let mut refused = Vec::new();
+        for (name, why) in unwritten {
+            let Some(place) = receipt.entries.iter().position(|(delivered, _)| delivered == name) else {
+                continue;
+            };
+            let (_, size) = receipt.entries.remove(place);
+            self.in_flight.remove(name);
+            let file = self.refuse(name, Refusal::Unwritten(why.clone()));
+            if matches!(file.fate, Fate::Quarantined(_)) {
+                freed += units_of(size);
+            }
+            refused.push(file);
+        }
+        self.lower_used(freed)?;
+        Ok(refused)
     }
 
     /// Takes a batch back whose commit failed: its envelopes will be delivered again.

@@ -20,6 +20,12 @@ use crate::{EnvelopeName, disk};
 /// How a reason's file is called after the file it speaks of.
 pub(crate) const REASON_SUFFIX: &str = ".reason";
 
+/// What the reason of a file begins with that is no envelope,
+const UNREADABLE: &str = "cannot read envelope";
+
+/// and of one that is.
+pub(crate) const UNWRITTEN: &str = "cannot keep envelope";
+
 /// Most files that are kept.
 const FILES_MAX: usize = 1000;
 /// Most bytes that are kept.
@@ -99,7 +105,8 @@ fn move_away(spool: &Spool, from: &std::path::Path, target: &str) -> io::Result<
 
 fn explain(spool: &Spool, name: &str, shown: &str, refusal: &Refusal) -> io::Result<()> {
     let path = spool.folder(Folder::Quarantine).join(format!("{name}{REASON_SUFFIX}"));
-    let text = format!("cannot read envelope `{shown}`: {refusal}\n");
+    let attempt = if matches!(refusal, Refusal::Unwritten(_)) { UNWRITTEN } else { UNREADABLE };
+    let text = format!("{attempt} `{shown}`: {refusal}\n");
     disk::write(&disk::create_new(&path)?, text.as_bytes())
 }
 

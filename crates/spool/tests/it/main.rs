@@ -7,6 +7,7 @@ mod doorbell;
 mod drain;
 mod envelope;
 mod full_disk;
+mod purge;
 mod refusals;
 mod sweep;
 mod threads;

@@ -598,6 +598,8 @@ export interface components {
         };
         /** @description A look at something: a file, a search, a listing, a symbol, a tool, the web. */
         Exploration: {
+            /** @description Whether a search took capitals and small letters for the same, where it says so. */
+            caseInsensitive?: boolean | null;
             /**
              * Format: int64
              * @description How long it took.
@@ -605,6 +607,8 @@ export interface components {
             durationMs?: number | null;
             /** @description The files. */
             filePaths: string[];
+            /** @description The files that a search was restricted to. */
+            glob?: string | null;
             /** @description The row's id. */
             id: string;
             /**
@@ -614,6 +618,8 @@ export interface components {
             limit?: number | null;
             /** @description What it asked for: the output mode of a search. */
             mode?: string | null;
+            /** @description Whether the pattern of a search may match across lines, where it says so. */
+            multiline?: boolean | null;
             /**
              * Format: date-time
              * @description When.
@@ -771,6 +777,7 @@ export interface components {
         };
         /** @description The state of the whole. */
         Health: {
+            faults?: null | components["schemas"]["StoreFaults"];
             import?: null | components["schemas"]["ImportHealth"];
             /**
              * Format: int64
@@ -781,6 +788,8 @@ export interface components {
             outcomes: components["schemas"]["OutcomeCounts"];
             /** @description What is wrong, and what to do about it. */
             problems: string[];
+            /** @description Why observations were malformed or refused, most frequent first; at most fifty. */
+            reasons?: components["schemas"]["OutcomeReason"][];
             /** @description How long events are kept. */
             retention: components["schemas"]["RetentionHealth"];
             /**
@@ -850,6 +859,11 @@ export interface components {
         };
         /** @description One or more columns of a lane: one row, or several too close to be told apart. */
         LaneBin: {
+            /**
+             * Format: int64
+             * @description Milliseconds between `start` and `end` in which at least one of them ran; the rest of that time is idle.
+             */
+            busyMs: number;
             /** @description How sure the least sure of them is. */
             certainty: string;
             /**
@@ -1105,6 +1119,55 @@ export interface components {
              */
             unrecognised: number;
         };
+        /** @description Why observations were not recorded. */
+        OutcomeReason: {
+            /** @description The channel they came on. */
+            channel: string;
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            count: number;
+            /**
+             * Format: date-time
+             * @description When the last of them arrived.
+             */
+            lastAt: string;
+            /** @description `malformed` or `refused`. */
+            outcome: string;
+            /** @description What was wrong with them. */
+            reason: string;
+        };
+        /** @description How far the store's pages are compared with their sums. It goes round and round while the server runs. */
+        PageCheck: {
+            /**
+             * Format: int64
+             * @description Pages that this round has compared.
+             */
+            checked: number;
+            /**
+             * Format: int64
+             * @description How long ago the last round was completed. Absent before the first.
+             */
+            lastRoundAgeMs?: number | null;
+            /**
+             * Format: int64
+             * @description Pages of the store's file.
+             */
+            pages: number;
+            /** @description Why they last were. */
+            remadeBecause?: string | null;
+            /**
+             * Format: int64
+             * @description Rounds that were completed since the server started.
+             */
+            rounds: number;
+            /**
+             * Format: int64
+             * @description How often sums were made anew because there were none, or they could not be used.
+             */
+            sumsRemade: number;
+        };
         /** @description A permission that was asked for. */
         Permission: {
             /** @description The row of the call. */
@@ -1118,10 +1181,17 @@ export interface components {
              * @description When it was asked.
              */
             occurredAt: string;
+            /**
+             * Format: int64
+             * @description How many new permission rules the client offered with it.
+             */
+            suggestionCount?: number | null;
             /** @description The task. */
             taskId: string;
             /** @description What was asked for. */
             title: string;
+            /** @description The input of the call in one line. */
+            toolInputSummary?: string | null;
             /** @description The tool. */
             toolName?: string | null;
             /** @description The call, where it could be joined. */
@@ -1687,6 +1757,14 @@ export interface components {
             /** @description The server. */
             to: string;
         };
+        /** @description The answer to a shipment. */
+        ShipmentAnswer: {
+            /**
+             * Format: int64
+             * @description Records with a time outside of 1970 to 2100, which was moved to the nearer end.
+             */
+            clamped?: number;
+        };
         /** @description A skill over many tasks. */
         SkillStat: {
             /**
@@ -1757,6 +1835,52 @@ export interface components {
              * @description Envelopes that wait.
              */
             waiting: number;
+        };
+        /** @description What went wrong with the store since the server started. */
+        StoreFaults: {
+            /**
+             * Format: int64
+             * @description Pages of the store that another program changed while no server used it.
+             */
+            changedPages: number;
+            /** @description How far the store's pages are compared with their sums. */
+            check: components["schemas"]["PageCheck"];
+            /**
+             * Format: int64
+             * @description Commits in the store's log that could not be read.
+             */
+            damagedCommits: number;
+            /**
+             * Format: int64
+             * @description Pages of the store that are not what was written.
+             */
+            damagedPages: number;
+            /**
+             * Format: int64
+             * @description Places in the journal of posts that could not be read.
+             */
+            damagedPosts: number;
+            /**
+             * Format: int64
+             * @description Files of agents that could not be kept and are tried again later.
+             */
+            parkedFiles: number;
+            /** @description What of it needs a person now. They are among the problems of the whole, too. */
+            problems: string[];
+            /**
+             * Format: int64
+             * @description Questions that had no answer because of damage.
+             */
+            readFailures: number;
+            /** @description Whether the store takes anything now. While it does not, hooks wait in the spool and posts are refused. */
+            recording: boolean;
+            /**
+             * Format: int64
+             * @description Posted events that could not be written and are set aside now.
+             */
+            setAside: number;
+            /** @description Writes that failed, by reason. */
+            writeFailures: Record<string, never>;
         };
         /** @description The store. */
         StoreHealth: {
@@ -1832,7 +1956,7 @@ export interface components {
             eventCount: number;
             /**
              * Format: int64
-             * @description Tool calls that failed.
+             * @description Its own tool calls that failed.
              */
             failureCount: number;
             /** @description The task whose history this one began with. */
@@ -1877,9 +2001,19 @@ export interface components {
             title: string;
             /**
              * Format: int64
-             * @description Tool calls.
+             * @description Its own tool calls.
              */
             toolCallCount: number;
+            /**
+             * Format: int64
+             * @description Tool calls of it and all its descendants that failed.
+             */
+            treeFailureCount: number;
+            /**
+             * Format: int64
+             * @description Tool calls of it and all its descendants: of the same scope as `treeUsage`.
+             */
+            treeToolCallCount: number;
             /** @description What it and all its descendants spent. */
             treeUsage: components["schemas"]["UsageView"];
             /**
@@ -1919,7 +2053,7 @@ export interface components {
         TaskSummary: {
             /**
              * Format: int64
-             * @description Time in which a turn ran.
+             * @description Time in which a turn ran and no person was waited for. With `waitingMs` never more than `durationMs`.
              */
             activeMs: number;
             /**
@@ -1957,6 +2091,11 @@ export interface components {
              * @description Permissions that it asked for.
              */
             permissions: number;
+            /**
+             * @description Whether permission prompts were recorded at all: hooks tell of them, the agents' own files do not. If not,
+             *     `permissions` and `waitingMs` are not known.
+             */
+            permissionsRecorded: boolean;
             /** @description Its stays, oldest first. */
             sessions: components["schemas"]["SessionView"][];
             /** @description The task. */
@@ -1975,7 +2114,7 @@ export interface components {
             usage: components["schemas"]["UsageView"];
             /**
              * Format: int64
-             * @description Time in which it waited for a person.
+             * @description Time in which it or a subagent waited for a person.
              */
             waitingMs: number;
         };
@@ -1983,6 +2122,8 @@ export interface components {
         Todo: {
             /** @description How it got there, oldest first. */
             history: components["schemas"]["TodoStep"][];
+            /** @description How urgent the agent calls it. */
+            priority?: string | null;
             /** @description Where it stands. */
             state: string;
             /** @description What is to do. */
@@ -2163,7 +2304,12 @@ export interface components {
             answer?: string | null;
             /**
              * Format: int64
-             * @description How long it took.
+             * @description How long it took by the client's own account, which may leave out waits for people.
+             */
+            clientDurationMs?: number | null;
+            /**
+             * Format: int64
+             * @description From its beginning to its end, waits for people included.
              */
             durationMs?: number | null;
             /**
@@ -2343,6 +2489,10 @@ export interface components {
         WaitingReason: "permission" | "question" | "elicitation" | "plan" | "idle";
         /** @description A look-up in the web. */
         WebLookup: {
+            /** @description The domains that a search was limited to. */
+            allowedDomains?: string[];
+            /** @description The domains that a search left out. */
+            blockedDomains?: string[];
             /** @description Their hosts. */
             domains: string[];
             /**

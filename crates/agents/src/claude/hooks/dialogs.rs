@@ -82,7 +82,7 @@ fn permission(hook: &Hook<'_>, reading: &mut Reading) {
 }
 
 /// What the dialog is about, in one line: the command where there is one, else the input as JSON.
-fn summary(input: &Value) -> String {
+pub(super) fn summary(input: &Value) -> String {
     let command = input.get("command").and_then(Value::as_str);
     match command.or_else(|| input.as_str()) {
         Some(text) => text::line(text, SUMMARY_CHARS),
@@ -151,6 +151,10 @@ fn elicitation_result(hook: &Hook<'_>, reading: &mut Reading) {
     entry.title = Some(text::title(&format!("Question of {server}: {phase}")));
     entry.metadata.insert("questionPhase".to_owned(), Value::from(text::line(phase, 60)));
     elicited(hook, &mut entry);
+    if hook.payload.id(&["elicitation_id"]).is_none() {
+        // Nothing but the server says which question this is the answer to.
+        entry.metadata.insert("elicitationResult".to_owned(), Value::Bool(true));
+    }
     carry(hook.payload, &mut entry.metadata, &[(&["action"], "action")]);
     reading.entries.push(entry);
 }

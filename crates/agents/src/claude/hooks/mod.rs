@@ -83,11 +83,44 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
     let mut reading = Reading::default();
     reading.entries.push(hook.task());
     match made {
-        Ok(entries) => reading.entries.extend(entries),
+        Ok(entries) => {
+            let undone = if entries.iter().any(blocks) { undo(&hook) } else { None };
+            reading.entries.extend(entries);
+            reading.entries.extend(undone);
+        }
         Err(unknown) => reading.unrecognised.push(unknown),
     }
     reading.say_why();
     reading
+}
+
+/// Whether a rule did not let its event happen.
+fn blocks(entry: &Entry) -> bool {
+    let says = |name: &str, word: &str| entry.metadata.get(name).is_some_and(|value| value == word);
+    entry.subject == Subject::Event(Kind::RuleLogged)
+        && says("ruleOutcome", "block_stop")
+        && says("ruleStatus", "enforced")
+}
+
+/// Takes back what an event told that a rule did not let happen: the item is not done, the agent goes on. What the same event
+/// tells later counts again.
+fn undo(hook: &Hook<'_>) -> Option<Entry> {
+    match (hook.event, &hook.agent_id) {
+        ("TaskCompleted", _) => {
+            let id = hook.payload.id(&["task_id"])?;
+            let key = crate::tools::todos::key(&id, "completed");
+            let mut entry = hook.event(Kind::TodoLogged, Phase::Open, key);
+            entry.metadata.insert("blocked".to_owned(), Value::Bool(true));
+            Some(entry)
+        }
+        ("SubagentStop", Some(agent)) => {
+            let key = format!("subagent:{agent}");
+            let mut entry = hook.event_on(hook.root(), Kind::ActionLogged, Phase::Close, key);
+            entry.metadata.insert("asyncStatus".to_owned(), Value::from("running"));
+            Some(entry)
+        }
+        _ => None,
+    }
 }
 
 /// Reads a payload that is parsed already. The body of the observation is not looked at.

@@ -3,10 +3,12 @@
 //! The text is the client's own markup around a few ids and states. Its `<result>` has been reduced by privacy and is
 //! not looked at.
 
-use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Phase};
+use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Phase, TaskKey};
 use serde_json::Value;
 
 use super::hook::Hook;
+use super::subagents;
+use crate::claude::identity;
 use crate::text::{line, title};
 
 /// What a notification says, by its tags.
@@ -15,6 +17,8 @@ pub(super) struct Notification<'a> {
     task: Option<&'a str>,
     /// The call that started it.
     call: Option<&'a str>,
+    /// The session that started it, which has its output in a folder of its own.
+    session: Option<&'a str>,
     status: Option<&'a str>,
     summary: Option<&'a str>,
     duration_ms: Option<u64>,
@@ -42,6 +46,7 @@ impl<'a> Notification<'a> {
         Some(Self {
             task: tag("task-id"),
             call: tag("tool-use-id"),
+            session: tag("output-file").and_then(session_of_output),
             status: tag("status"),
             summary,
             duration_ms: number("duration_ms"),
@@ -85,6 +90,14 @@ impl<'a> Notification<'a> {
         rest.trim_end_matches(')').trim().parse().ok()
     }
 
+    /// The task that started the work: after `/clear` the notification comes to the session behind it.
+    fn starter(&self, hook: &Hook<'_>) -> TaskKey {
+        match self.session.filter(|_| hook.agent_id.is_none()) {
+            Some(session) => identity::task(&line(session, 200), None),
+            None => hook.actor(),
+        }
+    }
+
     /// What the notification says of the work that it is about: the agent as its parent sees it, and the call.
     pub(super) fn closes(&self, hook: &Hook<'_>) -> Vec<Entry> {
         let mut entries = Vec::new();
@@ -95,10 +108,13 @@ impl<'a> Notification<'a> {
             Some(_) | None => "completed",
         };
         let evidence = Evidence::reported("hook UserPromptSubmit, task-notification");
-        if let Some(agent) = self.task.filter(|_| self.of_an_agent) {
-            let agent = line(agent, 200);
+        let agent = self.task.filter(|_| self.of_an_agent).map(|agent| line(agent, 200));
+        if let Some(agent) = agent.as_ref().filter(|_| async_status == "cancelled") {
+            // No other event tells of the end of an agent that was stopped.
+            entries.extend(subagents::stopped(hook, &self.starter(hook), agent));
+        } else if let Some(agent) = agent {
             let key = format!("subagent:{agent}");
-            let mut told = hook.event(Kind::ActionLogged, Phase::Close, key);
+            let mut told = hook.event_on(self.starter(hook), Kind::ActionLogged, Phase::Close, key);
             told.evidence = evidence.clone();
             told.ended_at = Some(hook.at);
             told.metadata.insert("asyncTaskId".to_owned(), Value::from(agent.as_str()));
@@ -109,7 +125,7 @@ impl<'a> Notification<'a> {
         if let Some(call) = self.call {
             let kind = if self.of_an_agent { Kind::AgentActivityLogged } else { Kind::TerminalCommand };
             let call = line(call, 200);
-            let mut told = hook.event(kind, Phase::Update, format!("tool:{call}"));
+            let mut told = hook.event_on(self.starter(hook), kind, Phase::Update, format!("tool:{call}"));
             told.evidence = evidence;
             // The turn of the call is the one that started it, not the one that hears of its end.
             told.turn = None;
@@ -127,6 +143,12 @@ impl<'a> Notification<'a> {
         }
         entries
     }
+}
+
+/// The session in the path of an output: `…/<session>/tasks/<task>.output`.
+fn session_of_output(path: &str) -> Option<&str> {
+    let (folder, _) = path.rsplit_once("/tasks/")?;
+    folder.rsplit('/').next().filter(|session| !session.is_empty())
 }
 
 /// The text between a tag and its end.

@@ -1,12 +1,13 @@
 //! What the human says, what a slash command makes of it, and what the client says in the human's place.
 
-use agent_tracer_event::{Entry, Kind, Phase, Reading};
+use agent_tracer_event::{Entry, Kind, Phase, Reading, Subject};
 use serde_json::Value;
 
 use super::Event;
 use super::hook::{Hook, carry, carry_said};
 use super::sessions::title_of_session;
 use crate::claude::hooks::notification::Notification;
+use crate::claude::identity;
 use crate::claude::wire::Said;
 use crate::text;
 
@@ -38,8 +39,8 @@ const SOURCES: &[(&str, &str)] = &[
 const BODY_CHARS: usize = 200_000;
 /// The most characters of it that the row shows; the whole is its body.
 const METADATA_CHARS: usize = 10_000;
-/// The first part of an expanded prompt that is kept.
-const SNIPPET_CHARS: usize = 2048;
+/// The first bytes of an expanded prompt that are kept.
+const SNIPPET_BYTES: usize = 2048;
 
 fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     let known: Vec<&str> = SOURCES.iter().map(|(source, _)| *source).collect();
@@ -70,8 +71,15 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     }
     reading.entries.push(task);
 
-    let key = hook.prompt_id.as_ref().map_or_else(|| hook.own_key(), |prompt| format!("prompt:{prompt}"));
+    let part = identity::text_part(said);
+    let key = match &hook.prompt_id {
+        Some(prompt) => identity::prompt_key(prompt, part.as_deref()),
+        None => hook.own_key(),
+    };
     let mut message = hook.event(Kind::UserMessage, Phase::Open, key);
+    if hook.prompt_id.is_none() {
+        message.aliases = identity::near_keys("prompt", part.as_deref(), hook.at);
+    }
     message.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
     carry(
         hook.payload,
@@ -97,13 +105,20 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
         message.title = Some("Prompt".to_owned());
     }
     reading.entries.push(message);
-    if let Some(mut turn) = hook.turn_entry(Phase::Open) {
-        turn.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
-        reading.entries.push(turn);
-    }
+    let mut turn = hook.turn_entry(Phase::Open).unwrap_or_else(|| nameless_turn(hook, part.as_deref()));
+    turn.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
+    reading.entries.push(turn);
     if let Some(notification) = notification {
         reading.entries.extend(notification.closes(hook));
     }
+}
+
+/// The turn that a prompt begins of which no id is known. What ends it follows from what comes after it.
+fn nameless_turn(hook: &Hook<'_>, part: Option<&str>) -> Entry {
+    let key = format!("~turn:{}", hook.observation.name);
+    let mut turn = hook.entry(Subject::Turn, Phase::Open, hook.actor(), key);
+    turn.aliases = identity::near_keys("turn", part, hook.at);
+    turn
 }
 
 fn expansion(hook: &Hook<'_>, reading: &mut Reading) {
@@ -125,16 +140,33 @@ fn expansion(hook: &Hook<'_>, reading: &mut Reading) {
     let args = hook.payload.text(&["command_args"]).unwrap_or_default();
     entry.title = Some(text::title(&format!("/{} {args}", name.trim_start_matches('/'))));
     // The client gives the line that was typed; older documents say that this is the expanded text.
-    if let Some(Said::Text(given)) = hook.payload.said(&["prompt"]) {
-        if given.trim_start().starts_with('/') {
+    match hook.payload.said(&["prompt"]) {
+        Some(Said::Text(given)) if given.trim_start().starts_with('/') => {
             entry.body = Some(text::cut(given, BODY_CHARS).into_owned());
-        } else {
+        }
+        Some(Said::Text(given)) => {
             entry.metadata.insert("expandedPromptBytes".to_owned(), Value::from(given.len()));
-            let snippet = text::cut(given, SNIPPET_CHARS);
+            let snippet = text::cut_bytes(given, SNIPPET_BYTES);
             entry.metadata.insert("expandedPromptSnippet".to_owned(), Value::from(snippet.as_ref()));
         }
+        Some(Said::Length(bytes)) if bytes != typed_bytes(hook, name) => {
+            entry.metadata.insert("expandedPromptBytes".to_owned(), Value::from(bytes));
+        }
+        Some(Said::Length(_)) | None => {}
     }
     reading.entries.push(entry);
+}
+
+/// Returns how long the typed line is: the command's name behind a slash, and its arguments behind a space. Where only
+/// lengths are left, this alone tells the typed line from the expanded text.
+fn typed_bytes(hook: &Hook<'_>, name: &str) -> u64 {
+    let arguments = match hook.payload.said(&["command_args"]) {
+        Some(Said::Text(text)) => text.len() as u64,
+        Some(Said::Length(bytes)) => bytes,
+        None => 0,
+    };
+    let command = 1 + name.trim_start_matches('/').len() as u64;
+    if arguments == 0 { command } else { command + 1 + arguments }
 }
 
 /// A piece of text on its way to the screen. Registered only by those who ask for it, and text only at level `full`.

@@ -1,9 +1,10 @@
 //! What the result of a call says of other things than the call: a child agent, a worktree, work items.
 
-use agent_tracer_event::{CallState, Certainty, Entry, Evidence, Kind, Phase, Subject, TaskKey};
+use agent_tracer_event::{CallState, Certainty, Channel, Entry, Evidence, Kind, Phase, Subject, TaskKey};
 use serde_json::Value;
 
 use super::hook::Hook;
+use super::subagents;
 use super::tools::Told;
 use crate::text;
 use crate::tools::todos;
@@ -24,6 +25,22 @@ pub(super) fn of(hook: &Hook<'_>, told: &Told<'_>, entry: &mut Entry) -> Vec<Ent
             Vec::new()
         }
         "TodoWrite" => items(hook, told),
+        "TaskStop" => stopped(hook, told, entry),
+        _ => Vec::new(),
+    }
+}
+
+/// The agent that was stopped. Anything else that runs in the background is no task of its own.
+fn stopped(hook: &Hook<'_>, told: &Told<'_>, entry: &Entry) -> Vec<Entry> {
+    let kind = kept(entry, "stoppedTaskType").unwrap_or_default();
+    let agent = told.input.get("task_id").and_then(Value::as_str).filter(|id| !id.is_empty());
+    match agent {
+        Some(agent) if kind.ends_with("agent") => {
+            // Hooks tell of every agent on the session; a file tells of it where it was called.
+            let is_hook = hook.observation.channel == Channel::Hook;
+            let caller = if is_hook { hook.root() } else { hook.actor() };
+            subagents::stopped(hook, &caller, &text::line(agent, 200))
+        }
         _ => Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `Stop` and `StopFailure` give no reason of the model's; `stopReason` of a good end comes from the transcript.
 
-use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading};
+use agent_tracer_event::{CallState, Channel, Entry, Kind, Phase, Reading};
 use serde_json::Value;
 
 use super::Event;
@@ -54,7 +54,14 @@ const METADATA_CHARS: usize = 10_000;
 
 fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
-    reading.entries.push(answer(hook));
+    let mut said = answer(hook);
+    if hook.agent_id.is_some() && hook.observation.channel == Channel::Hook {
+        // A subagent ends with its `SubagentStop`. A row of its file is read as this event too, and is its last word.
+        said.metadata.insert("endsAgent".to_owned(), Value::Bool(false));
+        reading.entries.push(said);
+        return;
+    }
+    reading.entries.push(said);
     if let Some(mut turn) = hook.turn_entry(Phase::Close) {
         turn.state = Some(CallState::Succeeded);
         turn.ended_at = Some(hook.at);
@@ -67,6 +74,9 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     let said = hook.payload.said(&["last_assistant_message"]);
     let key = key(hook, said);
     let mut entry = hook.event(Kind::AssistantResponse, Phase::Close, key);
+    if hook.turn().is_none() {
+        entry.aliases = identity::near_keys("said", identity::text_part(said).as_deref(), hook.at);
+    }
     entry.ended_at = Some(hook.at);
     entry.title = Some("Response".to_owned());
     words(&mut entry, said);
@@ -155,9 +165,13 @@ fn failure(hook: &Hook<'_>, reading: &mut Reading) {
         .map_or_else(|| "unknown".to_owned(), |e| text::line(e, 100));
     let key = key(hook, hook.payload.said(&["last_assistant_message"]));
     let mut entry = hook.event(Kind::AssistantResponse, Phase::Close, key);
+    if hook.turn().is_none() {
+        let part = identity::text_part(hook.payload.said(&["last_assistant_message"]));
+        entry.aliases = identity::near_keys("said", part.as_deref(), hook.at);
+    }
     entry.ended_at = Some(hook.at);
     entry.state = Some(CallState::Failed);
-    words(&mut entry, hook.payload.said(&["last_assistant_message", "error_message"]));
+    words(&mut entry, hook.payload.said(&["last_assistant_message"]));
     entry.title = Some(text::title(&format!("Turn failed: {}", error.replace('_', " "))));
     entry.metadata.insert("stopReason".to_owned(), Value::from(format!("error:{error}")));
     entry.metadata.insert("error".to_owned(), Value::from(error.as_str()));

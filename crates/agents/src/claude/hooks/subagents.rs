@@ -3,7 +3,7 @@
 //! The parent is the session: which agent of the tree called this one is not in these payloads. A `SubagentStop` whose
 //! type is empty is the client's helper for compactions; it is no agent of anybody's and makes no task.
 
-use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading};
+use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading, Subject, TaskKey};
 use serde_json::Value;
 
 use super::Event;
@@ -129,8 +129,16 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     let mut told = on_parent(hook, Phase::Close, status);
     carry(hook.payload, &mut told.metadata, &[(&["duration_ms"], "durationMs")]);
     failure(hook, &mut told);
+    let mut said = answer(hook);
+    if !good {
+        said.state = Some(CallState::Failed);
+        let class = told.metadata.get("errorClass").and_then(Value::as_str).unwrap_or("unknown");
+        let reason = Value::from(format!("error:{class}"));
+        said.metadata.entry("stopReason").or_insert(reason);
+        failure(hook, &mut said);
+    }
     reading.entries.push(told);
-    reading.entries.push(answer(hook));
+    reading.entries.push(said);
     if let Some(mut turn) = hook.turn_entry(Phase::Close) {
         turn.state = Some(state);
         turn.ended_at = Some(hook.at);
@@ -147,6 +155,37 @@ pub(super) fn ended(hook: &Hook<'_>) -> Entry {
     ended.ended_at = Some(hook.at);
     ended.metadata.insert("completionReason".to_owned(), Value::from("assistant_turn_complete"));
     ended
+}
+
+/// What is told of an agent that somebody stopped while it worked: on the task that started it, on its turn, and its end.
+/// No event of its own tells of that end.
+pub(super) fn stopped(hook: &Hook<'_>, caller: &TaskKey, agent: &str) -> Vec<Entry> {
+    let key = format!("subagent:{agent}");
+    let mut told = hook.event_on(caller.clone(), Kind::ActionLogged, Phase::Update, key);
+    // The turn and the prompt are those that started the agent, and when it ended its own task says.
+    told.turn = None;
+    told.metadata.remove("promptId");
+    for name in ["asyncTaskId", "agentId"] {
+        told.metadata.insert(name.to_owned(), Value::from(agent));
+    }
+    told.metadata.insert("asyncStatus".to_owned(), Value::from("cancelled"));
+    let task = TaskKey::subagent(hook.observation.agent, agent);
+    let mut turn = hook.entry(Subject::Turn, Phase::Close, task.clone(), format!("turn:{agent}"));
+    turn.turn = Some(agent.to_owned());
+    turn.agent_id = Some(agent.to_owned());
+    turn.state = Some(CallState::Interrupted);
+    turn.ended_at = Some(hook.at);
+    let key = format!("session:ended:stopped:{agent}");
+    let mut ended = hook.event_on(task, Kind::SessionEnded, Phase::Close, key);
+    // Who stops an agent does not say what it is.
+    ended.agent_type = None;
+    ended.metadata.remove("promptId");
+    ended.title = Some("Subagent stopped".to_owned());
+    ended.turn = Some(agent.to_owned());
+    ended.agent_id = Some(agent.to_owned());
+    ended.ended_at = Some(hook.at);
+    ended.metadata.insert("completionReason".to_owned(), Value::from("cancelled"));
+    vec![told, turn, ended]
 }
 
 /// Why it failed, as far as privacy left it: the class of the error, and its first line where that is kept.

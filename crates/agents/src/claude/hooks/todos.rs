@@ -38,6 +38,10 @@ fn changed(hook: &Hook<'_>, state: &str, reading: &mut Reading) {
         entry.metadata.insert("todoId".to_owned(), Value::from(id));
     }
     entry.metadata.insert("todoState".to_owned(), Value::from(state));
+    if state == "completed" {
+        // A rule may have blocked it before.
+        entry.metadata.insert("blocked".to_owned(), Value::Bool(false));
+    }
     carry_said(&mut entry.metadata, "subject", subject, 1000);
     let description = hook.payload.said(&["task_description"]);
     carry_said(&mut entry.metadata, "description", description, 10_000);

@@ -4,7 +4,9 @@
 //! that only its batch tells of (a bad input, a denial) is complete here too.
 
 use agent_tracer_event::semantics::Importance;
-use agent_tracer_event::{CallState, Certainty, Entry, Evidence, Kind, Phase, Reading, Unrecognised};
+use agent_tracer_event::{
+    CallState, Certainty, Entry, Evidence, Kind, Phase, Reading, Subject, Unrecognised,
+};
 use serde_json::Value;
 
 use super::Event;
@@ -179,6 +181,9 @@ fn end(entry: &mut Entry, hook: &Hook<'_>, outcome: Outcome, importance: Option<
         // What the call was told stays; a result only adds.
         entry.metadata.entry(name).or_insert(value);
     }
+    if entry.subject == Subject::Event(Kind::QuestionLogged) {
+        meaning::settle_question(entry);
+    }
     if let Some(importance) = importance {
         entry.metadata.insert("importance".to_owned(), Value::from(importance.as_str()));
     }
@@ -218,9 +223,18 @@ fn denied(hook: &Hook<'_>, reading: &mut Reading) {
     };
     end(&mut entry, hook, outcome, outcome::importance(CallState::Denied, subtype));
     reading.entries.push(rule);
-    // Without an id the denial cannot be tied to a call, and closing another fact would be a guess.
     if told.id.is_some() {
         reading.entries.push(entry);
+    } else {
+        // Without an id the denial cannot be tied to a call, and closing another fact would be a guess: what was wanted
+        // stands on the denial itself.
+        let wanted = entry.metadata.shift_remove("toolInput");
+        if let (Some(rule), Some(wanted)) = (reading.entries.last_mut(), wanted) {
+            rule.metadata.insert("toolInput".to_owned(), wanted);
+            rule.metadata
+                .insert("toolInputSummary".to_owned(), Value::from(super::dialogs::summary(told.input)));
+            rule.file_paths = entry.file_paths;
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Everything else is context for the model (instructions, listings, reminders, contents of files) and is not kept.
 
-use agent_tracer_event::{Kind, Phase, Unrecognised};
+use agent_tracer_event::{CallState, Kind, Phase, Unrecognised};
 use serde_json::Value;
 
 use super::prompts;
@@ -136,6 +136,7 @@ pub(super) fn attachment(told: &mut Telling<'_, '_>) {
     let kind = attachment.kind.head(60);
     match &*kind {
         "queued_command" => prompts::steer(told, &attachment.prompt.decode()),
+        "max_turns_reached" => limited(told),
         "hook_blocking_error" => decided(told, &attachment, "deny", "Blocked by a hook"),
         "hook_stopped_continuation" => decided(told, &attachment, "block_stop", "Stopped by a hook"),
         "hook_deferred_tool" => decided(told, &attachment, "ask", "Deferred by a hook"),
@@ -156,6 +157,14 @@ pub(super) fn attachment(told: &mut Telling<'_, '_>) {
             told.state.counts.unrecognised += 1;
             told.reading.unrecognised.push(Unrecognised::Row(format!("attachment/{other}")));
         }
+    }
+}
+
+/// The turn came to the end that its caller had set; no answer and no hook follow.
+fn limited(told: &mut Telling<'_, '_>) {
+    if let Some(mut turn) = told.close_turn(CallState::Interrupted) {
+        put(&mut turn.metadata, "stopReason", "max_turns");
+        told.push(turn);
     }
 }
 

@@ -8,11 +8,12 @@ use agent_tracer_event::semantics::SubtypeKey;
 use agent_tracer_event::{Agent, CallState, Entry, ErrorClass, Evidence, Kind, Phase, Subject, TaskKey};
 use serde_json::{Map, Value};
 
-use super::row::{Block, Content};
+use super::row::{Block, Content, Row};
 use super::scan::Cursor;
 use super::state::OpenCall;
 use super::telling::{Member, Telling, put};
 use super::text::Text;
+use super::version;
 use crate::tools::outcome::{self, Outcome};
 
 /// A call that the model asks for.
@@ -53,7 +54,7 @@ pub(super) fn attempted(told: &mut Telling<'_, '_>, block: &Block<'_>) {
 }
 
 /// Tools whose results tell of other things than the call.
-const TELLING: &[&str] = &["Agent", "Task", "TaskCreate", "TaskUpdate", "TodoWrite"];
+const TELLING: &[&str] = &["Agent", "Task", "TaskCreate", "TaskStop", "TaskUpdate", "TodoWrite"];
 
 /// What came back for the calls that a row of the user answers.
 pub(super) fn results(told: &mut Telling<'_, '_>) {
@@ -102,7 +103,8 @@ fn ended(told: &mut Telling<'_, '_>, block: &Block<'_>, structured: Option<&[u8]
     if let Some(entry) = entries.first_mut() {
         permission(told, entry);
     }
-    if told.row.denial.is("user-rejected") && told.row.permission_decision.is_none() {
+    let is_unclear = refusal(told.row) == Some(Refusal::Unclear);
+    if is_unclear && told.row.permission_decision.is_none() {
         told.lane().refused.push(id);
     }
     told.reading.entries.append(&mut entries);
@@ -191,9 +193,38 @@ fn permission(told: &Telling<'_, '_>, entry: &mut Entry) {
     put(&mut decided, "denialKind", told.word(row.denial));
     let by_hook = decided.get("permissionReason").is_some_and(|reason| reason == "hook");
     entry.metadata.extend(decided);
-    if !row.denial.is_empty() {
-        let class = if by_hook { ErrorClass::HookBlocked } else { ErrorClass::Permission };
-        refuse(entry, CallState::Denied, class);
+    if row.is_denied_before_run {
+        entry.metadata.insert("deniedBeforeRun".to_owned(), Value::Bool(true));
+    }
+    match refusal(row) {
+        Some(Refusal::Cut) => refuse(entry, CallState::Interrupted, ErrorClass::Interrupt),
+        Some(Refusal::Denied | Refusal::Unclear) => {
+            let class = if by_hook { ErrorClass::HookBlocked } else { ErrorClass::Permission };
+            refuse(entry, CallState::Denied, class);
+        }
+        None => {}
+    }
+}
+
+/// What the client means by a call that it says was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    /// It was not allowed to run.
+    Denied,
+    /// It was cut off: by a person, by the end of the process, or because another call of the same answer was.
+    Cut,
+    /// One of both. Versions before 2.1.326 have one word for them; what follows may tell.
+    Unclear,
+}
+
+fn refusal(row: &Row<'_>) -> Option<Refusal> {
+    match &*row.denial.head(40) {
+        "" => None,
+        "interrupted" | "cancelled" => Some(Refusal::Cut),
+        "user-rejected" if row.is_denied_before_run => Some(Refusal::Denied),
+        "user-rejected" if version::marks_denials_before_run(row.version) => Some(Refusal::Cut),
+        "user-rejected" => Some(Refusal::Unclear),
+        _ => Some(Refusal::Denied),
     }
 }
 

@@ -3,7 +3,10 @@
 //! A fork begins as a copy of its parent's rows, with its own session id and, in some versions, its own prompt ids on
 //! them. Told again they would make a second history, under keys that belong to the fork's own prompts. So they are
 //! not told; only what their responses cost is added up, because the client's own account of a fork may begin with it.
-//! The last of them is named: whoever was given that response is the session that this one was forked from.
+//! The last of them is named: the session that was given that response is the one that this one was forked from.
+//!
+//! An agent can be forked too. Its file begins with a reference to its parent's conversation, then the parent's answer
+//! that called it, then its order. Everything before the order is its parent's.
 
 use agent_tracer_event::{Millis, Phase, Subject};
 use serde_json::{Value, json};
@@ -36,16 +39,24 @@ pub(super) fn copied(told: &mut Telling<'_, '_>) -> Option<Reason> {
     if row.kind.is("attachment") {
         return told.lane().copied.then_some(Reason::Among);
     }
-    if !talk || !told.agent.is_empty() {
+    if !talk {
         return None;
     }
-    let reason = if row.forked_from.is_some() {
+    if !told.agent.is_empty() {
+        return (told.lane().forked && !row.kind.is("user")).then_some(Reason::Named);
+    }
+    let reason = if row.forked_from.is_some() || is_paid_elsewhere(told) {
         Some(Reason::Named)
     } else {
         told.began.filter(|began| !row.timestamp.is_empty() && told.at < *began).map(Reason::Older)
     };
     told.lane().copied = reason.is_some();
     reason
+}
+
+/// Whether another session made the request of this response.
+fn is_paid_elsewhere(told: &Telling<'_, '_>) -> bool {
+    !told.row.request_session.is_empty() && told.word(told.row.request_session) != told.session
 }
 
 /// Adds what a copied response cost to the account.

@@ -1,6 +1,7 @@
 //! `agent-<id>.meta.json`: what a subagent is, who called it, and how deep it stands in the tree.
 //!
-//! It is the only place where the parent of a nested agent is named, and it is there as soon as the agent is.
+//! It is the only place where the parent of a nested agent is named, and it is there as soon as the agent is. The folder
+//! that it lies in says nothing of the parent: an agent that outlives `/clear` has one in the folder of each session.
 
 use agent_tracer_event::{
     Agent, Certainty, Entry, Evidence, Millis, Phase, Reading, Subject, TaskKey, Unrecognised,
@@ -57,7 +58,7 @@ pub fn read_meta(rules: &Rules<'_>, file: &TranscriptFile, content: &[u8], arriv
             meta.get(from).filter(|value| value.is_number() || value.is_boolean()).cloned(),
         );
     }
-    parent(rules, file, &meta, &mut entry);
+    parent(rules, &meta, &mut entry);
     if let Some(description) = meta.get("description").and_then(Value::as_str)
         && rules.level() != Level::Metadata
     {
@@ -68,24 +69,12 @@ pub fn read_meta(rules: &Rules<'_>, file: &TranscriptFile, content: &[u8], arriv
     Reading { entries: vec![entry], ..Reading::default() }
 }
 
-/// Who called the agent: the agent that is named, else, for one at the first level, the session.
-fn parent(rules: &Rules<'_>, file: &TranscriptFile, meta: &Map<String, Value>, entry: &mut Entry) {
-    let depth = meta.get("spawnDepth").and_then(Value::as_u64);
+/// Tells which agent called this one, if one did.
+fn parent(rules: &Rules<'_>, meta: &Map<String, Value>, entry: &mut Entry) {
     let named = meta.get("parentAgentId").and_then(Value::as_str).filter(|id| !id.is_empty());
-    let session = file.session.as_deref().map(|session| rules.word(session));
-    if let Some(session) = &session {
-        put(&mut entry.metadata, "rootSession", session.as_str());
-    }
-    let (parent, certainty) = match (named, depth) {
-        (Some(agent), _) => {
-            let parent = TaskKey::subagent(Agent::ClaudeCode, &rules.word(agent)).runtime_session;
-            (Some(parent), Certainty::Reported)
-        }
-        (None, Some(0 | 1)) => (session, Certainty::Reported),
-        (None, _) => (session, Certainty::Guessed),
-    };
-    if let Some(parent) = parent {
+    if let Some(agent) = named {
+        let parent = TaskKey::subagent(Agent::ClaudeCode, &rules.word(agent)).runtime_session;
         put(&mut entry.metadata, "parentSession", parent);
-        put(&mut entry.metadata, "parentCertainty", certainty.as_str());
+        put(&mut entry.metadata, "parentCertainty", Certainty::Reported.as_str());
     }
 }

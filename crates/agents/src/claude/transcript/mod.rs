@@ -36,6 +36,7 @@ mod telling;
 mod text;
 mod tokens;
 pub mod usage;
+mod version;
 
 pub use file::{Place, TranscriptFile};
 pub use meta::read_meta;

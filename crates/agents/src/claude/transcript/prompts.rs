@@ -8,8 +8,11 @@ use agent_tracer_privacy::Level;
 use serde_json::Value;
 
 use super::row::Content;
+use super::state::QUEUED;
 use super::telling::{Member, Telling, put};
-use super::{calls, compaction, said};
+use super::{calls, compaction, said, version};
+use crate::claude::identity;
+use crate::claude::wire::Said;
 use crate::text::{base_name, cut, title};
 
 /// The first part of an expanded prompt that is kept.
@@ -43,10 +46,16 @@ pub(super) fn user(told: &mut Telling<'_, '_>) {
         }
     }
     let Some(message) = row.message.as_ref() else { return };
-    if answers > 0 {
+    // The order of a forked agent stands beside what its parent's call came back with.
+    let is_order = std::mem::take(&mut told.lane().forked);
+    if answers > 0 && !is_order {
         calls::results(told);
     }
     let text = text_of(&message.content);
+    if is_order {
+        prompt(told, order_of(&text), images);
+        return;
+    }
     if row.is_compact_summary {
         compaction::summary(told, &text);
     } else if row.is_meta {
@@ -68,6 +77,12 @@ fn text_of<'a>(content: &Content<'a>) -> Cow<'a, str> {
             texts.fold(first, |all, next| Cow::Owned(format!("{all}\n{next}")))
         }
     }
+}
+
+/// What a forked agent is told to do, without what the client tells every fork.
+fn order_of(text: &str) -> &str {
+    let order = text.split_once("</fork-boilerplate>").map_or(text, |(_, order)| order).trim();
+    order.strip_prefix("Your directive:").map_or(order, str::trim)
 }
 
 /// What the client itself puts between tags in a row that nobody typed.
@@ -114,6 +129,8 @@ fn prompt(told: &mut Telling<'_, '_>, text: &str, images: usize) {
         None
     };
     title_of_task(told, &kept, origin);
+    let part = part_of(&kept);
+    let waited = take_queued(told, part.as_deref());
     let mut entries = told.as_hook("UserPromptSubmit", vec![("prompt", kept)]);
     // Two rows can carry one prompt id: then the first is the prompt, and the others were put in later.
     let first = told.lane().prompt_row.get_or_insert_with(String::new).is_empty();
@@ -121,16 +138,30 @@ fn prompt(told: &mut Telling<'_, '_>, text: &str, images: usize) {
     if first {
         told.lane().prompt_row = Some(name.clone());
     }
-    let later = !first && row.prompt_source.is_empty();
+    let has_id = told.lane().prompt.is_some();
+    let later = has_id && !first && row.prompt_source.is_empty();
+    // Hooks of old clients do not name the prompt: its text and its moment do.
+    let near = |what: &str, told: &Telling<'_, '_>| match version::may_lack_prompt_ids(row.version) {
+        true => identity::near_keys(what, part.as_deref(), told.at),
+        false => Vec::new(),
+    };
     entries.retain(|entry| !(later && entry.subject == Subject::Turn));
     for entry in &mut entries {
         if let Some(origin) = origin.filter(|_| entry.metadata.contains_key("promptOrigin")) {
             entry.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
         }
+        if entry.subject == Subject::Turn && told.agent.is_empty() {
+            entry.aliases.extend(near("turn", told));
+        }
         if entry.subject != Subject::Event(Kind::UserMessage) {
             continue;
         }
-        if told.lane().prompt.is_none() {
+        if told.agent.is_empty() {
+            entry.aliases.extend(near("prompt", told));
+            // Its hook fired when it was typed, under the id of the turn that ran then.
+            entry.aliases.extend(waited.as_ref().map(|prompt| identity::prompt_key(prompt, part.as_deref())));
+        }
+        if !has_id {
             entry.key = told.own_key();
         } else if later {
             entry.key = format!("{}:{name}", entry.key);
@@ -141,6 +172,22 @@ fn prompt(told: &mut Telling<'_, '_>, text: &str, images: usize) {
         }
     }
     told.reading.entries.append(&mut entries);
+}
+
+/// What stands in keys for a text that went through privacy.
+fn part_of(kept: &Value) -> Option<String> {
+    identity::text_part(match kept {
+        Value::String(text) => Some(Said::Text(text)),
+        other => other.get("bytes").and_then(Value::as_u64).map(Said::Length),
+    })
+}
+
+/// The prompt that was worked on when this one was typed, if it had to wait.
+fn take_queued(told: &mut Telling<'_, '_>, part: Option<&str>) -> Option<String> {
+    let queued = &mut told.lane().queued;
+    let place = queued.iter().position(|(known, _)| Some(known.as_str()) == part)?;
+    let (_, prompt) = queued.remove(place);
+    Some(prompt).filter(|prompt| told.lane().prompt.as_ref() != Some(prompt))
 }
 
 /// Whether a text was put into a running turn by another agent.
@@ -313,25 +360,42 @@ pub(super) fn queue(told: &mut Telling<'_, '_>) {
     let Some(line) = told.line else { return };
     let Ok(Value::Object(row)) = serde_json::from_slice::<Value>(line) else { return };
     let text = |name: &str| row.get(name).and_then(Value::as_str).unwrap_or_default();
-    // What is taken from the queue in its turn becomes an ordinary prompt, with a row of its own.
-    if text("operation") == "remove" && !text("content").trim().is_empty() {
-        steer(told, text("content"));
+    let content = text("content");
+    if content.trim().is_empty() {
+        return;
+    }
+    match text("operation") {
+        // The hook of a notification fires when it leaves the queue.
+        "enqueue" if content.starts_with("<task-notification>") => {}
+        // What is taken from the queue in its turn becomes an ordinary prompt, with a row of its own.
+        "enqueue" => {
+            let kept = told.kept("UserPromptSubmit", None, "prompt", Member::Str(content));
+            let lane = told.lane();
+            if let (Some(part), Some(prompt)) = (part_of(&kept), lane.prompt.clone())
+                && lane.queued.len() < QUEUED
+            {
+                lane.queued.push((part, prompt));
+            }
+        }
+        "remove" => steer(told, content),
+        _ => {}
     }
 }
 
 /// A prompt that reached the model while it was working.
 pub(super) fn steer(told: &mut Telling<'_, '_>, text: &str) {
     let kept = told.kept("UserPromptSubmit", None, "prompt", Member::Str(text));
-    let hash = match &kept {
-        Value::String(text) => crate::text::text_key(text),
-        other => crate::text::length_key(other.get("bytes").and_then(Value::as_u64).unwrap_or(0)),
-    };
-    let turn = told.turn().unwrap_or_default();
+    let part = part_of(&kept);
+    take_queued(told, part.as_deref());
+    // The same is told twice: when it leaves the queue, and as what was put before the model.
+    let nameless = format!("steer::{}", part.unwrap_or_default());
     let mut entries = told.as_hook("UserPromptSubmit", vec![("prompt", kept)]);
     entries.retain(|entry| entry.subject != Subject::Turn);
     for entry in &mut entries {
         if entry.subject == Subject::Event(Kind::UserMessage) {
-            entry.key = format!("steer:{turn}:{hash}");
+            if told.lane().prompt.is_none() {
+                entry.key.clone_from(&nameless);
+            }
             if entry.metadata.get("promptOrigin").is_some_and(|origin| origin == "user") {
                 entry.metadata.insert("promptOrigin".to_owned(), Value::from("steering"));
             }

@@ -193,8 +193,11 @@ impl TranscriptReader {
             // the first row with a directory (titles, the queue) is written again later.
             return RowReading::Skipped;
         }
-        if let Some(began) = copies::copied(&mut told) {
-            copies::account(&mut told, began);
+        if let Some(reason) = copies::copied(&mut told) {
+            // What a forked agent was given is in its parent's file, and the account is the session's.
+            if told.agent.is_empty() {
+                copies::account(&mut told, reason);
+            }
             return RowReading::Copied(told.reading);
         }
         if helper {
@@ -268,6 +271,7 @@ impl TranscriptReader {
             line,
             session,
             agent,
+            is_agent_file: self.file.agent_id.is_some(),
             at,
             offset,
             name,
@@ -311,6 +315,7 @@ fn dispatch(told: &mut Telling<'_, '_>) {
         "api_response" => responses::api_response(told),
         "cost-state" => account::cost_state(told),
         "queue-operation" => prompts::queue(told),
+        "fork-context-ref" => told.lane().forked = true,
         kind if marks::is_mark(kind) => marks::mark(told),
         kind if SILENT.contains(&kind) => {}
         _ => {

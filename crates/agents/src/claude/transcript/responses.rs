@@ -7,11 +7,18 @@ use super::telling::{Telling, put};
 use super::text::Text;
 use super::tokens::{Spent, Tokens};
 use super::usage::SYNTHETIC;
+use super::version;
 
-/// The usage of the row's response, if it is one of a provider and was not cut off.
+/// The usage of the row's response, if it is one of a provider and the client counts it.
 pub(super) fn tokens_of(told: &Telling<'_, '_>) -> Option<Tokens> {
     let spent = spent_of(told)?;
-    (spent.counted && !told.row.is_aborted).then_some(spent.tokens)
+    (spent.counted && is_counted(told)).then_some(spent.tokens)
+}
+
+/// Whether the client counts the row's response. From 2.1.326 it counts one that was cut short, with the numbers of its
+/// beginning; versions before it do not, and what the rest came to is not known.
+fn is_counted(told: &Telling<'_, '_>) -> bool {
+    !told.row.is_aborted || version::counts_cut_answers(told.row.version)
 }
 
 fn spent_of<'a>(told: &Telling<'_, 'a>) -> Option<Spent<'a>> {
@@ -46,6 +53,8 @@ pub(super) fn usage(told: &mut Telling<'_, '_>) {
         return;
     }
     let mut entry = response(told, key, &spent);
+    let payer = told.lane().paid_by.clone();
+    put(&mut entry.metadata, "accountSession", payer);
     put(&mut entry.metadata, "messageId", told.word(message.id));
     put(&mut entry.metadata, "stopReason", told.word(message.stop_reason));
     if !told.row.request_ref.is_empty() {
@@ -83,15 +92,17 @@ fn response(told: &mut Telling<'_, '_>, key: String, spent: &Spent<'_>) -> Entry
         ("attributionMcpServer", told.word(row.attribution_mcp_server)),
         ("attributionMcpTool", told.word(row.attribution_mcp_tool)),
     ];
+    let is_counted = is_counted(told);
     let metadata = &mut entry.metadata;
     for (name, word) in words {
         put(metadata, name, word);
     }
     if row.is_aborted {
-        // Only the beginning of the response was seen. What it came to is not known, so it must not be summed.
+        // Only the beginning of the response was seen.
         metadata.insert("partial".to_owned(), Value::Bool(true));
         metadata.insert("partialUsage".to_owned(), json!(spent.tokens.usage()));
-    } else {
+    }
+    if is_counted {
         spent.tokens.usage().write(metadata);
     }
     for (name, number) in [
@@ -134,7 +145,13 @@ pub(super) fn api_response(told: &mut Telling<'_, '_>) {
     let name = name.map_or_else(|| told.name.clone(), |id| told.word(id));
     let spent = row.usage.filter(|spent| spent.counted && !failed);
     let entry = match spent {
-        Some(spent) => response(told, format!("response:{name}"), &spent),
+        Some(spent) => {
+            let mut entry = response(told, format!("response:{name}"), &spent);
+            if let Some(status) = row.status_code {
+                entry.metadata.insert("httpStatus".to_owned(), Value::from(status));
+            }
+            entry
+        }
         None => {
             let mut entry = told.event(Kind::ModelRequest, Phase::Close, format!("request:{name}"));
             entry.title = Some(if failed { "Request failed".to_owned() } else { "Request".to_owned() });
@@ -142,6 +159,10 @@ pub(super) fn api_response(told: &mut Telling<'_, '_>) {
             put(&mut entry.metadata, "status", if failed { "error" } else { "completed" });
             if let Some(status) = row.status_code {
                 entry.metadata.insert("httpStatus".to_owned(), Value::from(status));
+            }
+            if let Some(duration) = row.duration_ms {
+                entry.metadata.insert("durationMs".to_owned(), Value::from(duration));
+                entry.metadata.insert("durationSource".to_owned(), Value::from("agent"));
             }
             entry
         }

@@ -18,6 +18,8 @@ pub(super) struct Row<'a> {
     pub(super) session: Text<'a>,
     /// The session under which the process was started: another one after `/clear`.
     pub(super) process_session: Text<'a>,
+    /// The session whose process made the request of this response.
+    pub(super) request_session: Text<'a>,
     pub(super) agent: Text<'a>,
     pub(super) timestamp: Text<'a>,
     pub(super) cwd: Text<'a>,
@@ -56,6 +58,8 @@ pub(super) struct Row<'a> {
     pub(super) is_compact_summary: bool,
     pub(super) is_api_error: bool,
     pub(super) is_aborted: bool,
+    /// The call was refused before it began.
+    pub(super) is_denied_before_run: bool,
     pub(super) message: Option<Message<'a>>,
     /// A `usage` beside the message: `api_response` rows have it there.
     pub(super) usage: Option<Spent<'a>>,
@@ -296,10 +300,12 @@ fn member<'a>(row: &mut Row<'a>, cursor: &mut Cursor<'a>, name: &[u8], depth: De
             b"attributionSkill" => text(cursor, &mut row.attribution_skill),
             b"attributionPlugin" => text(cursor, &mut row.attribution_plugin),
             b"isApiErrorMessage" => flag(cursor, &mut row.is_api_error),
+            b"requestSessionId" => text(cursor, &mut row.request_session),
             b"isAbortedMidStream" => flag(cursor, &mut row.is_aborted),
             b"permissionDecision" => raw(cursor, &mut row.permission_decision),
             b"attributionMcpTool" => text(cursor, &mut row.attribution_mcp_tool),
             b"attributionMcpServer" => text(cursor, &mut row.attribution_mcp_server),
+            b"toolDenialBeforeRun" => flag(cursor, &mut row.is_denied_before_run),
             b"interruptedMessageId" => text(cursor, &mut row.interrupted_message),
             _ => cursor.skip(),
         },

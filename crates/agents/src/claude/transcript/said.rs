@@ -9,8 +9,9 @@ use super::state::Unsettled;
 use super::telling::{Member, Telling, put};
 use super::text::Text;
 use super::usage::SYNTHETIC;
-use super::{calls, responses};
+use super::{calls, responses, version};
 use crate::claude::identity;
+use crate::claude::wire::Said;
 use crate::text::{cut, title};
 
 /// The most characters of what is said on the way.
@@ -77,6 +78,7 @@ fn message_of(told: &mut Telling<'_, '_>, event: &str, text: Text<'_>) -> Option
 }
 
 fn last_words(told: &mut Telling<'_, '_>, kept: Value, reason: Option<String>, message: &str) {
+    let near = near_keys(told, &kept);
     let mut members = vec![("last_assistant_message", kept)];
     if let Some(reason) = reason {
         members.push(("stop_reason", Value::from(reason)));
@@ -87,10 +89,23 @@ fn last_words(told: &mut Telling<'_, '_>, kept: Value, reason: Option<String>, m
     let mut entries = told.as_hook("Stop", members);
     for entry in &mut entries {
         if entry.subject == Subject::Event(Kind::AssistantResponse) {
+            entry.aliases.extend(near.iter().cloned());
             put(&mut entry.metadata, "messageId", message);
         }
     }
     told.reading.entries.append(&mut entries);
+}
+
+/// Hooks of old clients do not name the turn: the words and their moment do.
+fn near_keys(told: &Telling<'_, '_>, kept: &Value) -> Vec<String> {
+    if !told.agent.is_empty() || !version::may_lack_prompt_ids(told.row.version) {
+        return Vec::new();
+    }
+    let part = identity::text_part(match kept {
+        Value::String(text) => Some(Said::Text(text)),
+        other => other.get("bytes").and_then(Value::as_u64).map(Said::Length),
+    });
+    identity::near_keys("said", part.as_deref(), told.at)
 }
 
 /// Whether the last text ends its turn is known now: it does, because something else begins.
@@ -145,9 +160,11 @@ fn failure(told: &mut Telling<'_, '_>) {
     let kept = message_of(told, "StopFailure", text).unwrap_or_default();
     let error = told.kept("StopFailure", None, "error", Member::Text(told.row.error));
     let key = told.turn().and_then(|turn| said_key(&turn, &kept));
+    let near = near_keys(told, &kept);
     let mut entries = told.as_hook("StopFailure", vec![("error", error), ("last_assistant_message", kept)]);
     for entry in &mut entries {
         if entry.subject == Subject::Event(Kind::AssistantResponse) {
+            entry.aliases.extend(near.iter().cloned());
             complete(told, entry, key.clone());
         }
     }

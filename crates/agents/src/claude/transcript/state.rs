@@ -21,6 +21,8 @@ const CALLS: usize = 128;
 const INPUT_BYTES: usize = 64 * 1024;
 /// How many values of the session are remembered: a few per agent.
 const SAID: usize = 256;
+/// How many prompts that wait are remembered.
+pub(super) const QUEUED: usize = 32;
 /// How many agents of one file are told apart. Only old files have more than one.
 const LANES: usize = 64;
 
@@ -110,6 +112,15 @@ pub struct Lane {
     pub(super) sent_on: bool,
     /// The last row of the conversation was a copy.
     pub(super) copied: bool,
+    /// A row of the conversation was seen.
+    pub(super) begun: bool,
+    /// The file began with a reference to another conversation, and the order of the forked agent is still to come.
+    pub(super) forked: bool,
+    /// The session whose account holds what the agent's rows in this file cost, if that may not be the one that started
+    /// the agent.
+    pub(super) paid_by: Option<String>,
+    /// Prompts that wait: what stands for their text in a key, and the prompt that was worked on when they were typed.
+    pub(super) queued: Vec<(String, String)>,
 }
 
 /// A text that may be the last of its turn. It is masked already, and only its length at level `metadata`.

@@ -153,13 +153,13 @@ fn verdicts(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
 /// A request that failed and is tried again.
 fn retry(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
     let error = row.get("error").and_then(Value::as_object);
-    let request = error.and_then(|error| error.get("requestId")).and_then(Value::as_str).unwrap_or_default();
-    let key =
-        if request.is_empty() { told.own_key() } else { format!("request:{}", told.rules.word(request)) };
+    let request = error.and_then(|error| error.get("requestId")).and_then(Value::as_str);
+    let request = request.and_then(|request| told.rules.code(request)).unwrap_or_default();
+    let key = if request.is_empty() { told.own_key() } else { format!("request:{request}") };
     let mut entry = told.event(Kind::ModelRequest, Phase::Close, key);
     entry.ended_at = Some(told.at);
     put(&mut entry.metadata, "status", "error");
-    put(&mut entry.metadata, "requestId", told.rules.word(request));
+    put(&mut entry.metadata, "requestId", request);
     let number = |object: Option<&Map<String, Value>>, name: &str| {
         object?.get(name).filter(|value| value.is_number()).cloned()
     };
@@ -178,8 +178,8 @@ fn retry(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
     }
     let connection =
         error.and_then(|error| error.get("connection")).and_then(|connection| connection.get("code"));
-    if let Some(code) = connection.and_then(Value::as_str) {
-        put(&mut entry.metadata, "connectionError", told.rules.word(code));
+    if let Some(code) = connection.and_then(Value::as_str).and_then(|code| told.rules.code(code)) {
+        put(&mut entry.metadata, "connectionError", code);
     }
     told.push(entry);
 }

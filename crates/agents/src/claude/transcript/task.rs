@@ -2,7 +2,8 @@
 //!
 //! Every row repeats it; it is told when it is new.
 
-use agent_tracer_event::{Certainty, Phase, Subject};
+use agent_tracer_event::{Agent, Certainty, Phase, Subject, TaskKey};
+use serde_json::Value;
 
 use super::scan::Cursor;
 use super::telling::{Telling, put};
@@ -11,6 +12,7 @@ use super::text::Text;
 /// Tells of the task if anything of it has changed.
 pub(super) fn of(told: &mut Telling<'_, '_>) {
     continues(told);
+    paid_by(told);
     let row = told.row;
     let agent = told.agent.clone();
     if !row.attribution_agent.is_empty() && !agent.is_empty() {
@@ -48,7 +50,8 @@ pub(super) fn of(told: &mut Telling<'_, '_>) {
     }
     told.push(entry);
     if moved && !told.agent.is_empty() {
-        // The file beside this one knows who called the agent; the session is a guess at it.
+        // The call that started the agent says who did. The session is a guess, and the session of its first row the best:
+        // after `/clear` an agent that still runs writes under the name of the new session.
         let mut guess = told.entry(Subject::Task, Phase::Update, "task");
         guess.evidence.certainty = Certainty::Guessed;
         put(&mut guess.metadata, "parentSession", told.session.as_str());
@@ -56,6 +59,43 @@ pub(super) fn of(told: &mut Telling<'_, '_>) {
         told.push(guess);
     }
 }
+
+/// Tells whose account holds what an agent's rows cost where that may not be the session that started the agent: the row
+/// says so, or the file goes on with a conversation that began in another one.
+fn paid_by(told: &mut Telling<'_, '_>) {
+    if told.agent.is_empty() {
+        return;
+    }
+    let goes_on = told.is_agent_file && !told.row.parent.is_empty();
+    let named = told.word(told.row.request_session);
+    let session = told.session.clone();
+    let lane = told.lane();
+    if !lane.begun {
+        lane.begun = true;
+        lane.paid_by = (goes_on && !lane.forked).then_some(session);
+    }
+    if !named.is_empty() {
+        lane.paid_by = Some(named);
+    }
+    let Some(payer) = lane.paid_by.clone() else { return };
+    let child = told.actor();
+    if !told.state.changed(&format!("paidBy:{}", child.runtime_session), payer.as_bytes()) {
+        return;
+    }
+    let mut entry = told.entry(Subject::Task, Phase::Update, "task");
+    entry.metadata.insert(format!("{PAID_BY}{payer}"), Value::Bool(true));
+    let mut account = told.entry(Subject::Task, Phase::Update, "task");
+    account.task = TaskKey::new(Agent::ClaudeCode, payer);
+    account.metadata.insert(format!("{PAID_FOR}{}", child.runtime_session), Value::Bool(true));
+    told.push(entry);
+    told.push(account);
+}
+
+/// Begins the name under which an agent's task says which session's account holds some of its responses.
+const PAID_BY: &str = "paidBy:";
+
+/// Begins the name under which a session's task says that its account holds responses of an agent.
+const PAID_FOR: &str = "paidFor:";
 
 /// Tells which session this one goes on from after `/clear`: the client goes on under the name of the one it was
 /// started with, which is the one before unless it was cleared more than once.

@@ -38,6 +38,8 @@ pub(super) struct Telling<'r, 'a> {
     pub(super) session: String,
     /// The subagent that acted; empty for the session itself.
     pub(super) agent: String,
+    /// The file holds the rows of that subagent alone.
+    pub(super) is_agent_file: bool,
     pub(super) at: Millis,
     pub(super) offset: u64,
     /// A stable name of the row.
@@ -144,6 +146,10 @@ impl<'a> Telling<'_, 'a> {
             entry.order = self.offset;
             let certainty = entry.evidence.certainty.min(Certainty::Reported);
             entry.evidence = Evidence { certainty, ..evidence.clone() };
+            // The hook's reader wrote its own name here; this row of the file said so.
+            if let Some(reason) = entry.metadata.get_mut("evidenceReason") {
+                *reason = Value::from(evidence.reason.as_str());
+            }
         }
         entries
     }

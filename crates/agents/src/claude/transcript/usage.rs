@@ -21,6 +21,7 @@ use super::progress::carried;
 use super::row::{Depth, Row, remains, row};
 use super::text::Text;
 use super::tokens::Spent;
+use super::version;
 use crate::files::{Line, LineSplitter};
 
 /// What a scan saw, beside the numbers.
@@ -30,7 +31,7 @@ pub struct ScanCounts {
     pub rows: u64,
     /// Rows that the client made up, such as errors of the API: they cost nothing.
     pub synthetic: u64,
-    /// Responses that were cut off while they arrived. What they cost is not known, so it is not counted.
+    /// Responses that were cut off while they arrived and that the client does not count: what they came to is not known.
     pub cut_short: u64,
     /// Rows of a response whose numbers could not be read. Anything but zero means that a sum is too low.
     pub unreadable: u64,
@@ -77,6 +78,8 @@ pub(super) struct UsageReader {
     counts: ScanCounts,
     /// When the last response was given.
     last_at: Option<Millis>,
+    /// The file is a forked agent's, and its order is still to come: what stands before that is its parent's.
+    is_forked: bool,
 }
 
 impl UsageScan {
@@ -105,7 +108,7 @@ impl UsageScan {
                         *first_lines = 0;
                     }
                 }
-                if needle.find(bytes).is_some() {
+                if needle.find(bytes).is_some() || reader.is_forked || is_fork(bytes) {
                     reader.line(bytes, book);
                 } else if account::is_account(bytes) {
                     reader.account(bytes, book);
@@ -133,7 +136,7 @@ impl UsageScan {
 
 impl UsageReader {
     pub(super) fn new(file: TranscriptFile) -> Self {
-        Self { file, counts: ScanCounts::default(), last_at: None }
+        Self { file, counts: ScanCounts::default(), last_at: None, is_forked: false }
     }
 
     pub(super) fn counts(&self) -> ScanCounts {
@@ -173,7 +176,13 @@ impl UsageReader {
     /// Takes a row.
     #[inline]
     pub(super) fn take(&mut self, row: &Row<'_>, line: &[u8], book: &mut UsageBook) {
-        if row.kind.is("progress") {
+        if row.kind.is("fork-context-ref") {
+            self.is_forked = true;
+        } else if row.kind.is("user") {
+            self.is_forked = false;
+        } else if self.is_forked {
+            // Its parent's file tells it.
+        } else if row.kind.is("progress") {
             if let Some((inner, _)) = carried(row, Depth::Numbers)
                 && inner.kind.is("assistant")
             {
@@ -192,7 +201,7 @@ impl UsageReader {
             self.counts.synthetic += 1;
             return;
         }
-        if row.is_aborted {
+        if row.is_aborted && !version::counts_cut_answers(row.version) {
             self.counts.cut_short += 1;
             return;
         }
@@ -209,10 +218,9 @@ impl UsageReader {
         } else {
             Some(row.agent.decode())
         };
-        let session = if row.session.is_empty() {
-            self.file.session.as_deref().unwrap_or_default().into()
-        } else {
-            row.session.decode()
+        let session = match [row.request_session, row.session].into_iter().find(|name| !name.is_empty()) {
+            Some(name) => name.decode(),
+            None => self.file.session.as_deref().unwrap_or_default().into(),
         };
         book.add(&Response {
             id: ResponseId::of(message_id, row.request, row.uuid, line),
@@ -225,6 +233,21 @@ impl UsageReader {
             cost_usd: row.cost_usd,
         });
     }
+}
+
+/// Returns whether a line is a response that was cut short and that its client counts: the account then has more of it than
+/// the row.
+#[must_use]
+pub fn is_counted_cut_short(line: &[u8]) -> bool {
+    memchr::memmem::find(line, b"\"isAbortedMidStream\"").is_some()
+        && row(line, Depth::Numbers)
+            .is_ok_and(|row| row.is_aborted && version::counts_cut_answers(row.version))
+}
+
+/// Whether a line says that a forked agent's file begins; its type stands at its beginning.
+fn is_fork(line: &[u8]) -> bool {
+    let head = line.get(..48).unwrap_or(line);
+    memchr::memmem::find(head, b"\"fork-context-ref\"").is_some()
 }
 
 /// The model of rows that the client made up.

@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use super::Event;
 use super::hook::Hook;
-use crate::codex::facts::{put, tool_key};
+use crate::codex::facts::{cross_check, put, tool_key};
 use crate::text::{self, call_signature};
-use crate::tools::{Call, Meaning, NAME_CHARS, outcome, understand};
+use crate::tools::{Call, Meaning, NAME_CHARS, outcome, settle_question, understand};
 
 pub(super) const EVENTS: &[Event] = &[
     Event { name: "PreToolUse", members: &["tool_name", "tool_input", "tool_use_id"], read: attempted },
@@ -73,6 +73,7 @@ impl<'a> Told<'a> {
         entry.tool_use_id.clone_from(&self.id);
         meaning.write(&mut entry);
         put(&mut entry.metadata, "callSignature", Some(self.signature()));
+        cross_check(&mut entry, "hook");
         entry
     }
 }
@@ -100,6 +101,9 @@ fn returned(hook: &Hook<'_>, reading: &mut Reading) {
     for (name, value) in outcome.metadata {
         // What the call was told stays; a result only adds.
         entry.metadata.entry(name).or_insert(value);
+    }
+    if entry.subject == Subject::Event(Kind::QuestionLogged) {
+        settle_question(&mut entry);
     }
     put(&mut entry.metadata, "importance", importance.map(|importance| importance.as_str()));
     if is_command && outcome.state == CallState::Succeeded {

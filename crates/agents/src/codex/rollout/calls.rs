@@ -13,7 +13,7 @@ use super::rules::quoted;
 use super::state::OpenCall;
 use super::talk::flush_said;
 use super::telling::Telling;
-use crate::codex::facts::{put, tool_key};
+use crate::codex::facts::{cross_check, put, tool_key};
 use crate::codex::wire::Members;
 use crate::text::call_signature;
 use crate::tools::{self, Call, Meaning, Place, shell::command_of};
@@ -30,11 +30,13 @@ pub(super) struct Spoken {
     pub(super) polls: Option<String>,
     /// The role of the agent that the call starts.
     pub(super) role: Option<String>,
+    /// Whether the call asks for more than the sandbox allows.
+    pub(super) escalates: bool,
 }
 
 impl Spoken {
     pub(super) fn new(tool: impl Into<String>, input: impl Into<String>) -> Self {
-        Self { tool: tool.into(), input: input.into(), cwd: None, polls: None, role: None }
+        Self { tool: tool.into(), input: input.into(), cwd: None, polls: None, role: None, escalates: false }
     }
 }
 
@@ -145,6 +147,7 @@ fn open(told: &mut Telling<'_>, id: Option<&str>, spoken: Spoken, reason: &str) 
     entry.state = Some(CallState::Running);
     call.process = spoken.polls;
     call.role = spoken.role.map(|role| told.rules.word(&role));
+    call.escalates = spoken.escalates;
     told.state.open(call);
     told.say(entry);
 }
@@ -173,12 +176,14 @@ pub(super) fn attempt(
         told: false,
         process: None,
         role: None,
+        escalates: false,
     };
     meaning.write(&mut entry);
     put(&mut entry.metadata, "callSignature", Some(call_signature(Agent::Codex, &tool, &input)));
     put(&mut entry.metadata, "cwd", cwd);
     entry.tool_name = Some(tool);
     entry.tool_use_id = Some(id.to_owned());
+    cross_check(&mut entry, "rollout");
     (entry, call)
 }
 
@@ -201,12 +206,14 @@ pub(super) fn shell(arguments: &Members<'_>) -> Spoken {
     };
     put(&mut input, "command", command);
     put(&mut input, "description", arguments.word("justification").as_deref());
-    put(&mut input, "sandbox_permissions", arguments.word("sandbox_permissions").as_deref());
+    let sandbox = arguments.word("sandbox_permissions");
+    put(&mut input, "sandbox_permissions", sandbox.as_deref());
     put(&mut input, "timeout_ms", arguments.count("timeout_ms"));
     let cwd = arguments.word("workdir").or_else(|| arguments.word("working_directory"));
     put(&mut input, "workdir", cwd.as_deref());
     Spoken {
         cwd: cwd.filter(|cwd| cwd.starts_with('/')).map(Cow::into_owned),
+        escalates: sandbox.is_some_and(|sandbox| sandbox != "use_default"),
         ..Spoken::new("Bash", Value::Object(input).to_string())
     }
 }

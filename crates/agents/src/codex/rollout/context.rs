@@ -1,6 +1,6 @@
 //! What happens to the context: compactions, reviews, answers that were kept, history that was taken back.
 
-use agent_tracer_event::{Kind, Phase};
+use agent_tracer_event::{Kind, Metadata, Phase};
 
 use super::state::OpenCall;
 use super::telling::Telling;
@@ -66,6 +66,7 @@ pub(super) fn retained(told: &mut Telling<'_>, answer: &Members<'_>) {
         told: false,
         process: None,
         role: None,
+        escalates: false,
     });
     let mut entry = told.event(call.kind, Phase::Update, tool_key(&id), "retained_context");
     entry.tool_name = Some(call.tool);
@@ -91,6 +92,13 @@ pub(super) fn review_began(told: &mut Telling<'_>, item: &Members<'_>) {
         item.members("target").and_then(|target| target.word("type")).or_else(|| item.word("target"));
     told.put_word(&mut entry.metadata, "reviewTarget", target);
     told.say(entry);
+    if told.is_own() && !told.state.titled {
+        // A session that only reviews has no prompt of its own; one that comes later names it better.
+        let mut about = Metadata::new();
+        put(&mut about, "title", Some("Code review"));
+        put(&mut about, "titleSource", Some("review"));
+        told.say_task(about, "EnteredReviewMode");
+    }
 }
 
 /// `ExitedReviewMode`: what the review found is its result, so only its size is kept.

@@ -157,6 +157,10 @@ fn command(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
         if !ran && told.turn.is_some() && told.turn == told.state.aborted_turn {
             end.state = CallState::Interrupted;
             end.class = Some(ErrorClass::Interrupt);
+        } else if !ran && told.state.call(&id).is_some_and(|call| call.process.is_some()) {
+            // It went on in the background until the client ended, and with it the command.
+            end.state = CallState::Abandoned;
+            end.class = None;
         }
     }
     let mut spoken = shell(item);

@@ -4,7 +4,7 @@
 //! that were refused or never ran, for tools without an item, and for every call of the legacy dialect.
 
 use agent_tracer_event::semantics::Importance;
-use agent_tracer_event::{CallState, Certainty, Entry, ErrorClass, Metadata, Phase};
+use agent_tracer_event::{CallState, Certainty, Entry, ErrorClass, Kind, Metadata, Phase};
 use serde_json::Value;
 
 use super::agents;
@@ -14,7 +14,7 @@ use super::state::OpenCall;
 use super::telling::Telling;
 use crate::codex::facts::{put, tool_key};
 use crate::codex::wire::{Members, Raw, text};
-use crate::tools::outcome;
+use crate::tools::{outcome, settle_question};
 
 /// An output: the client's words, what the tool gave back, and the size of what is no text.
 struct Output {
@@ -65,7 +65,14 @@ pub(super) fn returned(told: &mut Telling<'_>, item: &Members<'_>, reason: &str)
         return;
     }
     let call = call.clone();
-    let output = output(raw, Form::of(&call.tool));
+    let mut output = output(raw, Form::of(&call.tool));
+    let is_refused = output.ending.state == Some(CallState::Interrupted) && may_wait_for_answer(told, &call);
+    if is_refused {
+        output.ending.state = Some(CallState::Denied);
+        output.ending.error_class = Some(ErrorClass::Permission);
+        // The time that is told here was spent on the question.
+        output.ending.wall_ms = None;
+    }
     let poller = matches!(call.tool.as_str(), "write_stdin" | "wait");
     if poller {
         end_polled(told, &call, &output);
@@ -87,9 +94,17 @@ pub(super) fn returned(told: &mut Telling<'_>, item: &Members<'_>, reason: &str)
         Some(_) if poller => (CallState::Succeeded, None),
         exit => (output.ending.state.unwrap_or(CallState::Succeeded), exit),
     };
-    let entry = closing(told, &call, &output, state, exit, reason);
+    let mut entry = closing(told, &call, &output, state, exit, reason);
+    if is_refused {
+        // A call that was approved and then cut off has the same output, and an item that says so later.
+        entry.evidence.certainty = Certainty::Inferred;
+    }
     let child = entry.metadata.get("childAgentId").and_then(Value::as_str).map(str::to_owned);
-    say_end(told, entry);
+    if is_refused {
+        told.say(entry);
+    } else {
+        say_end(told, entry);
+    }
     // Without items these outputs are the only word of agents.
     if call.tool.ends_with("spawn_agent")
         && let Some(child) = child
@@ -98,6 +113,13 @@ pub(super) fn returned(told: &mut Telling<'_>, item: &Members<'_>, reason: &str)
     } else if call.tool.ends_with("wait_agent") {
         agents::wait_returned(told, &output.body);
     }
+}
+
+/// Returns whether a call that was cut off can only have waited for an answer: "No" in a dialog cuts the turn off. A patch takes no
+/// time, and a command that needs more than the sandbox allows is asked about before it runs.
+fn may_wait_for_answer(told: &Telling<'_>, call: &OpenCall) -> bool {
+    let asks = call.tool == "apply_patch" || call.escalates;
+    asks && told.state.approval_policy.as_deref() != Some("never")
 }
 
 /// The answer to a search for tools.
@@ -176,6 +198,9 @@ fn closing(
 /// Writes how a call ended, and what that makes of its importance.
 pub(super) fn finish(entry: &mut Entry, call: &OpenCall, state: CallState) {
     entry.state = Some(state);
+    if call.kind == Kind::QuestionLogged {
+        settle_question(entry);
+    }
     let importance = call.subtype.and_then(|subtype| outcome::importance(state, subtype));
     put(&mut entry.metadata, "importance", importance.map(|importance| importance.as_str()));
 }

@@ -143,9 +143,10 @@ mod tests {
 
     #[test]
     fn the_scan_and_the_reader_agree_on_every_captured_rollout() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/codex/0.166.0/rollouts");
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/codex");
         let (mut files, mut responses, mut served) = (0, 0, 0);
-        for file in std::fs::read_dir(folder).unwrap() {
+        let versions = ["0.166.0/rollouts", "0.169.0/rollouts"];
+        for file in versions.iter().flat_map(|version| std::fs::read_dir(folder.join(version)).unwrap()) {
             let path = file.unwrap().path();
             let name = path.file_name().unwrap().to_str().unwrap();
             let content = std::fs::read(&path).unwrap();

@@ -1,14 +1,17 @@
 //! Calls to MCP servers.
 
-use agent_tracer_event::{CallState, Entry};
+use agent_tracer_event::{CallState, Entry, ErrorClass};
 use serde_json::Value;
 
 use super::calls::{Spoken, object_or_text};
 use super::items::{End, close, end, id_of};
-use super::outputs::quantities;
+use super::outputs::{quantities, say_end};
 use super::telling::Telling;
 use crate::codex::facts::put;
 use crate::codex::wire::{Members, Raw, text};
+
+/// The client's own words where a dialog was answered with No. What a server says stands in the result, or behind a prefix.
+const REFUSALS: &[&str] = &["user cancelled MCP tool call", "user rejected MCP tool call"];
 
 /// A call that a server answered, or not: `McpToolCall`.
 pub(super) fn item(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
@@ -23,7 +26,7 @@ pub(super) fn item(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>
     };
     let mut entry = mcp_ended(told, &id, &call, end, "item_completed McpToolCall");
     put(&mut entry.metadata, "readOnlyHint", item.truth("readOnlyHint"));
-    told.say(entry);
+    say_end(told, entry);
 }
 
 /// A call to a server, as an item or an event tells it.
@@ -58,7 +61,11 @@ pub(super) fn mcp_ended(
     if let Some(error) = call.error.and_then(text) {
         texts.push_str(&error);
     }
-    let kept = quantities(told, &tool, &texts, end.state, None);
+    if call.error.and_then(text).is_some_and(|error| REFUSALS.contains(&error.as_ref())) {
+        end.state = CallState::Denied;
+        end.class = Some(ErrorClass::Permission);
+    }
+    let kept = quantities(told, &tool, &texts, end.state, end.class);
     let mut entry = close(told, id, &Spoken::new(tool, input), &end, reason);
     for (name, value) in kept {
         entry.metadata.entry(name).or_insert(value);

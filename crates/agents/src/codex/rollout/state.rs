@@ -139,6 +139,9 @@ pub struct OpenCall {
     /// The role of the agent that it starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
+    /// Whether it asks for more than the sandbox allows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub escalates: bool,
 }
 
 impl RolloutState {
@@ -215,6 +218,7 @@ mod tests {
             told: false,
             process: None,
             role: None,
+            escalates: false,
         }
     }
 

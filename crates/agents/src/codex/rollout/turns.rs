@@ -113,7 +113,7 @@ pub(super) fn failure(told: &mut Telling<'_>, turn: &str, error: &Members<'_>, r
         let inside = || Members::parse(info.get())?.iter().next().map(|(name, _)| name.to_owned());
         text(info).map(|word| word.into_owned()).or_else(inside)
     });
-    let class = class.map_or_else(|| "unknown".to_owned(), |class| told.rules.word(&class));
+    let class = class.and_then(|class| told.rules.code(&class)).unwrap_or_else(|| "unknown".to_owned());
     let mut entry = told.event(Kind::AssistantResponse, Phase::Close, format!("stop:{turn}"), reason);
     entry.title = Some(crate::text::title(&format!("Turn failed: {}", class.replace('_', " "))));
     entry.state = Some(CallState::Failed);

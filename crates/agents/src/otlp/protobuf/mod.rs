@@ -9,6 +9,7 @@ mod schema;
 use serde_json::{Map, Number, Value};
 
 use super::Signal;
+use crate::extent::{Bounds, Extent};
 use schema::{Field, Holds};
 
 /// How deep messages may lie inside each other. Values of attributes may hold lists of values.
@@ -35,11 +36,15 @@ pub enum Fault {
     /// Deeper than anybody means.
     #[error("messages lie too deep inside each other")]
     Deep,
+    /// More than is built of one export.
+    #[error("it holds too many values")]
+    Many,
 }
 
-/// Reads an export: the same as its JSON says, whatever the bytes.
+/// Reads an export within [`Bounds::POSTED`]: the same as its JSON says, whatever the bytes.
 pub fn decode(signal: Signal, bytes: &[u8]) -> Result<Value, Fault> {
-    message(bytes, schema::of(signal), 0).map(Value::Object)
+    let mut extent = Extent::default();
+    message(bytes, schema::of(signal), 0, &mut extent).map(Value::Object)
 }
 
 /// A value as it stands on the wire.
@@ -50,16 +55,26 @@ enum Raw<'a> {
     Bytes(&'a [u8]),
 }
 
-fn message(mut bytes: &[u8], fields: &'static [Field], depth: usize) -> Result<Map<String, Value>, Fault> {
+fn message(
+    mut bytes: &[u8],
+    fields: &'static [Field],
+    depth: usize,
+    extent: &mut Extent,
+) -> Result<Map<String, Value>, Fault> {
     if depth > DEPTH {
         return Err(Fault::Deep);
     }
+    extent.containers += 1;
     let mut members = Map::new();
     while !bytes.is_empty() {
         let tag = varint(&mut bytes)?;
         let raw = raw(&mut bytes, tag & 7)?;
         let Some(field) = fields.iter().find(|field| field.number == tag >> 3) else { continue };
-        let value = value(&field.holds, raw, depth)?;
+        extent.values += 1;
+        if !Bounds::POSTED.hold(*extent) {
+            return Err(Fault::Many);
+        }
+        let value = value(&field.holds, raw, depth, extent)?;
         match field.holds {
             Holds::Many(_) => match members.entry(field.name).or_insert_with(|| Value::Array(Vec::new())) {
                 Value::Array(items) => items.push(value),
@@ -73,7 +88,7 @@ fn message(mut bytes: &[u8], fields: &'static [Field], depth: usize) -> Result<M
     Ok(members)
 }
 
-fn value(holds: &Holds, raw: Raw<'_>, depth: usize) -> Result<Value, Fault> {
+fn value(holds: &Holds, raw: Raw<'_>, depth: usize, extent: &mut Extent) -> Result<Value, Fault> {
     Ok(match (holds, raw) {
         (Holds::Text, Raw::Bytes(bytes)) => {
             Value::from(std::str::from_utf8(bytes).map_err(|_| Fault::NotText)?)
@@ -89,7 +104,7 @@ fn value(holds: &Holds, raw: Raw<'_>, depth: usize) -> Result<Value, Fault> {
             Number::from_f64(f64::from_le_bytes(bytes)).map_or(Value::Null, Value::Number)
         }
         (Holds::One(fields) | Holds::Many(fields), Raw::Bytes(bytes)) => {
-            Value::Object(message(bytes, fields, depth + 1)?)
+            Value::Object(message(bytes, fields, depth + 1, extent)?)
         }
         _ => return Err(Fault::OtherType),
     })

@@ -163,3 +163,88 @@ fn a_permission_request_with_the_id_of_its_call() {
     assert_eq!(row.metadata["toolUseId"], "toolu_9");
     assert_eq!(row.tool_use_id.as_deref(), Some("toolu_9"));
 }
+
+#[test]
+fn a_denial_without_a_call_keeps_what_was_wanted() {
+    let reading = hook(&json!({
+        "session_id": "s", "hook_event_name": "PermissionDenied", "tool_name": "Bash",
+        "tool_input": {"command": "rm -rf /"}, "reason": "destructive",
+    }));
+    let rule = only(&reading, Kind::RuleLogged);
+    assert_eq!(rule.metadata["toolInput"], json!({"command": "rm -rf /"}));
+    assert_eq!(rule.metadata["toolInputSummary"], "rm -rf /");
+}
+
+#[test]
+fn the_error_of_a_failed_turn_is_not_a_message_of_the_assistant() {
+    let reading = hook(&json!({
+        "session_id": "s", "hook_event_name": "StopFailure", "error_type": "rate_limit",
+        "error_message": "slow down",
+    }));
+    let failed = only(&reading, Kind::AssistantResponse);
+    assert_eq!(failed.metadata["errorDetails"], "slow down");
+    assert_eq!(failed.metadata.get("lastAssistantMessage"), None);
+    assert_eq!(failed.body, None);
+}
+
+#[test]
+fn the_size_of_an_expanded_prompt_is_kept_at_every_level() {
+    let payload = |prompt: &str| {
+        json!({
+            "session_id": "s", "hook_event_name": "UserPromptExpansion", "expansion_type": "slash_command",
+            "command_name": "shout", "command_args": "hi there", "prompt": prompt,
+        })
+    };
+    let long = "ä".repeat(4_000);
+    for level in [Level::Metadata, Level::Actions, Level::Full] {
+        let read = |prompt: &str| {
+            let body = reduced(&payload(prompt), Source::Hook, Some(level));
+            only(&read_bytes(&body, Source::Hook, "one"), Kind::UserPromptExpansion).clone()
+        };
+        assert_eq!(read(&long).metadata["expandedPromptBytes"], 8_000, "{level:?}");
+        assert_eq!(read("/shout hi there").metadata.get("expandedPromptBytes"), None, "{level:?}");
+        if let Some(snippet) = read(&long).metadata.get("expandedPromptSnippet").and_then(Value::as_str) {
+            assert!(snippet.len() <= 2_048 && snippet.len() > 2_040, "{}", snippet.len());
+        }
+    }
+}
+
+#[test]
+fn items_of_one_list_stand_in_their_order_with_their_priority() {
+    let reading = hook(&json!({
+        "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "TodoWrite", "tool_use_id": "t1",
+        "tool_input": {"todos": [
+            {"content": "one", "status": "pending", "priority": "high"},
+            {"content": "two", "status": "pending"},
+        ]},
+        "tool_response": {},
+    }));
+    let mut items: Vec<&Entry> =
+        reading.entries.iter().filter(|entry| entry.subject == Subject::Event(Kind::TodoLogged)).collect();
+    items.sort_by_key(|entry| (entry.occurred_at, entry.order));
+    let subjects: Vec<&Value> = items.iter().map(|entry| &entry.metadata["subject"]).collect();
+    assert_eq!(subjects, [&json!("one"), &json!("two")]);
+    assert_eq!(items[0].metadata["priority"], "high");
+    let orders: std::collections::BTreeSet<u64> = reading.entries.iter().map(|entry| entry.order).collect();
+    assert_eq!(orders.len(), reading.entries.len(), "no two rows of a payload share a place");
+}
+
+#[test]
+fn a_question_that_returned_is_answered_whoever_holds_the_answer() {
+    let reading = hook(&json!({
+        "session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "AskUserQuestion", "tool_use_id": "q1",
+        "tool_input": {"question": "Which?", "options": ["a", "b"]}, "tool_response": {"answer": "a"},
+    }));
+    assert_eq!(only(&reading, Kind::QuestionLogged).metadata["questionPhase"], "answered");
+}
+
+#[test]
+fn a_search_of_the_web_has_its_query_where_a_fetch_has_its_address() {
+    let reading = hook(&json!({
+        "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "WebSearch", "tool_use_id": "w1",
+        "tool_input": {"query": "rust sqlite", "allowed_domains": ["docs.rs"]},
+    }));
+    let search = only(&reading, Kind::ToolUsed);
+    assert_eq!(search.metadata["webUrls"], json!(["rust sqlite"]));
+    assert_eq!(search.metadata["webAllowedDomains"], json!(["docs.rs"]));
+}

@@ -4,6 +4,7 @@ use agent_tracer_event::{Certainty, Kind, Phase};
 use serde_json::json;
 
 use super::*;
+use agent_tracer_agents::text::text_key;
 
 #[test]
 fn a_prompt_is_a_message_and_opens_a_turn() {
@@ -14,7 +15,10 @@ fn a_prompt_is_a_message_and_opens_a_turn() {
         outline(&reading),
         [
             format!("task update {session} task"),
-            format!("user.message open {session} prompt:{prompt}"),
+            format!(
+                "user.message open {session} prompt:{prompt}:{}",
+                text_key(payload["prompt"].as_str().unwrap())
+            ),
             format!("turn open {session} turn:{prompt}"),
         ]
     );

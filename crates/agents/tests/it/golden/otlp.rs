@@ -392,3 +392,24 @@ fn a_spawn_tells_who_the_parent_is() {
     assert_eq!(told[0].task.runtime_session, "01a1e0bf-a722-7873-b855-ff4c9a16d530");
     assert_eq!(told[0].metadata["parentSession"], "01a1e0bf-a666-7001-9cbe-95757bbd8d3b");
 }
+
+#[test]
+fn lines_of_the_programs_own_log_are_no_events() {
+    let export = |name: &str, attributes: Value| {
+        json!({"resourceLogs": [{
+            "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "codex_cli_rs"}}]},
+            "scopeLogs": [{"logRecords": [{
+                "timeUnixNano": "1790000000000000000", "eventName": name,
+                "body": {"stringValue": "flushing OTEL metrics"}, "attributes": attributes,
+            }]}],
+        }]})
+    };
+    let line = export("event otel/src/metrics/client.rs:412", json!([]));
+    assert_eq!(records(Signal::Logs, &line, Level::Full), [Record::Skipped]);
+    let named = json!([
+        {"key": "event.name", "value": {"stringValue": "codex.brand_new"}},
+        {"key": "conversation.id", "value": {"stringValue": "t"}},
+    ]);
+    let event = export("event otel/src/events.rs:7", named);
+    assert!(matches!(records(Signal::Logs, &event, Level::Full).as_slice(), [Record::Read { .. }]));
+}

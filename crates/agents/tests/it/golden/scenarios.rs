@@ -59,7 +59,7 @@ fn config() -> Config {
 /// Everything there is.
 pub(super) fn all() -> Vec<Scenario> {
     let mut all = Vec::new();
-    for version in ["2.1.197", "2.1.325"] {
+    for version in ["2.1.150", "2.1.197", "2.1.325", "2.1.326"] {
         for folder in sorted(&fixtures().join("claude-code").join(version)) {
             all.push(claude(&folder));
         }
@@ -70,7 +70,9 @@ pub(super) fn all() -> Vec<Scenario> {
         "claude-code/otel-2.1.325/examples.jsonl",
         &otlp::claude(),
     ));
-    all.extend(codex(&fixtures().join("codex/0.166.0")));
+    for version in ["0.166.0", "0.169.0"] {
+        all.extend(codex(&fixtures().join("codex").join(version)));
+    }
     all.push(payloads(Agent::Codex, &fixtures().join("codex/0.166.0/payloads")));
     all.push(telemetry("codex/0.166.0/otel", "codex/0.166.0/payloads/otel.log_events.json", &otlp::codex()));
     for document in sorted(&seeds::folder()) {

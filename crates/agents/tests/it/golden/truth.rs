@@ -35,7 +35,7 @@ fn every_scenario_has_a_row_and_every_row_its_scenario() {
     let missing: Vec<&String> = scenarios.difference(&rows).collect();
     let idle: Vec<&String> = rows.difference(&scenarios).collect();
     assert!(missing.is_empty() && idle.is_empty(), "without a row {missing:?}, without fixtures {idle:?}");
-    assert!(rows.len() >= 176, "{}", rows.len());
+    assert!(rows.len() >= 191, "{}", rows.len());
 }
 
 #[test]
@@ -135,8 +135,11 @@ fn the_tables_have_the_tokens_that_the_api_answered() {
         };
         let Ok(truth) = fs::read_to_string(path) else { continue };
         let truth: Value = serde_json::from_str(&truth).unwrap();
-        assert_eq!(row.tokens, answered(&row, &truth), "{name}");
+        // Of an answer that was cut short the API knows what it would have come to.
+        let tokens: BTreeMap<String, Tokens> =
+            row.tokens.clone().into_iter().filter(|(whose, _)| whose != "cut").collect();
+        assert_eq!(tokens, answered(&row, &truth), "{name}");
         compared += 1;
     }
-    assert!(compared >= 33, "{compared}");
+    assert!(compared >= 48, "{compared}");
 }

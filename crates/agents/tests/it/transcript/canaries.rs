@@ -68,8 +68,10 @@ fn poison_row(row: &mut Map<String, Value>, number: &mut u32) {
             }
         }
         "attachment" => {
-            let names = ["type", "hookName", "hookEvent", "toolUseID", "decision"];
+            let mut names = vec!["type", "hookName", "hookEvent", "toolUseID", "decision"];
             if let Some(Value::Object(attachment)) = row.get_mut("attachment") {
+                // What a person typed while a turn ran is a prompt.
+                names.extend((attachment["type"] == "queued_command").then_some("prompt"));
                 for (name, member) in attachment.iter_mut() {
                     // A command keeps the name of its program; what it is called with goes.
                     if name == "command" {

@@ -330,18 +330,21 @@ fn titles_and_places_are_told_when_they_change() {
 #[test]
 fn the_tree_of_agents_is_exact() {
     let all = entries("2.1.325/agent_nested", Level::Actions);
-    let parent = |agent: &str| -> BTreeMap<String, Value> {
+    let told = |agent: &str, by: &str| -> BTreeMap<String, Value> {
         let told = all.iter().rfind(|entry| {
             entry.task.runtime_session == format!("sub--{agent}")
-                && entry.metadata.get("parentCertainty") == Some(&json!("reported"))
-                && entry.evidence.reason.starts_with("meta.json")
+                && entry.evidence.reason.starts_with(by)
+                && (by.starts_with("meta")
+                    || entry.metadata.get("parentCertainty") == Some(&json!("reported")))
         });
         told.unwrap().metadata.clone().into_iter().collect()
     };
-    let outer = parent("a65b484af8affef61");
-    assert_eq!(outer["parentSession"], "2ebc5ab6-4a16-4d07-8e32-a49967836261");
-    assert_eq!(outer["depth"], 1);
-    let inner = parent("acd640c9bc2108eee");
+    let outer = told("a65b484af8affef61", "meta.json");
+    // The folder is no evidence: an agent that outlives `/clear` lies in two.
+    assert_eq!((outer.get("parentSession"), &outer["depth"]), (None, &json!(1)));
+    let by_call = told("a65b484af8affef61", "transcript");
+    assert_eq!(by_call["parentSession"], "2ebc5ab6-4a16-4d07-8e32-a49967836261");
+    let inner = told("acd640c9bc2108eee", "meta.json");
     assert_eq!(inner["parentSession"], "sub--a65b484af8affef61");
     assert_eq!((&inner["depth"], &inner["agentType"]), (&json!(2), &json!("general-purpose")));
     // The rows of the outer agent say the same: its own file is that of the parent.

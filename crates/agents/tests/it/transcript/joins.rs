@@ -128,8 +128,8 @@ fn every_prompt_and_every_last_word_of_a_hook_is_in_a_row_too() {
                     Subject::Event(Kind::AssistantResponse) if entry.key.starts_with("said:") => &mut words,
                     _ => continue,
                 };
-                // A prompt that a hook blocked never reaches the file.
-                if name.ends_with("/ctl_ups_block") {
+                // A prompt that a hook blocked never reaches the file. Hooks of 2.1.150 name no prompt: moments join them.
+                if name.ends_with("/ctl_ups_block") || name.starts_with("2.1.150/") {
                     continue;
                 }
                 assert!(rows.contains(&identity(&entry)), "{name} at {level:?}: {}", entry.key);

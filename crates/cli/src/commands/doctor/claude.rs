@@ -1,23 +1,24 @@
 //! Claude Code: whether it will call us, and how long it keeps its transcripts.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::UNIX_EPOCH;
 
+use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::claude::events::{EVENTS, Registration};
 use agent_tracer_agents::claude::install::{StatusLine, Wanted, status_line};
 use agent_tracer_agents::claude::paths;
+use agent_tracer_agents::claude::versions::{UnknownEvent, accepts, fit, range_of};
 use agent_tracer_agents::command_line::Invocation;
 use agent_tracer_agents::hooks::own_hooks;
 use agent_tracer_agents::settings::Settings;
 use serde_json::Value;
 
-use super::Patient;
 use super::check::{Check, Group, State};
 use super::installed::Installed;
-use super::trial::Trial;
+use super::{Patient, client};
 use crate::arguments::{AgentName, ScopeName};
+use crate::clients;
 use crate::commands::target::{self, Target};
 use crate::failure::Failure;
 use crate::files;
@@ -48,7 +49,7 @@ struct File {
 
 /// Returns the checks, and whether the agent calls us.
 pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failure> {
-    let mut checks = vec![client(patient, "claude")];
+    let (mut checks, clients) = client::checks(patient, AgentName::Claude);
     let mut read: Vec<File> = Vec::new();
     for scope in [ScopeName::User, ScopeName::Project, ScopeName::Local] {
         let target = Target::of(AgentName::Claude, scope, patient.environment)?;
@@ -62,7 +63,8 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
             Err(failure) => checks.push(failure),
         }
     }
-    let registered: Vec<Check> = read.iter().flat_map(|file| registered(patient, file)).collect();
+    let version = clients::oldest(&clients);
+    let registered: Vec<Check> = read.iter().flat_map(|file| registered(patient, file, version)).collect();
     let plugin = read.iter().any(|file| has_plugin(&file.settings));
     let connected = plugin || !registered.is_empty();
     if plugin {
@@ -78,45 +80,15 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
     }
     checks.extend(registered);
     for file in &read {
+        checks.extend(client::trials(patient, AgentName::Claude, &clients, &own_hooks(&file.settings)));
+    }
+    for file in &read {
         checks.extend(in_the_way(file));
     }
     checks.extend(read.iter().find_map(|file| line(patient, file)));
     checks.extend(managed(&fs::read_to_string(MANAGED).unwrap_or_default()).filter(|_| connected));
     checks.push(transcripts(patient, &read)?);
     Ok((checks, connected))
-}
-
-/// Asks the client for its version. Its absence is no fault: it may be elsewhere, or not yet installed.
-pub(super) fn client(patient: &Patient<'_>, program: &str) -> Check {
-    let (group, title) = match program {
-        "codex" => (Group::Codex, "Codex"),
-        _ => (Group::Claude, "Claude Code"),
-    };
-    let Some(path) = patient.environment.on_path(program) else {
-        return Check::new(group, "client", State::Info, format!("`{program}` is not on the `PATH`"));
-    };
-    let unasked = Check::new(group, "client", State::Info, format!("{title} is `{}`", path.display()));
-    if !patient.ask_clients {
-        return unasked;
-    }
-    let answer = Trial {
-        program: &path,
-        arguments: vec![OsStr::new("--version")],
-        input: b"",
-        without: &[],
-        directory: patient.environment.directory.clone(),
-        limit: Duration::from_secs(5),
-    }
-    .run();
-    let version = answer.ok().filter(|answer| answer.success).and_then(|answer| {
-        let first = answer.text.lines().next()?.trim();
-        let plain = first.chars().all(|character| !character.is_control());
-        (!first.is_empty() && first.len() <= 80 && plain).then(|| first.to_owned())
-    });
-    match version {
-        Some(version) => Check::new(group, "client", State::Ok, format!("`{}` is {version}", path.display())),
-        None => unasked,
-    }
 }
 
 fn load(target: &Target) -> Result<Option<Settings>, Check> {
@@ -146,23 +118,30 @@ fn load(target: &Target) -> Result<Option<Settings>, Check> {
     Ok(Some(settings))
 }
 
-fn registered(patient: &Patient<'_>, file: &File) -> Vec<Check> {
+fn registered(patient: &Patient<'_>, file: &File, version: Option<ClientVersion>) -> Vec<Check> {
     let own = own_hooks(&file.settings);
     if own.is_empty() {
         return Vec::new();
     }
+    let installed = Installed { agent: AgentName::Claude, scope: file.scope, path: &file.path, own: &own };
+    // What is shared suits every version; else the version that is there counts, or the one of the installation.
+    let expected = match file.scope {
+        ScopeName::Project => None,
+        ScopeName::User | ScopeName::Local => version.or_else(|| installed.chosen_for(patient)),
+    };
     let all: Vec<&str> = EVENTS
         .iter()
-        .filter(|event| event.registration == Registration::Default)
+        .filter(|event| event.registration == Registration::Default && accepts(expected, event.name))
         .map(|event| event.name)
         .collect();
     let wanted = |invocation: &Invocation| {
         let names = EVENTS.iter().map(|event| event.name.to_owned()).collect();
         let (hook, home) = (invocation.program.clone(), invocation.home().map(str::to_owned));
-        Wanted { hook, home, events: Some(names), tools: None, status_line: StatusLine::Leave }.hooks()
+        let (client, events, tools) = (None, Some(names), None);
+        Wanted { hook, home, client, events, tools, status_line: StatusLine::Leave }.in_every_form()
     };
-    let installed = Installed { agent: AgentName::Claude, scope: file.scope, path: &file.path, own: &own };
     let mut checks = installed.checks(patient, &all, wanted);
+    checks.extend(version.map(|version| suits(&installed, version)).into_iter().flatten());
     for own in &own {
         match EVENTS.iter().find(|event| event.name == own.event).map(|event| event.registration) {
             Some(Registration::Never) => checks.push(
@@ -185,6 +164,41 @@ fn registered(patient: &Patient<'_>, file: &File) -> Vec<Check> {
                 format!("`{}` is registered, which this version does not know", own.event),
             )),
         }
+    }
+    checks
+}
+
+/// Compares what is registered with what the version accepts that is there now.
+fn suits(installed: &Installed<'_>, version: ClientVersion) -> Vec<Check> {
+    let (shown, command) = (installed.path.display(), installed.command());
+    let fit = fit(installed.own, version);
+    let mut checks = Vec::new();
+    if !fit.refused.is_empty() {
+        let events = fit.refused.join(", ");
+        let (state, text) = match range_of(Some(version)).unknown_event {
+            UnknownEvent::DropsFile => (
+                State::Fail,
+                format!("Claude Code {version} ignores all of `{shown}` because it does not know {events}"),
+            ),
+            UnknownEvent::ShowsDialog => (
+                State::Warn,
+                format!(
+                    "Claude Code {version} shows a warning at each start because it does not know {events}"
+                ),
+            ),
+        };
+        checks.push(check("client_events", state, text).fix(command.clone()));
+    }
+    if !fit.unheard.is_empty() {
+        let text = format!(
+            "Claude Code {version} does not pass `args` to a hook, so nothing is recorded of {}",
+            fit.unheard.join(", ")
+        );
+        checks.push(check("client_form", State::Fail, text).fix(command.clone()));
+    }
+    if !fit.in_a_shell.is_empty() && installed.scope != ScopeName::Project {
+        let text = format!("each event starts a shell, which Claude Code {version} does not need");
+        checks.push(check("client_form", State::Info, text).fix(command));
     }
     checks
 }
@@ -292,6 +306,8 @@ fn oldest_transcript(folder: &Path) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

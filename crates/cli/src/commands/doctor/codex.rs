@@ -2,20 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
+use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::codex::events::EVENTS;
 use agent_tracer_agents::codex::install::Wanted;
 use agent_tracer_agents::codex::paths;
 use agent_tracer_agents::codex::trust::{Trust, TrustStore, only_managed_hooks};
+use agent_tracer_agents::codex::versions::{asks_for_trust, calls};
 use agent_tracer_agents::command_line::Invocation;
 use agent_tracer_agents::hooks::{OwnHook, own_hooks};
 use agent_tracer_agents::settings::Settings;
 use serde_json::json;
 
-use super::Patient;
 use super::check::{Check, Group, State};
-use super::claude::client;
 use super::installed::Installed;
+use super::{Patient, client};
 use crate::arguments::{AgentName, ScopeName};
+use crate::clients;
 use crate::commands::target::{self, Target};
 use crate::failure::Failure;
 use crate::files;
@@ -32,7 +34,8 @@ fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
 /// Returns the checks, and whether the agent knows us. Whether it calls us is a matter of trust.
 pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failure> {
     let home = target::codex_home(patient.environment)?;
-    let mut checks = vec![client(patient, "codex")];
+    let (mut checks, clients) = client::checks(patient, AgentName::Codex);
+    let version = clients::oldest(&clients);
     let store = match trust_store(&home) {
         Ok(store) => store,
         Err(failed) => {
@@ -42,7 +45,8 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
     };
     let mut ways: Vec<String> = Vec::new();
     if store.as_ref().is_some_and(|store| store.plugin_enabled) {
-        let text = "connected by the plugin; `/hooks` in Codex shows whether it is trusted";
+        let text =
+            "connected by the plugin; whether you trust it is not known here, `/hooks` in Codex shows it";
         checks.push(check("plugin", State::Info, text));
         ways.push("the plugin".to_owned());
     }
@@ -71,9 +75,24 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
         };
         let installed = Installed { agent: AgentName::Codex, scope, path: &target.path, own: &own };
         checks.extend(installed.checks(patient, &all, wanted));
-        if let Some(store) = &store {
-            checks.extend(trust(store, &own, &source(&target.path)));
+        checks.extend(version.and_then(|version| called(version, &own)));
+        match version.filter(|version| !asks_for_trust(*version)) {
+            Some(version) => {
+                let text = format!("Codex {version} runs hooks without asking for your trust");
+                checks.push(check("trust", State::Ok, text));
+            }
+            None => {
+                // An event that the version does not know is not in its review, so its trust is missing for good.
+                let reviewed: Vec<OwnHook> = own
+                    .iter()
+                    .filter(|own| version.is_none_or(|version| calls(version, &own.event)))
+                    .cloned()
+                    .collect();
+                let source = source(&target.path);
+                checks.extend(store.iter().flat_map(|store| trust(store, &reviewed, &source)));
+            }
         }
+        checks.extend(client::trials(patient, AgentName::Codex, &clients, &own));
     }
     if ways.len() > 1 {
         // Unlike Claude Code, Codex runs both, and two equal events may be two calls: nobody can tell afterwards.
@@ -96,6 +115,20 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
         ));
     }
     Ok((checks, connected))
+}
+
+/// Says which of the registered events the version never calls.
+fn called(version: ClientVersion, own: &[OwnHook]) -> Option<Check> {
+    let silent: Vec<&str> =
+        own.iter().map(|own| own.event.as_str()).filter(|event| !calls(version, event)).collect();
+    (!silent.is_empty()).then(|| {
+        let text = format!(
+            "Codex {version} has {} of the registered events; it does not know {}, which does no harm",
+            own.len() - silent.len(),
+            silent.join(", ")
+        );
+        check("client_events", State::Info, text)
+    })
 }
 
 /// Reads what Codex's configuration says about trust. No file means that nothing is trusted.
@@ -137,6 +170,7 @@ fn source(path: &Path) -> String {
     resolved.to_string_lossy().into_owned()
 }
 
+/// Says of each hook whether Codex runs it. Of an event that it does not know there is nothing to trust.
 fn trust(store: &TrustStore, own: &[OwnHook], source: &str) -> Vec<Check> {
     let verdicts: Vec<(&str, Trust)> =
         own.iter().map(|own| (own.event.as_str(), store.trust_of(own, source))).collect();

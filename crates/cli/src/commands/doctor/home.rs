@@ -6,6 +6,7 @@ use std::path::Path;
 
 use agent_tracer_privacy::Config;
 use agent_tracer_ship::{Cursor, lag};
+use agent_tracer_spool::settings_file::{self, Refusal};
 use agent_tracer_spool::{Reason, Spool, Stats};
 use nix::sys::statvfs::statvfs;
 
@@ -13,7 +14,7 @@ use super::Patient;
 use super::check::{Check, Group, State, counted};
 use crate::failure::plain;
 use crate::output::one_line;
-use crate::{files, shipping};
+use crate::shipping;
 
 /// Below this the user should know: a busy day of a few agents writes some hundred megabytes.
 const FREE_BYTES_LOW: u64 = 512 << 20;
@@ -34,6 +35,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Vec<Check> {
     }
     let mut checks = vec![folder(patient)];
     checks.extend(private_files(patient));
+    checks.extend(refused_files(patient));
     checks.extend(room(home.data()));
     checks.push(privacy(patient));
     checks.extend(spool(&Spool::at(&home.spool())));
@@ -129,6 +131,43 @@ fn private_files(patient: &Patient<'_>) -> Option<Check> {
     )
 }
 
+/// Files that are obeyed, in the folder of what the user edits and in that of what the product writes.
+const CONFIG_FILES: [&str; 9] = [
+    "privacy.conf",
+    "policy.toml",
+    "statusline.conf",
+    "alerts.toml",
+    "retention.conf",
+    "prices.toml",
+    "context.conf",
+    "backup.conf",
+    "ship.toml",
+];
+const DATA_FILES: [&str; 5] = ["key", "token", "policy.tbl", "policy-trust.json", "install.json"];
+
+/// What other users can write is not obeyed: rules, exclusions and commands in it are not in force.
+fn refused_files(patient: &Patient<'_>) -> Vec<Check> {
+    let home = &patient.home;
+    let config = CONFIG_FILES.iter().map(|name| home.config().join(name));
+    let data = DATA_FILES.iter().map(|name| home.data().join(name));
+    let mut checks: Vec<Check> = Vec::new();
+    for path in config.chain(data) {
+        let Err(refusal) = settings_file::check(&path, home.user()) else { continue };
+        let text = match &refusal {
+            // A folder is told once, not for each file in it.
+            Refusal::Foreign { path: folder, .. } | Refusal::Writable { path: folder } if *folder != path => {
+                format!("no setting in `{}` is obeyed, and nothing is recorded: {refusal}", folder.display())
+            }
+            _ => format!("`{}` is not obeyed: {refusal}", path.display()),
+        };
+        let found = check("settings", State::Fail, text).fix(refusal.hint(&path));
+        if !checks.contains(&found) {
+            checks.push(found);
+        }
+    }
+    checks
+}
+
 fn room(data: &Path) -> Option<Check> {
     let facts = statvfs(data).ok()?;
     // The types of the two differ between systems.
@@ -150,20 +189,12 @@ fn size(bytes: u64) -> String {
 fn privacy(patient: &Patient<'_>) -> Check {
     let path = patient.home.privacy_conf();
     let shown = path.display();
-    let bytes = if path.exists() {
-        match files::read_capped(&path, 2 * Config::MAX_BYTES as u64) {
-            Ok(bytes) => bytes,
-            Err(_) => {
-                return check(
-                    "privacy",
-                    State::Fail,
-                    format!("cannot read `{shown}`: the hook uses the strictest level"),
-                )
-                .fix(format!("make `{shown}` a readable file"));
-            }
+    let bytes = match settings_file::read(&path, patient.home.user(), Config::MAX_BYTES) {
+        Ok(bytes) => bytes.unwrap_or_default(),
+        Err(refusal) => {
+            let text = format!("nothing is recorded: cannot rely on `{shown}`: {refusal}");
+            return check("privacy", State::Fail, text).fix(refusal.hint(&path));
         }
-    } else {
-        Vec::new()
     };
     let (config, faults) = Config::parse(&bytes);
     let level = config.level.name();
@@ -171,6 +202,13 @@ fn privacy(patient: &Patient<'_>) -> Check {
         let told = first.to_string();
         let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, "correct the line"));
         let more = if faults.len() > 1 { format!(" (and {} more)", faults.len() - 1) } else { String::new() };
+        if let Some(fault) = faults.iter().find(|fault| fault.may_hide_exclusion()) {
+            let told = fault.to_string();
+            let (text, hint) = told.split_once("\nhint: ").unwrap_or((&told, "correct the line"));
+            let text =
+                format!("nothing is recorded, because an exclusion may be meant: `{shown}`, {text}{more}");
+            return check("privacy", State::Fail, text).fix(hint.to_owned());
+        }
         return check(
             "privacy",
             State::Warn,
@@ -209,8 +247,8 @@ fn spool(spool: &Spool) -> Vec<Check> {
 
 fn quarantined(count: u64) -> String {
     match count {
-        1 => "1 file was put aside because it could not be read".to_owned(),
-        count => format!("{count} files were put aside because they could not be read"),
+        1 => "1 file was put aside because it could not be read or kept".to_owned(),
+        count => format!("{count} files were put aside because they could not be read or kept"),
     }
 }
 
@@ -226,7 +264,7 @@ fn waiting(stats: &Stats) -> String {
 fn lost(stats: &Stats) -> Check {
     let total = stats.lost_total();
     if total == 0 {
-        return check("lost", State::Ok, "no event was ever lost");
+        return check("lost", State::Ok, "the hooks lost no event");
     }
     let by_reason: Vec<String> = stats
         .lost
@@ -244,6 +282,7 @@ fn lost(stats: &Stats) -> Check {
         Some(Reason::Quarantine) => {
             "files that could not be read were too many to keep: see the reasons of the rest"
         }
+        Some(Reason::UnreadablePrivacy) => "mend `privacy.conf`: until then nothing is recorded",
         Some(Reason::Panic) => "this is a bug of the hook: please report it",
         _ => "check the permissions of the spool, and the disk",
     };

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::command_line::{HOOK_PROGRAM, Invocation};
 use agent_tracer_agents::hooks::{OwnHook, WantedHook};
 
 use super::Patient;
 use super::check::{Check, Group, State};
 use crate::arguments::{AgentName, ScopeName};
-use crate::record::Record;
+use crate::record::{Installation, Record};
 
 /// A settings file with entries of ours.
 pub(super) struct Installed<'a> {
@@ -27,7 +28,8 @@ impl Installed<'_> {
         Check::new(group, name, state, text)
     }
 
-    fn command(&self) -> String {
+    /// Returns the command that brings it up to date.
+    pub(super) fn command(&self) -> String {
         match self.scope {
             ScopeName::User => format!("agent-tracer install {}", self.agent.word()),
             other => format!("agent-tracer install {} --scope {}", self.agent.word(), other.word()),
@@ -48,12 +50,14 @@ impl Installed<'_> {
             .own
             .iter()
             .filter(|own| {
-                let expected = wanted(&own.invocation).into_iter().find(|wanted| wanted.event == own.event);
+                let mut expected = wanted(&own.invocation);
+                expected.retain(|wanted| wanted.event == own.event);
                 // A matcher of the user's own choice (`--tools`) is fine; one that the event needs is not theirs to miss.
-                expected.is_some_and(|expected| {
-                    expected.handler != own.value
-                        || (expected.matcher.is_some() && expected.matcher != own.matcher)
-                })
+                let is_one = expected.iter().any(|expected| {
+                    expected.handler == own.value
+                        && (expected.matcher.is_none() || expected.matcher == own.matcher)
+                });
+                !expected.is_empty() && !is_one
             })
             .map(|own| own.event.as_str())
             .collect();
@@ -77,16 +81,25 @@ impl Installed<'_> {
             );
         }
         let text = format!("{present} of {} events are registered in `{shown}`", all.len());
-        let record = Record::load(&patient.home).0;
-        let file = self.path.canonicalize().unwrap_or_else(|_| self.path.to_owned());
-        let chosen = record.of(&file).and_then(|known| known.events.clone());
+        let chosen = self.known(patient).and_then(|known| known.events);
+        // Of the chosen ones, those count that the version has.
         if let Some(chosen) = chosen
-            && chosen.iter().all(|event| has(event))
+            && chosen.iter().filter(|event| all.contains(&event.as_str())).all(|event| has(event))
         {
             return self.check("hooks", State::Info, format!("{text}, as chosen with `--events`"));
         }
         self.check("hooks", State::Warn, format!("{text}; missing: {}", missing.join(", ")))
             .fix(self.command())
+    }
+
+    fn known(&self, patient: &Patient<'_>) -> Option<Installation> {
+        let file = self.path.canonicalize().unwrap_or_else(|_| self.path.to_owned());
+        Record::load(&patient.home).0.of(&file).cloned()
+    }
+
+    /// Returns the version of the agent that `install` chose the entries for, if it knew one.
+    pub(super) fn chosen_for(&self, patient: &Patient<'_>) -> Option<ClientVersion> {
+        self.known(patient)?.client.as_deref().and_then(ClientVersion::parse)
     }
 
     fn binary(&self, patient: &Patient<'_>) -> Option<Check> {

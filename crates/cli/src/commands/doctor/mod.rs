@@ -6,13 +6,14 @@
 
 mod check;
 mod claude;
+mod client;
 mod codex;
 mod home;
 mod installed;
 mod program;
 mod report;
 mod server;
-mod trial;
+mod store;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,8 @@ struct Patient<'a> {
     default_home: bool,
     /// Whether to start other people's programs (`claude --version`).
     ask_clients: bool,
+    /// Whether to start them for a moment, to see whether they call the hook.
+    verify: bool,
 }
 
 pub(super) fn run(
@@ -41,7 +44,13 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (home, named) = environment.home(options.home.as_deref())?;
-    let patient = Patient { environment, home, default_home: named.is_none(), ask_clients: !arguments.brief };
+    let patient = Patient {
+        environment,
+        home,
+        default_home: named.is_none(),
+        ask_clients: !arguments.brief,
+        verify: arguments.verify,
+    };
     let (claude, claude_connected) = claude::checks(&patient)?;
     let (codex, codex_connected) = codex::checks(&patient)?;
     let mut checks = program::checks(&patient);
@@ -53,6 +62,9 @@ pub(super) fn run(
         );
     }
     checks.extend(home::checks(&patient));
+    if patient.home.data().is_dir() {
+        checks.extend(store::checks(&patient.home, arguments.brief, environment.now()));
+    }
     checks.extend(claude);
     checks.extend(codex);
     checks.extend(server::checks(&patient.home));

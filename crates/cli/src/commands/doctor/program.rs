@@ -10,8 +10,8 @@ use agent_tracer_spool::{Home, envelope};
 
 use super::Patient;
 use super::check::{Check, Group, State};
-use super::trial::{NoAnswer, Trial};
 use crate::files;
+use crate::trial::{NoAnswer, Trial, Variables};
 
 /// An event that says nothing about anybody.
 const PAYLOAD: &[u8] = br#"{"session_id":"doctor","transcript_path":"","cwd":"/","hook_event_name":"Notification","message":"doctor","notification_type":"doctor"}"#;
@@ -65,7 +65,7 @@ fn version(patient: &Patient<'_>, hook: &Path) -> Check {
         program: hook,
         arguments: vec![OsStr::new("--version")],
         input: b"",
-        without: &[],
+        variables: Variables::Without(&[]),
         directory: patient.environment.directory.clone(),
         limit: LIMIT,
     }
@@ -145,7 +145,7 @@ fn records(hook: &Path) -> Check {
         program: hook,
         arguments: vec![OsStr::new("claude"), OsStr::new("--home"), folder.path().as_os_str()],
         input: PAYLOAD,
-        without: &["AGENT_TRACER_HOME", "AGENT_TRACER_OFF"],
+        variables: Variables::Without(&["AGENT_TRACER_HOME", "AGENT_TRACER_OFF"]),
         directory: folder.path().to_owned(),
         limit: LIMIT,
     }

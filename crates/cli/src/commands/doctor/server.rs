@@ -22,12 +22,21 @@ fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
 pub(super) fn checks(home: &Home) -> Vec<Check> {
     // The lock names the server of this home; whatever else listens somewhere is somebody else's.
     let Some(address) = Instance::address(home) else {
+        if Instance::is_held(home) {
+            let text = "another process has the ledger, and answers no questions: a command that writes, or a server \
+                        that is starting";
+            return vec![check("server", State::Info, text)];
+        }
         let text = "not running; nothing is lost, the spool keeps events until it is";
         return vec![check("server", State::Info, text).fix("agent-tracer serve")];
     };
     match health(address) {
-        Some(health) => judge(address, &health),
-        None => vec![
+        Some((200, health)) => judge(address, &health),
+        // A problem in its own words; any other program would not say one.
+        Some((status, problem)) if problem.get("title").is_some() || problem.get("detail").is_some() => {
+            vec![refused(address, status, &problem)]
+        }
+        Some(_) | None => vec![
             check("server", State::Warn, format!("it runs, but does not answer at {address}"))
                 .fix("stop it and start it again with `agent-tracer serve`; nothing is lost meanwhile"),
         ],
@@ -35,7 +44,7 @@ pub(super) fn checks(home: &Home) -> Vec<Check> {
 }
 
 /// Asks the server how it is. HTTP/1.0, so that the answer comes as it is.
-fn health(address: SocketAddr) -> Option<Value> {
+fn health(address: SocketAddr) -> Option<(u16, Value)> {
     let mut stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
@@ -45,8 +54,25 @@ fn health(address: SocketAddr) -> Option<Value> {
     stream.write_all(request.as_bytes()).ok()?;
     let mut answer = String::new();
     stream.take(ANSWER_BYTES).read_to_string(&mut answer).ok()?;
-    let (_, body) = answer.split_once("\r\n\r\n")?;
-    serde_json::from_str(body).ok()
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    Some((status, serde_json::from_str(body).ok()?))
+}
+
+/// A server that cannot say how it is.
+fn refused(address: SocketAddr, status: u16, problem: &Value) -> Check {
+    let text = |key: &str| problem.get(key).and_then(Value::as_str);
+    let why = text("detail").or_else(|| text("title")).unwrap_or("no reason");
+    let (why, hint) = why.split_once("\nhint: ").unwrap_or((
+        why,
+        "stop the server and run `agent-tracer doctor` again: it then looks at the ledger alone",
+    ));
+    check(
+        "server",
+        State::Fail,
+        format!("it runs at http://{address}, but cannot say how it is ({status}): {why}"),
+    )
+    .fix(hint)
 }
 
 fn judge(address: SocketAddr, health: &Value) -> Vec<Check> {
@@ -70,10 +96,16 @@ fn judge(address: SocketAddr, health: &Value) -> Vec<Check> {
             .fix("stop the server and start it again"),
         );
     }
-    for problem in health.get("problems").and_then(Value::as_array).into_iter().flatten() {
-        let told = problem.as_str().unwrap_or_default();
+    let texts = |pointer: &str| -> Vec<&str> {
+        let list = health.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(Value::as_str).collect()
+    };
+    // What is wrong with the store itself is no matter of taste: something is not recorded, or was lost.
+    let faults = texts("/faults/problems");
+    for told in texts("/problems") {
+        let state = if faults.contains(&told) { State::Fail } else { State::Warn };
         let (told, hint) = told.split_once("\nhint: ").unwrap_or((told, "see `Health` in the dashboard"));
-        checks.push(check("server_health", State::Warn, format!("the server says: {told}")).fix(hint));
+        checks.push(check("server_health", state, format!("the server says: {told}")).fix(hint));
     }
     let unknown = number("/outcomes/unrecognised");
     if unknown > 0 {
@@ -124,6 +156,29 @@ mod tests {
         assert_eq!(told(&checks), expected);
         assert!(checks[2].text.ends_with("nearly full"), "{}", checks[2].text);
         assert_eq!(checks[2].fix.as_deref(), Some("make room"));
+    }
+
+    #[test]
+    fn what_is_wrong_with_the_store_is_a_failure() {
+        let mut health = well();
+        let fault = "the store could not write: disk I/O error\nhint: look at the disk";
+        health["problems"] = json!(["the history is still being read", fault]);
+        health["faults"] = json!({"recording": false, "problems": [fault]});
+        let checks = judge("127.0.0.1:5959".parse().expect("an address"), &health);
+        let expected =
+            [("server", State::Ok), ("server_health", State::Warn), ("server_health", State::Fail)];
+        assert_eq!(told(&checks), expected);
+        assert_eq!(checks[2].fix.as_deref(), Some("look at the disk"));
+    }
+
+    #[test]
+    fn a_server_that_cannot_say_how_it_is_has_a_version_all_the_same() {
+        let problem =
+            json!({"title": "Service Unavailable", "detail": "the store could not answer: damaged"});
+        let check = refused("127.0.0.1:5959".parse().expect("an address"), 503, &problem);
+        assert_eq!(check.state, State::Fail);
+        assert!(check.text.contains("(503): the store could not answer"), "{}", check.text);
+        assert!(!check.text.contains("version") && check.fix.is_some());
     }
 
     #[test]

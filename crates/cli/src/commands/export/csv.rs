@@ -8,9 +8,11 @@ use std::io::{self, Write};
 use agent_tracer_ledger::view::{Row, Task};
 use serde::Serialize;
 
+use crate::figures;
+
 const TASKS: &str = "task_id,title,kind,status,agent,agent_type,project,session,model,parent_task_id,started_at,\
     last_event_at,ended_at,turns,calls,failures,input_tokens,output_tokens,cache_read_tokens,cache_creation_tokens,\
-    cost_usd";
+    cost_usd,unpriced_responses";
 const EVENTS: &str = "task_id,task_title,agent,agent_type,project,session,event_id,occurred_at,ended_at,duration_ms,kind,\
     lane,state,tool,title,body,files,turn_id,certainty";
 
@@ -64,7 +66,8 @@ pub(super) fn task(task: &Task, out: &mut dyn Write) -> io::Result<()> {
             plain(usage.output_tokens),
             plain(usage.cache_read_tokens),
             plain(usage.cache_creation_tokens),
-            plain(usage.cost_usd),
+            if_any(figures::known_cost(usage)),
+            plain(usage.provenance.unpriced),
         ],
         out,
     )

@@ -6,12 +6,15 @@ use agent_tracer_agents::claude::install::StatusLineChange;
 use agent_tracer_agents::command_line::Invocation;
 use agent_tracer_agents::hooks::own_hooks;
 use agent_tracer_agents::settings::Settings;
+use agent_tracer_agents::{ClientVersion, codex};
 use similar::TextDiff;
 
 use crate::arguments::AgentName;
+use crate::clients::InstalledClient;
 use crate::commands::target::{Change, Target};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::proof::Proof;
 
 /// Prints the change of a file as a unified diff; nothing if there is none.
 pub(in crate::commands) fn difference(
@@ -110,8 +113,35 @@ pub(in crate::commands) fn shifted(
     ))
 }
 
+/// Says whether the agent called the hook when it was tried.
+pub(super) fn proof(
+    agent: AgentName,
+    client: &InstalledClient,
+    proof: &Proof,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let title = agent.title();
+    let version = client.version.map(|version| format!(" {version}")).unwrap_or_default();
+    match proof {
+        Proof::Called(events) => {
+            output.say(&format!("tried: {title}{version} called the hook ({})", events.join(", ")))
+        }
+        Proof::NotCalled(said) => {
+            let said = said.as_ref().map(|line| format!("; it said `{line}`")).unwrap_or_default();
+            output.say(&format!("warning: {title}{version} was tried and did not call the hook{said}"))?;
+            output.say("hint: `agent-tracer doctor` says what may be in the way")
+        }
+        Proof::NotTried(why) => output.say(&format!("note: {title}{version} could not be tried: {why}")),
+    }
+}
+
 /// Says what is left to do, or in the way.
-pub(super) fn advice(target: &Target, settings: &Settings, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn advice(
+    target: &Target,
+    client: Option<ClientVersion>,
+    settings: &Settings,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let ignored = target.unreadable_for_agent(settings);
     if let Some(why) = &ignored {
         output.say(&format!(
@@ -138,6 +168,9 @@ pub(super) fn advice(target: &Target, settings: &Settings, output: &mut Output) 
             output.say(&format!(
                 "{when} sessions are recorded; `agent-tracer doctor` shows whether all is well"
             ))
+        }
+        AgentName::Codex if client.is_some_and(|client| !codex::versions::asks_for_trust(client)) => {
+            output.say("new sessions are recorded; `agent-tracer doctor` shows whether all is well")
         }
         AgentName::Codex => {
             output.say("one step is yours: start `codex` in a terminal and accept the hooks under \"Hooks need review\"")?;

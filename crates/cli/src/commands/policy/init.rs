@@ -24,6 +24,9 @@ pub(super) fn run(
     }
     let path =
         if arguments.project { super::root(environment).join(PROJECT_FILE) } else { home.policy_file() };
+    if arguments.project {
+        files::refuse_links(&path)?;
+    }
     let found = files::find(&path)?;
     if found.exists() {
         return Err(Failure::new(format!("`{}` is there already", path.display()))

@@ -13,7 +13,8 @@ pub(super) fn door(roots: Vec<Root>, privacy: &Arc<PrivacyFile>) -> AskCompactio
     let privacy = Arc::clone(privacy);
     Arc::new(move |task, seen, items| {
         let Some(found) = file::of_task(&roots, task) else { return Ok(None) };
-        let level = privacy.current().config.level;
+        let privacy = privacy.current().map_err(|error| error.to_string())?;
+        let level = privacy.config.level;
         let ask = Ask { agent: task.agent, level, seen, items };
         let scanned = open(&found.path, &found.kind).and_then(|file| scan(file, &ask));
         scanned.map(Some).map_err(|cause| format!("cannot read the agent's own file: {}", plain(&cause)))

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agent_tracer_alerts::{Counts, Kind, Outcome};
 use agent_tracer_answers::Book;
 use agent_tracer_event::Millis;
-use agent_tracer_intake::{Clock, History, Intake, Privacy as Read, PrivacyFile, State};
-use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth};
+use agent_tracer_intake::tail::NamedFiles;
+use agent_tracer_intake::{Clock, History, Intake, Privacy as Read, PrivacyError, PrivacyFile, State};
+use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth, StoreFaults};
 use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
 use agent_tracer_policy::Mode;
 use agent_tracer_server::{
@@ -18,8 +19,11 @@ use agent_tracer_server::{
 use agent_tracer_spool::{Home, Spool, doorbell};
 
 use super::excluded;
+use crate::client_drift;
+use crate::instance::LockState;
 use crate::retention::Kept;
 use crate::shipping::Progress;
+use crate::store_backups;
 
 /// What the rooms of this process share.
 pub(super) struct Shared {
@@ -30,6 +34,8 @@ pub(super) struct Shared {
     pub(super) privacy: Arc<PrivacyFile>,
     /// Started after the server, stopped before it.
     pub(super) intake: Arc<Mutex<Option<Intake>>>,
+    /// Transcripts that posted hooks name.
+    pub(super) named: NamedFiles,
     pub(super) kept: Kept,
     /// What the server can do beyond answering.
     pub(super) acts: Acts,
@@ -39,6 +45,10 @@ pub(super) struct Shared {
     pub(super) shipped: Progress,
     /// What became of alerts.
     pub(super) alerts: Counts,
+    /// What happened to the file that names this process.
+    pub(super) lock: LockState,
+    /// Where the settings of agents no longer suit their versions.
+    pub(super) drift: client_drift::Problems,
 }
 
 impl Shared {
@@ -48,11 +58,15 @@ impl Shared {
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
         let (kept, book, shipped) = (self.kept.clone(), Arc::clone(&self.book), self.shipped.clone());
         let (ledger, alerts) = (Arc::clone(&self.ledger), self.alerts.clone());
+        let lock = self.lock.clone();
+        let drift = Arc::clone(&self.drift);
+        let settings = Arc::clone(&self.privacy);
+        let home = self.home.clone();
         Doors {
             team: None,
             acts: self.acts.clone(),
             store: self.ledger.store(),
-            append: Arc::new(Queue(Arc::clone(&self.ledger))),
+            append: Arc::new(Queue { ledger: Arc::clone(&self.ledger), named: self.named.clone() }),
             live: self.live.clone(),
             clock: Arc::clone(&self.clock),
             spool: Arc::new(move || {
@@ -63,8 +77,13 @@ impl Shared {
                 view.posted_bytes = ledger.waiting_bytes();
                 view.ship = shipped.now();
                 view.alerts = alerts_told(&alerts);
+                let parked = state.map_or(0, |state| state.files.parked);
+                view.faults = Some(faults(ledger.faults(), parked, &lock));
                 view.problems.extend(problem);
+                view.problems.extend(store_backups::standing(&home, clock()).problem);
                 view.problems.extend(book.problems());
+                view.problems.extend(drift.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
+                view.problems.extend(settings.problem().map(|error| problem_of(&error)));
                 view
             }),
             dead_letters: dead_letters(&self.home),
@@ -74,7 +93,7 @@ impl Shared {
                 let privacy = Arc::clone(&self.privacy);
                 Arc::new(move |session| privacy.keeps_out_session(session))
             },
-            excluded: excluded::remembered(excluded::path(&self.home), &self.privacy.current().config),
+            excluded: excluded::remembered(excluded::path(&self.home), &self.privacy),
             assets: Arc::new(crate::dashboard::file),
         }
     }
@@ -91,15 +110,15 @@ fn alerts_told(alerts: &Counts) -> Vec<AlertCount> {
 }
 
 /// What may be kept, as the server says it: said again only when it has changed, because every post asks for it.
-fn in_servers_words(file: Arc<PrivacyFile>) -> Ask<Arc<Privacy>> {
+fn in_servers_words(file: Arc<PrivacyFile>) -> Ask<Result<Arc<Privacy>, String>> {
     let said: Mutex<Option<(Arc<Read>, Arc<Privacy>)>> = Mutex::default();
     Arc::new(move || {
-        let now = file.current();
+        let now = file.current().map_err(|error| problem_of(&error))?;
         let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((before, privacy)) = &*said
             && Arc::ptr_eq(before, &now)
         {
-            return Arc::clone(privacy);
+            return Ok(Arc::clone(privacy));
         }
         let privacy = Arc::new(Privacy {
             config: now.config.clone(),
@@ -107,8 +126,16 @@ fn in_servers_words(file: Arc<PrivacyFile>) -> Ask<Arc<Privacy>> {
             home_dir: now.home_dir.clone(),
         });
         *said = Some((now, Arc::clone(&privacy)));
-        privacy
+        Ok(privacy)
     })
+}
+
+/// What is wrong with `privacy.conf`, as one text for a list of problems.
+fn problem_of(error: &PrivacyError) -> String {
+    format!(
+        "{error}; until it is mended the settings before it hold, or nothing is recorded\nhint: {}",
+        error.hint
+    )
 }
 
 /// The rules that are in force now.
@@ -181,21 +208,26 @@ fn dead_letters(home: &Home) -> DeadLetters {
 }
 
 /// The ledger's queue, for what is posted.
-struct Queue(Arc<Ledger>);
+struct Queue {
+    ledger: Arc<Ledger>,
+    named: NamedFiles,
+}
 
 impl Append for Queue {
     fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
-        self.0.submit(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
+        self.named.learn(&batch);
+        self.ledger.submit(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
     }
 
     fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
-        self.0.post(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
+        self.named.learn(&batch);
+        self.ledger.post(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
     }
 
     fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
         /// More than this is not folded while somebody waits for an answer.
         const SOON_BYTES: u64 = 4 << 20;
-        let ledger = Arc::clone(&self.0);
+        let ledger = Arc::clone(&self.ledger);
         (1..=SOON_BYTES).contains(&ledger.waiting_bytes()).then(|| {
             let promise = ledger.promise();
             Box::new(move || ledger.is_kept(promise)) as Box<dyn Fn() -> bool + Send + Sync>
@@ -210,7 +242,9 @@ fn told(done: Done) -> impl FnOnce(Result<ledger::Receipt, ledger::AppendError>)
             ledger::AppendError::DiskFull => AppendError::DiskFull,
             ledger::AppendError::ReadOnly => AppendError::ReadOnly,
             ledger::AppendError::Closed => AppendError::Closed,
-            ledger::AppendError::Store(what) => AppendError::Store(what),
+            ledger::AppendError::Gone(what)
+            | ledger::AppendError::Store(what)
+            | ledger::AppendError::Item(what) => AppendError::Store(what),
         }));
     }
 }
@@ -259,8 +293,22 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
         import,
         retention: RetentionHealth::default(),
         ship: None,
+        faults: None,
         problems,
     }
+}
+
+/// What went wrong with the store and the files around it.
+fn faults(mut faults: StoreFaults, parked: u64, lock: &LockState) -> StoreFaults {
+    faults.parked_files = parked;
+    if parked > 0 {
+        faults.problems.push(format!(
+            "the store does not take what {parked} files of agents say; they are tried again by themselves\n\
+             hint: stop the server and run `agent-tracer recover`, which makes a new store of what can be read"
+        ));
+    }
+    faults.problems.extend(lock.problem());
+    faults
 }
 
 /// How far the history is, as it is told.
@@ -309,12 +357,12 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("privacy.conf");
         let privacy = in_servers_words(Arc::new(PrivacyFile::new(path.clone(), [7; 16], None)));
-        let before = privacy();
-        assert!(Arc::ptr_eq(&before, &privacy()), "it is said once");
+        let before = privacy().expect("settings");
+        assert!(Arc::ptr_eq(&before, &privacy().expect("settings")), "it is said once");
         for (text, excludes) in [("exclude /a/**\n", 1), ("exclude /b/**\n", 1), ("level metadata\n", 0)] {
             File::create(&path).and_then(|mut file| file.write_all(text.as_bytes())).expect("written");
-            let now = privacy();
-            assert_eq!(now.config, agent_tracer_privacy::Config::parse(text.as_bytes()).0);
+            let now = privacy().expect("settings");
+            assert_eq!(now.config.level, agent_tracer_privacy::Config::parse(text.as_bytes()).0.level);
             assert_eq!((now.config.excludes.len(), now.hash_key), (excludes, [7; 16]));
         }
     }
@@ -324,8 +372,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = Spool::at(&folder.path().join("spool"));
         let progress = Progress { files: 2, files_total: 9, ..Progress::default() };
-        let state =
-            |history| State { envelopes: 0, refused: 0, failures: 0, files: Counts::default(), history };
+        let state = |history| State {
+            envelopes: 0,
+            refused: 0,
+            unwritten: 0,
+            failures: 0,
+            files: Counts::default(),
+            history,
+        };
         let problems = |history| look(&spool, Millis(0), Some(state(history))).problems;
         let told = problems(History::Reading(progress));
         assert!(told[0].contains("2 of 9 files"), "{told:?}");

@@ -1,7 +1,8 @@
 //! Sessions of which nothing may be recorded, kept over a restart: one id of a task to a line, behind a line that says
 //! which exclusions they were found by. Ids are hashes and tell nobody where anybody works.
 //!
-//! Law: once the exclusions are others, nothing of this is believed any more.
+//! Law: once the exclusions are others, nothing of this is believed any more. While it is not known what they are, the
+//! file stays as it is and everything in it is believed.
 
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::TaskId;
+use agent_tracer_intake::PrivacyFile;
 use agent_tracer_privacy::Config;
 use agent_tracer_server::Remembered;
 use agent_tracer_spool::Home;
@@ -28,9 +30,16 @@ pub(super) fn path(home: &Home) -> PathBuf {
 }
 
 /// Those of before, and where new ones go.
-pub(super) fn remembered(path: PathBuf, config: &Config) -> Remembered {
+pub(super) fn remembered(path: PathBuf, privacy: &PrivacyFile) -> Remembered {
+    match privacy.current() {
+        Ok(privacy) => of(path, &privacy.config),
+        Err(_) => Remembered { tasks: read(&path, None), keep: Arc::new(|_| ()) },
+    }
+}
+
+fn of(path: PathBuf, config: &Config) -> Remembered {
     let title = title(config);
-    let tasks = read(&path, &title);
+    let tasks = read(&path, Some(&title));
     // Written anew at every start, so that it stays small. If that fails, it is as if nothing had been kept.
     let mut text = title + "\n";
     tasks.iter().for_each(|task| text.extend([task.as_str(), "\n"]));
@@ -55,14 +64,16 @@ fn title(config: &Config) -> String {
     format!("exclusions {:016x}", hasher.finish())
 }
 
-fn read(path: &Path, title: &str) -> Vec<TaskId> {
+/// The tasks in the file, if it stands under this title; under any, if none is given.
+fn read(path: &Path, title: Option<&str>) -> Vec<TaskId> {
     let mut text = Vec::new();
     if File::open(path).and_then(|file| file.take(FILE_BYTES).read_to_end(&mut text)).is_err() {
         return Vec::new();
     }
     let text = String::from_utf8_lossy(&text).into_owned();
     let mut lines = text.lines();
-    if lines.next() != Some(title) {
+    let found = lines.next();
+    if title.is_some() && found != title {
         return Vec::new();
     }
     // A last line without an end was torn; it is no id, or the beginning of one that parses to nothing we know.
@@ -90,16 +101,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("excluded");
         let secret = config("exclude /secret/**\n");
-        let first = remembered(path.clone(), &secret);
+        let first = of(path.clone(), &secret);
         assert!(first.tasks.is_empty() && !path.exists(), "nothing is written before there is anything");
         (first.keep)(&task("a"));
         (first.keep)(&task("b"));
-        let second = remembered(path.clone(), &secret);
+        let second = of(path.clone(), &secret);
         assert_eq!(second.tasks, [task("a"), task("b")]);
         (second.keep)(&task("c"));
-        assert_eq!(remembered(path.clone(), &secret).tasks, [task("a"), task("b"), task("c")]);
-        assert_eq!(remembered(path.clone(), &config("")).tasks, []);
-        assert_eq!(remembered(path, &secret).tasks, [], "what was forgotten does not come back");
+        assert_eq!(of(path.clone(), &secret).tasks, [task("a"), task("b"), task("c")]);
+        assert_eq!(of(path.clone(), &config("")).tasks, []);
+        assert_eq!(of(path, &secret).tasks, [], "what was forgotten does not come back");
     }
 
     #[test]
@@ -108,6 +119,6 @@ mod tests {
         let path = folder.path().join("excluded");
         let text = format!("{}\n\u{0}\n{}\nhalf", title(&config("")), task("a"));
         files::write_private(&path, text.as_bytes()).expect("written");
-        assert_eq!(remembered(path, &config("")).tasks, [task("a")]);
+        assert_eq!(of(path, &config("")).tasks, [task("a")]);
     }
 }

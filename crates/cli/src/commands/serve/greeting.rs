@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use agent_tracer_server::LINK_MINUTES;
 use agent_tracer_spool::Home;
 
 pub(super) fn lines(link: &str, address: SocketAddr, program: &str, home: &Home) -> Vec<String> {
@@ -9,7 +10,7 @@ pub(super) fn lines(link: &str, address: SocketAddr, program: &str, home: &Home)
         "Agent Tracer is running".to_owned(),
         String::new(),
         format!("  dashboard  {link}"),
-        format!("             the link works once, for ten minutes; afterwards http://{address}/"),
+        format!("             the link works once, for {LINK_MINUTES} minutes; afterwards http://{address}/"),
         format!("  connect    {program} install claude"),
         format!("             {program} install codex"),
         format!("  check      {program} doctor"),

@@ -26,7 +26,9 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let (tracer, named) = environment.home(options.home.as_deref())?;
-    home::prepare(&tracer, named.is_none())?;
+    if let Some(mended) = home::prepare(&tracer, named.is_none())? {
+        output.say(&format!("warning: {mended}"))?;
+    }
     let fleet = fleet(environment, address, arguments.cluster.as_deref())?;
     let clock = sources::clock();
     let notes = log::to_stderr(Arc::clone(&clock));

@@ -121,7 +121,13 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
         );
     }
     let context = task.context_used_pct.map(|full| format!("; context {full:.0}% full")).unwrap_or_default();
-    line("cost", text(format!("{}{context}", figures::cost(usage))));
+    let unpriced = match usage.provenance.unpriced {
+        0 => String::new(),
+        unpriced => {
+            format!("; {unpriced} of {} without a price", plural(usage.provenance.responses, "response"))
+        }
+    };
+    line("cost", text(format!("{}{unpriced}{context}", figures::cost(usage))));
     table
 }
 

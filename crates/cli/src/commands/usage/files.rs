@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agent_tracer_agents::claude::transcript::usage::{ScannedAccount, UsageBook, UsageScan};
+use agent_tracer_agents::claude::transcript::usage::{
+    ScannedAccount, UsageBook, UsageScan, is_counted_cut_short,
+};
 use agent_tracer_agents::codex::rollout::{RolloutScan, ScannedResponse};
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_intake::files::{self, Found, Kind, Root};
@@ -353,7 +355,11 @@ fn base(book: &UsageBook, session: &str, account: &Account) -> ByModel {
 fn reasons(path: &Path) -> Reasons {
     let text = std::fs::read(path).unwrap_or_default();
     let has = |needle: &[u8]| memchr::memmem::find(&text, needle).is_some();
-    Reasons { compacted: has(b"\"compact_boundary\""), searched: has(b"\"name\":\"WebSearch\"") }
+    Reasons {
+        compacted: has(b"\"compact_boundary\""),
+        searched: has(b"\"name\":\"WebSearch\""),
+        cut_short: text.split(|byte| *byte == b'\n').any(is_counted_cut_short),
+    }
 }
 
 fn codex(responses: Vec<ScannedResponse>, prices: &Prices) -> Vec<Spending> {

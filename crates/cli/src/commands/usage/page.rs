@@ -74,7 +74,7 @@ pub(super) fn text(report: &Report, question: &Question<'_>, output: &Output) ->
     }
     if report.total.provenance.unpriced > 0 {
         text.push_str(&format!(
-            "\n{} without a price: their tokens count, their cost does not (`+`, `?`)\n",
+            "\n{} without a price: their tokens count, their cost does not (`≥`, `no price`)\n",
             plural(report.total.provenance.unpriced, "response")
         ));
     }
@@ -150,7 +150,7 @@ pub(super) fn csv(report: &Report, period: PeriodName) -> String {
 
 fn line(key: &str, part: &str, usage: &UsageView) -> String {
     format!(
-        "{},{},{},{},{},{},{},{},{:.9},{}\r\n",
+        "{},{},{},{},{},{},{},{},{},{}\r\n",
         field(key),
         field(part),
         usage.provenance.responses,
@@ -159,7 +159,7 @@ fn line(key: &str, part: &str, usage: &UsageView) -> String {
         usage.cache_read_tokens,
         usage.cache_creation_tokens,
         usage.residual.as_ref().map_or(0, figures::residual),
-        usage.cost_usd,
+        figures::known_cost(usage).map_or(String::new(), |cost| format!("{cost:.9}")),
         usage.provenance.unpriced
     )
 }

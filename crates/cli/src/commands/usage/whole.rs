@@ -32,7 +32,7 @@ pub(super) fn items(
         .prefix("agent-tracer-usage-")
         .tempdir()
         .map_err(|cause| Failure::new(format!("cannot make a temporary folder: {}", plain(&cause))))?;
-    let told = LedgerOptions { machine_id: "local".to_owned(), pricer };
+    let told = LedgerOptions { machine_id: "local".to_owned(), pricer, ..LedgerOptions::default() };
     let ledger = Ledger::open(&place.path().join("ledger.db"), told)
         .map_err(|error| Failure::new(format!("cannot count in `{}`: {error}", place.path().display())))?;
     let ledger = Arc::new(ledger);

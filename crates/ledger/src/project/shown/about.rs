@@ -9,6 +9,9 @@ use crate::view::Row;
 /// The main agent's type.
 pub const MAIN: &str = "main";
 
+/// The type of a subagent of which no type is known.
+pub const SUBAGENT: &str = "subagent";
+
 /// More stays than this are not told apart: a hostile client may start as often as it likes.
 pub const MOST_STAYS: u32 = 1_000;
 

@@ -141,6 +141,8 @@ pub struct Mark<T> {
 struct Bin<T> {
     first: Mark<T>,
     end: i64,
+    /// The part of it in which a row ran. Rows come by their start, so one sum without overlaps is enough.
+    busy_ms: u64,
     last_column: usize,
     is_narrow: bool,
     track: usize,
@@ -160,6 +162,7 @@ impl<T: Clone + PartialEq> Bin<T> {
         Self {
             first: mark.clone(),
             end: mark.end,
+            busy_ms: mark.end.saturating_sub(mark.start).try_into().unwrap_or(0),
             last_column: last,
             is_narrow: last - first <= 1,
             track,
@@ -174,6 +177,8 @@ impl<T: Clone + PartialEq> Bin<T> {
     }
 
     fn join(&mut self, mark: &Mark<T>, last: usize) {
+        let not_yet_counted = mark.end.saturating_sub(mark.start.max(self.end));
+        self.busy_ms = self.busy_ms.saturating_add(not_yet_counted.try_into().unwrap_or(0));
         self.end = self.end.max(mark.end);
         self.last_column = self.last_column.max(last);
         self.count = self.count.saturating_add(1);
@@ -211,6 +216,7 @@ impl<T: Clone + PartialEq> Bin<T> {
             end: self.end,
             count: self.count,
             failures: self.failures,
+            busy_ms: self.busy_ms,
             running: self.is_running,
             track: u32::try_from(self.track).unwrap_or(u32::MAX),
             id: (self.count == 1).then(|| about.row_id(self.first.fact)),
@@ -418,7 +424,31 @@ mod tests {
         assert_eq!(GRID.gaps(&[true; 100]), Vec::<[i64; 2]>::new());
     }
 
+    #[test]
+    fn a_bin_is_busy_only_while_one_of_its_rows_ran() {
+        let grid = Picture { from: 0, to: 100_000, width: 10, last: 100_000 };
+        let sparse = packed(&[(0, 50), (4_000, 4_100), (4_050, 4_080), (9_000, 9_010)], &grid);
+        assert_eq!(
+            sparse.bins.iter().map(|bin| (bin.count, bin.end, bin.busy_ms)).collect::<Vec<_>>(),
+            [(4, 9_010, 50 + 100 + 10)]
+        );
+    }
+
     proptest! {
+        #[test]
+        fn bins_are_never_busier_than_their_rows_or_than_they_are_long(
+            mut marks in proptest::collection::vec((0_i64..1_000, 0_i64..80), 0..400),
+        ) {
+            marks.sort_unstable();
+            let marks: Vec<(i64, i64)> = marks.into_iter().map(|(start, length)| (start, start + length)).collect();
+            let packed = packed(&marks, &GRID);
+            for bin in &packed.bins {
+                prop_assert!(bin.busy_ms <= bin.end.abs_diff(bin.first.start));
+            }
+            let busy: u64 = packed.bins.iter().map(|bin| bin.busy_ms).sum();
+            prop_assert!(busy <= marks.iter().map(|(start, end)| end.abs_diff(*start)).sum());
+        }
+
         #[test]
         fn every_row_is_in_one_bin_and_bins_are_no_more_than_columns(
             mut marks in proptest::collection::vec((0_i64..1_000, 0_i64..80), 0..400),

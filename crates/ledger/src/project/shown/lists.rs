@@ -90,6 +90,9 @@ pub fn exploration(about: &About, row: &FactRow) -> Exploration {
         pattern: owned(row, "searchPattern").or_else(|| owned(row, "webQuery")),
         scope: owned(row, "searchPath").or_else(|| owned(row, "searchGlob")),
         mode: owned(row, "grepOutputMode"),
+        glob: owned(row, "searchGlob"),
+        case_insensitive: row.meta("grepCaseInsensitive").and_then(Value::as_bool),
+        multiline: row.meta("grepMultiline").and_then(Value::as_bool),
         occurred_at: Millis(row.occurred),
         duration_ms: duration(row),
         state: row.state,
@@ -99,10 +102,8 @@ pub fn exploration(about: &About, row: &FactRow) -> Exploration {
 /// A look-up in the web.
 #[must_use]
 pub fn web_lookup(about: &About, row: &FactRow) -> WebLookup {
-    let urls: Vec<String> = match row.meta("webUrls") {
-        Some(Value::Array(urls)) => urls.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        _ => Vec::new(),
-    };
+    // A search keeps its query where a fetch keeps its address; only addresses are shown as such.
+    let urls: Vec<String> = texts(row, "webUrls").into_iter().filter(|url| host(url).is_some()).collect();
     let mut domains: Vec<String> = urls.iter().filter_map(|url| host(url)).map(str::to_owned).collect();
     domains.sort();
     domains.dedup();
@@ -115,6 +116,8 @@ pub fn web_lookup(about: &About, row: &FactRow) -> WebLookup {
         prompt: owned(row, "webPrompt"),
         urls,
         domains,
+        allowed_domains: texts(row, "webAllowedDomains"),
+        blocked_domains: texts(row, "webBlockedDomains"),
         occurred_at: Millis(row.occurred),
         duration_ms: duration(row),
         state: row.state,
@@ -134,25 +137,51 @@ pub fn permission(about: &About, row: &FactRow) -> Permission {
         decision: owned(row, "decision"),
         occurred_at: Millis(row.occurred),
         wait_ms: number(row, "waitMs"),
+        tool_input_summary: owned(row, "toolInputSummary"),
+        suggestion_count: number(row, "suggestionCount"),
     }
 }
 
-/// A question to a person.
+/// Where a question stands. A file says that the call of a question ended, and not what that means.
+fn phase(row: &FactRow) -> &str {
+    match (row.text("questionPhase").unwrap_or("asked"), row.state.filter(|_| row.is_call())) {
+        ("asked", Some(CallState::Succeeded)) => "answered",
+        ("asked", Some(CallState::Denied | CallState::Failed)) => "declined",
+        ("asked", Some(CallState::Interrupted | CallState::Abandoned)) => "cancelled",
+        (phase, _) => phase,
+    }
+}
+
+/// A question to a person; the answer to a server's question is none.
 #[must_use]
-pub fn question(about: &About, row: &FactRow) -> Question {
+pub fn question(about: &About, row: &FactRow) -> Option<Question> {
+    if row.meta("elicitationResult") == Some(&Value::Bool(true)) {
+        return None;
+    }
+    // How long the tool ran says nothing of the person. The whole time is a little more than the wait, and the best there
+    // is where nobody saw the dialog open.
+    let whole = row.ended.and_then(|ended| u64::try_from(ended.saturating_sub(row.occurred)).ok());
     let questions = match row.meta("questions") {
         Some(Value::Array(questions)) => questions.clone(),
         _ => Vec::new(),
     };
-    Question {
+    Some(Question {
         id: about.row_id(row.fact),
         task_id: about.uid.to_string(),
         title: row.data.title.clone(),
         questions,
-        phase: owned(row, "questionPhase").unwrap_or_else(|| "asked".to_owned()),
+        phase: phase(row).to_owned(),
         answer_count: number(row, "answerCount"),
         occurred_at: Millis(row.occurred),
-        wait_ms: number(row, "waitMs").or_else(|| duration(row)),
+        wait_ms: number(row, "waitMs").or_else(|| number(row, "permissionWaitMs")).or(whole),
+    })
+}
+
+/// Returns the texts of a list in the metadata.
+fn texts(row: &FactRow, name: &str) -> Vec<String> {
+    match row.meta(name) {
+        Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
     }
 }
 

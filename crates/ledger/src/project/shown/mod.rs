@@ -10,13 +10,18 @@ mod lists;
 pub mod numbers;
 mod rules;
 mod task;
+mod time_split;
 mod turns;
 
-pub use about::{About, MAIN, MOST_STAYS, resumes, task_id};
+pub use about::{About, MAIN, MOST_STAYS, SUBAGENT, resumes, task_id};
 pub use context::thinned;
 pub use lists::{
     CALLS, command_run, duration, exploration, number, permission, question, tool_call, web_lookup,
 };
 pub use rules::{decision, rule_stats};
-pub use task::Seen;
-pub use turns::{Called, MOST_SESSIONS, MOST_TODOS, active_ms, compactions, sessions, todos, turn};
+pub use task::{Seen, TreeSums};
+pub use time_split::{HOOKED_LISTS, PERMISSION_CHANNELS, Stretch, TimeSplit, WAITING_LISTS, wait};
+pub use turns::{
+    Called, MOST_SESSIONS, MOST_TODOS, RUN_ENDS, RUN_STARTS, TurnEdges, compactions, runs, sessions, todos,
+    turn,
+};

@@ -7,6 +7,17 @@ use crate::engine::spent::count;
 use crate::record::TaskRecord;
 use crate::view::{Task, TaskKind, TaskStatus, UsageView};
 
+/// What a task and all its descendants did.
+#[derive(Clone, Debug, Default)]
+pub struct TreeSums {
+    /// What they spent.
+    pub usage: UsageView,
+    /// Tool calls.
+    pub calls: i64,
+    /// Tool calls that failed.
+    pub failures: i64,
+}
+
 /// What the record of a task does not say.
 #[derive(Clone, Debug)]
 pub struct Seen {
@@ -18,8 +29,8 @@ pub struct Seen {
     pub children: u64,
     /// What it spent itself.
     pub usage: UsageView,
-    /// What it and all its descendants spent.
-    pub tree_usage: UsageView,
+    /// What it and all its descendants did.
+    pub tree: TreeSums,
     /// Whose it is; none on one machine.
     pub owner: Option<String>,
 }
@@ -70,7 +81,9 @@ impl TaskRecord {
             current: self.current,
             context_used_pct: self.context_pct,
             usage: seen.usage,
-            tree_usage: seen.tree_usage,
+            tree_usage: seen.tree.usage,
+            tree_tool_call_count: count(seen.tree.calls),
+            tree_failure_count: count(seen.tree.failures),
             continues_task_id: self.continues,
             forked_from_task_id: self.forked,
             git_branch: self.git_branch,

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use agent_tracer_event::{CallState, Channel, Kind, Millis};
+use serde_json::Value;
 
 use super::{About, duration};
-use crate::project::FactRow;
 use crate::project::row::channels_of;
+use crate::project::{FactRow, List};
 use crate::view::{SessionView, Todo, TodoStep, Turn, UsageView};
 
 /// More starts and ends of a process than this are not shown.
@@ -14,6 +15,12 @@ pub const MOST_SESSIONS: u32 = 500;
 
 /// More changes of to-dos than this are not shown: the newest are.
 pub const MOST_TODOS: u32 = 1_500;
+
+/// What begins a run of a subagent.
+pub const RUN_STARTS: [List; 2] = [List::Prompt, List::SessionStart];
+
+/// What ends one.
+pub const RUN_ENDS: [List; 3] = [List::Stop, List::SessionEnd, List::Interrupt];
 
 /// What was done and spent in a turn.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +31,51 @@ pub struct Called {
     pub failures: u64,
     /// What it spent.
     pub usage: UsageView,
+}
+
+/// What was said at the beginning and at the end of turns: by the turn that it names, and where it names none by the moment,
+/// which is that of the turn.
+#[derive(Clone, Debug, Default)]
+pub struct TurnEdges {
+    prompts: HashMap<i64, FactRow>,
+    ends: HashMap<i64, FactRow>,
+    nameless_prompts: HashMap<i64, FactRow>,
+    nameless_ends: HashMap<i64, FactRow>,
+}
+
+impl TurnEdges {
+    /// Takes prompts and ends, each in the order in which they happened: a turn begins with its first prompt and ends with
+    /// its last word.
+    pub fn new(prompts: impl IntoIterator<Item = FactRow>, ends: impl IntoIterator<Item = FactRow>) -> Self {
+        let mut edges = Self::default();
+        for prompt in prompts {
+            let (known, key) = match prompt.turn {
+                Some(turn) => (&mut edges.prompts, turn),
+                None => (&mut edges.nameless_prompts, prompt.occurred),
+            };
+            known.entry(key).or_insert(prompt);
+        }
+        for end in ends {
+            let (known, key) = match end.turn {
+                Some(turn) => (&mut edges.ends, turn),
+                None => (&mut edges.nameless_ends, end.occurred),
+            };
+            known.insert(key, end);
+        }
+        edges
+    }
+
+    /// The prompt of a turn.
+    #[must_use]
+    pub fn prompt(&self, turn: &FactRow) -> Option<&FactRow> {
+        self.prompts.get(&turn.fact).or_else(|| self.nameless_prompts.get(&turn.occurred))
+    }
+
+    /// The last word of a turn.
+    #[must_use]
+    pub fn end(&self, turn: &FactRow) -> Option<&FactRow> {
+        self.ends.get(&turn.fact).or_else(|| self.nameless_ends.get(&turn.ended?))
+    }
 }
 
 fn said(row: &FactRow) -> Option<String> {
@@ -40,22 +92,25 @@ pub fn turn(
     end: Option<&FactRow>,
     called: Called,
 ) -> Turn {
-    let text =
-        |key: &str, other: Option<&FactRow>| row.text(key).or_else(|| other?.text(key)).map(str::to_owned);
+    let text = |row: &FactRow, key: &str| row.text(key).map(str::to_owned);
+    // The client counts something else: without waits for people, and since the last prompt of a person.
+    let client = duration(row);
     let ours = row.ended.and_then(|ended| u64::try_from(ended.saturating_sub(row.occurred)).ok());
     Turn {
         id: about.turn_id(row.fact),
         task_id: about.uid.to_string(),
         number,
         prompt: prompt.and_then(said),
-        prompt_origin: text("promptOrigin", prompt),
+        // What is said while a turn runs opens it once more, but did not begin it.
+        prompt_origin: prompt
+            .and_then(|prompt| text(prompt, "promptOrigin"))
+            .or_else(|| text(row, "promptOrigin")),
         started_at: Millis(row.occurred),
         ended_at: row.ended.map(Millis),
-        duration_ms: duration(row).or(ours),
+        duration_ms: ours,
+        client_duration_ms: client,
         state: row.state.unwrap_or(CallState::Running).to_string(),
-        stop_reason: end
-            .and_then(|end| end.text("stopReason").map(str::to_owned))
-            .or_else(|| text("stopReason", None)),
+        stop_reason: end.and_then(|end| text(end, "stopReason")).or_else(|| text(row, "stopReason")),
         answer: end.and_then(said),
         tool_call_count: called.calls,
         failure_count: called.failures,
@@ -63,16 +118,18 @@ pub fn turn(
     }
 }
 
-/// How long turns ran, given when each began and ended in the order in which they began. One that has not ended runs
-/// until `open_until`; two at once count once.
-pub fn active_ms(turns: impl IntoIterator<Item = (i64, Option<i64>)>, open_until: i64) -> u64 {
-    let (mut sum, mut reached) = (0_i64, i64::MIN);
-    for (begun, ended) in turns {
-        let ended = ended.unwrap_or(open_until);
-        sum = sum.saturating_add(ended.saturating_sub(begun.max(reached)).max(0));
-        reached = reached.max(ended);
+/// The runs of a subagent, out of the moments at which it was asked or began and of those at which it ended, each in their
+/// order. Its turn is its first run alone: it may be asked again after it has ended.
+#[must_use]
+pub fn runs(starts: &[i64], ends: &[i64]) -> Vec<(i64, Option<i64>)> {
+    let mut runs: Vec<(i64, Option<i64>)> = Vec::new();
+    for start in starts {
+        let runs_still = runs.last().is_some_and(|(_, end)| end.is_none_or(|end| *start < end));
+        if !runs_still {
+            runs.push((*start, ends.iter().copied().find(|end| end > start)));
+        }
     }
-    u64::try_from(sum).unwrap_or(0)
+    runs
 }
 
 /// How often the context was compacted. A hook and the transcript tell of it as two facts: the channel that tells of
@@ -131,7 +188,8 @@ pub fn sessions<'row>(
 pub fn todos<'row>(about: &About, changes: impl IntoIterator<Item = &'row FactRow>) -> Vec<Todo> {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut todos: Vec<Todo> = Vec::new();
-    for row in changes {
+    // A change that a rule did not let happen is none.
+    for row in changes.into_iter().filter(|row| row.meta("blocked") != Some(&Value::Bool(true))) {
         let text = |key: &str| row.text(key).filter(|text| !text.is_empty());
         let number = || row.meta("todoId").filter(|id| id.is_number()).map(ToString::to_string);
         let name = text("todoId").map(str::to_owned).or_else(number);
@@ -142,6 +200,7 @@ pub fn todos<'row>(about: &About, changes: impl IntoIterator<Item = &'row FactRo
                 todo_id: name,
                 task_id: about.uid.to_string(),
                 subject: String::new(),
+                priority: None,
                 state: "added".to_owned(),
                 history: Vec::new(),
             });
@@ -153,6 +212,9 @@ pub fn todos<'row>(about: &About, changes: impl IntoIterator<Item = &'row FactRo
         } else if todo.subject.is_empty() {
             todo.subject.clone_from(&row.data.title);
         }
+        if let Some(priority) = text("priority") {
+            todo.priority = Some(priority.to_owned());
+        }
         let state = text("todoState").unwrap_or("added").to_owned();
         if todo.history.last().is_none_or(|last| last.state != state) {
             let id = about.row_id(row.fact);
@@ -161,4 +223,22 @@ pub fn todos<'row>(about: &About, changes: impl IntoIterator<Item = &'row FactRo
         todo.state = state;
     }
     todos
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::TimeSplit;
+    use super::*;
+
+    #[test]
+    fn an_agent_that_is_asked_again_runs_again() {
+        assert_eq!(runs(&[0, 5, 20], &[10, 30]), [(0, Some(10)), (20, Some(30))]);
+        assert_eq!(runs(&[0, 20, 25], &[10]), [(0, Some(10)), (20, None)]);
+        assert_eq!(runs(&[], &[10]), []);
+        let turn = (0, Some(10));
+        let mut all = runs(&[0, 20], &[10, 30]);
+        all.push(turn);
+        let time = TimeSplit::new((0, 30), all, [], i64::MIN);
+        assert_eq!(time.active_ms, 20, "what a turn and a run both cover counts once");
+    }
 }

@@ -11,9 +11,10 @@ use crate::store::{
 };
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
-    FailureStat, FileStat, FileUse, Hit, LaneBins, Limit, Loop, McpStat, OutcomeCounts, Page, Permission,
-    Question, Row, RuleDecision, RuleStat, SkillStat, SourceHealth, StoreHealth, Task, TaskSummary, Todo,
-    ToolCall, ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock, UsageBucket, WebLookup,
+    FailureStat, FileStat, FileUse, Hit, LaneBins, Limit, Loop, McpStat, OutcomeCounts, OutcomeReason, Page,
+    Permission, Question, Row, RuleDecision, RuleStat, SkillStat, SourceHealth, StoreHealth, Task,
+    TaskSummary, Todo, ToolCall, ToolDurations, ToolStat, TreeNode, Turn, UnrecognisedName, UsageBlock,
+    UsageBucket, WebLookup,
 };
 
 impl Store for SqliteStore {
@@ -89,8 +90,8 @@ impl Store for SqliteStore {
         self.ask(|conn| insights::tools(conn, range))
     }
 
-    fn durations(&self, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
-        self.ask(|conn| insights::all_durations(conn, bounds_ms))
+    fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
+        self.ask(|conn| insights::all_durations(conn, range, bounds_ms))
     }
 
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
@@ -167,6 +168,10 @@ impl Store for SqliteStore {
 
     fn outcomes(&self) -> Answer<OutcomeCounts> {
         self.ask(health::outcomes)
+    }
+
+    fn reasons(&self) -> Answer<Vec<OutcomeReason>> {
+        self.ask(health::reasons)
     }
 
     fn unrecognised(&self) -> Answer<Vec<UnrecognisedName>> {

@@ -1,4 +1,5 @@
-//! The law of search: what is found is what has the words, whichever way the index is asked.
+//! The law of search: what is found is what has the words, newest first, whichever way the index is asked and in
+//! whatever order the rows arrived.
 
 use std::collections::HashSet;
 
@@ -8,7 +9,7 @@ use agent_tracer_event::{
 use proptest::prelude::*;
 use rusqlite::Connection;
 
-use super::follower::{document, document_of_task};
+use super::follower::{document, document_of_task, is_indexed};
 use super::search::search_within;
 use super::sought::{Bounds, ask};
 use super::task_words::TaskWords;
@@ -25,12 +26,18 @@ const WAYS: [Bounds; 5] = [
     Bounds::USUAL,
 ];
 
+/// When the fact at a place happened: not in the order of arrival, and several in one second.
+fn moment(place: usize, shift: i64) -> Millis {
+    let scattered = i64::try_from(place * 7_919 % 41).unwrap();
+    Millis(1_790_000_000_000 + (scattered * 400 + shift) * if place.is_multiple_of(4) { 90_000 } else { 1 })
+}
+
 /// Facts with these texts, two kinds of them in turn, in three tasks whose titles are the first texts.
-fn told(texts: &[String]) -> Vec<Observed> {
+fn told(texts: &[String], shift: i64) -> Vec<Observed> {
     let tell = |(place, text): (usize, &String)| {
         let task = TaskKey::new(Agent::Codex, format!("session-{}", place % 3));
         let evidence = || Evidence { certainty: Certainty::Measured, reason: String::new() };
-        let at = Millis(1_790_000_000_000 + place as i64 * 40_000_000);
+        let at = moment(place, shift);
         // Fill levels are not searched.
         let kind = [Kind::UserMessage, Kind::TerminalCommand, Kind::ContextSnapshot][place % 3];
         let key = format!("fact:{place}");
@@ -46,7 +53,7 @@ fn told(texts: &[String]) -> Vec<Observed> {
             entries.push(about);
         }
         Observed {
-            name: key,
+            name: format!("{key} {shift}"),
             source: None,
             agent: Agent::Codex,
             channel: Channel::Hook,
@@ -90,10 +97,17 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db");
         let ledger = Ledger::open(&path, Options::default()).unwrap();
-        ledger.append(Batch { observed: told(&texts), ..Batch::default() }).unwrap();
-        ledger.finish_search().unwrap();
+        // Some are said again to have happened at another moment, after search has seen them.
+        for (observed, shift) in [(texts.as_slice(), 0), (&texts[..texts.len() / 2], -1_500)] {
+            ledger.append(Batch { observed: told(observed, shift), ..Batch::default() }).unwrap();
+            ledger.finish_search().unwrap();
+        }
         let conn = Connection::open(&path).unwrap();
-        let facts = facts::select(&conn, "ORDER BY f.id DESC", []).unwrap();
+        let facts = facts::select(&conn, "ORDER BY f.occurred DESC, f.id DESC", []).unwrap();
+        let documents: i64 =
+            conn.query_row("SELECT count(*) FROM search_docsize WHERE id > 0", [], |row| row.get(0)).unwrap();
+        let indexed = facts.iter().filter(|stored| is_indexed(&stored.row)).count();
+        prop_assert_eq!(usize::try_from(documents), Ok(indexed), "a row has one document");
         let tasks: Vec<(i64, String, String)> = conn
             .prepare("SELECT id, title, session FROM task").unwrap()
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap()

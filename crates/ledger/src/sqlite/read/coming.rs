@@ -76,6 +76,7 @@ impl Coming {
                     row.state = old.state;
                     row.ended = old.ended;
                 }
+                crate::sqlite::permissions::carry_refusal(&mut row, old);
             }
             rows.push(ComingRow { row, names, stored });
         }

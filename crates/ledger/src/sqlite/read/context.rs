@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use super::row::RowBuilder;
 use super::{cursor, stream, task};
 use crate::project::List;
-use crate::project::context::{is_measure, point};
+use crate::project::context::{is_measure, mark_switches, point};
 use crate::project::shown::thinned;
 use crate::sqlite::facts::word_at;
 use crate::store::{Answer, Paging};
@@ -21,16 +21,20 @@ pub(crate) fn context(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer
     let limit = if is_whole { usize::MAX } else { cursor::limit(paging) };
     // Thinned as a whole, whatever the page, so that pages together are the chart.
     let mut places = thinned(places(conn, task)?, |place| place.is_snapshot);
+    let before = after.and_then(|after| places.iter().rfind(|place| place.key <= after).copied());
     places.retain(|place| after.is_none_or(|after| place.key > after));
     let page = cursor::cut(cursor::List::Context, limit, places, |place| place.key);
     let about = RowBuilder::new(conn).about(task)?;
+    let load = |place: &Place| -> Answer<Option<ContextPoint>> {
+        let stored = stream::by_id(conn, place.id)?;
+        Ok(stored.and_then(|stored| point(about.row_id(stored.row.fact), &stored.row)))
+    };
     let mut items = Vec::with_capacity(page.items.len());
     for place in &page.items {
-        if let Some(stored) = stream::by_id(conn, place.id)? {
-            items.extend(point(about.row_id(stored.row.fact), &stored.row));
-        }
+        items.extend(load(place)?);
     }
-    Ok(Page { items, next_cursor: page.next_cursor })
+    let before = before.as_ref().map(load).transpose()?.flatten();
+    Ok(Page { items: mark_switches(items, before.as_ref()), next_cursor: page.next_cursor })
 }
 
 /// A mark of the chart by its place in the index.

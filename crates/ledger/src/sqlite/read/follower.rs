@@ -1,9 +1,10 @@
 //! Fills the search index behind the writer: rows that changed since the last time, a part at a time.
 //!
 //! A document is the set of terms of a row's text and its marks: kind `k`, tool `t`, state `s`, task `i`, UTC day `d`
-//! and month `m`, so that narrowing a search is part of the search. Its number is that of the row in the fact table; the
-//! document of a task's title and session has the task's number, negative. Token counts and fill levels are not
-//! indexed: they are half of all rows, and nobody searches for them by words.
+//! and month `m`, so that narrowing a search is part of the search. Its number begins with the second in which the row
+//! happened and ends with the row's number in the fact table ([`document_number`]), so that the index lists documents by
+//! when things happened, whenever they arrived; the document of a task's title and session has the task's number,
+//! negative. Token counts and fill levels are not indexed: they are half of all rows, and no search asks for them.
 
 use std::collections::HashMap;
 
@@ -19,6 +20,46 @@ use crate::sqlite::facts::{self, Stored};
 /// How far the facts are indexed, and how far the tasks: places in the order of delivery.
 const FACTS: &str = "indexed";
 const TASKS: &str = "indexed_tasks";
+
+/// Bits of a document's number that hold the row's number in the fact table. The other 32 hold seconds since 1970,
+/// which are enough until 2106; two thousand million rows are more than a file of this store can hold in practice.
+const ROW_BITS: u32 = 31;
+const LAST_SECOND: i64 = (1 << 32) - 1;
+const LAST_ROW: i64 = (1 << ROW_BITS) - 1;
+
+/// The number of a row's document, for a query in which the `fact` table is named `f`. As [`document_number`].
+pub(crate) const DOCUMENT_NUMBER: &str = "((min(max(f.occurred / 1000, 0), 4294967295) << 31) | f.id)";
+
+/// Returns the number of the document of a row: rows of a later second have a greater one.
+///
+/// Moments before 1970 and after 2106 count as the first and the last second.
+pub(crate) fn document_number(occurred: i64, id: i64) -> i64 {
+    (second_of(occurred) << ROW_BITS) | (id & LAST_ROW)
+}
+
+/// Returns the number of the row in the fact table that a document is of.
+pub(crate) const fn row_of(number: i64) -> i64 {
+    number & LAST_ROW
+}
+
+/// Returns the number below which all documents are that happened in the same second as this moment, or before.
+pub(crate) fn end_of_second(occurred: i64) -> i64 {
+    document_number(occurred, LAST_ROW).saturating_add(1)
+}
+
+/// Returns the first number that documents of the same second have as this one.
+pub(crate) const fn second_start(number: i64) -> i64 {
+    number & !LAST_ROW
+}
+
+/// Returns the last moment before the second that begins with this number.
+pub(crate) const fn moment_before(second_start: i64) -> i64 {
+    (second_start >> ROW_BITS) * 1_000 - 1
+}
+
+fn second_of(occurred: i64) -> i64 {
+    (occurred / 1_000).clamp(0, LAST_SECOND)
+}
 
 /// Rows that are indexed between two looks whether anybody waits.
 const AT_ONCE: usize = 500;
@@ -94,7 +135,7 @@ impl Follower {
             facts::select(conn, "WHERE f.changed > ?1 AND f.changed <= ?2 AND f.list <> 9", [from, last])?;
         for stored in &changed {
             let terms = document(stored);
-            self.put(conn, stored.id, &terms)?;
+            self.put(conn, document_number(stored.row.occurred, stored.id), &terms)?;
         }
         reach(conn, FACTS, last)?;
         Ok(found >= budget)
@@ -102,10 +143,10 @@ impl Follower {
 
     /// Forgets rows that could be found and no longer can.
     fn forget_hidden(&self, conn: &Connection, from: i64, last: i64) -> rusqlite::Result<()> {
-        let mut find = conn.prepare_cached(
-            "SELECT f.id FROM fact f JOIN search_docsize d ON d.id = f.id \
-             WHERE f.changed > ?1 AND f.changed <= ?2 AND f.list = 9",
-        )?;
+        let mut find = conn.prepare_cached(&format!(
+            "SELECT d.id FROM fact f JOIN search_docsize d ON d.id = {DOCUMENT_NUMBER} \
+             WHERE f.changed > ?1 AND f.changed <= ?2 AND f.list = 9"
+        ))?;
         let hidden: Vec<i64> =
             find.query_map([from, last], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
         for id in hidden {
@@ -164,6 +205,12 @@ impl Follower {
         }
         Ok(())
     }
+}
+
+/// Removes the document of a row that stood at another moment or is gone.
+pub(crate) fn forget_document(conn: &Connection, occurred: i64, id: i64) -> rusqlite::Result<()> {
+    conn.prepare_cached("DELETE FROM search WHERE rowid = ?1")?.execute([document_number(occurred, id)])?;
+    Ok(())
 }
 
 /// How far something is indexed.
@@ -272,8 +319,38 @@ pub fn texts(row: &FactRow) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::sqlite::open::open;
+
+    proptest! {
+        #[test]
+        fn numbers_of_documents_are_by_the_second_and_name_their_row(
+            (one, other) in (any::<i64>(), any::<i64>()),
+            (id, other_id) in (1..=LAST_ROW, 1..=LAST_ROW),
+        ) {
+            let number = document_number(one, id);
+            prop_assert!(number > 0, "negative numbers are those of tasks");
+            prop_assert_eq!(row_of(number), id);
+            prop_assert!(second_start(number) <= number && number < end_of_second(one));
+            prop_assert!(second_start(number) == 0 || end_of_second(moment_before(second_start(number))) == second_start(number));
+            if second_of(one) < second_of(other) {
+                prop_assert!(number < document_number(other, other_id));
+            }
+        }
+    }
+
+    #[test]
+    fn a_query_numbers_documents_as_the_code_does() {
+        let conn = Connection::open_in_memory().unwrap();
+        for occurred in [i64::MIN, -1_500, -1, 0, 999, 1_000, 1_794_988_740_123, 4_294_967_295_999, i64::MAX]
+        {
+            let asked = format!("SELECT {DOCUMENT_NUMBER} FROM (SELECT ?1 AS occurred, 77 AS id) f");
+            let number: i64 = conn.query_row(&asked, [occurred], |row| row.get(0)).unwrap();
+            assert_eq!(number, document_number(occurred, 77), "{occurred}");
+        }
+    }
 
     #[test]
     fn much_is_taken_at_once_and_left_after_a_part_when_somebody_waits() {

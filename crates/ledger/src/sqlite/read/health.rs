@@ -1,5 +1,7 @@
 //! How the store is: counts that are kept, never counted by reading everything.
 
+use std::collections::BTreeMap;
+
 use agent_tracer_event::{Channel, Millis, Outcome};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -9,10 +11,13 @@ use super::{follower, rollup};
 use crate::project::tally::ALL_PROJECTS;
 use crate::sqlite::facts::word_at;
 use crate::store::Answer;
-use crate::view::{OutcomeCounts, SourceHealth, StoreHealth, UnrecognisedName};
+use crate::view::{OutcomeCounts, OutcomeReason, SourceHealth, StoreHealth, UnrecognisedName};
 
 /// More unknown names than this are not listed.
 const MOST_NAMES: i64 = 1_000;
+
+/// More reasons than this are not listed.
+const MOST_REASONS: usize = 50;
 
 /// A number of the whole.
 pub(crate) fn meta(conn: &Connection, key: &str) -> rusqlite::Result<Option<i64>> {
@@ -45,6 +50,34 @@ pub(crate) fn outcomes(conn: &Connection) -> Answer<OutcomeCounts> {
         counts.received += n;
     }
     Ok(counts)
+}
+
+/// Why observations were malformed or refused, most frequent first.
+pub(crate) fn reasons(conn: &Connection) -> Answer<Vec<OutcomeReason>> {
+    let mut find = conn.prepare_cached(
+        "SELECT outcome, channel, reason, n, last FROM outcome WHERE outcome = ?1 LIMIT ?2",
+    )?;
+    let mut found: BTreeMap<(Outcome, Channel, String), (u64, i64)> = BTreeMap::new();
+    for outcome in [Outcome::Malformed, Outcome::Refused] {
+        let mut rows = find.query([outcome as i64, MOST_NAMES])?;
+        while let Some(row) = rows.next()? {
+            let Some(channel) = word_at(Channel::ALL, row.get(1)?) else { continue };
+            let reason: String = row.get(2)?;
+            // The place of a fault is in the reason, and tells nothing here.
+            let reason = reason.split_once(" at byte ").map_or(reason.as_str(), |(what, _)| what).to_owned();
+            let sum = found.entry((outcome, channel, reason)).or_insert((0, i64::MIN));
+            sum.0 += count(row.get(3)?);
+            sum.1 = sum.1.max(row.get(4)?);
+        }
+    }
+    let listed = |((outcome, channel, reason), (count, last)): ((Outcome, Channel, String), (u64, i64))| {
+        let outcome = if outcome == Outcome::Malformed { "malformed" } else { "refused" }.to_owned();
+        OutcomeReason { outcome, channel: channel.to_string(), reason, count, last_at: Millis(last) }
+    };
+    let mut reasons: Vec<OutcomeReason> = found.into_iter().map(listed).collect();
+    reasons.sort_by(|one, two| two.count.cmp(&one.count).then_with(|| one.reason.cmp(&two.reason)));
+    reasons.truncate(MOST_REASONS);
+    Ok(reasons)
 }
 
 /// Names that no reader knows, most frequent first.

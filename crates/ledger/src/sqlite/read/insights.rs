@@ -12,7 +12,7 @@ use super::spent::count;
 use super::text::Texts;
 use crate::project::latency;
 use crate::project::shown::numbers;
-use crate::project::tally::{ALL_PROJECTS, Dim};
+use crate::project::tally::{ALL_PROJECTS, Dim, UNKNOWN_ACTOR};
 use crate::project::time::{Level, Piece, signed_pieces};
 use crate::store::{Answer, Range};
 use crate::view::{AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat};
@@ -83,64 +83,126 @@ pub(crate) fn tools(conn: &Connection, range: &Range) -> Answer<Page<ToolStat>> 
         *everybody.entry(rolled.key).or_default() += rolled.sums.n;
     })?;
     let Some(Ranked { scope, span, page }) = found else { return Ok(Page::whole(Vec::new())) };
-    let durations = durations(conn, span, scope.project)?;
+    let mut durations = durations(conn, span, &scope)?;
     Ok(page.map(|Named { key, name, sums }| {
-        // Durations are not kept by who acted. They are shown where everybody who used the tool is meant.
         let is_everybody = everybody.get(&key) == Some(&sums.n);
-        numbers::tool_stat(name, &sums, durations.get(&key).filter(|_| is_everybody))
+        let buckets = durations.remove(&key).and_then(|durations| durations.of(is_everybody));
+        numbers::tool_stat(name, &sums, buckets.as_ref())
     }))
 }
 
-/// How long the calls of every tool took, counted at these bounds.
-pub(crate) fn all_durations(conn: &Connection, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
-    let Some((scope, span)) = asked(conn, &Range::default())? else { return Ok(Vec::new()) };
-    let sums = rollup::by_key(conn, Dim::Tool, span, &scope)?;
+/// How long the calls of every tool in a range took, counted at these bounds.
+pub(crate) fn all_durations(
+    conn: &Connection,
+    range: &Range,
+    bounds_ms: &[u64],
+) -> Answer<Vec<ToolDurations>> {
+    let Some((scope, span)) = asked(conn, range)? else { return Ok(Vec::new()) };
+    let mut everybody: HashMap<i64, i64> = HashMap::new();
+    let sums = rollup::by_key_and(conn, Dim::Tool, span, &scope, |rolled| {
+        *everybody.entry(rolled.key).or_default() += rolled.sums.n;
+    })?;
     let mut texts = Texts::new(conn);
     let mut tools = Vec::new();
-    for (key, buckets) in durations(conn, span, None)? {
-        tools.push((texts.word(key)?, buckets, sums.get(&key).map_or(0, |sums| sums.ms)));
+    for (key, durations) in durations(conn, span, &scope)? {
+        let Some(sums) = sums.get(&key) else { continue };
+        if let Some(buckets) = durations.of(everybody.get(&key) == Some(&sums.n)) {
+            tools.push((texts.word(key)?, buckets, sums.ms));
+        }
     }
     Ok(numbers::tool_durations(tools, bounds_ms))
 }
 
 type Buckets = BTreeMap<i64, u64>;
 
+/// How many durations are in each bucket, by its place. In a row, not in a tree: the year of a project adds up a hundred
+/// thousand of them.
+#[derive(Debug, Default)]
+struct Counts(Vec<i64>);
+
+impl Counts {
+    fn add(&mut self, packed: &[u8], sign: i64) {
+        for (bucket, n) in latency::unpack(packed) {
+            let Ok(place @ 0..=latency::LAST) = usize::try_from(bucket) else { continue };
+            if self.0.len() <= place {
+                self.0.resize(place + 1, 0);
+            }
+            if let Some(sum) = self.0.get_mut(place) {
+                *sum = sum.saturating_add(sign.saturating_mul(i64::try_from(n).unwrap_or(i64::MAX)));
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(|n| *n <= 0)
+    }
+
+    fn buckets(self) -> Option<Buckets> {
+        let left = |(bucket, n): (i64, i64)| u64::try_from(n).ok().filter(|n| *n > 0).map(|n| (bucket, n));
+        let buckets: Buckets = (0..).zip(self.0).filter_map(left).collect();
+        (!buckets.is_empty()).then_some(buckets)
+    }
+}
+
+/// Durations of one tool.
+#[derive(Debug, Default)]
+struct Durations {
+    /// Of those in the scope.
+    own: Counts,
+    /// Of actors that are not known.
+    unknown: Counts,
+}
+
+impl Durations {
+    /// The durations of a scope. Where some are of actors that are not known, they can be given only if everybody who used
+    /// the tool is meant.
+    fn of(mut self, is_everybody: bool) -> Option<Buckets> {
+        if self.unknown.is_empty() {
+            return self.own.buckets();
+        }
+        if !is_everybody {
+            return None;
+        }
+        self.own.0.resize(self.own.0.len().max(self.unknown.0.len()), 0);
+        for (sum, more) in self.own.0.iter_mut().zip(self.unknown.0) {
+            *sum = sum.saturating_add(more);
+        }
+        self.own.buckets()
+    }
+}
+
 /// Durations by tool in a range, rounded outwards to days.
 fn durations(
     conn: &Connection,
     (from, to): (i64, i64),
-    project: Option<i64>,
-) -> rusqlite::Result<HashMap<i64, Buckets>> {
-    let mut find = conn
-        .prepare_cached("SELECT tool, buckets FROM latency WHERE level = ?1 AND at = ?2 AND project = ?3")?;
+    scope: &Scope,
+) -> rusqlite::Result<HashMap<i64, Durations>> {
+    let mut find = conn.prepare_cached(
+        "SELECT tool, actor, buckets FROM latency WHERE level = ?1 AND at = ?2 AND project = ?3",
+    )?;
     let mut next =
         conn.prepare_cached("SELECT at FROM latency WHERE level = ?1 AND at >= ?2 ORDER BY at LIMIT 1")?;
     // Months are kept for all projects together.
-    let pieces = match project {
+    let pieces = match scope.project {
         None => signed_pieces(from, to, Level::Day),
         Some(_) => vec![(Piece { level: Level::Day, from: Level::Day.start(from), to }, 1)],
     };
-    // In a row, not in a tree: the year of a project adds up a hundred thousand of them.
-    let mut counts: HashMap<i64, Vec<i64>> = HashMap::new();
+    let mut members = Members::new(conn, scope);
+    let mut tools: HashMap<i64, Durations> = HashMap::new();
     for (piece, sign) in pieces {
         let level = piece.level.code();
         rollup::visit_stretches(
             &piece,
             |at| {
-                let mut rows = find.query(params![level, at, project.unwrap_or(ALL_PROJECTS)])?;
+                let mut rows = find.query(params![level, at, scope.project.unwrap_or(ALL_PROJECTS)])?;
                 let mut any = false;
                 while let Some(row) = rows.next()? {
                     any = true;
-                    let buckets = counts.entry(row.get(0)?).or_default();
-                    for (bucket, n) in latency::unpack(row.get_ref(1)?.as_blob()?) {
-                        let Ok(place @ 0..=latency::LAST) = usize::try_from(bucket) else { continue };
-                        if buckets.len() <= place {
-                            buckets.resize(place + 1, 0);
-                        }
-                        if let Some(sum) = buckets.get_mut(place) {
-                            let n = sign.saturating_mul(i64::try_from(n).unwrap_or(i64::MAX));
-                            *sum = sum.saturating_add(n);
-                        }
+                    let (tool, actor): (i64, i64) = (row.get(0)?, row.get(1)?);
+                    if actor == UNKNOWN_ACTOR {
+                        tools.entry(tool).or_default().unknown.add(row.get_ref(2)?.as_blob()?, sign);
+                    } else if members.has(actor)? {
+                        tools.entry(tool).or_default().own.add(row.get_ref(2)?.as_blob()?, sign);
                     }
                 }
                 Ok(any)
@@ -148,12 +210,7 @@ fn durations(
             |at| next.query_row(params![level, at], |row| row.get(0)).optional(),
         )?;
     }
-    let left = |(bucket, n): (i64, i64)| u64::try_from(n).ok().filter(|n| *n > 0).map(|n| (bucket, n));
-    let durations = counts
-        .into_iter()
-        .map(|(tool, buckets)| (tool, (0..).zip(buckets).filter_map(left).collect::<Buckets>()))
-        .filter(|(_, buckets)| !buckets.is_empty());
-    Ok(durations.collect())
+    Ok(tools)
 }
 
 /// Failures by class and tool.

@@ -83,5 +83,5 @@ pub(crate) fn permissions(conn: &Connection, id: &TaskId, filter: &RowFilter) ->
 
 /// Questions to people.
 pub(crate) fn questions(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<Question>> {
-    page(conn, id, &[List::Question], filter, |about, row| Some(shown::question(about, row)))
+    page(conn, id, &[List::Question], filter, shown::question)
 }

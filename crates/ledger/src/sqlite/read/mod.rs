@@ -17,7 +17,7 @@ mod counts;
 pub mod cursor;
 mod detail;
 mod files;
-mod follower;
+pub(crate) mod follower;
 mod health;
 mod insights;
 mod lanes;
@@ -46,10 +46,12 @@ mod text;
 mod turns;
 mod usage;
 
+use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use agent_tracer_event::Agent;
-use rusqlite::{Connection, OptionalExtension, Row};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 
 pub use activity::Grid;
 pub use coming::Coming;
@@ -62,6 +64,7 @@ pub use usage::{Local, local_stretches};
 
 use crate::observed::Cursor;
 use crate::sqlite::codec;
+use crate::sqlite::faults::Faults;
 use crate::store::{Answer, QueryError};
 
 /// Connections of the pool: enough that a slow question does not hold up a quick one.
@@ -69,7 +72,12 @@ const CONNECTIONS: usize = 4;
 
 impl From<rusqlite::Error> for QueryError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Store(error.to_string())
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::SystemIoFailure) => {
+                Self::Damaged(error.to_string())
+            }
+            _ => Self::Store(error.to_string()),
+        }
     }
 }
 
@@ -77,21 +85,39 @@ impl From<rusqlite::Error> for QueryError {
 #[derive(Debug)]
 pub(crate) struct SqliteStore {
     pool: pool::Pool,
+    faults: Arc<Faults>,
+    /// Behind the connections, so that it is closed after them; see [`SqliteStore::holding`].
+    #[expect(dead_code, reason = "held, not used")]
+    held: Option<Arc<File>>,
 }
 
 impl SqliteStore {
     /// Opens the store in this file, which the writer has made.
-    pub(crate) fn open(path: &Path) -> rusqlite::Result<Self> {
-        Ok(Self { pool: pool::Pool::open(path, CONNECTIONS)? })
+    pub(crate) fn open(path: &Path, faults: Arc<Faults>) -> rusqlite::Result<Self> {
+        Ok(Self { pool: pool::Pool::open(path, CONNECTIONS)?, faults, held: None })
+    }
+
+    /// Keeps another handle on the file open for as long as its own: the first one that is closed would take every lock of
+    /// the process on the file with it.
+    pub(crate) fn holding(self, file: Arc<File>) -> Self {
+        Self { held: Some(file), ..self }
     }
 
     /// The same for somebody who asks one question after the other and must not wait for anybody else's.
-    pub(crate) fn open_alone(path: &Path) -> rusqlite::Result<Self> {
-        Ok(Self { pool: pool::Pool::open(path, 1)? })
+    pub(crate) fn open_alone(path: &Path, faults: Arc<Faults>) -> rusqlite::Result<Self> {
+        Ok(Self { pool: pool::Pool::open(path, 1)?, faults, held: None })
     }
 
     /// Answers a question from one state of the store, whatever is written meanwhile.
     fn ask<T>(&self, question: impl FnOnce(&Connection) -> Answer<T>) -> Answer<T> {
+        let answer = self.try_ask(question);
+        if let Err(QueryError::Damaged(what)) = &answer {
+            self.faults.read_failed(what);
+        }
+        answer
+    }
+
+    fn try_ask<T>(&self, question: impl FnOnce(&Connection) -> Answer<T>) -> Answer<T> {
         let conn = self.pool.take();
         let moment = conn.unchecked_transaction()?;
         let answer = question(&moment);
@@ -140,5 +166,6 @@ fn read_cursor(row: &Row<'_>) -> rusqlite::Result<Cursor> {
         agent: row::agent_at(row.get(1)?),
         offset: u64::try_from(offset).unwrap_or(0),
         state: state.unwrap_or_default(),
+        bare: Vec::new(),
     })
 }

@@ -43,7 +43,7 @@ impl Outbox {
     /// If there is no such file, or it is damaged, of another version, another program's, or cannot be read.
     pub fn open(path: &Path, pricer: Arc<dyn Pricer>) -> Result<Self, OpenError> {
         open::look(path)?;
-        Ok(Self { store: SqliteStore::open(path)?, pricer })
+        Ok(Self { store: SqliteStore::open(path, Arc::default())?, pricer })
     }
 
     /// What changed after a place in the order of delivery: about `limit` tasks and as many facts, and always all that

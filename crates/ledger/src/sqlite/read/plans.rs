@@ -180,7 +180,7 @@ fn ask_of_ranges(store: &dyn Store, now: Millis) {
         let part = |paging| Range { paging, ..range.clone() };
         every(|paging| store.tools(&part(paging)));
         every(|paging| store.failures(&part(paging)));
-        store.durations(&[10]).unwrap();
+        store.durations(&range, &[10]).unwrap();
         every(|paging| store.files(&part(paging)));
         every(|paging| store.skills(&part(paging)));
         every(|paging| store.mcp(&part(paging)));

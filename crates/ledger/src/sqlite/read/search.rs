@@ -1,4 +1,7 @@
-//! Search: rows that hold all words of a question, newest first.
+//! Search: rows that hold all words of a question, newest first by when they happened, whenever they arrived.
+//!
+//! The index lists documents by the second (see `follower`). The rows of one second are sorted by their moment, so a page
+//! reads the last second that it looks at to its end.
 //!
 //! What the index narrows by marks is checked again against the row, and so are the words where the index was asked for
 //! less than them (see `sought`).
@@ -6,7 +9,9 @@
 use agent_tracer_event::CallState;
 use rusqlite::{Connection, params};
 
-use super::follower::{day_mark, document, texts};
+use super::follower::{
+    day_mark, document, document_number, end_of_second, moment_before, row_of, second_start, texts,
+};
 use super::row::RowBuilder;
 use super::sought::{Bounds, Sought, any, ask, everything, quoted};
 use super::text;
@@ -43,7 +48,7 @@ pub(crate) fn search(conn: &Connection, filter: &SearchFilter) -> Answer<Page<Hi
 /// The same, with other bounds to the ways in which the index is asked.
 pub(super) fn search_within(conn: &Connection, filter: &SearchFilter, bounds: Bounds) -> Answer<Page<Hit>> {
     let ask = ask(&filter.q);
-    let place = cursor::place::<1>(cursor::List::Search, &filter.range.paging)?;
+    let place = cursor::place::<2>(cursor::List::Search, &filter.range.paging)?;
     let state = match &filter.state {
         Some(state) => Some(CallState::parse(state).ok_or_else(|| bad_state(state))?),
         None => None,
@@ -74,7 +79,7 @@ pub(super) fn search_within(conn: &Connection, filter: &SearchFilter, bounds: Bo
         all.push(everything());
     }
     let wanted = Wanted { filter, narrow, ask, is_exact, expression: all.join(" AND ") };
-    collect(conn, &wanted, place.map_or(i64::MAX, |[before]| before))
+    collect(conn, &wanted, place.map(|[occurred, id]| Place { occurred, id }))
 }
 
 /// All that is asked of a hit.
@@ -125,31 +130,42 @@ fn marks(conn: &Connection, filter: &SearchFilter, narrow: &Narrow) -> rusqlite:
     Ok(marks)
 }
 
-/// A document that has the words, and whether its row is what the search was narrowed to as far as columns tell.
-struct Candidate {
+/// Where a hit stands in the list: by when it happened, then by its number in the fact table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    occurred: i64,
     id: i64,
+}
+
+/// A document that has the words, and whether its row is what the search was narrowed to as far as columns say.
+struct Candidate {
+    number: i64,
+    /// None if the row is gone or stands at another moment, and the index does not know it yet.
+    place: Option<Place>,
     is_wanted: bool,
 }
 
-/// Looks at the next documents below a number, without reading what their rows show.
+/// Looks at the next documents from a number down to another, without reading what their rows show.
 fn candidates(
     conn: &Connection,
     Wanted { filter, narrow, expression, .. }: &Wanted<'_>,
-    before: i64,
+    numbers: std::ops::Range<i64>,
     limit: usize,
 ) -> rusqlite::Result<Vec<Candidate>> {
     let mut find = conn.prepare_cached(
-        "SELECT candidate.id, f.kind >= 0 AND (?4 IS NULL OR f.kind = ?4) AND (?5 IS NULL OR f.state = ?5) \
-           AND (?6 IS NULL OR f.task = ?6) AND f.occurred >= ?7 AND f.occurred < ?8 AND (?9 IS NULL OR f.duration >= ?9) \
-           AND (?10 IS NULL OR t.project = ?10) AND (?11 IS NULL OR t.agent = ?11) \
-         FROM (SELECT rowid AS id FROM search WHERE search MATCH ?1 AND rowid > 0 AND rowid < ?2 \
-               ORDER BY rowid DESC LIMIT ?3) candidate \
-         LEFT JOIN fact f INDEXED BY fact_brief ON f.id = candidate.id LEFT JOIN task t ON t.id = f.task",
+        "SELECT candidate.number, f.id, f.occurred, f.kind >= 0 AND (?5 IS NULL OR f.kind = ?5) \
+           AND (?6 IS NULL OR f.state = ?6) AND (?7 IS NULL OR f.task = ?7) AND f.occurred >= ?8 AND f.occurred < ?9 \
+           AND (?10 IS NULL OR f.duration >= ?10) AND (?11 IS NULL OR t.project = ?11) AND (?12 IS NULL OR t.agent = ?12) \
+         FROM (SELECT rowid AS number FROM search WHERE search MATCH ?1 AND rowid >= ?2 AND rowid < ?3 \
+               ORDER BY rowid DESC LIMIT ?4) candidate \
+         LEFT JOIN fact f INDEXED BY fact_brief ON f.id = candidate.number & 2147483647 \
+         LEFT JOIN task t ON t.id = f.task",
     )?;
     let rows = find.query_map(
         params![
             expression,
-            before,
+            numbers.start,
+            numbers.end,
             i64::try_from(limit).unwrap_or(i64::MAX),
             filter.kind.map(|kind| kind as i64),
             narrow.state.map(|state| state as i64),
@@ -160,13 +176,46 @@ fn candidates(
             narrow.project,
             filter.range.agent.map(|agent| agent as i64),
         ],
-        // A row may be gone that the index still knows: then nothing is known of it, and it is not wanted.
-        |row| Ok(Candidate { id: row.get(0)?, is_wanted: row.get::<_, Option<bool>>(1)?.unwrap_or(false) }),
+        |row| {
+            let number = row.get(0)?;
+            let place = row.get::<_, Option<i64>>(1)?.zip(row.get::<_, Option<i64>>(2)?);
+            let place = place.map(|(id, occurred)| Place { occurred, id });
+            let place = place.filter(|place| document_number(place.occurred, place.id) == number);
+            let is_wanted = row.get::<_, Option<bool>>(3)?.unwrap_or(false);
+            Ok(Candidate { number, place, is_wanted })
+        },
     )?;
     rows.collect()
 }
 
-fn collect(conn: &Connection, wanted: &Wanted<'_>, mut before: i64) -> Answer<Page<Hit>> {
+/// Documents in the order of the list.
+struct Part {
+    candidates: Vec<Candidate>,
+    /// Documents that were looked at.
+    looked_at: usize,
+    /// The number below which the next part begins; none if there is no more.
+    rest: Option<i64>,
+}
+
+impl Part {
+    /// Looks at about so many documents below a number, and at all others of the last second among them.
+    fn below(conn: &Connection, wanted: &Wanted<'_>, below: i64, step: usize) -> rusqlite::Result<Self> {
+        let mut found = candidates(conn, wanted, 1..below, step)?;
+        let rest = match found.last() {
+            Some(last) if found.len() == step => Some((second_start(last.number), last.number)),
+            _ => None,
+        };
+        if let Some((start, last)) = rest {
+            found.extend(candidates(conn, wanted, start.max(1)..last, usize::MAX)?);
+        }
+        let looked_at = found.len();
+        found.retain(|candidate| candidate.place.is_some());
+        found.sort_unstable_by_key(|candidate| std::cmp::Reverse(candidate.place));
+        Ok(Self { candidates: found, looked_at, rest: rest.map(|(start, _)| start) })
+    }
+}
+
+fn collect(conn: &Connection, wanted: &Wanted<'_>, after: Option<Place>) -> Answer<Page<Hit>> {
     let filter = wanted.filter;
     let limit = cursor::limit(&filter.range.paging);
     // Every step opens the lists of all terms anew: where many documents will not do, it looks at many at once.
@@ -179,26 +228,35 @@ fn collect(conn: &Connection, wanted: &Wanted<'_>, mut before: i64) -> Answer<Pa
     let mut builder = RowBuilder::new(conn);
     let (mut looked_at, mut read) = (0, 0);
     let mut hits = Vec::new();
-    let so_far = |hits, before| {
-        Ok(Page { items: hits, next_cursor: Some(cursor::write(cursor::List::Search, &[before])) })
+    let mut reached = Place { occurred: i64::MAX, id: i64::MAX };
+    // The second of the last hit may hold more of them: it is read again, and what was shown is left out.
+    let mut below = after.map_or(i64::MAX, |place| end_of_second(place.occurred));
+    let so_far = |hits, reached: Place| {
+        let key = [reached.occurred, reached.id];
+        Ok(Page { items: hits, next_cursor: Some(cursor::write(cursor::List::Search, &key)) })
     };
     loop {
-        let found = candidates(conn, wanted, before, step)?;
-        for candidate in &found {
-            if hits.len() == limit || read == MOST_READ {
-                return so_far(hits, before);
+        let part = Part::below(conn, wanted, below, step)?;
+        for candidate in &part.candidates {
+            let Some(place) = candidate.place else { continue };
+            if after.is_some_and(|after| place >= after) {
+                continue;
             }
-            before = candidate.id;
+            if hits.len() == limit || read == MOST_READ {
+                return so_far(hits, reached);
+            }
+            reached = place;
             if !candidate.is_wanted {
                 continue;
             }
+            let id = row_of(candidate.number);
             if !wanted.is_exact {
                 read += 1;
-                if !may_have_words(conn, &wanted.ask, candidate.id)? {
+                if !may_have_words(conn, &wanted.ask, id)? {
                     continue;
                 }
             }
-            let Some(stored) = stream::by_id(conn, candidate.id)? else { continue };
+            let Some(stored) = stream::by_id(conn, id)? else { continue };
             if !wanted.is_exact && !wanted.ask.is_met_by(&document(&stored)) {
                 continue;
             }
@@ -210,12 +268,12 @@ fn collect(conn: &Connection, wanted: &Wanted<'_>, mut before: i64) -> Answer<Pa
                 });
             }
         }
-        looked_at += found.len();
-        if found.len() < step {
-            return Ok(Page::whole(hits));
-        }
+        let Some(rest) = part.rest.filter(|rest| *rest > 0) else { return Ok(Page::whole(hits)) };
+        below = rest;
+        looked_at += part.looked_at;
         if looked_at >= MOST_LOOKED_AT {
-            return so_far(hits, before);
+            // All of the last second was looked at, also if no row of it is left.
+            return so_far(hits, Place { occurred: moment_before(rest), id: i64::MAX });
         }
         step = step.saturating_mul(2).min(MOST_LOOKED_AT - looked_at);
     }

@@ -1,6 +1,6 @@
 //! The numbers of a whole task, and its to-dos.
 
-use agent_tracer_event::{Kind, Millis, TaskId};
+use agent_tracer_event::{Channel, Kind, Millis, TaskId};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::spent::{Spent, count};
 use super::task::TaskRow;
 use super::{files, silence, task};
 use crate::project::List;
-use crate::project::shown::{self, About};
+use crate::project::shown::{self, About, Stretch, TimeSplit};
 use crate::sqlite::facts;
 use crate::store::{Answer, QueryError};
 use crate::view::{Page, SessionView, TaskStatus, TaskSummary, Todo};
@@ -39,7 +39,7 @@ pub(crate) fn at_end(conn: &Connection, root: i64) -> rusqlite::Result<Option<Va
 /// What follows from the facts of one task alone, and is lost with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OfFacts {
-    /// Time in which a turn ran.
+    /// Time in which a turn ran and no person was waited for.
     pub(crate) active_ms: i64,
     /// Different files that it read.
     pub(crate) files_read: i64,
@@ -58,7 +58,7 @@ impl OfFacts {
         let (files_read, files_changed) = files::distinct(conn, &[task])?;
         let stored = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         Ok(Self {
-            active_ms: sealed.active_ms + stored(active(conn, task, i64::MIN)?),
+            active_ms: sealed.active_ms + stored(own_time(conn, task)?.active_ms),
             files_read: sealed.files_read + stored(files_read),
             files_changed: sealed.files_changed + stored(files_changed),
             permissions: sealed.permissions + permissions(conn, task)?,
@@ -90,37 +90,71 @@ fn permissions(conn: &Connection, task: i64) -> rusqlite::Result<i64> {
         .query_row([task, List::Permission.code()], |row| row.get(0))
 }
 
+/// Returns whether retention dropped facts of a task.
+fn is_sealed(conn: &Connection, task: i64) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM sealed_task WHERE task = ?1")?.exists([task])
+}
+
+/// Whether a hook saw one of these tasks.
+fn is_hooked(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<bool> {
+    for list in shown::HOOKED_LISTS {
+        let mut find = conn.prepare_cached(&format!(
+            "SELECT 1 FROM fact WHERE task = ?1 AND {} AND channels & ?2 <> 0 LIMIT 1",
+            facts::in_list(list)
+        ))?;
+        for task in tasks {
+            if find.exists([*task, i64::from(shown::PERMISSION_CHANNELS)])? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
 /// Everything but the stays. Files of which only sums are left may be counted once for each task that used them.
 fn numbers(conn: &Connection, own: &TaskRow, is_running: bool) -> rusqlite::Result<TaskSummary> {
     let root = own.id;
     let family: Vec<i64> = task::family(conn, root)?.into_iter().map(|(id, _)| id).collect();
     let mut spent = Spent { client_cost: own.spent.client_cost, ..Spent::default() };
-    let (mut last, mut waiting, mut calls, mut failures, mut asked) = (own.last, 0_i64, 0, 0, 0);
+    let (mut last, mut calls, mut failures, mut asked) = (own.last, 0, 0, 0);
+    let (mut waits, mut sealed_wait) = (Vec::new(), 0);
+    // Facts that retention dropped no longer say who reported them; what is known of their task does.
+    let mut was_hooked = false;
     let (mut files_read, mut files_changed) = files::distinct(conn, &family)?;
     for member in &family {
         let Some(row) = task::load(conn, *member)? else { continue };
         spent += &row.spent;
         last = last.max(row.last);
-        waiting = waiting.saturating_add(row.wait_ms);
+        waits.extend(waits_of(conn, *member)?);
+        sealed_wait += sealed_wait_ms(conn, *member)?;
         calls += row.calls;
         failures += row.failures;
         let sealed = OfFacts::sealed(conn, *member)?;
+        was_hooked |= is_sealed(conn, *member)? && row.told.is_from(&[Channel::Hook, Channel::Http]);
         asked += sealed.permissions + permissions(conn, *member)?;
         files_read += count(sealed.files_read);
         files_changed += count(sealed.files_changed);
     }
     let sealed = OfFacts::sealed(conn, root)?;
+    let turns = turns_of(conn, root)?;
+    // A turn may end later than anything that happened in it: at its limit, or when its process was found gone.
+    last = turns.iter().filter_map(|(_, ended)| *ended).fold(last, i64::max);
+    let duration_ms = count(last.saturating_sub(own.started));
+    let open_until = if is_running { last } else { i64::MIN };
+    let time = TimeSplit::new((own.started, last), turns, waits, open_until)
+        .plus(TimeSplit { active_ms: count(sealed.active_ms), waiting_ms: count(sealed_wait) }, duration_ms);
     Ok(TaskSummary {
         task_id: own.uid.clone(),
-        duration_ms: count(last.saturating_sub(own.started)),
-        active_ms: count(sealed.active_ms) + active(conn, root, if is_running { last } else { i64::MIN })?,
-        waiting_ms: count(waiting),
+        duration_ms,
+        active_ms: time.active_ms,
+        waiting_ms: time.waiting_ms,
         turns: count(own.turns),
         tool_calls: count(calls),
         failures: count(failures),
         files_read,
         files_changed,
         permissions: count(asked),
+        permissions_recorded: asked > 0 || was_hooked || is_hooked(conn, &family)?,
         compactions: count(sealed.compactions) + compactions(conn, root)?,
         agents: family.len().saturating_sub(1) as u64,
         usage: spent.view(),
@@ -128,13 +162,60 @@ fn numbers(conn: &Connection, own: &TaskRow, is_running: bool) -> rusqlite::Resu
     })
 }
 
-/// How long turns ran. One that has not ended runs until `open_until`.
-fn active(conn: &Connection, task: i64, open_until: i64) -> rusqlite::Result<u64> {
+/// How the time of one task divides that is over.
+fn own_time(conn: &Connection, task: i64) -> rusqlite::Result<TimeSplit> {
+    Ok(TimeSplit::new((i64::MIN, i64::MAX), turns_of(conn, task)?, waits_of(conn, task)?, i64::MIN))
+}
+
+/// When people were waited for.
+fn waits_of(conn: &Connection, task: i64) -> rusqlite::Result<Vec<Stretch>> {
+    let mut waits = Vec::new();
+    for list in shown::WAITING_LISTS {
+        let asked =
+            facts::select(conn, &format!("WHERE f.task = ?1 AND f.{}", facts::in_list(list)), [task])?;
+        waits.extend(asked.iter().filter_map(|stored| shown::wait(&stored.row)));
+    }
+    Ok(waits)
+}
+
+/// How long people were waited for in facts that retention dropped.
+fn sealed_wait_ms(conn: &Connection, task: i64) -> rusqlite::Result<i64> {
+    let kept = conn
+        .prepare_cached("SELECT wait_ms FROM sealed_task WHERE task = ?1")?
+        .query_row([task], |row| row.get(0))
+        .optional()?;
+    Ok(kept.unwrap_or(0))
+}
+
+/// When turns began and ended.
+fn turns_of(conn: &Connection, task: i64) -> rusqlite::Result<Vec<(i64, Option<i64>)>> {
     let mut find = conn.prepare_cached(
         "SELECT occurred, ended FROM fact WHERE task = ?1 AND list = ?2 ORDER BY occurred, ord, fact",
     )?;
     let turns = find.query_map([task, List::Turn.code()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(shown::active_ms(turns.collect::<rusqlite::Result<Vec<_>>>()?, open_until))
+    let mut turns = turns.collect::<rusqlite::Result<Vec<_>>>()?;
+    if task::is_background(conn, task)? {
+        let (starts, ends) =
+            (moments(conn, task, &shown::RUN_STARTS)?, moments(conn, task, &shown::RUN_ENDS)?);
+        turns.extend(shown::runs(&starts, &ends));
+    }
+    Ok(turns)
+}
+
+/// When the facts of these lists happened, in their order.
+fn moments(conn: &Connection, task: i64, lists: &[List]) -> rusqlite::Result<Vec<i64>> {
+    let mut all = Vec::new();
+    for list in lists {
+        let mut find = conn.prepare_cached(
+            "SELECT occurred FROM fact WHERE task = ?1 AND list = ?2 ORDER BY occurred, ord, fact LIMIT ?3",
+        )?;
+        let most = i64::from(shown::MOST_SESSIONS);
+        for at in find.query_map([task, list.code(), most], |row| row.get::<_, i64>(0))? {
+            all.push(at?);
+        }
+    }
+    all.sort_unstable();
+    Ok(all)
 }
 
 /// How often the context was compacted.

@@ -10,7 +10,7 @@ use super::row::agent_at;
 use super::silence::STATUSES;
 use super::spent::{Spent, count};
 use super::text::Texts;
-use crate::project::shown::Seen;
+use crate::project::shown::{Seen, TreeSums};
 use crate::project::told::Told;
 use crate::sqlite::codec;
 use crate::sqlite::facts::word_at;
@@ -160,25 +160,51 @@ pub(crate) fn family(conn: &Connection, root: i64) -> rusqlite::Result<Vec<(i64,
     Ok(family.into_iter().map(|(id, (depth, ..))| (id, depth)).collect())
 }
 
-/// What each of these tasks and all its descendants spent.
-fn tree_spent(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64, Spent>> {
+/// What a task and all its descendants did.
+#[derive(Clone, Default)]
+struct Tree {
+    spent: Spent,
+    calls: i64,
+    failures: i64,
+}
+
+impl Tree {
+    fn own(row: &TaskRow) -> Self {
+        Self { spent: row.spent.clone(), calls: row.calls, failures: row.failures }
+    }
+
+    fn shown(&self) -> TreeSums {
+        TreeSums { usage: self.spent.view(), calls: self.calls, failures: self.failures }
+    }
+}
+
+impl std::ops::AddAssign<&Self> for Tree {
+    fn add_assign(&mut self, more: &Self) {
+        self.spent += &more.spent;
+        self.calls += more.calls;
+        self.failures += more.failures;
+    }
+}
+
+/// What each of these tasks and all its descendants did.
+fn trees(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64, Tree>> {
     let sums = Spent::TASK_COLUMNS;
     let mut statement = conn.prepare_cached(&format!(
         "WITH RECURSIVE tree (root, id) AS ( \
            SELECT value, value FROM json_each(?1) \
            UNION SELECT tree.root, task.id FROM tree JOIN task ON task.parent = tree.id \
-         ) SELECT tree.root, tree.id, {sums} FROM tree JOIN task t ON t.id = tree.id"
+         ) SELECT tree.root, tree.id, t.calls, t.failures, {sums} FROM tree JOIN task t ON t.id = tree.id"
     ))?;
     let roots = serde_json::to_string(roots).unwrap_or_default();
-    let mut sums: HashMap<i64, Spent> = HashMap::new();
+    let mut sums: HashMap<i64, Tree> = HashMap::new();
     let mut rows = statement.query([roots])?;
     while let Some(row) = rows.next()? {
         let (root, id): (i64, i64) = (row.get(0)?, row.get(1)?);
-        let spent = Spent::read_of_task(row, 2)?;
+        let spent = Spent::read_of_task(row, 4)?;
         let sum = sums.entry(root).or_default();
-        *sum += &spent;
+        *sum += &Tree { spent: spent.clone(), calls: row.get(2)?, failures: row.get(3)? };
         if root == id {
-            sum.client_cost = spent.client_cost;
+            sum.spent.client_cost = spent.client_cost;
         }
     }
     Ok(sums)
@@ -186,12 +212,12 @@ fn tree_spent(conn: &Connection, roots: &[i64]) -> rusqlite::Result<HashMap<i64,
 
 /// These tasks as they are shown at a moment, in the same order. Numbers that name no task are left out.
 pub(crate) fn show(conn: &Connection, now: Millis, ids: &[i64]) -> rusqlite::Result<Vec<Task>> {
-    let trees = tree_spent(conn, ids)?;
+    let trees = trees(conn, ids)?;
     let mut texts = Texts::new(conn);
     let mut tasks = Vec::with_capacity(ids.len());
     for id in ids {
         if let Some(row) = load(conn, *id)? {
-            let tree = trees.get(id).unwrap_or(&row.spent).view();
+            let tree = trees.get(id).map_or_else(|| Tree::own(&row).shown(), Tree::shown);
             tasks.push(view(conn, &mut texts, now, row, tree)?);
         }
     }
@@ -203,7 +229,7 @@ fn view(
     texts: &mut Texts<'_>,
     now: Millis,
     row: TaskRow,
-    tree_usage: crate::view::UsageView,
+    tree: TreeSums,
 ) -> rusqlite::Result<Task> {
     let children = conn
         .prepare_cached("SELECT count(*) FROM task WHERE parent = ?1 AND events > 0")?
@@ -211,11 +237,16 @@ fn view(
     let (id, usage) = (row.id, row.spent.view());
     let record = outgoing::record(texts, row, 0, None, None)?;
     let has_open_call = record.may_be_stale(now) && has_open_call(conn, id)?;
-    Ok(record.shown(Seen { now, has_open_call, children: count(children), usage, tree_usage, owner: None }))
+    Ok(record.shown(Seen { now, has_open_call, children: count(children), usage, tree, owner: None }))
 }
 
 fn has_open_call(conn: &Connection, task: i64) -> rusqlite::Result<bool> {
     conn.prepare_cached("SELECT 1 FROM fact WHERE task = ?1 AND open = 1 LIMIT 1")?.exists([task])
+}
+
+/// Whether a task is a subagent.
+pub(crate) fn is_background(conn: &Connection, task: i64) -> rusqlite::Result<bool> {
+    conn.prepare_cached("SELECT 1 FROM task WHERE id = ?1 AND background = 1")?.exists([task])
 }
 
 /// One task.
@@ -233,7 +264,7 @@ pub(crate) fn tree(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Vec<Tr
         rows.extend(load(conn, *id)?);
     }
     // Children come behind their parents: from the end, every sum is complete when it is added to its parent's.
-    let mut sums: HashMap<i64, Spent> = rows.iter().map(|row| (row.id, row.spent.clone())).collect();
+    let mut sums: HashMap<i64, Tree> = rows.iter().map(|row| (row.id, Tree::own(row))).collect();
     for row in rows.iter().rev().filter(|row| row.id != root) {
         let own = sums.get(&row.id).cloned().unwrap_or_default();
         if let Some(parent) = row.parent.and_then(|parent| sums.get_mut(&parent)) {
@@ -254,8 +285,8 @@ pub(crate) fn tree(conn: &Connection, now: Millis, id: &TaskId) -> Answer<Vec<Tr
         let mut below = children.remove(&row.id).unwrap_or_default();
         below.sort_by_key(|child| std::cmp::Reverse((child.started, child.id)));
         next.extend(below.into_iter().map(|child| (depth + 1, child)));
-        let usage = sums.get(&row.id).unwrap_or(&row.spent).view();
-        nodes.push(TreeNode { depth, task: view(conn, &mut texts, now, row, usage)? });
+        let sum = sums.get(&row.id).map_or_else(|| Tree::own(&row).shown(), Tree::shown);
+        nodes.push(TreeNode { depth, task: view(conn, &mut texts, now, row, sum)? });
     }
     Ok(nodes)
 }

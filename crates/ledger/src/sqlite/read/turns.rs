@@ -1,14 +1,12 @@
 //! Turns: from a prompt to its end, with what was asked, what was answered and what it spent.
 
-use std::collections::HashMap;
-
 use agent_tracer_event::TaskId;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::row::RowBuilder;
 use super::spent::{Spent, count};
 use super::{cursor, task};
-use crate::project::shown::{self, About, Called};
+use crate::project::shown::{self, About, Called, TurnEdges};
 use crate::project::{FactRow, List};
 use crate::sqlite::facts::{self, Stored};
 use crate::store::{Answer, Paging};
@@ -41,56 +39,40 @@ pub(crate) fn turns(conn: &Connection, id: &TaskId, paging: &Paging) -> Answer<P
     let page = cursor::cut(cursor::List::Turns, limit, found, |turn| {
         [turn.row.occurred, turn.row.order, turn.row.fact]
     });
-    let near = Near::load(conn, task, &page.items, next_begins)?;
+    let edges = edges(conn, task, &page.items, next_begins)?;
     let about = RowBuilder::new(conn).about(task)?;
     let mut items = Vec::with_capacity(page.items.len());
     for (index, stored) in page.items.iter().enumerate() {
         let number = count(before).saturating_add(index as u64 + 1);
-        items.push(turn(conn, task, &about, &stored.row, number, &near)?);
+        items.push(turn(conn, task, &about, &stored.row, number, &edges)?);
     }
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// What was said at the beginning and at the end of turns, by the turn's number.
-struct Near {
-    prompts: HashMap<i64, FactRow>,
-    ends: HashMap<i64, FactRow>,
-}
-
-impl Near {
-    fn load(
-        conn: &Connection,
-        task: i64,
-        turns: &[Stored],
-        next_begins: Option<i64>,
-    ) -> rusqlite::Result<Self> {
-        let mut near = Self { prompts: HashMap::new(), ends: HashMap::new() };
-        let Some(first) = turns.first().map(|turn| turn.row.occurred) else { return Ok(near) };
-        let last_end = turns.iter().map(|turn| turn.row.ended.unwrap_or(turn.row.occurred)).max();
-        let from = first.saturating_sub(NEAR_MS);
-        let to = next_begins.max(last_end).map_or(i64::MAX, |at| at.saturating_add(NEAR_MS));
-        // The last page has nothing behind it.
-        let to = if next_begins.is_none() { i64::MAX } else { to };
-        let select = |list: List| {
-            facts::select(
-                conn,
-                "WHERE f.task = ?1 AND f.list = ?2 AND f.occurred >= ?3 AND f.occurred <= ?4 \
-                 ORDER BY f.occurred, f.ord, f.fact LIMIT ?5",
-                [task, list.code(), from, to, MOST_NEAR],
-            )
-        };
-        for stored in select(List::Prompt)? {
-            if let Some(turn) = stored.row.turn {
-                near.prompts.entry(turn).or_insert(stored.row);
-            }
-        }
-        for stored in select(List::Stop)? {
-            if let Some(turn) = stored.row.turn {
-                near.ends.insert(turn, stored.row);
-            }
-        }
-        Ok(near)
-    }
+/// What was said at the beginning and at the end of the turns of a page.
+fn edges(
+    conn: &Connection,
+    task: i64,
+    turns: &[Stored],
+    next_begins: Option<i64>,
+) -> rusqlite::Result<TurnEdges> {
+    let Some(first) = turns.first().map(|turn| turn.row.occurred) else { return Ok(TurnEdges::default()) };
+    let last_end = turns.iter().map(|turn| turn.row.ended.unwrap_or(turn.row.occurred)).max();
+    let from = first.saturating_sub(NEAR_MS);
+    let to = next_begins.max(last_end).map_or(i64::MAX, |at| at.saturating_add(NEAR_MS));
+    // The last page has nothing behind it.
+    let to = if next_begins.is_none() { i64::MAX } else { to };
+    let select = |list: List| {
+        facts::select(
+            conn,
+            "WHERE f.task = ?1 AND f.list = ?2 AND f.occurred >= ?3 AND f.occurred <= ?4 \
+             ORDER BY f.occurred, f.ord, f.fact LIMIT ?5",
+            [task, list.code(), from, to, MOST_NEAR],
+        )
+    };
+    let (prompts, ends) = (select(List::Prompt)?, select(List::Stop)?);
+    let rows = |stored: Vec<Stored>| stored.into_iter().map(|stored| stored.row);
+    Ok(TurnEdges::new(rows(prompts), rows(ends)))
 }
 
 fn turn(
@@ -99,7 +81,7 @@ fn turn(
     about: &About,
     row: &FactRow,
     number: u64,
-    near: &Near,
+    edges: &TurnEdges,
 ) -> rusqlite::Result<Turn> {
     let columns = Spent::COLUMNS;
     let sums = conn
@@ -112,6 +94,5 @@ fn turn(
         .optional()?;
     let (calls, failures, spent) = sums.unwrap_or_default();
     let called = Called { calls: count(calls), failures: count(failures), usage: spent.view() };
-    let (prompt, end) = (near.prompts.get(&row.fact), near.ends.get(&row.fact));
-    Ok(shown::turn(about, row, number, prompt, end, called))
+    Ok(shown::turn(about, row, number, edges.prompt(row), edges.end(row), called))
 }

@@ -77,6 +77,42 @@ fn what_the_client_made_up_and_what_was_cut_off_is_not_counted() {
 }
 
 #[test]
+fn an_answer_that_was_cut_short_counts_where_its_client_counts_it() {
+    let cut = |version: &str| {
+        response("msg_1", 1).replace(
+            r#""type":"assistant""#,
+            &format!(r#""isAbortedMidStream":true,"version":"{version}","type":"assistant""#),
+        )
+    };
+    for (version, output, cut_short) in [("2.1.325", 0, 1), ("2.1.326", 1, 0)] {
+        let (book, counts) = scan(&[("s.jsonl", &cut(version))]);
+        assert_eq!((book.total().output, counts.cut_short), (output, cut_short), "{version}");
+        assert_eq!(is_counted_cut_short(cut(version).trim_end().as_bytes()), output > 0, "{version}");
+    }
+}
+
+#[test]
+fn what_stands_before_the_order_of_a_forked_agent_is_its_parents() {
+    let parent = response("msg_1", 5);
+    let fork = format!(
+        "{}\n{parent}{}\n{}",
+        r#"{"type":"fork-context-ref","agentId":"a1","parentSessionId":"s"}"#,
+        r#"{"type":"user","agentId":"a1","message":{"content":"Go."}}"#,
+        response("msg_2", 7)
+    );
+    for files in [
+        [("s.jsonl", parent.as_str()), ("s/subagents/agent-a1.jsonl", fork.as_str())],
+        [("s/subagents/agent-a1.jsonl", fork.as_str()), ("s.jsonl", parent.as_str())],
+    ] {
+        let (book, _) = scan(&files);
+        let mut whose: Vec<(u64, bool)> =
+            book.responses().map(|counted| (counted.tokens.output, counted.agent.is_some())).collect();
+        whose.sort_unstable();
+        assert_eq!(whose, [(5, false), (7, true)]);
+    }
+}
+
+#[test]
 fn other_spacing_and_other_orders_are_read_and_nothing_is_a_silent_zero() {
     let spaced = r#" { "usage" : { "output_tokens" : 3 } , "cost_usd" : 0.5 , "type" : "api_response" , "model" : "m" } "#;
     let odd = r#"{"type":"assistant","message":{"id":"msg_9","model":"m","usage":{"tokens":3}}}"#;

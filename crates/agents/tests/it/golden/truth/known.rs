@@ -127,8 +127,12 @@ pub(super) fn expected(row: &Row, channels: &[Channel]) -> Happened {
         .map(|(whose, tokens)| (whose.clone(), *tokens))
         .collect();
     // The account has everything in it. Older versions keep none, and a client that is killed cannot write it.
-    let keeps = agent == Agent::ClaudeCode && row.version != "2.1.197" && !row.killed;
+    let is_old = ["2.1.150", "2.1.197"].contains(&row.version.as_str());
+    let keeps = agent == Agent::ClaudeCode && !is_old && !row.killed;
     let account = (keeps && has_files).then(|| {
+        if let Some(account) = row.account {
+            return account;
+        }
         let mut sum = [0; 4];
         for tokens in row.tokens.values() {
             for (sum, tokens) in sum.iter_mut().zip(&tokens[1..]) {

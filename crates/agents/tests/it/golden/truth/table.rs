@@ -68,8 +68,11 @@ pub(super) struct Row {
     pub(super) compactions: Vec<String>,
     /// Turns that ended in an error of the API, with the agent whose turn it was.
     pub(super) errors: Vec<(String, Option<String>)>,
-    /// By agent, `main` among them; and what the client asked for itself: `compaction`, `search`, `title`.
+    /// By agent, `main` among them; what the client asked for itself: `compaction`, `search`, `title`; and `cut`, answers
+    /// that were cut short, with the numbers of their rows.
     pub(super) tokens: BTreeMap<String, Tokens>,
+    /// What the client's own accounts say where that is not the sum of the tokens.
+    pub(super) account: Option<[u64; 4]>,
     pub(super) killed: bool,
     numbers: BTreeMap<&'static str, i64>,
     /// What the capture of one channel left out: the row as that channel's files can show it.
@@ -128,15 +131,15 @@ fn error(text: &str) -> (String, Option<String>) {
     }
 }
 
+fn numbers<const N: usize>(value: &toml::Value) -> [u64; N] {
+    let numbers = value.as_array().unwrap().iter();
+    let numbers: Vec<u64> =
+        numbers.map(|number| u64::try_from(number.as_integer().unwrap()).unwrap()).collect();
+    numbers.try_into().unwrap()
+}
+
 fn tokens(value: &toml::Value) -> BTreeMap<String, Tokens> {
-    let table = value.as_table().unwrap();
-    let read = |value: &toml::Value| -> Tokens {
-        let numbers = value.as_array().unwrap().iter();
-        let numbers: Vec<u64> =
-            numbers.map(|number| u64::try_from(number.as_integer().unwrap()).unwrap()).collect();
-        numbers.try_into().unwrap()
-    };
-    table.iter().map(|(who, value)| (who.clone(), read(value))).collect()
+    value.as_table().unwrap().iter().map(|(who, value)| (who.clone(), numbers(value))).collect()
 }
 
 /// Reads columns into a row, over what is there.
@@ -152,6 +155,7 @@ fn fill(row: &mut Row, columns: &toml::Table, name: &str) {
             }
             "errors" => row.errors = strings(value).into_iter().map(error).collect(),
             "tokens" => row.tokens = tokens(value),
+            "account" => row.account = Some(numbers(value)),
             "killed" => row.killed = value.as_bool().unwrap(),
             "capture" => assert!(!value.as_str().unwrap().is_empty(), "{name}"),
             "hooks" | "files" => {
@@ -166,7 +170,7 @@ fn fill(row: &mut Row, columns: &toml::Table, name: &str) {
     }
     for who in row.calls.iter().filter_map(|call| call.agent.as_ref()).chain(row.tokens.keys()) {
         let known = row.agents.iter().any(|agent| agent.id == *who)
-            || ["main", "compaction", "search", "title"].contains(&who.as_str());
+            || ["main", "compaction", "search", "title", "cut"].contains(&who.as_str());
         assert!(known, "{name}: {who} is nobody");
     }
 }
@@ -183,6 +187,7 @@ fn row(agent: Agent, version: &str, name: &str, columns: &toml::Table) -> Row {
         compactions: Vec::new(),
         errors: Vec::new(),
         tokens: BTreeMap::new(),
+        account: None,
         killed: false,
         numbers: BTreeMap::new(),
         captured: Vec::new(),

@@ -60,19 +60,32 @@ fn facts(scenario: &Scenario, channels: &[Channel]) -> Vec<Fact> {
             readings.flat_map(|(_, reading)| &reading.entries).map(|entry| (part.channel, entry))
         })
     };
+    // Each key leads to another one of its class, and the last of them to itself.
     let mut same: BTreeMap<(TaskKey, String), String> = BTreeMap::new();
     for (_, entry) in entries() {
+        let class = class_of(&same, &entry.task, &entry.key);
         for alias in &entry.aliases {
-            same.insert((entry.task.clone(), alias.clone()), entry.key.clone());
+            let other = class_of(&same, &entry.task, alias);
+            if other != class {
+                same.insert((entry.task.clone(), other), class.clone());
+            }
         }
     }
     let mut told: BTreeMap<(TaskKey, String), Vec<Told>> = BTreeMap::new();
     for (channel, entry) in entries() {
-        let own = (entry.task.clone(), entry.key.clone());
-        let key = same.get(&own).cloned().unwrap_or(own.1);
-        told.entry((own.0, key)).or_default().push(Told { entry: entry.clone(), channel });
+        let key = class_of(&same, &entry.task, &entry.key);
+        told.entry((entry.task.clone(), key)).or_default().push(Told { entry: entry.clone(), channel });
     }
     told.values().filter_map(|told| fold(told)).collect()
+}
+
+/// The key that stands for all that are told to mean the same as this one.
+fn class_of(same: &BTreeMap<(TaskKey, String), String>, task: &TaskKey, key: &str) -> String {
+    let mut class = key.to_owned();
+    while let Some(next) = same.get(&(task.clone(), class.clone())) {
+        class.clone_from(next);
+    }
+    class
 }
 
 fn is(fact: &Fact, kind: Kind) -> bool {
@@ -147,6 +160,7 @@ fn tokens(facts: &[Fact], agents: &Agents) -> BTreeMap<String, Tokens> {
         let Some(usage) = Usage::read(&fact.metadata).filter(|_| counts) else { continue };
         let whose = match text(fact, "purpose") {
             Some("compaction") => "compaction",
+            _ if fact.metadata.get("partial") == Some(&Value::Bool(true)) => "cut",
             _ => agents.of_fact(fact).unwrap_or("main"),
         };
         let [input, output, read, written] = four(&usage);

@@ -4,43 +4,52 @@
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
 /// The longest answer that is read.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
 /// A program to be tried.
-pub(super) struct Trial<'a> {
-    pub(super) program: &'a Path,
-    pub(super) arguments: Vec<&'a OsStr>,
+pub(crate) struct Trial<'a> {
+    pub(crate) program: &'a Path,
+    pub(crate) arguments: Vec<&'a OsStr>,
     /// What it gets on standard input.
-    pub(super) input: &'a [u8],
-    /// Variables that it must not see.
-    pub(super) without: &'a [&'a str],
+    pub(crate) input: &'a [u8],
+    /// The variables that it sees.
+    pub(crate) variables: Variables<'a>,
     /// Where it runs.
-    pub(super) directory: PathBuf,
-    pub(super) limit: Duration,
+    pub(crate) directory: PathBuf,
+    pub(crate) limit: Duration,
+}
+
+/// The variables that a program sees.
+pub(crate) enum Variables<'a> {
+    /// Those of this process but these.
+    Without(&'a [&'a str]),
+    /// These alone.
+    Only(&'a [(&'a str, &'a OsStr)]),
 }
 
 /// What it did.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) success: bool,
+pub(crate) struct Answer {
+    pub(crate) success: bool,
     /// Standard output, and standard error behind it.
-    pub(super) text: String,
-    pub(super) elapsed: Duration,
+    pub(crate) text: String,
+    pub(crate) elapsed: Duration,
 }
 
 /// Why there is no answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum NoAnswer {
+pub(crate) enum NoAnswer {
     /// It could not be started.
     NotStarted(String),
     /// It did not end within the limit.
@@ -49,7 +58,7 @@ pub(super) enum NoAnswer {
 
 impl Trial<'_> {
     /// Runs the program and waits for its end, at most up to the limit.
-    pub(super) fn run(&self) -> Result<Answer, NoAnswer> {
+    pub(crate) fn run(&self) -> Result<Answer, NoAnswer> {
         let started = Instant::now();
         let mut command = Command::new(self.program);
         command
@@ -57,9 +66,18 @@ impl Trial<'_> {
             .current_dir(&self.directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        for name in self.without {
-            command.env_remove(name);
+            .stderr(Stdio::piped())
+            // What it starts in turn must not outlive it: the whole group is ended with it.
+            .process_group(0);
+        match self.variables {
+            Variables::Without(names) => {
+                for name in names {
+                    command.env_remove(name);
+                }
+            }
+            Variables::Only(variables) => {
+                command.env_clear().envs(variables.iter().copied());
+            }
         }
         let mut child =
             command.spawn().map_err(|cause| NoAnswer::NotStarted(crate::failure::plain(&cause)))?;
@@ -80,7 +98,7 @@ impl Trial<'_> {
             Ok((success, text)) => Ok(Answer { success, text, elapsed: started.elapsed() }),
             Err(_) => {
                 // Not yet waited for, so the number still belongs to it.
-                kill(pid, Signal::SIGKILL).ok();
+                killpg(pid, Signal::SIGKILL).ok();
                 Err(NoAnswer::TooSlow)
             }
         }
@@ -104,7 +122,7 @@ mod tests {
             program: Path::new("/bin/sh"),
             arguments: vec![OsStr::new("-c"), OsStr::new(script)],
             input,
-            without: &["HOME"],
+            variables: Variables::Without(&["HOME"]),
             directory: PathBuf::from("/"),
             limit,
         }
@@ -117,6 +135,23 @@ mod tests {
             .expect("an answer");
         assert!(answer.success);
         assert_eq!(answer.text, "hi\nnone\nerr\n");
+    }
+
+    #[test]
+    fn a_program_may_see_nothing_but_what_it_is_given() {
+        let given = OsStr::new("yes");
+        let answer = Trial {
+            program: Path::new("/bin/sh"),
+            arguments: vec![
+                OsStr::new("-c"),
+                OsStr::new("echo ${GIVEN-none} ${PATH_INFO-none} ${HOME-none}"),
+            ],
+            input: b"",
+            variables: Variables::Only(&[("GIVEN", given)]),
+            directory: PathBuf::from("/"),
+            limit: Duration::from_secs(20),
+        };
+        assert_eq!(answer.run().expect("an answer").text, "yes none none\n");
     }
 
     #[test]
@@ -139,7 +174,7 @@ mod tests {
             program: Path::new("/nowhere/at/all"),
             arguments: Vec::new(),
             input: b"",
-            without: &[],
+            variables: Variables::Without(&[]),
             directory: PathBuf::from("/"),
             limit: Duration::from_secs(1),
         };

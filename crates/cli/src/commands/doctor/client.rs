@@ -1,0 +1,71 @@
+//! The agents' own programs: which are here, of which version, and whether they call the hook.
+
+use agent_tracer_agents::hooks::OwnHook;
+
+use super::Patient;
+use super::check::{Check, Group, State};
+use crate::arguments::AgentName;
+use crate::clients::{self, InstalledClient};
+use crate::proof::{Proof, prove};
+
+fn group(agent: AgentName) -> Group {
+    match agent {
+        AgentName::Claude => Group::Claude,
+        AgentName::Codex => Group::Codex,
+    }
+}
+
+/// Returns a check for each client of an agent. Its absence is no fault: it may be elsewhere, or not yet installed.
+pub(super) fn checks(patient: &Patient<'_>, agent: AgentName) -> (Vec<Check>, Vec<InstalledClient>) {
+    let clients = if patient.ask_clients {
+        clients::ask(agent, patient.environment)
+    } else {
+        clients::find(agent, patient.environment)
+    };
+    let check = |state, text| Check::new(group(agent), "client", state, text);
+    let mut checks: Vec<Check> = clients
+        .iter()
+        .map(|client| match &client.words {
+            Some(words) => check(State::Ok, format!("`{}` is {words}", client.program.display())),
+            None => check(State::Info, format!("{} is `{}`", agent.title(), client.program.display())),
+        })
+        .collect();
+    if clients.is_empty() {
+        checks.push(check(State::Info, format!("`{}` is not on the `PATH`", agent.word())));
+    }
+    (checks, clients)
+}
+
+/// Starts each client with our hooks, if the user asks for it.
+pub(super) fn trials(
+    patient: &Patient<'_>,
+    agent: AgentName,
+    clients: &[InstalledClient],
+    own: &[OwnHook],
+) -> Vec<Check> {
+    if !patient.verify || own.is_empty() {
+        return Vec::new();
+    }
+    let (title, check) = (agent.title(), |state, text| Check::new(group(agent), "client_calls", state, text));
+    if clients.is_empty() {
+        return vec![check(
+            State::Info,
+            format!("could not be tried: `{}` is not on the `PATH`", agent.word()),
+        )];
+    }
+    let trial = |client: &InstalledClient| {
+        let version = client.version.map(|version| format!(" {version}")).unwrap_or_default();
+        match prove(agent, client, own, patient.environment) {
+            Proof::Called(events) => {
+                check(State::Ok, format!("{title}{version} called the hook ({})", events.join(", ")))
+            }
+            Proof::NotCalled(said) => {
+                let said = said.map(|line| format!("; it said `{line}`")).unwrap_or_default();
+                check(State::Fail, format!("{title}{version} was tried and did not call the hook{said}"))
+                    .fix(format!("agent-tracer install {}", agent.word()))
+            }
+            Proof::NotTried(why) => check(State::Info, format!("{title}{version} could not be tried: {why}")),
+        }
+    };
+    clients.iter().map(trial).collect()
+}

@@ -1,0 +1,128 @@
+//! For which version of the agent the entries are chosen.
+
+use agent_tracer_agents::ClientVersion;
+use agent_tracer_agents::{claude, codex};
+
+use crate::arguments::{AgentName, Install, ScopeName};
+use crate::clients::{self, InstalledClient};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// A version, and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// The version; none means what every version accepts.
+    pub(super) version: Option<ClientVersion>,
+    source: Source,
+    /// The clients of this machine; empty if none was looked for.
+    pub(super) clients: Vec<InstalledClient>,
+}
+
+/// Where a version comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// The user gave it.
+    Given,
+    /// The settings are shared, so every version has to accept them.
+    Shared,
+    /// The clients of this machine were asked.
+    Asked,
+}
+
+impl Choice {
+    /// Decides: what the user says, else what all accept where settings are shared, else the oldest client here.
+    pub(super) fn of(arguments: &Install, environment: &Environment) -> Result<Choice, Failure> {
+        let given = arguments
+            .client_version
+            .as_deref()
+            .map(|text| {
+                let refused = || {
+                    Failure::usage(format!("`{text}` is no version of {}", arguments.agent.title())).hint(
+                        format!("it is three numbers; `{} --version` says them", arguments.agent.word()),
+                    )
+                };
+                ClientVersion::parse(text).ok_or_else(refused)
+            })
+            .transpose()?;
+        if arguments.print {
+            let source = if given.is_some() { Source::Given } else { Source::Shared };
+            return Ok(Choice { version: given, source, clients: Vec::new() });
+        }
+        let clients = clients::ask(arguments.agent, environment);
+        let (version, source) = match given {
+            Some(version) => (Some(version), Source::Given),
+            None if arguments.scope == ScopeName::Project => (None, Source::Shared),
+            None => (clients::oldest(&clients), Source::Asked),
+        };
+        Ok(Choice { version, source, clients })
+    }
+
+    /// Says which version was seen, what was chosen for it, and what was left out.
+    pub(super) fn say(
+        &self,
+        agent: AgentName,
+        left_out: &[&str],
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        let title = agent.title();
+        if agent == AgentName::Codex {
+            return self.say_about_codex(output);
+        }
+        let oldest = claude::versions::OLDEST_DRIVEN;
+        match (self.source, self.version) {
+            (Source::Shared, _) => {
+                output.say("note: these settings are shared, so they are what every version accepts")?;
+            }
+            (Source::Given, Some(version)) => {
+                output.say(&format!("chosen for {title} {version}, as given"))?
+            }
+            (Source::Asked, Some(version)) => {
+                let programs: Vec<String> = self
+                    .clients
+                    .iter()
+                    .filter_map(|client| {
+                        Some(format!("{} (`{}`)", client.version?, client.program.display()))
+                    })
+                    .collect();
+                output.say(&format!("chosen for {title} {}", programs.join(", ")))?;
+                if programs.len() > 1 {
+                    output.say(&format!("note: several are installed; the oldest decides, {version}"))?;
+                }
+            }
+            (Source::Asked | Source::Given, None) => {
+                let why = match self.clients.iter().find(|client| client.version.is_none()) {
+                    Some(client) => format!("`{}` does not say its version", client.program.display()),
+                    None => format!("`{}` is not on the `PATH`", agent.word()),
+                };
+                output.say(&format!("note: {why}, so what was chosen is what every version accepts"))?;
+                output.say(&format!(
+                    "hint: run `agent-tracer install {}` again once it is there, or give `--client-version`",
+                    agent.word()
+                ))?;
+            }
+        }
+        if let Some(version) = self.version.filter(|version| *version < oldest) {
+            output.say(&format!("warning: {title} {version} is older than what was ever tried, {oldest}"))?;
+        }
+        if !left_out.is_empty() {
+            let who =
+                if self.version.is_some() { "this version does not know" } else { "not every version knows" };
+            output.say(&format!("left out, because {who} them: {}", left_out.join(", ")))?;
+        }
+        Ok(())
+    }
+
+    /// Says which version of Codex was seen. It decides nothing: what a version does not know, it ignores.
+    fn say_about_codex(&self, output: &mut Output) -> Result<(), Failure> {
+        let Some(version) = self.version else { return Ok(()) };
+        let events = codex::events::EVENTS;
+        let called = events.iter().filter(|event| codex::versions::calls(version, event.name)).count();
+        let oldest = codex::versions::OLDEST_DRIVEN;
+        if version < oldest {
+            return output
+                .say(&format!("warning: Codex {version} is older than what was ever tried, {oldest}"));
+        }
+        output.say(&format!("Codex {version} has {called} of these {} events", events.len()))
+    }
+}

@@ -1,0 +1,46 @@
+//! Looks after the ledger while the server runs: whether its files are there, whether it can be written again, and whether
+//! the file that names this process is still in its place.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use agent_tracer_intake::{Note, Notes, Stop};
+use agent_tracer_ledger::Ledger;
+
+use crate::failure::Failure;
+use crate::instance::Instance;
+use crate::rounds::Rounds;
+
+/// How often it looks.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// Looks until somebody asks to stop.
+pub(super) fn start(
+    ledger: &Arc<Ledger>,
+    instance: &Instance,
+    notes: &Notes,
+    stop: &Stop,
+) -> Result<JoinHandle<()>, Failure> {
+    let (ledger, mut keep) = (Arc::clone(ledger), instance.keeper());
+    let rounds = Rounds { name: "guarding", every: EVERY, notes, stop };
+    let (notes, mut remade) = (Arc::clone(notes), 0);
+    rounds.behind(move || {
+        keep()?;
+        let faults = ledger.faults();
+        if faults.check.sums_remade > remade {
+            remade = faults.check.sums_remade;
+            let why = faults.check.remade_because.as_deref().unwrap_or("they could not be used");
+            notes(Note::info(format!("sums of the pages of `ledger.db` are made anew: {why}")));
+        }
+        // Where nothing comes any more, only this finds out that writing works again.
+        if !faults.recording && ledger.probe().is_ok() {
+            return Ok(());
+        }
+        // Counts change while a fault lasts; its first line does not.
+        match faults.problems.first() {
+            Some(problem) => Err(problem.lines().next().unwrap_or_default().to_owned()),
+            None => Ok(()),
+        }
+    })
+}

@@ -1,0 +1,500 @@
+//! Backups of the store: where they are, how one is made, when the server makes them, and what a purge does to them.
+//!
+//! `backup/store-<time>.db` is one that was asked for or is due; `ledger.db.before-<time>` and `ledger.db.damaged-<time>` are
+//! folders with the files of a store that another replaced; `ledger.db.schema-<N>.backup` is what an upgrade keeps.
+//! Law: a backup is whole or not there, and for the user alone.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, UNIX_EPOCH};
+
+use agent_tracer_event::{Millis, TaskId};
+use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_ledger::{Contents, CopyError, Pace, copy_holds, copy_store};
+use agent_tracer_spool::Home;
+use nix::sys::statvfs::statvfs;
+
+use crate::failure::{Failure, plain};
+use crate::output::Output;
+use crate::rounds::Rounds;
+use crate::{figures, files, keeping, sources};
+
+/// How often the server looks whether one is due.
+const EVERY: Duration = Duration::from_secs(60);
+/// How long it rests after each four megabytes, so that whoever waits for the disk comes first.
+const REST: Duration = Duration::from_millis(100);
+/// So much room stays free behind a backup.
+const SPARE_BYTES: u64 = 64 << 20;
+/// What a process that died left of a backup is removed after so long.
+const LEFTOVER: Duration = Duration::from_secs(24 * 60 * 60);
+const MINUTE_MS: i64 = 60_000;
+
+/// What a copy of the store is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Asked for, or made from time to time.
+    Store,
+    /// The files of a store that another replaced.
+    Undo,
+    /// Kept by an upgrade.
+    Upgrade,
+}
+
+impl Kind {
+    /// Returns the word that lists show.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Kind::Store => "store",
+            Kind::Undo => "undo",
+            Kind::Upgrade => "upgrade",
+        }
+    }
+}
+
+/// A copy of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoreBackup {
+    pub(crate) kind: Kind,
+    pub(crate) name: String,
+    /// When it was made.
+    pub(crate) at: Millis,
+    pub(crate) bytes: u64,
+    /// The file, or the folder of an undo.
+    pub(crate) path: PathBuf,
+}
+
+impl StoreBackup {
+    /// Returns the file of the store itself.
+    pub(crate) fn file(&self) -> PathBuf {
+        if self.kind == Kind::Undo { self.path.join("ledger.db") } else { self.path.clone() }
+    }
+
+    /// Removes it for good.
+    pub(crate) fn remove(&self) -> Result<(), Failure> {
+        let removed = if self.kind == Kind::Undo {
+            fs::remove_dir_all(&self.path)
+        } else {
+            fs::remove_file(&self.path)
+        };
+        removed.map_err(|cause| Failure::file("remove", &self.path, &cause))
+    }
+}
+
+/// Returns the file of the store of a home.
+pub(crate) fn store(home: &Home) -> PathBuf {
+    home.data().join("ledger.db")
+}
+
+/// Returns a moment as names have it.
+pub(crate) fn stamp(at: Millis) -> String {
+    at.to_string().chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
+/// Reads a moment from a name: `20261115T211004001Z`.
+pub(crate) fn moment(stamp: &str) -> Option<Millis> {
+    let part = |from, to| stamp.get(from..to);
+    let is_stamp = stamp.len() == 19 && stamp.is_ascii();
+    let text = format!(
+        "{}-{}-{}T{}:{}:{}.{}Z",
+        part(0, 4)?,
+        part(4, 6)?,
+        part(6, 8)?,
+        part(9, 11)?,
+        part(11, 13)?,
+        part(13, 15)?,
+        part(15, 18)?
+    );
+    if is_stamp { Millis::parse(&text) } else { None }
+}
+
+/// Returns the folder into which the files of a store go that another replaces.
+pub(crate) fn undo_folder(home: &Home, why: &str, now: Millis) -> PathBuf {
+    home.data().join(format!("ledger.db.{why}-{}", stamp(now)))
+}
+
+/// Lists all copies of the store, the oldest first.
+pub(crate) fn list(home: &Home) -> Result<Vec<StoreBackup>, Failure> {
+    let mut found = Vec::new();
+    for folder in [keeping::folder(home), home.data().to_owned()] {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
+            Err(cause) => return Err(Failure::file("read the folder", &folder, &cause)),
+        };
+        let is_data = folder == home.data();
+        for entry in entries {
+            let entry = entry.map_err(|cause| Failure::file("read the folder", &folder, &cause))?;
+            if let Ok(name) = entry.file_name().into_string() {
+                found.extend(look(is_data, name, &entry.path()));
+            }
+        }
+    }
+    found.sort_by(|one, two| (one.at, &one.name).cmp(&(two.at, &two.name)));
+    Ok(found)
+}
+
+fn look(is_data: bool, name: String, path: &Path) -> Option<StoreBackup> {
+    let facts = fs::symlink_metadata(path).ok()?;
+    let between = |begin: &str, end: &str| name.strip_prefix(begin)?.strip_suffix(end);
+    let (kind, at, bytes) = if !is_data {
+        (Kind::Store, moment(between("store-", ".db")?)?, facts.is_file().then_some(facts.len())?)
+    } else if facts.is_dir() {
+        let at = between("ledger.db.before-", "").or_else(|| between("ledger.db.damaged-", ""))?;
+        let files = fs::read_dir(path).ok()?.flatten().filter_map(|entry| entry.metadata().ok());
+        (Kind::Undo, moment(at)?, files.map(|facts| facts.len()).sum())
+    } else {
+        between("ledger.db.schema-", ".backup")?.parse::<u32>().ok()?;
+        let since = facts.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        (Kind::Upgrade, Millis(i64::try_from(since.as_millis()).ok()?), facts.len())
+    };
+    Some(StoreBackup { kind, name, at, bytes, path: path.to_owned() })
+}
+
+/// Returns the hint that names the newest backup of the store beside a damaged one, if there is any.
+pub(crate) fn hint(store: &Path) -> Option<String> {
+    let home = Home::in_folder(store.parent()?);
+    let newest = list(&home).ok()?.into_iter().rfind(|backup| backup.kind == Kind::Store)?;
+    Some(format!("`agent-tracer backup restore {}` brings back the newest backup", newest.name))
+}
+
+/// Refuses to go on where there is no room for so many bytes.
+pub(crate) fn check_room(folder: &Path, bytes: u64) -> Result<(), Failure> {
+    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
+    let Ok(facts) = statvfs(there) else { return Ok(()) };
+    #[expect(clippy::useless_conversion, reason = "not useless where the system's type is narrower")]
+    let free = u64::from(facts.blocks_available()).saturating_mul(u64::from(facts.fragment_size()));
+    let needed = bytes.saturating_add(SPARE_BYTES);
+    if free >= needed {
+        return Ok(());
+    }
+    let text =
+        format!("no room in `{}`: {} are needed and {} are free", folder.display(), size(needed), size(free));
+    Err(Failure::new(text).hint("free some space, or remove a backup with `agent-tracer backup remove NAME`"))
+}
+
+/// Returns how many bytes the files of a store have.
+pub(crate) fn store_bytes(store: &Path) -> u64 {
+    let length = |end: &str| {
+        let mut path = store.as_os_str().to_owned();
+        path.push(end);
+        fs::metadata(PathBuf::from(path)).map_or(0, |facts| facts.len())
+    };
+    length("") + length("-wal")
+}
+
+/// Writes a number of bytes for people.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
+/// Makes a backup of the store now, whether or not a server runs.
+pub(crate) fn make(
+    home: &Home,
+    now: Millis,
+    pace: impl FnMut(u64, u64) -> Pace,
+) -> Result<(StoreBackup, Contents), Failure> {
+    let made = try_make(home, now, pace);
+    let mark = failure_mark(home);
+    // What doctor and health say of it; without it they say that one is overdue.
+    match &made {
+        Ok(_) => drop(fs::remove_file(mark)),
+        Err(failure) => {
+            drop(files::write_private(&mark, format!("{now} {}\n", failure.message()).as_bytes()))
+        }
+    }
+    made
+}
+
+fn try_make(
+    home: &Home,
+    now: Millis,
+    pace: impl FnMut(u64, u64) -> Pace,
+) -> Result<(StoreBackup, Contents), Failure> {
+    let (store, folder) = (store(home), keeping::folder(home));
+    check_room(&folder, store_bytes(&store))?;
+    files::make_folder(&folder, 0o700)?;
+    let name = format!("store-{}.db", stamp(now));
+    let path = folder.join(&name);
+    let contents = copy_store(&store, &path, sources::options(home)?, pace)
+        .map_err(|error| not_copied(&store, &error))?;
+    let backup = StoreBackup { kind: Kind::Store, name, at: now, bytes: contents.bytes, path };
+    Ok((backup, contents))
+}
+
+/// Explains why a store was not copied.
+pub(crate) fn not_copied(store: &Path, error: &CopyError) -> Failure {
+    match error {
+        CopyError::Store(error) => sources::unopened(store, error),
+        CopyError::Write(cause) => Failure::new(format!("the backup cannot be written: {}", plain(cause)))
+            .hint("check that there is room and that you may write there; nothing is left of it"),
+        CopyError::Differs(_) | CopyError::Stopped => {
+            Failure::new(format!("the backup was not made: {error}")).hint("run the command again")
+        }
+    }
+}
+
+fn failure_mark(home: &Home) -> PathBuf {
+    keeping::folder(home).join("store-failed")
+}
+
+/// Removes the oldest backups beyond so many, and what dead processes left of others. Those that an upgrade or a restore
+/// kept are not counted.
+pub(crate) fn retain(home: &Home, keep: u32) -> Result<u64, Failure> {
+    let mut made = list(home)?;
+    made.retain(|backup| backup.kind == Kind::Store);
+    let beyond = made.len().saturating_sub(usize::try_from(keep).unwrap_or(usize::MAX));
+    for backup in made.iter().take(beyond) {
+        backup.remove()?;
+    }
+    for entry in fs::read_dir(keeping::folder(home)).into_iter().flatten().flatten() {
+        let is_part = entry.file_name().to_str().is_some_and(|name| name.starts_with(".store-"));
+        let age =
+            entry.metadata().and_then(|facts| facts.modified()).map(|at| at.elapsed().unwrap_or_default());
+        if is_part && age.is_ok_and(|age| age > LEFTOVER) {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+    Ok(beyond as u64)
+}
+
+/// How backups of the store stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// When the newest was made.
+    pub(crate) last: Option<Millis>,
+    /// How often they are made, in minutes, and how many are kept.
+    pub(crate) schedule: Option<(u32, u32)>,
+    /// What is wrong, with a hint.
+    pub(crate) problem: Option<String>,
+}
+
+/// Looks how they stand.
+pub(crate) fn standing(home: &Home, now: Millis) -> Standing {
+    let wanted = match keeping::read(home) {
+        Ok(wanted) => wanted,
+        Err(failure) => return Standing { problem: Some(failure.to_string()), ..Standing::default() },
+    };
+    let all = list(home).unwrap_or_default();
+    let last = all.iter().rfind(|backup| backup.kind == Kind::Store).map(|backup| backup.at);
+    let schedule = wanted.store_every.map(|every| (every, wanted.store_keep));
+    let failed = fs::read_to_string(failure_mark(home)).ok();
+    let problem = match (failed, schedule) {
+        (Some(text), _) => {
+            let (_, why) = text.trim_end().split_once(' ').unwrap_or(("", "unknown cause"));
+            Some(format!(
+                "the last backup of the store failed: {why}\nhint: `agent-tracer backup create` tries again and says more"
+            ))
+        }
+        (None, Some((every, _))) if is_overdue(home, last, every, now) => {
+            let since = last.map_or("was never made".to_owned(), |last| {
+                format!("was made {} ago", figures::age(now.0.saturating_sub(last.0)))
+            });
+            Some(format!(
+                "a backup of the store is overdue: one is due every {}, and the last {since}\n\
+                 hint: the server makes them while it runs; `agent-tracer backup create` makes one now",
+                span(every)
+            ))
+        }
+        _ => None,
+    };
+    Standing { last, schedule, problem }
+}
+
+fn is_overdue(home: &Home, last: Option<Millis>, every: u32, now: Millis) -> bool {
+    // Without any, it is due since the schedule was written.
+    let written = || {
+        let since =
+            fs::metadata(keeping::path(home)).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        i64::try_from(since.as_millis()).ok().map(Millis)
+    };
+    let span = i64::from(every) * MINUTE_MS;
+    let patience = (span / 4).max(15 * MINUTE_MS);
+    last.or_else(written).is_some_and(|from| now.0.saturating_sub(from.0) > span + patience)
+}
+
+/// Writes a span of minutes as people do: `1d`, `12h`, `30m`.
+pub(crate) fn span(minutes: u32) -> String {
+    match minutes {
+        minutes if minutes % 1440 == 0 => format!("{}d", minutes / 1440),
+        minutes if minutes % 60 == 0 => format!("{}h", minutes / 60),
+        minutes => format!("{minutes}m"),
+    }
+}
+
+/// How often backups are made, in minutes, if at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Every(pub(crate) Option<u32>);
+
+/// Reads a span as people write it; `off` is none.
+pub(crate) fn parse_span(text: &str) -> Result<Every, String> {
+    if text == "off" {
+        return Ok(Every(None));
+    }
+    let wrong = || "write how often, `1d`, `12h` or `30m`, or `off`".to_owned();
+    let unit = match text.chars().next_back() {
+        Some('m') => 1,
+        Some('h') => 60,
+        Some('d') => 1440,
+        Some('w') => 7 * 1440,
+        _ => return Err(wrong()),
+    };
+    let digits = text.get(..text.len() - 1).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let minutes =
+        digits.and_then(|digits| digits.parse::<u32>().ok()).and_then(|count| count.checked_mul(unit));
+    match minutes {
+        Some(minutes @ 10..=525_600) => Ok(Every(Some(minutes))),
+        Some(_) => Err("between 10 minutes and a year".to_owned()),
+        None => Err(wrong()),
+    }
+}
+
+/// Removes, or names, the copies of the store that hold any of these tasks. One that cannot be looked into may hold them.
+pub(crate) fn forget(home: &Home, tasks: &[TaskId], keep: bool, output: &mut Output) -> Result<(), Failure> {
+    for backup in list(home)? {
+        if matches!(copy_holds(&backup.file(), tasks), Ok(false)) {
+            continue;
+        }
+        if keep {
+            output.say(&format!(
+                "the {} backup `{}` still holds what was deleted",
+                backup.kind.as_str(),
+                backup.name
+            ))?;
+        } else {
+            backup.remove()?;
+            output.say(&format!(
+                "removed the {} backup `{}`, which held what was deleted",
+                backup.kind.as_str(),
+                backup.name
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes backups when they are due, until the server ends.
+pub(crate) fn start(
+    home: &Home,
+    clock: &Clock,
+    notes: &Notes,
+    stop: &Stop,
+) -> Result<JoinHandle<()>, Failure> {
+    let rounds = Rounds { name: "store-backup", every: EVERY, notes, stop };
+    let (home, clock, notes, stop) = (home.clone(), Arc::clone(clock), Arc::clone(notes), stop.clone());
+    rounds.behind(move || tend(&home, clock(), &notes, &stop).map_err(|failure| failure.to_string()))
+}
+
+fn tend(home: &Home, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), Failure> {
+    let wanted = keeping::read(home)?;
+    let Some(every) = wanted.store_every else { return Ok(()) };
+    let last = list(home)?.iter().rfind(|backup| backup.kind == Kind::Store).map(|backup| backup.at);
+    let due = |last: Millis| now.0.saturating_sub(last.0) >= i64::from(every) * MINUTE_MS;
+    if last.is_some_and(|last| !due(last)) {
+        return Ok(());
+    }
+    let made = make(home, now, |_, _| if stop.wait(REST) { Pace::Stop } else { Pace::GoOn });
+    if stop.is_requested() {
+        // The next start makes it; that is no failure.
+        drop(fs::remove_file(failure_mark(home)));
+        return Ok(());
+    }
+    let (backup, contents) = made?;
+    notes(Note::info(format!(
+        "backed up the store: {} with {} tasks, {}",
+        backup.name,
+        contents.tasks,
+        size(contents.bytes)
+    )));
+    retain(home, wanted.store_keep).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_what_they_are_and_when() {
+        let at = Millis(1_790_000_000_123);
+        assert_eq!(moment(&stamp(at)), Some(at));
+        assert_eq!((moment(""), moment("2026-11-15T21:10:04Z"), moment("äöüäöüäöü1")), (None, None, None));
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        fs::create_dir_all(keeping::folder(&home)).expect("a folder");
+        for name in [
+            format!("backup/store-{}.db", stamp(at)),
+            "backup/store-x.db".to_owned(),
+            "backup/.store-1.db.part".to_owned(),
+            "ledger.db".to_owned(),
+            "ledger.db.schema-7.backup".to_owned(),
+            "ledger.db.schema-x.backup".to_owned(),
+        ] {
+            fs::File::create(home.data().join(name)).expect("a file");
+        }
+        fs::create_dir(undo_folder(&home, "before", at)).expect("a folder");
+        fs::create_dir(undo_folder(&home, "damaged", Millis(at.0 + 1))).expect("a folder");
+        fs::create_dir(home.data().join("ledger.db.aside")).expect("a folder");
+        let kinds: Vec<&str> =
+            list(&home).expect("a list").iter().map(|backup| backup.kind.as_str()).collect();
+        let mut sorted = kinds.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, ["store", "undo", "undo", "upgrade"], "{kinds:?}");
+    }
+
+    #[test]
+    fn where_there_is_no_room_it_says_how_much_is_needed_and_writes_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let missing = folder.path().join("not/there/yet");
+        check_room(&missing, 1).expect("room");
+        let refused = check_room(&missing, u64::MAX).expect_err("no room").to_string();
+        assert!(refused.contains("no room in") && refused.contains("are free\nhint: "), "{refused}");
+        assert!(!missing.exists());
+    }
+
+    #[test]
+    fn spans_are_read_and_written_as_people_do() {
+        for text in ["10m", "1h", "36h", "1d", "30d"] {
+            assert_eq!(parse_span(text).expect(text).0.map(span).as_deref(), Some(text));
+        }
+        assert_eq!((parse_span("off"), parse_span("2w")), (Ok(Every(None)), Ok(Every(Some(20_160)))));
+        for text in ["", "d", "1", "0d", "5m", "-1d", "400d", "99999999999d", "1y", "ä"] {
+            assert!(parse_span(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_that_is_overdue_or_failed_is_a_problem_and_one_that_is_made_in_time_is_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        let now = Millis(1_790_000_000_000);
+        assert_eq!(standing(&home, now), Standing::default());
+        fs::create_dir_all(keeping::folder(&home)).expect("a folder");
+        let wanted = keeping::Wanted { store_every: Some(60), store_keep: 2, ..keeping::Wanted::default() };
+        files::write_private(&keeping::path(&home), keeping::write(wanted).as_bytes()).expect("written");
+        for minutes in [300, 200, 100] {
+            let at = Millis(now.0 - minutes * MINUTE_MS);
+            fs::File::create(keeping::folder(&home).join(format!("store-{}.db", stamp(at)))).expect("a file");
+        }
+        let standing_now = standing(&home, now);
+        assert_eq!(
+            (standing_now.last, standing_now.schedule),
+            (Some(Millis(now.0 - 100 * MINUTE_MS)), Some((60, 2)))
+        );
+        assert!(
+            standing_now
+                .problem
+                .is_some_and(|problem| problem.contains("every 1h, and the last was made 1h ago"))
+        );
+        assert_eq!(standing(&home, Millis(now.0 - 50 * MINUTE_MS)).problem, None);
+        assert_eq!((retain(&home, 2).expect("removed"), list(&home).expect("a list").len()), (1, 2));
+        files::write_private(&failure_mark(&home), b"2026 no room\n").expect("written");
+        let problem = standing(&home, Millis(now.0 - 50 * MINUTE_MS)).problem.expect("a problem");
+        assert!(problem.contains("failed: no room\nhint: "), "{problem}");
+    }
+}

@@ -1,0 +1,55 @@
+//! What arrived and is not in the ledger yet, or never will be, when tasks are deleted on purpose; and what readers of
+//! files remember of what they read.
+
+use std::path::Path;
+
+use agent_tracer_event::{Millis, Reading};
+use agent_tracer_ledger::{Cursor, TaskNames};
+use agent_tracer_spool::drain::{Choice, DrainError, SpoolPurge};
+use agent_tracer_spool::{Drain, Spool, envelope};
+
+use crate::files::without_content;
+use crate::spool::read_envelope;
+
+/// Removes what waits in a spool or was put aside and tells of these tasks; everything if none are given.
+///
+/// # Errors
+/// If another process has the spool, or the system does not let us.
+pub fn purge_spool(spool: &Spool, names: Option<&TaskNames>, now: Millis) -> Result<SpoolPurge, DrainError> {
+    let nanos = u64::try_from(now.0).unwrap_or(0).saturating_mul(1_000_000);
+    Drain::open(spool)?.purge(nanos, |name, bytes| match names {
+        Some(names) => bytes.map_or(Choice::Unknown, |bytes| choose(name, bytes, names)),
+        None => Choice::Remove,
+    })
+}
+
+fn choose(name: &str, bytes: &[u8], names: &TaskNames) -> Choice {
+    let read = envelope::parse(bytes)
+        .ok()
+        .and_then(|envelope| read_envelope(name, &envelope.header, envelope.body).ok())
+        .filter(|reading| !reading.entries.is_empty());
+    match read {
+        Some(reading) if tells_of(&reading, names) => Choice::Remove,
+        Some(_) => Choice::Keep,
+        None if names.are_in(bytes) => Choice::Remove,
+        None => Choice::Unknown,
+    }
+}
+
+/// Tells whether an observation is of one of these tasks, or of one that belongs to them.
+fn tells_of(reading: &Reading, names: &TaskNames) -> bool {
+    reading.entries.iter().any(|entry| {
+        let parent = entry.metadata.get("parentSession").and_then(serde_json::Value::as_str);
+        names.has(&entry.task) || parent.is_some_and(|parent| names.has_session(parent))
+    })
+}
+
+/// Returns what a reader may remember of a file that tells of these tasks, or of any file if none are given: that it has not
+/// changed, and nothing if it is gone. None if the file tells of others.
+pub fn cursor_without_content(cursor: &Cursor, names: Option<&TaskNames>) -> Option<Vec<u8>> {
+    let is_there = Path::new(&cursor.source).exists();
+    let is_meant =
+        names.is_none_or(|names| names.are_in(cursor.source.as_bytes()) || names.are_in(&cursor.state));
+    // What cannot be understood is not kept: the file is read again. Nor is the name of one that is gone.
+    is_meant.then(|| without_content(&cursor.state).filter(|_| is_there).unwrap_or_default())
+}

@@ -1,0 +1,199 @@
+//! Transcripts that hooks name, wherever they are.
+//!
+//! An agent may keep its files in a folder that the server was not started for: `CLAUDE_CONFIG_DIR` or `CODEX_HOME` of
+//! another account. Its hooks name the file, so it is followed from then on, with the files of its subagents beside it.
+//! Only the file that was named and its own folder are read, never the history around it.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use agent_tracer_event::{Agent, Subject};
+use agent_tracer_ledger::{Batch, Verdict};
+
+use super::watch::Waker;
+use crate::files::{Kind, Root, classify};
+
+/// The most files that are followed. Every event of a session names its file again, so those in use stay.
+const FILES_MAX: usize = 64;
+
+/// Collects the files that hooks name outside of the folders that are followed anyway.
+#[derive(Clone)]
+pub struct NamedFiles {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    folders: Vec<PathBuf>,
+    list: Mutex<List>,
+    waker: OnceLock<Waker>,
+}
+
+#[derive(Default)]
+struct List {
+    /// The file that was named longest ago first.
+    files: VecDeque<(Agent, PathBuf)>,
+    /// Grows with every change of the list's members.
+    version: u64,
+}
+
+impl NamedFiles {
+    /// Creates an empty collection; files below `roots` are never part of it.
+    #[must_use]
+    pub fn outside(roots: &[Root]) -> Self {
+        let folders = roots.iter().map(|root| root.folder.clone()).collect();
+        let inner = Inner { folders, list: Mutex::default(), waker: OnceLock::new() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Takes the transcripts that a batch names.
+    pub fn learn(&self, batch: &Batch) {
+        for observed in &batch.observed {
+            let Verdict::Read(reading) = &observed.verdict else { continue };
+            // A row of a file says nothing of where the file is.
+            if observed.source.is_some() {
+                continue;
+            }
+            for entry in &reading.entries {
+                if entry.subject != Subject::Task {
+                    continue;
+                }
+                if let Some(path) = entry.metadata.get("transcriptPath").and_then(|path| path.as_str()) {
+                    self.add(observed.agent, Path::new(path));
+                }
+            }
+        }
+    }
+
+    /// Adds a file unless it lies in a folder that is followed, or is no file that an agent would keep.
+    pub(crate) fn add(&self, agent: Agent, path: &Path) {
+        if self.is_followed(path) || !path.is_absolute() || classify(Some(agent), path).is_none() {
+            return;
+        }
+        let mut list = self.list();
+        let known = list.files.iter().position(|(_, known)| known == path);
+        if let Some(file) = known.and_then(|at| list.files.remove(at)) {
+            list.files.push_back(file);
+            return;
+        }
+        if list.files.len() >= FILES_MAX {
+            list.files.pop_front();
+        }
+        list.files.push_back((agent, path.to_owned()));
+        list.version += 1;
+        drop(list);
+        if let Some(waker) = self.inner.waker.get() {
+            waker.wake();
+        }
+    }
+
+    /// Returns whether a file lies in a folder that is followed anyway.
+    pub(crate) fn is_followed(&self, path: &Path) -> bool {
+        self.inner.folders.iter().any(|folder| path.starts_with(folder))
+    }
+
+    /// Wakes this tail whenever a file is added.
+    pub(super) fn wake_with(&self, waker: Waker) {
+        // A second tail would be a mistake of the caller; the first one keeps its place.
+        drop(self.inner.waker.set(waker));
+    }
+
+    /// Returns what there is to follow if it is not what `version` stands for, and remembers that version.
+    pub(super) fn changed_since(&self, version: &mut u64) -> Option<Followed> {
+        let list = self.list();
+        if list.version == *version {
+            return None;
+        }
+        *version = list.version;
+        Some(Followed::of(list.files.iter()))
+    }
+
+    fn list(&self) -> MutexGuard<'_, List> {
+        self.inner.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Files to follow, and the folders that belong to them.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Followed {
+    pub(super) files: Vec<(PathBuf, Kind)>,
+    pub(super) roots: Vec<Root>,
+}
+
+impl Followed {
+    fn of<'a>(named: impl Iterator<Item = &'a (Agent, PathBuf)>) -> Self {
+        let mut followed = Self::default();
+        for (agent, path) in named {
+            let Some(kind) = classify(Some(*agent), path) else { continue };
+            if let Kind::Transcript(file) = &kind {
+                // A subagent's file has its description beside it, a session's file a folder of subagents.
+                let beside = match file.agent_id {
+                    Some(_) => Some(path.with_extension("meta.json")),
+                    None => {
+                        followed.roots.push(Root::of(*agent, path.with_extension("")));
+                        None
+                    }
+                };
+                if let Some((beside, kind)) =
+                    beside.and_then(|path| classify(Some(*agent), &path).map(|kind| (path, kind)))
+                {
+                    followed.files.push((beside, kind));
+                }
+            }
+            followed.files.push((path.clone(), kind));
+        }
+        followed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn followed(named: &NamedFiles) -> Vec<String> {
+        let followed = named.changed_since(&mut u64::MAX.clone()).expect("another version");
+        followed.files.iter().map(|(path, _)| path.display().to_string()).collect()
+    }
+
+    #[test]
+    fn files_of_followed_folders_and_odd_names_are_left_out() {
+        let named = NamedFiles::outside(&[Root::of(Agent::ClaudeCode, "/home/dev/.claude/projects")]);
+        for path in [
+            "/home/dev/.claude/projects/-p/5a13.jsonl",
+            "relative/5a13.jsonl",
+            "/home/dev/notes.txt",
+            "/home/dev/.claude-two/projects/-p/5a13.jsonl",
+            "",
+        ] {
+            named.add(Agent::ClaudeCode, Path::new(path));
+        }
+        named.add(Agent::Codex, Path::new("/home/dev/5a13.jsonl"));
+        assert_eq!(followed(&named), ["/home/dev/.claude-two/projects/-p/5a13.jsonl"]);
+    }
+
+    #[test]
+    fn a_file_comes_with_what_belongs_to_it() {
+        let named = NamedFiles::outside(&[]);
+        named.add(Agent::ClaudeCode, Path::new("/b/-p/5a13.jsonl"));
+        named.add(Agent::ClaudeCode, Path::new("/c/agent-a1.jsonl"));
+        let mut version = 0;
+        let now = named.changed_since(&mut version).expect("two files");
+        assert_eq!(now.roots, [Root::of(Agent::ClaudeCode, "/b/-p/5a13")]);
+        assert_eq!(followed(&named), ["/b/-p/5a13.jsonl", "/c/agent-a1.meta.json", "/c/agent-a1.jsonl"]);
+        assert_eq!(named.changed_since(&mut version), None);
+    }
+
+    #[test]
+    fn the_files_that_were_named_last_stay() {
+        let named = NamedFiles::outside(&[]);
+        let path = |number: usize| PathBuf::from(format!("/b/{number}.jsonl"));
+        for number in 0..FILES_MAX {
+            named.add(Agent::ClaudeCode, &path(number));
+        }
+        named.add(Agent::ClaudeCode, &path(0));
+        named.add(Agent::ClaudeCode, &path(FILES_MAX));
+        let kept = followed(&named);
+        assert_eq!(kept.len(), FILES_MAX);
+        assert!(kept.contains(&"/b/0.jsonl".to_owned()) && !kept.contains(&"/b/1.jsonl".to_owned()));
+    }
+}

@@ -1,0 +1,101 @@
+//! Whether the clock can be believed when what is old is dropped for good.
+//!
+//! A clock that is wrong once, and years ahead, would drop everything. So it is believed if it is at most [`LEAP_MS`] ahead of
+//! when it was last believed, or if something was recorded on [`DAYS`] different days of the [`WINDOW_MS`] before it: a clock
+//! that jumps passes no days. A machine that was switched off for months is believed after some days of use.
+
+use agent_tracer_event::Millis;
+use rusqlite::{OptionalExtension, params};
+
+use super::writer::Writer;
+use super::{AppendError, Ledger};
+use crate::project::tally::{ALL_PROJECTS, Dim};
+use crate::project::time::Level;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// So far ahead a clock may be without a sign that the time has passed.
+const LEAP_MS: i64 = 7 * DAY_MS;
+
+/// On so many days something must have been recorded,
+const DAYS: i64 = 3;
+
+/// among so many before the moment that the clock shows.
+const WINDOW_MS: i64 = 14 * DAY_MS;
+
+/// Where it is noted when the clock was last believed.
+const BELIEVED: &str = "clock";
+
+/// Whether the clock is believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockTrust {
+    /// It is.
+    Sound,
+    /// It is far ahead of the last moment that is known to be right, and nothing tells that the time between has passed.
+    Ahead {
+        /// That moment.
+        known: Millis,
+    },
+}
+
+impl Ledger {
+    /// Judges the clock before anything is dropped by it.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn judge_clock(&self, now: Millis) -> Result<ClockTrust, AppendError> {
+        self.on_writer(move |writer| writer.judge_clock(now))?.map_err(AppendError::from)
+    }
+
+    /// Notes that the clock is believed: it was judged to be sound, or the user says so.
+    ///
+    /// # Errors
+    /// If it could not be written.
+    pub fn trust_clock(&self, now: Millis) -> Result<(), AppendError> {
+        self.on_writer(move |writer| {
+            writer.change(|apply| {
+                apply
+                    .conn
+                    .prepare_cached(
+                        "INSERT INTO meta (key, value) VALUES (?1, ?2) \
+                         ON CONFLICT (key) DO UPDATE SET value = max(value, ?2)",
+                    )?
+                    .execute(params![BELIEVED, now.0])?;
+                Ok(())
+            })
+        })?
+    }
+}
+
+impl Writer {
+    fn judge_clock(&self, now: Millis) -> rusqlite::Result<ClockTrust> {
+        let believed: Option<i64> = self
+            .conn
+            .query_row("SELECT value FROM meta WHERE key = ?1", [BELIEVED], |row| row.get(0))
+            .optional()?;
+        // Before it was ever judged, what was recorded last is all that is known of the time.
+        let known: Option<i64> = match believed {
+            Some(believed) => Some(believed),
+            None => self.conn.query_row(
+                "SELECT max(last) FROM task INDEXED BY task_newest WHERE events > 0 AND last <= ?1",
+                [now.0],
+                |row| row.get(0),
+            )?,
+        };
+        let Some(known) = known.filter(|known| now.0.saturating_sub(*known) > LEAP_MS) else {
+            return Ok(ClockTrust::Sound);
+        };
+        let days: i64 = self.conn.query_row(
+            "SELECT count(DISTINCT at) FROM rollup WHERE level = ?1 AND at > ?2 AND at <= ?3 AND dim = ?4 AND project = ?5",
+            params![
+                Level::Day.code(),
+                known.max(now.0.saturating_sub(WINDOW_MS)),
+                now.0,
+                Dim::Activity.code(),
+                ALL_PROJECTS
+            ],
+            |row| row.get(0),
+        )?;
+        Ok(if days >= DAYS { ClockTrust::Sound } else { ClockTrust::Ahead { known: Millis(known) } })
+    }
+}

@@ -1,0 +1,479 @@
+//! Moves the log into the store's file, and keeps the sums of its pages true on the way.
+//!
+//! Every page gets into the file by [`PageKeeper::checkpoint`] and by nothing else. First the log is on disk, then the new
+//! sums are, then the pages are moved. So at any moment, and after any crash, a page of the file has its sum or stands in
+//! the log, where everybody reads it from. A page that stands there is not accused.
+//!
+//! Another program that opens the store may move pages too. Therefore a read transaction (the pin) stays open on the state
+//! that the sums cover: the engine moves nothing beyond it, whoever asks. What happens while no server runs leaves other
+//! traces, which are looked for when the store is opened: a log that is not the one that the sums followed, or a file that
+//! was changed although it had none. Then a page that differs in more than a bit was changed by that program, and is
+//! counted as such; it is not called damaged.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::AppendError;
+use super::faults::Faults;
+use super::page_check::{Tries, changed, free_leaves, is_doubtful};
+use super::page_sums::{DAMAGED, LogMark, Mark, Opened, PageSums, UNKNOWN, sum_of};
+use super::store_files::{beside, sync_folder};
+use super::wal::{Log, LogPlace, SeenPages};
+use super::writer::BUSY;
+
+/// The page of which the engine uses nothing, because locks are taken on its bytes.
+const LOCK_BYTE: u64 = 1 << 30;
+
+/// How the log is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Move {
+    /// As far as it goes without waiting for anybody.
+    Passive,
+    /// All of it, and the log is cut, once whoever reads from it is done.
+    Truncate,
+    /// All of it, and the log is cut, if nobody reads from it.
+    TruncateIfFree,
+}
+
+/// The file, its sums, and the connections that move the log.
+pub(super) struct PageKeeper {
+    conn: Connection,
+    pin: Connection,
+    path: PathBuf,
+    log: PathBuf,
+    /// Behind the connections, so that it is closed after them: the system takes away every lock that a process has on a
+    /// file with the first handle on it that is closed.
+    file: Arc<File>,
+    page_size: u32,
+    /// None after they could not be written: they begin anew with the next checkpoint.
+    sums: Option<PageSums>,
+    /// Up to where the sums follow the log.
+    covered: Option<LogPlace>,
+    /// Pages that stand in the log and are read from there.
+    in_log: HashSet<u32>,
+    /// Whether another program may have changed the file since the sums were made.
+    is_doubtful: bool,
+    /// The next page that is looked at.
+    next: u32,
+    tries: Tries,
+    faults: Arc<Faults>,
+    /// Frames that were summed for checkpoints.
+    #[cfg(test)]
+    pub(super) summed: usize,
+}
+
+impl PageKeeper {
+    /// Begins to keep the sums of a store that is open.
+    pub(super) fn open(path: &Path, faults: Arc<Faults>) -> Result<Self, super::OpenError> {
+        let io = |error: io::Error| super::OpenError::Io(format!("`{}`: {error}", path.display()));
+        let file = Arc::new(File::open(path).map_err(io)?);
+        let connect = || -> rusqlite::Result<Connection> {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let conn = Connection::open_with_flags(path, flags)?;
+            conn.busy_timeout(BUSY)?;
+            conn.pragma_update(None, "wal_autocheckpoint", 0)?;
+            // The log must be on disk before the file is changed, and the file before the log is used again.
+            conn.pragma_update(None, "synchronous", "FULL")?;
+            Ok(conn)
+        };
+        let (conn, pin) = (connect()?, connect()?);
+        let page_size = conn.pragma_query_value(None, "page_size", |row| row.get(0))?;
+        let mut keeper = Self {
+            conn,
+            pin,
+            path: beside(path, ".sums"),
+            log: beside(path, "-wal"),
+            file,
+            page_size,
+            sums: None,
+            covered: None,
+            in_log: HashSet::new(),
+            is_doubtful: false,
+            next: 1,
+            tries: Tries::default(),
+            faults,
+            #[cfg(test)]
+            summed: 0,
+        };
+        // Without sums the store is as good as it ever was: they begin anew as soon as they can be written.
+        if keeper.open_sums().is_err() {
+            keeper.sums = None;
+        }
+        keeper.pin_and_cover().map_err(io)?;
+        Ok(keeper)
+    }
+
+    /// Returns the handle on the file, for those who must not close it before others.
+    pub(super) fn file(&self) -> Arc<File> {
+        Arc::clone(&self.file)
+    }
+
+    fn open_sums(&mut self) -> io::Result<()> {
+        // A store that begins has nothing to do with the sums of one that was moved away.
+        if self.pages()? <= 1 {
+            remove_if_there(&self.path)?;
+        }
+        let (sums, mark) = match PageSums::open(&self.path, self.page_size)? {
+            Opened::Known(sums, mark) => (sums, mark),
+            Opened::Anew(sums, why) => {
+                // Of a store that is new there is nothing to say.
+                if self.pages()? > 1 {
+                    self.faults.sums_remade(why);
+                }
+                let mark = Mark { log: self.mark_of_file()?, is_doubtful: false };
+                sums.mark(mark)?;
+                (sums, mark)
+            }
+        };
+        self.sums = Some(sums);
+        self.is_doubtful = is_doubtful(mark, Log::open(&self.log)?.as_ref(), &self.file)?;
+        Ok(())
+    }
+
+    /// Moves the log into the file.
+    pub(super) fn checkpoint(&mut self, how: Move) -> Result<(), AppendError> {
+        self.pin_and_cover()?;
+        let mode = match how {
+            Move::Passive => "PASSIVE",
+            Move::Truncate | Move::TruncateIfFree => {
+                self.unpin();
+                "TRUNCATE"
+            }
+        };
+        let patience = if how == Move::TruncateIfFree { Duration::ZERO } else { BUSY };
+        self.conn.busy_timeout(patience)?;
+        let moved = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        });
+        if matches!(moved, Ok((0, log, moved)) if log == moved) {
+            // Everybody reads them from the file now.
+            self.in_log.clear();
+        }
+        let pinned = self.pin_and_cover();
+        if how != Move::Passive && Log::open(&self.log)?.is_none() {
+            self.mark_empty()?;
+        }
+        moved?;
+        Ok(pinned?)
+    }
+
+    /// Notes that there is no log any more, once it is so.
+    fn mark_empty(&mut self) -> io::Result<()> {
+        self.covered = None;
+        self.in_log.clear();
+        let mark = self.mark_of_file()?;
+        match &self.sums {
+            Some(sums) => {
+                sums.mark(Mark { log: mark, is_doubtful: self.is_doubtful }).and_then(|()| sums.sync())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn mark_of_file(&self) -> io::Result<LogMark> {
+        let (changed, bytes) = changed(&self.file)?;
+        Ok(LogMark::Empty { changed, bytes })
+    }
+
+    fn unpin(&self) {
+        // Outside of a transaction there is nothing to end.
+        self.pin.execute_batch("ROLLBACK").ok();
+    }
+
+    /// Holds the newest state, beyond which nothing is moved, and sees to it that the sums cover it.
+    fn pin_and_cover(&mut self) -> io::Result<()> {
+        self.unpin();
+        let pinned = self.pin.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema");
+        pinned.map_err(io::Error::other)?;
+        if self.cover().is_err() {
+            // A sum that is older than its page would accuse it: better none. If even that cannot be written, nothing is
+            // moved.
+            let was_in_use = self.sums.take().is_some();
+            if remove_if_there(&self.path)? || was_in_use {
+                sync_folder(&self.path)?;
+                self.faults.sums_remade("they could not be written");
+            }
+        }
+        Ok(())
+    }
+
+    /// Sums the pages that were written to the log since the last time.
+    fn cover(&mut self) -> io::Result<()> {
+        let Some(log) = self.look_at_log()? else { return Ok(()) };
+        let from = self.covered.unwrap_or_else(|| log.begin());
+        let (place, found) = log.scan(from, |_, page, bytes| (page, sum_of(page, bytes)))?;
+        self.covered = Some(place);
+        if found.is_empty() {
+            return Ok(());
+        }
+        self.begin_anew_if_none()?;
+        #[cfg(test)]
+        {
+            self.summed += found.len();
+        }
+        // A sum that stands in the log already was written by a process that ended before it could note that, or before the
+        // page was moved. It was compared then, and says nothing about what the file holds now.
+        let logged: HashSet<(u32, u64)> = found.iter().copied().collect();
+        let mut sums: BTreeMap<u32, u64> = found.into_iter().collect();
+        // With the power the disk may lose what is not waited for: sums of a log that was never there would accuse pages.
+        log.sync()?;
+        let mut damaged = Vec::new();
+        for (page, sum) in &mut sums {
+            let known = self.known_sum(*page)?;
+            let is_first = self.in_log.insert(*page);
+            let is_comparable = is_first && !logged.contains(&(*page, known));
+            if known == DAMAGED || (is_comparable && self.is_damaged_below(*page, known)?) {
+                *sum = DAMAGED;
+                damaged.push(*page);
+            }
+        }
+        if let Some(kept) = &mut self.sums {
+            kept.put(&sums)?;
+            let mark = LogMark::Of { salts: place.salts };
+            kept.mark(Mark { log: mark, is_doubtful: self.is_doubtful })?;
+            kept.sync()?;
+        }
+        self.faults.pages_damaged(&damaged);
+        Ok(())
+    }
+
+    fn begin_anew_if_none(&mut self) -> io::Result<()> {
+        if self.sums.is_none() {
+            let (Opened::Known(sums, _) | Opened::Anew(sums, _)) =
+                PageSums::open(&self.path, self.page_size)?;
+            sums.mark(Mark { log: self.mark_of_file()?, is_doubtful: true })?;
+            self.sums = Some(sums);
+        }
+        Ok(())
+    }
+
+    /// Looks which use of the log this is. Pages of an earlier one are in the file.
+    fn look_at_log(&mut self) -> io::Result<Option<Log>> {
+        let log = Log::open(&self.log)?;
+        let salts = log.as_ref().map(|log| log.begin().salts);
+        if self.covered.is_some_and(|covered| Some(covered.salts) != salts) {
+            self.covered = None;
+            self.in_log.clear();
+        }
+        Ok(log)
+    }
+
+    fn known_sum(&mut self, page: u32) -> io::Result<u64> {
+        self.sums.as_mut().map_or(Ok(UNKNOWN), |sums| sums.get(page))
+    }
+
+    /// Tells whether a page of the file that is about to be written over is damaged. What is written was made of it.
+    fn is_damaged_below(&mut self, page: u32, known: u64) -> io::Result<bool> {
+        if known == UNKNOWN || u64::from(page) > self.pages()? {
+            return Ok(false);
+        }
+        let bytes = self.read(page, 1)?;
+        if sum_of(page, &bytes) == known || self.free_before().contains(&page) {
+            return Ok(false);
+        }
+        Ok(!self.is_doubtful || self.tries.is_flipped(page, &bytes, known))
+    }
+
+    /// Looks at the next pages of the file, at most so many. Tells whether it came to the end.
+    pub(super) fn check(&mut self, most: u32) -> io::Result<bool> {
+        // Which of them stand in the log must be known as it is now.
+        self.look_at_log()?;
+        self.begin_anew_if_none()?;
+        let (mut damaged, mut changed) = (Vec::new(), 0);
+        let pages = self.pages()?;
+        let from = self.next;
+        let count = u64::from(most).min((pages + 1).saturating_sub(u64::from(from)));
+        let bytes = self.read(from, usize::try_from(count).unwrap_or(0))?;
+        let mut learned = BTreeMap::new();
+        let mut free = None;
+        let size = usize::try_from(self.page_size).unwrap_or(4096);
+        for (page, bytes) in (from..).zip(bytes.chunks_exact(size)) {
+            self.next = page.saturating_add(1);
+            let Some(sums) = &mut self.sums else { continue };
+            let (known, sum) = (sums.get(page)?, sum_of(page, bytes));
+            let is_lock = u64::from(page - 1) * u64::from(self.page_size) == LOCK_BYTE;
+            if sum == known || is_lock || (known != DAMAGED && self.in_log.contains(&page)) {
+                continue;
+            }
+            // On a page that is free stands nothing that anybody reads.
+            if free.is_none() && known != UNKNOWN {
+                free = Some(self.free_now()?);
+            }
+            if known == UNKNOWN || free.as_ref().is_some_and(|free| free.contains(&page)) {
+                learned.insert(page, sum);
+            } else if known == DAMAGED || !self.is_doubtful || self.tries.is_flipped(page, bytes, known) {
+                damaged.push(page);
+            } else {
+                learned.insert(page, sum);
+                changed += 1;
+            }
+        }
+        let is_done = u64::from(self.next) > pages;
+        if is_done {
+            self.next = 1;
+            self.is_doubtful = false;
+            self.tries = Tries::default();
+        }
+        if let Some(sums) = &mut self.sums {
+            sums.put(&learned)?;
+            self.faults.sums_forgotten(std::mem::take(&mut sums.forgotten));
+        }
+        let checked = if is_done { pages } else { u64::from(self.next) - 1 };
+        self.faults.pages_checked(checked, pages, is_done);
+        self.faults.pages_damaged(&damaged);
+        self.faults.pages_changed(changed);
+        Ok(is_done)
+    }
+
+    /// Begins to look from the first page on.
+    pub(super) fn begin_round(&mut self) {
+        self.next = 1;
+    }
+
+    /// Takes what stands on damaged pages now for what was written, as far as everything that was there before is gone.
+    pub(super) fn forgive(
+        &mut self,
+        mended: impl FnOnce(&[u32]) -> rusqlite::Result<Vec<u32>>,
+    ) -> Result<(), AppendError> {
+        self.pin_and_cover()?;
+        let damaged = self.faults.damaged_pages();
+        if damaged.is_empty() {
+            return Ok(());
+        }
+        let mended = mended(&damaged)?;
+        let Some(sums) = &mut self.sums else { return Ok(()) };
+        // They have one again when they are moved or looked at.
+        sums.put(&mended.iter().map(|page| (*page, UNKNOWN)).collect())?;
+        self.faults.pages_mended(&mended);
+        Ok(())
+    }
+
+    fn pages(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len() / u64::from(self.page_size.max(1)))
+    }
+
+    fn read(&self, from: u32, count: usize) -> io::Result<Vec<u8>> {
+        let size = usize::try_from(self.page_size).unwrap_or(4096);
+        let mut bytes = vec![0; count * size];
+        self.file.read_exact_at(&mut bytes, u64::from(from - 1) * size as u64)?;
+        Ok(bytes)
+    }
+
+    /// Returns the pages that nothing was kept on when the log was last moved, as far as the list of them can be read.
+    fn free_before(&self) -> HashSet<u32> {
+        free_leaves(|page| self.read(page, 1), self.pages().unwrap_or(0))
+    }
+
+    /// Returns the pages that nothing is kept on now.
+    fn free_now(&self) -> io::Result<HashSet<u32>> {
+        let seen = SeenPages::of(Log::open(&self.log)?)?;
+        let read = |page| seen.read(page)?.map_or_else(|| self.read(page, 1), Ok);
+        Ok(free_leaves(read, u64::from(u32::MAX)))
+    }
+}
+
+/// Removes a file; tells whether there was one.
+fn remove_if_there(path: &Path) -> io::Result<bool> {
+    match std::fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_checkpoint_sums_every_frame_of_the_log_once_and_a_commit_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let conn = super::super::open::open(&path).unwrap();
+        let mut keeper = PageKeeper::open(&path, Arc::default()).unwrap();
+        keeper.checkpoint(Move::Truncate).unwrap();
+        let before = keeper.summed;
+        for number in 0..50 {
+            conn.execute("INSERT INTO word (text) VALUES (?1)", [format!("word {number}")]).unwrap();
+        }
+        assert_eq!(keeper.summed, before);
+        let frames = (std::fs::metadata(beside(&path, "-wal")).unwrap().len() / (4096 + 24)) as usize;
+        for _ in 0..2 {
+            keeper.checkpoint(Move::Passive).unwrap();
+            assert_eq!(keeper.summed - before, frames, "none of them twice");
+        }
+        assert!(keeper.in_log.is_empty(), "they are read from the file");
+    }
+
+    /// A store with rows whose log is empty, and its keeper.
+    fn kept(path: &Path) -> (Connection, PageKeeper) {
+        let conn = super::super::open::open(path).unwrap();
+        for number in 0..500 {
+            conn.execute("INSERT INTO word (text) VALUES (?1)", [format!("word {number}")]).unwrap();
+        }
+        let mut keeper = PageKeeper::open(path, Arc::default()).unwrap();
+        keeper.checkpoint(Move::Truncate).unwrap();
+        (conn, keeper)
+    }
+
+    fn damaged_after_check(path: &Path) -> Vec<u32> {
+        let faults = Arc::new(Faults::default());
+        let mut keeper = PageKeeper::open(path, Arc::clone(&faults)).unwrap();
+        while !keeper.check(64).unwrap() {}
+        faults.damaged_pages()
+    }
+
+    #[test]
+    fn a_process_that_ends_between_the_sums_and_their_mark_accuses_no_page() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let (conn, mut keeper) = kept(&path);
+        conn.execute("UPDATE word SET text = text || ' once' WHERE id % 7 = 0", []).unwrap();
+        keeper.pin_and_cover().unwrap();
+        let sums = beside(&path, ".sums");
+        let head = std::fs::read(&sums).unwrap()[..64].to_vec();
+        conn.execute("UPDATE word SET text = text || ' twice' WHERE id % 3 = 0", []).unwrap();
+        keeper.pin_and_cover().unwrap();
+        // Leaked: closing the last connection would move the log.
+        std::mem::forget((conn, keeper));
+        std::fs::OpenOptions::new().write(true).open(&sums).unwrap().write_all_at(&head, 0).unwrap();
+        assert_eq!(damaged_after_check(&path), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn a_damaged_page_that_is_written_twice_while_the_log_is_read_stays_marked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let (conn, keeper) = kept(&path);
+        let find = "SELECT max(pageno) FROM dbstat WHERE name = 'word' AND pagetype = 'leaf'";
+        let page: u32 = conn.query_row(find, [], |row| row.get(0)).unwrap();
+        drop((keeper, conn));
+        let file = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+        let changed = file.metadata().unwrap().modified().unwrap();
+        let at = u64::from(page) * 4096 - 21;
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, at).unwrap();
+        file.write_all_at(&[byte[0] ^ 4], at).unwrap();
+        file.set_modified(changed).unwrap();
+        drop(file);
+        let conn = super::super::open::open(&path).unwrap();
+        let faults = Arc::new(Faults::default());
+        let mut keeper = PageKeeper::open(&path, Arc::clone(&faults)).unwrap();
+        // Whoever reads an older state keeps the log from being moved whole.
+        let reader = Connection::open(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT count(*) FROM word").unwrap();
+        for text in ["one more", "and another"] {
+            conn.execute("INSERT INTO word (text) VALUES (?1)", [text]).unwrap();
+            keeper.checkpoint(Move::Passive).unwrap();
+            assert_eq!(faults.damaged_pages(), [page]);
+            assert_eq!(keeper.known_sum(page).unwrap(), DAMAGED, "{text}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What people answered: permissions and the calls that they were asked for, and questions.
+//!
+//! A permission names no call and has no answer of its own: both follow from the calls with the same input, as the ends of
+//! calls do ([`super::settle`]). In Codex "No" cuts the turn off, so that neither hooks nor files tell it from Esc in a running
+//! command. What tells them apart is whether the call ran: a call that was being asked about when its turn was cut off, and
+//! that nothing saw running, was refused.
+
+use std::collections::HashSet;
+
+use agent_tracer_event::{Agent, CallState, ErrorClass, Metadata};
+use serde_json::Value;
+
+use super::append::Apply;
+use super::facts::{self, Stored};
+use crate::project::status::SWAP_MS;
+use crate::project::{FactRow, List};
+
+/// How long the answer to a permission or a question took.
+const WAIT: &str = "waitMs";
+
+/// The same, of all permissions of a call together.
+const WAIT_OF_CALL: &str = "permissionWaitMs";
+
+/// Marks a call that counts as refused because its turn was cut off.
+const REFUSED_BY: &str = "refusedBy";
+
+impl Apply<'_> {
+    /// Returns whether a permission was ever asked for such a call in this task. Where none was, calls need not be compared
+    /// with each other.
+    pub(super) fn was_asked(&mut self, task: i64, signature: i64) -> rusqlite::Result<bool> {
+        let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
+            return Ok(false);
+        };
+        if let Some(asked) = &known.asked {
+            return Ok(asked.contains(&signature));
+        }
+        let list = facts::in_list(List::Permission);
+        let mut find =
+            self.conn.prepare_cached(&format!("SELECT signature FROM fact WHERE task = ?1 AND {list}"))?;
+        let asked = find.query_map([task], |row| row.get::<_, Option<i64>>(0))?;
+        let asked: HashSet<i64> = asked.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?;
+        let was_asked = asked.contains(&signature);
+        known.asked = Some(asked);
+        Ok(was_asked)
+    }
+
+    /// Joins permissions with the calls that they were asked for: same task, same input, the call begun before.
+    pub(super) fn settle_permissions(&mut self, task: i64, signature: i64) -> rusqlite::Result<()> {
+        let mut rows = facts::select(
+            self.conn,
+            "WHERE f.task = ?1 AND f.signature = ?2 ORDER BY f.occurred, f.ord, f.fact",
+            [task, signature],
+        )?;
+        let known = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?;
+        let Some((uid, agent)) = known.map(|known| (known.uid.clone(), known.agent)) else {
+            return Ok(());
+        };
+        rows.retain(|stored| stored.row.is_call() || stored.row.list == List::Permission);
+        let calls: Vec<Stored> = rows.iter().filter(|stored| stored.row.is_call()).cloned().collect();
+        let mut news: Vec<FactRow> = calls.iter().map(|call| call.row.clone()).collect();
+        for new in &mut news {
+            take_back(new);
+            new.derived.shift_remove(WAIT_OF_CALL);
+        }
+        for stored in rows.iter().filter(|stored| stored.row.list == List::Permission) {
+            let mut new = stored.row.clone();
+            for key in ["toolUseId", "callId", "decision", WAIT] {
+                new.derived.shift_remove(key);
+            }
+            let joined = news.iter_mut().rfind(|call| call.occurred <= stored.row.occurred + SWAP_MS);
+            if let Some(call) = joined {
+                let id = agent_tracer_event::FactId::from_number(&uid, call.fact.cast_unsigned());
+                new.derived.insert("callId".to_owned(), Value::from(id.as_str()));
+                if let Some(id) = &call.data.tool_use_id {
+                    new.derived.insert("toolUseId".to_owned(), Value::from(id.as_str()));
+                }
+                if is_refused(agent, &stored.row, call) {
+                    refuse(call);
+                }
+                if let Some((decision, wait)) = answer(&stored.row, call) {
+                    new.derived.insert("decision".to_owned(), Value::from(decision));
+                    if let Some(wait) = wait {
+                        new.derived.insert(WAIT.to_owned(), Value::from(wait));
+                        let before = call.derived.get(WAIT_OF_CALL).and_then(Value::as_i64).unwrap_or(0);
+                        call.derived.insert(WAIT_OF_CALL.to_owned(), Value::from(before + wait));
+                    }
+                }
+            }
+            self.replace(stored, new)?;
+        }
+        for (call, mut new) in calls.iter().zip(news) {
+            note_wait(&mut new);
+            self.replace(call, new)?;
+        }
+        Ok(())
+    }
+
+    /// Writes anew how long a question waited that no permission was asked for.
+    pub(super) fn settle_question(&mut self, task: i64, fact: i64) -> rusqlite::Result<()> {
+        let Some(stored) = self.stored(task, fact)? else { return Ok(()) };
+        let mut new = stored.row.clone();
+        note_wait(&mut new);
+        self.replace(&stored, new)
+    }
+}
+
+/// Writes how long a question of a tool waited, if nothing else measured it: it is open until it is answered, so its whole
+/// time is the wait.
+pub(super) fn note_wait(row: &mut FactRow) {
+    if row.list != List::Question || !row.is_call() || row.data.metadata.contains_key(WAIT) {
+        return;
+    }
+    row.derived.shift_remove(WAIT);
+    let wait = row.ended.map(|ended| ended - row.occurred).filter(|wait| *wait >= 0);
+    if let Some(wait) = wait.filter(|_| row.meta(WAIT_OF_CALL).is_none()) {
+        row.derived.insert(WAIT.to_owned(), Value::from(wait));
+    }
+}
+
+/// Returns whether anything saw the call running: a process of it has a number only once it began.
+fn has_run(call: &FactRow) -> bool {
+    call.meta("processId").is_some()
+}
+
+/// Returns whether the end of a turn was the answer to a permission that was asked for a call in it.
+fn is_refused(agent: Agent, permission: &FactRow, call: &FactRow) -> bool {
+    // The dialog for a call of a server has an answer of its own that does not end the turn.
+    let is_server = call.tool.as_deref().is_some_and(|tool| tool.starts_with("mcp__"));
+    let is_cut_off = matches!(call.text("closedBy"), None | Some("interrupt"));
+    agent == Agent::Codex
+        && call.state == Some(CallState::Interrupted)
+        && is_cut_off
+        && !is_server
+        && !has_run(call)
+        && call.ended.is_none_or(|ended| ended + SWAP_MS >= permission.occurred)
+}
+
+/// Makes a call that was cut off one that was refused.
+fn refuse(call: &mut FactRow) {
+    call.state = Some(CallState::Denied);
+    call.error = Some(ErrorClass::Permission);
+    call.derived.insert(REFUSED_BY.to_owned(), Value::from("interrupt"));
+    call.derived.insert("errorClass".to_owned(), Value::from(ErrorClass::Permission.as_str()));
+}
+
+/// Makes a call that was refused one that was cut off again, as its entries or its closing say.
+pub(super) fn take_back(call: &mut FactRow) {
+    if !forget_refusal(&mut call.derived) {
+        return;
+    }
+    let class = call.data.metadata.get("errorClass").and_then(Value::as_str);
+    call.error = class.and_then(ErrorClass::parse);
+    if call.state == Some(CallState::Denied) {
+        call.state = Some(CallState::Interrupted);
+    }
+}
+
+/// Keeps the class of a refusal as long as nothing says how the call ended, and else forgets that it was one.
+pub(super) fn carry_refusal(new: &mut FactRow, old: &FactRow) {
+    if !(new.open && old.open) {
+        forget_refusal(&mut new.derived);
+    } else if new.derived.contains_key(REFUSED_BY) {
+        new.error = old.error;
+    }
+}
+
+/// Removes the mark of a refusal, whose state and class are not those of the row any more. Returns whether there was one.
+fn forget_refusal(derived: &mut Metadata) -> bool {
+    let is_marked = derived.shift_remove(REFUSED_BY).is_some();
+    if is_marked {
+        derived.shift_remove("errorClass");
+    }
+    is_marked
+}
+
+/// Returns whether a call that was refused would be cut off at the same moment as before: then it still is refused.
+pub(super) fn is_same_refusal(old: &FactRow, new: &FactRow) -> bool {
+    old.derived.contains_key(REFUSED_BY)
+        && old.state == Some(CallState::Denied)
+        && new.state == Some(CallState::Interrupted)
+        && new.ended == old.ended
+        && new.text("closedBy") == old.text("closedBy")
+}
+
+/// Returns when a call began to work, by the time that the agent measured: what lies between the question and the work was waiting.
+fn begun(call: &FactRow) -> Option<i64> {
+    let own = call.text("durationSource") != Some("tracer");
+    call.ended.zip(call.duration.filter(|_| own)).map(|(ended, duration)| ended - duration)
+}
+
+/// Returns what a call's end says about the permission that it waited for, and how long the answer took.
+fn answer(permission: &FactRow, call: &FactRow) -> Option<(&'static str, Option<i64>)> {
+    let asked = permission.occurred;
+    let waited = || begun(call).map(|begun| (begun - asked).max(0));
+    match call.state? {
+        CallState::Running => None,
+        CallState::Denied => Some(("denied", call.ended.map(|ended| (ended - asked).max(0)))),
+        CallState::Succeeded | CallState::Failed => Some(("allowed", waited())),
+        CallState::Interrupted if has_run(call) => Some(("allowed", waited())),
+        CallState::Interrupted | CallState::Abandoned => Some(("unanswered", None)),
+    }
+}

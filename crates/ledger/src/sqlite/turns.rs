@@ -1,0 +1,183 @@
+//! Ends of turns and questions that no entry tells of.
+//!
+//! A turn ends with its answer, its failure or its interruption. Where none of these was told (a client that was killed, an
+//! exit in the middle, a limit, hooks that do not name their turn) the first thing behind its beginning that must have ended
+//! it does. A question of a server ends with the answer to it, which names the server alone.
+//!
+//! Law: each end follows from the facts around it, as the ends of calls do ([`super::settle`]).
+
+use std::collections::BTreeSet;
+
+use agent_tracer_event::CallState;
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::append::Apply;
+use super::facts::{self, Stored};
+use super::settle::{Closing, STOPPED};
+use crate::project::status::SWAP_MS;
+use crate::project::{FactRow, List};
+
+/// Says which fact ended a turn, if no entry did.
+const CLOSED_BY: &str = "closedBy";
+
+/// Whatever ends a turn ends the newest one before it. Two are looked at, because two may begin at one moment.
+const NEAREST: i64 = 2;
+
+/// More questions of servers in one task than this are not joined with their answers: the newest are.
+const MOST_ELICITATIONS: i64 = 200;
+
+/// Whether entries leave open how a turn ended.
+fn is_open(turn: &FactRow) -> bool {
+    turn.ended.is_none() && turn.state.is_none_or(|state| state == CallState::Running)
+}
+
+/// Keeps the end of a turn that follows from others until it is settled anew; an end that was told replaces it.
+pub(super) fn carry_end(new: &mut FactRow, old: &FactRow) {
+    if new.list != List::Turn || !old.derived.contains_key(CLOSED_BY) {
+        return;
+    }
+    if is_open(new) {
+        new.state = old.state;
+        new.ended = old.ended;
+    } else {
+        new.derived.shift_remove(CLOSED_BY);
+    }
+}
+
+/// The turns of a task that something at this moment may end.
+pub(super) fn before(conn: &Connection, task: i64, moment: i64) -> rusqlite::Result<Vec<(i64, i64)>> {
+    let mut find = conn.prepare_cached(&format!(
+        "SELECT task, fact FROM fact WHERE task = ?1 AND {} AND occurred < ?2 ORDER BY occurred DESC LIMIT {NEAREST}",
+        facts::in_list(List::Turn)
+    ))?;
+    find.query_map([task, moment], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// Whether a question is one of a server, or the answer to one, that no id names.
+pub(super) fn is_elicitation(row: &FactRow) -> bool {
+    row.text("mcpServerName").is_some() && row.meta("elicitationId").is_none() && row.tool.is_none()
+}
+
+fn is_answer(row: &FactRow) -> bool {
+    row.meta("elicitationResult") == Some(&Value::Bool(true))
+}
+
+impl Apply<'_> {
+    /// Says anew how a turn ended of which no entry says so.
+    pub(super) fn settle_turn(&mut self, task: i64, fact: i64) -> rusqlite::Result<()> {
+        let Some(stored) = self.stored(task, fact)?.filter(|stored| stored.row.list == List::Turn) else {
+            return Ok(());
+        };
+        let is_ours = stored.row.derived.contains_key(CLOSED_BY);
+        if !is_ours && !is_open(&stored.row) {
+            return Ok(());
+        }
+        let mut new = stored.row.clone();
+        new.derived.shift_remove(CLOSED_BY);
+        (new.state, new.ended) = (None, None);
+        if let Some(end) = self.turn_end(task, &new)? {
+            new.state = Some(end.state);
+            new.ended = Some(end.at);
+            new.derived.insert(CLOSED_BY.to_owned(), Value::from(end.by));
+        }
+        self.replace(&stored, new)
+    }
+
+    /// The first thing behind a turn's beginning that must have ended it.
+    fn turn_end(&mut self, task: i64, turn: &FactRow) -> rusqlite::Result<Option<Closing>> {
+        let is_background = self.known(task)?.is_some_and(|known| known.background);
+        let mut first = self.end_from_above(task, turn.occurred)?;
+        for list in [List::Prompt, List::Stop, List::Interrupt, List::SessionEnd, List::SessionStart] {
+            let until = first.as_ref().map_or(i64::MAX, |first| first.at);
+            // The start of a subagent is the beginning of its turn.
+            if list == List::SessionStart && is_background {
+                continue;
+            }
+            let found = facts::select(
+                self.conn,
+                &format!(
+                    "WHERE f.task = ?1 AND f.{} AND f.occurred > ?2 AND f.occurred < ?3 \
+                     ORDER BY f.occurred, f.ord, f.fact LIMIT {MOST_LOOKED}",
+                    facts::in_list(list)
+                ),
+                [task, turn.occurred, until],
+            )?;
+            let end = found.iter().find_map(|stored| ends(turn, &stored.row));
+            first = end.or(first);
+        }
+        Ok(first)
+    }
+
+    /// Joins questions of servers with their answers: each answer is to the newest question of its server before it that
+    /// has none yet.
+    pub(super) fn settle_elicitations(&mut self, task: i64) -> rusqlite::Result<()> {
+        const OURS: [&str; 2] = ["questionPhase", "waitMs"];
+        let mut rows = facts::select(
+            self.conn,
+            &format!(
+                "WHERE f.task = ?1 AND f.{} ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT {MOST_ELICITATIONS}",
+                facts::in_list(List::Question)
+            ),
+            [task],
+        )?;
+        rows.retain(|stored| is_elicitation(&stored.row));
+        rows.reverse();
+        let (answers, asked): (Vec<Stored>, Vec<Stored>) =
+            rows.into_iter().partition(|stored| is_answer(&stored.row));
+        let mut news: Vec<FactRow> = asked.iter().map(|stored| stored.row.clone()).collect();
+        for new in &mut news {
+            OURS.iter().for_each(|key| drop(new.derived.shift_remove(*key)));
+            new.ended = None;
+        }
+        let mut answered = BTreeSet::new();
+        for answer in &answers {
+            let fits = |row: &FactRow| {
+                row.occurred <= answer.row.occurred + SWAP_MS
+                    && row.text("mcpServerName") == answer.row.text("mcpServerName")
+            };
+            let place = (0..news.len())
+                .rev()
+                .find(|place| !answered.contains(place) && news.get(*place).is_some_and(fits));
+            if let Some((place, new)) = place.and_then(|place| Some((place, news.get_mut(place)?))) {
+                answered.insert(place);
+                let phase = answer.row.text("questionPhase").unwrap_or("answered");
+                new.derived.insert("questionPhase".to_owned(), Value::from(phase));
+                let wait = (answer.row.occurred - new.occurred).max(0);
+                new.derived.insert("waitMs".to_owned(), Value::from(wait));
+                new.ended = Some(answer.row.occurred);
+            }
+        }
+        for (stored, new) in asked.iter().zip(news) {
+            self.replace(stored, new)?;
+        }
+        Ok(())
+    }
+}
+
+/// More facts behind a turn's beginning than this are not looked through for the one that ended it.
+const MOST_LOOKED: i64 = 64;
+
+/// How a fact behind a turn's beginning ends it, if it does.
+fn ends(turn: &FactRow, fact: &FactRow) -> Option<Closing> {
+    let is_own = fact.turn == Some(turn.fact);
+    let (by, state) = match fact.list {
+        // What is said while a turn runs does not end it.
+        List::Prompt if is_own => return None,
+        List::Prompt => ("prompt", CallState::Interrupted),
+        // Another turn's answer says nothing of this one, whose own would have ended it.
+        List::Stop if fact.turn.is_some() && !is_own => return None,
+        List::Stop if fact.meta("endsAgent") == Some(&Value::Bool(false)) => return None,
+        List::Stop if fact.is_failed_stop() => ("stop", CallState::Failed),
+        List::Stop => ("stop", CallState::Succeeded),
+        List::Interrupt => ("interrupt", CallState::Interrupted),
+        List::SessionEnd if fact.text("completionReason") == Some("cancelled") => {
+            (STOPPED, CallState::Interrupted)
+        }
+        List::SessionEnd => ("session_end", CallState::Abandoned),
+        // A process that begins anew has ended before, and did not say so.
+        List::SessionStart => ("session_start", CallState::Interrupted),
+        _ => return None,
+    };
+    Some(Closing { at: fact.occurred, by, state })
+}

@@ -1,0 +1,209 @@
+//! Whether a rule that lets a call run without asking is about all of it.
+//!
+//! The law: what is not allowed alone is not allowed in company. So every step of a command has to fit by itself, with
+//! all its files, hosts, effects and wrappers; nothing may be hidden from the reader; and nothing that a rule cannot
+//! speak of may change what its words mean: no variable that programs obey, no program from a folder of its own, no file
+//! that a redirection writes unless the rule names it.
+
+use agent_tracer_shell::{Redirect, Step, TargetType};
+
+use crate::call::Call;
+use crate::glob::PathGlob;
+use crate::host;
+use crate::matching::{Reach, any, covers, surely_covers, talks};
+use crate::path;
+use crate::rule::{CommandMatcher, EffectWord, Matcher, Rule};
+use crate::touch::{self, Access, Touch, UNNAMED, each_step};
+
+/// Variables that change how a program prints and nothing that it loads, runs, reads or writes.
+const PRINTING: &[&str] = &[
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "COLORTERM",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLUMNS",
+    "LINES",
+    "CI",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "PYTHONUNBUFFERED",
+];
+
+/// Wrappers that change when a program runs and how long, and nothing else.
+const TIMING: &[&str] = &["time", "timeout", "gtimeout", "nice", "command", "stdbuf"];
+
+fn only_prints(variable: &str) -> bool {
+    PRINTING.contains(&variable) || variable.starts_with("LC_")
+}
+
+/// One list of files of a rule, and what has to be done to them.
+struct FileList<'r> {
+    globs: &'r [PathGlob],
+    accesses: &'r [Access],
+}
+
+impl FileList<'_> {
+    fn covers(&self, touch: &Touch, call: &Call) -> bool {
+        self.accesses.contains(&touch.access) && surely_covers(self.globs, touch, call)
+    }
+}
+
+impl Rule {
+    /// Whether the rule is about every part of this call.
+    #[must_use]
+    pub(crate) fn is_about_all(&self, call: &Call) -> bool {
+        self.events.contains(&call.event)
+            && self.matches.holds_around(call)
+            && self.matches.fits_all(call)
+            // One part that is excepted is enough: it must not run in the company of the others.
+            && !self.unless.as_ref().is_some_and(|unless| {
+                unless.holds(call, Reach::One)
+                    && unless.command.as_ref().is_none_or(|command| command.holds(call))
+            })
+    }
+}
+
+impl Matcher {
+    fn fits_all(&self, call: &Call) -> bool {
+        let Some(shell) = &call.command else {
+            return self.command.is_none()
+                && self.names_all_kinds(call)
+                && self.fits_files(&call.touches, call)
+                && self.fits_hosts(&call.hosts);
+        };
+        // Only a rule that says so itself permits what nobody can read.
+        let wanted = self.command.as_ref().and_then(|command| command.understood).unwrap_or(true);
+        if wanted != call.is_understood() || shell.analysis.omitted_steps > 0 {
+            return false;
+        }
+        let asks_of_steps = self.command.as_ref().is_some_and(|command| !command.asks_nothing_of_steps());
+        if !(asks_of_steps || self.names_files() || !self.host.is_empty()) {
+            return true;
+        }
+        if !asks_of_steps && !self.names_all_kinds(call) {
+            return false;
+        }
+        let mut steps = Vec::new();
+        each_step(&shell.analysis, &mut |step| steps.push(step));
+        shell.exposure.environment.iter().all(|variable| only_prints(variable))
+            && shell.exposure.programs.is_empty()
+            && !shell.exposure.printed
+            && !steps.is_empty()
+            && steps.into_iter().all(|step| self.fits_step(step, call))
+            && self.fits_files(&call.touches, call)
+            && self.fits_hosts(&call.hosts)
+    }
+
+    /// Whether a rule that names no command but hosts speaks of files too where the call has any, and the other way round:
+    /// who may be asked says nothing about what is sent there or written here.
+    fn names_all_kinds(&self, call: &Call) -> bool {
+        match (self.host.is_empty(), self.names_files()) {
+            (false, false) => call.touches.is_empty(),
+            (true, true) => call.hosts.iter().all(|host| host::is_loopback(host)),
+            (true, false) | (false, true) => true,
+        }
+    }
+
+    const fn names_files(&self) -> bool {
+        !(self.path.is_empty() && self.reads.is_empty() && self.writes.is_empty() && self.deletes.is_empty())
+    }
+
+    /// Whether every file is named for what is done to it, and every list of the rule by a file.
+    fn fits_files(&self, touches: &[Touch], call: &Call) -> bool {
+        let is_used = |list: &FileList<'_>| touches.iter().any(|touch| list.covers(touch, call));
+        !self.names_files()
+            || (self.file_lists().iter().all(is_used) && touches.iter().all(|touch| self.names(touch, call)))
+    }
+
+    /// Whether a list of the rule names a file for what is done to it.
+    fn names(&self, touch: &Touch, call: &Call) -> bool {
+        self.file_lists().iter().any(|list| list.covers(touch, call))
+    }
+
+    fn file_lists(&self) -> Vec<FileList<'_>> {
+        let all = [
+            (&self.path, &[Access::Read, Access::Write, Access::Delete, Access::Any][..]),
+            // What a tool does that no table names is covered by `path` alone.
+            (&self.reads, &[Access::Read]),
+            (&self.writes, &[Access::Write, Access::Delete]),
+            (&self.deletes, &[Access::Delete]),
+        ];
+        let given = all.into_iter().filter(|(globs, _)| !globs.is_empty());
+        given.map(|(globs, accesses)| FileList { globs, accesses }).collect()
+    }
+
+    fn fits_hosts(&self, hosts: &[String]) -> bool {
+        let fits = |host: &String| host != UNNAMED && self.host.iter().any(|glob| glob.matches(host));
+        self.host.is_empty() || (!hosts.is_empty() && hosts.iter().all(fits))
+    }
+
+    fn fits_step(&self, step: &Step, call: &Call) -> bool {
+        let from = touch::From { cwd: call.cwd.as_deref(), home: call.around.home.as_deref() };
+        let touches = touch::of_step(step, from);
+        let hosts: Vec<String> = host::of_step(step);
+        // Each list of files has to be used by the command, not by each of its steps.
+        let files = !self.names_files()
+            || (!touches.is_empty() && touches.iter().all(|touch| self.names(touch, call)));
+        let targets = self.command.as_ref().map(|command| command.target.as_slice()).unwrap_or_default();
+        let redirected = |redirect: &Redirect| {
+            let target = &redirect.target;
+            let named = path::absolute(&target.value, call.cwd.as_deref(), call.around.home.as_deref());
+            let connects = named.starts_with("/dev/tcp/") || named.starts_with("/dev/udp/");
+            target.kind == TargetType::Stream
+                || (connects && !self.host.is_empty())
+                || (!connects && !redirect.operator.contains('>'))
+                || (!connects && (self.names_files() || covers(targets, &named, call)))
+        };
+        // What a wrapper brings along, such as the command of `find -exec`, no list of files or hosts speaks of.
+        let wrappers = self.command.as_ref().map(|command| command.wrapper.as_slice()).unwrap_or_default();
+        let wrapped = |name: &String| {
+            if wrappers.is_empty() {
+                TIMING.contains(&name.as_str())
+            } else {
+                wrappers.iter().any(|glob| glob.matches(name))
+            }
+        };
+        self.command.as_ref().is_none_or(|command| command.fits(step, call))
+            && step.wrappers.iter().all(wrapped)
+            && files
+            && self.fits_hosts(&hosts)
+            && step.redirects.iter().all(redirected)
+    }
+}
+
+impl CommandMatcher {
+    /// Whether all of a step is of this kind.
+    fn fits(&self, step: &Step, call: &Call) -> bool {
+        let effect = |effect: &agent_tracer_shell::Effect| {
+            self.effect.iter().any(|word| word.is_in(std::slice::from_ref(effect), &step.operation))
+        };
+        any(&self.program, Some(&step.command_name))
+            && any(&self.subcommand, step.subcommand.as_deref())
+            && any(&self.operation, Some(&step.operation))
+            && any(&self.text, Some(&step.raw))
+            && (self.effect.is_empty()
+                || (step.effects.iter().all(effect)
+                    && (!talks(step)
+                        || self.effect.contains(&EffectWord::Effect(agent_tracer_shell::Effect::Network)))))
+            && (self.wrapper.is_empty() || !step.wrappers.is_empty())
+            && self.recursive.is_none_or(|wanted| wanted == step.recursive)
+            && self.targets_fit(step, call)
+    }
+
+    fn targets_fit(&self, step: &Step, call: &Call) -> bool {
+        let fits = |target: &agent_tracer_shell::Target| {
+            let home = call.around.home.as_deref();
+            let fixed = touch::fixed(&target.value);
+            target.kind == TargetType::Stream
+                || (target.kind != TargetType::Unknown
+                    && covers(&self.target, &path::absolute(fixed, call.cwd.as_deref(), home), call))
+                || self.target.iter().any(|glob| glob.as_str() == target.value)
+        };
+        self.target.is_empty() || (!step.targets.is_empty() && step.targets.iter().all(fits))
+    }
+}

@@ -1,0 +1,151 @@
+//! Reads a shipment within bounds: of size, of number, of versions and times.
+//!
+//! A shipment is refused whole if it holds more than a sender of ours ever puts into one, a record that is too large to
+//! be shown, or a version that no ledger reaches: the store keeps the greatest version of a record, so one that cannot
+//! be surpassed could never be corrected or taken back. A time outside of 1970 to 2100 is moved to the nearer end and
+//! counted: the clock of a machine may be wrong, and refusing its records would stop its shipping for good.
+
+use agent_tracer_agents::extent::{Bounds, measure};
+use agent_tracer_event::Millis;
+use agent_tracer_ledger::record::{FactRecord, Removed, Shipment, TaskRecord};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::events::TIMES;
+
+/// The most values of a whole shipment, before anything is built of it.
+pub(super) const BOUNDS: Bounds = Bounds { values: 500_000, containers: 100_000 };
+
+/// The most values of one record.
+const RECORD: Bounds = Bounds { values: 10_000, containers: 4_000 };
+
+/// The longest record, in bytes. What a machine records of one event is some kilobytes, and its texts are cut.
+const RECORD_BYTES: usize = 1 << 20;
+
+/// The most rows that a shipment becomes: its records, and those that became part of another or are to go.
+const ROWS: usize = 16_000;
+
+/// The most values that all records together hold besides their own members.
+const METADATA: usize = 150_000;
+
+/// The greatest place in a ledger's order of delivery, which is what a version is.
+const GREATEST: u64 = (1 << 53) - 1;
+
+/// A shipment, and how many of its records had an impossible time.
+#[derive(Debug)]
+pub(super) struct Cargo {
+    pub(super) shipment: Shipment,
+    pub(super) clamped: u64,
+}
+
+/// A shipment with records that are not built yet.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire<'a> {
+    format: u32,
+    #[serde(borrow)]
+    tasks: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    facts: Vec<&'a RawValue>,
+    until: u64,
+    #[serde(default)]
+    removed: Option<Removed>,
+}
+
+/// Reads a shipment. An error says what is wrong with it.
+pub(super) fn read(bytes: &[u8]) -> Result<Cargo, String> {
+    let wire: Wire<'_> =
+        serde_json::from_slice(bytes).map_err(|error| format!("this is no shipment: {error}"))?;
+    let removed = wire.removed.as_ref();
+    let mut rows = wire.tasks.len() + wire.facts.len() + removed.map_or(0, |removed| removed.tasks.len());
+    check_rows(rows)?;
+    check_version(wire.until)?;
+    if let Some(removed) = removed {
+        check_version(removed.version)?;
+    }
+    let mut clamped = 0;
+    let mut tasks = Vec::with_capacity(wire.tasks.len());
+    for raw in wire.tasks {
+        let mut task: TaskRecord = record(raw)?;
+        check_version(task.version)?;
+        clamped += u64::from(clamp_task(&mut task));
+        tasks.push(task);
+    }
+    let mut facts = Vec::with_capacity(wire.facts.len());
+    let mut metadata = 0;
+    for raw in wire.facts {
+        let mut fact: FactRecord = record(raw)?;
+        check_version(fact.version)?;
+        rows += fact.parts.len();
+        check_rows(rows)?;
+        metadata += nodes(&fact.data.metadata) + nodes(&fact.derived) + fact.data.file_paths.len();
+        if metadata > METADATA {
+            return Err(format!("the records hold more than {METADATA} values of metadata"));
+        }
+        clamped += u64::from(clamp_fact(&mut fact));
+        facts.push(fact);
+    }
+    let shipment = Shipment { format: wire.format, tasks, facts, until: wire.until, removed: wire.removed };
+    Ok(Cargo { shipment, clamped })
+}
+
+/// Builds one record.
+fn record<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
+    let text = raw.get();
+    if text.len() > RECORD_BYTES {
+        return Err(format!("a record is over {RECORD_BYTES} bytes"));
+    }
+    if !RECORD.hold(measure(text.as_bytes())) {
+        return Err(format!("a record holds more than {} values", RECORD.values));
+    }
+    serde_json::from_str(text).map_err(|error| format!("this is no shipment: {error}"))
+}
+
+fn check_rows(rows: usize) -> Result<(), String> {
+    match rows {
+        0..=ROWS => Ok(()),
+        _ => Err(format!("a shipment is of at most {ROWS} rows")),
+    }
+}
+
+fn check_version(version: u64) -> Result<(), String> {
+    match version {
+        0..=GREATEST => Ok(()),
+        _ => Err(format!("version {version} is greater than any ledger reaches")),
+    }
+}
+
+/// Counts values within members.
+fn nodes(members: &Map<String, Value>) -> usize {
+    members.values().map(value_nodes).sum()
+}
+
+fn value_nodes(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(value_nodes).sum(),
+        Value::Object(members) => nodes(members),
+        _ => 0,
+    }
+}
+
+/// Moves impossible times to the nearer end. Returns whether there were any.
+fn clamp_task(task: &mut TaskRecord) -> bool {
+    let times =
+        [Some(&mut task.started), Some(&mut task.last), task.ended.as_mut(), task.waiting_since.as_mut()];
+    clamp(times)
+}
+
+fn clamp_fact(fact: &mut FactRecord) -> bool {
+    clamp([Some(&mut fact.occurred), fact.ended.as_mut()])
+}
+
+fn clamp<const COUNT: usize>(times: [Option<&mut i64>; COUNT]) -> bool {
+    let mut is_clamped = false;
+    for time in times.into_iter().flatten() {
+        let Millis(possible) = Millis(*time).clamp(*TIMES.start(), *TIMES.end());
+        is_clamped |= possible != *time;
+        *time = possible;
+    }
+    is_clamped
+}

@@ -1,0 +1,35 @@
+//! The right to follow: asked for again while a stream is open, because a token may be revoked or end.
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, Method, Uri};
+
+use crate::app::App;
+use crate::security::Peer;
+
+/// What a follower showed when it came.
+pub(super) struct Right {
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    peer: Option<Peer>,
+}
+
+impl Right {
+    pub(super) fn of(request: &Request) -> Self {
+        Self {
+            method: request.method().clone(),
+            uri: request.uri().clone(),
+            headers: request.headers().clone(),
+            peer: request.extensions().get::<Peer>().copied(),
+        }
+    }
+
+    /// Waits until the same request would be refused.
+    pub(super) async fn ended(&self, app: &App) {
+        while self.peer.is_some_and(|peer| {
+            app.access.check(&self.method, &self.uri, &self.headers, peer, (app.doors.clock)()).is_ok()
+        }) {
+            tokio::time::sleep(app.config.limits.recheck).await;
+        }
+    }
+}
