@@ -1,5 +1,6 @@
 //! Secrets that are known by their frame: private keys between their lines, and passwords in addresses.
 
+use super::names::LONG;
 use super::runs::is_word;
 use super::{Span, part, values};
 
@@ -131,7 +132,7 @@ pub(super) fn url(text: &[u8], at: usize) -> Option<Span> {
                 kind: "url-password",
             })
         }
-        None if user.len() >= 20 && user.iter().all(|byte| is_word(*byte)) && values::random(user) => {
+        None if user.len() >= LONG && user.iter().all(|byte| is_word(*byte)) && values::random(user) => {
             Some(Span { start: from, end: from + user.len(), kind: "url-password" })
         }
         None => None,

@@ -8,7 +8,7 @@ use super::{Span, part};
 pub(super) fn secret(text: &[u8], start: usize, end: usize) -> Option<Span> {
     let before = start.checked_sub(1).and_then(|at| text.get(at));
     match (before, text.get(end)) {
-        (Some(b'~' | b'.' | b'!' | b'|' | b':' | b'C'), _) | (_, Some(b'.' | b'~')) => {
+        (Some(b'~' | b'.' | b'!' | b'|' | b':' | b'C' | b'$'), _) | (_, Some(b'.' | b'~')) => {
             parts(text, start, end)
         }
         _ => ending(text, start, end),
@@ -60,6 +60,9 @@ fn parts(text: &[u8], start: usize, end: usize) -> Option<Span> {
             end: start - back + length,
             kind: "azure-secret",
         });
+    }
+    if let Some(span) = password_hash(text, before, start) {
+        return Some(span);
     }
     // `<14>.atlasv1.<60 and more>`
     if let Some(head) = before.strip_suffix(b".atlasv1.") {
@@ -127,4 +130,28 @@ fn parts(text: &[u8], start: usize, end: usize) -> Option<Span> {
         return Some(Span { start, end: end + 17, kind: "zai-key" });
     }
     ending(text, start, end)
+}
+
+/// Schemes of crypt(3) between their dollars.
+const SCHEMES: [&[u8]; 9] = [b"1", b"2a", b"2b", b"2y", b"5", b"6", b"y", b"argon2id", b"argon2i"];
+
+/// `$6$<salt>$<hash>`, `$2b$12$<salt and hash>`: what a password can be guessed from. It begins in `before` and goes on at
+/// `start`.
+fn password_hash(text: &[u8], before: &[u8], start: usize) -> Option<Span> {
+    let belongs =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'$' | b'.' | b'/' | b'=' | b',' | b'+');
+    let back = before.iter().rev().take_while(|byte| belongs(byte)).count();
+    let head = part(before, before.len() - back, before.len());
+    let dollar = head.iter().position(|byte| *byte == b'$')?;
+    let mut parts = part(head, dollar + 1, head.len()).split(|byte| *byte == b'$');
+    let scheme = parts.next()?;
+    // The scheme must be closed before the stretch begins.
+    parts.next()?;
+    let begin = start - back + dollar;
+    let length = text.get(begin..)?.iter().take(256).take_while(|byte| belongs(byte)).count();
+    (SCHEMES.contains(&scheme) && length >= 30).then_some(Span {
+        start: begin,
+        end: begin + length,
+        kind: "password-hash",
+    })
 }

@@ -25,7 +25,7 @@ pub(super) enum Name {
 }
 
 /// Shortest value that is a secret under a name that only may mean one.
-pub(super) const LONG: usize = 20;
+pub(super) const LONG: usize = 14;
 
 /// Longest name that is judged.
 pub(super) const MOST: usize = 64;
@@ -93,7 +93,7 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
         b"cookie" | b"setcookie" | b"documentcookie" => return Name::Cookie,
         [.., b'd'] if ends(b"password") || ends(b"passwd") => return Name::Password,
         [.., b'e'] if ends(b"passphrase") => return Name::Password,
-        [.., b't'] if ends(b"secret") => return Name::Password,
+        [.., b't'] if ends(b"secret") || ends(b"passwort") => return Name::Password,
         // `client-key-data` of a kubeconfig.
         [.., b'a'] if ends(b"keydata") => return Name::Key,
         [_, .., b'k', b'e', b'y']
@@ -126,7 +126,11 @@ fn ending(name: &[u8], all: &[u8], word_before: &[u8], last_word: &[u8], shouted
         b"key" | b"auth" | b"credential" | b"credentials" | b"creds" | b"signature" | b"sig" | b"pat" => {
             Name::Weak
         }
-        b"storepass" | b"keypass" | b"srcstorepass" | b"deststorepass" => Name::Password,
+        b"bindpw" | b"rootpw" | b"storepass" | b"keypass" | b"srcstorepass" | b"deststorepass" => {
+            Name::Password
+        }
+        // Half of a login, unlike the ids that name a secret.
+        b"id" if all == b"secretid" => Name::Weak,
         // `SSHPASS`, `dbpass`: one word, but no `bypass`.
         word if word.len() > 4 && word.ends_with(b"pass") && !words::ends_in(words::PASSES, word) => {
             if shouted() {

@@ -215,7 +215,11 @@ fn candidate(text: &[u8], start: usize, word: &[u8], end: usize, how: Relation) 
         // Whom a signature is from is no secret.
         _ if pairs::ends_with(name, b"signingkey") => None,
         // Keys of tables and tokens of texts have short values.
-        Name::Weak | Name::Bare if value.len() < 16 && !is_said(name) => None,
+        Name::Weak | Name::Bare
+            if value.len() < 16 && !is_said(name) && !pairs::is_qualified(text, end, name) =>
+        {
+            None
+        }
         judged => Some(span(judged)),
     }
 }

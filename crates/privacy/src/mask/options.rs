@@ -80,7 +80,7 @@ fn long(text: &[u8], at: usize) -> Option<Span> {
                 && !value.starts_with(b"type=")
                 && !words::listed(words::PROSE, value)
         }
-        Name::Weak => value.len() >= 20 && !values::is_path(value) && values::random(value),
+        Name::Weak => value.len() >= names::LONG && !values::is_path(value) && values::random(value),
         Name::Plain | Name::Header | Name::Cookie => false,
     };
     if !secret {
@@ -144,7 +144,7 @@ const LOGIN: Program = Program { shorts: &[], logs_in: true, takes_user: false }
 const USER: Program = Program { shorts: &[], logs_in: false, takes_user: true };
 const LOGIN_AND_USER: Program = Program { shorts: &[], logs_in: true, takes_user: true };
 
-static PROGRAMS: Table<Program, 74> = Table::new([
+static PROGRAMS: Table<Program, 77> = Table::new([
     (b"mysql", ATTACHED),
     (b"mysqldump", ATTACHED),
     (b"mysqladmin", ATTACHED),
@@ -160,6 +160,9 @@ static PROGRAMS: Table<Program, 74> = Table::new([
     (b"mongodump", EITHER),
     (b"redis-cli", takes(&[(b'a', Short::Either)])),
     (b"sqlcmd", takes(&[(b'P', Short::Either)])),
+    (b"ipmitool", takes(&[(b'P', Short::Either)])),
+    (b"useradd", takes(&[(b'p', Short::Apart)])),
+    (b"usermod", takes(&[(b'p', Short::Apart)])),
     (b"zip", takes(&[(b'P', Short::Either)])),
     (b"unzip", takes(&[(b'P', Short::Either)])),
     (b"ldapsearch", takes(&[(b'w', Short::Either)])),

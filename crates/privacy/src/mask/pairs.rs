@@ -94,6 +94,9 @@ pub(super) fn secret(text: &[u8], at: usize) -> Option<Span> {
         if judged == Name::Bare && name == b"pass" && is_argument(text, at) {
             judged = Name::Password;
         }
+        if matches!(judged, Name::Weak | Name::Bare) && is_qualified(text, at, name) {
+            judged = Name::Key;
+        }
         (judged, kind(name, judged))
     };
     if judged == Name::Weak && !is_long(text, start) {
@@ -206,6 +209,25 @@ fn in_block(text: &[u8], at: usize, name: &[u8]) -> Option<Span> {
         return None;
     }
     Some(Span { start: at + 1 + first, end: at + 1 + end, kind: kind(name, judged) })
+}
+
+/// Words that make `key` or `token` behind them the name of a credential.
+const QUALIFIERS: [&[u8]; 8] =
+    [b"api", b"access", b"secret", b"auth", b"private", b"bearer", b"refresh", b"deploy"];
+
+/// Whether the word before `name`, which ends at or before `end`, says that it means a credential: "the API key: …".
+pub(super) fn is_qualified(text: &[u8], end: usize, name: &[u8]) -> bool {
+    if !matches!(name, b"key" | b"Key" | b"KEY" | b"token" | b"Token") {
+        return false;
+    }
+    let before = part(text, end.saturating_sub(name.len() + 24), end);
+    let Some(place) = before.windows(name.len()).rposition(|part| part == name) else { return false };
+    let before = part(before, 0, place);
+    let Some(before) = before.strip_suffix(b" ") else { return false };
+    QUALIFIERS.iter().any(|word| {
+        let begins = before.len().checked_sub(word.len() + 1).and_then(|at| before.get(at));
+        ends_with(before, word) && begins.is_none_or(|byte| !byte.is_ascii_alphanumeric())
+    })
 }
 
 /// Whether the `pass` before the mark at `at` is the argument of an option that says so.
