@@ -163,3 +163,14 @@ fn the_readme_starts_with_the_two_commands() {
         );
     }
 }
+
+#[test]
+fn the_api_page_names_every_path() {
+    let text =
+        fs::read_to_string(root().join("crates/server/openapi.json")).expect("the description of the API");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let page = fs::read_to_string(root().join("docs/api.md")).expect("the page");
+    let paths = document["paths"].as_object().expect("paths");
+    let missing: Vec<_> = paths.keys().filter(|path| !page.contains(&format!("{path}`"))).collect();
+    assert!(missing.is_empty(), "docs/api.md does not name {missing:?}");
+}
