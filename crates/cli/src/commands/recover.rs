@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::{
-    Ledger, Salvage, SalvageError, abandon_swap, check_store, damaged_commits, finish_swap, foreign_log,
-    prepare_swap, remains, salvage, succeed, swap_store,
+    Ledger, Salvage, SalvageError, abandon_swap, check_pages, check_store, damaged_commits, finish_swap,
+    foreign_log, prepare_swap, remains, salvage, succeed, swap_store,
 };
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};
@@ -117,7 +117,10 @@ fn prepare(
 }
 
 fn is_whole(store: &Path) -> bool {
+    let has_its_sums =
+        || check_pages(store, || true).is_ok_and(|report| report.damaged.is_empty() && report.changed == 0);
     matches!(check_store(store, || true), Ok(true))
+        && has_its_sums()
         && foreign_log(store).is_none()
         && damaged_commits(store).is_ok_and(|commits| commits == 0)
 }
@@ -198,6 +201,29 @@ fn lines(done: &Salvage) -> Vec<String> {
             done.damaged_tables.join(", ")
         ));
     }
+    if done.mended_pages > 0 {
+        lines.push(format!(
+            "mended: {} pages of which one bit was wrong, with everything on them",
+            done.mended_pages
+        ));
+    }
+    if done.suspect_pages > 0 {
+        let tasks: Vec<&str> =
+            done.suspect_tasks.iter().take(NAMED).map(|id| figures::short_id(id)).collect();
+        let more = done.suspect_tasks.len().saturating_sub(NAMED);
+        lines.push(format!(
+            "may be wrong: what was taken from {} pages that are not as they were written, of {}{}{}{}",
+            done.suspect_pages,
+            if done.suspect_tables.is_empty() {
+                "no table".to_owned()
+            } else {
+                done.suspect_tables.join(", ")
+            },
+            if tasks.is_empty() { "" } else { "; tasks: " },
+            tasks.join(", "),
+            if more > 0 { format!(" and {more} more") } else { String::new() }
+        ));
+    }
     if done.damaged_log_pages > 0 {
         lines.push(format!("damaged: {} pages of the log", done.damaged_log_pages));
     }
@@ -249,6 +275,10 @@ fn as_json(arguments: &Recover, done: &Salvage, kept: Option<&str>) -> Value {
         "damagedPages": done.damaged_pages,
         "damagedRows": done.damaged_rows,
         "damagedTables": done.damaged_tables,
+        "mendedPages": done.mended_pages,
+        "suspectPages": done.suspect_pages,
+        "suspectTables": done.suspect_tables,
+        "suspectTasks": done.suspect_tasks,
         "damagedPosts": done.damaged_posts,
         "logPages": done.log_pages,
         "damagedLogPages": done.damaged_log_pages,

@@ -23,6 +23,7 @@ mod install_claude;
 mod install_codex;
 mod policy;
 mod purging;
+mod recovering;
 mod serve;
 mod ship;
 mod tending;

@@ -94,15 +94,18 @@ pub(super) fn changed(file: &File) -> io::Result<(i64, u64)> {
     Ok((moment, facts.len()))
 }
 
-/// Tells whether the change of one bit makes of these bytes the page with this sum.
-fn is_flipped(page: u32, bytes: &[u8], known: u64) -> bool {
+/// Returns the page that has this sum, if these bytes differ from it in one bit.
+fn mended(page: u32, bytes: &[u8], known: u64) -> Option<Vec<u8>> {
     let mut bytes = bytes.to_vec();
-    (0..bytes.len() * 8).any(|bit| {
+    let is_found = (0..bytes.len() * 8).any(|bit| {
         flip(&mut bytes, bit);
         let is_it = sum_of(page, &bytes) == known;
-        flip(&mut bytes, bit);
+        if !is_it {
+            flip(&mut bytes, bit);
+        }
         is_it
-    })
+    });
+    is_found.then_some(bytes)
 }
 
 fn flip(bytes: &mut [u8], bit: usize) {
@@ -127,7 +130,16 @@ impl Tries {
     pub(super) fn is_flipped(&mut self, page: u32, bytes: &[u8], known: u64) -> bool {
         let is_tried = self.0 > 0;
         self.0 = self.0.saturating_sub(1);
-        is_tried && is_flipped(page, bytes, known)
+        is_tried && mended(page, bytes, known).is_some()
+    }
+
+    /// Returns the page as it was before one bit of it was turned. Only what fails counts as a try.
+    pub(super) fn mended(&mut self, page: u32, bytes: &[u8], known: u64) -> Option<Vec<u8>> {
+        let mended = if self.0 > 0 { mended(page, bytes, known) } else { None };
+        if mended.is_none() {
+            self.0 = self.0.saturating_sub(1);
+        }
+        mended
     }
 }
 

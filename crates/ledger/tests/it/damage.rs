@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent_tracer_ledger::view::StoreFaults;
-use agent_tracer_ledger::{Batch, CheckPace, Ledger, Options, check_pages};
+use agent_tracer_ledger::{Batch, CheckPace, Ledger, Options, check_pages, salvage};
 use agent_tracer_testkit::history::History;
 use rusqlite::Connection;
 
@@ -355,4 +355,45 @@ fn damage_that_is_written_over_before_it_is_found_is_told_all_the_same() {
         assert_eq!(report.damaged.keys().collect::<Vec<_>>(), [&page]);
         assert_eq!(folder.checked().damaged_pages, 1, "it lasts");
     }
+}
+
+#[test]
+fn a_flipped_bit_in_any_table_is_turned_back_by_salvaging_and_more_of_them_are_named() {
+    let whole = closed(400);
+    let salvaged = |folder: &Folder| {
+        let new = Folder::new();
+        let to = new.path("ledger.db");
+        let report = salvage(&folder.path("ledger.db"), &to, Options::default(), |_| {}).unwrap();
+        let checked = check_pages(&to, || true).unwrap();
+        assert!(checked.compared > 0 && checked.damaged.is_empty(), "{checked:?}");
+        (World::rows_of(&to), report)
+    };
+    let (rows, report) = salvaged(&whole);
+    assert!(report.is_whole() && report.mended_pages == 0, "{report:?}");
+    for table in ["entry", "word", "source", "task", "meta", "sqlite_schema", "alias", "outcome"] {
+        let (page, bit) = bit_of(&whole.copy(), table);
+        let folder = whole.copy();
+        folder.flip("ledger.db", bit);
+        assert!(
+            check_pages(&folder.path("ledger.db"), || true).unwrap().damaged.contains_key(&page),
+            "{table}"
+        );
+        let (found, report) = salvaged(&folder);
+        assert_eq!(found, rows, "{table}");
+        assert!(report.is_whole() && report.mended_pages == 1, "{table}: {report:?}");
+    }
+    let (_, bit) = bit_of(&whole.copy(), "word");
+    let folder = whole.copy();
+    folder.flip("ledger.db", bit);
+    folder.flip("ledger.db", bit - 3 * 8);
+    let (_, report) = salvaged(&folder);
+    assert!(!report.is_whole() && report.suspect_pages == 1, "{report:?}");
+    assert_eq!(report.suspect_tables, ["word"]);
+    let (_, bit) = bit_of(&whole.copy(), "task");
+    let folder = whole.copy();
+    folder.flip("ledger.db", bit);
+    folder.flip("ledger.db", bit + 1);
+    let (_, report) = salvaged(&folder);
+    assert_eq!(report.suspect_tables, ["task"], "{report:?}");
+    assert!(!report.suspect_tasks.is_empty(), "{report:?}");
 }

@@ -4,7 +4,8 @@
 //! over them, and the journal of posts. Only what nothing else follows from is taken; everything else is folded anew.
 //!
 //! Law: the damaged files are only read. A row is taken as it is or not at all: one that contradicts its table, its task or
-//! itself is left out and counted. What was deleted on purpose does not come back.
+//! itself is left out and counted. A page that does not have its sum is read as it was, where one bit explains that, and is
+//! named otherwise. What was deleted on purpose does not come back.
 
 mod btree;
 pub(in crate::sqlite) mod lineage;
@@ -54,7 +55,7 @@ pub fn salvage(
     let log = beside(from, LOG);
     let foreign = lineage::foreign(from, &log);
     let own_log = if matches!(foreign, Some(Foreign::Other(_))) { None } else { Some(log.as_path()) };
-    let pages = Pages::open(from, own_log).map_err(SalvageError::Read)?;
+    let pages = Pages::open_with_sums(from, own_log).map_err(SalvageError::Read)?;
     let roots = roots(&pages)?;
     watch("reading what can be read");
     let conn = open::open_watched(to, &(std::sync::Arc::new(|_| ()) as super::upgrade::Watch))?;
@@ -152,7 +153,9 @@ pub fn foreign_log(path: &Path) -> Option<String> {
 pub fn remains(store: &Path) -> Succession {
     let log = beside(store, LOG);
     let is_own = !matches!(lineage::foreign(store, &log), Some(Foreign::Other(_)));
-    let Ok(pages) = Pages::open(store, is_own.then_some(log.as_path())) else { return Succession::default() };
+    let Ok(pages) = Pages::open_with_sums(store, is_own.then_some(log.as_path())) else {
+        return Succession::default();
+    };
     let Ok(roots) = roots(&pages) else { return Succession::default() };
     let mut succession = Succession::default();
     let rows = |table: &str, each: &mut dyn FnMut(String, i64)| {

@@ -2,13 +2,20 @@
 //!
 //! The engine reads a log up to the first frame with a wrong checksum. Here whole frames behind it count too, if a commit
 //! ends them: each page says by itself which rows it holds.
+//!
+//! A page of the file that does not have its sum is given as it was, where one bit makes the difference, and as it is
+//! otherwise; whoever reads it is told.
 
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use super::super::page_check::Tries;
+use super::super::page_sums::{DAMAGED, PageSums, UNKNOWN, sum_of};
+use super::super::store_files::beside;
 use super::super::wal::{self, FrameImage};
 
 /// The size that every store is made with.
@@ -34,14 +41,53 @@ pub(super) struct Pages {
     /// Frames of the log that are used, and those that are damaged.
     pub(super) frames: u64,
     pub(super) frames_damaged: u64,
+    sums: Option<RefCell<Witness>>,
+    /// Whether a page that may be wrong was read since somebody last said no.
+    pub(super) is_suspect: Cell<bool>,
     /// Pages in the order in which they were read.
     #[cfg(test)]
-    pub(super) trace: std::cell::RefCell<Vec<PageNumber>>,
+    pub(super) trace: RefCell<Vec<PageNumber>>,
+}
+
+/// The sums of the pages, and what came of comparing them.
+struct Witness {
+    sums: PageSums,
+    tries: Tries,
+    /// Pages that do not have their sum: as they were, or none where that is not known.
+    wrong: HashMap<PageNumber, Option<Vec<u8>>>,
+}
+
+impl Witness {
+    /// Returns the page as it was written, and whether that is certain.
+    fn judge(&mut self, number: PageNumber, bytes: Vec<u8>, is_from_log: bool) -> (Vec<u8>, bool) {
+        let known = self.sums.get(number).unwrap_or(UNKNOWN);
+        if known == UNKNOWN || (is_from_log && known != DAMAGED) || sum_of(number, &bytes) == known {
+            return (bytes, true);
+        }
+        let tries = &mut self.tries;
+        let was = self.wrong.entry(number).or_insert_with(|| {
+            let is_sum = known != DAMAGED;
+            is_sum.then(|| tries.mended(number, &bytes, known)).flatten()
+        });
+        was.as_ref().map_or((bytes, false), |was| (was.clone(), true))
+    }
 }
 
 impl Pages {
     /// Looks at the file, and at its log if that is given. Neither has to be there.
     pub(super) fn open(path: &Path, log: Option<&Path>) -> io::Result<Self> {
+        Self::open_with(path, log, None)
+    }
+
+    /// The same, and believes no page that does not have its sum.
+    pub(super) fn open_with_sums(path: &Path, log: Option<&Path>) -> io::Result<Self> {
+        // Without sums, or if they cannot be read, nothing can be said of what stands on a page.
+        let sums = PageSums::read_only(&beside(path, ".sums"), PAGE_BYTES as u32).ok().flatten();
+        Self::open_with(path, log, sums.map(|(sums, _)| sums))
+    }
+
+    fn open_with(path: &Path, log: Option<&Path>, sums: Option<PageSums>) -> io::Result<Self> {
+        let witness = |sums| RefCell::new(Witness { sums, tries: Tries::default(), wrong: HashMap::new() });
         let file = existing(path)?;
         let log = log.map(existing).transpose()?.flatten();
         let length = file.as_ref().map_or(Ok(0), |file| file.metadata().map(|facts| facts.len()))?;
@@ -54,8 +100,10 @@ impl Pages {
             count: 0,
             frames: 0,
             frames_damaged: 0,
+            sums: sums.map(witness),
+            is_suspect: Cell::new(false),
             #[cfg(test)]
-            trace: std::cell::RefCell::default(),
+            trace: RefCell::default(),
         };
         let mut head = [0; 100];
         if let Some(file) = &pages.file
@@ -66,7 +114,8 @@ impl Pages {
                 .get(16..18)
                 .map_or(0, |bytes| bytes.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)));
             let size = if size == 1 { 65_536 } else { size };
-            if size.is_power_of_two() && (512..=65_536).contains(&size) {
+            // Sums are those of pages of the usual size.
+            if pages.sums.is_none() && size.is_power_of_two() && (512..=65_536).contains(&size) {
                 pages.size = size;
             }
         }
@@ -121,10 +170,25 @@ impl Pages {
         self.trace.borrow_mut().push(number);
         let mut page = vec![0; self.size];
         if let (Some(at), Some(log)) = (self.images.get(&number), &self.log) {
-            return log.read_exact_at(&mut page, *at).ok().map(|()| page);
+            return log.read_exact_at(&mut page, *at).ok().map(|()| self.judge(number, page, true));
         }
         let at = u64::from(number - 1) * self.size as u64;
-        self.file.as_ref()?.read_exact_at(&mut page, at).ok().map(|()| page)
+        self.file.as_ref()?.read_exact_at(&mut page, at).ok().map(|()| self.judge(number, page, false))
+    }
+
+    fn judge(&self, number: PageNumber, page: Vec<u8>, is_from_log: bool) -> Vec<u8> {
+        let Some(sums) = &self.sums else { return page };
+        let (page, is_certain) = sums.borrow_mut().judge(number, page, is_from_log);
+        if !is_certain {
+            self.is_suspect.set(true);
+        }
+        page
+    }
+
+    /// Returns how many pages were read of which one bit was wrong.
+    pub(super) fn mended(&self) -> u64 {
+        let count = |sums: &RefCell<Witness>| sums.borrow().wrong.values().flatten().count();
+        self.sums.as_ref().map_or(0, count) as u64
     }
 
     /// Tells whether the first page says that this is a file of the engine.

@@ -1,6 +1,6 @@
 //! What was salvaged, and what was not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io;
 
@@ -34,6 +34,14 @@ pub struct Salvage {
     pub damaged_rows: u64,
     /// Tables of which something is missing.
     pub damaged_tables: Vec<&'static str>,
+    /// Pages of which one bit was wrong, and which were read as they had been written.
+    pub mended_pages: u64,
+    /// Pages that are not what was written and were read as they are: nobody knows which of their bytes are wrong.
+    pub suspect_pages: u64,
+    /// Tables of which rows were taken from such pages.
+    pub suspect_tables: Vec<&'static str>,
+    /// Tasks of which rows were, by their ids.
+    pub suspect_tasks: BTreeSet<String>,
     /// Tasks that were there and of which nothing could be salvaged, by their ids.
     pub lost_tasks: Vec<String>,
     /// Tasks of which entries are missing, with how many, as far as an index still names them.
@@ -57,13 +65,14 @@ pub struct Salvage {
 }
 
 impl Salvage {
-    /// Returns whether anything is missing.
+    /// Returns whether nothing is missing and nothing may be wrong.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.damaged_pages + self.damaged_rows + self.damaged_posts + self.damaged_log_pages == 0
             && self.lost_entries.unwrap_or(0) == 0
             && self.lost_tasks.is_empty()
             && self.foreign_log.is_none()
+            && self.suspect_pages == 0
     }
 
     /// Returns whether the list of tasks that were deleted on purpose is damaged: such a task may come back.

@@ -191,6 +191,7 @@ impl<'a> Taking<'a> {
         self.count_whole()?;
         let sources: i64 = self.conn.query_row("SELECT count(*) FROM source", [], |row| row.get(0))?;
         self.salvage.sources = u64::try_from(sources).unwrap_or(0);
+        self.salvage.mended_pages = self.pages.mended();
         transaction.commit()?;
         Ok(self.salvage)
     }
@@ -238,6 +239,7 @@ impl<'a> Taking<'a> {
             self.salvage.damaged_tables.push(wanted.name);
         }
         self.salvage.damaged_pages += walk.damaged_pages;
+        self.salvage.suspect_pages += walk.suspect_pages;
         self.salvage.damaged_rows += damaged_rows;
         Ok(gaps)
     }
@@ -249,17 +251,20 @@ impl<'a> Taking<'a> {
         walk: &Walk<'_>,
         gaps: &[Gap],
     ) -> rusqlite::Result<()> {
-        let mut found: Vec<Row> = Vec::new();
+        let mut found: Vec<(Row, bool)> = Vec::new();
         let Some(table) = self.tables.get(wanted.name) else { return Ok(()) };
+        let pages = self.pages;
         walk.orphans(|rows| {
             let is_missing = |row: &Row| gaps.iter().any(|gap| gap.holds(row.id));
             let is_of_table = !rows.is_empty()
                 && rows.iter().flatten().all(|row| table.fits(&row.values) && is_missing(row));
             if is_of_table {
-                found.extend(rows.into_iter().flatten());
+                let is_suspect = pages.is_suspect.get();
+                found.extend(rows.into_iter().flatten().map(|row| (row, is_suspect)));
             }
         });
-        for row in found {
+        for (row, is_suspect) in found {
+            pages.is_suspect.set(is_suspect);
             self.take_row(wanted, row.values, Some(row.id))?;
         }
         Ok(())
@@ -319,7 +324,27 @@ impl<'a> Taking<'a> {
         );
         let taken = self.conn.prepare_cached(&sql)?.execute(params_from_iter(&values))?;
         *self.salvage.rows.entry(wanted.name).or_default() += taken as u64;
+        if taken > 0 && self.pages.is_suspect.get() {
+            self.suspect(wanted, &values);
+        }
         Ok(taken > 0)
+    }
+
+    /// Notes that a row was taken from a page that may be wrong.
+    fn suspect(&mut self, wanted: &'static Wanted, values: &[Value]) {
+        if !self.salvage.suspect_tables.contains(&wanted.name) {
+            self.salvage.suspect_tables.push(wanted.name);
+        }
+        let place = match wanted.name {
+            "task" => Some(0),
+            "entry" => Some(1),
+            "source" => Some(6),
+            _ => wanted.task,
+        };
+        let task = place.and_then(|place| integer(values, place));
+        if let Some(key) = task.and_then(|task| self.tasks.get(&task)) {
+            self.salvage.suspect_tasks.insert(key.task_id().to_string());
+        }
     }
 
     /// Tells whether a row agrees with what it speaks of.

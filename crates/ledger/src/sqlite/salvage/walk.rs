@@ -34,17 +34,21 @@ pub(super) struct Walk<'p> {
     pub(super) damaged_pages: u64,
     /// Rows on pages that can be read which cannot.
     pub(super) damaged_rows: u64,
+    /// Pages that were read and may be wrong.
+    pub(super) suspect_pages: u64,
 }
 
 impl<'p> Walk<'p> {
     pub(super) fn new(pages: &'p Pages) -> Self {
-        Self { pages, visited: HashSet::new(), damaged_pages: 0, damaged_rows: 0 }
+        Self { pages, visited: HashSet::new(), damaged_pages: 0, damaged_rows: 0, suspect_pages: 0 }
     }
 
     fn visit(&mut self, page: PageNumber) -> Option<Page> {
         let is_there = page >= 1 && page <= self.pages.count && self.visited.insert(page);
+        self.pages.is_suspect.set(false);
         let read = if is_there { Page::read(self.pages, page) } else { None };
         self.damaged_pages += u64::from(read.is_none());
+        self.suspect_pages += u64::from(read.is_some() && self.pages.is_suspect.get());
         read
     }
 
@@ -114,9 +118,10 @@ impl<'p> Walk<'p> {
                 is_whole
             }
             Some(Page::IndexInterior(parts, last)) if depth > 0 => {
-                let mut is_whole = true;
+                let (mut is_whole, is_suspect) = (true, self.pages.is_suspect.get());
                 for (child, row) in parts {
                     is_whole &= child.is_some_and(|child| self.index_below(child, depth - 1, each));
+                    self.pages.is_suspect.set(is_suspect);
                     is_whole &= self.index_row(row, each);
                 }
                 self.index_below(last, depth - 1, each) && is_whole
@@ -143,6 +148,7 @@ impl<'p> Walk<'p> {
             if self.visited.contains(&page) || free.contains(&page) {
                 continue;
             }
+            self.pages.is_suspect.set(false);
             if let Some(Page::Leaf(rows)) = Page::read(self.pages, page) {
                 each(rows);
             }
