@@ -12,12 +12,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::faults::Faults;
-use super::page_keeper::{Move, PageKeeper};
+use super::page_keeper::{Move, PageKeeper, is_passing};
 use super::{AppendError, OpenError, page_check};
 use crate::journal::Settle;
 
 /// Pages that are looked at while the log cannot be moved: a megabyte.
 const SLICE: u32 = 256;
+
+/// How long to wait before what the system had no handles or memory for is tried again.
+const LATER: Duration = Duration::from_secs(5);
 
 /// Bytes of them.
 const SLICE_BYTES: u64 = 1 << 20;
@@ -158,6 +161,8 @@ impl Mover {
                 find_places(&self.path, &self.faults);
                 if is_done { self.pace.rest } else { self.pace.pause() }
             }
+            // The system has no handle or no memory left, which says nothing about the store.
+            Err(error) if is_passing(&error) => LATER,
             Err(error) => {
                 self.faults.read_failed(&error.to_string());
                 self.pace.rest

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::AppendError;
 use super::faults::Faults;
@@ -48,6 +48,8 @@ pub(super) struct PageKeeper {
     pin: Connection,
     path: PathBuf,
     log: PathBuf,
+    /// The log, once it was there: a process that has no handle left can still read it.
+    log_file: Option<Arc<File>>,
     /// Behind the connections, so that it is closed after them: the system takes away every lock that a process has on a
     /// file with the first handle on it that is closed.
     file: Arc<File>,
@@ -67,6 +69,34 @@ pub(super) struct PageKeeper {
     /// Frames that were summed for checkpoints.
     #[cfg(test)]
     pub(super) summed: usize,
+    /// What the system says the next time that the log is looked at.
+    #[cfg(test)]
+    pub(super) injected: Option<i32>,
+}
+
+/// Why the sums do not cover the log.
+enum Uncovered {
+    /// The log or the store cannot be read.
+    Store(io::Error),
+    /// The sums cannot be read or written.
+    Sums(io::Error),
+}
+
+impl From<io::Error> for Uncovered {
+    fn from(error: io::Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Tells whether the system refused something for a reason that is not the file's: no handle or no memory is left.
+pub(super) fn is_passing(error: &io::Error) -> bool {
+    /// `ENFILE` and `EMFILE`, which are the same everywhere and have no kind.
+    const HANDLES: [i32; 2] = [23, 24];
+    error.raw_os_error().is_some_and(|code| HANDLES.contains(&code))
+        || matches!(
+            error.kind(),
+            io::ErrorKind::OutOfMemory | io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock
+        )
 }
 
 impl PageKeeper {
@@ -90,6 +120,7 @@ impl PageKeeper {
             pin,
             path: beside(path, ".sums"),
             log: beside(path, "-wal"),
+            log_file: None,
             file,
             page_size,
             sums: None,
@@ -101,10 +132,14 @@ impl PageKeeper {
             faults,
             #[cfg(test)]
             summed: 0,
+            #[cfg(test)]
+            injected: None,
         };
-        // Without sums the store is as good as it ever was: they begin anew as soon as they can be written.
-        if keeper.open_sums().is_err() {
-            keeper.sums = None;
+        match keeper.open_sums() {
+            Err(error) if is_passing(&error) => return Err(io(error)),
+            // Without sums the store is as good as it ever was: they begin anew as soon as they can be written.
+            Err(_) => keeper.sums = None,
+            Ok(()) => {}
         }
         keeper.pin_and_cover().map_err(io)?;
         Ok(keeper)
@@ -133,13 +168,28 @@ impl PageKeeper {
             }
         };
         self.sums = Some(sums);
-        self.is_doubtful = is_doubtful(mark, Log::open(&self.log)?.as_ref(), &self.file)?;
+        self.is_doubtful = is_doubtful(mark, self.open_log()?.as_ref(), &self.file)?;
         Ok(())
     }
 
-    /// Moves the log into the file.
+    fn open_log(&mut self) -> io::Result<Option<Log>> {
+        if self.log_file.is_none() {
+            self.log_file = match File::open(&self.log) {
+                Ok(file) => Some(Arc::new(file)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            };
+        }
+        self.log_file.clone().map_or(Ok(None), Log::read)
+    }
+
+    /// Moves the log into the file. What the system has no handles or memory for now is left for the next time, unless the
+    /// log must be cut: it is as safe in the log.
     pub(super) fn checkpoint(&mut self, how: Move) -> Result<(), AppendError> {
-        self.pin_and_cover()?;
+        match self.pin_and_cover() {
+            Err(error) if is_passing(&error) && how != Move::Truncate => return Ok(()),
+            covered => covered?,
+        }
         let mode = match how {
             Move::Passive => "PASSIVE",
             Move::Truncate | Move::TruncateIfFree => {
@@ -157,11 +207,14 @@ impl PageKeeper {
             self.in_log.clear();
         }
         let pinned = self.pin_and_cover();
-        if how != Move::Passive && Log::open(&self.log)?.is_none() {
+        if how != Move::Passive && self.open_log()?.is_none() {
             self.mark_empty()?;
         }
         moved?;
-        Ok(pinned?)
+        match pinned {
+            Err(error) if is_passing(&error) => Ok(()),
+            pinned => Ok(pinned?),
+        }
     }
 
     /// Notes that there is no log any more, once it is so.
@@ -187,33 +240,44 @@ impl PageKeeper {
         self.pin.execute_batch("ROLLBACK").ok();
     }
 
-    /// Holds the newest state, beyond which nothing is moved, and sees to it that the sums cover it.
+    /// Holds the newest state, beyond which nothing is moved, and sees to it that the sums cover it. If the log cannot be
+    /// read, nothing may be moved.
     fn pin_and_cover(&mut self) -> io::Result<()> {
         self.unpin();
         let pinned = self.pin.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema");
-        pinned.map_err(io::Error::other)?;
-        if self.cover().is_err() {
-            // A sum that is older than its page would accuse it: better none. If even that cannot be written, nothing is
-            // moved.
-            let was_in_use = self.sums.take().is_some();
-            if remove_if_there(&self.path)? || was_in_use {
-                sync_folder(&self.path)?;
-                self.faults.sums_remade("they could not be written");
+        pinned.map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::CannotOpen | ErrorCode::OutOfMemory) => {
+                io::Error::new(io::ErrorKind::OutOfMemory, error)
+            }
+            _ => io::Error::other(error),
+        })?;
+        match self.cover() {
+            Ok(()) => Ok(()),
+            Err(Uncovered::Store(error)) => Err(error),
+            Err(Uncovered::Sums(error)) if is_passing(&error) => Err(error),
+            Err(Uncovered::Sums(_)) => {
+                // A sum that is older than its page would accuse it: better none. If even that cannot be written, nothing
+                // is moved.
+                let was_in_use = self.sums.take().is_some();
+                if remove_if_there(&self.path)? || was_in_use {
+                    sync_folder(&self.path)?;
+                    self.faults.sums_remade("they could not be written");
+                }
+                Ok(())
             }
         }
-        Ok(())
     }
 
     /// Sums the pages that were written to the log since the last time.
-    fn cover(&mut self) -> io::Result<()> {
+    fn cover(&mut self) -> Result<(), Uncovered> {
         let Some(log) = self.look_at_log()? else { return Ok(()) };
         let from = self.covered.unwrap_or_else(|| log.begin());
         let (place, found) = log.scan(from, |_, page, bytes| (page, sum_of(page, bytes)))?;
-        self.covered = Some(place);
         if found.is_empty() {
+            self.covered = Some(place);
             return Ok(());
         }
-        self.begin_anew_if_none()?;
+        self.begin_anew_if_none().map_err(Uncovered::Sums)?;
         #[cfg(test)]
         {
             self.summed += found.len();
@@ -226,20 +290,22 @@ impl PageKeeper {
         log.sync()?;
         let mut damaged = Vec::new();
         for (page, sum) in &mut sums {
-            let known = self.known_sum(*page)?;
-            let is_first = self.in_log.insert(*page);
-            let is_comparable = is_first && !logged.contains(&(*page, known));
+            let known = self.known_sum(*page).map_err(Uncovered::Sums)?;
+            let is_comparable = !self.in_log.contains(page) && !logged.contains(&(*page, known));
             if known == DAMAGED || (is_comparable && self.is_damaged_below(*page, known)?) {
                 *sum = DAMAGED;
                 damaged.push(*page);
             }
         }
+        let mark = Mark { log: LogMark::Of { salts: place.salts }, is_doubtful: self.is_doubtful };
         if let Some(kept) = &mut self.sums {
-            kept.put(&sums)?;
-            let mark = LogMark::Of { salts: place.salts };
-            kept.mark(Mark { log: mark, is_doubtful: self.is_doubtful })?;
-            kept.sync()?;
+            kept.put(&sums)
+                .and_then(|()| kept.mark(mark))
+                .and_then(|()| kept.sync())
+                .map_err(Uncovered::Sums)?;
         }
+        self.covered = Some(place);
+        self.in_log.extend(sums.keys());
         self.faults.pages_damaged(&damaged);
         Ok(())
     }
@@ -256,7 +322,11 @@ impl PageKeeper {
 
     /// Looks which use of the log this is. Pages of an earlier one are in the file.
     fn look_at_log(&mut self) -> io::Result<Option<Log>> {
-        let log = Log::open(&self.log)?;
+        #[cfg(test)]
+        if let Some(error) = self.injected.take() {
+            return Err(io::Error::from_raw_os_error(error));
+        }
+        let log = self.open_log()?;
         let salts = log.as_ref().map(|log| log.begin().salts);
         if self.covered.is_some_and(|covered| Some(covered.salts) != salts) {
             self.covered = None;
@@ -274,7 +344,12 @@ impl PageKeeper {
         if known == UNKNOWN || u64::from(page) > self.pages()? {
             return Ok(false);
         }
-        let bytes = self.read(page, 1)?;
+        let bytes = match self.read(page, 1) {
+            Err(error) if is_passing(&error) => return Err(error),
+            // What the disk cannot read is not what was written.
+            Err(_) => return Ok(true),
+            Ok(bytes) => bytes,
+        };
         if sum_of(page, &bytes) == known || self.free_before().contains(&page) {
             return Ok(false);
         }
@@ -290,7 +365,7 @@ impl PageKeeper {
         let pages = self.pages()?;
         let from = self.next;
         let count = u64::from(most).min((pages + 1).saturating_sub(u64::from(from)));
-        let bytes = self.read(from, usize::try_from(count).unwrap_or(0))?;
+        let (bytes, unreadable) = self.read_around(from, usize::try_from(count).unwrap_or(0))?;
         let mut learned = BTreeMap::new();
         let mut free = None;
         let size = usize::try_from(self.page_size).unwrap_or(4096);
@@ -306,7 +381,9 @@ impl PageKeeper {
             if free.is_none() && known != UNKNOWN {
                 free = Some(self.free_now()?);
             }
-            if known == UNKNOWN || free.as_ref().is_some_and(|free| free.contains(&page)) {
+            if unreadable.contains(&page) {
+                damaged.push(page);
+            } else if known == UNKNOWN || free.as_ref().is_some_and(|free| free.contains(&page)) {
                 learned.insert(page, sum);
             } else if known == DAMAGED || !self.is_doubtful || self.tries.is_flipped(page, bytes, known) {
                 damaged.push(page);
@@ -366,6 +443,26 @@ impl PageKeeper {
         Ok(bytes)
     }
 
+    /// The same, and names pages that the disk cannot read: one of them says nothing about those beside it.
+    fn read_around(&self, from: u32, count: usize) -> io::Result<(Vec<u8>, HashSet<u32>)> {
+        match self.read(from, count) {
+            Err(error) if !is_passing(&error) => {}
+            read => return read.map(|bytes| (bytes, HashSet::new())),
+        }
+        let (mut bytes, mut unreadable) = (Vec::new(), HashSet::new());
+        for page in (from..).take(count) {
+            match self.read(page, 1) {
+                Ok(read) => bytes.extend_from_slice(&read),
+                Err(error) if is_passing(&error) => return Err(error),
+                Err(_) => {
+                    unreadable.insert(page);
+                    bytes.resize(bytes.len() + usize::try_from(self.page_size).unwrap_or(4096), 0);
+                }
+            }
+        }
+        Ok((bytes, unreadable))
+    }
+
     /// Returns the pages that nothing was kept on when the log was last moved, as far as the list of them can be read.
     fn free_before(&self) -> HashSet<u32> {
         free_leaves(|page| self.read(page, 1), self.pages().unwrap_or(0))
@@ -373,7 +470,7 @@ impl PageKeeper {
 
     /// Returns the pages that nothing is kept on now.
     fn free_now(&self) -> io::Result<HashSet<u32>> {
-        let seen = SeenPages::of(Log::open(&self.log)?)?;
+        let seen = SeenPages::of(self.log_file.clone().map_or(Ok(None), Log::read)?)?;
         let read = |page| seen.read(page)?.map_or_else(|| self.read(page, 1), Ok);
         Ok(free_leaves(read, u64::from(u32::MAX)))
     }
@@ -428,6 +525,34 @@ mod tests {
         let mut keeper = PageKeeper::open(path, Arc::clone(&faults)).unwrap();
         while !keeper.check(64).unwrap() {}
         faults.damaged_pages()
+    }
+
+    #[test]
+    fn a_system_without_handles_or_memory_costs_no_sums_and_moves_nothing_until_it_has_some() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let (conn, mut keeper) = kept(&path);
+        let sums = std::fs::read(beside(&path, ".sums")).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        conn.execute("UPDATE word SET text = text || ' once'", []).unwrap();
+        for error in [24, 23, 12, 5] {
+            keeper.injected = Some(error);
+            let moved = keeper.checkpoint(Move::Passive);
+            // A log that cannot be read for another reason is no matter of waiting.
+            assert_eq!(moved.is_ok(), error != 5, "{error}: {moved:?}");
+            keeper.injected = Some(error);
+            assert!(keeper.checkpoint(Move::Truncate).is_err(), "{error}: it was to be cut");
+            keeper.injected = Some(error);
+            assert_eq!(is_passing(&keeper.check(64).unwrap_err()), error != 5);
+            assert!(keeper.sums.is_some() && keeper.faults.view(0).check.sums_remade == 0);
+            assert_eq!(std::fs::read(beside(&path, ".sums")).unwrap(), sums, "{error}");
+            assert_eq!(std::fs::read(&path).unwrap(), file, "{error}: nothing was moved");
+        }
+        keeper.checkpoint(Move::Truncate).unwrap();
+        while !keeper.check(64).unwrap() {}
+        let seen = keeper.faults.view(0);
+        assert_eq!((seen.damaged_pages, seen.changed_pages, seen.problems.len()), (0, 0, 0));
+        assert_ne!(std::fs::read(&path).unwrap(), file);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::faults::Faults;
 use crate::aside::{Aside, Kind};
@@ -219,7 +220,7 @@ impl Flip {
 /// A log that is in use, read beside whoever writes it.
 #[derive(Debug)]
 pub(super) struct Log {
-    file: File,
+    file: Arc<File>,
     head: Head,
 }
 
@@ -236,14 +237,21 @@ pub(super) struct LogPlace {
 impl Log {
     /// Opens a log; none if there is none or nothing was written to it.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
-        let mut file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
+        match File::open(path) {
+            Ok(file) => Self::read(Arc::new(file)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The same of a file that is open.
+    pub(super) fn read(file: Arc<File>) -> io::Result<Option<Self>> {
         let mut head = [0; HEAD];
-        let is_there = fill(&mut file, &mut head)?;
-        Ok(Head::read(&head).filter(|_| is_there).map(|head| Self { file, head }))
+        match file.read_exact_at(&mut head, 0) {
+            Ok(()) => Ok(Head::read(&head).map(|head| Self { file, head })),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the place before the first frame.
@@ -266,7 +274,7 @@ impl Log {
         let size = FRAME_HEAD + self.head.page;
         let mut place = from;
         let mut seen = (from.frames, from.sum);
-        let mut reader = BufReader::with_capacity(READ, &self.file);
+        let mut reader = BufReader::with_capacity(READ, &*self.file);
         reader.seek(SeekFrom::Start(HEAD as u64 + from.frames * size as u64))?;
         let (mut frame, mut found, mut committed) = (vec![0; size], Vec::new(), 0);
         while fill(&mut reader, &mut frame)? {
