@@ -164,6 +164,11 @@ impl Desk {
         if self.shared.is_broken.load(Ordering::SeqCst) {
             return Err(AppendError::Store("the journal cannot be written".to_owned()));
         }
+        if self.file.is_cut() {
+            // What was in it and waits is folded from memory; the next ones begin a file that is whole.
+            self.use_anew(true, None);
+            return Err(AppendError::Gone("the journal of posts was cut short".to_owned()));
+        }
         let from = self.file.end;
         self.file.append(bytes)?;
         self.watch.files.check().inspect_err(|_| self.file.take_back(from))
@@ -207,7 +212,7 @@ mod tests {
     use super::*;
     use crate::aside::Aside;
     use crate::observed::Batch;
-    use crate::sqlite::store_files::StoreFiles;
+    use crate::sqlite::store_files::{Part, StoreFiles};
 
     type Answer = io::Result<Receipt>;
 
@@ -222,7 +227,7 @@ mod tests {
             names.iter().map(|name| known.contains(name)).collect()
         };
         let watch = Watch {
-            files: Arc::new(StoreFiles::open([path.to_owned()])),
+            files: Arc::new(StoreFiles::open([(path.to_owned(), Part::Other)])),
             faults: Arc::default(),
             aside: Aside::beside(path),
         };
@@ -287,6 +292,23 @@ mod tests {
         let error = answers.into_iter().next().unwrap().unwrap_err();
         assert!(matches!(AppendError::from(error), AppendError::Gone(_)));
         assert_eq!((shared.waiting(), faults.view(0).recording), (0, false));
+    }
+
+    #[test]
+    fn nothing_is_acknowledged_in_a_file_that_was_cut_and_the_next_begins_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let (mut desk, _) = desk(&path, &[]);
+        let mut append = |length: Option<u64>| {
+            if let Some(length) = length {
+                let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+                file.set_len(length).unwrap();
+            }
+            let mut bytes = Vec::new();
+            assert!(super::super::record::tests::write_one("one", desk.file.number, &mut bytes));
+            desk.append(&mut bytes).is_ok()
+        };
+        assert_eq!([None, Some(0), None, Some(100), None].map(&mut append), [true, false, true, false, true]);
     }
 
     #[test]

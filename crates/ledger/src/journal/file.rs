@@ -249,6 +249,11 @@ impl JournalFile {
         Ok(())
     }
 
+    /// Tells whether somebody else made the file shorter.
+    pub(super) fn is_cut(&self) -> bool {
+        self.file.metadata().is_ok_and(|facts| facts.len() < self.length)
+    }
+
     /// Takes back what was written behind this place: it was not acknowledged and must not be found after a crash.
     pub(super) fn take_back(&mut self, end: u64) {
         self.file.set_len(end).ok();

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use super::faults::Faults;
 use super::page_keeper::{Move, PageKeeper, is_passing};
+use super::store_files::StoreFiles;
 use super::{AppendError, OpenError, page_check};
 use crate::journal::Settle;
 
@@ -21,6 +22,9 @@ const SLICE: u32 = 256;
 
 /// How long to wait before what the system had no handles or memory for is tried again.
 const LATER: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether the store still begins with what was written there.
+const GUARD: Duration = Duration::from_secs(5);
 
 /// Bytes of them.
 const SLICE_BYTES: u64 = 1 << 20;
@@ -49,8 +53,14 @@ pub(super) struct Checkpointer {
 
 impl Checkpointer {
     /// Begins to wait for work on a file that the writer has opened.
-    pub(super) fn start(path: &Path, faults: Arc<Faults>, pace: CheckPace) -> Result<Self, OpenError> {
-        let keeper = Arc::new(Mutex::new(PageKeeper::open(path, Arc::clone(&faults))?));
+    pub(super) fn start(
+        path: &Path,
+        faults: Arc<Faults>,
+        files: Arc<StoreFiles>,
+        pace: CheckPace,
+    ) -> Result<Self, OpenError> {
+        let keeper = PageKeeper::open(path, Arc::clone(&faults))?.watching(files);
+        let keeper = Arc::new(Mutex::new(keeper));
         let (wake, woken) = sync_channel(1);
         let mut mover = Mover { keeper: Arc::clone(&keeper), path: path.to_owned(), faults, pace };
         let thread = std::thread::Builder::new()
@@ -137,14 +147,21 @@ impl Mover {
     fn work(&mut self, woken: &Receiver<()>) {
         let mut pause = self.pace.pause();
         loop {
-            match woken.recv_timeout(pause) {
+            match woken.recv_timeout(pause.min(GUARD)) {
                 // What could not be moved now stays in the log, where it is as safe and as readable.
                 Ok(()) => {
                     if let Err(error) = locked(&self.keeper).checkpoint(Move::Passive) {
                         self.faults.write_failed(&error);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => pause = self.look(),
+                Err(RecvTimeoutError::Timeout) => {
+                    locked(&self.keeper).guard();
+                    if pause > GUARD {
+                        pause -= GUARD;
+                    } else {
+                        pause = self.look();
+                    }
+                }
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -211,7 +228,8 @@ mod tests {
         let conn = super::super::open::open(&path).unwrap();
         let size = || std::fs::metadata(&path).unwrap().len();
         let before = size();
-        let checkpointer = Checkpointer::start(&path, Arc::default(), CheckPace::default()).unwrap();
+        let checkpointer =
+            Checkpointer::start(&path, Arc::default(), Arc::default(), CheckPace::default()).unwrap();
         checkpointer.wake();
         // It finishes what it was woken for before it ends.
         drop(checkpointer);

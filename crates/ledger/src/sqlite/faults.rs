@@ -318,8 +318,8 @@ impl AppendError {
                 "check the owner and mode of the home folder, and whether its disk is mounted read-only"
             }
             Self::Gone(_) => {
-                "put the file back where it was, or stop the server and start it again; until then what was in it can \
-                 be copied from `/proc/<pid of the server>/fd`"
+                "put the file back where it was, or stop the server, run `agent-tracer doctor` and start it again; until \
+                 then what was in a file that is gone can be copied from `/proc/<pid of the server>/fd`"
             }
             Self::Closed => "start `agent-tracer serve` again",
             Self::Store(_) => {

@@ -78,7 +78,7 @@ use crate::task_names::TaskNames;
 use crate::view::{Row, StoreFaults};
 use faults::Faults;
 use prepared::Prepared;
-use store_files::StoreFiles;
+use store_files::{Part, StoreFiles};
 
 /// The version of the rules by which entries are folded. A store that was folded by others is folded anew when a server or a
 /// command opens it.
@@ -244,9 +244,14 @@ impl Ledger {
         let asked = read::SqliteStore::open_alone(path, Arc::clone(&faults))?;
         let bell = jobs.clone();
         let posts = beside("-journal-of-posts");
-        let ends = ["", "-wal", "-shm", "-journal-of-posts"];
+        let parts = [
+            ("", Part::Store),
+            ("-wal", Part::Log),
+            ("-shm", Part::Other),
+            ("-journal-of-posts", Part::Other),
+        ];
         let journal_file = journal::create(&posts).map_err(|error| OpenError::journal(&posts, &error))?;
-        let files = Arc::new(StoreFiles::open(ends.map(beside)));
+        let files = Arc::new(StoreFiles::open(parts.map(|(end, part)| (beside(end), part))));
         let (journal, waiting) = Journal::open(
             journal_file,
             posted::folded(&conn)?,
@@ -259,7 +264,9 @@ impl Ledger {
         )
         .map_err(|error| OpenError::journal(&posts, &error))?;
         let unanswered = Arc::new(AtomicUsize::new(0));
-        let checkpointer = checkpoint::Checkpointer::start(path, Arc::clone(&faults), options.check)?;
+        let checkpointer =
+            checkpoint::Checkpointer::start(path, Arc::clone(&faults), Arc::clone(&files), options.check)?;
+        files.hold(checkpointer.file());
         salvage::lineage::note_opening(&conn, &beside("-wal"), &checkpointer);
         let store = read::SqliteStore::open(path, Arc::clone(&faults))?.holding(checkpointer.file());
         let mut writer = writer::Writer {

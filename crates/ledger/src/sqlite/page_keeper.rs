@@ -18,13 +18,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::AppendError;
 use super::faults::Faults;
 use super::page_check::{Tries, changed, free_leaves, is_doubtful};
 use super::page_sums::{DAMAGED, LogMark, Mark, Opened, PageSums, UNKNOWN, sum_of};
-use super::store_files::{beside, sync_folder};
+use super::store_files::{StoreFiles, beside, sync_folder};
 use super::wal::{Log, LogPlace, SeenPages};
 use super::writer::BUSY;
 
@@ -66,6 +67,10 @@ pub(super) struct PageKeeper {
     next: u32,
     tries: Tries,
     faults: Arc<Faults>,
+    /// Nothing is moved unless they hold what was written to them.
+    files: Arc<StoreFiles>,
+    /// The sum that the first page has, where that is not its own but one bit away.
+    flipped: Option<u64>,
     /// Frames that were summed for checkpoints.
     #[cfg(test)]
     pub(super) summed: usize,
@@ -130,6 +135,8 @@ impl PageKeeper {
             next: 1,
             tries: Tries::default(),
             faults,
+            files: Arc::default(),
+            flipped: None,
             #[cfg(test)]
             summed: 0,
             #[cfg(test)]
@@ -143,6 +150,42 @@ impl PageKeeper {
         }
         keeper.pin_and_cover().map_err(io)?;
         Ok(keeper)
+    }
+
+    /// Looks at these files before anything is moved.
+    pub(super) fn watching(self, files: Arc<StoreFiles>) -> Self {
+        Self { files, ..self }
+    }
+
+    /// Looks whether the file still begins with the page that was written there. If not, another file was copied over it.
+    pub(super) fn guard(&mut self) {
+        let Ok(known) = self.known_sum(1) else { return };
+        if self.is_doubtful || self.in_log.contains(&1) || matches!(known, UNKNOWN | DAMAGED) {
+            return;
+        }
+        // One that was cut is told by its length.
+        let Ok(bytes) = self.read(1, 1) else { return };
+        let sum = sum_of(1, &bytes);
+        let mut is_overwritten = sum != known && self.flipped != Some(sum);
+        // A bit is damage, which is told as such.
+        if is_overwritten && Tries::default().is_flipped(1, &bytes, known) {
+            self.flipped = Some(sum);
+            is_overwritten = false;
+        }
+        self.files.note_overwritten(is_overwritten);
+    }
+
+    /// Refuses to move anything into files that were cut or written over: what is left of them would be damaged.
+    fn check_files(&mut self) -> Result<(), AppendError> {
+        self.guard();
+        let checked = self.files.check_contents();
+        if checked.is_err() {
+            // Nor must the last connection that is closed.
+            for conn in [&self.conn, &self.pin] {
+                conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            }
+        }
+        checked
     }
 
     /// Returns the handle on the file, for those who must not close it before others.
@@ -186,6 +229,7 @@ impl PageKeeper {
     /// Moves the log into the file. What the system has no handles or memory for now is left for the next time, unless the
     /// log must be cut: it is as safe in the log.
     pub(super) fn checkpoint(&mut self, how: Move) -> Result<(), AppendError> {
+        self.check_files()?;
         match self.pin_and_cover() {
             Err(error) if is_passing(&error) && how != Move::Truncate => return Ok(()),
             covered => covered?,

@@ -2,54 +2,178 @@
 //!
 //! A file that is removed or replaced while it is open goes on to take writes, and all of them are gone when the process
 //! ends. So what is committed is acknowledged only if each name still leads to the file that was opened.
+//!
+//! The same holds for a file that was cut or written over in place: the engine writes on behind a hole, and the next one
+//! that opens the store finds no log at all. Law: what was cut stays so until the store is opened anew, because nobody
+//! knows what is gone.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::AppendError;
+use super::wal;
 
-/// A file by its name, and which file that was: device and inode.
+/// A file by its name, and what is known of it.
 #[derive(Debug)]
 struct Watched {
     path: PathBuf,
+    part: Part,
     /// None until it is there: the log is made by the first write.
-    identity: Mutex<Option<(u64, u64)>>,
+    known: Mutex<Option<Known>>,
+}
+
+/// What a file is for the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Store,
+    Log,
+    /// One that the engine or the journal makes longer and shorter as it likes.
+    Other,
+}
+
+/// What was last seen of a file.
+#[derive(Debug)]
+struct Known {
+    /// Device and inode.
+    identity: (u64, u64),
+    bytes: u64,
+    /// Which use of the log this is.
+    salts: Option<(u32, u32)>,
+    /// A handle on the log. The store has none of its own: with the first handle that is closed, all locks on it go.
+    log: Option<File>,
+    is_cut: bool,
 }
 
 /// The files of an open store.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct StoreFiles {
     files: Vec<Watched>,
+    /// A handle on the store that is closed after every connection.
+    store: OnceLock<Arc<File>>,
+    /// Whether the store begins with a page that nobody here wrote.
+    is_overwritten: AtomicBool,
 }
 
 impl StoreFiles {
     /// Remembers which files these names lead to now.
-    pub(crate) fn open(paths: impl IntoIterator<Item = PathBuf>) -> Self {
-        let watched = |path: PathBuf| Watched { identity: Mutex::new(identity(&path).ok().flatten()), path };
-        Self { files: paths.into_iter().map(watched).collect() }
+    pub(crate) fn open(paths: impl IntoIterator<Item = (PathBuf, Part)>) -> Self {
+        let watched = |(path, part)| Watched { path, part, known: Mutex::new(None) };
+        let files = Self { files: paths.into_iter().map(watched).collect(), ..Self::default() };
+        // What is cut or replaced is so only in comparison with what was there before.
+        drop(files.check());
+        files
     }
 
-    /// Looks whether each name still leads to its file.
+    /// Reads the store through this handle from now on.
+    pub(super) fn hold(&self, store: Arc<File>) {
+        self.store.set(store).ok();
+    }
+
+    /// Notes whether the store begins with a page that nobody here wrote.
+    pub(super) fn note_overwritten(&self, is_overwritten: bool) {
+        self.is_overwritten.store(is_overwritten, Ordering::SeqCst);
+    }
+
+    /// Looks whether each name still leads to its file, and whether that still holds what was in it.
     pub(crate) fn check(&self) -> Result<(), AppendError> {
         for file in &self.files {
             // A name that cannot be looked at for the moment says nothing.
-            let Ok(now) = identity(&file.path) else { continue };
-            let mut known = file.identity.lock().unwrap_or_else(PoisonError::into_inner);
-            match (*known, now) {
-                (Some(then), Some(now)) if then == now => {}
-                (None, now) => *known = now,
-                (Some(_), now) => {
-                    let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-                    let what = if now.is_some() { "replaced by another file" } else { "removed" };
-                    return Err(AppendError::Gone(format!("`{name}` was {what}")));
+            let mut known = file.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let Ok(now) = facts(&file.path) else { continue };
+            let what = match (known.as_mut(), now) {
+                (Some(known), Some((identity, bytes))) if known.identity == identity => {
+                    self.compare(file, known, bytes);
+                    known.is_cut.then_some("cut short")
                 }
+                (None, now) => {
+                    *known = now.map(|(identity, bytes)| Known::of(file, identity, bytes));
+                    None
+                }
+                (Some(_), Some(_)) => Some("replaced by another file"),
+                (Some(_), None) => Some("removed"),
+            };
+            if let Some(what) = what {
+                let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+                return Err(AppendError::Gone(format!("`{name}` was {what}")));
             }
+        }
+        self.check_first_page()
+    }
+
+    /// Looks whether the files still hold what was in them, wherever they are. If not, moving the log would do harm.
+    pub(super) fn check_contents(&self) -> Result<(), AppendError> {
+        drop(self.check());
+        for file in &self.files {
+            let known = file.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_emptied =
+                |known: &Known| file.part == Part::Log && known.bytes == 0 && known.salts.is_some();
+            if known.as_ref().is_some_and(|known| known.is_cut || is_emptied(known)) {
+                let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+                return Err(AppendError::Gone(format!("`{name}` was cut short")));
+            }
+        }
+        self.check_first_page()
+    }
+
+    fn check_first_page(&self) -> Result<(), AppendError> {
+        if self.is_overwritten.load(Ordering::SeqCst) {
+            return Err(AppendError::Gone("`ledger.db` was written over".to_owned()));
         }
         Ok(())
     }
+
+    /// Compares how long a file is with how long it was.
+    fn compare(&self, file: &Watched, known: &mut Known, bytes: u64) {
+        match file.part {
+            Part::Other => {}
+            // The engine makes it shorter too, and says so on the first page.
+            Part::Store => {
+                known.is_cut |=
+                    bytes < known.bytes && !self.store.get().is_some_and(|store| is_whole(store, bytes));
+                known.bytes = bytes;
+            }
+            // Whoever cuts it rightly has moved everything. The engine begins it anew then, with other salts; one that was
+            // cut under it has none at its beginning when the next commit is written.
+            Part::Log if bytes == 0 => known.bytes = 0,
+            Part::Log => {
+                if known.log.is_none() {
+                    known.log = File::open(&file.path).ok();
+                }
+                let Some(Ok(salts)) = known.log.as_ref().map(wal::salts) else { return };
+                let is_anew = known.salts != salts;
+                known.is_cut |= salts.is_none() || (!is_anew && bytes < known.bytes);
+                (known.salts, known.bytes) = (salts, bytes);
+            }
+        }
+    }
+}
+
+impl Known {
+    fn of(file: &Watched, identity: (u64, u64), bytes: u64) -> Self {
+        let log = if file.part == Part::Log { File::open(&file.path).ok() } else { None };
+        let salts = log.as_ref().and_then(|log| wal::salts(log).ok().flatten());
+        Self { identity, bytes, salts, log, is_cut: false }
+    }
+}
+
+/// Tells whether a store of this length holds as many pages as its first one says.
+fn is_whole(store: &File, bytes: u64) -> bool {
+    let mut head = [0; 32];
+    if store.read_exact_at(&mut head, 0).is_err() {
+        return false;
+    }
+    let number = |at: std::ops::Range<usize>| {
+        head.get(at).unwrap_or_default().iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+    };
+    let size = match number(16..18) {
+        1 => 65_536,
+        size => size,
+    };
+    bytes > 0 && bytes >= number(28..32) * size
 }
 
 /// Returns the file beside another one whose name ends in this.
@@ -63,14 +187,15 @@ pub(crate) fn beside(path: &Path, end: &str) -> PathBuf {
 /// whatever was waited for in it.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        Some(folder) => fs::File::open(folder)?.sync_all(),
-        None => fs::File::open(".")?.sync_all(),
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => File::open(".")?.sync_all(),
     }
 }
 
-fn identity(path: &Path) -> io::Result<Option<(u64, u64)>> {
+/// Returns which file this is, and how long.
+fn facts(path: &Path) -> io::Result<Option<((u64, u64), u64)>> {
     match fs::metadata(path) {
-        Ok(facts) => Ok(Some((facts.dev(), facts.ino()))),
+        Ok(facts) => Ok(Some(((facts.dev(), facts.ino()), facts.len()))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
@@ -85,15 +210,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let [kept, aside, late] =
             ["ledger.db", "aside.db", "ledger.db-wal"].map(|name| folder.path().join(name));
-        fs::File::create(&kept).unwrap();
-        let files = StoreFiles::open([kept.clone(), late.clone()]);
+        File::create(&kept).unwrap();
+        let files = StoreFiles::open([(kept.clone(), Part::Other), (late.clone(), Part::Log)]);
         files.check().unwrap();
-        fs::File::create(&late).unwrap();
+        File::create(&late).unwrap();
         files.check().unwrap();
         fs::rename(&kept, &aside).unwrap();
         let gone = files.check().unwrap_err().to_string();
         assert!(gone.contains("`ledger.db` was removed"), "{gone}");
-        fs::File::create(&kept).unwrap();
+        File::create(&kept).unwrap();
         let replaced = files.check().unwrap_err().to_string();
         assert!(replaced.contains("`ledger.db` was replaced"), "{replaced}");
         fs::rename(&aside, &kept).unwrap();

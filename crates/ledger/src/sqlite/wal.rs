@@ -292,6 +292,16 @@ impl Log {
     }
 }
 
+/// Returns which use of a log this is; none if it does not begin as a log does.
+pub(super) fn salts(log: &File) -> io::Result<Option<(u32, u32)>> {
+    let mut head = [0; HEAD];
+    match log.read_exact_at(&mut head, 0) {
+        Ok(()) => Ok(Head::read(&head).map(|head| head.salts)),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// A frame as it stands in a log: the image of one page, damaged or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FrameImage {

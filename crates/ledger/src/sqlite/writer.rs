@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::append::{Apply, Changed, Memory};
@@ -222,6 +223,8 @@ impl Writer {
 
     /// Lets search take a part of what it does not know yet. Tells whether there is more.
     fn follow(&mut self, part: usize) -> Result<bool, AppendError> {
+        // A log that was cut has a hole behind the next commit, whoever makes that.
+        self.files.check()?;
         // What the disk loses of it is taken again.
         self.wait_for_disk(false)?;
         let Self { conn, follower, unanswered, waiting, .. } = self;
@@ -229,6 +232,7 @@ impl Writer {
         let is_awaited = || unanswered.load(Ordering::SeqCst) > 0 || waiting.is_behind();
         let more = follower.catch_up(&transaction, part, is_awaited)?;
         transaction.commit()?;
+        self.files.check()?;
         self.commits = self.commits.saturating_add(1);
         Ok(more)
     }
@@ -315,8 +319,7 @@ impl Writer {
     ) -> Result<T, AppendError> {
         // Before anything is changed: what goes into a file that nobody finds again is better not written.
         if let Err(error) = self.files.check() {
-            // A log that has lost its name is moved into the file, which may still have its own.
-            self.checkpoint(Move::Passive);
+            self.gone()?;
             self.faults.write_failed(&error);
             return Err(error);
         }
@@ -339,6 +342,7 @@ impl Writer {
                 self.commits = self.commits.saturating_add(1);
                 // Nor is anything acknowledged that went into one.
                 if let Err(error) = self.files.check() {
+                    self.gone()?;
                     self.faults.write_failed(&error);
                     return Err(error);
                 }
@@ -356,6 +360,17 @@ impl Writer {
                 Err(error)
             }
         }
+    }
+
+    /// Saves what can be saved of files that are gone.
+    fn gone(&self) -> rusqlite::Result<()> {
+        if self.files.check_contents().is_ok() {
+            // A log that has lost its name is moved into the file, which may still have its own.
+            self.checkpoint(Move::Passive);
+            return Ok(());
+        }
+        // The engine would move what is left of a log that was cut, and holes for the rest.
+        self.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(|_| ())
     }
 
     /// Tells those who want to know what a commit changed. They are asked after it: whoever begins to listen later finds

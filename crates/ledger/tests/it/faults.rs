@@ -186,6 +186,74 @@ fn nothing_is_acknowledged_in_a_store_that_was_taken_away_until_it_is_back() {
 }
 
 #[test]
+fn nothing_is_acknowledged_in_a_store_that_was_cut_or_written_over_in_place() {
+    type Way<'a> = &'a dyn Fn(&std::fs::File);
+    let half = |file: &std::fs::File| file.set_len(file.metadata().unwrap().len() / 2).unwrap();
+    let ways: [(&str, &str, Way<'_>); 5] = [
+        ("ledger.db-wal", "cut short", &|file| file.set_len(0).unwrap()),
+        ("ledger.db-wal", "cut short", &half),
+        ("ledger.db", "cut short", &|file| file.set_len(0).unwrap()),
+        ("ledger.db", "cut short", &half),
+        ("ledger.db-wal", "cut short", &|file| {
+            std::os::unix::fs::FileExt::write_all_at(file, &[0; 512], 0).unwrap();
+        }),
+    ];
+    for (number, (name, what, cut)) in ways.into_iter().enumerate() {
+        let world = World::new();
+        world.ledger.append(batch(300, &[])).unwrap();
+        world.ledger.append(batch(600, &[])).unwrap();
+        let path = world.path().with_file_name(name);
+        cut(&std::fs::OpenOptions::new().write(true).open(&path).unwrap());
+        for count in [700, 710] {
+            let refused = world.ledger.append(batch(count, &[])).map(drop);
+            assert!(
+                matches!(&refused, Err(AppendError::Gone(said)) if said.contains(what)),
+                "{number}, {name}: {refused:?}"
+            );
+        }
+        assert!(matches!(post(&world, batch(720, &[])), Err(AppendError::Gone(_))), "{name}");
+        let faults = world.ledger.faults();
+        assert!(!faults.recording && faults.problems[0].contains(name), "{name}: {faults:?}");
+        assert!(faults.write_failures["replaced"] > 0, "{name}: {faults:?}");
+    }
+}
+
+#[test]
+fn an_older_copy_that_is_written_over_the_store_is_noticed_and_nothing_is_moved_into_it() {
+    let world = World::new();
+    world.ledger.append(batch(20, &[])).unwrap();
+    world.ledger.move_log_now().unwrap();
+    let old = std::fs::read(world.path()).unwrap();
+    world.ledger.append(batch(900, &[])).unwrap();
+    world.ledger.move_log_now().unwrap();
+    assert!(world.ledger.faults().problems.is_empty());
+    let file = std::fs::OpenOptions::new().write(true).open(world.path()).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, &old, 0).unwrap();
+    let refused = world.ledger.move_log_now().unwrap_err();
+    assert!(matches!(&refused, AppendError::Gone(said) if said.contains("written over")), "{refused:?}");
+    assert!(matches!(world.ledger.append(batch(950, &[])), Err(AppendError::Gone(_))));
+    assert!(!world.ledger.faults().recording);
+}
+
+#[test]
+fn a_log_or_a_store_that_is_made_shorter_rightly_is_no_fault() {
+    let world = World::new();
+    for round in 1..4 {
+        world.ledger.append(batch(300 * round, &[])).unwrap();
+        world.ledger.move_log_now().unwrap();
+        // Another program, which finds everything moved.
+        let cut = "PRAGMA wal_checkpoint(TRUNCATE)";
+        world.connection().query_row(cut, [], |row| row.get::<_, i64>(0)).unwrap();
+        let tasks = world.ledger.every_task().unwrap();
+        if round == 2 {
+            world.ledger.purge(tasks, Millis(1)).unwrap();
+        }
+        world.ledger.append(batch(300 * round + 5, &[])).unwrap();
+        assert!(world.ledger.faults().problems.is_empty(), "{:?}", world.ledger.faults().problems);
+    }
+}
+
+#[test]
 fn a_page_that_is_damaged_costs_what_is_on_it_and_is_seen_by_those_who_read() {
     let world = World::new();
     let many = (0..400)
