@@ -141,6 +141,7 @@ pub(crate) struct BackupRemove {
 Examples:
   agent-tracer recover --dry-run               what could be salvaged, and what is gone
   agent-tracer recover                         salvage it, and go on with it
+  agent-tracer recover --accept-changes        you changed the store with another program
   agent-tracer recover --from old/ledger.db --to new.db
   agent-tracer recover --json | jq .lostTasks
 
@@ -160,6 +161,9 @@ pub(crate) struct Recover {
     /// If nothing can be salvaged, keep the damaged files and begin with an empty store
     #[arg(long, conflicts_with_all = ["from", "to", "dry_run"])]
     pub(crate) start_empty: bool,
+    /// Salvage nothing: take pages that another program changed while no server ran for right
+    #[arg(long, conflicts_with_all = ["from", "to", "dry_run", "start_empty"])]
+    pub(crate) accept_changes: bool,
     /// Do not ask
     #[arg(long)]
     pub(crate) yes: bool,

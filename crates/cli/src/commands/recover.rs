@@ -42,6 +42,9 @@ pub(super) fn run(
     if is_own {
         finish_swap(&store).map_err(|cause| Failure::file("finish putting in place", &store, &cause))?;
     }
+    if arguments.accept_changes {
+        return accept_changes(arguments, &store, &home, output);
+    }
     if is_own && arguments.to.is_none() && is_whole(&store) {
         if arguments.json {
             output.data(&json_of(&json!({"whole": true}))?)?;
@@ -84,6 +87,29 @@ pub(super) fn run(
             drop(abandon_swap(&store));
             return Err(failure);
         }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Takes pages that another program changed for right. What is damaged stays so.
+fn accept_changes(
+    arguments: &Recover,
+    store: &Path,
+    home: &Home,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    if !store.exists() {
+        return Err(Failure::new("there is no store yet"));
+    }
+    let ledger =
+        Ledger::open(store, sources::options(home)?).map_err(|error| sources::unopened(store, &error))?;
+    let accepted = ledger.accept_changes();
+    ledger.close();
+    let pages = accepted.map_err(|error| Failure::new(format!("the pages cannot be accepted: {error}")))?;
+    if arguments.json {
+        output.data(&json_of(&json!({"acceptedPages": pages}))?)?;
+    } else {
+        output.data(&format!("accepted {pages} pages that were changed\n"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -58,3 +58,24 @@ fn damage_that_doctor_sees_is_not_refused_and_one_bit_of_it_costs_nothing() {
     assert!(said.contains("may be wrong") && said.contains("word"), "{said}");
     assert!(world.run(&["doctor"]).stdout.contains("are what was written"));
 }
+
+#[test]
+fn what_another_program_wrote_is_said_until_it_is_accepted_with_one_command() {
+    let world = full();
+    Connection::open(world.path(LEDGER))
+        .expect("the store")
+        .execute_batch("UPDATE word SET text = text || ' and more' WHERE id < 5")
+        .expect("changed");
+    for _ in 0..2 {
+        let doctor = world.run(&["doctor"]).ended_with(1).stdout;
+        assert!(doctor.contains("another program") && doctor.contains("--accept-changes"), "{doctor}");
+        assert!(!doctor.contains("damaged"), "{doctor}");
+        // It opens the store, and changes nothing about it.
+        world.run(&["rebuild"]).ended_with(0);
+    }
+    let accepted = ask(&world, &["recover", "--accept-changes"]);
+    assert!(accepted["acceptedPages"].as_u64() > Some(0), "{accepted}");
+    let doctor = world.run(&["doctor"]).stdout;
+    assert!(doctor.contains("are what was written"), "{doctor}");
+    assert!(rows(&world).iter().any(|row| row.ends_with(" and more")), "it is as the other program left it");
+}

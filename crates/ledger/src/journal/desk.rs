@@ -208,7 +208,7 @@ mod tests {
     use std::sync::mpsc::{Sender, channel, sync_channel};
 
     use super::super::file::Place;
-    use super::super::record::tests::observed;
+    use super::super::record::tests::{observed, write_one};
     use super::*;
     use crate::aside::Aside;
     use crate::observed::Batch;
@@ -305,7 +305,7 @@ mod tests {
                 file.set_len(length).unwrap();
             }
             let mut bytes = Vec::new();
-            assert!(super::super::record::tests::write_one("one", desk.file.number, &mut bytes));
+            assert!(write_one("one", desk.file.number, &mut bytes));
             desk.append(&mut bytes).is_ok()
         };
         assert_eq!([None, Some(0), None, Some(100), None].map(&mut append), [true, false, true, false, true]);

@@ -4,7 +4,7 @@
 //! whole asks here. Law: a fault of the disk or of the whole store lasts until a write succeeds again; damage that was
 //! found once lasts until the store is opened anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -48,7 +48,7 @@ struct Inner {
     /// Pages that are not what was written, with what stands there as far as that was looked for.
     pages: BTreeMap<u32, Option<Place>>,
     /// Pages that another program changed while no server ran.
-    changed: u64,
+    changed: BTreeSet<u32>,
     /// How far the pages are checked.
     check: PageCheck,
     /// When they were last all checked.
@@ -151,9 +151,14 @@ impl Faults {
         }
     }
 
-    /// Counts pages that another program changed.
-    pub(super) fn pages_changed(&self, pages: u64) {
-        self.inner().changed += pages;
+    /// Notes pages that another program changed. Each counts once.
+    pub(super) fn pages_changed(&self, pages: &[u32]) {
+        let mut inner = self.inner();
+        for page in pages {
+            if inner.changed.len() < REMEMBERED {
+                inner.changed.insert(*page);
+            }
+        }
     }
 
     /// Returns the pages that are damaged.
@@ -176,11 +181,12 @@ impl Faults {
         }
     }
 
-    /// Notes that pages are damaged no more.
+    /// Notes that pages are damaged or changed no more.
     pub(super) fn pages_mended(&self, pages: &[u32]) {
         let mut inner = self.inner();
         for page in pages {
             inner.pages.remove(page);
+            inner.changed.remove(page);
         }
     }
 
@@ -217,11 +223,11 @@ impl Faults {
             ));
         }
         problems.extend(damaged_pages(&inner.pages));
-        if inner.changed > 0 {
+        if !inner.changed.is_empty() {
             problems.push(format!(
                 "{} pages of `ledger.db` were changed while no server used it, by another program or by the disk\n\
-                 hint: if you know which program it was, nothing is to be done; if not, run `agent-tracer recover`",
-                inner.changed
+                 hint: {WAY_OUT_OF_CHANGES}",
+                inner.changed.len()
             ));
         }
         if set_aside > 0 {
@@ -241,7 +247,7 @@ impl Faults {
             damaged_posts: inner.posts,
             damaged_commits: inner.commits,
             damaged_pages: u64::try_from(inner.pages.len()).unwrap_or(u64::MAX),
-            changed_pages: inner.changed,
+            changed_pages: u64::try_from(inner.changed.len()).unwrap_or(u64::MAX),
             check: PageCheck {
                 last_round_age_ms: inner
                     .checked
@@ -284,6 +290,10 @@ pub(crate) fn damage_in_words<'a>(
     };
     format!("{words}: {}", named.collect::<Vec<_>>().join(", "))
 }
+
+/// What to do about pages that another program or the disk changed.
+pub(crate) const WAY_OUT_OF_CHANGES: &str = "stop the server; if you know which program it was, run `agent-tracer recover \
+    --accept-changes`; if not, run `agent-tracer recover`, which names what may be wrong";
 
 /// Says what to do about damaged pages.
 pub(crate) fn way_out_of_damage(is_mendable: bool) -> &'static str {

@@ -420,6 +420,14 @@ impl Ledger {
             .map_err(AppendError::from)
     }
 
+    /// Takes pages that another program changed while no server ran for what was written. Returns how many there were.
+    ///
+    /// # Errors
+    /// If the ledger is closed or a file cannot be read or written.
+    pub fn accept_changes(&self) -> Result<usize, AppendError> {
+        self.on_writer(|writer| writer.checkpointer.accept_changes())?
+    }
+
     /// Moves what the log holds into the file, as the writer does by itself once in a while.
     ///
     /// # Errors

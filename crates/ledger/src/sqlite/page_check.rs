@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::faults::{damage_in_words, way_out_of_damage};
-use super::page_sums::{DAMAGED, LogMark, Mark, PageSums, UNKNOWN, sum_of};
+use super::faults::{WAY_OUT_OF_CHANGES, damage_in_words, way_out_of_damage};
+use super::page_sums::{CHANGED, DAMAGED, LogMark, Mark, PageSums, UNKNOWN, sum_of};
 use super::store_files::beside;
 use super::wal::{Log, SeenPages};
 
@@ -57,7 +57,7 @@ pub struct PageReport {
     pub damaged: BTreeMap<u32, Option<String>>,
     /// Whether folding anew mends all of them.
     pub is_mendable: bool,
-    /// Pages that another program changed.
+    /// Pages that another program changed, or the disk while none of ours ran.
     pub changed: u64,
 }
 
@@ -72,7 +72,7 @@ impl PageReport {
     /// Says what to do about it.
     #[must_use]
     pub fn way_out(&self) -> &'static str {
-        way_out_of_damage(self.is_mendable)
+        if self.damaged.is_empty() { WAY_OUT_OF_CHANGES } else { way_out_of_damage(self.is_mendable) }
     }
 }
 
@@ -233,7 +233,7 @@ pub fn check_pages(path: &Path, mut goes_on: impl FnMut() -> bool) -> io::Result
         let count = (pages - from + 1).min(SLICE as u32) as usize;
         for (page, bytes) in (from..).zip(bytes_of(from, count)?.chunks_exact(size as usize)) {
             let known = sums.get(page)?;
-            let is_read_from_log = seen.holds(page) && known != DAMAGED;
+            let is_read_from_log = seen.holds(page) && !matches!(known, DAMAGED | CHANGED);
             if known == UNKNOWN || is_read_from_log || free.contains(&page) {
                 continue;
             }
@@ -241,7 +241,9 @@ pub fn check_pages(path: &Path, mut goes_on: impl FnMut() -> bool) -> io::Result
             if sum_of(page, bytes) == known {
                 continue;
             }
-            if known == DAMAGED || !is_doubtful || tries.is_flipped(page, bytes, known) {
+            if known == CHANGED {
+                report.changed += 1;
+            } else if known == DAMAGED || !is_doubtful || tries.is_flipped(page, bytes, known) {
                 report.damaged.insert(page, None);
             } else {
                 report.changed += 1;

@@ -7,10 +7,10 @@
 //! Another program that opens the store may move pages too. Therefore a read transaction (the pin) stays open on the state
 //! that the sums cover: the engine moves nothing beyond it, whoever asks. What happens while no server runs leaves other
 //! traces, which are looked for when the store is opened: a log that is not the one that the sums followed, or a file that
-//! was changed although it had none. Then a page that differs in more than a bit was changed by that program, and is
-//! counted as such; it is not called damaged.
+//! was changed although it had none. Then a page that differs in more than a bit may have been changed by that program. It
+//! is not called damaged, and is marked until somebody says that it may be so.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -24,7 +24,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::AppendError;
 use super::faults::Faults;
 use super::page_check::{Tries, changed, free_leaves, is_doubtful};
-use super::page_sums::{DAMAGED, LogMark, Mark, Opened, PageSums, UNKNOWN, sum_of};
+use super::page_sums::{CHANGED, DAMAGED, LogMark, Mark, Opened, PageSums, UNKNOWN, sum_of};
 use super::store_files::{StoreFiles, beside, sync_folder};
 use super::wal::{Log, LogPlace, SeenPages};
 use super::writer::BUSY;
@@ -160,7 +160,7 @@ impl PageKeeper {
     /// Looks whether the file still begins with the page that was written there. If not, another file was copied over it.
     pub(super) fn guard(&mut self) {
         let Ok(known) = self.known_sum(1) else { return };
-        if self.is_doubtful || self.in_log.contains(&1) || matches!(known, UNKNOWN | DAMAGED) {
+        if self.is_doubtful || self.in_log.contains(&1) || matches!(known, UNKNOWN | DAMAGED | CHANGED) {
             return;
         }
         // One that was cut is told by its length.
@@ -234,19 +234,12 @@ impl PageKeeper {
             Err(error) if is_passing(&error) && how != Move::Truncate => return Ok(()),
             covered => covered?,
         }
-        let mode = match how {
-            Move::Passive => "PASSIVE",
-            Move::Truncate | Move::TruncateIfFree => {
-                self.unpin();
-                "TRUNCATE"
-            }
+        let moved = match how {
+            Move::Passive => self.move_log("PASSIVE", BUSY),
+            Move::Truncate => self.cut_log(BUSY),
+            Move::TruncateIfFree => self.cut_log(Duration::ZERO),
         };
-        let patience = if how == Move::TruncateIfFree { Duration::ZERO } else { BUSY };
-        self.conn.busy_timeout(patience)?;
-        let moved = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
-        });
-        if matches!(moved, Ok((0, log, moved)) if log == moved) {
+        if moved.as_ref().is_ok_and(|moved| is_all(*moved)) {
             // Everybody reads them from the file now.
             self.in_log.clear();
         }
@@ -259,6 +252,29 @@ impl PageKeeper {
             Err(error) if is_passing(&error) => Ok(()),
             pinned => Ok(pinned?),
         }
+    }
+
+    /// Moves all of the log, and cuts it. Whoever commits meanwhile is not cut off: what is moved has its sum before the log
+    /// goes, and the pin on a file that holds everything keeps the engine from moving more.
+    fn cut_log(&mut self, patience: Duration) -> rusqlite::Result<(i64, i64, i64)> {
+        let moved = self.move_log("PASSIVE", patience)?;
+        if !is_all(moved) {
+            // Somebody reads an older state; without the pin, which may be that too.
+            self.unpin();
+            self.move_log("RESTART", patience)?;
+        }
+        if self.pin_and_cover().is_err() {
+            // What is in the log stays there.
+            return Ok(moved);
+        }
+        self.move_log("TRUNCATE", patience)
+    }
+
+    fn move_log(&self, mode: &str, patience: Duration) -> rusqlite::Result<(i64, i64, i64)> {
+        self.conn.busy_timeout(patience)?;
+        self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })
     }
 
     /// Notes that there is no log any more, once it is so.
@@ -332,14 +348,22 @@ impl PageKeeper {
         let mut sums: BTreeMap<u32, u64> = found.into_iter().collect();
         // With the power the disk may lose what is not waited for: sums of a log that was never there would accuse pages.
         log.sync()?;
-        let mut damaged = Vec::new();
+        let (mut damaged, mut changed) = (Vec::new(), Vec::new());
         for (page, sum) in &mut sums {
             let known = self.known_sum(*page).map_err(Uncovered::Sums)?;
             let is_comparable = !self.in_log.contains(page) && !logged.contains(&(*page, known));
-            if known == DAMAGED || (is_comparable && self.is_damaged_below(*page, known)?) {
-                *sum = DAMAGED;
-                damaged.push(*page);
+            // What is written was made of what stood there.
+            let below = match known {
+                DAMAGED | CHANGED => known,
+                known if is_comparable => self.sum_below(*page, known)?,
+                known => known,
+            };
+            match below {
+                DAMAGED => damaged.push(*page),
+                CHANGED => changed.push(*page),
+                _ => continue,
             }
+            *sum = below;
         }
         let mark = Mark { log: LogMark::Of { salts: place.salts }, is_doubtful: self.is_doubtful };
         if let Some(kept) = &mut self.sums {
@@ -351,6 +375,7 @@ impl PageKeeper {
         self.covered = Some(place);
         self.in_log.extend(sums.keys());
         self.faults.pages_damaged(&damaged);
+        self.faults.pages_changed(&changed);
         Ok(())
     }
 
@@ -383,21 +408,22 @@ impl PageKeeper {
         self.sums.as_mut().map_or(Ok(UNKNOWN), |sums| sums.get(page))
     }
 
-    /// Tells whether a page of the file that is about to be written over is damaged. What is written was made of it.
-    fn is_damaged_below(&mut self, page: u32, known: u64) -> io::Result<bool> {
+    /// Returns the sum of a page of the file that is about to be written over, or what is to be said of it if that differs.
+    fn sum_below(&mut self, page: u32, known: u64) -> io::Result<u64> {
         if known == UNKNOWN || u64::from(page) > self.pages()? {
-            return Ok(false);
+            return Ok(known);
         }
         let bytes = match self.read(page, 1) {
             Err(error) if is_passing(&error) => return Err(error),
             // What the disk cannot read is not what was written.
-            Err(_) => return Ok(true),
+            Err(_) => return Ok(DAMAGED),
             Ok(bytes) => bytes,
         };
         if sum_of(page, &bytes) == known || self.free_before().contains(&page) {
-            return Ok(false);
+            return Ok(known);
         }
-        Ok(!self.is_doubtful || self.tries.is_flipped(page, &bytes, known))
+        let is_damaged = !self.is_doubtful || self.tries.is_flipped(page, &bytes, known);
+        Ok(if is_damaged { DAMAGED } else { CHANGED })
     }
 
     /// Looks at the next pages of the file, at most so many. Tells whether it came to the end.
@@ -405,7 +431,7 @@ impl PageKeeper {
         // Which of them stand in the log must be known as it is now.
         self.look_at_log()?;
         self.begin_anew_if_none()?;
-        let (mut damaged, mut changed) = (Vec::new(), 0);
+        let (mut damaged, mut changed) = (Vec::new(), Vec::new());
         let pages = self.pages()?;
         let from = self.next;
         let count = u64::from(most).min((pages + 1).saturating_sub(u64::from(from)));
@@ -418,7 +444,8 @@ impl PageKeeper {
             let Some(sums) = &mut self.sums else { continue };
             let (known, sum) = (sums.get(page)?, sum_of(page, bytes));
             let is_lock = u64::from(page - 1) * u64::from(self.page_size) == LOCK_BYTE;
-            if sum == known || is_lock || (known != DAMAGED && self.in_log.contains(&page)) {
+            let is_marked = matches!(known, DAMAGED | CHANGED);
+            if sum == known || is_lock || (!is_marked && self.in_log.contains(&page)) {
                 continue;
             }
             // On a page that is free stands nothing that anybody reads.
@@ -429,11 +456,13 @@ impl PageKeeper {
                 damaged.push(page);
             } else if known == UNKNOWN || free.as_ref().is_some_and(|free| free.contains(&page)) {
                 learned.insert(page, sum);
+            } else if known == CHANGED {
+                changed.push(page);
             } else if known == DAMAGED || !self.is_doubtful || self.tries.is_flipped(page, bytes, known) {
                 damaged.push(page);
             } else {
-                learned.insert(page, sum);
-                changed += 1;
+                learned.insert(page, CHANGED);
+                changed.push(page);
             }
         }
         let is_done = u64::from(self.next) > pages;
@@ -449,7 +478,7 @@ impl PageKeeper {
         let checked = if is_done { pages } else { u64::from(self.next) - 1 };
         self.faults.pages_checked(checked, pages, is_done);
         self.faults.pages_damaged(&damaged);
-        self.faults.pages_changed(changed);
+        self.faults.pages_changed(&changed);
         Ok(is_done)
     }
 
@@ -458,22 +487,37 @@ impl PageKeeper {
         self.next = 1;
     }
 
-    /// Takes what stands on damaged pages now for what was written, as far as everything that was there before is gone.
+    /// Takes what stands on marked pages now for what was written, as far as everything that was there before is gone.
+    /// Returns how many there were.
     pub(super) fn forgive(
         &mut self,
+        is_marked: impl Fn(u64) -> bool,
         mended: impl FnOnce(&[u32]) -> rusqlite::Result<Vec<u32>>,
-    ) -> Result<(), AppendError> {
+    ) -> Result<usize, AppendError> {
         self.pin_and_cover()?;
-        let damaged = self.faults.damaged_pages();
-        if damaged.is_empty() {
-            return Ok(());
+        // Also those that this process has not come to yet.
+        let newest = self.in_log.iter().copied().max().unwrap_or(0);
+        let pages = u32::try_from(self.pages()?).unwrap_or(u32::MAX).max(newest);
+        let mut marked: BTreeSet<u32> = BTreeSet::new();
+        for page in 1..=pages {
+            if is_marked(self.known_sum(page)?) {
+                marked.insert(page);
+            }
         }
-        let mended = mended(&damaged)?;
-        let Some(sums) = &mut self.sums else { return Ok(()) };
+        // Those that were found and not written over have no mark.
+        if is_marked(DAMAGED) {
+            marked.extend(self.faults.damaged_pages());
+        }
+        if marked.is_empty() {
+            return Ok(0);
+        }
+        let mended = mended(&marked.into_iter().collect::<Vec<_>>())?;
+        let Some(sums) = &mut self.sums else { return Ok(0) };
         // They have one again when they are moved or looked at.
         sums.put(&mended.iter().map(|page| (*page, UNKNOWN)).collect())?;
+        sums.sync()?;
         self.faults.pages_mended(&mended);
-        Ok(())
+        Ok(mended.len())
     }
 
     fn pages(&self) -> io::Result<u64> {
@@ -518,6 +562,11 @@ impl PageKeeper {
         let read = |page| seen.read(page)?.map_or_else(|| self.read(page, 1), Ok);
         Ok(free_leaves(read, u64::from(u32::MAX)))
     }
+}
+
+/// Tells of what the engine says of a move whether the whole log was moved.
+fn is_all((is_busy, frames, moved): (i64, i64, i64)) -> bool {
+    is_busy == 0 && frames == moved
 }
 
 /// Removes a file; tells whether there was one.
@@ -597,6 +646,25 @@ mod tests {
         let seen = keeper.faults.view(0);
         assert_eq!((seen.damaged_pages, seen.changed_pages, seen.problems.len()), (0, 0, 0));
         assert_ne!(std::fs::read(&path).unwrap(), file);
+    }
+
+    #[test]
+    fn what_another_program_commits_while_the_log_is_cut_has_its_sums() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let (conn, mut keeper) = kept(&path);
+        for _ in 0..2 {
+            conn.execute("UPDATE word SET text = text || ' once' WHERE id % 3 = 0", []).unwrap();
+            keeper.pin_and_cover().unwrap();
+            let other = Connection::open(&path).unwrap();
+            other.execute("UPDATE word SET text = text || ' more' WHERE id % 5 = 0", []).unwrap();
+            assert!(is_all(keeper.cut_log(BUSY).unwrap()));
+            assert_eq!(std::fs::metadata(beside(&path, "-wal")).unwrap().len(), 0);
+            keeper.begin_round();
+            while !keeper.check(64).unwrap() {}
+            let seen = keeper.faults.view(0);
+            assert_eq!((seen.damaged_pages, seen.changed_pages), (0, 0), "{:?}", seen.problems);
+        }
     }
 
     #[test]

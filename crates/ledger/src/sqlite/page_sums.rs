@@ -24,6 +24,10 @@ pub(super) const UNKNOWN: u64 = 0;
 /// The sum of a page that was written over after it was found damaged: what stands there now was made of the damage.
 pub(super) const DAMAGED: u64 = 1;
 
+/// The sum of a page that was changed while no server ran, by another program or by the disk, until somebody says that it
+/// may be so.
+pub(super) const CHANGED: u64 = 2;
+
 const MAGIC: &[u8; 8] = b"AgTrSum1";
 const BLOCK: usize = 4096;
 const HEAD: usize = 40;
@@ -35,8 +39,8 @@ type Block = [u64; SUMS];
 
 /// Returns the sum of a page.
 pub(super) fn sum_of(page: u32, bytes: &[u8]) -> u64 {
-    // The first two mean something else.
-    xxh3_64_with_seed(bytes, u64::from(page)).max(DAMAGED + 1)
+    // The first three mean something else.
+    xxh3_64_with_seed(bytes, u64::from(page)).max(CHANGED + 1)
 }
 
 /// Up to where the sums follow the store.

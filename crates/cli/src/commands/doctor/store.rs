@@ -177,9 +177,7 @@ fn pages(path: &Path, patience: Duration) -> Option<Check> {
                 counted(report.changed, "page"),
                 were(report.changed)
             );
-            Some(check("pages", State::Warn, text).fix(
-                "if you know which program it was, nothing is to be done; if not, run `agent-tracer recover`",
-            ))
+            Some(check("pages", State::Fail, text).fix(report.way_out()))
         }
         Ok(report) if report.compared > 0 && report.is_whole => {
             let text = format!("{} of the ledger are what was written", counted(report.compared, "page"));

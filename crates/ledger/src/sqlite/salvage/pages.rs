@@ -14,7 +14,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use super::super::page_check::Tries;
-use super::super::page_sums::{DAMAGED, PageSums, UNKNOWN, sum_of};
+use super::super::page_sums::{CHANGED, DAMAGED, PageSums, UNKNOWN, sum_of};
 use super::super::store_files::beside;
 use super::super::wal::{self, FrameImage};
 
@@ -61,12 +61,15 @@ impl Witness {
     /// Returns the page as it was written, and whether that is certain.
     fn judge(&mut self, number: PageNumber, bytes: Vec<u8>, is_from_log: bool) -> (Vec<u8>, bool) {
         let known = self.sums.get(number).unwrap_or(UNKNOWN);
-        if known == UNKNOWN || (is_from_log && known != DAMAGED) || sum_of(number, &bytes) == known {
+        if known == UNKNOWN
+            || (is_from_log && !matches!(known, DAMAGED | CHANGED))
+            || sum_of(number, &bytes) == known
+        {
             return (bytes, true);
         }
         let tries = &mut self.tries;
         let was = self.wrong.entry(number).or_insert_with(|| {
-            let is_sum = known != DAMAGED;
+            let is_sum = !matches!(known, DAMAGED | CHANGED);
             is_sum.then(|| tries.mended(number, &bytes, known)).flatten()
         });
         was.as_ref().map_or((bytes, false), |was| (was.clone(), true))
