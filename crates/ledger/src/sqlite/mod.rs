@@ -53,7 +53,7 @@ use std::thread::JoinHandle;
 
 use agent_tracer_event::{Agent, TaskId};
 use agent_tracer_prices::Prices;
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 pub use checkpoint::CheckPace;
 pub use clock::ClockTrust;
@@ -233,7 +233,7 @@ impl Ledger {
         if let Some(foreign) = salvage::lineage::foreign(path, &beside("-wal")) {
             return Err(OpenError::ForeignLog(foreign.into_reason()));
         }
-        wal::examine_and_keep(&beside("-wal"), &aside, &faults);
+        let unsure = wal::examine_and_keep(path, &aside, &faults);
         let conn = open::open_watched(path, &watch)?;
         let seq: i64 = conn
             .query_row("SELECT value FROM meta WHERE key = 'seq'", [], |row| row.get(0))
@@ -296,6 +296,10 @@ impl Ledger {
         let thread = std::thread::Builder::new()
             .name("ledger-writer".to_owned())
             .spawn(move || {
+                // Before anything new comes: then it could not be told from what comes back.
+                if let Some(unsure) = unsure {
+                    writer.decide_loss(unsure);
+                }
                 writer.try_set_aside_again();
                 writer.run(&queue);
             })
@@ -553,7 +557,23 @@ pub fn check_store(path: &Path, goes_on: impl FnMut() -> bool + Send + 'static) 
 /// # Errors
 /// If the log cannot be read at all.
 pub fn damaged_commits(path: &Path) -> std::io::Result<u64> {
-    wal::damaged_commits(&store_files::beside(path, "-wal"))
+    let lost = wal::lost_commits(path)?;
+    let comes_back = lost.commits > 0 && !lost.is_damage && comes_back(path).unwrap_or(false);
+    Ok(if comes_back { 0 } else { lost.commits })
+}
+
+/// Tells whether everything that the log of a store knew is in the store, or waits in the journal of posts to be folded again.
+fn comes_back(path: &Path) -> Option<bool> {
+    let newest = salvage::lineage::newest_seq(path, &store_files::beside(path, "-wal"))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags).ok()?;
+    let seq: i64 = conn
+        .query_row("SELECT value FROM meta WHERE key = 'seq'", [], |row| row.get(0))
+        .optional()
+        .ok()?
+        .unwrap_or(0);
+    let posts = store_files::beside(path, "-journal-of-posts");
+    Some(seq >= newest || journal::waits(&posts, posted::folded(&conn).ok()?).ok()?)
 }
 
 /// Returns how many posts are set aside beside a store.

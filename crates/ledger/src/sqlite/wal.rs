@@ -10,14 +10,20 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::faults::Faults;
+use super::page_sums::{LogMark, PageSums};
+use super::salvage::lineage;
+use super::store_files::beside;
 use crate::aside::{Aside, Kind};
 
 const HEAD: usize = 32;
 const FRAME_HEAD: usize = 24;
+
+/// Bytes of a page, where nothing else says it.
+const PAGE: usize = 4096;
 
 /// The first word of a log; its last bit says in which order checksums read their words.
 const MAGIC: u32 = 0x377f_0682;
@@ -28,51 +34,99 @@ const READ: usize = 1 << 20;
 /// A running checksum.
 type Sum = (u32, u32);
 
-/// Looks for lost commits; if there are any, counts them and keeps a copy of the log. A log that cannot be read is left to
-/// the engine, which says so.
-pub(super) fn examine_and_keep(log: &Path, aside: &Aside, faults: &Faults) {
-    let Ok(commits @ 1..) = damaged_commits(log) else { return };
-    faults.commits_damaged(commits);
-    let reason = format!("{commits} commits stand in or behind a frame that is damaged");
-    // The store opens all the same: what is in the log cannot be used by anybody else anyway.
-    aside.keep_file(Kind::Log, &reason, log).ok();
+/// Commits of a log that cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct LostCommits {
+    pub(super) commits: u64,
+    /// Whether only damage explains it. Otherwise a power cut does as well: what is folded from the journal of posts is not
+    /// waited for, so the disk may have any part of it.
+    pub(super) is_damage: bool,
 }
 
-/// Returns how many commits of a log cannot be read: those behind a damaged frame, and one that is damaged itself.
-pub(super) fn damaged_commits(log: &Path) -> io::Result<u64> {
-    match File::open(log) {
-        Ok(file) => count(BufReader::with_capacity(READ, file)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(0),
+/// Commits that are missing, of which it is not known yet whether they come back from the journal of posts.
+#[derive(Debug)]
+pub(super) struct UnsureLoss {
+    commits: u64,
+    /// The newest entry that they knew.
+    seq: i64,
+    /// The copies of the log that were kept.
+    copies: Vec<PathBuf>,
+}
+
+/// Looks for lost commits; if there are any, counts them and keeps a copy of the log. A log that cannot be read is left to
+/// the engine, which says so. Returns those that may come back.
+pub(super) fn examine_and_keep(store: &Path, aside: &Aside, faults: &Faults) -> Option<UnsureLoss> {
+    let log = beside(store, "-wal");
+    let lost = lost_commits(store).ok().filter(|lost| lost.commits > 0)?;
+    let commits = lost.commits;
+    let reason = format!("{commits} commits stand in or behind a frame that is damaged");
+    let before = aside.list(Kind::Log);
+    // The store opens all the same: what is in the log cannot be used by anybody else anyway.
+    aside.keep_file(Kind::Log, &reason, &log).ok();
+    match lineage::newest_seq(store, &log).filter(|_| !lost.is_damage) {
+        Some(seq) => {
+            let copies = aside.list(Kind::Log).into_iter().filter(|copy| !before.contains(copy)).collect();
+            Some(UnsureLoss { commits, seq, copies })
+        }
+        None => {
+            faults.commits_damaged(commits);
+            None
+        }
+    }
+}
+
+impl UnsureLoss {
+    /// Decides, once everything in the journal of posts is folded, by the newest entry of the store.
+    pub(super) fn decide(self, seq: i64, aside: &Aside, faults: &Faults) {
+        if seq < self.seq {
+            faults.commits_damaged(self.commits);
+            return;
+        }
+        for copy in &self.copies {
+            aside.remove(copy).ok();
+        }
+    }
+}
+
+/// Returns how many commits of a store's log cannot be read: those behind a damaged frame, and one that is damaged itself.
+pub(super) fn lost_commits(store: &Path) -> io::Result<LostCommits> {
+    match File::open(beside(store, "-wal")) {
+        Ok(mut file) => {
+            let lost_head = lost_head(&file, store)?.filter(|head| is_missing(&file, *head, store));
+            file.rewind()?;
+            count(BufReader::with_capacity(READ, file), lost_head)
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(LostCommits::default()),
         Err(error) => Err(error),
     }
 }
 
-fn count(mut log: impl Read) -> io::Result<u64> {
+fn count(mut log: impl Read, lost_head: Option<Head>) -> io::Result<LostCommits> {
     let mut bytes = [0; HEAD];
     if !fill(&mut log, &mut bytes)? {
-        return Ok(0);
+        return Ok(LostCommits::default());
     }
     let (head, mut is_broken) = match Head::read(&bytes) {
         Some(head) => (head, false),
         // For the engine it is no log at all.
-        None => match mended_head(bytes) {
+        None => match mended_head(bytes).or(lost_head) {
             Some(head) => (head, true),
-            None => return Ok(0),
+            None => return Ok(LostCommits::default()),
         },
     };
-    let (mut before, mut commits) = (head.sum, 0);
+    let (mut before, mut lost) = (head.sum, LostCommits { commits: 0, is_damage: is_broken });
     let mut frame = vec![0; FRAME_HEAD + head.page];
     while fill(&mut log, &mut frame)? {
         let claimed = Frame::of(&frame);
         before = match head.check(before, &frame) {
             Ok(sum) => {
-                commits += u64::from(is_broken && claimed.is_commit());
+                lost.commits += u64::from(is_broken && claimed.is_commit());
                 sum
             }
             Err(Some(mended)) => {
                 // Not the end of what was written: that would differ in more than a bit.
-                is_broken = true;
-                commits += u64::from(mended.is_commit());
+                (is_broken, lost.is_damage) = (true, true);
+                lost.commits += u64::from(mended.is_commit());
                 mended.sum
             }
             Err(None) => {
@@ -81,7 +135,57 @@ fn count(mut log: impl Read) -> io::Result<u64> {
             }
         };
     }
-    Ok(commits)
+    Ok(lost)
+}
+
+/// Returns what the head of a log said that is gone altogether with the sector on which it stood, as far as the frames
+/// behind it tell: the second and the third belong together. A sector of zeros may be one that never came to the disk,
+/// before anything was waited for; so it must be a log of which the sums know that it was.
+fn lost_head(log: &File, store: &Path) -> io::Result<Option<Head>> {
+    let size = FRAME_HEAD + PAGE;
+    let mut bytes = vec![0; HEAD + 3 * size];
+    match log.read_exact_at(&mut bytes, 0) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let (head, frames) = bytes.split_at(HEAD);
+    let is_there =
+        head.try_into().is_ok_and(|head| Head::read(&head).is_some() || mended_head(head).is_some());
+    let [_, second, third] = [0, 1, 2].map(|place| frames.get(place * size..).unwrap_or_default());
+    let (second, third) = (Frame::of(second), third.get(..size).unwrap_or_default());
+    let found = [false, true]
+        .map(|is_big| Head { page: PAGE, is_big, salts: second.salts, sum: (0, 0) })
+        .into_iter()
+        .find(|head| !is_there && second.page != 0 && head.check_quickly(second.sum, third).is_ok());
+    let is_empty = head.iter().all(|byte| *byte == 0);
+    let is_known = |salts: (u32, u32)| {
+        let sums = PageSums::read_only(&beside(store, ".sums"), PAGE as u32).ok().flatten();
+        match sums.map(|(_, mark)| mark.log) {
+            Some(LogMark::Of { salts: known }) => known == salts || known.0.wrapping_add(1) == salts.0,
+            Some(LogMark::Empty { .. }) | None => false,
+        }
+    };
+    Ok(found.filter(|head| !is_empty || is_known(head.salts)))
+}
+
+/// Tells whether a log whose head is lost holds anything that the store does not.
+fn is_missing(log: &File, head: Head, store: &Path) -> bool {
+    let Ok(store) = File::open(store) else { return true };
+    let mut newest = HashMap::new();
+    let read = frames_of(log, head, |frame| {
+        if frame.is_whole {
+            newest.insert(frame.page, frame.at);
+        }
+    });
+    let differs = |page: u32, at: u64| {
+        let (mut kept, mut image) = (vec![0; PAGE], vec![0; PAGE]);
+        let place = u64::from(page.saturating_sub(1)) * PAGE as u64;
+        store.read_exact_at(&mut kept, place).is_err()
+            || log.read_exact_at(&mut image, at).is_err()
+            || kept != image
+    };
+    read.is_err() || newest.into_iter().any(|(page, at)| differs(page, at))
 }
 
 /// Returns the head that this one was before a bit of it was damaged; none if it was never one. A head that is torn is
@@ -320,17 +424,35 @@ pub(super) struct FrameImage {
 }
 
 /// Calls this for every frame of a log, in their order, damaged or not. A head that is damaged is no log at all for the
-/// engine, and its frames cannot be told from those of an earlier one: there are none then.
-pub(super) fn frames(log: impl Read, mut each: impl FnMut(FrameImage)) -> io::Result<()> {
-    let mut log = BufReader::with_capacity(READ, log);
+/// engine: there are none then.
+pub(super) fn frames(log: &File, each: impl FnMut(FrameImage)) -> io::Result<()> {
     let mut bytes = [0; HEAD];
-    if !fill(&mut log, &mut bytes)? {
+    match log.read_exact_at(&mut bytes, 0) {
+        Ok(()) => Head::read(&bytes).map_or(Ok(()), |head| frames_of(log, head, each)),
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same, also where the head is damaged or gone and the frames tell what it was.
+pub(super) fn frames_behind_damage(log: &File, store: &Path, each: impl FnMut(FrameImage)) -> io::Result<()> {
+    let mut bytes = [0; HEAD];
+    if log.read_exact_at(&mut bytes, 0).is_err() {
         return Ok(());
     }
-    let Some(head) = Head::read(&bytes) else { return Ok(()) };
+    let head = match Head::read(&bytes).or_else(|| mended_head(bytes)) {
+        Some(head) => Some(head),
+        None => lost_head(log, store)?,
+    };
+    head.map_or(Ok(()), |head| frames_of(log, head, each))
+}
+
+fn frames_of(log: &File, head: Head, mut each: impl FnMut(FrameImage)) -> io::Result<()> {
+    let mut reader = BufReader::with_capacity(READ, log);
+    reader.seek(SeekFrom::Start(HEAD as u64))?;
     let (mut before, mut at) = (head.sum, (HEAD + FRAME_HEAD) as u64);
     let mut frame = vec![0; FRAME_HEAD + head.page];
-    while fill(&mut log, &mut frame)? {
+    while fill(&mut reader, &mut frame)? {
         let claimed = Frame::of(&frame);
         each(FrameImage {
             page: claimed.page,
@@ -432,6 +554,10 @@ mod tests {
         std::fs::read(folder.path().join("made.db-wal")).unwrap()
     }
 
+    fn count(log: &[u8]) -> u64 {
+        super::count(log, None).unwrap().commits
+    }
+
     fn frames(log: &[u8]) -> usize {
         (log.len() - HEAD) / (FRAME_HEAD + 4096)
     }
@@ -439,11 +565,11 @@ mod tests {
     #[test]
     fn a_whole_log_and_one_that_was_cut_short_have_lost_nothing() {
         let whole = log(6);
-        assert_eq!(count(whole.as_slice()).unwrap(), 0);
+        assert_eq!(count(whole.as_slice()), 0);
         for length in [0, 10, HEAD, HEAD + 100, whole.len() - 1, whole.len() - 5000] {
-            assert_eq!(count(&whole[..length]).unwrap(), 0, "{length}");
+            assert_eq!(count(&whole[..length]), 0, "{length}");
         }
-        assert_eq!(count([7; 9000].as_slice()).unwrap(), 0, "it is no log");
+        assert_eq!(count([7; 9000].as_slice()), 0, "it is no log");
     }
 
     #[test]
@@ -456,7 +582,7 @@ mod tests {
             for at in [begin + FRAME_HEAD + 77, begin, begin + 9, begin + 17] {
                 let mut log = whole.clone();
                 log[at] ^= 4;
-                let lost = count(log.as_slice()).unwrap();
+                let lost = count(log.as_slice());
                 // The commit itself and all behind it. The first made the table: it has two frames.
                 let commits = u64::try_from((count_of - damaged).min(count_of - 1)).unwrap();
                 assert_eq!(lost, commits, "{damaged} {at}");
@@ -471,12 +597,12 @@ mod tests {
         for torn in 0..8 {
             let mut log = whole.clone();
             log[last + torn * 512..].fill(0);
-            assert_eq!(count(log.as_slice()).unwrap(), 0, "{torn}");
+            assert_eq!(count(log.as_slice()), 0, "{torn}");
         }
         for bit in (0..(4096 + FRAME_HEAD) * 8).step_by(61) {
             let mut log = whole.clone();
             log[last - FRAME_HEAD + bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(count(log.as_slice()).unwrap(), 1, "{bit}");
+            assert_eq!(count(log.as_slice()), 1, "{bit}");
         }
     }
 
@@ -486,7 +612,7 @@ mod tests {
         for bit in 0..HEAD * 8 {
             let mut log = whole.clone();
             log[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(count(log.as_slice()).unwrap(), 5, "{bit}");
+            assert_eq!(count(log.as_slice()), 5, "{bit}");
         }
     }
 
@@ -516,21 +642,22 @@ mod tests {
         let (new, old) = (log(3), log(9));
         let mut both = new.clone();
         both.extend_from_slice(&old[new.len()..]);
-        assert_eq!(count(both.as_slice()).unwrap(), 0);
+        assert_eq!(count(both.as_slice()), 0);
     }
 
     #[test]
     fn a_damaged_log_is_counted_and_a_copy_of_it_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ledger.db-wal");
-        let aside = Aside::beside(&folder.path().join("ledger.db"));
+        let store = folder.path().join("ledger.db");
+        let aside = Aside::beside(&store);
         let faults = Faults::default();
         let file = File::create(&path).unwrap();
         file.write_all_at(&log(6), 0).unwrap();
-        examine_and_keep(&path, &aside, &faults);
+        examine_and_keep(&store, &aside, &faults);
         assert_eq!((faults.view(0).damaged_commits, aside.list(Kind::Log).len()), (0, 0));
         file.write_all_at(&[9; 10], HEAD as u64 + 500).unwrap();
-        examine_and_keep(&path, &aside, &faults);
+        examine_and_keep(&store, &aside, &faults);
         let told = faults.view(0);
         assert!(told.damaged_commits > 0 && told.problems[0].contains("hint: "), "{told:?}");
         let kept = aside.list(Kind::Log);

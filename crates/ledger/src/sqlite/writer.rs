@@ -16,6 +16,7 @@ use super::faults::Faults;
 use super::page_keeper::Move;
 use super::prepared::Prepared;
 use super::store_files::StoreFiles;
+use super::wal::UnsureLoss;
 use super::{AppendError, Done, Job, Listener, Unwritten};
 use crate::aside::Aside;
 use crate::journal::Waiting;
@@ -194,6 +195,12 @@ impl Writer {
             }
         }
         self.checkpoint(Move::Truncate);
+    }
+
+    /// Finds out whether commits that a power cut took come back from the journal of posts.
+    pub(super) fn decide_loss(&mut self, unsure: UnsureLoss) {
+        while self.waiting.is_behind() && self.fold_posted() {}
+        unsure.decide(self.memory.seq, &self.aside, &self.faults);
     }
 
     /// Moves the log into the file; a failure is counted, and what could not be moved stays in the log.

@@ -3,10 +3,12 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use agent_tracer_ledger::view::StoreFaults;
-use agent_tracer_ledger::{Batch, CheckPace, Ledger, Options, check_pages, salvage};
+use agent_tracer_ledger::{Batch, CheckPace, Ledger, Options, check_pages, damaged_commits, salvage};
 use agent_tracer_testkit::history::History;
 use rusqlite::Connection;
 
@@ -451,4 +453,124 @@ fn damage_of_more_than_a_bit_in_a_store_that_was_stopped_is_told_until_it_is_dea
     ledger.close();
     assert_eq!(folder.checked().problems, Vec::<String>::new());
     assert_eq!(World::rows_of(&folder.path("ledger.db")), rows);
+}
+
+/// A store as a process leaves it that is killed, with most of its events in the log, and all its rows.
+fn killed() -> (Folder, Vec<String>) {
+    let folder = closed(200);
+    let ledger = folder.open();
+    let mut history = History::new(900, 5);
+    for _ in 0..4 {
+        bring(&ledger, &mut history, 100);
+    }
+    ledger.finish_search().unwrap();
+    let held = folder.hold();
+    let killed = folder.copy();
+    drop(held);
+    let whole = killed.copy();
+    whole.open().close();
+    (killed, World::rows_of(&whole.path("ledger.db")))
+}
+
+#[test]
+fn a_log_that_has_lost_its_first_sector_is_missed_and_what_is_behind_it_is_salvaged() {
+    let (whole, rows) = killed();
+    assert!(whole.read("ledger.db-wal").len() > 100 * PAGE, "much is in the log");
+    let events = |path: &Path| -> i64 {
+        let sql = "SELECT coalesce(sum(events), 0) FROM task";
+        Connection::open(path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    for filler in [0, 0x5a] {
+        let folder = whole.copy();
+        let log = OpenOptions::new().write(true).open(folder.path("ledger.db-wal")).unwrap();
+        log.write_all_at(&[filler; 512], 0).unwrap();
+        assert!(damaged_commits(&folder.path("ledger.db")).unwrap() > 0, "{filler}");
+        let new = Folder::new();
+        let to = new.path("ledger.db");
+        salvage(&folder.path("ledger.db"), &to, Options::default(), |_| {}).unwrap();
+        let salvaged = events(&to);
+        let ledger = folder.open();
+        let faults = ledger.faults();
+        assert!(faults.damaged_commits > 0 && faults.problems[0].contains("hint: "), "{filler}: {faults:?}");
+        ledger.close();
+        assert_eq!(fs::read_dir(folder.path("ledger.db.aside")).unwrap().count(), 2, "a copy and its reason");
+        assert!(salvaged > events(&folder.path("ledger.db")), "{filler}: {salvaged}");
+    }
+    // One that was all moved misses nothing.
+    let folder = whole.copy();
+    let ledger = folder.open();
+    ledger.move_log_now().unwrap();
+    let held = folder.hold();
+    let moved = folder.copy();
+    drop(held);
+    ledger.close();
+    let log = OpenOptions::new().write(true).open(moved.path("ledger.db-wal")).unwrap();
+    log.write_all_at(&[0; 512], 0).unwrap();
+    assert_eq!(damaged_commits(&moved.path("ledger.db")).unwrap(), 0);
+    moved.open().close();
+    assert_eq!(World::rows_of(&moved.path("ledger.db")), rows);
+}
+
+#[test]
+fn what_a_power_cut_takes_of_the_log_and_the_journal_still_has_is_no_damage() {
+    let folder = closed(100);
+    let ledger = folder.open();
+    let mut history = History::new(900, 5);
+    bring(&ledger, &mut history, 50);
+    ledger.finish_search().unwrap();
+    let held = folder.hold();
+    // The writer is kept at something, and what is posted meanwhile stays in the journal.
+    let (go, gone) = channel::<()>();
+    let (came, comes) = channel();
+    let gone = Mutex::new(gone);
+    ledger.on_commit(move |_| {
+        came.send(()).ok();
+        gone.lock().unwrap().recv().ok();
+    });
+    ledger.submit(Batch { observed: history.batch(1), ..Batch::default() }, |_| {}).unwrap();
+    comes.recv_timeout(Duration::from_secs(60)).unwrap();
+    let (tell, told) = channel();
+    for _ in 0..20 {
+        let tell = tell.clone();
+        let batch = Batch { observed: history.batch(5), ..Batch::default() };
+        ledger.post(batch, move |answer| tell.send(answer.is_ok()).unwrap()).unwrap();
+    }
+    for _ in 0..20 {
+        assert!(told.recv_timeout(Duration::from_secs(60)).unwrap());
+    }
+    let before = folder.copy();
+    drop(go);
+    ledger.finish_search().unwrap();
+    let after = folder.read("ledger.db-wal");
+    drop(held);
+    ledger.close();
+    let rows = World::rows_of(&folder.path("ledger.db"));
+    let known = before.read("ledger.db-wal").len();
+    assert!(after.len() > known + 20 * PAGE, "the folds are in the log");
+    let cut = |posts: bool| {
+        let cut = before.copy();
+        let mut log = after.clone();
+        let at = known.next_multiple_of(512) + 512;
+        log[at..at + 1024].fill(0);
+        cut.write("ledger.db-wal", &log);
+        if !posts {
+            fs::remove_file(cut.path("ledger.db-journal-of-posts")).unwrap();
+        }
+        cut
+    };
+    let well = cut(true);
+    assert_eq!(damaged_commits(&well.path("ledger.db")).unwrap(), 0);
+    let ledger = well.open();
+    ledger.finish_search().unwrap();
+    assert_eq!(ledger.faults().problems, Vec::<String>::new());
+    ledger.close();
+    assert_eq!(World::rows_of(&well.path("ledger.db")), rows);
+    let left = fs::read_dir(well.path("ledger.db.aside")).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "nothing is kept of it");
+    // Without the journal the same is a loss.
+    let lost = cut(false);
+    assert!(damaged_commits(&lost.path("ledger.db")).unwrap() > 0);
+    let ledger = lost.open();
+    ledger.finish_search().unwrap();
+    assert!(ledger.faults().damaged_commits > 0);
 }

@@ -86,6 +86,23 @@ pub(in crate::sqlite) fn foreign(store: &Path, log: &Path) -> Option<Foreign> {
     if range.contains(&count(&own)) { None } else { beside("they were not written together") }
 }
 
+/// Returns the newest entry that any frame of a log knows; none if that cannot be told.
+pub(in crate::sqlite) fn newest_seq(store: &Path, log: &Path) -> Option<i64> {
+    let pages = Pages::open(store, Some(log)).ok().filter(Pages::has_magic)?;
+    let root = schema_roots(&pages).get("meta").copied()?;
+    let file = File::open(log).ok()?;
+    let mut newest = 0;
+    wal::frames(&file, |frame| {
+        if frame.is_whole && frame.is_of_this_log && frame.page == root {
+            let image = Image { pages: &pages, page: root, log: &file, at: frame.at };
+            let seq = image.counts().and_then(|counts| counts.get("seq").copied());
+            newest = newest.max(seq.unwrap_or(0));
+        }
+    })
+    .ok()?;
+    Some(newest)
+}
+
 fn name(store: &Path) -> String {
     store.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }

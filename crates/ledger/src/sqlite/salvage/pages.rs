@@ -122,7 +122,7 @@ impl Pages {
                 pages.size = size;
             }
         }
-        pages.read_log()?;
+        pages.read_log(path)?;
         let in_file = length.div_ceil(pages.size as u64);
         let newest = pages.images.keys().copied().max().unwrap_or(0);
         pages.count = PageNumber::try_from(in_file).unwrap_or(PageNumber::MAX - 1).max(newest);
@@ -139,12 +139,12 @@ impl Pages {
         Ok(pages)
     }
 
-    fn read_log(&mut self) -> io::Result<()> {
+    fn read_log(&mut self, store: &Path) -> io::Result<()> {
         let Some(log) = &self.log else { return Ok(()) };
         let mut waiting: Vec<(PageNumber, u64)> = Vec::new();
         let mut size = None;
         let (mut images, mut used, mut damaged) = (HashMap::new(), 0, 0);
-        wal::frames(log, |frame: FrameImage| {
+        wal::frames_behind_damage(log, store, |frame: FrameImage| {
             size = Some(frame.page_bytes);
             if !frame.is_whole {
                 damaged += u64::from(frame.is_of_this_log);
