@@ -34,6 +34,10 @@ const STEP: usize = 1 << 20;
 /// Bytes that are read at once, if no record is longer.
 const READ: usize = 4 << 20;
 
+/// Bytes that a disk cannot read together, and what the system says then.
+const SECTOR: u64 = 4096;
+const EIO: i32 = 5;
+
 /// Bytes that two parts of a search have in common.
 const OVERLAP: usize = 64;
 
@@ -128,12 +132,8 @@ impl JournalFile {
     pub(super) fn open(file: File, folded: Place) -> io::Result<Self> {
         let length = file.metadata()?.len();
         let mut journal = Self { file, number: folded.number, end: HEAD, length, torn: None };
-        let mut bytes = [0; HEAD as usize];
-        let head = match journal.file.read_exact_at(&mut bytes, 0) {
-            Ok(()) => Head::read(&bytes),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Head::Empty,
-            Err(error) => return Err(error),
-        };
+        let bytes = journal.bytes(0, HEAD as usize)?;
+        let head = bytes.as_slice().try_into().map_or(Head::Empty, Head::read);
         // A head that cannot be read was being written anew, when everything was folded, or is damaged: what was
         // accepted is then still found under its own number.
         let (candidates, is_marked) = match head {
@@ -370,15 +370,44 @@ impl JournalFile {
         let mut bytes = vec![0; length];
         let mut filled = 0;
         while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            match self.file.read_at(rest, from + filled as u64) {
+            let at = from + filled as u64;
+            match self.read_at(rest, at) {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // What the disk cannot read stays zeros, which are no record; what stands beside it can be read.
+                Err(error) if error.raw_os_error() == Some(EIO) => {
+                    let until = (at / SECTOR + 1) * SECTOR;
+                    let part = usize::try_from(until - at).unwrap_or(rest.len()).min(rest.len());
+                    let (part, length) =
+                        (rest.get_mut(..part).unwrap_or_default(), self.file.metadata()?.len());
+                    match self.read_at(part, at) {
+                        Ok(0) => break,
+                        Ok(read) => filled += read,
+                        Err(_) if at >= length => break,
+                        Err(_) => {
+                            part.fill(0);
+                            let there = usize::try_from(length - at).unwrap_or(part.len());
+                            filled += part.len().min(there);
+                        }
+                    }
+                }
                 Err(error) => return Err(error),
             }
         }
         bytes.truncate(filled);
         Ok(bytes)
+    }
+
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+        #[cfg(test)]
+        if tests::BAD
+            .get()
+            .is_some_and(|bad| (at / SECTOR..=(at + bytes.len() as u64 - 1) / SECTOR).contains(&bad))
+        {
+            return Err(io::Error::from_raw_os_error(EIO));
+        }
+        self.file.read_at(bytes, at)
     }
 }
 
@@ -574,6 +603,46 @@ mod tests {
             found.extend(part.prepared.batch.observed.into_iter().map(|observed| observed.name));
         }
         (found, is_damaged)
+    }
+
+    thread_local! {
+        /// A sector that the disk cannot read.
+        pub(super) static BAD: std::cell::Cell<Option<u64>> = const { std::cell::Cell::new(None) };
+    }
+
+    #[test]
+    fn what_the_disk_cannot_read_costs_the_records_that_stand_there_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let mut journal = JournalFile::open(create(&path).unwrap(), Place::default()).unwrap();
+        let folded = Place { number: journal.number, offset: HEAD };
+        let names: Vec<String> = (0..200).map(|number| format!("record {number:03}")).collect();
+        let mut begins = Vec::new();
+        for name in &names {
+            begins.push(journal.end);
+            journal.append(&mut records(&journal, &[name])).unwrap();
+        }
+        drop(journal);
+        let ends = begins.iter().copied().skip(1).chain([u64::MAX]);
+        let places: Vec<(u64, u64)> = begins.iter().copied().zip(ends).collect();
+        for bad in [0, 1, 2, 5] {
+            BAD.set(Some(bad));
+            let (found, is_damaged) = read_all(&path, folded);
+            BAD.set(None);
+            let sector = (bad * SECTOR, (bad + 1) * SECTOR);
+            let untouched: Vec<&String> = places
+                .iter()
+                .zip(&names)
+                .filter(|((begin, end), _)| *end <= sector.0 || *begin >= sector.1)
+                .map(|(_, name)| name)
+                .collect();
+            assert!(
+                is_damaged && untouched.iter().all(|name| found.contains(name)),
+                "{bad}: {}",
+                found.len()
+            );
+            assert!(found.len() >= untouched.len() && found.len() < names.len(), "{bad}");
+        }
     }
 
     const NAMES: [&str; 5] = ["one", "two", "three", "four", "five"];
