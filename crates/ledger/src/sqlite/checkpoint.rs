@@ -12,6 +12,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::faults::Faults;
+use super::open::CHECKED_BYTES;
 use super::page_keeper::{Move, PageKeeper, is_passing};
 use super::page_sums::{CHANGED, DAMAGED};
 use super::store_files::StoreFiles;
@@ -60,10 +61,14 @@ impl Checkpointer {
         files: Arc<StoreFiles>,
         pace: CheckPace,
     ) -> Result<Self, OpenError> {
-        let keeper = PageKeeper::open(path, Arc::clone(&faults))?.watching(files);
+        let mut keeper = PageKeeper::open(path, Arc::clone(&faults))?.watching(files);
+        // A small store answers nothing before it was looked through; of a large one that would take too long.
+        let is_small = std::fs::metadata(path).is_ok_and(|facts| facts.len() <= CHECKED_BYTES);
+        let is_checked = is_small && pace.bytes_per_second > 0 && check_first(&mut keeper, path, &faults);
         let keeper = Arc::new(Mutex::new(keeper));
         let (wake, woken) = sync_channel(1);
-        let mut mover = Mover { keeper: Arc::clone(&keeper), path: path.to_owned(), faults, pace };
+        let mut mover =
+            Mover { keeper: Arc::clone(&keeper), path: path.to_owned(), faults, pace, is_checked };
         let thread = std::thread::Builder::new()
             .name("ledger-log".to_owned())
             .spawn(move || mover.work(&woken))
@@ -142,6 +147,13 @@ impl Checkpointer {
     }
 }
 
+/// Looks at every page while the store is opened. Tells whether that could be done; if not, it is tried again later.
+fn check_first(keeper: &mut PageKeeper, path: &Path, faults: &Faults) -> bool {
+    let is_done = check_round(keeper).is_ok();
+    find_places(path, faults);
+    is_done
+}
+
 /// Looks at every page once.
 fn check_round(keeper: &mut PageKeeper) -> io::Result<()> {
     keeper.begin_round();
@@ -172,11 +184,13 @@ struct Mover {
     path: PathBuf,
     faults: Arc<Faults>,
     pace: CheckPace,
+    /// Whether every page was looked at when the store was opened.
+    is_checked: bool,
 }
 
 impl Mover {
     fn work(&mut self, woken: &Receiver<()>) {
-        let mut pause = self.pace.pause();
+        let mut pause = if self.is_checked { self.pace.rest } else { self.pace.pause() };
         loop {
             match woken.recv_timeout(pause.min(GUARD)) {
                 // What could not be moved now stays in the log, where it is as safe and as readable.

@@ -15,7 +15,7 @@ pub(crate) const SCHEMA: i32 = 9;
 pub(super) const APPLICATION: i32 = 0x4167_5472;
 
 /// Files up to this size are checked whole when they are opened.
-const CHECKED_BYTES: u64 = 64 << 20;
+pub(super) const CHECKED_BYTES: u64 = 64 << 20;
 
 pub(super) const CREATE: &str = concat!(include_str!("schema.sql"), include_str!("task_count.sql"));
 

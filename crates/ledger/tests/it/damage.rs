@@ -574,3 +574,15 @@ fn what_a_power_cut_takes_of_the_log_and_the_journal_still_has_is_no_damage() {
     ledger.finish_search().unwrap();
     assert!(ledger.faults().damaged_commits > 0);
 }
+
+#[test]
+fn a_small_store_that_is_damaged_answers_nothing_before_it_says_so() {
+    let folder = closed(200);
+    folder.flip("ledger.db", bit_of(&folder.copy(), "word").1);
+    // So slow that no second slice is ever read beside everything else.
+    let check = CheckPace { bytes_per_second: 1, rest: Duration::from_hours(9) };
+    let ledger = Ledger::open(&folder.path("ledger.db"), Options { check, ..Options::default() }).unwrap();
+    let faults = ledger.faults();
+    assert_eq!((faults.damaged_pages, faults.check.rounds), (1, 1), "{faults:?}");
+    assert!(faults.problems[0].contains(" in `word`"), "{:?}", faults.problems);
+}
