@@ -1,17 +1,19 @@
 //! Files of a running server that are taken away: it says so, acknowledges nothing, and goes on when they are back.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use agent_tracer_spool::envelope::Agent;
 use serde_json::Value;
 
 use crate::books;
+use crate::dice::pass;
 use crate::feed::{Call, Request, now_nanos, spool_at};
 use crate::fixtures;
 use crate::http::Door;
 use crate::server::Server;
-use crate::world::World;
+use crate::world::{Tracer, World};
 
 fn health(door: &Door) -> Value {
     let (status, body) = door.get("/api/v1/health").expect("it answers");
@@ -79,4 +81,63 @@ fn a_lock_file_that_is_removed_lets_no_other_process_write() {
     assert!(Request::hook(1, 1).send(&door));
     server.end();
     assert_eq!(books::number(&tracer, "SELECT sum(calls) FROM task WHERE session LIKE 'posted-%'"), 2);
+}
+
+#[test]
+fn files_that_are_cut_or_written_over_in_place_take_nothing_more_and_that_is_seen() {
+    type Way<'a> = (&'a str, &'a str, &'a dyn Fn(&Tracer, &[u8]));
+    let cut = |tracer: &Tracer, name: &str| {
+        let file = OpenOptions::new().write(true).open(tracer.path(name)).expect("the file");
+        file.set_len(0).expect("cut");
+    };
+    let ways: [Way<'_>; 3] = [
+        ("`ledger.db-wal` was cut short", "a cut log", &|tracer, _| cut(tracer, "ledger.db-wal")),
+        ("`ledger.db` was cut short", "a cut store", &|tracer, _| cut(tracer, "ledger.db")),
+        // As `cp` does it: the same file with other bytes.
+        ("`ledger.db` was written over", "an older copy", &|tracer, old| {
+            let file = OpenOptions::new().write(true).open(tracer.ledger()).expect("the store");
+            file.write_all_at(old, 0).expect("written");
+            file.set_len(old.len() as u64).expect("cut");
+        }),
+    ];
+    for (said, name, change) in ways {
+        let world = World::new();
+        let tracer = world.tracer("tracer");
+        let (server, door) = Server::start(&tracer);
+        server.end();
+        drop(door);
+        let old = fs::read(tracer.ledger()).expect("the store");
+        let (server, door) = Server::start(&tracer);
+        for number in 0..40 {
+            assert!(Request::events(number, 0).send(&door) && Request::hook(number, 0).send(&door));
+        }
+        server.end();
+        let (server, door) = Server::start(&tracer);
+        assert!(Request::hook(90, 0).send(&door));
+        change(&tracer, &old);
+        // What was written over is found by who looks at it now and then, the rest by the next commit.
+        let mut seen = Value::Null;
+        for part in 1..400 {
+            Request::hook(90, part).try_send(&door).expect("it answers");
+            seen = health(&door);
+            if seen["faults"]["recording"] == false {
+                break;
+            }
+            pass(Duration::from_millis(50));
+        }
+        assert_eq!(
+            (&seen["status"], &seen["faults"]["recording"]),
+            (&"degraded".into(), &false.into()),
+            "{name}"
+        );
+        let (status, body) = Request::hook(91, 0).try_send(&door).expect("it answers");
+        assert_eq!(status, 503, "{name}: {body}");
+        let (code, report) = tracer.run(&["doctor", "--brief"]);
+        assert!(code == 1 && report.contains(said) && report.contains("fix: "), "{name}: {report}");
+        // Of a store that cannot be read at all there are no figures either.
+        let (status, metrics) = door.get("/metrics").expect("it answers");
+        let is_counted = metrics.contains("store_write_failures_total{reason=\"replaced\"}");
+        assert!(is_counted || status == 503, "{name}: {metrics}");
+        server.end();
+    }
 }
