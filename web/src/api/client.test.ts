@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { all, api, pages, Problem } from './client';
+import { all, api, keyOfAnswer, pages, Problem } from './client';
 
 /** A server with a list of so many numbers, two to a page. */
 function serve(total: number): string[] {
@@ -45,6 +45,7 @@ describe('questions to the server', () => {
     await api.event('e1');
     await api.tree('t', { owner: 'bob' });
     await api.tools({ since: '-7d' });
+    expect(keyOfAnswer('task', 't'), 'answers about two people are remembered apart').toBe('task t ann b');
     expect(asked).toEqual(['/api/v1/tasks/t?owner=ann+b', '/api/v1/tasks/t/turns?limit=500&tree=true&owner=ann+b', '/api/v1/events/e1?owner=ann+b', '/api/v1/tasks/t/tree?owner=bob', '/api/v1/tools?since=-7d']);
   });
 

@@ -92,7 +92,11 @@ export async function post(path: string, body?: unknown, signal?: AbortSignal): 
  * What is asked about one task or one row is asked of the person whom the address names: on a team's server two may have the
  * same session, and the server does not choose between them.
  */
-const ofPerson = (query: Query = {}): Query => ({ ...query, owner: query['owner'] ?? new URLSearchParams(globalThis.location?.search).get('owner') ?? undefined });
+const personAsked = (): string | undefined => new URLSearchParams(globalThis.location?.search).get('owner') ?? undefined;
+const ofPerson = (query: Query = {}): Query => ({ ...query, owner: query['owner'] ?? personAsked() });
+
+/** The name under which an answer about one task or one row is remembered: of the same person as it is asked. */
+export const keyOfAnswer = (what: string, id: string): string => `${what} ${id} ${personAsked() ?? ''}`;
 
 const at = (id: string, what = '') => `tasks/${encodeURIComponent(id)}${what && `/${what}`}`;
 

@@ -70,6 +70,33 @@ describe('an answer', () => {
     expect(refused.data).toBeUndefined();
   });
 
+  it('never stands for the answer to another question that failed', async () => {
+    const range = new Resource<string>();
+    await range.load(async () => 'thirty', '30 days');
+    await range.load(async () => 'seven', '7 days');
+    await range.load(away, '7 days');
+    expect([range.data, range.answers('7 days')], 'the same question keeps its answer').toEqual(['seven', true]);
+    await range.load(away, '30 days');
+    expect([range.data, range.old !== undefined], 'the last answer to the question that is asked').toEqual(['thirty', true]);
+    await range.load(away, '90 days');
+    expect([range.data, range.old, range.answers('90 days')], 'unknown').toEqual([undefined, undefined, false]);
+    await range.load(async () => 'seven', '7 days');
+    await range.load(() => Promise.reject(new Problem(500, 'broken', '')), '30 days');
+    expect(range.data, 'a refusal is no answer').toBeUndefined();
+  });
+
+  it('without a key belongs to the one who asked it', async () => {
+    const one = new Resource<string>();
+    await one.load(async () => 'known');
+    await one.load(away);
+    expect(one.data).toBeUndefined();
+    let up = true;
+    await one.load(() => (up ? Promise.resolve('mine') : away()));
+    up = false;
+    await one.again();
+    expect(one.data).toBe('mine');
+  });
+
   it('is not remembered for ever', async () => {
     for (let n = 0; n < 100; n += 1) await new Resource<number>().load(async () => n, `one of many ${n}`);
     const gone = new Resource<number>();

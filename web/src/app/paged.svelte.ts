@@ -1,6 +1,6 @@
 /**
- * A list that comes page by page, as far as somebody scrolls. What is known stays until the answer to a new question is
- * there; a page that belongs to an old question is dropped, and a row that comes twice is shown once.
+ * A list that comes page by page, as far as somebody scrolls. What is known stays until a new question is answered or has
+ * failed; a page that belongs to an old question is dropped, and a row that comes twice is shown once.
  */
 import type { Page } from '../api/types';
 import { Resource } from './resource.svelte';
@@ -16,6 +16,8 @@ export class Paged<T> {
   private ask: Ask<T> | undefined;
   private key: string | undefined;
   private asking = false;
+  /** The question that the rows answer, as in `Resource`. */
+  private shown: unknown;
   /** Whether there is more than the first page. */
   private grown = false;
 
@@ -29,7 +31,7 @@ export class Paged<T> {
     this.key = key;
     const page = await this.beginning(ask);
     if (!page) {
-      if (this.ask === ask && this.rows.length === 0 && this.first.old !== undefined && this.first.data) this.rows = this.first.data.items;
+      if (this.ask === ask && this.shown !== (key ?? ask)) this.take(this.first.data ?? { items: [] });
       return;
     }
     this.take(page);
@@ -61,6 +63,7 @@ export class Paged<T> {
     this.rows = [...new Map(page.items.map((row) => [this.id(row), row])).values()];
     this.cursor = page.nextCursor;
     this.grown = false;
+    this.shown = this.key ?? this.ask;
   }
 
   /** Asks for the next page, unless it is on its way or there is none. */
@@ -86,6 +89,7 @@ export class Paged<T> {
   /** Forgets everything: nothing is asked any more. */
   reset(): void {
     this.ask = undefined;
+    this.shown = undefined;
     this.first.reset();
     this.rows = [];
     this.cursor = undefined;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { Problem } from '../api/client';
 import type { Page } from '../api/types';
 import { Paged } from './paged.svelte';
 
@@ -67,6 +68,21 @@ describe('a list that comes page by page', () => {
     broken = false;
     await list.next();
     expect(list.rows).toEqual([0, 1]);
+  });
+
+  it('shows no rows of another question when a question fails', async () => {
+    const away = () => Promise.reject(new Problem(0, 'the server does not answer', ''));
+    const list = new Paged<number>(String);
+    await list.load(numbers(9), 'all');
+    await list.next();
+    await list.load(away, 'all');
+    expect([list.rows, list.cursor], 'the same question keeps its rows').toEqual([[0, 1, 2, 3], '4']);
+    await list.load(away, 'only failed');
+    expect([list.rows, list.cursor]).toEqual([[], undefined]);
+    await list.load(away, 'all');
+    expect(list.rows, 'its first page is remembered').toEqual([0, 1]);
+    await list.load(() => Promise.reject(new Problem(400, 'invalid', '')), 'wrong');
+    expect([list.rows, list.cursor, list.first.data]).toEqual([[], undefined, undefined]);
   });
 
   it('asks its beginning again and keeps later pages, each row once and as it is now', async () => {

@@ -1,6 +1,6 @@
 /**
- * An answer that a page shows: what is known stays visible while it is asked for again, and a late answer to an old
- * question never replaces the answer to a new one.
+ * An answer that a page shows: what is known stays visible while it is asked for again, a late answer to an old question
+ * never replaces the answer to a new one, and the answer to an old question never stands for one that failed.
  */
 import { Problem } from '../api/client';
 
@@ -24,10 +24,13 @@ export class Resource<T> {
   private controller: AbortController | undefined;
   private asked: ((signal: AbortSignal) => Promise<T>) | undefined;
   private key: string | undefined;
+  /** The question whose answer is shown: its key or, without one, the function that asked. */
+  private shown = $state.raw<unknown>();
 
   /**
    * Asks; resolves when the answer is shown, when it failed, or when a newer question replaced it. With a `key` the answer
-   * is remembered, and shown again where the same is asked while the server is away.
+   * is remembered, and shown again where the same is asked while the server is away. Questions with the same key are the
+   * same question; without a key each is one of its own.
    */
   async load(ask: (signal: AbortSignal) => Promise<T>, key?: string): Promise<void> {
     this.controller?.abort();
@@ -41,15 +44,17 @@ export class Resource<T> {
       if (this.controller !== controller) return;
       this.data = data;
       this.at = Date.now();
+      this.shown = key ?? ask;
       this.problem = undefined;
       if (key !== undefined) remember(key, data, this.at);
     } catch (error) {
       if (this.controller !== controller || controller.signal.aborted) return;
       this.problem = error instanceof Problem ? error : new Problem(-1, 'the page could not use the answer', String(error));
-      const before = key === undefined ? undefined : remembered.get(key);
-      if (this.problem.offline && before && this.data === undefined) {
-        this.data = before.data as T;
-        this.at = before.at;
+      if (this.shown !== (key ?? ask)) {
+        const before = key === undefined || !this.problem.offline ? undefined : remembered.get(key);
+        this.data = before?.data as T | undefined;
+        this.at = before?.at;
+        this.shown = key ?? ask;
       }
     }
     this.loading = false;
@@ -63,6 +68,11 @@ export class Resource<T> {
   /** Whether it was answered, or at least refused: what stands below may be shown without moving soon after. */
   get settled(): boolean {
     return this.data !== undefined || this.problem !== undefined;
+  }
+
+  /** Whether what is shown answers the question with this key, and not the one before it. */
+  answers(key: string): boolean {
+    return this.data !== undefined && this.shown === key;
   }
 
   /** Asks the last question once more. */
@@ -81,6 +91,7 @@ export class Resource<T> {
     this.cancel();
     this.data = undefined;
     this.at = undefined;
+    this.shown = undefined;
     this.problem = undefined;
   }
 }
