@@ -89,7 +89,7 @@ pub struct TaskFilter {
     pub parent: Option<TaskId>,
     /// Of this kind.
     pub kind: Option<TaskKind>,
-    /// With a failed call.
+    /// With a failed call of its own or of a descendant.
     pub failed_calls: bool,
     /// Which part.
     pub paging: Paging,

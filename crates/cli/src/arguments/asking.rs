@@ -56,7 +56,7 @@ pub(crate) struct TaskWords {
     /// Only those that a person or another task started
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<TaskKindName>,
-    /// Only those with a call that failed
+    /// Only those with a call that failed, their own or a subagent's
     #[arg(long)]
     pub(crate) failed_calls: bool,
 }

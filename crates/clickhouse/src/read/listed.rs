@@ -4,12 +4,13 @@
 //! looked, in one column and whatever the version, down to which moment there are enough tasks that meet the conditions;
 //! then those that have such a version there are deduplicated, and of them stay whose newest version meets them too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use agent_tracer_ledger::Answer;
 use clickhouse::Row;
 use serde::Deserialize;
 
+use super::family::Kin;
 use super::task::PLACE;
 use super::{Key, Reader};
 use crate::write::TaskLine;
@@ -24,6 +25,12 @@ pub(crate) struct Listed {
     task: String,
     pub(crate) last: i64,
     pub(crate) place: i64,
+}
+
+impl Listed {
+    fn key(&self) -> Key {
+        Key { owner: self.owner.clone(), task: self.task.clone() }
+    }
 }
 
 impl Reader {
@@ -64,10 +71,46 @@ impl Reader {
         }
     }
 
+    /// The same of tasks that have a failed call in their tree, of those that may have one.
+    pub(crate) fn listed_with_failures(
+        &self,
+        all: &[String],
+        mut behind: Option<[i64; 2]>,
+        limit: usize,
+    ) -> Answer<Vec<Listed>> {
+        let mut found = Vec::new();
+        loop {
+            let part = self.listed(all, behind, limit)?;
+            let is_last = part.len() < limit;
+            behind = part.last().map(|listed| [listed.last, listed.place]);
+            let failing = self.with_failures(&part)?;
+            found.extend(part.into_iter().filter(|listed| failing.contains(&listed.key())));
+            if is_last || found.len() >= limit {
+                found.truncate(limit);
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Those of listed tasks and their descendants in whose tree a call failed.
+    fn with_failures(&self, listed: &[Listed]) -> Answer<HashSet<Key>> {
+        let family = self.families(self.lines_of(listed)?)?;
+        let parents: HashMap<Key, Key> =
+            family.iter().filter_map(|line| Some((line.key(), line.parent_key()?))).collect();
+        let mut failing = HashSet::new();
+        for line in family.iter().filter(|line| line.failures > 0) {
+            let mut next = Some(line.key());
+            // Above one that is known all are known, in a ring of parents too.
+            while let Some(key) = next.take_if(|key| failing.insert(key.clone())) {
+                next = parents.get(&key).cloned();
+            }
+        }
+        Ok(failing)
+    }
+
     /// The rows of listed tasks, in the same order.
-    pub(crate) fn lines_of(&self, listed: Vec<Listed>) -> Answer<Vec<TaskLine>> {
-        let keys: Vec<Key> =
-            listed.into_iter().map(|listed| Key { owner: listed.owner, task: listed.task }).collect();
+    pub(crate) fn lines_of(&self, listed: &[Listed]) -> Answer<Vec<TaskLine>> {
+        let keys: Vec<Key> = listed.iter().map(Listed::key).collect();
         let mut lines: HashMap<Key, TaskLine> = self.newest_tasks(&keys)?;
         Ok(keys.iter().filter_map(|key| lines.remove(key)).collect())
     }

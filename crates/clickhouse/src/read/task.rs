@@ -69,7 +69,7 @@ fn some(text: &str) -> Option<String> {
 }
 
 impl TaskLine {
-    fn parent_key(&self) -> Option<Key> {
+    pub(crate) fn parent_key(&self) -> Option<Key> {
         some(&self.parent).map(|task| Key { owner: self.owner.clone(), task })
     }
 
@@ -154,7 +154,12 @@ pub(crate) fn narrowed(filter: &TaskFilter) -> Vec<String> {
     all.extend(filter.agent.map(|agent| format!("agent = {}", literal(&word(agent)))));
     all.extend(filter.kind.map(|kind| format!("background = {}", u8::from(kind == TaskKind::Background))));
     if filter.failed_calls {
-        all.push("failures > 0".to_owned());
+        // Those that may have a failure in their tree: with one of their own, or with a child that had one or has children.
+        let has_children = "(owner, task) IN (SELECT owner, parent FROM task WHERE parent != '')";
+        all.push(format!(
+            "(failures > 0 OR (owner, task) IN (SELECT owner, parent FROM task WHERE parent != '' AND \
+             (failures > 0 OR {has_children})))"
+        ));
     }
     for (column, wanted) in
         [("agent_type", &filter.agent_type), ("project", &filter.project), ("model", &filter.model)]
@@ -273,9 +278,13 @@ impl Reader {
         if let Some(ask) = filter.q.as_deref().map(ask).filter(|ask| !ask.is_empty()) {
             all.push(holds(&ask));
         }
-        let listed = self.listed(&all, before, limit + 1)?;
+        let listed = if filter.failed_calls {
+            self.listed_with_failures(&all, before, limit + 1)?
+        } else {
+            self.listed(&all, before, limit + 1)?
+        };
         let page = cursor::cut(List::Tasks, limit, listed, |listed| [listed.last, listed.place]);
-        Ok(Page { items: self.show(now, self.lines_of(page.items)?)?, next_cursor: page.next_cursor })
+        Ok(Page { items: self.show(now, self.lines_of(&page.items)?)?, next_cursor: page.next_cursor })
     }
 
     /// One task.

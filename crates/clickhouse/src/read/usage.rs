@@ -150,7 +150,7 @@ impl Reader {
         all.extend(narrowed(&tasks_of(range)));
         let found = self.listed(&all, before, limit + 1)?;
         let page = cursor::cut(Listing::Usage, limit, found, |listed| [listed.last, listed.place]);
-        let items = self.lines_of(page.items)?.into_iter().map(|line| UsageBucket {
+        let items = self.lines_of(&page.items)?.into_iter().map(|line| UsageBucket {
             usage: line.spent().view(),
             label: Some(line.title).filter(|title| !title.is_empty()),
             owner: Some(line.owner),

@@ -257,6 +257,7 @@ fn ask_of_lists(both: &Both, now: Millis, ids: &[TaskId], page: u32) {
         TaskFilter { agent: Some(Agent::Codex), ..TaskFilter::default() },
         TaskFilter { kind: Some(TaskKind::Background), ..TaskFilter::default() },
         TaskFilter { failed_calls: true, ..TaskFilter::default() },
+        TaskFilter { failed_calls: true, kind: Some(TaskKind::Primary), ..TaskFilter::default() },
         TaskFilter { project: Some(first.project.clone()), ..TaskFilter::default() },
         TaskFilter { project: Some("/nowhere".to_owned()), ..TaskFilter::default() },
         TaskFilter { agent_type: Some(first.agent_type.clone()), ..TaskFilter::default() },

@@ -180,7 +180,25 @@ fn tasks_are_listed_newest_first_and_every_filter_is_the_filter_of_the_list() {
             Box::new(|task| task.model.as_deref() == Some("model-new")),
         ),
         (TaskFilter { model: Some("unheard-of".to_owned()), ..TaskFilter::default() }, Box::new(|_| false)),
-        (TaskFilter { failed_calls: true, ..TaskFilter::default() }, Box::new(|task| task.failure_count > 0)),
+        (
+            TaskFilter { failed_calls: true, ..TaskFilter::default() },
+            Box::new(|task| task.tree_failure_count > 0),
+        ),
+        (
+            TaskFilter {
+                failed_calls: true,
+                kind: Some(TaskKind::Primary),
+                project: Some("/srv/web".to_owned()),
+                until: Some(middle),
+                ..TaskFilter::default()
+            },
+            Box::new(move |task| {
+                task.tree_failure_count > 0
+                    && task.kind == TaskKind::Primary
+                    && task.project == "/srv/web"
+                    && task.started_at < middle
+            }),
+        ),
         (
             TaskFilter {
                 since: Some(middle),
@@ -196,6 +214,8 @@ fn tasks_are_listed_newest_first_and_every_filter_is_the_filter_of_the_list() {
         let expected: Vec<&Task> = told.tasks.iter().filter(|task| is_wanted(task)).collect();
         assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{filter:?}");
     }
+    let fails_below = |task: &&Task| task.failure_count == 0 && task.tree_failure_count > 0;
+    assert!(told.tasks.iter().any(|task| fails_below(&task)), "the history has a task whose subagents alone failed");
     let statuses = [
         TaskStatus::Running,
         TaskStatus::Waiting,

@@ -84,7 +84,7 @@ pub(super) const ENDPOINTS: &[Endpoint] = &[
                     Reads::One(task_kinds),
                     "Started by people (`primary`) or by another task (`background`).",
                 ),
-                may("failedCalls", Reads::Flag, "Only those with a failed call."),
+                may("failedCalls", Reads::Flag, "Only those with a failed call, their own or a subagent's."),
             ],
             OWNERS,
             BETWEEN,

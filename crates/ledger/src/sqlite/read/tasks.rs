@@ -110,6 +110,13 @@ fn listed(
     }
 }
 
+/// The condition that a call of a task or of one of its descendants failed: those that a list shows beside it. Descendants
+/// are looked at only where the task has no failure of its own.
+const WITH_FAILURES: &str = " AND (failures > 0 OR EXISTS (WITH RECURSIVE tree (id) AS ( \
+      SELECT child.id FROM task child WHERE child.parent = task.id \
+      UNION SELECT child.id FROM tree JOIN task child ON child.parent = tree.id \
+    ) SELECT 1 FROM tree CROSS JOIN task child ON child.id = tree.id WHERE child.failures > 0))";
+
 /// Everything but the status and the words; none if no task can meet it.
 fn conditions(
     conn: &Connection,
@@ -134,7 +141,7 @@ fn conditions(
         all.and("background =", i64::from(kind == TaskKind::Background), "");
     }
     if filter.failed_calls {
-        all.add(" AND failures > 0");
+        all.add(WITH_FAILURES);
     }
     for (column, wanted) in
         [("agent_type", &filter.agent_type), ("project", &filter.project), ("model", &filter.model)]
