@@ -4,11 +4,11 @@
 //! makes is a row of the whole, or became part of one; and a field that the channel names has the same value in the
 //! whole, or the whole's value was said by somebody who beats it: surer, or as sure on a channel that is believed more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use agent_tracer_event::{Certainty, Channel, FactId};
-use agent_tracer_ledger::Store;
-use agent_tracer_ledger::view::{EventDetail, Row, ToldEntry};
+use agent_tracer_event::{Certainty, Channel, FactId, Millis, TaskId};
+use agent_tracer_ledger::view::{EventDetail, Row, Task, TaskKind, ToldEntry};
+use agent_tracer_ledger::{Retention, Store, TaskFilter};
 use agent_tracer_testkit::scenarios;
 use serde_json::Value;
 
@@ -17,6 +17,8 @@ use crate::world::World;
 /// What the ledger concludes from several rows: how a call ended from what came after it, and how long it waited from
 /// when it was asked for. The more rows there are, the better it knows.
 const SETTLED: [&str; 2] = ["state", "metadata.permissionWaitMs"];
+
+const FOREVER: Millis = Millis(4_000_000_000_000);
 
 fn rows(store: &dyn Store) -> Vec<Row> {
     let (mut all, mut after) = (Vec::new(), 0);
@@ -108,4 +110,43 @@ fn one_channel_alone_ends_in_a_part_of_the_whole() {
     assert!(compared.len() > 50, "{compared:?}");
     let telemetry = compared.iter().filter(|(channel, _)| *channel == Channel::Otlp).count();
     assert!(telemetry > 10, "{telemetry}");
+}
+
+/// Whether the store claims to know of permission prompts, by the ids of tasks that are no subagents.
+fn recorded(world: &World) -> BTreeMap<String, bool> {
+    let store = world.ledger.store();
+    let filter = TaskFilter { kind: Some(TaskKind::Primary), ..TaskFilter::default() };
+    let page = store.tasks(FOREVER, &filter).unwrap();
+    let summary = |task: &Task| store.summary(FOREVER, &TaskId::parse(&task.id).unwrap()).unwrap();
+    page.items.iter().map(|task| (task.id.clone(), summary(task).permissions_recorded)).collect()
+}
+
+#[test]
+fn permission_prompts_are_known_only_where_hooks_tell_of_them_also_when_rows_are_gone() {
+    let everything = Retention { events_before: Some(FOREVER), kept_before: Some(FOREVER) };
+    let (mut unknown, mut known) = (0, 0);
+    for scenario in scenarios().iter().step_by(3) {
+        let channels: BTreeSet<Channel> = scenario.parts.iter().map(|part| part.channel).collect();
+        if !channels.contains(&Channel::Hook) || !channels.contains(&Channel::Transcript) {
+            continue;
+        }
+        let files = World::with(&scenario.observed(Some(Channel::Transcript)), usize::MAX);
+        let hooks = World::with(&scenario.observed(Some(Channel::Hook)), usize::MAX);
+        let whole = World::with(&scenario.observed(None), usize::MAX);
+        for world in [&files, &hooks, &whole] {
+            let before = recorded(world);
+            world.ledger.retain(everything).unwrap();
+            assert_eq!(recorded(world), before, "{}: retention changes what is known", scenario.name);
+        }
+        unknown += recorded(&files).len();
+        assert!(recorded(&files).values().all(|recorded| !recorded), "{}: files name none", scenario.name);
+        let of_hooks = recorded(&hooks);
+        known += of_hooks.len();
+        assert!(of_hooks.values().all(|recorded| *recorded), "{}: hooks tell of all", scenario.name);
+        let whole = recorded(&whole);
+        for (task, recorded) in of_hooks {
+            assert_eq!(whole.get(&task).copied().unwrap_or(recorded), recorded, "{} {task}", scenario.name);
+        }
+    }
+    assert!(unknown > 9 && known > 9, "{unknown} {known}");
 }
