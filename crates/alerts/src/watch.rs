@@ -241,19 +241,26 @@ fn budget(
 ) -> Answer<()> {
     let Some(budget) = settings.on.budget_usd else { return Ok(()) };
     let range = Range { since: Some(midnight), ..Range::default() };
-    let cost: f64 =
-        store.usage(&range, UsageBy::Agent, &Utc)?.items.iter().map(|part| part.usage.cost_usd).sum();
+    let parts = store.usage(&range, UsageBy::Agent, &Utc)?.items;
+    let cost: f64 = parts.iter().map(|part| part.usage.cost_usd).sum();
+    let unpriced: u64 = parts.iter().map(|part| part.usage.provenance.unpriced).sum();
     if cost >= budget {
         out.push(Alert {
             kind: Kind::Budget,
             key: midnight.to_string(),
-            text: format!("today has cost ${cost:.2}, and the budget is ${budget:.2}"),
+            text: over_budget(cost, unpriced, budget),
             task_id: None,
             project: None,
             at: now,
         });
     }
     Ok(())
+}
+
+/// The words about a day that cost more than its budget, of which so many responses have no price.
+fn over_budget(cost: f64, unpriced: u64, budget: f64) -> String {
+    let least = if unpriced > 0 { "at least " } else { "" };
+    format!("today has cost {least}${cost:.2}, and the budget is ${budget:.2}")
 }
 
 fn limits(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Alert>) -> Answer<()> {
@@ -278,4 +285,15 @@ fn limits(store: &dyn Store, settings: &Settings, now: Millis, out: &mut Vec<Ale
         });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cost_of_which_a_part_has_no_price_is_a_least_one() {
+        assert_eq!(over_budget(6.0, 0, 5.0), "today has cost $6.00, and the budget is $5.00");
+        assert_eq!(over_budget(6.0, 2, 5.0), "today has cost at least $6.00, and the budget is $5.00");
+    }
 }

@@ -119,14 +119,27 @@ fn spent(store: &dyn Store, ask: &Ask<'_>) -> Answer<Option<String>> {
     let range = Range { since: Some(ask.midnight), ..Range::default() };
     let today = store.usage(&range, UsageBy::Agent, &Utc)?.items;
     let cost: f64 = today.iter().map(|part| part.usage.cost_usd).sum();
-    Ok(match ask.settings.budget_usd {
-        Some(budget) if cost >= budget => {
-            Some(format!("- The budget of today, ${budget:.2}, is used up: ${cost:.2} were spent."))
+    let unpriced: u64 = today.iter().map(|part| part.usage.provenance.unpriced).sum();
+    Ok(spending(ask.settings.budget_usd, cost, unpriced))
+}
+
+/// The line about what today has cost. With responses that have no price it is at least that, and at most the rest is left.
+fn spending(budget: Option<f64>, cost: f64, unpriced: u64) -> Option<String> {
+    let (least, most, why) = match unpriced {
+        0 => ("", "", String::new()),
+        1 => ("at least ", "at most ", " (1 response has no price)".to_owned()),
+        many => ("at least ", "at most ", format!(" ({many} responses have no price)")),
+    };
+    match budget {
+        Some(budget) if cost >= budget => Some(format!(
+            "- The budget of today, ${budget:.2}, is used up: {least}${cost:.2} were spent{why}."
+        )),
+        Some(budget) => {
+            Some(format!("- Left of today's budget of ${budget:.2}: {most}${:.2}{why}.", budget - cost))
         }
-        Some(budget) => Some(format!("- Left of today's budget of ${budget:.2}: ${:.2}.", budget - cost)),
-        None if cost >= 0.01 => Some(format!("- Spent today on this machine: ${cost:.2}.")),
+        None if cost >= 0.01 => Some(format!("- Spent today on this machine: {least}${cost:.2}{why}.")),
         None => None,
-    })
+    }
 }
 
 fn limits(limits: &[Limit]) -> Option<String> {
@@ -160,6 +173,38 @@ fn within(lines: &[String], bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_no_price_is_never_told_as_free() {
+        for (budget, cost, unpriced, line) in [
+            (None, 2.0, 0, Some("- Spent today on this machine: $2.00.")),
+            (
+                None,
+                2.0,
+                3,
+                Some("- Spent today on this machine: at least $2.00 (3 responses have no price)."),
+            ),
+            (None, 0.0, 3, None),
+            (Some(5.0), 2.0, 0, Some("- Left of today's budget of $5.00: $3.00.")),
+            (
+                Some(5.0),
+                2.0,
+                1,
+                Some("- Left of today's budget of $5.00: at most $3.00 (1 response has no price)."),
+            ),
+            (Some(5.0), 6.0, 0, Some("- The budget of today, $5.00, is used up: $6.00 were spent.")),
+            (
+                Some(5.0),
+                6.0,
+                2,
+                Some(
+                    "- The budget of today, $5.00, is used up: at least $6.00 were spent (2 responses have no price).",
+                ),
+            ),
+        ] {
+            assert_eq!(spending(budget, cost, unpriced).as_deref(), line);
+        }
+    }
 
     #[test]
     fn a_text_keeps_to_its_bound_by_whole_lines() {
