@@ -82,7 +82,7 @@ fn text(app: &App) -> Result<String, Problem> {
     let store = &*app.doors.store;
     let range = |agent: Agent| Range { agent: Some(agent), ..Range::default() };
     let (mut calls, mut failed, mut classes) = (Metric::new(), Metric::new(), Metric::new());
-    let (mut tokens, mut costs) = (Metric::new(), Metric::new());
+    let (mut tokens, mut costs, mut unpriced) = (Metric::new(), Metric::new(), Metric::new());
     let (mut type_calls, mut type_failed) = (Metric::new(), Metric::new());
     let (mut type_tokens, mut type_costs) = (Metric::new(), Metric::new());
     let (mut type_tool_time, mut runs, mut run_time) = (Metric::new(), Metric::new(), Metric::new());
@@ -100,7 +100,9 @@ fn text(app: &App) -> Result<String, Problem> {
             classes.add(labels(&[("agent", name), ("tool", &failure.tool), class]), failure.count as f64);
         }
         for bucket in all(&range(agent), |range| store.usage(range, UsageBy::Model, &Utc))? {
-            spent(&[("agent", name), ("model", &bucket.key)], &bucket.usage, &mut tokens, &mut costs);
+            let set = [("agent", name), ("model", bucket.key.as_str())];
+            spent(&set, &bucket.usage, &mut tokens, &mut costs);
+            unpriced.add(labels(&set), bucket.usage.provenance.unpriced as f64);
         }
         let mut kinds = all(&range(agent), |range| store.agents(range))?;
         for kind in &kinds {
@@ -130,6 +132,8 @@ fn text(app: &App) -> Result<String, Problem> {
     durations(&mut out, store.durations(&Range::default(), &BOUNDS_MS)?);
     out.metric("agent_tracer_tokens_total", "counter", "Tokens by model and type.", tokens);
     out.metric("agent_tracer_cost_dollars_total", "counter", "What they cost by our price table.", costs);
+    let words = "Responses without a price, which are in no cost.";
+    out.metric("agent_tracer_unpriced_responses_total", "counter", words, unpriced);
     let words = "Tool calls by type of agent.";
     out.metric("agent_tracer_agent_tool_calls_total", "counter", words, type_calls);
     let words = "Failed tool calls by type of agent.";

@@ -2,6 +2,16 @@
 export interface Line {
   name: string;
   token: string;
-  values: readonly number[];
+  /** What is not known is no number, and is not drawn. */
+  values: readonly (number | null)[];
+  /** How the value at a place is written, where the number alone would claim too much. */
+  say?: (place: number) => string;
   kind?: 'line' | 'area' | 'bars';
+}
+
+/** The value of a line at a place, in words. */
+export function sayAt(line: Line, place: number, value: (n: number) => string): string {
+  if (line.say) return line.say(place);
+  const n = line.values[place];
+  return n === null ? 'unknown' : value(n ?? 0);
 }

@@ -63,6 +63,15 @@ export function unpriced(usage: Costed | undefined): string {
   return `${exact(unpriced)} of ${exact(Math.max(responses, unpriced))} response${Math.max(responses, unpriced) === 1 ? '' : 's'} ${unpriced === 1 ? 'has' : 'have'} no price`;
 }
 
+/** What a residual cost: it is of several models, each with a price or without. */
+export function residualCost(residual: { costUsd: number; models?: readonly { costUsd?: number }[] }, isPartial: boolean): string {
+  const models = residual.models ?? [];
+  const lacking = models.filter(({ costUsd }) => costUsd === undefined).length;
+  // Without its models it is not told which part of a sum has no price.
+  const unpriced = models.length > 0 ? lacking : isPartial && !(residual.costUsd > 0) ? 1 : 0;
+  return cost({ costUsd: residual.costUsd, provenance: { responses: Math.max(models.length, unpriced), unpriced } });
+}
+
 /** What several came to together. */
 export function together(usages: readonly Costed[]): Costed {
   const sum = { costUsd: 0, provenance: { responses: 0, unpriced: 0 } };
@@ -163,6 +172,18 @@ export function step(ms: number): string {
 export function folder(path: string): string {
   const parts = path.split(/[\\/]+/).filter(Boolean);
   return parts.at(-1) ?? path;
+}
+
+/** A name for each of some folders: its last part, and as many before it as tell it apart from the others. */
+export function foldersOf(paths: readonly string[]): Map<string, string> {
+  const all = [...new Set(paths)];
+  const name = (path: string, parts: number) => path.split(/[\\/]+/).filter(Boolean).slice(-parts).join('/') || path;
+  return new Map(all.map((path) => {
+    const most = path.split(/[\\/]+/).filter(Boolean).length;
+    let parts = 1;
+    while (parts < most && all.some((other) => other !== path && name(other, parts) === name(path, parts))) parts += 1;
+    return [path, name(path, parts)];
+  }));
 }
 
 /** A path short enough to read: its end is what tells files apart. */

@@ -3,6 +3,8 @@
 //! A window opens with the first response after the last one closed, at the full hour before it, and closes five hours
 //! later. What is spent in it counts together; a pause opens nothing.
 
+use crate::view::BlockForecast;
+
 /// How long a window is.
 pub const BLOCK_MS: i64 = 5 * 3_600_000;
 
@@ -62,6 +64,20 @@ pub fn pace(first: i64, to: i64, now: i64, amount: f64) -> Option<Pace> {
     Some(Pace { per_minute, at_end: amount + per_minute * (to - now) as f64 / 60_000.0 })
 }
 
+impl BlockForecast {
+    /// Returns the forecast of a window by its paces in tokens and in dollars, of which so many responses have no price.
+    #[must_use]
+    pub fn new(tokens: Pace, dollars: Pace, unpriced: u64) -> Self {
+        let dollars = (unpriced == 0).then_some(dollars);
+        Self {
+            tokens_per_minute: tokens.per_minute,
+            cost_per_hour_usd: dollars.map(|dollars| dollars.per_minute * 60.0),
+            tokens: tokens.at_end.round() as u64,
+            cost_usd: dollars.map(|dollars| dollars.at_end),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +108,14 @@ mod tests {
         let pace = pace(0, BLOCK_MS, HOUR_MS, 60.0).unwrap();
         assert_eq!((pace.per_minute, pace.at_end), (1.0, 300.0));
         assert_eq!(super::pace(0, BLOCK_MS, 1, 60.0).unwrap().per_minute, 60.0);
+    }
+
+    #[test]
+    fn what_has_no_price_is_not_forecast_to_cost_nothing() {
+        let pace = |amount: f64| pace(0, BLOCK_MS, 60 * 60_000, amount).unwrap();
+        let all = BlockForecast::new(pace(600.0), pace(2.0), 0);
+        assert_eq!((all.tokens, all.cost_per_hour_usd, all.cost_usd), (3_000, Some(2.0), Some(10.0)));
+        let some = BlockForecast::new(pace(600.0), pace(2.0), 1);
+        assert_eq!((some.tokens, some.cost_per_hour_usd, some.cost_usd), (3_000, None, None));
     }
 }

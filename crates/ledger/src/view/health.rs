@@ -12,23 +12,28 @@ pub struct Health {
     pub status: String,
     /// The version of the server.
     pub version: String,
-    /// The store.
-    pub store: StoreHealth,
+    /// The store; absent, as everything below that only the store knows, while it cannot answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreHealth>,
     /// The newest place in the order of delivery.
-    pub seq: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
     /// The spool.
     pub spool: SpoolHealth,
     /// What became of everything that arrived.
-    pub outcomes: OutcomeCounts,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<OutcomeCounts>,
     /// Why observations were malformed or refused, most frequent first; at most fifty.
-    #[serde(default)]
-    pub reasons: Vec<OutcomeReason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasons: Option<Vec<OutcomeReason>>,
     /// The age of the oldest envelope that waits.
     pub lag_ms: u64,
     /// Where facts come from.
-    pub sources: Vec<SourceHealth>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sources: Option<Vec<SourceHealth>>,
     /// What was not understood, most frequent first.
-    pub unrecognised: Vec<UnrecognisedName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unrecognised: Option<Vec<UnrecognisedName>>,
     /// How far the history of the agents is read. Absent where nobody reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub import: Option<ImportHealth>,

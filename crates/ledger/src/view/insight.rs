@@ -100,12 +100,14 @@ pub struct UsageBlock {
 pub struct BlockForecast {
     /// Tokens in a minute.
     pub tokens_per_minute: f64,
-    /// US dollars in an hour.
-    pub cost_per_hour_usd: f64,
+    /// US dollars in an hour; absent where a response has no price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_per_hour_usd: Option<f64>,
     /// The tokens that it will hold when it closes.
     pub tokens: u64,
-    /// What it will have cost then.
-    pub cost_usd: f64,
+    /// What it will have cost then; absent where a response has no price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
 }
 
 /// How much of a rate limit of an agent's account is used.

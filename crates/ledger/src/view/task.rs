@@ -323,7 +323,7 @@ pub struct SessionView {
 }
 
 /// The numbers of a whole task, with its subagents.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskSummary {
     /// The task.

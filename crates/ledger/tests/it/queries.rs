@@ -215,7 +215,10 @@ fn tasks_are_listed_newest_first_and_every_filter_is_the_filter_of_the_list() {
         assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{filter:?}");
     }
     let fails_below = |task: &&Task| task.failure_count == 0 && task.tree_failure_count > 0;
-    assert!(told.tasks.iter().any(|task| fails_below(&task)), "the history has a task whose subagents alone failed");
+    assert!(
+        told.tasks.iter().any(|task| fails_below(&task)),
+        "the history has a task whose subagents alone failed"
+    );
     let statuses = [
         TaskStatus::Running,
         TaskStatus::Waiting,

@@ -1,7 +1,7 @@
 //! Questions about the tracer itself: health, settings, who looked at what.
 
-use agent_tracer_ledger::Answer;
 use agent_tracer_ledger::view::{Health, Page};
+use agent_tracer_ledger::{Answer, QueryError};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -76,15 +76,15 @@ fn health(app: &App) -> Health {
     }
 }
 
-/// Returns an answer of the store; nothing, and a problem, if it has none.
-fn known<T: Default>(answer: Answer<T>, problems: &mut Vec<String>) -> T {
-    answer.unwrap_or_else(|error| {
+/// Returns an answer of the store; none, and a problem, if it has none: a default would read as a fact.
+fn known<T>(answer: Answer<T>, problems: &mut Vec<String>) -> Option<T> {
+    let note = |error: QueryError| {
         let problem = format!("{error}\nhint: stop the server and run `agent-tracer doctor`");
         if !problems.contains(&problem) {
             problems.push(problem);
         }
-        T::default()
-    })
+    };
+    answer.map_err(note).ok()
 }
 
 /// Whose looks, and at whose sessions.

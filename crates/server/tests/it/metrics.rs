@@ -2,7 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use agent_tracer_ledger::view::{AgentStat, ToolDurations, ToolStat, UsageView};
+use agent_tracer_ledger::view::{
+    AgentStat, ToolDurations, ToolStat, UsageBucket, UsageProvenance, UsageView,
+};
 
 use crate::world::World;
 
@@ -35,6 +37,14 @@ fn the_numbers_are_those_of_the_store_and_made_only_now_and_then() {
         run_ms: 60_000,
         usage: UsageView { output_tokens: 70, cost_usd: 0.25, ..UsageView::default() },
     });
+    let mut usage = UsageView { output_tokens: 9, ..UsageView::default() };
+    usage.provenance = UsageProvenance { responses: 3, unpriced: 2, ..UsageProvenance::default() };
+    world.memory.usage.lock().unwrap().push(UsageBucket {
+        key: "new".to_owned(),
+        label: None,
+        owner: None,
+        usage,
+    });
     let first = world.get("/metrics");
     assert_eq!(first.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
     for line in [
@@ -61,6 +71,7 @@ fn the_numbers_are_those_of_the_store_and_made_only_now_and_then() {
         "agent_tracer_agent_type_tool_duration_seconds_bucket{agent=\"claude_code\",agent_type=\"Explore\",tool=\"Bash\",le=\"+Inf\"} 10",
         "agent_tracer_agent_type_tool_duration_seconds_sum{agent=\"claude_code\",agent_type=\"Explore\",tool=\"Bash\"} 0.04",
         "agent_tracer_agent_type_tool_duration_seconds_count{agent=\"claude_code\",agent_type=\"Explore\",tool=\"Bash\"} 10",
+        "agent_tracer_unpriced_responses_total{agent=\"claude_code\",model=\"new\"} 2",
         "agent_tracer_agent_runs_total{agent=\"claude_code\",agent_type=\"Explore\"} 3",
         "agent_tracer_agent_run_seconds_total{agent=\"claude_code\",agent_type=\"Explore\"} 60",
         "agent_tracer_agent_cost_dollars_total{agent=\"claude_code\",agent_type=\"Explore\"} 0.25",

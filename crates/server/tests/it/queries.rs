@@ -260,6 +260,24 @@ fn a_store_that_breaks_breaks_only_its_own_answer() {
 }
 
 #[test]
+fn health_of_a_store_that_cannot_answer_is_unknown_and_not_nothing() {
+    const OF_THE_STORE: [&str; 6] = ["store", "seq", "outcomes", "reasons", "sources", "unrecognised"];
+    let world = World::new();
+    let health = world.get("/api/v1/health").json();
+    for part in OF_THE_STORE {
+        assert!(health.get(part).is_some(), "{part}: {health}");
+    }
+    world.memory.is_damaged.store(true, Ordering::SeqCst);
+    let answer = world.get("/api/v1/health");
+    let health = answer.json();
+    assert_eq!((answer.status, &health["status"]), (200, &json!("degraded")));
+    for part in OF_THE_STORE {
+        assert_eq!(health.get(part), None, "{part}: {health}");
+    }
+    assert_eq!(health["spool"]["lost"]["full"], 3, "the spool is another matter");
+}
+
+#[test]
 fn a_dead_letter_is_told_and_goes_back_once() {
     let world = World::new();
     let letters = || world.get("/api/v1/dead-letters").json()["items"].as_array().cloned().unwrap();

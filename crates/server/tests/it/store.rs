@@ -60,6 +60,9 @@ pub(crate) struct Memory {
     /// What changed is given back only when this is set.
     pub(crate) gate_behind_changes: Mutex<Option<Gate>>,
     pub(crate) breaks: AtomicBool,
+    /// Whether every question is answered by an error.
+    pub(crate) is_damaged: AtomicBool,
+    pub(crate) usage: Mutex<Vec<UsageBucket>>,
     /// What a person or a machine of a team has; none: this is no team's.
     pub(crate) team: OnceLock<Arc<Self>>,
     names: Mutex<HashSet<String>>,
@@ -72,6 +75,9 @@ impl Memory {
             gate.pass();
         }
         assert!(!self.breaks.load(Ordering::SeqCst), "the store breaks because the test wants it");
+        if self.is_damaged.load(Ordering::SeqCst) {
+            return Err(QueryError::Damaged("the file is damaged".to_owned()));
+        }
         self.asked.lock().unwrap().push(question.into());
         Ok(answer)
     }
@@ -312,7 +318,8 @@ impl Store for Memory {
         self.empty(&format!("failures {range:?}"))
     }
     fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
-        self.empty(&format!("usage {by:?} {} {range:?}", zone.offset_seconds(Millis(1_794_777_004_001))))
+        let question = format!("usage {by:?} {} {range:?}", zone.offset_seconds(Millis(1_794_777_004_001)));
+        self.note(question, Page::whole(self.usage.lock().unwrap().clone()))
     }
     fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
         self.empty(&format!("blocks {now:?} {range:?}"))
@@ -374,7 +381,13 @@ impl Store for Memory {
         Ok(rows)
     }
     fn seq(&self) -> Answer<u64> {
+        if self.is_damaged.load(Ordering::SeqCst) {
+            return Err(QueryError::Damaged("the file is damaged".to_owned()));
+        }
         Ok(self.seq.load(Ordering::SeqCst))
+    }
+    fn reasons(&self) -> Answer<Vec<OutcomeReason>> {
+        self.note("reasons", Vec::new())
     }
     fn outcomes(&self) -> Answer<OutcomeCounts> {
         self.note(

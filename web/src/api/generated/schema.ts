@@ -198,14 +198,14 @@ export interface components {
         BlockForecast: {
             /**
              * Format: double
-             * @description US dollars in an hour.
+             * @description US dollars in an hour; absent where a response has no price.
              */
-            costPerHourUsd: number;
+            costPerHourUsd?: number | null;
             /**
              * Format: double
-             * @description What it will have cost then.
+             * @description What it will have cost then; absent where a response has no price.
              */
-            costUsd: number;
+            costUsd?: number | null;
             /**
              * Format: int64
              * @description The tokens that it will hold when it closes.
@@ -784,30 +784,28 @@ export interface components {
              * @description The age of the oldest envelope that waits.
              */
             lagMs: number;
-            /** @description What became of everything that arrived. */
-            outcomes: components["schemas"]["OutcomeCounts"];
+            outcomes?: null | components["schemas"]["OutcomeCounts"];
             /** @description What is wrong, and what to do about it. */
             problems: string[];
             /** @description Why observations were malformed or refused, most frequent first; at most fifty. */
-            reasons?: components["schemas"]["OutcomeReason"][];
+            reasons?: components["schemas"]["OutcomeReason"][] | null;
             /** @description How long events are kept. */
             retention: components["schemas"]["RetentionHealth"];
             /**
              * Format: int64
              * @description The newest place in the order of delivery.
              */
-            seq: number;
+            seq?: number | null;
             ship?: null | components["schemas"]["ShipHealth"];
             /** @description Where facts come from. */
-            sources: components["schemas"]["SourceHealth"][];
+            sources?: components["schemas"]["SourceHealth"][] | null;
             /** @description The spool. */
             spool: components["schemas"]["SpoolHealth"];
             /** @description `ok`, or `degraded` with problems below. */
             status: string;
-            /** @description The store. */
-            store: components["schemas"]["StoreHealth"];
+            store?: null | components["schemas"]["StoreHealth"];
             /** @description What was not understood, most frequent first. */
-            unrecognised: components["schemas"]["UnrecognisedName"][];
+            unrecognised?: components["schemas"]["UnrecognisedName"][] | null;
             /** @description The version of the server. */
             version: string;
         };

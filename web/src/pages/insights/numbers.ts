@@ -1,6 +1,7 @@
 /** All numbers of one range: asked at once, so that they belong together. */
 import { api, type Query } from '../../api/client';
 import type { ActivityBucket, AgentStat, CommandStat, FailureStat, FileStat, Loop, McpStat, SkillStat, ToolStat, UsageBucket, UsageView } from '../../api/types';
+import { duration } from '../../text/format';
 import { ask, bucketCount, type Span } from './range';
 
 export interface Numbers {
@@ -38,6 +39,15 @@ export async function gather(span: Span, scope: Query, ofTeam: boolean, signal: 
 }
 
 export const sum = <T>(rows: readonly T[], of: (row: T) => number): number => rows.reduce((total, row) => total + of(row), 0);
+
+/** What a day cost, or nothing where that is not known at all. */
+export const knownCost = (usage: UsageView): number | null => (usage.provenance.unpriced > 0 && !(usage.costUsd > 0) ? null : usage.costUsd);
+
+/** How long people were waited for, as far as it was recorded. */
+export const waited = (numbers: Numbers): number => sum(numbers.activity, (row) => row.waitingMs);
+export const WAITING_HINT = 'recorded by hooks: permission prompts are not in the files of the agents, so imported sessions add none';
+/** Nothing recorded is not the same as no wait. */
+export const waitingWords = (ms: number): string => (ms > 0 ? duration(ms) : 'none recorded');
 
 /** All tokens that a provider counted. */
 export const tokens = (usage: UsageView): number => usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheCreationTokens;

@@ -40,21 +40,27 @@ export function midnight(day: string, days = 0): string | undefined {
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** Every local day of the range, those on which nothing was spent too: a chart without them would join far days. */
-export function everyDay<T extends { key: string }>({ since, until }: Span, spent: readonly T[], of: (day: T) => number): { times: number[]; values: number[] } {
-  const byDay = new Map(spent.map((day) => [day.key, of(day)]));
+/**
+ * Every local day of the range, those on which nothing was spent too: a chart without them would join far days. A day of
+ * which nothing is known has no value.
+ */
+export function everyDay<T extends { key: string }>({ since, until }: Span, spent: readonly T[], of: (day: T) => number | null): { times: number[]; values: (number | null)[]; days: (T | undefined)[] } {
+  const byDay = new Map(spent.map((day) => [day.key, day]));
   const times: number[] = [];
-  const values: number[] = [];
+  const values: (number | null)[] = [];
+  const days: (T | undefined)[] = [];
   const day = new Date(since);
   day.setHours(12, 0, 0, 0);
   const last = new Date(until - 1);
   last.setHours(12, 0, 0, 0);
   while (day <= last) {
     times.push(day.getTime());
-    values.push(byDay.get(dayName(day.getTime())) ?? 0);
+    const found = byDay.get(dayName(day.getTime()));
+    days.push(found);
+    values.push(found ? of(found) : 0);
     day.setDate(day.getDate() + 1);
   }
-  return { times, values };
+  return { times, values, days };
 }
 
 /** How long a range is, in words: what it is compared with has the same length. */

@@ -79,12 +79,12 @@ fn judge(address: SocketAddr, health: &Value) -> Vec<Check> {
     let number = |pointer: &str| health.pointer(pointer).and_then(Value::as_u64).unwrap_or(0);
     let text = |key: &str| health.get(key).and_then(Value::as_str).unwrap_or("of no known version");
     let (theirs, ours) = (text("version"), env!("CARGO_PKG_VERSION"));
-    let state = format!(
-        "running at http://{address}: {} tasks, {} events, {} envelopes waiting",
-        number("/store/tasks"),
-        number("/store/events"),
-        number("/spool/waiting")
-    );
+    let kept = match health.get("store") {
+        Some(_) => format!("{} tasks, {} events", number("/store/tasks"), number("/store/events")),
+        None => "it cannot say how much is recorded".to_owned(),
+    };
+    let state =
+        format!("running at http://{address}: {kept}, {} envelopes waiting", number("/spool/waiting"));
     let mut checks = vec![check("server", State::Ok, state)];
     if theirs != ours {
         checks.push(
@@ -131,6 +131,15 @@ mod tests {
 
     fn told(checks: &[Check]) -> Vec<(&str, State)> {
         checks.iter().map(|check| (check.name, check.state)).collect()
+    }
+
+    #[test]
+    fn a_store_that_cannot_answer_is_not_said_to_be_empty() {
+        let mut health = well();
+        health.as_object_mut().expect("an object").remove("store");
+        let checks = judge("127.0.0.1:5959".parse().expect("an address"), &health);
+        assert!(checks[0].text.contains("cannot say how much is recorded"), "{}", checks[0].text);
+        assert!(!checks[0].text.contains("0 tasks"), "{}", checks[0].text);
     }
 
     #[test]

@@ -497,12 +497,8 @@ fn windows(question: &Question<'_>, all: Vec<Spending>) -> Vec<Item> {
         let window = Window {
             ends_at: Millis(block.to),
             is_active: paces.is_some(),
-            forecast: paces.map(|(tokens, cost)| BlockForecast {
-                tokens_per_minute: tokens.per_minute,
-                cost_per_hour_usd: cost.per_minute * 60.0,
-                tokens: tokens.at_end.round() as u64,
-                cost_usd: cost.at_end,
-            }),
+            forecast: paces
+                .map(|(tokens, cost)| BlockForecast::new(tokens, cost, sums.usage.provenance.unpriced)),
         };
         sums.item(Millis(block.from).to_string(), Some(window))
     });

@@ -1,7 +1,7 @@
 //! A report as a table for people and as one for spreadsheets.
 
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::view::{Limit, UsageView};
+use agent_tracer_ledger::view::{BlockForecast, Limit, UsageView};
 
 use super::{Item, Question, Report};
 use crate::arguments::PeriodName;
@@ -119,15 +119,24 @@ fn note(item: &Item, question: &Question<'_>) -> String {
     let Some(block) = &item.block else { return item.label.clone().unwrap_or_default() };
     match &block.forecast {
         None => String::new(),
-        Some(forecast) => format!(
-            "open until {}: {} tokens/min, ${:.2}/h; then {} tokens, ${:.2}",
-            question.zone.minute(block.ends_at),
-            figures::count(forecast.tokens_per_minute.round() as u64),
-            forecast.cost_per_hour_usd,
-            figures::count(forecast.tokens),
-            forecast.cost_usd
-        ),
+        Some(forecast) => {
+            format!("open until {}: {}", question.zone.minute(block.ends_at), pace(forecast))
+        }
     }
+}
+
+/// How a window goes on. Without a price for every response only its tokens are known.
+fn pace(forecast: &BlockForecast) -> String {
+    let dollars = |dollars: Option<f64>, unit: &str| {
+        dollars.map(|dollars| format!(", ${dollars:.2}{unit}")).unwrap_or_default()
+    };
+    format!(
+        "{} tokens/min{}; then {} tokens{}",
+        figures::count(forecast.tokens_per_minute.round() as u64),
+        dollars(forecast.cost_per_hour_usd, "/h"),
+        figures::count(forecast.tokens),
+        dollars(forecast.cost_usd, "")
+    )
 }
 
 /// A table for spreadsheets: a line for each part, or for each item that has none.
@@ -181,5 +190,18 @@ mod tests {
         assert_eq!(field("say \"x\""), "\"say \"\"x\"\"\"");
         assert_eq!(field("=1+1"), "'=1+1");
         assert_eq!(field("gpt-5.5"), "gpt-5.5");
+    }
+
+    #[test]
+    fn a_window_without_all_prices_goes_on_in_tokens_alone() {
+        let mut forecast = BlockForecast {
+            tokens_per_minute: 10.0,
+            cost_per_hour_usd: Some(1.5),
+            tokens: 3_000,
+            cost_usd: Some(7.5),
+        };
+        assert_eq!(pace(&forecast), "10 tokens/min, $1.50/h; then 3.0k tokens, $7.50");
+        (forecast.cost_per_hour_usd, forecast.cost_usd) = (None, None);
+        assert_eq!(pace(&forecast), "10 tokens/min; then 3.0k tokens");
     }
 }

@@ -191,17 +191,13 @@ pub fn block_page(
 fn usage_block(sum: &Bucket, (from, to): (i64, i64), first: i64, last: i64, now: i64) -> UsageBlock {
     let tokens = pace(first, to, now, sum.sums.tokens() as f64);
     let forecast = tokens.zip(pace(first, to, now, dollars(sum.sums.cost)));
+    let usage = sum.spent(sum.sums.n).view();
     UsageBlock {
         started_at: Millis(from),
         ends_at: Millis(to),
         last_at: Millis(last.min(to)),
         is_active: forecast.is_some(),
-        forecast: forecast.map(|(tokens, cost)| BlockForecast {
-            tokens_per_minute: tokens.per_minute,
-            cost_per_hour_usd: cost.per_minute * 60.0,
-            tokens: tokens.at_end.round() as u64,
-            cost_usd: cost.at_end,
-        }),
-        usage: sum.spent(sum.sums.n).view(),
+        forecast: forecast.map(|(tokens, cost)| BlockForecast::new(tokens, cost, usage.provenance.unpriced)),
+        usage,
     }
 }

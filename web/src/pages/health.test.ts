@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Health } from '../api/types';
+import { connected, headline } from './health';
+
+const health = (of: Partial<Health>) => ({ status: 'ok', problems: [], ...of }) as Health;
+const source = (observations: number) => ({ name: 'hook', observations }) as NonNullable<Health['sources']>[number];
+
+describe('the line about everything', () => {
+  it('never says that all is well without a source that spoke', () => {
+    expect(headline(health({ sources: [] }), false)).toBe('No source connected yet');
+    expect(headline(health({ sources: [source(0)] }), false)).toBe('No source connected yet');
+    expect(headline(health({ sources: [source(0), source(3)] }), false)).toBe('All systems OK');
+    expect(headline(health({ sources: [source(3)], status: 'degraded' }), false)).toBe('Something needs attention');
+    expect(headline(health({ sources: [source(3)] }), true)).toBe('State unknown');
+  });
+
+  it('does not take a store that cannot answer for one without sources', () => {
+    expect(connected(health({}))).toBeUndefined();
+    expect(headline(health({ status: 'degraded' }), false)).toBe('Something needs attention');
+    expect(headline(health({}), false)).not.toBe('No source connected yet');
+  });
+});

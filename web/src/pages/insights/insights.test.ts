@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+
+import type { UsageView } from '../../api/types';
+import { sayAt } from '../../charts/line';
+import { cost, foldersOf, money, residualCost, type Costed } from '../../text/format';
+import { knownCost, waited, waitingWords, type Numbers } from './numbers';
+import { everyDay } from './range';
+import { against, costStat } from './stat';
+
+const usage = (costUsd: number, unpriced = 0, responses = 4) => ({ costUsd, provenance: { responses, unpriced } }) as UsageView;
+
+describe('costs of which a part has no price', () => {
+  const stat = costStat((row: Costed) => row, cost);
+
+  it('are not compared with the range before', () => {
+    expect(against(stat, usage(4), usage(2))).toBe('+100 %');
+    expect(against(stat, usage(4, 1), usage(2))).toBe('');
+    expect(against(stat, usage(4), usage(2, 1))).toBe('');
+    expect(against(stat, usage(4), undefined)).toBe('new');
+    expect(against(undefined, usage(4), usage(2))).toBe('');
+  });
+
+  it('are no bar of nothing', () => {
+    const at = (day: number) => new Date(2026, 2, day).getTime();
+    const days = [{ key: '2026-03-01', usage: usage(3) }, { key: '2026-03-02', usage: usage(0, 4) }, { key: '2026-03-04', usage: usage(2, 1) }];
+    const daily = everyDay({ since: at(1), until: at(5) }, days, (day) => knownCost(day.usage));
+    expect(daily.values, 'priced, without a price, nothing spent, a part').toEqual([3, null, 0, 2]);
+    expect(daily.days.map((day) => (day ? cost(day.usage) : money(0)))).toEqual(['$3.00', 'no price', '$0.00', '≥ $2.00']);
+  });
+
+  it('are unknown where a chart is read out', () => {
+    const line = { name: 'cost', token: 'accent', values: [3, null] };
+    expect([sayAt(line, 0, money), sayAt(line, 1, money)]).toEqual(['$3.00', 'unknown']);
+    expect(sayAt({ ...line, say: (i) => `place ${i}` }, 1, money)).toBe('place 1');
+  });
+
+  it('stay unknown in a residual', () => {
+    expect(residualCost({ costUsd: 0, models: [{}] }, true)).toBe('no price');
+    expect(residualCost({ costUsd: 0 }, true)).toBe('no price');
+    expect(residualCost({ costUsd: 2, models: [{ costUsd: 2 }, {}] }, true)).toBe('≥ $2.00');
+    expect(residualCost({ costUsd: 2, models: [{ costUsd: 2 }] }, true)).toBe('$2.00');
+    expect(residualCost({ costUsd: 0 }, false)).toBe('$0.00');
+  });
+});
+
+describe('waiting for people', () => {
+  it('is not said to be nothing where nothing was recorded', () => {
+    const numbers = (...waits: number[]) => ({ activity: waits.map((waitingMs) => ({ waitingMs })) }) as Numbers;
+    expect(waitingWords(waited(numbers(0, 0)))).toBe('none recorded');
+    expect(waitingWords(waited(numbers(0, 1500)))).toBe('1.5 s');
+  });
+});
+
+describe('names of folders', () => {
+  it('tell equal ones apart by what stands before them', () => {
+    const names = foldersOf(['/home/ann/shop/web', '/home/ann/bank/web', '/home/ann/api', '/srv/bank/web', '/', '/home/ann/api']);
+    expect([...names]).toEqual([['/home/ann/shop/web', 'shop/web'], ['/home/ann/bank/web', 'ann/bank/web'], ['/home/ann/api', 'api'], ['/srv/bank/web', 'srv/bank/web'], ['/', '/']]);
+    expect(new Set(foldersOf(['web', '/web', '/a/web', 'a/web']).keys()).size).toBe(4);
+  });
+});
