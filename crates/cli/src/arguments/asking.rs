@@ -168,6 +168,9 @@ pub(crate) struct Search {
 }
 
 /// Says how often each tool was used, how often it failed and how long it took
+///
+/// `P50`, `P95` and `P99` are those of whole UTC days: with `--since` or `--until` inside a day they are of that whole day,
+/// while the counts and the total are of the range.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

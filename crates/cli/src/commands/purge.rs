@@ -176,7 +176,7 @@ fn choose(
 
 fn preview(chosen: &Chosen, now: Millis, output: &Output) -> String {
     let shown = chosen.nodes.get(..SHOWN).unwrap_or(&chosen.nodes);
-    let mut text = tasks::table(shown, now).render(output);
+    let mut text = tasks::table(shown, now, tasks::Scope::Own).render(output);
     let rest = chosen.nodes.len() - shown.len();
     if rest > 0 {
         text.push_str(&format!("… and {rest} more\n"));

@@ -5,8 +5,8 @@ mod page;
 use std::process::ExitCode;
 
 use agent_tracer_event::TaskId;
-use agent_tracer_ledger::RowFilter;
-use agent_tracer_ledger::view::{FileUse, Page, Task, TaskSummary, ToolCall, TreeNode, Turn};
+use agent_tracer_ledger::view::{FileUse, Page, Task, TaskSummary, ToolCall, TreeNode, Turn, UsageBucket};
+use agent_tracer_ledger::{RowFilter, UsageBy};
 use serde::Serialize;
 
 use crate::arguments::{Options, Show};
@@ -24,6 +24,8 @@ pub(super) use page::paint_of;
 struct Answers {
     task: Task,
     summary: TaskSummary,
+    /// What it and its subagents spent, by model.
+    models: Page<UsageBucket>,
     turns: Page<Turn>,
     tool_calls: Page<ToolCall>,
     files: Page<FileUse>,
@@ -43,6 +45,7 @@ pub(super) fn run(
     };
     let answers = Answers {
         summary: store.summary(reading.now, &id).map_err(refused)?,
+        models: store.task_usage(&id, UsageBy::Model).map_err(refused)?,
         turns: reading.list(None, None, |store, paging| store.turns(&id, &paging))?,
         tool_calls: reading.list(None, None, |store, paging| {
             store.tool_calls(&id, &RowFilter { paging, ..RowFilter::default() })

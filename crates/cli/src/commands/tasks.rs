@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::reading::{Reading, json, refused};
 
-pub(super) use list::{status, table};
+pub(super) use list::{Scope, status, table};
 
 pub(super) fn run(
     arguments: &Tasks,
@@ -34,13 +34,17 @@ pub(super) fn run(
     let is_more = page.next_cursor.is_some();
     if arguments.tree {
         let tree = trees(&reading, page)?;
-        let text = if arguments.json { json(&tree)? } else { table(&tree.items, reading.now).render(output) };
+        let text = if arguments.json {
+            json(&tree)?
+        } else {
+            table(&tree.items, reading.now, Scope::Own).render(output)
+        };
         output.data(if is_empty && !arguments.json { "" } else { &text })?;
     } else if arguments.json {
         output.data(&json(&page)?)?;
     } else if !is_empty {
         let nodes: Vec<TreeNode> = page.items.into_iter().map(|task| TreeNode { depth: 0, task }).collect();
-        output.data(&table(&nodes, reading.now).render(output))?;
+        output.data(&table(&nodes, reading.now, Scope::Tree).render(output))?;
     }
     if is_empty {
         let default = TaskFilter { kind: filter.kind.filter(|_| arguments.tree), ..TaskFilter::default() };

@@ -13,6 +13,9 @@ use crate::reading::{Reading, agent_of, check_order, json};
 use crate::table::{Cell, Side, Table};
 use crate::{figures, moment};
 
+/// Percentiles are kept by UTC day.
+const DAY_MS: i64 = 86_400_000;
+
 pub(super) fn run(
     arguments: &Tools,
     options: &Options,
@@ -36,6 +39,9 @@ pub(super) fn run(
         output.data(&json(&page)?)?;
     } else if !is_empty {
         output.data(&table(&page.items).render(output))?;
+        if [since, until].into_iter().flatten().any(|at| at.0.rem_euclid(DAY_MS) != 0) {
+            output.say("P50, P95 and P99 are those of whole UTC days, all else is of the range")?;
+        }
     }
     if is_empty {
         reading.say_empty(output, environment, range != Range::default())?;

@@ -49,7 +49,7 @@ fn tasks_are_those_of_the_store_newest_first_and_narrowed_like_there() {
     assert_eq!(asked(&["--agent", "codex"]), narrowed(&|task| task.agent.as_str() == "codex"));
     assert_eq!(asked(&["--agent", "claude_code"]), asked(&["--agent", "claude"]));
     assert_eq!(asked(&["--kind", "background"]), narrowed(&|task| task.parent_task_id.is_some()));
-    assert_eq!(asked(&["--failed-calls"]), narrowed(&|task| task.failure_count > 0));
+    assert_eq!(asked(&["--failed-calls"]), narrowed(&|task| task.tree_failure_count > 0));
     assert_eq!(asked(&["--since", "2030-01-01"]), Vec::<String>::new());
     assert_eq!(asked(&["--until", "2000-01-01"]), Vec::<String>::new());
     let project = &all[0].project;
@@ -117,6 +117,37 @@ fn a_task_is_shown_by_any_of_its_names() {
     let text = world.run(&["show", &root]).ended_with(0).stdout;
     for part in ["Delegate [[agent_nested]]", "Turns", "Calls", "Subagents", "tokens", "/home/dev/project"] {
         assert!(text.contains(part), "{part}:\n{text}");
+    }
+    for part in ["Turns (its own)", "Calls (its own)", "with subagents", "OWN CALLS", "OWN COST"] {
+        assert!(text.contains(part), "{part}:\n{text}");
+    }
+}
+
+#[test]
+fn a_list_counts_with_subagents_and_a_tree_each_alone() {
+    let world = full();
+    let root = tasks(&world).into_iter().find(|task| task.id == nested()).expect("the task");
+    assert!(root.tree_tool_call_count > root.tool_call_count, "its subagents called too");
+    for (arguments, heading, calls) in [
+        (&["tasks", "--limit", "500"][..], " CALLS", root.tree_tool_call_count),
+        (&["tasks", "--limit", "500", "--tree"], "OWN CALLS", root.tool_call_count),
+    ] {
+        let text = world.run(arguments).ended_with(0).stdout;
+        let (head, lines) = text.split_once('\n').expect("a heading");
+        let end = head.find(heading).expect("the column") + heading.len();
+        let line = lines.lines().find(|line| line.contains(short(&root.id))).expect("its line");
+        assert!(line[..end].ends_with(&format!(" {calls}")), "{calls} in\n{head}\n{line}");
+    }
+}
+
+#[test]
+fn percentiles_of_a_part_of_a_day_are_said_to_be_of_the_whole_day() {
+    let world = full();
+    let part = world.run(&["tools", "--since", "2020-01-01T10:00:00Z"]).ended_with(0);
+    assert!(part.stderr.contains("whole UTC days"), "{}", part.stderr);
+    for whole in [&["tools"][..], &["tools", "--since", "2020-01-01T00:00:00Z"]] {
+        let answer = world.run(whole).ended_with(0);
+        assert!(!answer.stderr.contains("whole UTC days"), "{whole:?}: {}", answer.stderr);
     }
 }
 

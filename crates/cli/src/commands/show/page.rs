@@ -1,7 +1,7 @@
 //! One task as a page of text: a head, then what it did, the newest last.
 
 use agent_tracer_event::{CallState, Millis};
-use agent_tracer_ledger::view::{FileUse, TaskKind, ToolCall, TreeNode, Turn};
+use agent_tracer_ledger::view::{FileUse, TaskKind, TaskSummary, ToolCall, TreeNode, Turn, UsageProvenance};
 
 use super::Answers;
 use crate::commands::tasks;
@@ -21,7 +21,7 @@ pub(super) fn text(answers: &Answers, zone: &LocalTime, now: Millis, most: usize
             return;
         }
         let shown = if all > most {
-            format!("{name} (last {most} of {all}; `--all` shows all)")
+            format!("{name}: last {most} of {all}; `--all` shows all")
         } else {
             name.to_owned()
         };
@@ -31,9 +31,18 @@ pub(super) fn text(answers: &Answers, zone: &LocalTime, now: Millis, most: usize
             table.margin(2).render(output)
         ));
     };
-    part("Turns", answers.turns.items.len(), turns(last(&answers.turns.items, most), zone));
-    part("Calls", answers.tool_calls.items.len(), calls(last(&answers.tool_calls.items, most), zone));
-    part("Files", answers.files.items.len(), files(last(&answers.files.items, most)));
+    // Where there are subagents, each part says whether it has theirs.
+    let scoped = |name: &str, scope: &str| {
+        if answers.summary.agents > 0 { format!("{name} ({scope})") } else { name.to_owned() }
+    };
+    let own = |name: &str| scoped(name, "its own");
+    part(&own("Turns"), answers.turns.items.len(), turns(last(&answers.turns.items, most), zone));
+    part(&own("Calls"), answers.tool_calls.items.len(), calls(last(&answers.tool_calls.items, most), zone));
+    part(
+        &scoped("Files", "with subagents"),
+        answers.files.items.len(),
+        files(last(&answers.files.items, most)),
+    );
     let below: Vec<TreeNode> = answers
         .tree
         .items
@@ -41,7 +50,7 @@ pub(super) fn text(answers: &Answers, zone: &LocalTime, now: Millis, most: usize
         .filter(|node| node.depth > 0)
         .map(|node| TreeNode { depth: node.depth - 1, task: node.task.clone() })
         .collect();
-    part("Subagents", below.len(), tasks::table(last(&below, most), now));
+    part("Subagents", below.len(), tasks::table(last(&below, most), now, tasks::Scope::Own));
     text
 }
 
@@ -61,7 +70,8 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
     line("id", text(task.id.clone()));
     line("session", text(task.runtime_session_id.clone()));
     let version = task.client_version.as_deref().map(|version| format!(" {version}")).unwrap_or_default();
-    let model = task.model.as_deref().map(|model| format!(", {model}")).unwrap_or_default();
+    let last = if answers.models.items.len() > 1 { "last model " } else { "" };
+    let model = task.model.as_deref().map(|model| format!(", {last}{model}")).unwrap_or_default();
     line("agent", text(format!("{}{version} {}{model}", task.agent, task.agent_type)));
     let branch = task.git_branch.as_deref().map(|branch| format!(" on {branch}")).unwrap_or_default();
     line("project", text(format!("{}{branch}", task.project)));
@@ -74,23 +84,24 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
     line(
         "time",
         text(format!(
-            "{} for {}: {} active, {} waiting for people",
+            "{} for {}: {} active, {}",
             zone.full(task.started_at),
             duration(summary.duration_ms),
             duration(summary.active_ms),
-            duration(summary.waiting_ms)
+            waiting(summary)
         )),
     );
     line(
         "did",
         text(format!(
-            "{}, {} ({} failed), {} read, {} changed, {}, {}",
+            "{}, {}{} ({} failed), {} read, {} changed, {}, {}",
             plural(summary.turns, "turn"),
+            with_subagents(summary),
             plural(summary.tool_calls, "call"),
             summary.failures,
             plural(summary.files_read, "file"),
             plural(summary.files_changed, "file"),
-            plural(summary.permissions, "permission"),
+            permissions(summary),
             plural(summary.agents, "subagent")
         )),
     );
@@ -98,7 +109,8 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
     line(
         "tokens",
         text(format!(
-            "{}: {} in, {} out, {} from cache, {} to cache",
+            "{}{}: {} in, {} out, {} from cache, {} to cache",
+            with_subagents(summary),
             figures::count(figures::tokens(usage)),
             figures::count(usage.input_tokens),
             figures::count(usage.output_tokens),
@@ -121,14 +133,54 @@ fn head(answers: &Answers, zone: &LocalTime) -> Table {
         );
     }
     let context = task.context_used_pct.map(|full| format!("; context {full:.0}% full")).unwrap_or_default();
-    let unpriced = match usage.provenance.unpriced {
+    line(
+        "cost",
+        text(format!(
+            "{}{}{}{context}",
+            with_subagents(summary),
+            figures::cost(usage),
+            without_price(&usage.provenance)
+        )),
+    );
+    let models = &answers.models.items;
+    if models.len() > 1 {
+        let each: Vec<String> =
+            models.iter().map(|model| format!("{} {}", model.key, figures::cost(&model.usage))).collect();
+        line("models", text(each.join(", ")));
+    }
+    table
+}
+
+/// Says that a number counts the subagents too, where there are any.
+fn with_subagents(summary: &TaskSummary) -> &'static str {
+    if summary.agents > 0 { "with subagents " } else { "" }
+}
+
+/// How long people were waited for. The agents' own files do not tell of permission prompts.
+fn waiting(summary: &TaskSummary) -> String {
+    match (summary.permissions_recorded, summary.waiting_ms) {
+        (true, ms) => format!("{} waiting for people", duration(ms)),
+        (false, 0) => "waiting for people unknown".to_owned(),
+        (false, ms) => format!("at least {} waiting for people", duration(ms)),
+    }
+}
+
+fn permissions(summary: &TaskSummary) -> String {
+    if summary.permissions_recorded {
+        plural(summary.permissions, "permission")
+    } else {
+        "permissions unknown".to_owned()
+    }
+}
+
+/// How many responses have no price, if any; what only the client's account knows may be among them.
+fn without_price(of: &UsageProvenance) -> String {
+    match of.unpriced {
         0 => String::new(),
         unpriced => {
-            format!("; {unpriced} of {} without a price", plural(usage.provenance.responses, "response"))
+            format!("; {unpriced} of {} without a price", plural(of.responses.max(unpriced), "response"))
         }
-    };
-    line("cost", text(format!("{}{unpriced}{context}", figures::cost(usage))));
-    table
+    }
 }
 
 fn plural(count: u64, thing: &str) -> String {
@@ -218,4 +270,38 @@ fn files(files: &[FileUse]) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_recorded_is_unknown_and_not_nothing() {
+        let summary = |permissions_recorded: bool, waiting_ms: u64, permissions: u64| {
+            let of = TaskSummary { permissions_recorded, waiting_ms, permissions, ..TaskSummary::default() };
+            (waiting(&of), super::permissions(&of))
+        };
+        for (said, waits, asked) in [
+            (summary(true, 0, 0), "0ms waiting for people", "0 permissions"),
+            (summary(true, 1_500, 1), "1.5s waiting for people", "1 permission"),
+            (summary(false, 0, 0), "waiting for people unknown", "permissions unknown"),
+            (summary(false, 1_500, 0), "at least 1.5s waiting for people", "permissions unknown"),
+        ] {
+            assert_eq!(said, (waits.to_owned(), asked.to_owned()));
+        }
+    }
+
+    #[test]
+    fn no_more_responses_lack_a_price_than_there_are() {
+        for (responses, unpriced, text) in [
+            (80, 0, ""),
+            (80, 27, "; 27 of 80 responses without a price"),
+            (1, 1, "; 1 of 1 response without a price"),
+            (20, 27, "; 27 of 27 responses without a price"),
+        ] {
+            let of = UsageProvenance { responses, unpriced, ..UsageProvenance::default() };
+            assert_eq!(without_price(&of), text);
+        }
+    }
 }

@@ -7,31 +7,48 @@ use crate::figures;
 use crate::output::Paint;
 use crate::table::{Cell, Side, Table};
 
+/// What the numbers of a task count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::commands) enum Scope {
+    /// The task alone: where its subagents have lines of their own.
+    Own,
+    /// The task and its subagents.
+    Tree,
+}
+
 /// A table of tasks; those that others started stand further to the right.
-pub(in crate::commands) fn table(nodes: &[TreeNode], now: Millis) -> Table {
+pub(in crate::commands) fn table(nodes: &[TreeNode], now: Millis, scope: Scope) -> Table {
+    let [calls, failed, tokens, cost] = match scope {
+        Scope::Own => ["OWN CALLS", "OWN FAILED", "OWN TOKENS", "OWN COST"],
+        Scope::Tree => ["CALLS", "FAILED", "TOKENS", "COST"],
+    };
     let mut table = Table::new(&[
         ("STATUS", Side::Left),
         ("AGE", Side::Right),
         ("AGENT", Side::Left),
         ("PROJECT", Side::Left),
-        ("CALLS", Side::Right),
-        ("FAILED", Side::Right),
-        ("TOKENS", Side::Right),
-        ("COST", Side::Right),
+        (calls, Side::Right),
+        (failed, Side::Right),
+        (tokens, Side::Right),
+        (cost, Side::Right),
         ("ID", Side::Left),
         ("TITLE", Side::Left),
     ]);
     for TreeNode { depth, task } in nodes {
-        let failed = Cell::new(figures::some(task.failure_count));
+        let (calls, failures, usage) = match scope {
+            Scope::Own => (task.tool_call_count, task.failure_count, &task.usage),
+            Scope::Tree => (task.tree_tool_call_count, task.tree_failure_count, &task.tree_usage),
+        };
+        let failed = Cell::new(figures::some(failures));
         table.row(vec![
             status(task),
             Cell::new(figures::age(now.0.saturating_sub(task.last_event_at.0))),
             Cell::new(agent(task)),
             Cell::new(figures::project(task)),
-            Cell::new(figures::some(task.tool_call_count)),
-            if task.failure_count > 0 { failed.paint(Paint::Red) } else { failed },
-            Cell::new(figures::some(figures::tokens(&task.usage))),
-            Cell::new(figures::cost(&task.usage)),
+            Cell::new(figures::some(calls)),
+            if failures > 0 { failed.paint(Paint::Red) } else { failed },
+            Cell::new(figures::some(figures::tokens(usage))),
+            Cell::new(figures::cost(usage)),
             Cell::new(figures::short_id(&task.id)).paint(Paint::Dim),
             Cell::new(&task.title).indent(2 * usize::try_from(*depth).unwrap_or(0).min(20)),
         ]);
