@@ -221,14 +221,19 @@ describe('runs', () => {
     expect(run).toMatchObject({ count: 2, uniform: false });
   });
 
-  it('look unsure only when all of them are', () => {
+  it('look sure only when all of them are', () => {
     const seen: (string | undefined)[] = [];
     const look = (...bars: Groupable[]) => eachRun(bars, 0, 1e9, (t) => t, RUN_OPTIONS, (run) => seen.push(run.certainty));
     look(bar(0, 5, 'a', { certainty: 'inferred' }), bar(6, 9, 'a', { certainty: 'inferred' }));
     look(bar(0, 5, 'a', { certainty: 'inferred' }), bar(6, 9, 'a', { certainty: 'measured' }));
     look(bar(0, 5, 'a', { certainty: 'guessed', count: 7 }));
     look(bar(0, 5, 'a', { certainty: 'reported', count: 7 }), bar(6, 9, 'a', { certainty: 'measured' }));
-    expect(seen).toEqual(['inferred', undefined, undefined, 'reported']);
+    expect(seen).toEqual(['inferred', 'mixed', 'mixed', 'reported']);
+    seen.length = 0;
+    look(bar(0, 5, 'a', { certainty: 'inferred' }), bar(6, 9, 'a', { certainty: 'guessed' }));
+    look(bar(0, 5, 'a', { certainty: 'measured', count: 7 }));
+    look(bar(0, 5, 'a', { certainty: 'measured' }), bar(6, 9, 'a', { certainty: 'inferred', count: 3 }), bar(10, 12, 'a', { certainty: 'measured' }));
+    expect(seen).toEqual(['mixed', 'measured', 'mixed']);
   });
 
   it('add up how long their calls ran, not how long they look', () => {

@@ -33,7 +33,7 @@ export interface Run<T> {
   bars: number;
   /** Whether all have the same tool. */
   uniform: boolean;
-  /** How sure all of them are; undefined where they differ. */
+  /** How sure all of them are; `mixed` where some are inferred or guessed and the others need not be. */
   certainty: string | undefined;
 }
 
@@ -48,11 +48,14 @@ export interface RunOptions {
 
 export const RUN_OPTIONS: RunOptions = { readablePx: 26, joinPx: 2.5, minPx: 2 };
 
-/** How sure rows are with a time that was measured or written down by the agent. */
+/** How sure rows are with a time that was measured, or reported by the agent. */
 const SEEN = new Set(['measured', 'reported']);
 
-/** Of two that differ: what was measured and what the agent wrote down are together what it wrote down. */
-const leastSure = (one: string | undefined, other: string | undefined) => (SEEN.has(one ?? '') && SEEN.has(other ?? '') ? 'reported' : undefined);
+/** Of two that differ: what was measured and what was reported are together reported, all else is mixed. */
+const together = (one: string | undefined, other: string | undefined) => (one === undefined || other === undefined ? undefined : SEEN.has(one) && SEEN.has(other) ? 'reported' : 'mixed');
+
+/** How sure the rows of a bar are. A bin of several has only the word of its least sure row. */
+export const surenessOf = (bar: { count: number; certainty?: string }): string | undefined => (bar.count > 1 && bar.certainty !== undefined && !SEEN.has(bar.certainty) ? 'mixed' : bar.certainty);
 
 /**
  * Calls `emit` for each run of `track[from..]` until one begins after `limit` pixels. The run is reused between calls:
@@ -87,7 +90,8 @@ export function eachRun<T extends Groupable>(
           run.busyMs += busyOf(bar);
           run.bars += 1;
           run.uniform = run.uniform && same;
-          if (run.certainty !== bar.certainty) run.certainty = leastSure(run.certainty, bar.certainty);
+          const certainty = surenessOf(bar);
+          if (run.certainty !== certainty) run.certainty = together(run.certainty, certainty);
           continue;
         }
       }
@@ -104,8 +108,7 @@ export function eachRun<T extends Groupable>(
     run.busyMs = busyOf(bar);
     run.bars = 1;
     run.uniform = true;
-    // A bin of several is only as sure as its least sure row: that says little about the others.
-    run.certainty = bar.count > 1 && !SEEN.has(bar.certainty ?? '') ? undefined : bar.certainty;
+    run.certainty = surenessOf(bar);
   }
   if (run && run.bars > 0) emit(run);
 }

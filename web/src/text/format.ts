@@ -83,7 +83,7 @@ export function together(usages: readonly Costed[]): Costed {
   return sum;
 }
 
-const CERTAINTIES: Record<string, string> = { measured: 'measured', reported: 'from transcript', inferred: 'inferred', guessed: 'estimated' };
+const CERTAINTIES: Record<string, string> = { measured: 'measured', reported: 'as reported', inferred: 'inferred', guessed: 'estimated', mixed: 'mixed' };
 
 /** How sure something is, in the words of the legend. */
 export const certaintyName = (certainty: string): string => CERTAINTIES[certainty] ?? certainty;

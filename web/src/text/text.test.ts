@@ -71,7 +71,7 @@ describe('numbers', () => {
   });
 
   it('call every degree of certainty as the legend does', () => {
-    expect(['measured', 'reported', 'inferred', 'guessed'].map(certaintyName)).toEqual(['measured', 'from transcript', 'inferred', 'estimated']);
+    expect(['measured', 'reported', 'inferred', 'guessed', 'mixed'].map(certaintyName)).toEqual(['measured', 'as reported', 'inferred', 'estimated', 'mixed']);
   });
 
   it('never show some money as none', () => {

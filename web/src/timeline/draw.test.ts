@@ -80,6 +80,16 @@ describe('the picture', () => {
     expect(over(100, 'frame', 'lane exploration')).toHaveLength(0);
   });
 
+  it('lays stripes over a bin of which only some were inferred or guessed', () => {
+    paint([bar(100, 200, { count: 7, certainty: 'guessed' }), bar(300, 310, { count: 7, certainty: 'inferred' }), bar(500, 600, { count: 7 })]);
+    for (const x of [100, 300]) {
+      expect(over(x, 'fill', HATCH)).toHaveLength(1);
+      const [whole, part] = [over(x, 'fill', 'lane exploration')[0], over(x, 'fill', HATCH)[0]];
+      expect(Number(part!.at[3])).toBeLessThan(Number(whole!.at[3]));
+    }
+    expect(over(500, 'fill', HATCH)).toHaveLength(0);
+  });
+
   it('marks what failed with more than a colour', () => {
     paint([bar(100, 200), bar(300, 400, { failures: 1 })]);
     expect(over(300, 'fill', 'bad')).toHaveLength(1);

@@ -172,6 +172,8 @@ interface Heap {
   used: number;
 }
 const plainBars = new Map<string, Heap>();
+/** The part of them that is striped, since only some of what they stand for was seen. */
+const mixedBars = new Map<string, Heap>();
 const dimBars = new Map<string, Heap>();
 /** Bars that the agent's own file holds. */
 const fileBars = new Map<string, Heap>();
@@ -207,7 +209,7 @@ function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette,
         const w = Math.min(end, scene.width + 4) - x;
         if (w <= 0) return;
         const sure = run.certainty !== 'inferred' && run.certainty !== 'guessed';
-        const fromFile = run.certainty === 'reported';
+        const isReported = run.certainty === 'reported';
         const plain = sure && run.failures === 0 && !run.last.running && w < 24 && bar.id !== scene.selected && bar !== scene.hovered;
         const dimmed = scene.matches !== undefined && bar.id !== scene.selected && !(bar.id !== undefined && scene.matches.has(bar.id));
         const busy = busyShare(run, msPerPx);
@@ -216,7 +218,8 @@ function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette,
         if (dimmed) put(dimBars, colour, x, y + h - filled, w, filled);
         else if (plain) {
           if (filled < h) put(idleBars, colour, x, y, w, h - filled);
-          put(fromFile ? fileBars : plainBars, colour, x, y + h - filled, w, filled);
+          put(isReported ? fileBars : plainBars, colour, x, y + h - filled, w, filled);
+          if (run.certainty === 'mixed') put(mixedBars, colour, x, y + h - filled, w, filled / 2);
         } else specialBars.push({ x, y, w, h, run: { ...run }, busy });
       });
     }
@@ -230,16 +233,19 @@ function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette,
   pen.globalAlpha = REPORTED_ALPHA;
   fillAll(pen, fileBars);
   pen.globalAlpha = 1;
+  if (palette.hatch) for (const heap of mixedBars.values()) fill(pen, palette.hatch, heap);
   for (const placed of specialBars) drawSpecial(pen, scene, palette, placed, toX);
 }
 
 function fillAll(pen: CanvasRenderingContext2D, heaps: ReadonlyMap<string, Heap>): void {
-  for (const [colour, heap] of heaps) {
-    pen.fillStyle = colour;
-    const { rects, used } = heap;
-    for (let i = 0; i < used; i += 4) pen.fillRect(rects[i]!, rects[i + 1]!, Math.max(rects[i + 2]! - 0.5, 1.5), rects[i + 3]!);
-    heap.used = 0;
-  }
+  for (const [colour, heap] of heaps) fill(pen, colour, heap);
+}
+
+function fill(pen: CanvasRenderingContext2D, style: string | CanvasPattern, heap: Heap): void {
+  pen.fillStyle = style;
+  const { rects, used } = heap;
+  for (let i = 0; i < used; i += 4) pen.fillRect(rects[i]!, rects[i + 1]!, Math.max(rects[i + 2]! - 0.5, 1.5), rects[i + 3]!);
+  heap.used = 0;
 }
 
 /** A bar that says more than that it is there: failed, running, unsure, picked, or wide enough for words. */
@@ -272,9 +278,10 @@ function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
     pen.fillRect(x, top, width, filled);
     pen.globalAlpha = 1;
     if (run.certainty === 'reported') pen.fillRect(x, top, Math.min(2, width), filled);
-    if (run.certainty === 'inferred' && palette.hatch) {
+    if ((run.certainty === 'inferred' || run.certainty === 'mixed') && palette.hatch) {
       pen.fillStyle = palette.hatch;
-      pen.fillRect(x, top, width, filled);
+      // Where only some are unsure, half of the bar stays as it is.
+      pen.fillRect(x, top, width, run.certainty === 'mixed' ? filled / 2 : filled);
     }
   }
   if (bar.waitMs && run.bars === 1) {
@@ -306,7 +313,7 @@ function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
     const room = Math.min(x + width, scene.width) - from - 4;
     // A share that does not fit is left out: half a number is a wrong one.
     const label = textWidth(what + share) <= room ? what + share : what;
-    if (run.certainty === 'inferred' && busy >= MOSTLY_BUSY) {
+    if ((run.certainty === 'inferred' || run.certainty === 'mixed') && busy >= MOSTLY_BUSY) {
       pen.fillStyle = colour;
       const shown = fitText(label, room);
       if (shown) pen.fillRect(from - 3, y + 1, Math.min(textWidth(shown) + 6, room + 4), h - 2);

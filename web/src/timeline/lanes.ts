@@ -140,3 +140,13 @@ export function rowAt(rows: readonly LaneRow[], y: number): LaneRow | undefined 
 export function closedAtFirst(tree: readonly TreeNode[]): Set<string> {
   return tree.length > 3 ? new Set(tree.slice(1).map((node) => node.task.id)) : new Set();
 }
+
+/** The keys of the rows between two heights; of a closed agent those inside it too. */
+export function rowsBetween(rows: readonly LaneRow[], tree: readonly TreeNode[], a: number, b: number): ReadonlySet<string> {
+  const [top, bottom] = [Math.min(a, b), Math.max(a, b)];
+  const covered = rows.filter((row) => row.top < bottom && row.top + row.height > top);
+  const lanes = covered.filter((row) => row.kind === 'lane' || !row.open);
+  const keys = new Set((lanes.length > 0 ? lanes : covered).map((row) => row.key));
+  for (const { task } of tree) if (task.parentTaskId && keys.has(task.parentTaskId)) keys.add(task.id);
+  return keys;
+}

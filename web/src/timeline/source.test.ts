@@ -77,6 +77,18 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     expect(stage.everything.u1).toBeGreaterThanOrEqual(15_000);
   });
 
+  it('draws the overview on another axis at once when gaps are folded', () => {
+    const stage = new Stage();
+    stage.take(Axis.plain(0, 100_000));
+    stage.show({ u0: 1000, u1: 2000 });
+    stage.grow(101_000);
+    const folded = Axis.folded(0, 100_000, [[10_000, 90_000]]);
+    stage.take(folded);
+    stage.show({ u0: 100, u1: 200 });
+    expect(folded.length).toBeLessThan(50_000);
+    expect(stage.everything.u1).toBeLessThan(folded.length * 1.5);
+  });
+
   it('takes nothing that the stream tells of the same session of somebody else', async () => {
     const source = new TimelineSource('task-run3');
     await source.load();

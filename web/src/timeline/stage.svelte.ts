@@ -25,7 +25,7 @@ export class Stage {
   whole = $state(true);
   width = $state(1);
   private placed = false;
-  /** The live edge in drawn time, which is beyond the axis between two events. */
+  /** The live edge, which is beyond the axis between two events. In real time: another axis draws it elsewhere. */
   private reached = $state(0);
 
   /** Takes a new axis; what is in view stays in view. */
@@ -73,7 +73,7 @@ export class Stage {
   /** Keeps the live edge in sight. */
   follow(now: number): void {
     const edge = this.axis.toU(now);
-    this.reached = edge;
+    this.reached = now;
     let view = this.view;
     // Following from the whole would show nothing: begin with the last five minutes.
     if (this.whole) view = { u0: edge - Math.min(300_000, this.axis.length), u1: edge };
@@ -84,13 +84,13 @@ export class Stage {
   /** Keeps the whole in sight while it grows between two events. */
   grow(now: number): void {
     const edge = this.axis.toU(now);
-    this.reached = edge;
+    this.reached = now;
     if (this.whole && edge > this.axis.length) this.view = fit(edge);
   }
 
   /** The view of the whole, as the timeline draws it when it shows everything. */
   get everything(): View {
-    return this.whole ? this.view : fit(Math.max(this.axis.length, Math.min(this.reached, this.axis.length * 2)));
+    return this.whole ? this.view : fit(Math.max(this.axis.length, Math.min(this.axis.toU(this.reached), this.axis.length * 2)));
   }
 
   get from(): number {

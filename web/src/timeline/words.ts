@@ -1,5 +1,5 @@
 /** What a lane shows, in words and numbers: pure. */
-import { busyOf } from '../layout/runs';
+import { busyOf, surenessOf } from '../layout/runs';
 import { certaintyName } from '../text/format';
 import type { Batch } from './flows';
 import type { LaneRow } from './lanes';
@@ -18,7 +18,7 @@ export interface LaneWords {
   last: number;
 }
 
-const CERTAINTIES = ['measured', 'reported', 'inferred', 'guessed'];
+const CERTAINTIES = ['measured', 'reported', 'inferred', 'guessed', 'mixed'];
 /** More brackets than this are only counted. */
 const BATCHES_AT_MOST = 12;
 
@@ -33,7 +33,8 @@ export function inWords(row: LaneRow, batches: readonly Batch[]): LaneWords {
       out.busyMs += busyOf(bar);
       out.first = Math.min(out.first, bar.start);
       out.last = Math.max(out.last, bar.end);
-      sure.set(bar.certainty, (sure.get(bar.certainty) ?? 0) + bar.count);
+      const certainty = surenessOf(bar) ?? bar.certainty;
+      sure.set(certainty, (sure.get(certainty) ?? 0) + bar.count);
     }
   }
   const sizes = row.kind === 'agent' ? [] : batches.filter((batch) => batch.taskId === row.task.id && batch.lanes.has(row.lane)).map((batch) => batch.count);
