@@ -39,11 +39,12 @@ const GIT: &[Tool] = &[
         .outputs("--output")
         .reader(history),
     reads("show", "inspect_history").values(LOG_VALUES).outputs("--output").reader(history_paths),
-    reads("diff difftool range-diff", "inspect_diff").values(LOG_VALUES).outputs("--output").reader(path_specs),
+    reads("diff difftool range-diff", "inspect_diff").values(LOG_VALUES).outputs("--output").reader(history_paths),
     reads("blame annotate", "inspect_history").values("-L -w --since").reader(path_specs),
     reads("rev-parse rev-list describe merge-base name-rev for-each-ref symbolic-ref show-ref cherry", "inspect_refs")
         .values("--format --sort --count"),
-    reads("ls-files ls-tree cat-file check-ignore check-attr", "list").reader(path_specs),
+    reads("ls-files check-ignore check-attr", "list").reader(path_specs),
+    reads("ls-tree cat-file", "list").reader(history_paths),
     reads("grep", "search").values("-e -A -B -C -m --max-depth -O").operands(Operands::PatternThenPaths("-e")),
     reads("var version help count-objects verify-commit verify-tag diff-tree diff-index diff-files show-branch", "inspect_refs"),
     reads("fsck", "verify"),
@@ -155,15 +156,52 @@ fn path_specs(call: &mut Call<'_, '_, '_>) {
     }
 }
 
-/// `git log branch` and `git show 1a2b3c` name a revision; only what is behind `--` or has a dot is a path.
+/// The operands of a command that takes revisions and then paths. `git diff feature/x` and `git show v1.2` name a revision:
+/// without `--` only what cannot be one, and everything behind it, is a path.
+fn paths_behind_revisions<'f, 't>(call: &Call<'_, 'f, 't>) -> Vec<&'f Field<'t>> {
+    let fields = specs(call);
+    if call.arguments.before_dashes.is_some() || call.arguments.has("--no-index") {
+        return fields;
+    }
+    fields.into_iter().skip_while(|field| !is_clearly_path(&field.text)).collect()
+}
+
 fn history_paths(call: &mut Call<'_, '_, '_>) {
-    let dashed = call.arguments.before_dashes.is_some();
-    for field in specs(call) {
-        if dashed || field.text.contains('.') {
-            call.aim(field, TargetType::File, Access::Read);
-        }
+    let access = if call.draft.operation == "list" { Access::Look } else { Access::Read };
+    for field in paths_behind_revisions(call) {
+        call.aim(field, TargetType::File, access);
     }
 }
+
+/// A word that no revision looks like: it begins or ends as paths do, or is the name of a file by its ending or by custom.
+fn is_clearly_path(text: &str) -> bool {
+    text.starts_with(['.', '/', '~'])
+        || text.ends_with('/')
+        || text.contains(['*', '?', '['])
+        || has_file_ending(text)
+        || FILES_BY_NAME.contains(&base(text))
+}
+
+/// Files without an ending that most repositories have.
+const FILES_BY_NAME: &[&str] = &[
+    "BUILD",
+    "CHANGELOG",
+    "CODEOWNERS",
+    "Containerfile",
+    "Dockerfile",
+    "Gemfile",
+    "Jenkinsfile",
+    "Justfile",
+    "LICENSE",
+    "Makefile",
+    "NOTICE",
+    "Procfile",
+    "README",
+    "Rakefile",
+    "Vagrantfile",
+    "justfile",
+    "makefile",
+];
 
 fn history(call: &mut Call<'_, '_, '_>) {
     history_paths(call);
@@ -304,14 +342,23 @@ fn checkout(call: &mut Call<'_, '_, '_>) {
     call.becomes("discard_changes", LOSES);
 }
 
-/// `src/a.rs` has one, `feature/x` and `v1.2` have none.
+/// `src/a.rs` has one; `feature/x`, `v1.2`, `v2.0.beta` and `release/3.x` have none.
 fn has_file_ending(text: &str) -> bool {
     base(text).rsplit_once('.').is_some_and(|(stem, ending)| {
+        let stage = ending.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let is_release =
+            stem.ends_with(|letter: char| letter.is_ascii_digit()) && RELEASE_STAGES.contains(&stage);
         !stem.is_empty()
-            && (1..=5).contains(&ending.len())
-            && ending.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && !is_release
+            && (1..=7).contains(&ending.len())
+            && ending.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
 }
+
+/// What follows the number in the name of a release.
+const RELEASE_STAGES: &[&str] =
+    &["x", "a", "b", "rc", "alpha", "beta", "dev", "pre", "post", "next", "final", "lts"];
 
 fn rebase(call: &mut Call<'_, '_, '_>) {
     let onto = call.arguments.value("--onto").map(str::to_owned);
@@ -332,7 +379,7 @@ fn reset(call: &mut Call<'_, '_, '_>) {
         return;
     }
     call.becomes("vcs_write", Effects::WRITE);
-    for field in specs(call) {
+    for field in paths_behind_revisions(call) {
         call.aim(field, TargetType::File, Access::Look);
     }
 }
