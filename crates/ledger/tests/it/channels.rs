@@ -112,6 +112,23 @@ fn one_channel_alone_ends_in_a_part_of_the_whole() {
     assert!(telemetry > 10, "{telemetry}");
 }
 
+#[test]
+fn a_row_names_a_hook_as_its_evidence_only_if_a_hook_told_of_it() {
+    let mut seen = BTreeSet::new();
+    for scenario in scenarios().iter().step_by(2).map(|scenario| scenario.with_telemetry()) {
+        let channels: BTreeSet<Channel> = scenario.parts.iter().map(|part| part.channel).collect();
+        for channel in channels.into_iter().filter(|channel| *channel != Channel::Hook) {
+            let world = World::with(&scenario.observed(Some(channel)), usize::MAX);
+            for row in rows(&*world.ledger.store()) {
+                let why = row.metadata.get("evidenceReason").and_then(Value::as_str).unwrap_or_default();
+                assert!(!why.starts_with("hook"), "{} {channel:?}: {why:?} in {row:?}", scenario.name);
+                seen.insert(channel);
+            }
+        }
+    }
+    assert!(seen.contains(&Channel::Transcript) && seen.contains(&Channel::Otlp), "{seen:?}");
+}
+
 /// Whether the store claims to know of permission prompts, by the ids of tasks that are no subagents.
 fn recorded(world: &World) -> BTreeMap<String, bool> {
     let store = world.ledger.store();
