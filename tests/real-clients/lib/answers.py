@@ -3,6 +3,7 @@ model API saw it.  Each function takes a loaded run and a scenario's name and re
 import collections, json, os
 
 import canary, expected
+from recording import actor
 
 # Our words, as kept per task <- the provider's.  Codex counts cached tokens as part of the input, we do not.
 CLAUDE_USAGE = {"inputTokens": "input_tokens", "outputTokens": "output_tokens", "cacheReadTokens": "cache_read_input_tokens",
@@ -13,7 +14,8 @@ COUNTS_CUT_SHORT = {"claude-code"}
 ENDS = {"PostToolUse": {"succeeded", "failed"}, "PostToolUseFailure": {"failed", "interrupted", "denied"}}
 # What a client writes down of the requests it makes: in a row of their own, or in its account, which Claude Code
 # writes at the end of a session.
-SEEN_KINDS = {"claude-code": {"turn"}, "codex": {"turn", "compaction"}}
+SEEN_KINDS = {"claude-code": {"turn"}, "codex": {"turn", "compaction", "guardian"}}
+TOLD_BY_HOOKS = {"codex"}                     # whose hooks tell of tokens, also of a session that leaves no file
 SEEN_AT_THE_END = {"claude-code": {"compaction", "side"}, "codex": set()}
 
 
@@ -36,10 +38,6 @@ def by_actor(run):
     for task in run.said["tasks"]:
         found[task.get("agentId") or task.get("runtimeSessionId")].append(task)
     return found
-
-
-def actor(payload):
-    return payload.get("agent_id") or payload["session_id"]
 
 
 def is_compaction(payload):
@@ -136,7 +134,9 @@ def answered(run, name):
         at_end = r["session_id"] in ended
         seen = SEEN_KINDS[run.client] | (SEEN_AT_THE_END[run.client] if at_end else set())
         if r["scenario"] == name and r["kind"] != "count" and r["status"] == 200:
-            if r["complete"]:
+            if r["session_id"] in run.unkept and run.client not in TOLD_BY_HOOKS:
+                yield r, False
+            elif r["complete"]:
                 yield r, r["kind"] in seen
             elif run.client in COUNTS_CUT_SHORT and at_end and r["kind"] == "turn":
                 yield r, True
@@ -196,7 +196,7 @@ def both_accounts(run, name):
         lines = {item["key"]: item for item in run.said[source]["items"]}
         sessions, agents = (collections.defaultdict(Spent) for _ in range(2))
         for r, is_seen in answered(run, name):
-            if is_seen:
+            if is_seen and not (source == "files" and r["session_id"] in run.unkept):
                 # Straight from the files, an answer counts in the session in whose folder it stands.
                 session = owner(run, r) if source == "stored" else r["session_id"]
                 sessions[session].add(run.client, r)

@@ -6,6 +6,7 @@ from layout import LOGS, PORT
 
 MARKER = re.compile(r"\[\[([a-z0-9_]+)\]\]")  # [[name]] in a prompt picks a script
 PAUSE = "pause"                               # not sent: the answer stalls here
+CUT = "cut"                                   # not sent: the connection breaks here
 
 
 class Api:
@@ -39,7 +40,7 @@ class Api:
 
 class Reply:
     def __init__(self, record, status=200, headers=(), body=None, events=None):
-        """body: JSON object; events: list of (name, object) sent as server-sent events instead; (PAUSE, seconds) waits."""
+        """body: JSON object; events: list of (name, object) sent as server-sent events instead; (PAUSE, seconds) waits, (CUT, None) hangs up."""
         self.record, self.status, self.headers, self.body, self.events = record, status, dict(headers), body, events
 
 
@@ -100,6 +101,8 @@ def serve(api):
                         if name == PAUSE:
                             self.stall(obj)
                             continue
+                        if name == CUT:
+                            raise BrokenPipeError("the script breaks the connection")
                         self.wfile.write(("event: %s\ndata: %s\n\n" % (name, json.dumps(dict(obj, type=name)))).encode())
                         self.wfile.flush()
                 rec["complete"] = True

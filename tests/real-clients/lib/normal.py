@@ -8,7 +8,9 @@ IDS = re.compile("|".join([
     r"(?P<item>\b(?:toolu|call|msg|rs|fc|fco|ctc|ctco|ws|resp|req|at|tso|tsc|retained|exec)_?-?(?:fake)?(?:%s|[0-9a-f]{12,40}))" % UUID,
     r"(?P<uuid>%s)" % UUID,
     r"(?P<agent>\ba[0-9a-f]{16}\b)",
-    r"(?P<task>(?:(?<=task-id>)|(?<=ID: )|(?<=/tasks/))b[0-9a-z]{8}\b)",
+    r"(?P<task>(?:(?<=task-id>)|(?<=ID: )|(?<=/tasks/)|(?<=\(task ))[bw][0-9a-z]{8}\b)",
+    r"(?P<workflow>\bwf_[0-9a-f]{8}-[0-9a-f]{3}\b)",
+    r"(?P<job>(?:(?<=job )|(?<=\"id\": \")|(?<=\"content\": \"))[0-9a-f]{8}\b)",
     r"(?P<digest>\b[0-9a-f]{32,64}\b)",
 ]))
 TIMES = [(re.compile(p), r) for p, r in (
@@ -17,9 +19,15 @@ TIMES = [(re.compile(p), r) for p, r in (
     (r"Chunk ID: [0-9a-f]+", "Chunk ID: <id>"),
     (r"(\\*\"chunk_id\\*\": ?\\*\")[0-9a-f]+", r"\1<id>"),
     (r"(?i)(wall[ _]time(?:_seconds)?\\*\"?:? ?)[0-9.]+(?:e-\d+)?", r"\1<n>"),
-    (r"(\\*\"[a-zA-Z_]*(?:duration|elapsed|latency|_ms|Ms|token|Token)[a-zA-Z_]*\\*\": ?)[0-9.]+", r"\1<n>"),
+    (r"(\\*\"[a-zA-Z_]*(?:duration|elapsed|latency|_ms|Ms|token|Token|cost|Cost)[a-zA-Z_]*\\*\": ?)[0-9.]+", r"\1<n>"),
     (r"(<(?:duration_ms|total_tokens|subagent_tokens)>)\d+", r"\1<n>"),
     (r"((?:duration_ms|total_tokens|subagent_tokens): )\d+", r"\1<n>"),
+    (r"(Resuming agent )a[0-9a-f]{6}\b", r"\1<agent>"),
+    (r"(\\*\"ref\\*\": ?\\*\")[0-9a-f]{6}\b", r"\1<ref>"),
+    (r"(?i)(next run:? )[A-Z][a-z]{2} \d+ [\d:]+[ap]m", r"\1<time>"),
+    (r"(/plans/)[a-z-]+\.md", r"\1<name>.md"),
+    (r"(Duration: )[0-9.]+ seconds", r"\1<n> seconds"),
+    (r"cc-socks/\d+", "cc-socks/<n>"),
     (r"\d+ tokens left", "<n> tokens left"),
     (r"aborted by user after [0-9.]+s", "aborted by user after <n>s"),
     (r"(\\*\"nickname\\*\": ?\\*\")[^\"\\]+", r"\1<name>"),
@@ -91,8 +99,10 @@ def marked_as(place, result):
 
 # Complaints of Codex about itself when a signal meets it while it writes.
 RACES = re.compile(r"ERROR codex_core::session: failed to record rollout items")
+# Claude Code tells a program that embeds it of every hook at the start of a session, also of one that says nothing.
+SILENT_HOOK = re.compile(r'"subtype":"hook_started"|"subtype":"hook_response".*"output":"","stdout":"","stderr":"","exit_code":0,')
 
 
 def output(value):
     """What a client printed: lines of agents at work together may swap."""
-    return sorted(text(line) for line in value.splitlines() if not RACES.search(line))
+    return sorted(text(line) for line in value.splitlines() if not RACES.search(line) and not SILENT_HOOK.search(line))

@@ -1,5 +1,5 @@
 """Settings that register the recorder (recorder.py) on a client's events, and the rows it wrote."""
-import glob, json, os
+import glob, json, os, re
 
 COMMAND = "/home/dev/cap/record.py"
 
@@ -38,6 +38,15 @@ def claude_settings(unseen=False):
 def codex_hooks(unseen=False):
     """unseen: all of them are."""
     return {"hooks": {event: [{"hooks": [{"type": "command", "command": COMMAND + " hook", "timeout": 3}]}] for event in CODEX_EVENTS}}
+
+
+THREAD = re.compile(r"/rollout-[\dT-]{19}-([0-9a-f-]{36})")
+
+
+def actor(payload):
+    """Who a hook is about: a subagent, a thread of Codex that only the name of its file tells (a review), or the session."""
+    thread = THREAD.search(payload.get("transcript_path") or "")
+    return payload.get("agent_id") or (thread.group(1) if thread else payload["session_id"])
 
 
 SETTINGS = {"claude-code": claude_settings, "codex": codex_hooks}

@@ -1,5 +1,5 @@
 """Runs the scenarios of a client inside the namespace, headless or in a terminal."""
-import contextlib, glob, json, os, re, signal, subprocess, time
+import concurrent.futures, contextlib, glob, json, os, re, signal, subprocess, time
 
 from layout import CLI, HOME, LOGS, PROJECT, SCENARIO
 from model_api import serve
@@ -22,13 +22,15 @@ class Runner:
     def __init__(self, name, env, program, api):
         self.name, self.env, self.program, self.api, self.out = name, env, program, api, ""
 
-    def run(self, *args, env=None, kill=None):
-        """One run of the client.  kill: signal to send a second after its tool began to sleep, to end it in the tool."""
+    def run(self, *args, env=None, kill=None, feed=()):
+        """One run of the client.  kill: signal to send a second after its tool began to sleep, to end it in the tool.
+        feed: lines for its input, each once it has printed that it is done with the one before."""
         with open("%s/%s.out" % (LOGS, self.name), "a+") as out, open("%s/%s.err" % (LOGS, self.name), "a") as err:
             at, before = out.seek(0, 2), sleepers()
             p = subprocess.Popen([self.program] + list(args), env=dict(self.env, **(env or {})), cwd=PROJECT,
-                                 stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+                                 stdin=subprocess.PIPE if feed else subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
             try:
+                self.feed(p, feed, out.name, at)
                 if kill:
                     end = time.monotonic() + STEP_TIMEOUT
                     while p.poll() is None and sleepers() <= before and time.monotonic() < end:
@@ -46,6 +48,26 @@ class Runner:
             out.seek(at)
             self.out = out.read()
         return code if code >= 0 else 128 - code
+
+    def feed(self, process, lines, out, start):
+        for number, line in enumerate(lines):
+            end = time.monotonic() + STEP_TIMEOUT
+            while number and process.poll() is None and time.monotonic() < end:
+                with open(out) as f:
+                    f.seek(start)
+                    if f.read().count('"type":"result"') >= number:
+                        break
+                time.sleep(0.1)
+            with contextlib.suppress(BrokenPipeError):
+                process.stdin.write(line.encode() + b"\n")
+                process.stdin.flush()
+        if lines:
+            process.stdin.close()
+
+    def both(self, *runs):
+        """Runs of the client at the same time: each the arguments of one.  -> the first exit code that is not 0"""
+        with concurrent.futures.ThreadPoolExecutor(len(runs)) as pool:
+            return next((code for code in pool.map(lambda args: self.run(*args), runs) if code), 0)
 
     def screen(self, *args):
         return Screen(self, args)

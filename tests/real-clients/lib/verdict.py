@@ -3,6 +3,7 @@ function takes the loaded runs and a scenario's name and returns its complaints,
 import collections, difflib, glob, json, os, re
 
 import canary, normal, recording
+from layout import HOME
 
 # What tells one hook call of a client from another, as far as a tracer must keep it.
 KEY = ["session_id", "hook_event_name", "agent_id", "agent_type", "tool_use_id", "tool_name", "turn_id", "prompt_id",
@@ -29,6 +30,8 @@ class Run:
         self.rows = recording.rows(out)
         # Which session each subagent was started in: the client may go on with it under the name of another.
         self.started = {p["agent_id"]: p["session_id"] for p in (r["payload"] for r in self.rows) if p.get("hook_event_name") == "SubagentStart"}
+        # Sessions that the client keeps no file of: what they spent is written nowhere.
+        self.unkept = {p["session_id"] for p in (r["payload"] for r in self.rows) if "transcript_path" in p and not kept(out, p["transcript_path"])}
         self.scenario_of = {r["payload"]["session_id"]: r["scenario"] for r in self.rows}
         self.requests = collections.defaultdict(list)
         for path in sorted(glob.glob(os.path.join(out, "logs", "requests", "*.json"))):
@@ -49,6 +52,11 @@ class Run:
         """Those of the scenario's sessions; name None: those of sessions that the recorder never saw."""
         return [e for e in self.spool.envelopes
                 if e.header["channel"] == channel and self.scenario_of.get((e.payload or {}).get("session_id")) == name]
+
+
+def kept(out, transcript):
+    """Whether the client's file of a session is there."""
+    return bool(transcript) and os.path.exists(os.path.join(out, "home", os.path.relpath(transcript, HOME)))
 
 
 def load(path, default):

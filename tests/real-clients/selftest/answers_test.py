@@ -102,6 +102,17 @@ class Answers(unittest.TestCase):
         self.child["parentTaskId"] = "t3"
         self.assert_complaint("does not hang below session %s" % SESSION)
 
+    def test_a_subagent_at_another_depth(self):
+        child = dict(copy.deepcopy(CHILD), agentType="general-purpose")
+        deeper = [dict(child, id="t%d" % (n + 1), agentId="a%d" % n, parentTaskId="t%d" % n) for n in (1, 2, 3)]
+        calls = [{"toolName": name, "state": "succeeded", "startedAt": "1"} for name in ("Agent", "Agent", "Agent", "Bash")]
+        run = verdict.Run("claude-code", self.out.folder, said={"tasks": [dict(TASK, **{"tool-calls": calls}), *deeper]})
+        run.recorded = lambda name, channel: [hook("SubagentStart", agent_id="a%d" % n) for n in (1, 2, 3)]
+        self.assertEqual(list(expected.complaints(run, "agent_deep")), [])
+        deeper[2]["parentTaskId"] = "t2"
+        self.assertIn("agents are ['general-purpose completed 1', 'general-purpose completed 2', 'general-purpose completed 2']",
+                      "".join(expected.complaints(run, "agent_deep")))
+
     def test_what_people_answered_is_compared_with_what_was_played(self):
         asked = {"occurredAt": "2026-01-01T00:00:01Z"}
         calls = [{"toolName": "request_user_input", "toolUseId": n, "state": state, "startedAt": n} for n, state in (("1", "succeeded"), ("2", "interrupted"))]
@@ -128,6 +139,20 @@ class Answers(unittest.TestCase):
         self.assertEqual(self.complaints(), [])
         run = verdict.Run("claude-code", self.out.folder, said=self.said)
         self.assertEqual(answers.unobservable(run, "ok"), ["side of %s: 10405 tokens that nothing tells of" % SESSION])
+
+    def test_a_session_that_leaves_no_file_is_not_asked_for_its_tokens(self):
+        self.out.record(hook("Stop", transcript_path="/home/dev/.claude/projects/p/none.jsonl"))
+        self.task["usage"] = {}
+        for source in ("stored", "files"):
+            self.said[source]["items"] = []
+        self.assertEqual(self.complaints(), [])
+
+    def test_a_hook_of_a_thread_that_only_its_file_names(self):
+        thread = "01a1ef59-b040-7981-b860-f1792b95e40e"
+        rollout = "/home/dev/.codex/sessions/2026/11/18/rollout-2026-11-18T15-49-54-%s.jsonl" % thread
+        self.assertEqual(answers.actor(hook("Stop", transcript_path=rollout)), thread)
+        self.assertEqual(answers.actor(hook("Stop", transcript_path=rollout, agent_id="a1")), "a1")
+        self.assertEqual(answers.actor(hook("Stop", transcript_path=None)), SESSION)
 
     def test_a_token_too_many_in_the_account_of_the_ledger(self):
         self.said["stored"]["items"][0]["usage"]["inputTokens"] += 1

@@ -31,7 +31,10 @@ class Texts(unittest.TestCase):
                          ("Wall time 0.1 seconds", "Wall time 0.2 seconds"), ('"duration_ms": 3', '"duration_ms": 14'),
                          ("Chunk ID: 46d2d9", "Chunk ID: 0000"), ("<total_tokens>15</total_tokens>", "<total_tokens>7</total_tokens>"),
                          ("background with ID: b1c2d3e4f", "background with ID: bzzzzzzzz"), ('{"nickname":"Plato"}', '{"nickname":"Zeno"}'),
-                         ('{"id":"item_2"}', '{"id":"item_13"}')):
+                         ('{"id":"item_2"}', '{"id":"item_13"}'), ("(task b1c2d3e4f, ", "(task bzzzzzzzz, "),
+                         ("Task ID: w1c2d3e4f in wf_d4a95a61-c29", "Task ID: wzzzzzzzz in wf_00000000-000"),
+                         ("job 51186364, next run Nov 19 9:30am", "job 53340ead, next run Nov 20 9:02am"),
+                         ("Resuming agent aee1a32", "Resuming agent a000000"), ("cc-socks/225.sock", "cc-socks/4.sock")):
             self.assertEqual(normal.text(one), normal.text(two))
 
     def test_words_and_plain_numbers_stay(self):
@@ -42,6 +45,11 @@ class Texts(unittest.TestCase):
     def test_lines_may_swap_but_not_go_missing(self):
         self.assertEqual(normal.output("a\nb"), normal.output("b\na"))
         self.assertNotEqual(normal.output("a\nb"), normal.output("a"))
+
+    def test_a_hook_that_says_nothing_is_no_output(self):
+        told = '{"type":"system","subtype":"hook_response","output":"%s","stdout":"","stderr":"","exit_code":0,"outcome":"success"}'
+        self.assertEqual(normal.output("a\n" + told % ""), normal.output("a"))
+        self.assertNotEqual(normal.output("a\n" + told % "b"), normal.output("a"))
 
     def test_codex_workspaces_may_be_there_or_not(self):
         body = lambda turn: {"path": "/v1/responses", "body": {"client_metadata": {"x-codex-turn-metadata": turn}}}
