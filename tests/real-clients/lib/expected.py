@@ -58,7 +58,6 @@ EXPECTED = {
         "api_error": {"calls": [], "turns": ["failed"]},
         "limit": {"calls": [], "turns": ["failed"]},
         "cut": {"calls": [], "turns": ["succeeded"]},
-        "left": {"calls": ["Bash abandoned"], "turns": ["succeeded"]},
         "plan": {"calls": ["Bash succeeded", "update_plan succeeded", "update_plan succeeded"], "turns": ["succeeded"]},
         "sandbox": {"calls": ["Bash failed", "Bash succeeded"], "turns": ["succeeded"]},
         "mcp_huge": {"calls": ["mcp__demo__huge succeeded"], "turns": ["succeeded"]},

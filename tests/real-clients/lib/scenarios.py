@@ -159,8 +159,10 @@ class Screen:
         self.shows(r"\d\. %s" % label, 5)      # a dialog is drawn in steps
         number = re.search(r"(\d)\. %s" % label, self.text())
         key = number.group(1) if number else "Escape"
-        if confirm:
+        for _ in range(10 if confirm else 0):  # a fresh dialog may ignore keys for a moment
             self.key(key)
+            if self.shows(r"[›❯] *%s\. %s" % (key, label), 1):
+                break
         self.answer(confirm or key, dialog)
 
     def played(self, script, timeout=SCREEN_TIMEOUT):

@@ -17,7 +17,7 @@ NOT_WAITED_FOR = {"StopFailure"}
 
 # Here the client notes the end of a stopped agent with one result or with the next, as it comes, with and without hooks: the
 # requests are counted, and what they say is not compared.
-NOTED_BY_CHANCE = {"many_kill"}
+NOTED_BY_CHANCE = {"many_kill", "stop"}
 
 
 class Run:
