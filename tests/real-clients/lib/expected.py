@@ -9,6 +9,7 @@ LOOK_MS, TOO_LONG = 1500, 20000
 
 EXPECTED = {
     "claude-code": {
+        "again": {"calls": ["Bash succeeded"], "turns": ["interrupted", "succeeded"]},
         "clear_bg": {"calls": ["Agent succeeded", "Bash succeeded"], "turns": ["succeeded", "succeeded", "succeeded"]},
         "queue": {"calls": ["Bash succeeded"], "turns": ["succeeded"]},
         "fork_agent": {"calls": ["Agent succeeded", "Bash succeeded"], "turns": ["succeeded", "succeeded"]},

@@ -27,6 +27,7 @@ TIMES = [(re.compile(p), r) for p, r in (
     (r"(?i)(next run:? )[A-Z][a-z]{2} \d+ [\d:]+[ap]m", r"\1<time>"),
     (r"(/plans/)[a-z-]+\.md", r"\1<name>.md"),
     (r"(Duration: )[0-9.]+ seconds", r"\1<n> seconds"),
+    (r"(timeUsedSeconds\\*\": ?)\d+", r"\1<n>"),
     (r"cc-socks/\d+", "cc-socks/<n>"),
     (r"\d+ tokens left", "<n> tokens left"),
     (r"aborted by user after [0-9.]+s", "aborted by user after <n>s"),
