@@ -5,9 +5,10 @@
 //! The payload is the agent's own, before privacy has reduced it: it stays in memory and is never written.
 
 use agent_tracer_event::Agent;
-use agent_tracer_shell::{Context, Dialect, ShellCall, describe};
+use agent_tracer_shell::ShellCall;
 use serde_json::{Map, Value};
 
+use crate::command;
 use crate::glob::Roots;
 use crate::host;
 use crate::path;
@@ -77,35 +78,21 @@ pub struct Call {
     pub cwd: Option<String>,
     /// What the payload does not say.
     pub around: Surroundings,
-    /// The command, and what it does.
+    /// Where its command starts, if the input says so.
+    pub started_in: Option<String>,
+    /// The command, and what it does. Where an input holds several, all of them together.
     pub command: Option<ShellCall>,
     /// The files it touches.
     pub touches: Vec<Touch>,
     /// The hosts it talks to.
     pub hosts: Vec<String>,
-    /// Whether more files are touched than are listed.
+    /// Whether more files are touched or hosts talked to than are listed.
     pub beyond: bool,
     /// The server and its tool.
     pub mcp: Option<(String, String)>,
     /// The skill.
     pub skill: Option<String>,
 }
-
-/// The tools that run a command, with the language they speak.
-pub(crate) const SHELLS: &[(&str, Dialect)] = &[
-    ("Bash", Dialect::Bash),
-    ("bash", Dialect::Bash),
-    ("Monitor", Dialect::Bash),
-    ("exec_command", Dialect::Bash),
-    ("shell", Dialect::Bash),
-    ("shell_command", Dialect::Bash),
-    ("local_shell", Dialect::Bash),
-    ("local_shell_call", Dialect::Bash),
-    ("container.exec", Dialect::Bash),
-    ("user_shell", Dialect::Bash),
-    ("write_stdin", Dialect::Bash),
-    ("PowerShell", Dialect::PowerShell),
-];
 
 /// The tools that name a skill.
 pub(crate) const SKILLS: &[&str] = &["Skill", "SlashCommand"];
@@ -148,6 +135,7 @@ impl Call {
             again: fields.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
             cwd: text("cwd").map(|cwd| path::tidy(&cwd)),
             around,
+            started_in: None,
             command: None,
             touches: Vec::new(),
             hosts: Vec::new(),
@@ -175,24 +163,23 @@ impl Call {
 
     fn take_input(&mut self, input: Value, server: Option<String>) {
         let tool = self.tool.clone().unwrap_or_default();
-        let from = touch::From { cwd: self.cwd.as_deref(), home: self.around.home.as_deref() };
+        let home = self.around.home.as_deref();
+        let made_in = touch::From { cwd: self.cwd.as_deref(), home };
+        let started_in = command::folder_of(&tool, &input, made_in);
+        let from = touch::From { cwd: started_in.as_deref().or(self.cwd.as_deref()), home };
         let given = |names: &[&str]| names.iter().find_map(|name| input.get(name).and_then(Value::as_str));
-        self.command = command_of(&tool, &input, from);
-        let mut touches = touch::of_input(&tool, &input, from);
+        let command = command::of_input(&tool, &input, from);
+        let mut touches = touch::of_input(&tool, &input, made_in);
         if tool == "apply_patch" {
             let patch = given(&["command", "input", "patch"]).or(input.as_str());
-            touches.extend(touch::of_patch(patch.unwrap_or_default(), from));
+            touches.join(touch::of_patch(patch.unwrap_or_default(), made_in));
         }
-        let mut hosts: Vec<String> =
-            given(&["url", "uri", "host", "hostname", "address"]).and_then(host::of).into_iter().collect();
-        let mut beyond = false;
-        if let Some(shell) = &self.command {
-            let (named, complete) = touch::of_command(&shell.analysis, from);
-            touches.extend(named);
-            beyond = !complete;
+        let (mut hosts, named) = host::of_input(&tool, &input);
+        if let Some(shell) = &command {
+            touches.join(touch::of_command(&shell.analysis, from));
             // A patch can be typed into a shell.
             if shell.analysis.raw.contains("*** Begin Patch") {
-                touches.extend(touch::of_patch(&shell.analysis.raw, from));
+                touches.join(touch::of_patch(&shell.analysis.raw, from));
             }
             touch::each_step(&shell.analysis, &mut |step| {
                 for host in host::of_step(step) {
@@ -202,9 +189,11 @@ impl Call {
                 }
             });
         }
-        self.touches = touches;
-        self.beyond = beyond;
+        self.command = command;
+        self.touches = touches.list;
+        self.beyond = touches.beyond || !named;
         self.hosts = hosts;
+        self.started_in = started_in;
         self.mcp = tool.strip_prefix("mcp__").map(|rest| {
             let (name, tool) = rest.split_once("__").unwrap_or((rest, ""));
             (server.unwrap_or_else(|| name.to_owned()), tool.to_owned())
@@ -216,10 +205,16 @@ impl Call {
         self.input = input;
     }
 
-    /// Whether everything that the command does can be read from its text. A call without a command hides none.
+    /// Whether everything that the call does can be read from its input.
     #[must_use]
     pub fn is_understood(&self) -> bool {
         !self.beyond && self.command.as_ref().is_none_or(|shell| shell.exposure.is_understood())
+    }
+
+    /// Where the paths of its command are seen from.
+    #[must_use]
+    pub fn command_folder(&self) -> Option<&str> {
+        self.started_in.as_deref().or(self.cwd.as_deref())
     }
 
     /// Who acts.
@@ -251,46 +246,4 @@ impl Call {
         let others = others.flat_map(|(_, _, others)| others.iter().copied());
         std::iter::once(tool).chain(others).collect()
     }
-}
-
-fn command_of(tool: &str, input: &Value, from: touch::From<'_>) -> Option<ShellCall> {
-    let known = SHELLS.iter().find(|(name, _)| *name == tool);
-    // Any tool of a server that takes a command may be a shell; if it is none, its text is not understood.
-    let dialect = match known {
-        Some((_, dialect)) => *dialect,
-        None if tool.starts_with("mcp__") => Dialect::Bash,
-        None => return None,
-    };
-    let given = ["command", "cmd", "script", "chars"].into_iter().find_map(|name| input.get(name))?;
-    let context = Context { dialect, cwd: from.cwd, home: from.home, rule_patterns: &[] };
-    match given {
-        Value::String(command) => {
-            let more = input.get("args").or_else(|| input.get("arguments")).and_then(Value::as_array);
-            let more = more.into_iter().flatten().filter_map(Value::as_str);
-            let words: Vec<String> = std::iter::once(command.clone()).chain(more.map(quote)).collect();
-            Some(describe(&words.join(" "), &context))
-        }
-        Value::Array(words) => {
-            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-            // `["bash", "-lc", "…"]` is how an older Codex says it.
-            let command = match words.as_slice() {
-                [_, flag, script] if flag.starts_with('-') && flag.ends_with('c') => (*script).to_owned(),
-                words => words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
-            };
-            Some(describe(&command, &context))
-        }
-        _ => None,
-    }
-}
-
-/// A word as a shell would have to be given it.
-#[must_use]
-pub(crate) fn quote(word: &str) -> String {
-    let plain = |c: char| {
-        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '=' | ',' | '+' | '@' | '%')
-    };
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -6,6 +6,7 @@
 //! that a redirection writes unless the rule names it.
 
 use agent_tracer_shell::{Redirect, Step, TargetType};
+use serde_json::Value;
 
 use crate::call::Call;
 use crate::glob::PathGlob;
@@ -59,12 +60,40 @@ impl Rule {
     pub(crate) fn is_about_all(&self, call: &Call) -> bool {
         self.events.contains(&call.event)
             && self.matches.holds_around(call)
+            && !call.beyond
+            && self.keeps_sandbox(call)
             && self.matches.fits_all(call)
             // One part that is excepted is enough: it must not run in the company of the others.
             && !self.unless.as_ref().is_some_and(|unless| {
                 unless.holds(call, Reach::One)
                     && unless.command.as_ref().is_none_or(|command| command.holds(call))
             })
+    }
+}
+
+/// Fields of an input that let a command out of the client's sandbox, and what they say if they do not.
+const ESCAPES: &[(&str, &[&str])] = &[
+    ("dangerouslyDisableSandbox", &["false"]),
+    ("dangerously_disable_sandbox", &["false"]),
+    ("with_escalated_permissions", &["false"]),
+    ("sandbox_permissions", &["use_default", ""]),
+    ("additional_permissions", &[]),
+];
+
+impl Rule {
+    /// Whether a call stays in the client's sandbox, or the rule itself says what becomes of that.
+    fn keeps_sandbox(&self, call: &Call) -> bool {
+        ESCAPES.iter().all(|(field, stays)| {
+            let inside = match call.input.get(field) {
+                None | Some(Value::Null) => true,
+                Some(Value::String(word)) => stays.contains(&word.as_str()),
+                Some(Value::Object(asked)) if asked.is_empty() => true,
+                Some(value) => stays.contains(&value.to_string().as_str()),
+            };
+            let changed =
+                self.rewrite.remove.iter().any(|name| name == field) || self.rewrite.set.contains_key(*field);
+            inside || changed
+        })
     }
 }
 
@@ -143,7 +172,7 @@ impl Matcher {
     }
 
     fn fits_step(&self, step: &Step, call: &Call) -> bool {
-        let from = touch::From { cwd: call.cwd.as_deref(), home: call.around.home.as_deref() };
+        let from = touch::From { cwd: call.command_folder(), home: call.around.home.as_deref() };
         let touches = touch::of_step(step, from);
         let hosts: Vec<String> = host::of_step(step);
         // Each list of files has to be used by the command, not by each of its steps.
@@ -152,7 +181,7 @@ impl Matcher {
         let targets = self.command.as_ref().map(|command| command.target.as_slice()).unwrap_or_default();
         let redirected = |redirect: &Redirect| {
             let target = &redirect.target;
-            let named = path::absolute(&target.value, call.cwd.as_deref(), call.around.home.as_deref());
+            let named = path::absolute(&target.value, call.command_folder(), call.around.home.as_deref());
             let connects = named.starts_with("/dev/tcp/") || named.starts_with("/dev/udp/");
             target.kind == TargetType::Stream
                 || (connects && !self.host.is_empty())
@@ -201,7 +230,7 @@ impl CommandMatcher {
             let fixed = touch::fixed(&target.value);
             target.kind == TargetType::Stream
                 || (target.kind != TargetType::Unknown
-                    && covers(&self.target, &path::absolute(fixed, call.cwd.as_deref(), home), call))
+                    && covers(&self.target, &path::absolute(fixed, call.command_folder(), home), call))
                 || self.target.iter().any(|glob| glob.as_str() == target.value)
         };
         self.target.is_empty() || (!step.targets.is_empty() && step.targets.iter().all(fits))

@@ -3,6 +3,10 @@
 //! A rule about hosts is worth what this function is: `https://good.example@evil.example/` goes to `evil.example`, a
 //! backslash counts as a slash, the port, the case and the last dot do not matter.
 
+use serde_json::Value;
+
+use crate::touch;
+
 /// The host of an address in lower case; `None` if it names none.
 #[must_use]
 pub(crate) fn of(address: &str) -> Option<String> {
@@ -31,12 +35,26 @@ pub(crate) fn of(address: &str) -> Option<String> {
     plausible.then_some(host)
 }
 
+/// The names under which tools take an address.
+const ADDRESS_KEYS: &[&str] =
+    &["url", "urls", "uri", "uris", "host", "hosts", "hostname", "address", "endpoint"];
+
+/// The hosts that an input names, and whether they are all of them.
+#[must_use]
+pub(crate) fn of_input(tool: &str, input: &Value) -> (Vec<String>, bool) {
+    let mut hosts = Vec::new();
+    let complete = touch::each_named(tool, input, ADDRESS_KEYS, &mut |address| {
+        hosts.extend(of(address).filter(|host| !hosts.contains(host)));
+    });
+    (hosts, complete)
+}
+
 /// The hosts that a step talks to; one that only running it would tell has no name.
 #[must_use]
 pub(crate) fn of_step(step: &agent_tracer_shell::Step) -> Vec<String> {
     let name = |host: &Option<String>| match host {
         Some(address) => of(address),
-        None => Some(crate::touch::UNNAMED.to_owned()),
+        None => Some(touch::UNNAMED.to_owned()),
     };
     step.uses.hosts.iter().filter_map(name).collect()
 }

@@ -29,6 +29,7 @@
 
 mod answer;
 mod call;
+mod command;
 mod criteria;
 mod decide;
 mod examples;

@@ -48,6 +48,15 @@ pub(crate) enum Reach {
 }
 
 impl Reach {
+    /// What is not listed may be one that fits, and is never known to be; nothing if all of it is listed.
+    const fn fits_beyond(self, call: &Call) -> Option<bool> {
+        match (call.beyond, self) {
+            (false, _) => None,
+            (true, Self::One) => Some(true),
+            (true, Self::Every) => Some(false),
+        }
+    }
+
     /// Whether enough of some things fit; of nothing, nothing does.
     fn fits<T>(self, mut things: impl Iterator<Item = T>, mut fits: impl FnMut(T) -> bool) -> bool {
         match self {
@@ -66,7 +75,9 @@ impl Matcher {
     pub(crate) fn holds(&self, call: &Call, reach: Reach) -> bool {
         self.holds_around(call)
             && (self.host.is_empty()
-                || reach.fits(call.hosts.iter(), |host| self.host.iter().any(|glob| glob.matches(host))))
+                || reach.fits_beyond(call).unwrap_or_else(|| {
+                    reach.fits(call.hosts.iter(), |host| self.host.iter().any(|glob| glob.matches(host)))
+                }))
             && self.paths_match(call, reach)
     }
 
@@ -94,9 +105,14 @@ impl Matcher {
     fn paths_match(&self, call: &Call, reach: Reach) -> bool {
         let touched = |globs: &[PathGlob], counts: fn(Access) -> bool| {
             globs.is_empty()
-                || reach.fits(call.touches.iter().filter(|touch| counts(touch.access)), |touch| match reach {
-                    Reach::One => may_touch(globs, touch, call),
-                    Reach::Every => surely_covers(globs, touch, call),
+                || reach.fits_beyond(call).unwrap_or_else(|| {
+                    reach.fits(
+                        call.touches.iter().filter(|touch| counts(touch.access)),
+                        |touch| match reach {
+                            Reach::One => may_touch(globs, touch, call),
+                            Reach::Every => surely_covers(globs, touch, call),
+                        },
+                    )
                 })
         };
         touched(&self.path, |_| true)
@@ -144,7 +160,10 @@ impl CommandMatcher {
     /// Whether the call is a command with such a step.
     #[must_use]
     pub fn holds(&self, call: &Call) -> bool {
-        let Some(shell) = &call.command else { return false };
+        let Some(shell) = &call.command else {
+            // More files or hosts than are listed: there may be anything among them.
+            return call.beyond && self.understood == Some(false) && self.asks_nothing_of_steps();
+        };
         if self.understood.is_some_and(|wanted| wanted != call.is_understood()) {
             return false;
         }
@@ -200,7 +219,7 @@ impl CommandMatcher {
         self.target.is_empty()
             || step.targets.iter().any(|target| {
                 let home = call.around.home.as_deref();
-                covers(&self.target, &path::absolute(&target.value, call.cwd.as_deref(), home), call)
+                covers(&self.target, &path::absolute(&target.value, call.command_folder(), home), call)
                     || self.target.iter().any(|glob| glob.as_str() == target.value)
             })
     }

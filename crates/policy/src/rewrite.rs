@@ -6,7 +6,8 @@
 use agent_tracer_shell::Structure;
 use serde_json::Value;
 
-use crate::call::{Call, quote};
+use crate::call::Call;
+use crate::command::quote;
 use crate::path;
 use crate::rule::Rewrite;
 
@@ -82,6 +83,6 @@ fn with_flag(call: &Call, command: &str, flag: &str) -> Result<String, &'static 
 fn in_directory(call: &Call, command: String, directory: &str) -> String {
     let folder = path::absolute(directory, call.project(), call.around.home.as_deref());
     let before = format!("cd -- {} || exit 1\n", quote(&folder));
-    let is_there = call.cwd.as_deref() == Some(folder.as_str()) || command.starts_with(&before);
+    let is_there = call.command_folder() == Some(folder.as_str()) || command.starts_with(&before);
     if is_there { command } else { format!("{before}{command}") }
 }

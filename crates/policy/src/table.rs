@@ -11,7 +11,8 @@ use agent_tracer_event::Agent;
 use agent_tracer_policy_table::{Outage, Row, TooLarge, build};
 
 use crate::answer::{Answer, answer_to};
-use crate::call::{ALIASES, SHELLS, SKILLS};
+use crate::call::{ALIASES, SKILLS};
+use crate::command::SHELLS;
 use crate::decide::{Origin, Outcome, in_outage};
 use crate::legality;
 use crate::rule::Rule;
@@ -122,8 +123,8 @@ fn tools(rule: &Rule, agent: Agent, event: Event) -> Vec<String> {
     }
     if rule.matches.command.is_some() {
         let shells = SHELLS.iter().map(|(name, _)| (*name).to_owned());
-        // A tool of any server may take a command.
-        return shells.chain(["mcp__*".to_owned()]).collect();
+        // A tool of any server may take a command, and a patch may touch more files than are looked at.
+        return shells.chain(["mcp__*".to_owned(), "apply_patch".to_owned()]).collect();
     }
     if !rule.matches.mcp_server.is_empty() || !rule.matches.mcp_tool.is_empty() {
         return vec!["mcp__*".to_owned()];

@@ -86,58 +86,148 @@ fn access_of(tool: &str) -> Access {
     }
 }
 
-/// The paths that an input names.
-pub(crate) fn of_input(tool: &str, input: &Value, from: From<'_>) -> Vec<Touch> {
-    let access = access_of(tool);
-    let mut touches = Vec::new();
-    for key in PATH_KEYS {
-        match input.get(key) {
-            Some(Value::String(name)) if !name.is_empty() => touches.push(from.touch(name, access)),
-            Some(Value::Array(names)) => {
-                let names = names.iter().filter_map(Value::as_str).filter(|name| !name.is_empty());
-                touches.extend(names.take(MOST).map(|name| from.touch(name, access)));
-            }
-            _ => {}
+/// How deep paths may lie in an input.
+const MOST_LEVELS: usize = 8;
+
+/// The paths of one call that rules look at.
+#[derive(Debug, Default)]
+pub(crate) struct Touches {
+    pub(crate) list: Vec<Touch>,
+    /// Whether there are more than are listed.
+    pub(crate) beyond: bool,
+}
+
+impl Touches {
+    fn push(&mut self, touch: Touch) {
+        if self.list.len() < MOST {
+            self.list.push(touch);
+        } else {
+            self.beyond = true;
         }
     }
+
+    /// Takes the paths of another part of the call in.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.beyond |= other.beyond;
+        other.list.into_iter().for_each(|touch| self.push(touch));
+    }
+}
+
+/// The paths that an input names.
+pub(crate) fn of_input(tool: &str, input: &Value, from: From<'_>) -> Touches {
+    let access = access_of(tool);
+    let mut touches = Touches::default();
+    let complete = each_named(tool, input, PATH_KEYS, &mut |name| touches.push(from.touch(name, access)));
+    touches.beyond |= !complete;
     if matches!(tool, "Glob" | "Grep" | "LS") {
         of_search(tool, input, from, &mut touches);
     }
     touches
 }
 
+/// Visits every text that an input gives under one of these names. Returns `false` if some of it lies too deep.
+pub(crate) fn each_named(tool: &str, input: &Value, keys: &[&str], add: &mut dyn FnMut(&str)) -> bool {
+    // Tools of a server put their words where they like; those of the client are known.
+    if tool.starts_with("mcp__") {
+        return each_below(input, keys, 0, add);
+    }
+    let given = keys.iter().filter_map(|key| input.get(key));
+    given.fold(true, |complete, value| each_text(value, keys, 0, add) && complete)
+}
+
+/// Visits what stands under one of the names, at any depth.
+fn each_below(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&str)) -> bool {
+    let inside = |(key, value): (&str, &Value), add: &mut dyn FnMut(&str)| {
+        if keys.contains(&key) {
+            each_text(value, keys, level + 1, add)
+        } else {
+            each_below(value, keys, level + 1, add)
+        }
+    };
+    match value {
+        Value::Object(_) | Value::Array(_) if level >= MOST_LEVELS => false,
+        Value::Object(fields) => {
+            fields.iter().fold(true, |complete, (key, value)| inside((key, value), add) && complete)
+        }
+        Value::Array(values) => {
+            values.iter().fold(true, |complete, value| each_below(value, keys, level + 1, add) && complete)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+/// Visits every text in what stands under one of the names.
+fn each_text(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&str)) -> bool {
+    match value {
+        Value::String(text) if text.is_empty() => true,
+        Value::String(text) => {
+            add(text);
+            true
+        }
+        Value::Array(values) if level < MOST_LEVELS => {
+            values.iter().fold(true, |complete, value| each_text(value, keys, level + 1, add) && complete)
+        }
+        Value::Object(_) => each_below(value, keys, level, add),
+        Value::Array(_) => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    }
+}
+
 /// Widens the folder of a search to what it looks at there.
-fn of_search(tool: &str, input: &Value, from: From<'_>, touches: &mut Vec<Touch>) {
+fn of_search(tool: &str, input: &Value, from: From<'_>, touches: &mut Touches) {
     let text = |name: &str| input.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     // A search without a folder looks at where it is.
-    if touches.is_empty() && from.cwd.is_some() {
+    if touches.list.is_empty() && from.cwd.is_some() {
         touches.push(from.touch(".", Access::Read));
     }
-    let names = match tool {
-        "Glob" => text("pattern"),
-        "Grep" => text("glob").filter(|glob| !glob.starts_with('!')),
-        _ => None,
+    let patterns: Vec<String> = match tool {
+        "Glob" => text("pattern").map(alternatives).unwrap_or_default(),
+        "Grep" => text("glob").map(search_patterns).unwrap_or_default(),
+        _ => Vec::new(),
     };
     // Lines are shown only where they are asked for; names alone give nothing of a file away.
     let shows = tool == "Grep" && text("output_mode") == Some("content");
-    let folders: Vec<String> = touches.iter().map(|touch| touch.path.clone()).collect();
+    let folders: Vec<String> = touches.list.iter().map(|touch| touch.path.clone()).collect();
     for folder in folders {
-        match names {
-            Some(pattern) => {
-                for one in alternatives(pattern) {
-                    let rooted = one.starts_with(['/', '~']);
-                    let inside = if one.contains('/') { one.clone() } else { format!("**/{one}") };
-                    let whole = if rooted { one } else { format!("{folder}/{inside}") };
-                    touches.push(from.touch_broadly(&whole, Access::Read, Breadth::Pattern));
-                }
-            }
-            None if shows => {
-                let breadth = if text("type").is_some() { Breadth::Visible } else { Breadth::Below };
-                touches.push(Touch { path: folder, access: Access::Read, breadth });
-            }
-            None => {}
+        for one in &patterns {
+            // To a search a leading slash is the folder that it looks through.
+            let rooted = tool == "Glob" && one.starts_with(['/', '~']);
+            let inside =
+                if one.contains('/') { one.trim_start_matches('/').to_owned() } else { format!("**/{one}") };
+            let whole = if rooted { one.clone() } else { format!("{folder}/{inside}") };
+            touches.push(from.touch_broadly(&whole, Access::Read, Breadth::Pattern));
+        }
+        if patterns.is_empty() && shows {
+            let breadth = if text("type").is_some() { Breadth::Visible } else { Breadth::Below };
+            touches.push(Touch { path: folder, access: Access::Read, breadth });
         }
     }
+}
+
+/// The patterns of a search: separated by blanks, or by commas where there are no braces. What is excluded is none.
+fn search_patterns(glob: &str) -> Vec<String> {
+    let words = glob.split_whitespace().flat_map(|word| {
+        let parts: Vec<&str> = if word.contains('{') { vec![word] } else { word.split(',').collect() };
+        parts
+    });
+    let words = words.filter(|word| !word.is_empty() && !word.starts_with('!'));
+    words.flat_map(alternatives).flat_map(|pattern| with_hidden(&pattern)).collect()
+}
+
+/// A pattern and the ones for what it matches besides: to a search a wildcard in front stands for a dot too.
+fn with_hidden(pattern: &str) -> Vec<String> {
+    let (folder, name) = pattern.rsplit_once('/').map_or(("", pattern), |(folder, name)| (folder, name));
+    let folder = if name.len() == pattern.len() { String::new() } else { format!("{folder}/") };
+    let mut all = vec![pattern.to_owned()];
+    if name.starts_with(['*', '?', '[']) {
+        let behind = match name.split_once(']').filter(|_| name.starts_with('[')) {
+            Some((_, behind)) => behind,
+            None => name.get(1..).unwrap_or_default(),
+        };
+        all.push(format!("{folder}.{name}"));
+        all.push(format!("{folder}.{}", behind.trim_start_matches(['*', '.'])));
+    }
+    all
 }
 
 /// Most patterns that one pattern with braces becomes.
@@ -166,8 +256,8 @@ fn alternatives(pattern: &str) -> Vec<String> {
 }
 
 /// The paths in the headers of a patch. Nothing else of it is looked at.
-pub(crate) fn of_patch(patch: &str, from: From<'_>) -> Vec<Touch> {
-    let mut touches: Vec<Touch> = Vec::new();
+pub(crate) fn of_patch(patch: &str, from: From<'_>) -> Touches {
+    let mut touches = Touches::default();
     for line in patch.lines() {
         let (name, access) = if let Some(name) = line.strip_prefix("*** Add File: ") {
             (name, Access::Write)
@@ -177,34 +267,31 @@ pub(crate) fn of_patch(patch: &str, from: From<'_>) -> Vec<Touch> {
             (name, Access::Delete)
         } else if let Some(name) = line.strip_prefix("*** Move to: ") {
             // What was there under the old name is gone.
-            if let Some(last) = touches.last_mut().filter(|last| last.access == Access::Write) {
+            if let Some(last) = touches.list.last_mut().filter(|last| last.access == Access::Write) {
                 last.access = Access::Delete;
             }
             (name, Access::Write)
         } else {
             continue;
         };
-        if !name.trim().is_empty() && touches.len() < MOST {
+        if !name.trim().is_empty() {
             touches.push(from.touch(name.trim(), access));
         }
     }
     touches
 }
 
-/// The paths that a command reaches, and whether they are all of them.
-pub(crate) fn of_command(analysis: &CommandAnalysis, from: From<'_>) -> (Vec<Touch>, bool) {
-    let mut touches: Vec<Touch> = Vec::new();
-    let mut complete = true;
+/// The paths that a command reaches.
+pub(crate) fn of_command(analysis: &CommandAnalysis, from: From<'_>) -> Touches {
+    let mut touches = Touches::default();
     each_step(analysis, &mut |step| {
         for touch in of_step(step, from) {
-            if touches.len() >= MOST {
-                complete = false;
-            } else if !touches.contains(&touch) {
+            if !touches.list.contains(&touch) {
                 touches.push(touch);
             }
         }
     });
-    (touches, complete)
+    touches
 }
 
 /// The paths that one step reaches. What nobody can name still counts as touched: no exception covers it.
@@ -272,12 +359,12 @@ mod tests {
     #[test]
     fn inputs_name_their_paths() {
         let touches = of_input("Write", &json!({"file_path": "a/../b.txt"}), FROM);
-        assert_eq!(shown(&touches), ["Write /code/app/b.txt"]);
+        assert_eq!(shown(&touches.list), ["Write /code/app/b.txt"]);
         let touches = of_input("mcp__fs__move", &json!({"source": "/x", "destination": "~/y", "n": 3}), FROM);
-        assert_eq!(shown(&touches), ["Any /x", "Any /home/dev/y"]);
-        assert_eq!(shown(&of_input("Grep", &json!({"pattern": "x"}), FROM)), ["Read /code/app"]);
-        assert!(of_input("Write", &json!([1, 2]), FROM).is_empty());
-        assert!(of_input("Write", &json!({"file_path": 3}), FROM).is_empty());
+        assert_eq!(shown(&touches.list), ["Any /x", "Any /home/dev/y"]);
+        assert_eq!(shown(&of_input("Grep", &json!({"pattern": "x"}), FROM).list), ["Read /code/app"]);
+        assert!(of_input("Write", &json!([1, 2]), FROM).list.is_empty());
+        assert!(of_input("Write", &json!({"file_path": 3}), FROM).list.is_empty());
     }
 
     #[test]
@@ -285,7 +372,7 @@ mod tests {
         let patch = "*** Begin Patch\n*** Update File: a.txt\n*** Move to: b.txt\n@@\n+*** Add File: no\n*** \
                      Delete File: c.txt\n*** End Patch\n";
         assert_eq!(
-            shown(&of_patch(patch, FROM)),
+            shown(&of_patch(patch, FROM).list),
             ["Delete /code/app/a.txt", "Write /code/app/b.txt", "Delete /code/app/c.txt"]
         );
     }
@@ -295,7 +382,7 @@ mod tests {
         let of = |command: &str| {
             let context = Context { cwd: FROM.cwd, home: FROM.home, ..Context::default() };
             let call = describe(command, &context);
-            shown(&of_command(&call.analysis, FROM).0)
+            shown(&of_command(&call.analysis, FROM).list)
         };
         assert_eq!(of("echo hi >> logs/app.log"), ["Write /code/app/logs/app.log"]);
         assert_eq!(of("sudo rm -rf src/*"), ["Delete /code/app/src/* and more"]);

@@ -17,6 +17,7 @@ mod evasions;
 mod examples;
 mod foreign_words;
 mod granting;
+mod inputs;
 mod laws;
 mod reading;
 mod schema;
