@@ -161,6 +161,55 @@ impl Given<'_, '_> {
     }
 }
 
+/// The values of the named options in every way in which programs take them: `-xV`, `-x V`, `-qxV`, `--long=V`,
+/// `--long V`, and a long name by its beginning. `others` names the options besides that take a value. Made for options
+/// that hold a command: what may be one counts.
+pub(crate) fn values_of<'f, 't>(
+    fields: &'f [Field<'t>],
+    names: &str,
+    others: &str,
+) -> Vec<(&'f str, Option<&'f Field<'t>>)> {
+    let mut found = Vec::new();
+    let mut rest = fields.iter();
+    while let Some(field) = rest.next() {
+        let text: &'f str = &field.text;
+        if text == "--" {
+            break;
+        }
+        if !field.is_option() {
+            continue;
+        }
+        let (long, stuck) = split_value(text);
+        // `-exec` of a program that writes long names with one dash.
+        let one_dash = long.len() > 2 && listed(names, long);
+        let begins = |known: &[u8]| known.starts_with(b"--") && known.starts_with(long.as_bytes());
+        if one_dash || long.len() > 2 && long.starts_with("--") && tokens(names).any(begins) {
+            let field = if stuck.is_none() { rest.next() } else { None };
+            found.extend(stuck.or(field.map(|field| &*field.text)).map(|value| (value, field)));
+            continue;
+        }
+        if text.starts_with("--") {
+            if stuck.is_none() && listed(others, long) {
+                rest.next();
+            }
+            continue;
+        }
+        for (position, letter) in text.char_indices().skip(1) {
+            let is_named = listed_short(names, letter);
+            if !is_named && !listed_short(others, letter) {
+                continue;
+            }
+            let stuck = text.get(position + letter.len_utf8()..).filter(|stuck| !stuck.is_empty());
+            let field = if stuck.is_none() { rest.next() } else { None };
+            if is_named {
+                found.extend(stuck.or(field.map(|field| &*field.text)).map(|value| (value, field)));
+            }
+            break;
+        }
+    }
+    found
+}
+
 fn split_value(text: &str) -> (&str, Option<&str>) {
     match text.split_once('=') {
         Some((name, value)) => (name, Some(value)),
@@ -207,6 +256,21 @@ mod tests {
         assert_eq!(read.value("-o --file"), Some("x"));
         assert_eq!(read.operands.iter().map(|field| &*field.text).collect::<Vec<_>>(), ["a", "-b"]);
         assert_eq!(read.after_dashes().len(), 1);
+    }
+
+    #[test]
+    fn a_value_is_found_however_it_is_given() {
+        for line in ["-cV", "-c V", "-qcV", "-qc V", "--command=V", "--command V", "--comm=V", "--co V", "x -c V", "-o -c -c V"] {
+            let fields = fields(line);
+            let found = values_of(&fields, "-c --command", "-o --output");
+            assert_eq!(found.iter().map(|(value, _)| *value).collect::<Vec<_>>(), ["V"], "{line}");
+        }
+        for line in ["-- -c V", "-o c", "-oc V", "--output c", "--no-command", "-c"] {
+            let fields = fields(line);
+            assert!(values_of(&fields, "-c --command", "-o --output").is_empty(), "{line}");
+        }
+        let fields = fields("-exec=V -exec V");
+        assert_eq!(values_of(&fields, "-exec", "").len(), 2);
     }
 
     #[test]

@@ -151,7 +151,9 @@ pub(crate) fn read(
     let by_path = written.contains('/') && !crate::walk::environment::is_of_system(written);
     let tool = find(name).filter(|tool| !(by_path && tool.builtin));
     let Some(tool) = tool else {
-        if asks_about_itself(fields, false) {
+        // What is fetched or belongs to the project runs, whatever it is asked.
+        let foreign = draft.wrappers.iter().any(|wrapper| FETCHES.contains(wrapper));
+        if !foreign && asks_about_itself(fields, &[]) {
             draft.operation = "inspect_version";
             draft.effects = draft.effects.and(Effects::READ);
             draft.at_most(Confidence::Medium);
@@ -159,7 +161,7 @@ pub(crate) fn read(
         }
         return false;
     };
-    if asks_about_itself(fields, !tool.subcommands.is_empty()) && !tool.builtin {
+    if asks_about_itself(fields, tool.subcommands) && !tool.builtin {
         draft.operation = "inspect_version";
         draft.effects = draft.effects.and(Effects::READ);
         return true;
@@ -168,17 +170,55 @@ pub(crate) fn read(
     true
 }
 
+/// Wrappers that run a program which they fetch, or a module of the project.
+const FETCHES: &[&str] = &[
+    "npx", "pnpx", "bunx", "bun x", "npm exec", "npm x", "pnpm dlx", "yarn dlx", "uvx", "uv tool run", "pipx run",
+    "python -m",
+];
+
 /// `--help`, `--version` and nothing that would act. Short forms mean other things to many programs; to those
-/// with subcommands they mean this.
-fn asks_about_itself(fields: &[Field<'_>], has_subcommands: bool) -> bool {
-    match fields {
-        [only] => match &*only.text {
+/// with subcommands they mean this. Behind an operand `--help` is one more of them to some systems.
+fn asks_about_itself(fields: &[Field<'_>], subcommands: &[Tool]) -> bool {
+    if let [only] = fields {
+        return match &*only.text {
             "--version" | "-V" | "--help" | "-version" => true,
-            "version" | "help" | "-v" | "-h" => has_subcommands,
+            "version" | "help" | "-v" | "-h" => !subcommands.is_empty(),
             _ => false,
-        },
-        _ => fields.iter().take_while(|field| field.text != "--").any(|field| field.text == "--help"),
+        };
     }
+    let mut subcommands = subcommands;
+    for field in fields {
+        match &*field.text {
+            "--" => return false,
+            "--help" => return true,
+            _ if field.is_option() => {}
+            word => match subcommands.iter().find(|known| listed(known.names, word)) {
+                Some(known) => subcommands = known.subcommands,
+                None => return false,
+            },
+        }
+    }
+    false
+}
+
+/// Programs that have `--dry-run` or its like and obey it wherever it stands. To any other it is an unknown option, or
+/// the name of a file.
+const DRY_RUNS: &str = "git kubectl oc helm cargo rsync apt apt-get brew pip pip3 uv make gmake aws gcloud docker podman \
+    docker-compose npm pnpm yarn bun rclone patch terraform ansible-playbook poetry semantic-release lerna changeset \
+    goreleaser gem composer nix dnf yum pacman zypper flyway alembic snakemake dvc eksctl skaffold kustomize argocd flux \
+    twine vsce ovsx wrangler fly flyctl vercel netlify serverless sls cdk pulumi heroku gh glab hub svn stow trash \
+    restic borg duplicity certbot logrotate php-cs-fixer rector phpcbf pint rename prename turbo nx release-it np bumpversion bump2version bump-my-version commitizen cz \
+    standard-version clang-format";
+
+fn is_dry(arguments: &Arguments<'_, '_>, draft: &Draft) -> bool {
+    let options = "--dry-run --dry_run --dryrun --what-if -WhatIf";
+    let cmdlet = draft.name.contains('-') && arguments.has("-WhatIf");
+    (listed(DRY_RUNS, &draft.name) || cmdlet)
+        && arguments.has(options)
+        && !arguments.has("--no-dry-run --no-n")
+        && arguments.values(options).all(|(value, _)| matches!(value, "client" | "server" | "true" | "all"))
+        // What is run is not known to obey it.
+        && !draft.effects.has(Effect::Unknown)
 }
 
 fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, draft: &mut Draft) {
@@ -251,8 +291,7 @@ fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, d
     if let Some(reader) = tool.reader {
         reader(&mut call);
     }
-    let dry = call.arguments.has("--dry-run --dry_run --dryrun --what-if -WhatIf")
-        && !matches!(call.arguments.value("--dry-run"), Some("none" | "false"));
+    let dry = is_dry(&call.arguments, call.draft);
     if dry {
         draft.operation = "dry_run";
         draft.effects = if draft.effects.has(Effect::Network) {

@@ -5,6 +5,7 @@ use crate::arguments::listed;
 use crate::draft::Draft;
 use crate::exposure::Opacity;
 use crate::syntax::ast::Part;
+use crate::walk::{awk, sed};
 use crate::words::Field;
 
 /// Programs to which an option more or less makes a great difference.
@@ -30,15 +31,20 @@ pub(crate) fn notice(name: &str, rest: &[Field<'_>], draft: &mut Draft) {
         |options: &[&str]| texts().any(|text| options.iter().any(|option| text.starts_with(option)));
     let opacity = match name {
         "awk" | "gawk" | "mawk" | "nawk" => {
-            let runs = |text: &str| text.contains("getline") && text.contains('|') || text.contains("|&");
-            if given_file(&["-f", "--file", "-i", "--include", "-l", "--load"]) {
+            if given_file(&["-f", "--file", "-i", "--include", "-l", "--load", "-E", "--exec"]) {
                 Some(Opacity::Script)
             } else {
-                texts().any(runs).then_some(Opacity::Code)
+                awk::programs(rest).into_iter().any(awk::hides).then_some(Opacity::Code)
             }
         }
         "sed" | "gsed" if given_file(&["-f", "--file"]) => Some(Opacity::Script),
-        "sed" | "gsed" => texts().any(sed_runs).then_some(Opacity::Code),
+        "sed" | "gsed" => {
+            let runs = sed::read(&sed::script(rest));
+            (runs.runs_text || runs.broken).then_some(Opacity::Code)
+        }
+        "dc" if texts().any(|text| !text.starts_with('-')) && !texts().any(|text| text.starts_with("-e") || text.starts_with("--e")) => {
+            Some(Opacity::Script)
+        }
         "cmake" if texts().any(|text| text == "-P") => Some(Opacity::Script),
         "sqlite3" | "duckdb" if texts().any(|text| text.trim_start().starts_with(".read")) => {
             Some(Opacity::Script)
@@ -59,25 +65,6 @@ pub(crate) fn notice(name: &str, rest: &[Field<'_>], draft: &mut Draft) {
     if matches!(name, "npm" | "pnpm" | "yarn") && rest.iter().any(sets_shell) {
         draft.opaque.add(Opacity::Setting);
     }
-}
-
-/// Whether a script of `sed` has the command `e`, or a substitution that runs what it makes.
-fn sed_runs(script: &str) -> bool {
-    script.split([';', '\n', '{', '}']).any(|command| {
-        let command = command.trim_start_matches(|c: char| {
-            c.is_ascii_digit() || c.is_whitespace() || matches!(c, '$' | ',' | '!')
-        });
-        let flags = |delimiter: char| command.rsplit(delimiter).next().unwrap_or_default();
-        let delimiter = command.strip_prefix('s').and_then(|rest| rest.chars().next());
-        command == "e"
-            || command.starts_with("e ")
-            || delimiter.is_some_and(|delimiter| {
-                !delimiter.is_alphanumeric()
-                    && command.matches(delimiter).count() >= 3
-                    && flags(delimiter).chars().all(|flag| flag.is_ascii_alphanumeric())
-                    && flags(delimiter).contains('e')
-            })
-    })
 }
 
 /// Whether the desktop runs a file of this name instead of showing it.

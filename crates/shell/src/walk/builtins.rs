@@ -1,6 +1,7 @@
 //! Builtins that change the shell itself.
 
 use super::Walker;
+use crate::arguments::{Arguments, Style};
 use crate::decode;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
@@ -42,16 +43,21 @@ pub(super) fn read(
                 walker.positional(rest.get(place + 1..).unwrap_or_default());
             }
         }
-        "printf" if rest.first().is_some_and(|field| field.text == "-v") => {
+        "printf" if rest.first().is_some_and(|field| field.text.starts_with("-v")) => {
             draft.operation = "assign";
-            let words: Vec<&str> = rest.iter().skip(2).map(|field| &*field.text).collect();
-            if let (Some(variable), Some((format, arguments))) = (rest.get(1), words.split_first()) {
+            // `-v NAME` or `-vNAME`.
+            let stuck = rest.first().and_then(|field| field.text.strip_prefix("-v")).unwrap_or_default();
+            let (variable, skip) =
+                if stuck.is_empty() { (rest.get(1).map(|it| &*it.text), 2) } else { (Some(stuck), 1) };
+            let words: Vec<&str> = rest.iter().skip(skip).map(|field| &*field.text).collect();
+            if let (Some(variable), Some((format, arguments))) = (variable, words.split_first()) {
                 let known = rest.iter().all(|field| !field.dynamic);
                 let value = decode::formatted(format, arguments);
-                walker
-                    .state
-                    .variables
-                    .set(&variable.text, if known { Value::Text(value) } else { Value::Unknown });
+                walker.set_variable(
+                    variable,
+                    if known { Value::Text(value) } else { Value::Unknown },
+                    draft,
+                );
             }
             ends = Ends::Well;
         }
@@ -62,10 +68,7 @@ pub(super) fn read(
         }
         "unset" | "read" | "mapfile" | "readarray" | "getopts" | "let" => {
             draft.operation = if name == "unset" { "assign" } else { "read_input" };
-            for field in rest.iter().filter(|field| !field.is_option()) {
-                let variable = field.text.split(['=', '+', '-', '*']).next().unwrap_or_default();
-                walker.state.variables.set(variable, Value::Unknown);
-            }
+            take_values(walker, name, rest, draft);
         }
         "source" | "." => {
             draft.operation = "execute_program";
@@ -100,6 +103,11 @@ pub(super) fn read(
             };
             if loads.is_some_and(|option| rest.iter().any(|field| field.text.starts_with(option))) {
                 draft.opaque.add(Opacity::Setting);
+            }
+            if name == "wait" {
+                for (variable, _) in Arguments::read(rest, "-p", Style::Gnu).values("-p") {
+                    walker.set_variable(variable, Value::Unknown, draft);
+                }
             }
             if matches!(name, "break" | "continue" | "trap" | "shift" | "alias") {
                 ends = Ends::Well;
@@ -146,12 +154,62 @@ fn change_directory(walker: &mut Walker, operand: Option<&Field<'_>>, draft: &mu
     walker.state.place = there;
 }
 
+/// Variables that are set to what comes in, are counted, or taken away.
+fn take_values(walker: &mut Walker, name: &str, rest: &[Field<'_>], draft: &mut Draft) {
+    if name == "let" {
+        for field in rest {
+            draft.substitutions.extend(walker.set_by_arithmetic(&field.text));
+        }
+        return;
+    }
+    let values = match name {
+        "read" => "-a -d -i -n -N -p -t -u",
+        "mapfile" | "readarray" => "-d -n -O -s -u -C -c",
+        _ => "",
+    };
+    let arguments = Arguments::read(rest, values, Style::Gnu);
+    let mut names: Vec<&str> = arguments.operands.iter().map(|field| &*field.text).collect();
+    match name {
+        "unset" => {
+            for name in names {
+                walker.name_variable(name);
+                walker.state.variables.set(name, Value::Unknown);
+            }
+            return;
+        }
+        "getopts" => {
+            names = names.get(1).copied().into_iter().chain(["OPTARG", "OPTIND"]).collect();
+        }
+        "read" => {
+            names.extend(arguments.values("-a").map(|(variable, _)| variable));
+            if names.is_empty() {
+                names.push("REPLY");
+            }
+        }
+        _ if names.is_empty() => names.push("MAPFILE"),
+        _ => {}
+    }
+    for name in names {
+        walker.set_variable(name, Value::Unknown, draft);
+    }
+}
+
 fn declare(walker: &mut Walker, rest: &[Field<'_>], draft: &mut Draft) {
+    // A name that stands for another: what is set by it later is not followed.
+    if rest.iter().any(|field| field.is_option() && field.text.contains('n') && !field.text.starts_with("--")) {
+        draft.opaque.add(Opacity::Variable);
+    }
     for field in rest.iter().filter(|field| !field.is_option()) {
-        if let Some((name, value)) = field.text.split_once('=') {
-            walker.notice_setting(name, value, field.dynamic, draft);
-            let value = if field.dynamic { Value::Unknown } else { Value::Text(value.to_owned()) };
-            walker.state.variables.set(name, value);
+        match field.text.split_once('=') {
+            Some((name, value)) => {
+                let name = name.trim_end_matches('+').split('[').next().unwrap_or_default();
+                walker.notice_setting(name, value, field.dynamic, draft);
+                let value = if field.dynamic { Value::Unknown } else { Value::Text(value.to_owned()) };
+                walker.state.variables.set(name, value);
+            }
+            // It goes to programs from here on; what it holds counted where it was set.
+            None if field.dynamic => draft.opaque.add(Opacity::Environment),
+            None => walker.name_variable(&field.text),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use super::Input;
-use crate::arguments::{Arguments, Style};
+use crate::arguments::{Arguments, Style, listed};
 use crate::decode;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
@@ -15,36 +15,55 @@ use crate::path::{Place, base};
 use crate::tools::{paths, scripts};
 use crate::words::Field;
 
-/// An interpreter and its options: those that hold code, and all that take a value.
+/// An interpreter and its options: those that hold code, all that take a value, those that load a file or a module
+/// before anything else, and those that do nothing but show the version.
 struct Interpreter {
     names: &'static str,
     code: &'static str,
     values: &'static str,
+    loads: &'static str,
+    version: &'static str,
+}
+
+const fn interpreter(names: &'static str, code: &'static str, values: &'static str) -> Interpreter {
+    Interpreter { names, code, values, loads: "", version: "--version --help" }
+}
+
+impl Interpreter {
+    const fn loads(mut self, options: &'static str) -> Self {
+        self.loads = options;
+        self
+    }
+
+    const fn version(mut self, options: &'static str) -> Self {
+        self.version = options;
+        self
+    }
 }
 
 const INTERPRETERS: &[Interpreter] = &[
-    Interpreter { names: "python", code: "-c", values: "-c -W -X -m --check-hash-based-pycs" },
-    Interpreter {
-        names: "node nodejs tsx ts-node esno",
-        code: "-e --eval -p --print",
-        values: "-e --eval -p --print -r --require --import --loader --env-file -C --conditions --tsconfig",
-    },
-    Interpreter { names: "ruby jruby", code: "-e", values: "-e -I -r -C -E" },
-    Interpreter { names: "perl", code: "-e -E", values: "-e -E -I -M -m" },
-    Interpreter { names: "php", code: "-r", values: "-r -c -d -f -B -R -F -E -S -t -z" },
-    Interpreter { names: "lua luajit", code: "-e", values: "-e -l" },
-    Interpreter { names: "julia", code: "-e -E --eval", values: "-e -E --eval -t --project" },
-    Interpreter { names: "elixir", code: "-e --eval", values: "-e --eval -r -S" },
-    Interpreter { names: "Rscript", code: "-e", values: "-e" },
-    Interpreter { names: "tclsh wish expect", code: "-c", values: "-c" },
-    Interpreter { names: "osascript", code: "-e", values: "-e -l" },
-    Interpreter { names: "groovy", code: "-e", values: "-e" },
-    Interpreter {
-        names: "bash sh zsh dash ksh ash mksh fish",
-        code: "",
-        values: "-o -O --rcfile --init-file",
-    },
-    Interpreter { names: "pwsh powershell", code: "", values: "-File -ExecutionPolicy -WorkingDirectory" },
+    interpreter("python", "-c", "-c -W -X -m --check-hash-based-pycs").version("--version -V -VV --help -h"),
+    interpreter(
+        "node nodejs tsx ts-node esno",
+        "-e --eval -p --print",
+        "-e --eval -p --print -r --require --import --loader --experimental-loader --env-file -C --conditions --tsconfig",
+    )
+    .loads("-r --require --import --loader --experimental-loader --env-file")
+    .version("--version -v --help -h"),
+    interpreter("ruby jruby", "-e", "-e -I -r -C -E").loads("-r -I").version("--version -v --help -h"),
+    interpreter("perl", "-e -E", "-e -E -I -M -m").loads("-M -m -I -d").version("--version -v -V --help -h"),
+    interpreter("php", "-r", "-r -c -d -f -B -R -F -E -S -t -z").loads("-d -z").version("--version -v -i -m --help -h"),
+    interpreter("lua luajit", "-e", "-e -l").loads("-l").version("-v"),
+    interpreter("julia", "-e -E --eval", "-e -E --eval -t --project -L --load -J --sysimage")
+        .loads("-L --load -J --sysimage")
+        .version("--version -v --help -h"),
+    interpreter("elixir", "-e --eval", "-e --eval -r -S -pa -pr").loads("-r -pr -S").version("--version -v"),
+    interpreter("Rscript", "-e", "-e"),
+    interpreter("tclsh wish expect", "-c", "-c").version(""),
+    interpreter("osascript", "-e", "-e -l").version(""),
+    interpreter("groovy", "-e", "-e").version("--version -v --help -h"),
+    interpreter("bash sh zsh dash ksh ash mksh fish", "", "-o -O --rcfile --init-file"),
+    interpreter("pwsh powershell", "", "-File -ExecutionPolicy -WorkingDirectory").version("--version -v -Version --help"),
 ];
 
 /// Words in inline code that give away what it does. Code is not parsed; a word that is not there proves nothing.
@@ -150,11 +169,16 @@ fn find(name: &str) -> Option<&'static Interpreter> {
 pub(super) fn read(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Draft, input: &Input) -> bool {
     let Some(interpreter) = find(name) else { return false };
     let arguments = Arguments::read(rest, interpreter.values, Style::Gnu);
+    if arguments.has(interpreter.loads) {
+        draft.opaque.add(Opacity::Script);
+    }
     if name == "perl" && perl_in_place(rest, place, draft) {
         return true;
     }
-    let asks_version = arguments.has("--version --help -V") || name != "perl" && arguments.has("-v");
-    if asks_version && arguments.operands.is_empty() {
+    // Beside anything else it shows the version and goes on: `python3 -v -c …`, `curl … | sh -v`.
+    if let [only] = rest
+        && listed(interpreter.version, &only.text)
+    {
         draft.operation = "inspect_version";
         draft.effects = draft.effects.and(Effects::READ);
         return true;
@@ -166,7 +190,9 @@ pub(super) fn read(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Dr
     }
     let checks_syntax = match name {
         "node" | "nodejs" => arguments.has("--check -c"),
-        "ruby" | "perl" => arguments.has("-c"),
+        // Blocks that run while it is read: code in an argument is not checked, it is run.
+        "perl" => arguments.has("-c") && arguments.value(interpreter.code).is_none(),
+        "ruby" => arguments.has("-c"),
         "php" => arguments.has("-l"),
         _ => false,
     };
@@ -250,29 +276,33 @@ fn forms(code: &str) -> Vec<Cow<'_, str>> {
     forms
 }
 
-/// `perl -pi -e`, `perl -i.bak -pe`: an edit of the files named.
+/// `perl -pi -e`, `perl -i.bak -pe`: an edit of the files named, if the code is nothing but substitutions.
 fn perl_in_place(rest: &[Field<'_>], place: &Place, draft: &mut Draft) -> bool {
     let mut in_place = false;
     let mut code_next = false;
-    let mut seen_code = false;
+    let mut codes: Vec<&str> = Vec::new();
     let mut files = Vec::new();
     for field in rest {
         let text = &*field.text;
         if std::mem::take(&mut code_next) {
+            codes.push(text);
             continue;
         }
         if field.is_option() {
             let letters = text.trim_start_matches('-');
-            in_place |= letters.bytes().take_while(u8::is_ascii_alphabetic).any(|byte| byte == b'i')
+            in_place |= letters.bytes().take_while(u8::is_ascii_alphanumeric).any(|byte| byte == b'i')
                 && !letters.starts_with(['I', 'M', 'm']);
             code_next = letters.ends_with(['e', 'E']) && !letters.starts_with(['I', 'M', 'm']);
-            seen_code |= code_next;
         } else {
             files.push(field);
         }
     }
-    if !(in_place && seen_code) {
+    if !in_place || codes.is_empty() {
         return false;
+    }
+    let plain = codes.iter().all(|code| only_substitutes(code));
+    for code in codes.iter().filter(|_| !plain) {
+        inline(code, draft);
     }
     draft.operation = "edit_in_place";
     draft.effects = draft.effects.and(Effects::WRITE);
@@ -280,6 +310,66 @@ fn perl_in_place(rest: &[Field<'_>], place: &Place, draft: &mut Draft) -> bool {
         paths::aim(draft, place, file, TargetType::File, Access::Write);
     }
     true
+}
+
+/// Whether code of `perl` is nothing but `s/a/b/g`, `tr/a/b/` and `y/a/b/`, and none of them runs anything.
+fn only_substitutes(code: &str) -> bool {
+    let mut rest = code.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
+    while !rest.is_empty() {
+        let translates = rest.starts_with("tr") || rest.starts_with('y');
+        let Some(from) = ["tr", "y", "s"].iter().find_map(|name| rest.strip_prefix(name)) else { return false };
+        let Some((bodies, behind)) = delimited(from) else { return false };
+        let length = behind.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind.len());
+        let (flags, behind) = behind.split_at(length);
+        if (!translates && flags.contains('e')) || runs_inside(bodies) {
+            return false;
+        }
+        let behind = behind.trim_start();
+        if !(behind.is_empty() || behind.starts_with(';')) {
+            return false;
+        }
+        rest = behind.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
+    }
+    true
+}
+
+/// What stands between three delimiters, or in two pairs of brackets, and what follows.
+fn delimited(text: &str) -> Option<(&str, &str)> {
+    let open = text.chars().next().filter(|c| c.is_ascii_punctuation() && *c != ',' && *c != ';')?;
+    // Brackets nest; whoever writes them is asked about.
+    if matches!(open, '(' | '[' | '{' | '<') {
+        return None;
+    }
+    let body = text.get(1..)?;
+    let mut seen = 0;
+    let mut escaped = false;
+    for (at, character) in body.char_indices() {
+        if std::mem::take(&mut escaped) {
+            continue;
+        }
+        escaped = character == '\\';
+        if character == open {
+            seen += 1;
+            if seen == 2 {
+                return Some((body.get(..at)?, body.get(at + 1..)?));
+            }
+        }
+    }
+    None
+}
+
+/// Whether a pattern or a replacement holds code: `(?{…})`, `@{[…]}`, `$x[…]`, `$x{…}`.
+fn runs_inside(bodies: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    bodies.contains("(?{")
+        || bodies.contains("(??{")
+        || bodies.split(['$', '@']).skip(1).any(|behind| match behind.strip_prefix('{') {
+            Some(inside) => !inside.trim_start_matches(word).starts_with('}'),
+            None => {
+                let after = behind.trim_start_matches(word);
+                after.len() < behind.len() && (after.starts_with(['[', '{']) || after.starts_with("->"))
+            }
+        })
 }
 
 /// Scripts that frameworks put into every project, with commands of their own.

@@ -85,7 +85,9 @@ impl Walker {
         let outside = self.enter_subshell();
         let name = it.name.of(frame.text);
         if !name.is_empty() {
-            self.state.variables.set(name, loop_value(&fields));
+            for step in self.set_aside(name, loop_value(&fields)) {
+                self.push(step);
+            }
         }
         self.operator = operator;
         for word in &it.words {
@@ -146,6 +148,7 @@ impl Walker {
         draft.effects = draft.effects.and(Effects::NEUTRAL);
         draft.shown = Shown::of(frame, command.span);
         draft.substitutions = self.scripts_inside(frame, parts);
+        draft.substitutions.extend(self.set_by_arithmetic(command.span.of(frame.text)));
         let node = Self::leaf(&draft);
         self.push(draft);
         node

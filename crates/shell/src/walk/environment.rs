@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::exit::Node;
 use crate::exposure::{Breadth, FileAccess, FileUse, Opacity};
 use crate::path::tidy;
-use crate::syntax::ast::Assignment;
+use crate::syntax::ast::{Assignment, Part, Span};
 use crate::words::{Field, Frame, Origin, Value};
 
 /// Most variables and programs that are named.
@@ -87,9 +87,61 @@ const LOADERS: &[&str] = &[
     "BASHOPTS",
     "SHELLOPTS",
     "NODE_PATH",
+    "NODE_REPL_EXTERNAL_MODULE",
     "npm_config_script_shell",
     "NPM_CONFIG_SCRIPT_SHELL",
+    "npm_config_userconfig",
+    "NPM_CONFIG_USERCONFIG",
+    // Options behind operands are operands then: `rm -rf x --dry-run` deletes.
+    "POSIXLY_CORRECT",
+    "POSIX_ME_HARDER",
+    // Settings are read from there.
+    "HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_CONFIG_DIRS",
+    "CARGO_HOME",
+    "CLASSPATH",
+    "LESS",
+    "LESSKEY",
+    "LESSKEYIN",
+    "MORE",
+    "VIMRUNTIME",
+    "EMACSLOADPATH",
+    "PYTEST_PLUGINS",
+    "R_PROFILE",
+    "R_PROFILE_USER",
+    "R_ENVIRON_USER",
+    "JULIA_LOAD_PATH",
+    "JULIA_DEPOT_PATH",
+    "GUILE_LOAD_PATH",
+    "TCLLIBPATH",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
 ];
+
+/// Variables that make programs load or run something if their value says so.
+const LOADING_VALUES: &[(&str, &[&str])] = &[
+    ("NODE_OPTIONS", &["-r", "--require", "--import", "--loader", "--experimental-loader", "--env-file"]),
+    ("GOFLAGS", &["exec", "vettool", "overlay", "modfile"]),
+    ("MAVEN_OPTS", &["agent", "-D"]),
+    ("GRADLE_OPTS", &["agent", "-D"]),
+    ("JAVA_OPTS", &["agent"]),
+    ("SBT_OPTS", &["agent"]),
+    ("ANT_OPTS", &["agent"]),
+    ("MAVEN_ARGS", &["exec"]),
+    ("PYTEST_ADDOPTS", &["-p", "-c", "--rootdir", "--confcutdir", "-o", "--override"]),
+    ("PYTHONWARNINGS", &["."]),
+    ("FZF_DEFAULT_OPTS", &["execute", "preview", "become", "reload", "transform"]),
+    ("RUSTFLAGS", &["linker"]),
+    ("GIT_SSH_VARIANT", &["/"]),
+];
+
+/// Variables that name a program which a build runs. A plain name is one of the machine's.
+const PROGRAMS: &[&str] = &["CC", "CXX", "LD", "AR", "AS", "CPP", "FC", "RUSTC", "RUSTDOC", "MAKE", "PYTHON", "NODE"];
+
+/// Ends of the names of variables whose value is a command.
+const COMMAND_ENDS: [&str; 8] =
+    ["PAGER", "EDITOR", "_ASKPASS", "_WRAPPER", "_RUNNER", "_LINKER", "_SSH", "_RSH"];
 
 /// Folders of the system, which only its administrator can write.
 const SYSTEM: [&str; 4] = ["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/"];
@@ -134,25 +186,103 @@ impl Walker {
         }
     }
 
-    /// Notes a variable and its value.
-    pub(super) fn notice_setting(&mut self, name: &str, value: &str, dynamic: bool, draft: &mut Draft) {
-        if self.environment.iter().all(|known| known != name) {
-            if self.environment.len() < MAX_NAMED {
-                self.environment.push(name.to_owned());
-            } else {
-                self.opacity.add(Opacity::Limit);
+    /// Names a variable that the line sets or takes away.
+    pub(super) fn name_variable(&mut self, name: &str) {
+        if self.environment.iter().any(|known| known == name) {
+            return;
+        }
+        if self.environment.len() < MAX_NAMED {
+            self.environment.push(name.to_owned());
+        } else {
+            self.opacity.add(Opacity::Limit);
+        }
+    }
+
+    /// Sets a variable by something other than an assignment, and notes what comes of it.
+    pub(super) fn set_variable(&mut self, name: &str, value: Value, draft: &mut Draft) {
+        let name = name.split('[').next().unwrap_or_default();
+        match &value {
+            Value::Text(text) => self.notice_setting(name, text, false, draft),
+            Value::OneOf(texts) => {
+                for text in texts {
+                    self.notice_setting(name, text, false, draft);
+                }
+            }
+            Value::Unknown => self.notice_setting(name, "?", true, draft),
+        }
+        self.state.variables.set(name, value);
+    }
+
+    /// Sets a variable where no step stands for it. What comes of it counts for the whole line; steps are returned.
+    pub(super) fn set_aside(&mut self, name: &str, value: Value) -> Vec<Draft> {
+        let mut draft = self.draft(Span::new(0, 0));
+        self.set_variable(name, value, &mut draft);
+        // A host has no step to stand with.
+        if !draft.hosts.is_empty() {
+            self.opacity.add(Opacity::Environment);
+        }
+        self.opacity.join(draft.opaque);
+        draft.substitutions
+    }
+
+    /// Notes what words set besides: `${NAME:=value}`, `$((NAME = 1))`.
+    pub(super) fn set_by_words(&mut self, frame: &Frame<'_>, parts: &[Part]) -> Vec<Draft> {
+        let mut steps = Vec::new();
+        for part in parts {
+            match part {
+                Part::Parameter(parameter) if !parameter.plain => {
+                    let behind = Span::new(parameter.name.end, parameter.span.end).of(frame.text);
+                    if behind.starts_with(":=") || behind.starts_with('=') {
+                        let value = behind.trim_start_matches(':').trim_start_matches('=').trim_end_matches('}');
+                        let known = !value.contains(['$', '`', '\\', '"', '\'']);
+                        let value = if known { Value::Text(value.to_owned()) } else { Value::Unknown };
+                        steps.extend(self.set_aside(parameter.name.of(frame.text), value));
+                    }
+                    steps.extend(self.set_by_words(frame, &parameter.operand));
+                }
+                Part::Arithmetic(inside) => {
+                    steps.extend(self.set_by_arithmetic(inside.0.of(frame.text)));
+                    steps.extend(self.set_by_words(frame, &inside.1));
+                }
+                _ => {}
             }
         }
+        steps
+    }
+
+    /// Notes the variables that arithmetic sets.
+    pub(super) fn set_by_arithmetic(&mut self, text: &str) -> Vec<Draft> {
+        let mut steps = Vec::new();
+        for name in assigned(text) {
+            steps.extend(self.set_aside(name, Value::Unknown));
+        }
+        steps
+    }
+
+    /// Notes a variable and its value.
+    pub(super) fn notice_setting(&mut self, name: &str, value: &str, dynamic: bool, draft: &mut Draft) {
+        self.name_variable(name);
         let loads = LOADERS.contains(&name)
             || name.starts_with("LD_")
             || name.starts_with("DYLD_")
             || name.starts_with("BASH_FUNC_")
             || name.starts_with("GIT_CONFIG_")
             || (name == "PATH" && !is_plain_path(value))
-            || (name == "NODE_OPTIONS"
-                && ["-r", "--require", "--import", "--loader"].iter().any(|it| value.contains(it)));
+            || (PROGRAMS.contains(&name) && (dynamic || value.contains(['/', ';', '|', '&'])))
+            || LOADING_VALUES.iter().any(|(known, words)| {
+                *known == name && (dynamic || words.iter().any(|word| value.contains(word)))
+            })
+            // Only running it would tell which variable that is.
+            || name.contains(['$', '`']);
         if loads {
             draft.opaque.add(Opacity::Environment);
+        }
+        if name == "PATH" {
+            for folder in value.split(':').map(|folder| folder.trim_matches(['"', '\''])) {
+                if !matches!(folder, "$PATH" | "${PATH}") && self.note_searched(folder) {
+                    draft.opaque.add(Opacity::Environment);
+                }
+            }
         }
         if name.to_ascii_lowercase().ends_with("_proxy")
             && !name.eq_ignore_ascii_case("no_proxy")
@@ -170,7 +300,8 @@ impl Walker {
             let path = Some(value.to_owned());
             draft.reaches.push(FileUse { path, access: FileAccess::Write, breadth: Breadth::One });
         }
-        if !COMMANDS.contains(&name) || value.is_empty() {
+        let is_command = COMMANDS.contains(&name) || COMMAND_ENDS.iter().any(|end| name.ends_with(end));
+        if !is_command || value.is_empty() {
             return;
         }
         if dynamic {
@@ -210,6 +341,27 @@ impl Walker {
             draft.opaque.add(Opacity::Script);
         }
     }
+}
+
+/// The names that arithmetic gives a value: `n = 1`, `n += 1`, `n++`.
+fn assigned(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric() || c == '_') {
+        let (between, from) = rest.split_at(start);
+        let length = from.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(from.len());
+        let (name, behind) = from.split_at(length);
+        rest = behind;
+        let behind = behind.trim_start();
+        let sets = behind.trim_start_matches(['+', '-', '*', '/', '%', '&', '|', '^', '<', '>']);
+        let between = between.trim_end();
+        let counts = ["++", "--"].iter().any(|sign| behind.starts_with(sign) || between.ends_with(sign));
+        let is_name = !name.starts_with(|c: char| c.is_ascii_digit());
+        if is_name && (counts || behind.starts_with('[') || sets.starts_with('=') && !behind.starts_with("==")) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Whether a search path holds nothing but itself, folders of the system and those of installed tools.

@@ -3,7 +3,8 @@
 //!
 //! The program stays what it is; what it runs besides is added to it like a substitution.
 
-use super::{Input, Walker};
+use super::{Input, Walker, awk, sed};
+use crate::arguments::{listed, values_of};
 use crate::draft::Draft;
 use crate::exit::Node;
 use crate::exposure::Opacity;
@@ -46,124 +47,220 @@ fn behind<'s>(text: &'s str, beginnings: &[&str]) -> Option<&'s str> {
     beginnings.iter().find_map(|beginning| text.trim_start().strip_prefix(beginning))
 }
 
+/// Programs, or subcommands of `git`, with the options of theirs that hold a command, and the others that take a value.
+struct Holding {
+    names: &'static str,
+    commands: &'static str,
+    values: &'static str,
+}
+
+const fn holding(names: &'static str, commands: &'static str, values: &'static str) -> Holding {
+    Holding { names, commands, values }
+}
+
+const PROGRAMS: &[Holding] = &[
+    holding(
+        "tar bsdtar gtar",
+        "--to-command --use-compress-program -I --info-script --new-volume-script -F --rsh-command --rmt-command",
+        "-f -C -b -T -X -g -L -H -K -N -V --file --directory --exclude --transform --checkpoint --strip-components",
+    ),
+    holding("cpio", "--rsh-command", "-F -D -E -R -M -I -O"),
+    holding("rg ripgrep", "--pre --hostname-bin", "-e -f -g -t -T -A -B -C -m -j -r -E -d"),
+    holding("rsync", "-e --rsh --rsync-path", "-f -B -T -M --exclude --include --filter"),
+    holding("zip", "-TT --unzip-command", ""),
+    holding("man", "-P --pager -H --html", "-C -M -m -S -s -e -L -E -p -R -r"),
+    holding("split", "--filter", "-a -b -C -l -n -t"),
+    holding("sort", "--compress-program", "-k -o -S -t -T"),
+    holding("scp sftp", "-S", "-c -F -i -J -l -o -P -D -X -b -B -R -s"),
+    holding("ssh", "", "-p -i -l -o -F -J -L -R -D -W -b -c -E -e -I -m -O -Q -S -w -B"),
+    holding("tcpdump", "-z", "-B -c -C -D -E -F -G -i -M -m -r -s -T -V -w -W -y"),
+    holding("go", "-exec -toolexec -vettool", "-o -run -bench -count -timeout -tags -ldflags -gcflags"),
+    holding("meson", "--wrapper --wrap", "-C"),
+    holding("bazel bazelisk", "--run_under", ""),
+    holding("helm", "--post-renderer", "-n -f"),
+    holding("wget", "--use-askpass", "-O -o -a -i -B -t -T -w -Q -P -U -l -A -R -D -I -X -e"),
+    holding("fzf", "--preview --become", "-q -f -d -n"),
+    holding("mapfile readarray", "-C", "-d -n -O -s -u -c"),
+    holding("gcc cc g++ clang c++ clang++", "-wrapper", "-o -I -L -D -l -x"),
+    holding("less more", "", "-b -h -j -k -o -O -p -P -t -T -x -y -z"),
+    holding("make gmake", "", "-C -f -I -j -l -o -W"),
+];
+
+const GIT: &[Holding] = &[
+    holding("clone", "-u --upload-pack", "-b --branch -o --origin -c --config --depth --reference -j --jobs --filter"),
+    holding("fetch pull ls-remote fetch-pack", "--upload-pack --exec", "-j --jobs --depth -s -X -o --server-option"),
+    holding("push send-pack", "--receive-pack --exec", "-o --push-option --repo"),
+    holding("archive", "--exec", "-o --output --format --prefix --remote"),
+    holding("rebase", "-x --exec", "-s -X -C --onto"),
+    holding("difftool", "-x --extcmd", "-t --tool"),
+    holding(
+        "filter-branch",
+        "--setup --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter",
+        "-d --subdirectory-filter --original",
+    ),
+    holding("send-email", "--sendmail-cmd --smtp-server --to-cmd --cc-cmd --header-cmd", ""),
+    holding("daemon", "--access-hook", ""),
+    holding("instaweb", "-d --httpd -b --browser", ""),
+];
+
+/// Adds every command that stands in an argument.
 fn arguments(name: &str, rest: &[Field<'_>], found: &mut Vec<String>) {
     let texts = || rest.iter().map(|field| &*field.text);
-    let after = |options: &'static [&'static str]| {
-        texts()
-            .zip(texts().skip(1))
-            .filter(move |(option, _)| options.contains(option))
-            .map(|(_, value)| value)
-    };
+    let known = PROGRAMS.iter().find(|known| listed(known.names, name));
+    if let Some(known) = known {
+        found.extend(values_of(rest, known.commands, known.values).iter().map(|(value, _)| (*value).to_owned()));
+    }
+    let given = |options: &str| values_of(rest, options, known.map_or("", |known| known.values));
     let mut add = |script: &str| found.push(script.to_owned());
     match name {
         "tar" | "bsdtar" | "gtar" => {
-            for text in texts() {
-                let given =
-                    behind(text, &["--to-command=", "--checkpoint-action=exec=", "--use-compress-program="]);
-                given.into_iter().for_each(&mut add);
+            for (action, _) in given("--checkpoint-action") {
+                action.strip_prefix("exec=").into_iter().for_each(&mut add);
             }
-            after(&["--to-command", "--use-compress-program", "-I"]).for_each(&mut add);
+            bundled(rest).into_iter().for_each(&mut add);
         }
-        "rg" | "ripgrep" => {
-            after(&["--pre"]).for_each(&mut add);
-            texts().filter_map(|text| behind(text, &["--pre="])).for_each(&mut add);
-        }
-        "rsync" => {
-            after(&["-e", "--rsh", "--rsync-path"]).for_each(&mut add);
-            texts().filter_map(|text| behind(text, &["--rsh=", "--rsync-path="])).for_each(&mut add);
-        }
-        "zip" => after(&["-TT", "--unzip-command"]).for_each(&mut add),
-        "man" => after(&["-P", "--pager", "-H"]).for_each(&mut add),
-        "split" => texts().filter_map(|text| behind(text, &["--filter="])).for_each(&mut add),
-        "sort" => texts().filter_map(|text| behind(text, &["--compress-program="])).for_each(&mut add),
         "ssh" | "scp" | "sftp" => {
-            let settings = after(&["-o"]).chain(texts().filter_map(|text| behind(text, &["-o"])));
-            for setting in settings {
-                let command =
-                    behind(setting, &["ProxyCommand=", "ProxyCommand ", "LocalCommand=", "LocalCommand "]);
-                command.into_iter().for_each(&mut add);
+            for (setting, _) in given("-o") {
+                let (key, value) = setting.trim().split_once(['=', ' ', '\t']).unwrap_or((setting, ""));
+                let key = key.to_ascii_lowercase();
+                if key.ends_with("command") && key != "permitlocalcommand" && key != "remotecommand" {
+                    add(value.trim_start_matches(['=', ' ']));
+                }
             }
         }
         "gdb" | "lldb" => {
-            let commands = after(&["-ex", "-iex", "--eval-command", "-o"]);
-            commands.filter_map(|text| behind(text, &["shell ", "!", "platform shell "])).for_each(&mut add);
+            let commands = "-ex -iex --ex --iex --eval-command -eval-command -o -O --one-line --one-line-before-file";
+            let commands = values_of(rest, commands, "");
+            let inner = |(text, _): &(&str, _)| behind(text, &["shell ", "!", "platform shell ", "make "]).map(str::to_owned);
+            commands.iter().filter_map(inner).for_each(|script| add(&script));
         }
         "vim" | "vi" | "nvim" | "ex" | "view" | "ed" => {
-            let given = after(&["-c", "--cmd"]).chain(texts().filter_map(|text| text.strip_prefix('+')));
-            given.filter_map(editor_command).for_each(&mut add);
+            let plus = texts().filter_map(|text| text.strip_prefix('+'));
+            let given = values_of(rest, "-c --cmd", "-u -U -i -S -s -t -T -w -W -r");
+            given.into_iter().map(|(text, _)| text).chain(plus).filter_map(editor_command).for_each(&mut add);
         }
-        "sqlite3" => texts().filter_map(|text| behind(text, &[".shell ", ".system "])).for_each(&mut add),
-        "psql" | "mysql" => texts().filter_map(|text| behind(text, &["\\! ", "\\!"])).for_each(&mut add),
-        "mapfile" | "readarray" => after(&["-C"]).for_each(&mut add),
-        "git" => {
-            for setting in after(&["-c"]) {
-                let Some((key, value)) = setting.split_once('=') else { continue };
-                let key = key.to_ascii_lowercase();
-                let is_command = matches!(
-                    key.as_str(),
-                    "core.pager" | "core.editor" | "core.sshcommand" | "core.fsmonitor" | "sequence.editor"
-                ) || key.starts_with("pager.");
-                match value.strip_prefix('!') {
-                    Some(command) if key.starts_with("alias.") => add(command),
-                    None if key.starts_with("alias.") => add(&format!("git {value}")),
-                    None if is_command => add(value),
-                    _ => {}
-                }
-            }
-            texts()
-                .filter_map(|text| {
-                    behind(
-                        text,
-                        &["--upload-pack=", "--receive-pack=", "--exec=", "--open-files-in-pager=", "ext::"],
-                    )
-                })
-                .for_each(&mut add);
-            let words: Vec<&str> = texts().filter(|text| !text.starts_with('-')).collect();
-            if words.contains(&"rebase") || words.contains(&"difftool") {
-                after(&["-x", "--exec", "--extcmd"]).for_each(&mut add);
-                texts().filter_map(|text| behind(text, &["--extcmd="])).for_each(&mut add);
-            }
-            if words.contains(&"grep") {
-                texts().filter_map(|text| behind(text, &["-O"])).for_each(&mut add);
-            }
-            // The alias, and what a setting will run, count where they are set.
-            let setting = words.iter().position(|word| *word == "config");
-            if let Some([key, value]) = setting
-                .map(|at| words.get(at + 1..).unwrap_or_default())
-                .map(|rest| rest.strip_prefix(&["set"]).unwrap_or(rest))
-                .and_then(|rest| rest.get(..2))
-                && key.to_ascii_lowercase().starts_with("alias.")
-            {
-                match value.strip_prefix('!') {
-                    Some(command) => add(command),
-                    None => add(&format!("git {value}")),
-                }
-            }
-            if let Some(at) = texts().position(|text| text == "bisect")
-                && texts().nth(at + 1) == Some("run")
-            {
-                add(&texts().skip(at + 2).collect::<Vec<_>>().join(" "));
-            }
+        // `+!command` and `++!command`.
+        "less" | "more" => {
+            let commands = texts().filter_map(|text| text.strip_prefix('+'));
+            commands.filter_map(|text| text.trim_start_matches('+').strip_prefix(['!', '|'])).for_each(&mut add);
         }
-        "gcc" | "cc" | "g++" | "clang" => {
-            after(&["-wrapper"]).for_each(|words| add(&words.replacen("sh,-c,", "", 1)));
+        "sqlite3" | "duckdb" => texts().filter_map(dot_command).for_each(&mut add),
+        "psql" | "mysql" | "mariadb" => {
+            texts().filter_map(|text| text.split_once("\\!").map(|(_, script)| script)).for_each(&mut add);
         }
+        "git" => git_arguments(rest, &mut add),
         "make" | "gmake" => {
-            for rule in texts().filter_map(|text| behind(text, &["--eval="])).chain(after(&["--eval"])) {
+            for (rule, _) in given("--eval -E") {
                 recipes(rule, &mut add);
             }
         }
-        "awk" | "gawk" | "mawk" | "nawk" => texts().for_each(|text| quoted_commands(text, &mut add)),
+        "dc" => texts().for_each(|text| bang_lines(text, &mut add)),
+        "awk" | "gawk" | "mawk" | "nawk" => {
+            for program in awk::programs(rest) {
+                awk::commands(program).into_iter().for_each(|script| add(&script));
+            }
+        }
         "sed" | "gsed" => {
-            for script in texts().filter(|text| !text.starts_with('-')) {
-                // `1e command` and `e command`; an address may stand before it.
-                let command =
-                    script.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ','));
-                command.strip_prefix("e ").into_iter().for_each(&mut add);
+            let script = sed::script(rest);
+            sed::read(&script).commands.iter().for_each(|script| add(script));
+        }
+        "gcc" | "cc" | "g++" | "clang" => {
+            for script in found.iter_mut() {
+                *script = script.replacen("sh,-c,", "", 1).replace(',', " ");
             }
         }
         _ => {}
     }
+}
+
+/// Commands behind the letters of `tar cIf program file`, which take their values in turn.
+fn bundled<'f>(rest: &'f [Field<'_>]) -> Vec<&'f str> {
+    let Some(first) = rest.first().filter(|first| !first.text.starts_with('-')) else { return Vec::new() };
+    let letters = first.text.chars().filter(|letter| "fCbTXgLHKNVIF".contains(*letter));
+    let valued = letters.zip(rest.iter().skip(1));
+    valued.filter(|(letter, _)| matches!(letter, 'I' | 'F')).map(|(_, field)| &*field.text).collect()
+}
+
+/// `.shell command` and `.system command`, also by their beginning.
+fn dot_command(text: &str) -> Option<&str> {
+    let (name, script) = text.trim_start().strip_prefix('.')?.split_once(char::is_whitespace)?;
+    let runs = name.len() > 1 && ["shell", "system"].iter().any(|known| known.starts_with(name));
+    runs.then_some(script)
+}
+
+/// Lines of `dc` that a shell runs.
+fn bang_lines(text: &str, add: &mut impl FnMut(&str)) {
+    for line in text.lines() {
+        if let Some((_, script)) = line.split_once('!')
+            && !script.starts_with(['<', '>', '='])
+        {
+            add(script);
+        }
+    }
+}
+
+fn git_arguments(rest: &[Field<'_>], add: &mut impl FnMut(&str)) {
+    let texts = || rest.iter().map(|field| &*field.text);
+    let words: Vec<&str> = texts().filter(|text| !text.starts_with('-')).collect();
+    for known in GIT.iter().filter(|known| words.iter().any(|word| listed(known.names, word))) {
+        for (script, _) in values_of(rest, known.commands, known.values) {
+            add(script);
+        }
+    }
+    texts().filter_map(|text| behind(text, &["ext::"])).for_each(&mut *add);
+    for (setting, _) in values_of(rest, "-c --config", "-C --git-dir --work-tree") {
+        let Some((key, value)) = setting.split_once('=') else { continue };
+        let key = key.to_ascii_lowercase();
+        let is_command = matches!(
+            key.as_str(),
+            "core.pager" | "core.editor" | "core.sshcommand" | "core.fsmonitor" | "sequence.editor"
+        ) || key.starts_with("pager.");
+        match value.strip_prefix('!') {
+            Some(command) if key.starts_with("alias.") => add(command),
+            None if key.starts_with("alias.") => add(&format!("git {value}")),
+            None if is_command => add(value),
+            _ => {}
+        }
+    }
+    if words.contains(&"grep") {
+        let pagers = |text: &&str| text.starts_with("-O") || text.starts_with("--o") && text.contains('=');
+        for text in texts().filter(pagers) {
+            let script = text.split_once('=').map(|(_, script)| script).or_else(|| text.strip_prefix("-O"));
+            script.filter(|script| !script.is_empty()).into_iter().for_each(&mut *add);
+        }
+    }
+    // The alias, and what a setting will run, count where they are set.
+    let setting = words.iter().position(|word| *word == "config");
+    if let Some([key, value]) = setting
+        .map(|at| words.get(at + 1..).unwrap_or_default())
+        .map(|rest| rest.strip_prefix(&["set"]).unwrap_or(rest))
+        .and_then(|rest| rest.get(..2))
+        && key.to_ascii_lowercase().starts_with("alias.")
+    {
+        match value.strip_prefix('!') {
+            Some(command) => add(command),
+            None => add(&format!("git {value}")),
+        }
+    }
+    // Words that are a command: one alone may be a script.
+    for (outer, inner) in [("bisect", "run"), ("submodule", "foreach")] {
+        if let Some(at) = texts().position(|text| text == outer)
+            && let Some(run) = texts().skip(at).position(|text| text == inner)
+        {
+            let command: Vec<&str> = texts().skip(at + run + 1).skip_while(|text| text.starts_with('-')).collect();
+            match command.as_slice() {
+                [] => {}
+                [script] => add(script),
+                words => add(&words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")),
+            }
+        }
+    }
+}
+
+/// A word as a shell would have to be given it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%~*?$".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// `!command`, `:!command`, `silent !command`, `r !command`.
@@ -180,16 +277,13 @@ fn lines(name: &str, rest: &[Field<'_>], input: &str, found: &mut Vec<String>) {
         "ed" | "ex" | "vim" | "vi" | "nvim" => {
             input.lines().filter_map(editor_command).for_each(&mut add);
         }
-        "sqlite3" => {
-            input.lines().filter_map(|line| behind(line, &[".shell ", ".system "])).for_each(&mut add)
-        }
+        "sqlite3" | "duckdb" => input.lines().filter_map(dot_command).for_each(&mut add),
+        "dc" => bang_lines(input, &mut add),
         "gdb" => input.lines().filter_map(|line| behind(line, &["shell ", "!"])).for_each(&mut add),
         "make" | "gmake" if rest.iter().any(|field| matches!(&*field.text, "-" | "-f-" | "/dev/stdin")) => {
             recipes(input, &mut add);
         }
-        "sed" if rest.iter().any(|field| field.text.starts_with("s/") && field.text.ends_with("/e")) => {
-            add(input)
-        }
+        "sed" | "gsed" if sed::read(&sed::script(rest)).runs_text => add(input),
         "at" | "batch" => add(input),
         _ => {}
     }
@@ -202,21 +296,6 @@ fn recipes(makefile: &str, add: &mut impl FnMut(&str)) {
             line.strip_prefix('\t').or_else(|| line.split_once(':')?.1.split_once(';').map(|(_, it)| it));
         if let Some(recipe) = recipe {
             add(recipe.trim_start().trim_start_matches(['@', '-', '+']));
-        }
-    }
-}
-
-/// Texts of an `awk` program that it runs: `system("…")`, `"…" | getline`, `print | "…"`.
-fn quoted_commands(program: &str, add: &mut impl FnMut(&str)) {
-    if !program.contains("system") && !program.contains('|') {
-        return;
-    }
-    let pieces: Vec<&str> = program.split('"').collect();
-    for (place, piece) in pieces.iter().enumerate().skip(1).step_by(2) {
-        let before = pieces.get(place - 1).map_or("", |text| text.trim_end());
-        let after = pieces.get(place + 1).map_or("", |text| text.trim_start());
-        if before.ends_with("system(") || before.ends_with('|') || after.starts_with('|') {
-            add(piece);
         }
     }
 }

@@ -185,12 +185,22 @@ impl Walker {
         if let Some(node) = self.find(frame, name, rest, draft, input) {
             return node;
         }
+        if !first.text.contains('/') && self.has_made_program(name) {
+            draft.opaque.add(Opacity::Script);
+        }
         if code::read(name, rest, &self.state.place, draft, input) {
+            let made = |aim: &crate::draft::Aim| aim.access == Access::Run && self.is_made(&aim.value);
+            if draft.aims.iter().any(made) {
+                draft.opaque.add(Opacity::Script);
+            }
             return Self::leaf(draft);
         }
         let setting = Setting { place: &self.state.place, input, dialect: self.dialect };
         if !tools::read(&first.text, name, rest, &setting, draft) {
             unknown(first, rest, &setting, draft);
+        }
+        if draft.effects.has(Effect::ExecuteCheck) && self.has_made_tasks() {
+            draft.opaque.add(Opacity::Task);
         }
         let ends = if rest.iter().any(|field| field.text.contains("PIPESTATUS")) && draft.operation != "print"
         {

@@ -4,6 +4,7 @@
 //! after `cd`, what variables the line has set, and what was downloaded on the way. Scripts inside words
 //! (`bash -c`, `eval`, `ssh host '…'`) are read like any other, within a budget that bounds all of it.
 
+pub(crate) mod awk;
 mod builtins;
 mod code;
 mod commands;
@@ -14,6 +15,7 @@ mod invoke;
 mod lists;
 mod redirects;
 mod scripts;
+pub(crate) mod sed;
 mod simple;
 mod wrappers;
 
@@ -26,7 +28,7 @@ use crate::effect::Effects;
 use crate::exit::{Ends, Node};
 use crate::exposure::{Opacities, Opacity};
 use crate::model::{Confidence, Operator};
-use crate::path::{Place, tidy};
+use crate::path::{Place, is_anchored, tidy};
 use crate::syntax::ast::{Span, Word};
 use crate::syntax::{Fault, Parsed, parse_bash, parse_powershell};
 use crate::words::{Field, Frame, Origin, Variables, expand};
@@ -38,6 +40,54 @@ const MAX_SCRIPTS: usize = 6;
 const MAX_LEVEL: usize = 32;
 /// Most files that the line makes which are remembered. Past it any program named by a path may be one of them.
 const MAX_MADE: usize = 64;
+
+/// Files that say what a check or a build runs.
+const TASK_FILES: &[&str] = &[
+    "Makefile",
+    "makefile",
+    "GNUmakefile",
+    "package.json",
+    "justfile",
+    "Justfile",
+    "Taskfile.yml",
+    "Rakefile",
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "pom.xml",
+    "build.xml",
+    "tox.ini",
+    "noxfile.py",
+    "setup.py",
+    "conftest.py",
+    "pytest.ini",
+    "build.rs",
+    "Gruntfile.js",
+    "gulpfile.js",
+    "CMakeLists.txt",
+    "meson.build",
+    "build.ninja",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    ".npmrc",
+];
+
+/// A path without dots, and the home by one name.
+fn named_from_home(path: &str) -> String {
+    let rest = ["$HOME", "${HOME}"].into_iter().find_map(|home| path.strip_prefix(home));
+    match rest {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => tidy(&format!("~{rest}")),
+        _ => tidy(path),
+    }
+}
+
+/// Whether a path is another or lies below it.
+fn lies_in(path: &str, folder: &str) -> bool {
+    if folder == "." {
+        return !is_anchored(path);
+    }
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
 
 /// What comes in on standard input.
 #[derive(Clone, Debug, Default)]
@@ -126,6 +176,8 @@ struct State {
     /// Files that the command line itself made or changed, as seen from the start.
     made: Vec<String>,
     made_too_many: bool,
+    /// Folders in which the command line lets programs be looked for.
+    searched: Vec<String>,
 }
 
 /// What a subshell has to give back.
@@ -250,22 +302,64 @@ impl Walker {
 
     /// Remembers which files a step makes: a program among them is not the one that its name says.
     fn note_made(&mut self, draft: &Draft) {
-        for aim in draft.aims.iter().filter(|aim| aim.access == Access::Write) {
+        let written = || draft.aims.iter().filter(|aim| aim.access == Access::Write);
+        // What is put into a folder has its old name there.
+        let placed = matches!(draft.operation, "copy_file" | "rename_file" | "link_file");
+        let sources = draft.aims.iter().filter(|aim| placed && aim.access != Access::Write);
+        let inside = sources.flat_map(|source| {
+            written().map(|folder| format!("{}/{}", folder.value, crate::path::base(&source.value)))
+        });
+        // The folder itself stays what it is: only what goes into it is new.
+        let here = |path: &String| placed && matches!(path.as_str(), "." | "./");
+        let targets = written().map(|aim| aim.value.clone()).filter(|path| !here(path));
+        for path in targets.chain(inside) {
+            let path = named_from_home(&path);
+            if self.state.searched.iter().any(|folder| lies_in(&path, folder)) {
+                self.opacity.add(Opacity::Environment);
+            }
             if self.state.made.len() < MAX_MADE {
-                self.state.made.push(tidy(&aim.value));
+                self.state.made.push(path);
             } else {
                 self.state.made_too_many = true;
             }
         }
     }
 
+    /// Remembers a folder in which programs are looked for from here on, and returns whether the line put one there.
+    fn note_searched(&mut self, folder: &str) -> bool {
+        let folder = named_from_home(&self.state.place.locate(folder));
+        let holds_made = self.state.made_too_many || self.state.made.iter().any(|made| lies_in(made, &folder));
+        if self.state.searched.len() < MAX_MADE {
+            self.state.searched.push(folder);
+        } else {
+            self.opacity.add(Opacity::Limit);
+        }
+        holds_made
+    }
+
     /// Whether the command line itself made the file at this path, or may have.
     fn has_made(&self, path: &str) -> bool {
-        let path = tidy(&self.state.place.locate(path));
-        let above =
-            |made: &String| path.strip_prefix(made.as_str()).is_some_and(|rest| rest.starts_with('/'));
+        self.is_made(&self.state.place.locate(path))
+    }
+
+    /// The same for a path as seen from the start.
+    fn is_made(&self, path: &str) -> bool {
+        let path = named_from_home(path);
         self.state.made_too_many
-            || self.state.made.iter().any(|made| *made == path || above(made) || made.contains(['*', '?']))
+            || self.state.made.iter().any(|made| lies_in(&path, made) || made.contains(['*', '?']))
+    }
+
+    /// Whether the command line put a program of this name where programs are kept.
+    fn has_made_program(&self, name: &str) -> bool {
+        self.state.made.iter().any(|made| {
+            let (folder, base) = made.rsplit_once('/').unwrap_or(("", made));
+            base == name && matches!(crate::path::base(folder), "bin" | "sbin" | ".bin" | "shims")
+        })
+    }
+
+    /// Whether the command line made a file by which checks and builds are told what to run.
+    fn has_made_tasks(&self) -> bool {
+        self.state.made.iter().any(|made| TASK_FILES.contains(&crate::path::base(made)))
     }
 
     /// Expands a word and notes where a limit cut it short.

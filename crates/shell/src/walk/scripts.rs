@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use super::invoke::Outcome;
 use super::{Input, Walker};
-use crate::arguments::{Arguments, Style, listed};
+use crate::arguments::{Arguments, Style, listed, values_of};
 use crate::context::Dialect;
 use crate::draft::{Access, Draft};
 use crate::effect::Effects;
@@ -47,7 +47,9 @@ const HOLDERS: &[Holder] = &[
     holder("nix-shell", "--run --command -p -I --arg --argstr -A", "--run --command"),
     holder("nodemon", "--exec -x -e --ext -w --watch -i --ignore", "--exec -x"),
     holder("tmux new-session", "-s -n -c -t -x -y -F -e", ""),
-    holder("env", "-S --split-string", "-S --split-string"),
+    holder("env", "-S --split-string -u --unset -C --chdir -a --argv0", "-S --split-string"),
+    holder("nc", "-i -p -q -s -w -x -X", "-e -c"),
+    holder("ncat", "-i -p -s -w", "-e -c --exec --sh-exec"),
     remote("vagrant ssh", "-c --command", "-c --command"),
     remote("gcloud compute ssh", "--command --zone --project", "--command"),
     remote("fly ssh console", "-C --command -a --app", "-C --command"),
@@ -111,9 +113,14 @@ impl Walker {
         input: &Input,
     ) -> Option<Outcome> {
         let rest = fields.get(1..)?;
-        if let Some(script) = self.alias(name, rest) {
+        if let Some((script, known)) = self.alias(name, rest) {
+            // Inside itself the name is the program.
+            let hidden: Vec<_> = self.state.aliases.drain(known..).collect();
             let text = Text { text: script, origin: Origin::Whole(draft.raw), words: Vec::new() };
-            return Some(self.run_script(draft, text, &Run { same_shell: true, ..Run::plain("alias") }));
+            let run = Run { same_shell: true, ..Run::plain("alias") };
+            let outcome = self.run_script(draft, text, &run);
+            self.state.aliases.extend(hidden);
+            return Some(outcome);
         }
         if fields.first().is_some_and(|first| first.text.contains('/'))
             && let Some(script) = self.written(&fields.first()?.text)
@@ -137,8 +144,13 @@ impl Walker {
                 Some(self.run_script(draft, text, &Run { same_shell: true, ..Run::plain("source") }))
             }
             "alias" => {
-                for field in rest.iter().filter(|field| !field.dynamic) {
+                for field in rest {
                     let Some((alias, text)) = field.text.split_once('=') else { continue };
+                    // What it stands for, only running it would tell.
+                    if field.dynamic {
+                        draft.opaque.add(Opacity::Setting);
+                        continue;
+                    }
                     if self.state.aliases.len() < MAX_ALIASES {
                         self.state.aliases.push((alias.to_owned(), text.to_owned()));
                     } else {
@@ -148,6 +160,10 @@ impl Walker {
                 None
             }
             "trap" => {
+                let rest = match rest.split_first() {
+                    Some((first, behind)) if first.text == "--" => behind,
+                    _ => rest,
+                };
                 let script =
                     rest.first().filter(|field| !field.text.is_empty() && !field.text.starts_with('-'))?;
                 rest.get(1)?;
@@ -182,6 +198,14 @@ impl Walker {
         draft: &mut Draft,
         input: &Input,
     ) -> Option<Outcome> {
+        if name == "fish" {
+            let scripts = values_of(rest, "-c --command -C --init-command", "-d -o -f -D --features");
+            if !scripts.is_empty() {
+                let text = scripts.iter().map(|(script, _)| *script).collect::<Vec<_>>().join("\n");
+                let text = Text { text, origin: Origin::Whole(draft.raw), words: Vec::new() };
+                return Some(self.run_script(draft, text, &Run::plain("fish -c")));
+            }
+        }
         let mut options = Options::default();
         let mut check_only = false;
         let mut has_script = false;
@@ -197,11 +221,16 @@ impl Walker {
                 break;
             }
             at += 1;
-            if text.starts_with("--") {
-                if matches!(text, "--version" | "--help") {
+            if let Some(long) = long_option(name, text) {
+                if matches!(long, "version" | "help") {
                     return None;
                 }
-                at += usize::from(matches!(text, "--rcfile" | "--init-file"));
+                // A file that is run before anything else.
+                if matches!(long, "rcfile" | "init-file") {
+                    draft.opaque.add(Opacity::Script);
+                    at += 1;
+                }
+                check_only |= matches!(long, "no-execute" | "noexec" | "no-exec");
                 continue;
             }
             let on = text.starts_with('-');
@@ -210,9 +239,9 @@ impl Walker {
                 match letter {
                     'e' => options.errexit = Some(on),
                     'c' => has_script = true,
-                    'n' => check_only = true,
+                    'n' => check_only = on,
                     's' => reads_input = true,
-                    'o' => named = true,
+                    'o' | 'O' => named = true,
                     _ => {}
                 }
             }
@@ -220,6 +249,7 @@ impl Walker {
                 match rest.get(at).map(|field| &*field.text) {
                     Some("pipefail") => options.pipefail = Some(on),
                     Some("errexit") => options.errexit = Some(on),
+                    Some("noexec") => check_only = on,
                     _ => {}
                 }
                 at += 1;
@@ -283,15 +313,15 @@ impl Walker {
         }
     }
 
-    /// What a name stands for, with the words behind it.
-    fn alias(&self, name: &str, rest: &[Field<'_>]) -> Option<String> {
-        let (_, text) = self.state.aliases.iter().rev().find(|(known, _)| known == name)?;
-        // An alias of itself is the program.
-        if text.split_whitespace().next() == Some(name) {
+    /// What a name stands for, with the words behind it, and where that is remembered.
+    fn alias(&self, name: &str, rest: &[Field<'_>]) -> Option<(String, usize)> {
+        let known = self.state.aliases.iter().rposition(|(known, _)| known == name)?;
+        let (_, text) = self.state.aliases.get(known)?;
+        if text.trim() == name {
             return None;
         }
         let words = rest.iter().map(|field| &*field.text);
-        Some(std::iter::once(text.as_str()).chain(words).collect::<Vec<_>>().join(" "))
+        Some((std::iter::once(text.as_str()).chain(words).collect::<Vec<_>>().join(" "), known))
     }
 
     fn powershell<'t>(
@@ -326,7 +356,9 @@ impl Walker {
         let values = "-w --warmup -r --runs -m -M -n --export-json --export-markdown --export-csv -L -P -s -p --prepare \
             -c --cleanup -S --shell --setup --conclude -i";
         let arguments = Arguments::read(rest, values, Style::Gnu);
-        let scripts: Vec<Field<'t>> = arguments.operands.iter().map(|field| (*field).clone()).collect();
+        let mut scripts: Vec<Field<'t>> = arguments.operands.iter().map(|field| (*field).clone()).collect();
+        let around = values_of(rest, "-p --prepare -c --cleanup -s --setup --conclude", values);
+        scripts.extend(around.into_iter().map(|(script, _)| Field::literal(script.to_owned())));
         if scripts.is_empty() {
             return None;
         }
@@ -368,34 +400,29 @@ impl Walker {
             return None;
         }
         self.scans -= end;
-        // `--split-string=…`: the script is stuck to its option.
-        let stuck = rest.iter().take(end).find_map(|field| {
-            let (option, script) = field.text.split_once('=')?;
-            (option.starts_with("--") && listed(holder.script, option)).then(|| script.to_owned())
-        });
-        if let Some(script) = stuck {
-            let text = Text { text: script, origin: Origin::Whole(draft.raw), words: Vec::new() };
-            let run =
-                Run { effects: holder.effects, elsewhere: holder.elsewhere, ..Run::plain(holder.words) };
-            return Some(self.run_script(draft, text, &run));
-        }
-        let script = if holder.script.is_empty() {
-            let at = options_end(rest, holder.values);
-            rest.get(at)?
-        } else {
-            let at = rest.iter().take(end).position(|field| {
-                // `-qec` is `-q -e -c`.
-                let joined =
-                    field.text.len() > 2 && field.text.starts_with('-') && !field.text.starts_with("--");
-                listed(holder.script, &field.text)
-                    || (joined
-                        && field.text.chars().all(|c| c == '-' || c.is_ascii_alphabetic())
-                        && field.text.chars().last().is_some_and(|c| listed(holder.script, &format!("-{c}"))))
-            })?;
-            rest.get(at + 1)?
-        };
-        let text = joined(frame, std::slice::from_ref(script), draft);
+        let own = rest.get(..end).unwrap_or_default();
         let run = Run { effects: holder.effects, elsewhere: holder.elsewhere, ..Run::plain(holder.words) };
+        let given = values_of(own, holder.script, holder.values);
+        let text = match given.as_slice() {
+            // `tmux new 'script'`, `sg group 'script'`: an operand.
+            [] if holder.script.is_empty() || name == "sg" => {
+                let at = options_end(rest, holder.values) + usize::from(name == "sg");
+                joined(frame, std::slice::from_ref(rest.get(at)?), draft)
+            }
+            [] => return None,
+            // The words behind it are its arguments.
+            [(script, _)] if name == "env" => {
+                let at = rest.iter().position(|field| field.text.ends_with(script)).unwrap_or(end);
+                let words = rest.iter().skip(at + 1).map(|field| &*field.text);
+                let text = std::iter::once(*script).chain(words).collect::<Vec<_>>().join(" ");
+                Text { text, origin: Origin::Whole(draft.raw), words: Vec::new() }
+            }
+            [(_, Some(field))] => joined(frame, std::slice::from_ref(*field), draft),
+            scripts => {
+                let text = scripts.iter().map(|(script, _)| *script).collect::<Vec<_>>().join("\n");
+                Text { text, origin: Origin::Whole(draft.raw), words: Vec::new() }
+            }
+        };
         Some(self.run_script(draft, text, &run))
     }
 
@@ -504,6 +531,32 @@ fn shell_label(name: &str, script: bool) -> &'static str {
         ("zsh", false) => "zsh",
         (_, false) => "bash",
     }
+}
+
+/// The name of a long option of a shell, which one dash will do for too.
+fn long_option<'s>(name: &str, text: &'s str) -> Option<&'s str> {
+    const ONE_DASH: &[&str] = &[
+        "debug",
+        "debugger",
+        "dump-po-strings",
+        "dump-strings",
+        "help",
+        "init-file",
+        "login",
+        "noediting",
+        "noprofile",
+        "norc",
+        "posix",
+        "pretty-print",
+        "protected",
+        "rcfile",
+        "restricted",
+        "verbose",
+        "version",
+        "wordexp",
+    ];
+    let short = || text.strip_prefix('-').filter(|long| matches!(name, "bash" | "sh") && ONE_DASH.contains(long));
+    text.strip_prefix("--").or_else(short)
 }
 
 /// Names of standard input.

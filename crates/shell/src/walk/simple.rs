@@ -174,7 +174,7 @@ impl Walker {
     pub(super) fn scripts_inside(&mut self, frame: &Frame<'_>, parts: &[Part]) -> Vec<Draft> {
         let mut found = Vec::new();
         scripts_in(frame, parts, &mut found);
-        let mut steps = Vec::new();
+        let mut steps = self.set_by_words(frame, parts);
         for inner in found {
             match inner {
                 Inner::Printed => self.printed = true,
@@ -197,6 +197,9 @@ impl Walker {
     pub(super) fn scripts_as_steps(&mut self, frame: &Frame<'_>, parts: &[Part]) -> Option<Node> {
         let mut found = Vec::new();
         scripts_in(frame, parts, &mut found);
+        for step in self.set_by_words(frame, parts) {
+            self.push(step);
+        }
         let mut last = None;
         for inner in found {
             if matches!(inner, Inner::Printed) {

@@ -1,0 +1,199 @@
+//! Programs of `awk`: what they give to a shell.
+
+use crate::arguments::{Arguments, Style, values_of};
+use crate::words::Field;
+
+const VALUES: &str = "-f --file -F --field-separator -v --assign -i --include -l --load -E --exec";
+
+/// The programs of a call: all that its options give, or the first operand.
+pub(crate) fn programs<'f>(rest: &'f [Field<'_>]) -> Vec<&'f str> {
+    let given = values_of(rest, "-e --source", VALUES);
+    if !given.is_empty() {
+        return given.into_iter().map(|(program, _)| program).collect();
+    }
+    let arguments = Arguments::read(rest, VALUES, Style::Gnu);
+    if arguments.has("-f --file -E --exec") {
+        return Vec::new();
+    }
+    arguments.operand(0).into_iter().collect()
+}
+
+/// A piece of a program: enough to tell a pipe from a pattern that holds one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Pattern,
+    Word(String),
+    Sign(char),
+    Pipe,
+    LineEnd,
+}
+
+/// The texts that a program runs: `system("…")`, `"…" | getline`, `print | "…"`.
+pub(crate) fn commands(program: &str) -> Vec<String> {
+    let pieces = pieces(program);
+    let at = |place: usize| pieces.get(place);
+    let mut found = Vec::new();
+    for (place, piece) in pieces.iter().enumerate() {
+        let Piece::Text(text) = piece else { continue };
+        let before = |back: usize| place.checked_sub(back).and_then(at);
+        let called = before(1) == Some(&Piece::Sign('(')) && before(2) == Some(&Piece::Word("system".to_owned()));
+        let piped = before(1) == Some(&Piece::Pipe) || at(place + 1) == Some(&Piece::Pipe);
+        if called || piped {
+            found.push(text.clone());
+        }
+    }
+    found
+}
+
+/// Whether a program runs something that is not a text as it stands.
+pub(crate) fn hides(program: &str) -> bool {
+    let pieces = pieces(program);
+    let at = |place: usize| pieces.get(place);
+    let ends = |piece: Option<&Piece>| {
+        matches!(piece, None | Some(Piece::LineEnd | Piece::Sign(';' | '}' | ')')))
+    };
+    pieces.iter().enumerate().any(|(place, piece)| match piece {
+        Piece::Word(word) if word == "system" => {
+            let whole = at(place + 1) == Some(&Piece::Sign('('))
+                && matches!(at(place + 2), Some(Piece::Text(_)))
+                && at(place + 3) == Some(&Piece::Sign(')'));
+            !whole
+        }
+        Piece::Pipe => {
+            let to = matches!(at(place + 1), Some(Piece::Text(_))) && ends(at(place + 2));
+            // What is read comes from a command; only a text by itself is one that can be read here.
+            let from = at(place + 1) == Some(&Piece::Word("getline".to_owned()))
+                && matches!(place.checked_sub(1).and_then(at), Some(Piece::Text(_)))
+                && place.checked_sub(2).is_none_or(|back| {
+                    matches!(at(back), Some(Piece::Sign('{' | ';' | '(' | '}') | Piece::LineEnd))
+                });
+            !(to || from)
+        }
+        // A function by its name, an extension, a file.
+        Piece::Sign('@') => true,
+        _ => false,
+    })
+}
+
+fn pieces(program: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    let mut rest = program;
+    while let Some(first) = rest.chars().next() {
+        let behind = rest.get(first.len_utf8()..).unwrap_or_default();
+        rest = match first {
+            '"' => {
+                let (text, behind) = quoted(behind, '"');
+                pieces.push(Piece::Text(text.replace("\\\"", "\"").replace("\\\\", "\\")));
+                behind
+            }
+            '/' if begins_pattern(pieces.last()) => {
+                let (_, behind) = quoted(behind, '/');
+                pieces.push(Piece::Pattern);
+                behind
+            }
+            '#' => behind.find('\n').and_then(|end| behind.get(end..)).unwrap_or_default(),
+            '\n' => {
+                pieces.push(Piece::LineEnd);
+                behind
+            }
+            '|' if behind.starts_with('|') => {
+                pieces.push(Piece::Sign('|'));
+                behind.get(1..).unwrap_or_default()
+            }
+            '|' => {
+                pieces.push(Piece::Pipe);
+                behind.strip_prefix('&').unwrap_or(behind)
+            }
+            _ if first.is_ascii_alphanumeric() || first == '_' => {
+                let length = rest
+                    .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                    .unwrap_or(rest.len());
+                let (word, behind) = rest.split_at(length);
+                pieces.push(Piece::Word(word.to_owned()));
+                behind
+            }
+            _ if first.is_whitespace() => behind,
+            _ => {
+                pieces.push(Piece::Sign(first));
+                behind
+            }
+        };
+    }
+    pieces
+}
+
+/// Whether a slash here begins a pattern; behind a value it divides.
+fn begins_pattern(before: Option<&Piece>) -> bool {
+    match before {
+        None | Some(Piece::LineEnd | Piece::Pipe) => true,
+        Some(Piece::Sign(sign)) => !matches!(sign, ')' | ']' | '$'),
+        Some(Piece::Word(word)) => matches!(word.as_str(), "return" | "print" | "printf" | "in" | "case" | "else" | "do"),
+        Some(Piece::Text(_) | Piece::Pattern) => false,
+    }
+}
+
+/// What stands before the next delimiter that is not escaped, and what follows it.
+fn quoted(text: &str, delimiter: char) -> (&str, &str) {
+    let mut escaped = false;
+    for (at, character) in text.char_indices() {
+        if std::mem::take(&mut escaped) {
+            continue;
+        }
+        escaped = character == '\\';
+        if character == delimiter {
+            return (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default());
+        }
+    }
+    (text, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_gives_to_a_shell_is_found() {
+        for (program, expected) in [
+            ("BEGIN{system(\"ls\")}", "ls"),
+            ("BEGIN { system (\"ls\") }", "ls"),
+            ("{print | \"ls\"}", "ls"),
+            ("{print $1 | \"sort -n\"}", "sort -n"),
+            ("BEGIN{\"ls\" | getline x; print x}", "ls"),
+        ] {
+            assert_eq!(commands(program), [expected], "{program}");
+            assert!(!hides(program), "{program}");
+        }
+        for program in [
+            "BEGIN{system(c)}",
+            "BEGIN{system(\"r\" \"m\")}",
+            "BEGIN{c=\"ls\"; print | c}",
+            "BEGIN{c=\"ls\"; c | getline}",
+            "BEGIN{print \"x\" |& c}",
+            "BEGIN{print | \"r\" \"m\"}",
+            "BEGIN{x \"m\" | getline}",
+            "BEGIN{f=\"system\"; @f(\"ls\")}",
+            "@load \"x\"",
+        ] {
+            assert!(hides(program), "{program}");
+        }
+    }
+
+    #[test]
+    fn patterns_texts_and_conditions_hold_no_pipe() {
+        for program in [
+            "/a|b/ {print}",
+            "$1 ~ /a|b/",
+            "BEGIN{FS=\"|\"} {print $2}",
+            "$1 || $2",
+            "{print $1/2 \"|\" $3/4}",
+            "{gsub(/x|y/, \"\"); print}",
+            "!/a|b/",
+            "NR>1 && /a|b/{n++} END{print n/2}",
+            "{ print $1 } # a | b",
+            "{split($0,a,/[|]/)}",
+        ] {
+            assert!(commands(program).is_empty() && !hides(program), "{program}");
+        }
+    }
+}
