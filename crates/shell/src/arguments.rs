@@ -260,7 +260,18 @@ mod tests {
 
     #[test]
     fn a_value_is_found_however_it_is_given() {
-        for line in ["-cV", "-c V", "-qcV", "-qc V", "--command=V", "--command V", "--comm=V", "--co V", "x -c V", "-o -c -c V"] {
+        for line in [
+            "-cV",
+            "-c V",
+            "-qcV",
+            "-qc V",
+            "--command=V",
+            "--command V",
+            "--comm=V",
+            "--co V",
+            "x -c V",
+            "-o -c -c V",
+        ] {
             let fields = fields(line);
             let found = values_of(&fields, "-c --command", "-o --output");
             assert_eq!(found.iter().map(|(value, _)| *value).collect::<Vec<_>>(), ["V"], "{line}");

@@ -206,7 +206,7 @@ fn tar(call: &mut Call<'_, '_, '_>) {
         call.becomes("list", Effects::READ);
     } else if creates {
         call.becomes("pack", Effects::WRITE);
-        let removes = call.arguments.has("--remove-files");
+        let removes = call.arguments.has_beginning("--remove-files");
         if removes {
             call.also(Effects::DESTROY);
             call.draft.recursive = true;

@@ -394,7 +394,7 @@ fn stash(call: &mut Call<'_, '_, '_>) {
 }
 
 fn clean(call: &mut Call<'_, '_, '_>) {
-    let dry = call.arguments.has("-n --dry-run");
+    let dry = call.arguments.has("-n --dry-run") && !call.arguments.has_beginning("--no-dry-run");
     if !dry && (call.arguments.has("-f --force -i --interactive") || call.arguments.has("-d -x -X")) {
         call.becomes("clean_worktree", Effects::DESTROY);
         call.draft.recursive = call.arguments.has("-d");
@@ -451,7 +451,7 @@ fn push(call: &mut Call<'_, '_, '_>) {
     } else if deletes {
         call.becomes("delete_branch", FORCED);
     }
-    if call.arguments.has("-n --dry-run") {
+    if call.arguments.has("-n --dry-run") && !call.arguments.has_beginning("--no-dry-run") {
         call.becomes("publish", Effects::NETWORK.and(Effects::READ));
     }
 }
@@ -468,8 +468,9 @@ fn worktree(call: &mut Call<'_, '_, '_>) {
             }
         }
         Some("remove") => {
-            let forced = call.arguments.has("-f --force");
+            let forced = call.arguments.has_beginning("-f --force");
             call.becomes("vcs_write", if forced { LOSES } else { Effects::WRITE });
+            call.draft.recursive = forced;
             if let Some(path) = path {
                 call.aim(path, TargetType::Directory, Access::Delete);
             }

@@ -172,7 +172,17 @@ pub(crate) fn read(
 
 /// Wrappers that run a program which they fetch, or a module of the project.
 const FETCHES: &[&str] = &[
-    "npx", "pnpx", "bunx", "bun x", "npm exec", "npm x", "pnpm dlx", "yarn dlx", "uvx", "uv tool run", "pipx run",
+    "npx",
+    "pnpx",
+    "bunx",
+    "bun x",
+    "npm exec",
+    "npm x",
+    "pnpm dlx",
+    "yarn dlx",
+    "uvx",
+    "uv tool run",
+    "pipx run",
     "python -m",
 ];
 
@@ -334,7 +344,13 @@ fn first_operand(fields: &[Field<'_>], values: &str) -> Option<usize> {
 
 fn apply_cases(tool: &Tool, call: &mut Call<'_, '_, '_>) {
     for case in tool.cases {
-        if !call.arguments.has(case.options) {
+        let graver = case.adds && case.effects.has(Effect::Destructive);
+        let given = if graver {
+            call.arguments.has_beginning(case.options)
+        } else {
+            call.arguments.has(case.options)
+        };
+        if !given {
             continue;
         }
         if !case.operation.is_empty() {

@@ -5,7 +5,7 @@ use crate::arguments::listed;
 use crate::draft::Draft;
 use crate::exposure::Opacity;
 use crate::syntax::ast::Part;
-use crate::walk::{awk, sed};
+use crate::walk::{awk, code, sed};
 use crate::words::Field;
 
 /// Programs to which an option more or less makes a great difference.
@@ -42,14 +42,92 @@ pub(crate) fn notice(name: &str, rest: &[Field<'_>], draft: &mut Draft) {
             let runs = sed::read(&sed::script(rest));
             (runs.runs_text || runs.broken).then_some(Opacity::Code)
         }
-        "dc" if texts().any(|text| !text.starts_with('-')) && !texts().any(|text| text.starts_with("-e") || text.starts_with("--e")) => {
+        "dc" if texts().any(|text| !text.starts_with('-'))
+            && !texts().any(|text| text.starts_with("-e") || text.starts_with("--e")) =>
+        {
             Some(Opacity::Script)
         }
         "cmake" if texts().any(|text| text == "-P") => Some(Opacity::Script),
-        "sqlite3" | "duckdb" if texts().any(|text| text.trim_start().starts_with(".read")) => {
+        "ctest" if given_file(&["-S", "--script"]) => Some(Opacity::Script),
+        "sqlite3" | "duckdb" if given_file(&["-init", "--init"]) => Some(Opacity::Script),
+        "sqlite3" | "duckdb" => texts().any(database_runs).then_some(Opacity::Code),
+        "psql" => {
+            let runs = |text: &str| {
+                let lower = text.to_ascii_lowercase();
+                lower.contains("program") && lower.contains("copy")
+                    || text.contains("\\") && text.contains(['!', '|'])
+            };
+            texts().any(runs).then_some(Opacity::Code)
+        }
+        "mysql" | "mariadb" => {
+            let runs = |text: &str| {
+                text.split(';').any(|line| {
+                    let line = line.trim_start().to_ascii_lowercase();
+                    ["system ", "\\!", "source ", "\\."].iter().any(|word| line.starts_with(word))
+                })
+            };
+            texts().any(runs).then_some(Opacity::Code)
+        }
+        "redis-cli" if texts().any(|text| text.to_ascii_lowercase().starts_with("eval")) => {
+            Some(Opacity::Code)
+        }
+        // It is run for every file that is searched.
+        "rg" | "ripgrep" if texts().any(|text| text == "--pre" || text.starts_with("--pre=")) => {
+            Some(Opacity::Input)
+        }
+        "ghc" if given_file(&["-e"]) => Some(Opacity::Code),
+        "jupyter" if given_file(&["--execute", "--to=notebook"]) => Some(Opacity::Script),
+        "mutt" if given_file(&["-e", "-F"]) => Some(Opacity::Code),
+        "fzf"
+            if texts().any(|text| {
+                ["execute", "become", "reload", "transform"].iter().any(|it| text.contains(it))
+            }) =>
+        {
+            Some(Opacity::Code)
+        }
+        "rename" | "prename" | "file-rename" | "perl-rename" => {
+            let code = texts().find(|text| !text.starts_with('-')).unwrap_or_default();
+            let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | ' ');
+            let renames = code.chars().all(plain) && !code.contains("unlink") || code::only_substitutes(code);
+            (!renames || given_file(&["-e", "--expr"])).then_some(Opacity::Code)
+        }
+        "ssh" | "scp" | "sftp" if given_file(&["-F"]) => Some(Opacity::Setting),
+        "sftp" if given_file(&["-b"]) => Some(Opacity::Script),
+        "wget" if given_file(&["-e", "--execute", "--config"]) => Some(Opacity::Setting),
+        "curl" if given_file(&["-K", "--config"]) => Some(Opacity::Setting),
+        "aria2c" if given_file(&["--on-", "--conf-path"]) => Some(Opacity::Script),
+        "openssl" if texts().any(|text| matches!(text, "engine" | "-engine" | "-provider-path")) => {
             Some(Opacity::Script)
         }
-        "make" | "gmake" if texts().any(|text| text.starts_with("SHELL=")) => Some(Opacity::Task),
+        "rsync" if given_file(&["--no-n", "--no-dry"]) => Some(Opacity::Setting),
+        "cargo" if given_file(&["--config"]) => Some(Opacity::Setting),
+        "gcc" | "cc" | "g++" | "c++" | "clang" | "clang++" | "ld" => {
+            let loads =
+                ["-fplugin", "-fpass-plugin", "-load", "-B", "-specs", "--specs", "@", "--plugin", "-plugin"];
+            given_file(&loads).then_some(Opacity::Script)
+        }
+        "gradle" | "gradlew" if given_file(&["-I", "--init-script"]) => Some(Opacity::Script),
+        "gradle" | "gradlew" if given_file(&["-b", "--build-file"]) => Some(Opacity::Task),
+        "ant" if given_file(&["-f", "-buildfile", "-file", "-lib"]) => Some(Opacity::Task),
+        "mvn" | "mvnw"
+            if texts().any(|text| {
+                ["exec:", "antrun:", "groovy:", "-Dexec."].iter().any(|it| text.starts_with(it))
+            }) =>
+        {
+            Some(Opacity::Task)
+        }
+        "ninja" if texts().any(|text| text.starts_with("clean")) => Some(Opacity::Task),
+        "pre-commit" if given_file(&["-c", "--config"]) => Some(Opacity::Task),
+        "direnv" if texts().any(|text| matches!(text, "allow" | "permit" | "grant")) => {
+            Some(Opacity::Setting)
+        }
+        "gh" if matches!(texts().next(), Some("alias" | "extension" | "ext"))
+            && texts().nth(1) != Some("list") =>
+        {
+            Some(Opacity::Setting)
+        }
+        "aws" if texts().any(|text| text.contains("credential_process")) => Some(Opacity::Setting),
+        "make" | "gmake" if given_file(&["--ev", "-E"]) || texts().any(make_runs) => Some(Opacity::Task),
         "parallel" if !matches!(draft.operation, "delete_file") => Some(Opacity::Input),
         "open" | "xdg-open" | "start" if texts().any(is_runnable) => Some(Opacity::Script),
         "tox" | "nox" => texts().any(names_other_task).then_some(Opacity::Task),
@@ -65,6 +143,31 @@ pub(crate) fn notice(name: &str, rest: &[Field<'_>], draft: &mut Draft) {
     if matches!(name, "npm" | "pnpm" | "yarn") && rest.iter().any(sets_shell) {
         draft.opaque.add(Opacity::Setting);
     }
+}
+
+/// Whether a variable given to `make` names a program or holds commands.
+fn make_runs(text: &str) -> bool {
+    let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.starts_with('-')) else {
+        return false;
+    };
+    let name = name.trim_end_matches([':', '+', '?', '!']);
+    let is_program = listed("SHELL CC CXX LD AR AS CPP FC MAKE PYTHON NODE RM CP INSTALL", name);
+    name == "SHELL" || value.contains([';', '|', '&', '`', '(']) || is_program && value.contains(['/', ' '])
+}
+
+/// Whether a text given to a database runs something or loads a file: a command that is not known to show something
+/// only, or a function that writes, loads or edits.
+fn database_runs(text: &str) -> bool {
+    const SHOWS: &str = "bail changes databases dbconfig dbinfo dump echo eqp exit explain fullschema headers header help \
+        import indexes indices limit lint mode nullvalue output once parameter print prompt quit scanstats schema \
+        separator sha3sum show stats tables timeout timer trace version vfsinfo vfslist width";
+    let lower = text.to_ascii_lowercase();
+    let functions = ["edit(", "load_extension(", "writefile(", "fts3_tokenizer("];
+    functions.iter().any(|it| lower.replace(' ', "").contains(it))
+        || lower.lines().map(str::trim_start).filter_map(|line| line.strip_prefix('.')).any(|line| {
+            let name = line.split_whitespace().next().unwrap_or_default();
+            !line.starts_with('/') && !name.contains('/') && (!listed(SHOWS, name) || line.contains('|'))
+        })
 }
 
 /// Whether the desktop runs a file of this name instead of showing it.
@@ -118,7 +221,7 @@ fn may_be_an_option(field: &Field<'_>) -> bool {
 fn git(rest: &[Field<'_>], draft: &mut Draft) {
     let texts: Vec<&str> = rest.iter().map(|field| &*field.text).collect();
     for (option, setting) in texts.iter().zip(texts.iter().skip(1)) {
-        if *option == "-c" || *option == "--config-env" {
+        if matches!(*option, "-c" | "--config-env" | "--config") {
             let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
             if changes_meaning(key, value) {
                 draft.opaque.add(Opacity::Setting);
@@ -132,7 +235,8 @@ fn git(rest: &[Field<'_>], draft: &mut Draft) {
         }
     }
     // Commands of `git` that are programs of their own come from there.
-    if texts.iter().any(|text| text.starts_with("--exec-path=")) {
+    let loads = |text: &&str| text.starts_with("--exec-path=") || text.starts_with("--templ");
+    if texts.iter().any(loads) {
         draft.opaque.add(Opacity::Setting);
     }
     let words: Vec<&str> = texts.iter().copied().filter(|text| !text.starts_with('-')).collect();

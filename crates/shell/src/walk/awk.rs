@@ -37,7 +37,8 @@ pub(crate) fn commands(program: &str) -> Vec<String> {
     for (place, piece) in pieces.iter().enumerate() {
         let Piece::Text(text) = piece else { continue };
         let before = |back: usize| place.checked_sub(back).and_then(at);
-        let called = before(1) == Some(&Piece::Sign('(')) && before(2) == Some(&Piece::Word("system".to_owned()));
+        let called =
+            before(1) == Some(&Piece::Sign('(')) && before(2) == Some(&Piece::Word("system".to_owned()));
         let piped = before(1) == Some(&Piece::Pipe) || at(place + 1) == Some(&Piece::Pipe);
         if called || piped {
             found.push(text.clone());
@@ -50,9 +51,8 @@ pub(crate) fn commands(program: &str) -> Vec<String> {
 pub(crate) fn hides(program: &str) -> bool {
     let pieces = pieces(program);
     let at = |place: usize| pieces.get(place);
-    let ends = |piece: Option<&Piece>| {
-        matches!(piece, None | Some(Piece::LineEnd | Piece::Sign(';' | '}' | ')')))
-    };
+    let ends =
+        |piece: Option<&Piece>| matches!(piece, None | Some(Piece::LineEnd | Piece::Sign(';' | '}' | ')')));
     pieces.iter().enumerate().any(|(place, piece)| match piece {
         Piece::Word(word) if word == "system" => {
             let whole = at(place + 1) == Some(&Piece::Sign('('))
@@ -106,9 +106,8 @@ fn pieces(program: &str) -> Vec<Piece> {
                 behind.strip_prefix('&').unwrap_or(behind)
             }
             _ if first.is_ascii_alphanumeric() || first == '_' => {
-                let length = rest
-                    .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-                    .unwrap_or(rest.len());
+                let length =
+                    rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
                 let (word, behind) = rest.split_at(length);
                 pieces.push(Piece::Word(word.to_owned()));
                 behind
@@ -128,7 +127,9 @@ fn begins_pattern(before: Option<&Piece>) -> bool {
     match before {
         None | Some(Piece::LineEnd | Piece::Pipe) => true,
         Some(Piece::Sign(sign)) => !matches!(sign, ')' | ']' | '$'),
-        Some(Piece::Word(word)) => matches!(word.as_str(), "return" | "print" | "printf" | "in" | "case" | "else" | "do"),
+        Some(Piece::Word(word)) => {
+            matches!(word.as_str(), "return" | "print" | "printf" | "in" | "case" | "else" | "do")
+        }
         Some(Piece::Text(_) | Piece::Pattern) => false,
     }
 }

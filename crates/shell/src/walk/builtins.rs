@@ -53,11 +53,7 @@ pub(super) fn read(
             if let (Some(variable), Some((format, arguments))) = (variable, words.split_first()) {
                 let known = rest.iter().all(|field| !field.dynamic);
                 let value = decode::formatted(format, arguments);
-                walker.set_variable(
-                    variable,
-                    if known { Value::Text(value) } else { Value::Unknown },
-                    draft,
-                );
+                walker.set_variable(variable, if known { Value::Text(value) } else { Value::Unknown }, draft);
             }
             ends = Ends::Well;
         }
@@ -196,7 +192,8 @@ fn take_values(walker: &mut Walker, name: &str, rest: &[Field<'_>], draft: &mut 
 
 fn declare(walker: &mut Walker, rest: &[Field<'_>], draft: &mut Draft) {
     // A name that stands for another: what is set by it later is not followed.
-    if rest.iter().any(|field| field.is_option() && field.text.contains('n') && !field.text.starts_with("--")) {
+    if rest.iter().any(|field| field.is_option() && field.text.contains('n') && !field.text.starts_with("--"))
+    {
         draft.opaque.add(Opacity::Variable);
     }
     for field in rest.iter().filter(|field| !field.is_option()) {

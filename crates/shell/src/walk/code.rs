@@ -169,7 +169,8 @@ fn find(name: &str) -> Option<&'static Interpreter> {
 pub(super) fn read(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Draft, input: &Input) -> bool {
     let Some(interpreter) = find(name) else { return false };
     let arguments = Arguments::read(rest, interpreter.values, Style::Gnu);
-    if arguments.has(interpreter.loads) {
+    // Tests load what they like: they are the project's code.
+    if arguments.has(interpreter.loads) && !arguments.has("--test") {
         draft.opaque.add(Opacity::Script);
     }
     if name == "perl" && perl_in_place(rest, place, draft) {
@@ -254,6 +255,13 @@ fn inline(code: &str, draft: &mut Draft) {
     draft.at_most(Confidence::Low);
 }
 
+/// Whether a text holds words that take a tree away.
+pub(super) fn names_deletion(text: &str) -> bool {
+    // A plain name is none.
+    text.contains([' ', '(', ',', ':'])
+        && forms(text).iter().any(|form| RECURSIVE.iter().any(|word| form.contains(word)))
+}
+
 /// Code as it stands, and as it reads once its texts are put together: a list of words as a command, and what is added
 /// up or picked by name as one word.
 fn forms(code: &str) -> Vec<Cow<'_, str>> {
@@ -313,11 +321,13 @@ fn perl_in_place(rest: &[Field<'_>], place: &Place, draft: &mut Draft) -> bool {
 }
 
 /// Whether code of `perl` is nothing but `s/a/b/g`, `tr/a/b/` and `y/a/b/`, and none of them runs anything.
-fn only_substitutes(code: &str) -> bool {
+pub(crate) fn only_substitutes(code: &str) -> bool {
     let mut rest = code.trim_start_matches(|c: char| c.is_whitespace() || c == ';');
     while !rest.is_empty() {
         let translates = rest.starts_with("tr") || rest.starts_with('y');
-        let Some(from) = ["tr", "y", "s"].iter().find_map(|name| rest.strip_prefix(name)) else { return false };
+        let Some(from) = ["tr", "y", "s"].iter().find_map(|name| rest.strip_prefix(name)) else {
+            return false;
+        };
         let Some((bodies, behind)) = delimited(from) else { return false };
         let length = behind.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind.len());
         let (flags, behind) = behind.split_at(length);

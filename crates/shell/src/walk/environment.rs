@@ -137,7 +137,8 @@ const LOADING_VALUES: &[(&str, &[&str])] = &[
 ];
 
 /// Variables that name a program which a build runs. A plain name is one of the machine's.
-const PROGRAMS: &[&str] = &["CC", "CXX", "LD", "AR", "AS", "CPP", "FC", "RUSTC", "RUSTDOC", "MAKE", "PYTHON", "NODE"];
+const PROGRAMS: &[&str] =
+    &["CC", "CXX", "LD", "AR", "AS", "CPP", "FC", "RUSTC", "RUSTDOC", "MAKE", "PYTHON", "NODE"];
 
 /// Ends of the names of variables whose value is a command.
 const COMMAND_ENDS: [&str; 8] =
@@ -233,7 +234,8 @@ impl Walker {
                 Part::Parameter(parameter) if !parameter.plain => {
                     let behind = Span::new(parameter.name.end, parameter.span.end).of(frame.text);
                     if behind.starts_with(":=") || behind.starts_with('=') {
-                        let value = behind.trim_start_matches(':').trim_start_matches('=').trim_end_matches('}');
+                        let value =
+                            behind.trim_start_matches(':').trim_start_matches('=').trim_end_matches('}');
                         let known = !value.contains(['$', '`', '\\', '"', '\'']);
                         let value = if known { Value::Text(value.to_owned()) } else { Value::Unknown };
                         steps.extend(self.set_aside(parameter.name.of(frame.text), value));
@@ -357,7 +359,9 @@ fn assigned(text: &str) -> Vec<&str> {
         let between = between.trim_end();
         let counts = ["++", "--"].iter().any(|sign| behind.starts_with(sign) || between.ends_with(sign));
         let is_name = !name.starts_with(|c: char| c.is_ascii_digit());
-        if is_name && (counts || behind.starts_with('[') || sets.starts_with('=') && !behind.starts_with("==")) {
+        if is_name
+            && (counts || behind.starts_with('[') || sets.starts_with('=') && !behind.starts_with("=="))
+        {
             names.push(name);
         }
     }

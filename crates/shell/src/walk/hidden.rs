@@ -87,8 +87,16 @@ const PROGRAMS: &[Holding] = &[
 ];
 
 const GIT: &[Holding] = &[
-    holding("clone", "-u --upload-pack", "-b --branch -o --origin -c --config --depth --reference -j --jobs --filter"),
-    holding("fetch pull ls-remote fetch-pack", "--upload-pack --exec", "-j --jobs --depth -s -X -o --server-option"),
+    holding(
+        "clone",
+        "-u --upload-pack",
+        "-b --branch -o --origin -c --config --depth --reference -j --jobs --filter",
+    ),
+    holding(
+        "fetch pull ls-remote fetch-pack",
+        "--upload-pack --exec",
+        "-j --jobs --depth -s -X -o --server-option",
+    ),
     holding("push send-pack", "--receive-pack --exec", "-o --push-option --repo"),
     holding("archive", "--exec", "-o --output --format --prefix --remote"),
     holding("rebase", "-x --exec", "-s -X -C --onto"),
@@ -108,7 +116,9 @@ fn arguments(name: &str, rest: &[Field<'_>], found: &mut Vec<String>) {
     let texts = || rest.iter().map(|field| &*field.text);
     let known = PROGRAMS.iter().find(|known| listed(known.names, name));
     if let Some(known) = known {
-        found.extend(values_of(rest, known.commands, known.values).iter().map(|(value, _)| (*value).to_owned()));
+        found.extend(
+            values_of(rest, known.commands, known.values).iter().map(|(value, _)| (*value).to_owned()),
+        );
     }
     let given = |options: &str| values_of(rest, options, known.map_or("", |known| known.values));
     let mut add = |script: &str| found.push(script.to_owned());
@@ -129,9 +139,12 @@ fn arguments(name: &str, rest: &[Field<'_>], found: &mut Vec<String>) {
             }
         }
         "gdb" | "lldb" => {
-            let commands = "-ex -iex --ex --iex --eval-command -eval-command -o -O --one-line --one-line-before-file";
+            let commands =
+                "-ex -iex --ex --iex --eval-command -eval-command -o -O --one-line --one-line-before-file";
             let commands = values_of(rest, commands, "");
-            let inner = |(text, _): &(&str, _)| behind(text, &["shell ", "!", "platform shell ", "make "]).map(str::to_owned);
+            let inner = |(text, _): &(&str, _)| {
+                behind(text, &["shell ", "!", "platform shell ", "make "]).map(str::to_owned)
+            };
             commands.iter().filter_map(inner).for_each(|script| add(&script));
         }
         "vim" | "vi" | "nvim" | "ex" | "view" | "ed" => {
@@ -142,7 +155,9 @@ fn arguments(name: &str, rest: &[Field<'_>], found: &mut Vec<String>) {
         // `+!command` and `++!command`.
         "less" | "more" => {
             let commands = texts().filter_map(|text| text.strip_prefix('+'));
-            commands.filter_map(|text| text.trim_start_matches('+').strip_prefix(['!', '|'])).for_each(&mut add);
+            commands
+                .filter_map(|text| text.trim_start_matches('+').strip_prefix(['!', '|']))
+                .for_each(&mut add);
         }
         "sqlite3" | "duckdb" => texts().filter_map(dot_command).for_each(&mut add),
         "psql" | "mysql" | "mariadb" => {
@@ -247,7 +262,8 @@ fn git_arguments(rest: &[Field<'_>], add: &mut impl FnMut(&str)) {
         if let Some(at) = texts().position(|text| text == outer)
             && let Some(run) = texts().skip(at).position(|text| text == inner)
         {
-            let command: Vec<&str> = texts().skip(at + run + 1).skip_while(|text| text.starts_with('-')).collect();
+            let command: Vec<&str> =
+                texts().skip(at + run + 1).skip_while(|text| text.starts_with('-')).collect();
             match command.as_slice() {
                 [] => {}
                 [script] => add(script),
@@ -260,7 +276,11 @@ fn git_arguments(rest: &[Field<'_>], add: &mut impl FnMut(&str)) {
 /// A word as a shell would have to be given it.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=,+@%~*?$".contains(c);
-    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 /// `!command`, `:!command`, `silent !command`, `r !command`.

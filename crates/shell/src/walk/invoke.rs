@@ -81,6 +81,10 @@ impl Walker {
                 outer.get_or_insert(here);
             }
             if let Some(file) = value_of(own, unwrapped.output) {
+                // `strace -o '|command'`.
+                if file.starts_with(['|', '!']) {
+                    draft.opaque.add(Opacity::Code);
+                }
                 let path = Some(self.state.place.locate(file));
                 draft.reaches.push(FileUse { path, access: FileAccess::Write, breadth: Breadth::One });
             }
@@ -147,6 +151,11 @@ impl Walker {
         tools::hosts::find(name, rest, draft);
         tools::reach::widen(name, rest, &self.state.place, draft);
         tools::settings::notice(name, rest, draft);
+        // A net below the tables: words of a deletion, given to a program that may do with them what it likes.
+        let found = draft.all_effects().has(Effect::Destructive);
+        if !found && !takes_text(name, draft) && rest.iter().any(|field| code::names_deletion(&field.text)) {
+            draft.opaque.add(Opacity::Code);
+        }
     }
 
     fn read_program<'t>(
@@ -210,6 +219,21 @@ impl Walker {
         };
         Node::Step { leaf: draft.leaf, ends }
     }
+}
+
+/// Programs that search for, print, compare, store or send any text that they are given.
+const TEXT_TAKERS: &str = "echo printf grep egrep fgrep rg ag ack jq yq cat test [ [[ expr logger notify-send say mail wall \
+    sed gsed awk gawk mawk nawk tr cut gh glab curl wget http httpie dc alias trap cd ls mkdir touch diff comm sort uniq \
+    head tail wc tee true : export declare typeset local readonly read set git-commit xclip pbcopy wl-copy";
+
+/// Subcommands of `git` that take a message or a pattern.
+const GIT_TEXT: &str =
+    "commit log tag notes show grep stash merge diff shortlog revert cherry-pick blame branch describe";
+
+/// Whether a program does nothing with a text but take it as one. The readers of `sed`, `awk` and `git` see the rest.
+fn takes_text(name: &str, draft: &Draft) -> bool {
+    listed(TEXT_TAKERS, name)
+        || name == "git" && draft.subcommand.as_deref().is_some_and(|subcommand| listed(GIT_TEXT, subcommand))
 }
 
 /// Programs that only look at names or count, whatever their arguments are.

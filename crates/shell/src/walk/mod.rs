@@ -6,7 +6,7 @@
 
 pub(crate) mod awk;
 mod builtins;
-mod code;
+pub(crate) mod code;
 mod commands;
 pub(crate) mod environment;
 mod find;
@@ -71,6 +71,76 @@ const TASK_FILES: &[&str] = &[
     "lefthook.yml",
     ".npmrc",
 ];
+
+/// Files that programs run or obey when they start.
+const STARTUP_FILES: &[&str] = &[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    "config.fish",
+    ".xinitrc",
+    ".xprofile",
+    ".xsessionrc",
+    ".inputrc",
+    ".vimrc",
+    ".exrc",
+    "init.vim",
+    ".emacs",
+    ".gdbinit",
+    ".lldbinit",
+    ".irbrc",
+    ".Rprofile",
+    ".gitconfig",
+    ".curlrc",
+    ".wgetrc",
+    ".screenrc",
+    ".tmux.conf",
+    ".psqlrc",
+    ".sqliterc",
+    ".envrc",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "crontab",
+];
+
+/// Folders, and files in them, of the same kind.
+const STARTUP_FOLDERS: &[&str] = &[
+    ".git/hooks/",
+    ".git/config",
+    ".config/git/",
+    ".husky/",
+    ".ssh/config",
+    ".ssh/rc",
+    ".config/autostart/",
+    "systemd/user/",
+    "systemd/system/",
+    "/LaunchAgents/",
+    "/LaunchDaemons/",
+    "/etc/cron",
+    "/var/spool/cron",
+    "/etc/profile",
+    "/etc/bash",
+    "/etc/ld.so",
+    ".config/fish/conf.d/",
+];
+
+/// Whether a file is run or obeyed by programs that start later.
+fn starts_something(path: &str) -> bool {
+    STARTUP_FILES.contains(&crate::path::base(path))
+        || STARTUP_FOLDERS.iter().any(|folder| path.contains(folder))
+}
 
 /// A path without dots, and the home by one name.
 fn named_from_home(path: &str) -> String {
@@ -265,6 +335,9 @@ impl Walker {
         }
         self.opacity.join(draft.opacities());
         self.note_made(&draft);
+        if draft.aims.iter().any(|aim| aim.access == Access::Write && starts_something(&aim.value)) {
+            self.opacity.add(Opacity::Setting);
+        }
         let weight = decide::weight(&draft);
         if self.listed >= MAX_LISTED && weight <= self.heaviest {
             self.omitted.count += 1;
@@ -328,7 +401,8 @@ impl Walker {
     /// Remembers a folder in which programs are looked for from here on, and returns whether the line put one there.
     fn note_searched(&mut self, folder: &str) -> bool {
         let folder = named_from_home(&self.state.place.locate(folder));
-        let holds_made = self.state.made_too_many || self.state.made.iter().any(|made| lies_in(made, &folder));
+        let holds_made =
+            self.state.made_too_many || self.state.made.iter().any(|made| lies_in(made, &folder));
         if self.state.searched.len() < MAX_MADE {
             self.state.searched.push(folder);
         } else {

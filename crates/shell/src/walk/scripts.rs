@@ -555,7 +555,8 @@ fn long_option<'s>(name: &str, text: &'s str) -> Option<&'s str> {
         "version",
         "wordexp",
     ];
-    let short = || text.strip_prefix('-').filter(|long| matches!(name, "bash" | "sh") && ONE_DASH.contains(long));
+    let short =
+        || text.strip_prefix('-').filter(|long| matches!(name, "bash" | "sh") && ONE_DASH.contains(long));
     text.strip_prefix("--").or_else(short)
 }
 

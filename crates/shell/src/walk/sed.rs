@@ -20,7 +20,9 @@ const VALUES: &str = "-f --file -l --line-length";
 pub(crate) fn script(rest: &[Field<'_>]) -> String {
     // `-i` takes what is stuck to it and nothing else: `-ie` is no script.
     let in_place = |field: &&Field<'_>| {
-        field.is_option() && !field.text.starts_with("--") && field.text.trim_start_matches(['-', 'n', 'E', 'r', 's', 'u', 'z']).starts_with('i')
+        field.is_option()
+            && !field.text.starts_with("--")
+            && field.text.trim_start_matches(['-', 'n', 'E', 'r', 's', 'u', 'z']).starts_with('i')
     };
     let own: Vec<Field<'_>> = rest.iter().filter(|field| !in_place(field)).cloned().collect();
     let given = values_of(&own, "-e --expression", VALUES);
@@ -106,8 +108,8 @@ fn command<'s>(text: &'s str, runs: &mut Runs) -> Option<&'s str> {
             let end = behind.find([';', '\n', '}']).unwrap_or(behind.len());
             behind.get(end..)
         }
-        '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'l' | 'L' | 'n' | 'N' | 'p' | 'P' | 'q' | 'Q' | 'v' | 'x'
-        | 'z' | 'F' => {
+        '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'l' | 'L' | 'n' | 'N' | 'p' | 'P' | 'q' | 'Q' | 'v'
+        | 'x' | 'z' | 'F' => {
             let behind = behind.trim_start_matches(|c: char| c == ' ' || c == '.' || c.is_ascii_digit());
             (behind.is_empty() || behind.starts_with([';', '\n', '}', '#'])).then_some(behind)
         }
@@ -176,7 +178,9 @@ mod tests {
         ] {
             assert_eq!(read(script).commands, ["ls"], "{script}");
         }
-        for script in ["e", "1e", "s/a/b/e", "/x/s/a/b/ge", "s|a|b|2e", "s/a;b/c/e", "$!s,a,b,e", "s/\\//x/e;p"] {
+        for script in
+            ["e", "1e", "s/a/b/e", "/x/s/a/b/ge", "s|a|b|2e", "s/a;b/c/e", "$!s,a,b,e", "s/\\//x/e;p"]
+        {
             assert!(read(script).runs_text, "{script}");
         }
     }

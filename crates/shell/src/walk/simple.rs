@@ -1,7 +1,7 @@
 //! Simple commands: words to fields, fields to a step, and everything around them.
 
 use super::invoke::Outcome;
-use super::{Input, Walker};
+use super::{Input, Walker, code};
 use crate::draft::{Access, Draft, Shown};
 use crate::effect::{Effect, Effects};
 use crate::exit::{Ends, Node};
@@ -39,6 +39,10 @@ impl Walker {
         for assignment in simple.assignments.iter().filter(|assignment| assignment.name.start < first) {
             self.assign(frame, assignment);
             self.notice_variable(frame, assignment, &mut draft);
+            let value = assignment.values.iter().any(|word| code::names_deletion(word.span.of(frame.text)));
+            if value {
+                draft.opaque.add(Opacity::Environment);
+            }
         }
         let assigned = self.state.variables.mark() > outside;
         let outcome = self.invoke(frame, &fields, &mut draft, input);
