@@ -7,7 +7,7 @@ use agent_tracer_shell::{Context, Dialect, Opacity, ShellCall, describe};
 use serde_json::{Map, Value};
 
 use crate::path;
-use crate::touch::From;
+use crate::touch::{self, From};
 
 /// The tools that run a command, with the language they speak.
 pub(crate) const SHELLS: &[(&str, Dialect)] = &[
@@ -85,6 +85,19 @@ const MOST_COMMANDS: usize = 64;
 /// How deep commands may lie in an input.
 const MOST_LEVELS: usize = 8;
 
+/// The names under which a tool takes what it types into something that runs.
+const TYPED_KEYS: &[&str] =
+    &["input", "stdin", "keys", "text", "data", "statement", "line", "lines", "content"];
+
+/// Whether the name of a server's tool says that it types into a terminal or an interpreter.
+fn types_text(tool: &str) -> bool {
+    let name = tool.strip_prefix("mcp__").unwrap_or_default().to_ascii_lowercase();
+    let words = [
+        "shell", "term", "tmux", "exec", "process", "bash", "repl", "console", "ssh", "keys", "stdin", "pty",
+    ];
+    words.iter().any(|word| name.contains(word))
+}
+
 /// What an input holds for a shell.
 #[derive(Default)]
 struct Found {
@@ -119,10 +132,17 @@ pub(crate) fn folder_of(tool: &str, input: &Value, from: From<'_>) -> Option<Str
 pub(crate) fn of_input(tool: &str, input: &Value, from: From<'_>) -> Option<ShellCall> {
     let dialect = dialect_of(tool)?;
     let mut found = Found::default();
-    if tool.starts_with("mcp__") {
-        gather(input, 0, &mut found);
-    } else if let Value::Object(fields) = input {
-        gather_fields(fields, &mut found);
+    match input {
+        // The input is the command itself.
+        Value::String(text) => found.add(text.clone()),
+        Value::Array(words) if words.iter().all(|word| !word.is_object()) => found_words(words, &mut found),
+        _ => gather(input, 0, &mut found),
+    }
+    if types_text(tool) {
+        let complete = touch::each_named(tool, input, TYPED_KEYS, &mut |text| found.add(text.to_owned()));
+        if !complete {
+            found.hide(Opacity::Limit);
+        }
     }
     let context = Context { dialect, cwd: from.cwd, home: from.home, rule_patterns: &[] };
     let calls = found.texts.iter().map(|text| describe(text, &context));
@@ -169,13 +189,22 @@ fn gather(value: &Value, level: usize, found: &mut Found) {
         Value::Object(_) | Value::Array(_) if level >= MOST_LEVELS => found.hide(Opacity::Limit),
         Value::Object(fields) => {
             gather_fields(fields, found);
-            for (_, value) in fields.iter().filter(|(key, _)| !COMMAND_KEYS.contains(&key.as_str())) {
-                gather(value, level + 1, found);
+            for (key, value) in fields.iter().filter(|(key, _)| !COMMAND_KEYS.contains(&key.as_str())) {
+                match value {
+                    Value::String(text) if is_like_command(key) => found.add(text.clone()),
+                    _ => gather(value, level + 1, found),
+                }
             }
         }
         Value::Array(values) => values.iter().for_each(|value| gather(value, level + 1, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Whether a name is one of a command in other words: `command2`, `preCommand`, `setup_script`.
+fn is_like_command(key: &str) -> bool {
+    let lower = key.to_ascii_lowercase();
+    lower.contains("command") || lower.contains("cmd") || key.ends_with("Script") || key.ends_with("_script")
 }
 
 fn gather_fields(fields: &Map<String, Value>, found: &mut Found) {

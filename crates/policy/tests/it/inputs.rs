@@ -182,8 +182,19 @@ fn every_command_of_an_input_is_a_step_and_anything_else_is_not_understood() {
         json!({"params": {"command": "rm -rf victim"}}),
         json!({"steps": [{"command": "ls"}, {"command": "rm -rf victim"}]}),
         json!({"shell": "rm -rf victim"}),
+        json!({"command": "ls", "command2": "rm -rf victim"}),
+        json!({"setupCommand": "rm -rf victim"}),
+        json!("rm -rf victim"),
+        json!(["rm", "-rf", "victim"]),
     ] {
         assert_eq!(outcome(input.clone()), Outcome::Deny, "{input}");
+    }
+    for (name, input) in [
+        ("local_shell_call", json!({"action": {"command": ["rm", "-rf", "victim"]}})),
+        ("mcp__terminal__send", json!({"input": "rm -rf victim\n"})),
+        ("mcp__tmux__send_keys", json!({"keys": "rm -rf victim"})),
+    ] {
+        assert_eq!(decide(&text, &tool(name, input.clone())).outcome, Outcome::Deny, "{name} {input}");
     }
     for input in [
         json!({"command": {"program": "ls"}}),

@@ -216,8 +216,8 @@ fn asks_about_itself(fields: &[Field<'_>], subcommands: &[Tool]) -> bool {
 const DRY_RUNS: &str = "git kubectl oc helm cargo rsync apt apt-get brew pip pip3 uv make gmake aws gcloud docker podman \
     docker-compose npm pnpm yarn bun rclone patch terraform ansible-playbook poetry semantic-release lerna changeset \
     goreleaser gem composer nix dnf yum pacman zypper flyway alembic snakemake dvc eksctl skaffold kustomize argocd flux \
-    twine vsce ovsx wrangler fly flyctl vercel netlify serverless sls cdk pulumi heroku gh glab hub svn stow trash \
-    restic borg duplicity certbot logrotate php-cs-fixer rector phpcbf pint rename prename turbo nx release-it np bumpversion bump2version bump-my-version commitizen cz \
+    twine vsce ovsx wrangler fly flyctl vercel netlify serverless sls cdk pulumi heroku gh glab hub svn stow \
+    restic borg duplicity certbot php-cs-fixer rector phpcbf pint turbo nx release-it np bumpversion bump2version bump-my-version commitizen cz \
     standard-version clang-format";
 
 fn is_dry(arguments: &Arguments<'_, '_>, draft: &Draft) -> bool {

@@ -34,7 +34,10 @@ pub(crate) fn notice(name: &str, rest: &[Field<'_>], draft: &mut Draft) {
             if given_file(&["-f", "--file", "-i", "--include", "-l", "--load", "-E", "--exec"]) {
                 Some(Opacity::Script)
             } else {
-                awk::programs(rest).into_iter().any(awk::hides).then_some(Opacity::Code)
+                let whole =
+                    |program: &str| rest.iter().any(|field| field.text == program && may_be_any_text(field));
+                let hides = |program: &str| awk::hides(program) || whole(program);
+                awk::programs(rest).into_iter().any(hides).then_some(Opacity::Code)
             }
         }
         "sed" | "gsed" if given_file(&["-f", "--file"]) => Some(Opacity::Script),
@@ -75,6 +78,14 @@ pub(crate) fn notice(name: &str, rest: &[Field<'_>], draft: &mut Draft) {
         "rg" | "ripgrep" if texts().any(|text| text == "--pre" || text.starts_with("--pre=")) => {
             Some(Opacity::Input)
         }
+        "pdflatex" | "xelatex" | "lualatex" | "latex" | "tex" | "pdftex" | "latexmk"
+            if texts().any(|text| text.contains("shell-escape") || text.contains("write18")) =>
+        {
+            Some(Opacity::Code)
+        }
+        "gs" if texts().any(|text| matches!(text, "-dNOSAFER" | "-dDELAYSAFER")) => Some(Opacity::Code),
+        "nmap" if given_file(&["--script", "-sC", "-A", "--interactive"]) => Some(Opacity::Script),
+        "patch" if given_file(&["-e", "--ed"]) => Some(Opacity::Code),
         "ghc" if given_file(&["-e"]) => Some(Opacity::Code),
         "jupyter" if given_file(&["--execute", "--to=notebook"]) => Some(Opacity::Script),
         "mutt" if given_file(&["-e", "-F"]) => Some(Opacity::Code),
@@ -140,7 +151,10 @@ pub(crate) fn notice(name: &str, rest: &[Field<'_>], draft: &mut Draft) {
     opacity.into_iter().for_each(|opacity| draft.opaque.add(opacity));
     let sets_shell =
         |field: &Field<'_>| field.text.to_ascii_lowercase().replace('_', "-").contains("script-shell");
-    if matches!(name, "npm" | "pnpm" | "yarn") && rest.iter().any(sets_shell) {
+    let sets_program = |field: &Field<'_>| matches!(&*field.text, "yarnPath" | "plugins");
+    if matches!(name, "npm" | "pnpm" | "yarn")
+        && (rest.iter().any(sets_shell) || rest.iter().any(sets_program))
+    {
         draft.opaque.add(Opacity::Setting);
     }
 }
@@ -218,6 +232,14 @@ fn may_be_an_option(field: &Field<'_>) -> bool {
     }
 }
 
+/// A word that is nothing but an expansion, in quotes or not.
+fn may_be_any_text(field: &Field<'_>) -> bool {
+    let parts = field.word.map(|word| word.parts.as_slice());
+    field.dynamic
+        && field.alternatives.is_empty()
+        && matches!(parts, Some([Part::Parameter(_) | Part::Command(_) | Part::Backtick(_)]) | None)
+}
+
 fn git(rest: &[Field<'_>], draft: &mut Draft) {
     let texts: Vec<&str> = rest.iter().map(|field| &*field.text).collect();
     for (option, setting) in texts.iter().zip(texts.iter().skip(1)) {
@@ -235,7 +257,7 @@ fn git(rest: &[Field<'_>], draft: &mut Draft) {
         }
     }
     // Commands of `git` that are programs of their own come from there.
-    let loads = |text: &&str| text.starts_with("--exec-path=") || text.starts_with("--templ");
+    let loads = |text: &&str| ["--exec-path=", "--templ", "--git-dir"].iter().any(|it| text.starts_with(it));
     if texts.iter().any(loads) {
         draft.opaque.add(Opacity::Setting);
     }

@@ -45,7 +45,7 @@ impl Walker {
                 self.leave_branch(outside);
                 Node::Loop { condition: Some(Box::new(condition)), body: Box::new(body) }
             }
-            Shape::For(it) => self.for_loop(frame, it),
+            Shape::For(it) => self.for_loop(frame, command, it),
             Shape::Case(it) => {
                 self.scripts_as_steps(frame, &it.subject.parts);
                 let arms = it.arms.iter().map(|arm| self.branch(frame, arm)).collect();
@@ -76,7 +76,7 @@ impl Walker {
         Node::If(branches, otherwise)
     }
 
-    fn for_loop(&mut self, frame: &Frame<'_>, it: &For) -> Node {
+    fn for_loop(&mut self, frame: &Frame<'_>, command: &Command, it: &For) -> Node {
         let operator = self.operator.take();
         let mut fields = Vec::new();
         for word in &it.words {
@@ -86,6 +86,13 @@ impl Walker {
         let name = it.name.of(frame.text);
         if !name.is_empty() {
             for step in self.set_aside(name, loop_value(&fields)) {
+                self.push(step);
+            }
+        }
+        // `for ((n = 0; n < 3; n++))`.
+        if name.is_empty() {
+            let header = command.span.of(frame.text).split("))").next().unwrap_or_default();
+            for step in self.set_by_arithmetic(header) {
                 self.push(step);
             }
         }

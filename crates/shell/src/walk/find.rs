@@ -104,12 +104,26 @@ impl Walker {
             --threads --changed-within --changed-before -o --owner --base-directory";
         draft.operation = "search";
         draft.effects = draft.effects.and(Effects::READ);
-        let run =
-            rest.iter().position(|field| matches!(&*field.text, "-x" | "--exec" | "-X" | "--exec-batch"));
-        let (own, command) = match run {
-            Some(at) => (rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default()),
-            None => (rest, Default::default()),
-        };
+        let run = rest.iter().position(|field| {
+            field.text.starts_with("--exec")
+                || field.text.starts_with('-')
+                    && !field.text.starts_with("--")
+                    && field.text.contains(['x', 'X'])
+        });
+        let own = rest.get(..run.unwrap_or(rest.len())).unwrap_or_default();
+        let mut command: Vec<Field<'t>> = Vec::new();
+        if let Some((option, behind)) = run.and_then(|at| rest.get(at..)).and_then(<[Field<'t>]>::split_first)
+        {
+            // `-xrm` and `--exec=rm`: the program is stuck to its option.
+            let stuck = match option.text.split_once('=') {
+                Some((long, stuck)) if long.starts_with("--") => stuck,
+                _ if option.text.starts_with("--") => "",
+                _ => option.text.split_once(['x', 'X']).map_or("", |(_, stuck)| stuck),
+            };
+            command.extend((!stuck.is_empty()).then(|| Field::literal(stuck.to_owned())));
+            command.extend_from_slice(behind);
+        }
+        let command = command.as_slice();
         let mut found = self.run_found(frame, command, draft, input, "fd --exec");
         // Without a place for it, what was found stands at the end.
         if !command.is_empty() && command.iter().all(|field| !field.text.contains("{}")) {

@@ -153,8 +153,18 @@ impl Walker {
         tools::settings::notice(name, rest, draft);
         // A net below the tables: words of a deletion, given to a program that may do with them what it likes.
         let found = draft.all_effects().has(Effect::Destructive);
-        if !found && !takes_text(name, draft) && rest.iter().any(|field| code::names_deletion(&field.text)) {
+        let names_deletion = || {
+            let in_words = |pair: &[Field<'_>]| matches!(pair, [program, option] if base(&program.text) == "rm" && is_recursive(&option.text));
+            rest.iter().any(|field| code::names_deletion(&field.text)) || rest.windows(2).any(in_words)
+        };
+        if !found && !takes_text(name, draft) && names_deletion() {
             draft.opaque.add(Opacity::Code);
+        }
+        // A session that is fed: what comes in runs there.
+        if matches!(name, "ssh" | "mosh" | "telnet" | "rsh") && !matches!(input, Input::Inherited)
+            || name == "mosh" && rest.len() > 1
+        {
+            draft.opaque.add(Opacity::Elsewhere);
         }
     }
 
@@ -225,6 +235,12 @@ impl Walker {
 const TEXT_TAKERS: &str = "echo printf grep egrep fgrep rg ag ack jq yq cat test [ [[ expr logger notify-send say mail wall \
     sed gsed awk gawk mawk nawk tr cut gh glab curl wget http httpie dc alias trap cd ls mkdir touch diff comm sort uniq \
     head tail wc tee true : export declare typeset local readonly read set git-commit xclip pbcopy wl-copy";
+
+/// Whether an option of `rm` takes trees.
+fn is_recursive(option: &str) -> bool {
+    option.starts_with("--rec")
+        || option.starts_with('-') && !option.starts_with("--") && option.contains(['r', 'R'])
+}
 
 /// Subcommands of `git` that take a message or a pattern.
 const GIT_TEXT: &str =

@@ -151,6 +151,11 @@ fn named_from_home(path: &str) -> String {
     }
 }
 
+/// Whether a folder is one in which programs are kept.
+fn is_for_programs(folder: &str) -> bool {
+    matches!(crate::path::base(folder.trim_end_matches('/')), "bin" | "sbin" | ".bin" | "shims")
+}
+
 /// Whether a path is another or lies below it.
 fn lies_in(path: &str, folder: &str) -> bool {
     if folder == "." {
@@ -379,13 +384,22 @@ impl Walker {
         // What is put into a folder has its old name there.
         let placed = matches!(draft.operation, "copy_file" | "rename_file" | "link_file");
         let sources = draft.aims.iter().filter(|aim| placed && aim.access != Access::Write);
+        // What is unpacked or poured into a folder of programs has names that nobody tells.
+        let pours = draft.operation != "create_directory";
+        let programs = written()
+            .filter(move |aim| pours && is_for_programs(&aim.value))
+            .map(|aim| format!("{}/*", aim.value));
         let inside = sources.flat_map(|source| {
-            written().map(|folder| format!("{}/{}", folder.value, crate::path::base(&source.value)))
+            let name = match crate::path::base(&source.value) {
+                "." | "" => "*",
+                name => name,
+            };
+            written().map(move |folder| format!("{}/{name}", folder.value))
         });
         // The folder itself stays what it is: only what goes into it is new.
         let here = |path: &String| placed && matches!(path.as_str(), "." | "./");
         let targets = written().map(|aim| aim.value.clone()).filter(|path| !here(path));
-        for path in targets.chain(inside) {
+        for path in targets.chain(inside).chain(programs.filter(|_| !placed)) {
             let path = named_from_home(&path);
             if self.state.searched.iter().any(|folder| lies_in(&path, folder)) {
                 self.opacity.add(Opacity::Environment);
@@ -427,7 +441,7 @@ impl Walker {
     fn has_made_program(&self, name: &str) -> bool {
         self.state.made.iter().any(|made| {
             let (folder, base) = made.rsplit_once('/').unwrap_or(("", made));
-            base == name && matches!(crate::path::base(folder), "bin" | "sbin" | ".bin" | "shims")
+            (base == name || base.contains('*')) && is_for_programs(folder)
         })
     }
 

@@ -127,6 +127,8 @@ const WRAPPERS: &[Wrapper] = &[
         "systemd-run",
         "-p --property --unit -u -M --uid --gid --slice --setenv -E --description --working-directory",
     ),
+    plain("ssh-agent", "-a -t -O -P"),
+    after("ip netns exec", "-n -netns", 1),
     plain("unshare", ""),
     plain("nsenter", "-t --target"),
     plain("firejail", ""),
