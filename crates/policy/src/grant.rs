@@ -5,7 +5,7 @@
 //! speak of may change what its words mean: no variable that programs obey, no program from a folder of its own, no file
 //! that a redirection writes unless the rule names it.
 
-use agent_tracer_shell::{Redirect, Step, TargetType};
+use agent_tracer_shell::{Effect, FileAccess, Redirect, Step, TargetType};
 use serde_json::Value;
 
 use crate::call::Call;
@@ -208,7 +208,7 @@ impl Matcher {
 impl CommandMatcher {
     /// Whether all of a step is of this kind.
     fn fits(&self, step: &Step, call: &Call) -> bool {
-        let effect = |effect: &agent_tracer_shell::Effect| {
+        let effect = |effect: &Effect| {
             self.effect.iter().any(|word| word.is_in(std::slice::from_ref(effect), &step.operation))
         };
         any(&self.program, Some(&step.command_name))
@@ -217,11 +217,24 @@ impl CommandMatcher {
             && any(&self.text, Some(&step.raw))
             && (self.effect.is_empty()
                 || (step.effects.iter().all(effect)
-                    && (!talks(step)
-                        || self.effect.contains(&EffectWord::Effect(agent_tracer_shell::Effect::Network)))))
+                    && self.expects_files(step)
+                    && (!talks(step) || self.effect.contains(&EffectWord::Effect(Effect::Network)))))
             && (self.wrapper.is_empty() || !step.wrappers.is_empty())
             && self.recursive.is_none_or(|wanted| wanted == step.recursive)
             && self.targets_fit(step, call)
+    }
+
+    /// Whether the effects that the rule lists cover what is done to files: an option may name one that is written.
+    fn expects_files(&self, step: &Step) -> bool {
+        let lists = |effect| self.effect.contains(&EffectWord::Effect(effect));
+        let graver = lists(Effect::Destructive) || self.effect.contains(&EffectWord::Delete);
+        step.uses.files.iter().all(|file| match file.access {
+            FileAccess::Read => true,
+            FileAccess::Write => {
+                lists(Effect::Write) || graver || step.effects.contains(&Effect::ExecuteCheck)
+            }
+            FileAccess::Delete => lists(Effect::Write) || graver,
+        })
     }
 
     fn targets_fit(&self, step: &Step, call: &Call) -> bool {

@@ -124,6 +124,20 @@ impl<'f, 't> Arguments<'f, 't> {
             .filter_map(|given| given.value.map(|value| (value, given.field)))
     }
 
+    /// The values that are stuck to a beginning of one of the long names: `--outp=x`.
+    pub(crate) fn values_by_beginning<'a>(
+        &'a self,
+        names: &'a str,
+    ) -> impl Iterator<Item = (&'f str, Option<&'f Field<'t>>)> + 'a {
+        self.options.iter().filter_map(move |given| match given.name {
+            Name::Long(long) if self.style == Style::Gnu && long.len() > 3 && !listed(names, long) => {
+                let begins = tokens(names).any(|known| known.starts_with(long.as_bytes()));
+                given.value.filter(|_| begins).map(|value| (value, given.field))
+            }
+            Name::Long(_) | Name::Short(_) => None,
+        })
+    }
+
     /// The text of an operand.
     pub(crate) fn operand(&self, index: usize) -> Option<&'f str> {
         self.operands.get(index).map(|field| &*field.text)

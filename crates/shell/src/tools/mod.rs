@@ -290,7 +290,8 @@ fn read_tool(tool: &'static Tool, fields: &[Field<'_>], setting: &Setting<'_>, d
     apply_cases(tool, &mut call);
     apply_operands(tool.operands, &mut call);
     for (access, names) in [(Access::Write, &outputs), (Access::Read, &inputs)] {
-        let given: Vec<_> = call.arguments.values(names).collect();
+        let mut given: Vec<_> = call.arguments.values(names).collect();
+        given.extend(call.arguments.values_by_beginning(names));
         for (value, field) in given {
             match field {
                 Some(field) => call.aim(field, TargetType::File, access),

@@ -7,6 +7,7 @@ use crate::effect::{Effect, Effects};
 use crate::exposure::{Breadth, FileAccess, FileUse};
 use crate::model::TargetType;
 use crate::path::Place;
+use crate::walk::{awk, sed};
 use crate::words::Field;
 
 /// How a program reaches below the folders that it is given.
@@ -21,6 +22,7 @@ enum Manner {
 pub(crate) fn widen(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Draft) {
     second_names(name, rest, place, draft);
     named_by_options(name, rest, place, draft);
+    named_by_scripts(name, rest, place, draft);
     let Some(manner) = manner(name, rest) else { return };
     let breadth = match manner {
         Manner::Search { hidden: false } => Breadth::Visible,
@@ -49,6 +51,32 @@ pub(crate) fn widen(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut D
         for pattern in &included {
             let path = Some(format!("{root}/**/{pattern}"));
             draft.reaches.push(FileUse { path, access: FileAccess::Read, breadth: Breadth::Pattern });
+        }
+    }
+}
+
+/// Files that a script of `sed` or a program of `awk` names.
+fn named_by_scripts(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut Draft) {
+    let files: Vec<(Option<String>, FileAccess)> = match name {
+        "sed" | "gsed" => {
+            let runs = sed::read(&sed::script(rest));
+            let written = runs.writes.into_iter().map(|file| (Some(file), FileAccess::Write));
+            written.chain(runs.reads.into_iter().map(|file| (Some(file), FileAccess::Read))).collect()
+        }
+        "awk" | "gawk" | "mawk" | "nawk" => awk::programs(rest).into_iter().flat_map(awk::files).collect(),
+        _ => return,
+    };
+    for (file, access) in files {
+        if file.as_deref().is_some_and(|file| file.starts_with("/dev/std")) {
+            continue;
+        }
+        if access == FileAccess::Write {
+            draft.effects = draft.effects.without(Effects::NEUTRAL).and(Effects::WRITE);
+        }
+        let path = file.map(|file| place.locate(&file));
+        let reached = FileUse { path, access, breadth: Breadth::One };
+        if !draft.reaches.contains(&reached) {
+            draft.reaches.push(reached);
         }
     }
 }
@@ -125,12 +153,21 @@ fn named_by_options(name: &str, rest: &[Field<'_>], place: &Place, draft: &mut D
                 Some(FileAccess::Write)
             }
             ("gs", "-sOutputFile") | ("pdftk", "output") => Some(FileAccess::Write),
+            ("less", "-o" | "-O" | "--log-file" | "--LOG-FILE") => Some(FileAccess::Write),
+            ("psql", "-o" | "--output" | "-L" | "--log-file") => Some(FileAccess::Write),
+            ("history", "-w" | "-a") => Some(FileAccess::Write),
             ("git", "--work-tree" | "--git-dir") => writes.then_some(FileAccess::Write),
             _ if listed(WRITTEN, option) => Some(FileAccess::Write),
             _ => None,
         };
         let attached = match name {
             "curl" => text.strip_prefix('@').or_else(|| text.split_once("=@").map(|(_, file)| file)),
+            "sqlite3" | "duckdb" => [".output ", ".once ", ".backup ", ".save ", ".log "]
+                .into_iter()
+                .find_map(|command| text.strip_prefix(command)),
+            "less" | "psql" if !text.starts_with("--") => {
+                ["-o", "-O", "-L"].into_iter().find_map(|option| text.strip_prefix(option))
+            }
             "7z" | "7za" => text.strip_prefix("-o").filter(|folder| !folder.is_empty()),
             _ => None,
         };

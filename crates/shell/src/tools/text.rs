@@ -55,6 +55,7 @@ pub(super) const TOOLS: &[Tool] = &[
         .operands(Operands::Files(Access::Read)),
     reads("fold fmt rev expand unexpand pr shuf tsort numfmt look iconv unix2dos dos2unix", "transform")
         .values("-w -s -n -t -f --from --to -i")
+        .outputs("-o --output")
         .operands(Operands::Files(Access::Read))
         .reader(converts_in_place),
     reads("base64 base32 uuencode uudecode openssl-base64", "transform")
@@ -139,7 +140,7 @@ fn sed(call: &mut Call<'_, '_, '_>) {
     } else if call.draft.aims.iter().any(|aim| aim.access == Access::Read) {
         call.draft.operation = "read_file";
     }
-    // `w file` inside a script writes, `e` runs: rare enough to be looked for only where it is plain.
+    // `w file` inside a script, where it is plain; what rules have to know is found by a reader of its own.
     let written = script.split_once("/w ").map(|(_, file)| file).or_else(|| {
         let command = script.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | ' '));
         command.strip_prefix("w ")

@@ -1,6 +1,7 @@
 //! Programs of `awk`: what they give to a shell.
 
 use crate::arguments::{Arguments, Style, values_of};
+use crate::exposure::FileAccess;
 use crate::words::Field;
 
 const VALUES: &str = "-f --file -F --field-separator -v --assign -i --include -l --load -E --exec";
@@ -74,6 +75,44 @@ pub(crate) fn hides(program: &str) -> bool {
         Piece::Sign('@') => true,
         _ => false,
     })
+}
+
+/// The files that a program writes (`print > "f"`) and reads (`getline < "f"`); one that is no text has no name.
+pub(crate) fn files(program: &str) -> Vec<(Option<String>, FileAccess)> {
+    let pieces = pieces(program);
+    let mut found = Vec::new();
+    let (mut prints, mut gets, mut depth) = (false, false, 0_usize);
+    for (place, piece) in pieces.iter().enumerate() {
+        match piece {
+            Piece::Word(word) => {
+                prints |= matches!(word.as_str(), "print" | "printf");
+                gets |= word == "getline";
+                if matches!(word.as_str(), "print" | "printf") {
+                    depth = 0;
+                }
+            }
+            Piece::LineEnd | Piece::Sign(';' | '{' | '}') => (prints, gets) = (false, false),
+            Piece::Sign('(' | '[') => depth += 1,
+            Piece::Sign(')' | ']') => depth = depth.saturating_sub(1),
+            Piece::Sign(sign @ ('>' | '<')) => {
+                let access = match sign {
+                    '>' if prints && depth == 0 => FileAccess::Write,
+                    '<' if gets => FileAccess::Read,
+                    _ => continue,
+                };
+                let next =
+                    pieces.get(place + 1..).and_then(|rest| rest.iter().find(|it| **it != Piece::Sign('>')));
+                let name = match next {
+                    Some(Piece::Text(text)) => Some(text.clone()),
+                    _ => None,
+                };
+                found.push((name, access));
+                (prints, gets) = (false, false);
+            }
+            Piece::Text(_) | Piece::Pattern | Piece::Sign(_) | Piece::Pipe => {}
+        }
+    }
+    found
 }
 
 fn pieces(program: &str) -> Vec<Piece> {
@@ -177,6 +216,19 @@ mod tests {
             "@load \"x\"",
         ] {
             assert!(hides(program), "{program}");
+        }
+    }
+
+    #[test]
+    fn files_are_told_from_comparisons() {
+        use FileAccess::{Read, Write};
+        let named = |name: &str, access| vec![(Some(name.to_owned()), access)];
+        assert_eq!(files("{print > \"f\"}"), named("f", Write));
+        assert_eq!(files("{printf \"x\" >> \"f\"}"), named("f", Write));
+        assert_eq!(files("{print $1 > F}"), [(None, Write)]);
+        assert_eq!(files("BEGIN{while ((getline l < \"f\") > 0) print l}"), named("f", Read));
+        for program in ["$1 > 3", "{print ($1 > 3)}", "$1 < 3 {print}", "{if (a > b) print a; c = d > e}"] {
+            assert!(files(program).is_empty(), "{program}");
         }
     }
 

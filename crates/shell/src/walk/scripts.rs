@@ -405,10 +405,17 @@ impl Walker {
         let given = values_of(own, holder.script, holder.values);
         let text = match given.as_slice() {
             // `tmux new 'script'`, `sg group 'script'`: an operand.
-            [] if holder.script.is_empty() || name == "sg" => {
-                let at = options_end(rest, holder.values) + usize::from(name == "sg");
+            [] if holder.script.is_empty() => {
+                let at = options_end(rest, holder.values);
                 joined(frame, std::slice::from_ref(rest.get(at)?), draft)
             }
+            // The other program of this name has subcommands.
+            [] if name == "sg" => match rest {
+                [group, script] if !group.is_option() && !script.is_option() && script.text.contains(' ') => {
+                    joined(frame, std::slice::from_ref(script), draft)
+                }
+                _ => return None,
+            },
             [] => return None,
             // The words behind it are its arguments.
             [(script, _)] if name == "env" => {

@@ -10,6 +10,10 @@ pub(crate) struct Runs {
     pub(crate) commands: Vec<String>,
     /// What comes in or is made of it runs: `e` alone, `s/…/…/e`.
     pub(crate) runs_text: bool,
+    /// Files that it writes.
+    pub(crate) writes: Vec<String>,
+    /// Files that it reads besides its operands.
+    pub(crate) reads: Vec<String>,
     /// It is not in the grammar.
     pub(crate) broken: bool,
 }
@@ -83,7 +87,11 @@ fn command<'s>(text: &'s str, runs: &mut Runs) -> Option<&'s str> {
             while let Some(flag) = flags.chars().next() {
                 match flag {
                     'e' if name == 's' => runs.runs_text = true,
-                    'w' => return Some(flags.split_once('\n').map_or("", |(_, after)| after)),
+                    'w' => {
+                        let (file, after) = flags.split_once('\n').unwrap_or((flags, ""));
+                        runs.writes.extend(file.get(1..).map(|file| file.trim().to_owned()));
+                        return Some(after);
+                    }
                     ';' | '}' | '\n' | '#' => break,
                     _ if flag.is_ascii_alphanumeric() || flag.is_whitespace() => {}
                     _ => return None,
@@ -103,7 +111,15 @@ fn command<'s>(text: &'s str, runs: &mut Runs) -> Option<&'s str> {
                 }
             }
         }
-        'r' | 'R' | 'w' | 'W' | '#' => Some(after),
+        'w' | 'W' => {
+            runs.writes.push(line.trim().to_owned());
+            Some(after)
+        }
+        'r' | 'R' => {
+            runs.reads.push(line.trim().to_owned());
+            Some(after)
+        }
+        '#' => Some(after),
         ':' | 'b' | 't' | 'T' => {
             let end = behind.find([';', '\n', '}']).unwrap_or(behind.len());
             behind.get(end..)
@@ -186,6 +202,16 @@ mod tests {
     }
 
     #[test]
+    fn files_are_found_with_and_without_a_blank() {
+        for script in ["w f", "1w f", "wf", "/x/W f", "s/a/b/w f", "s/a/b/gwf\np"] {
+            assert_eq!(read(script).writes, ["f"], "{script}");
+        }
+        for script in ["r f", "$rf", "1R f\np"] {
+            assert_eq!(read(script).reads, ["f"], "{script}");
+        }
+    }
+
+    #[test]
     fn commands_that_edit_run_nothing() {
         for script in [
             "s/a/b/g",
@@ -198,9 +224,6 @@ mod tests {
             "1i e rm",
             "a\\\n e ls",
             ":e;N;$!be;s/\\n/ /g",
-            "/x/r e",
-            "w e",
-            "s/a/b/w e",
             "/x/!d",
             "1q;",
             "# e ls",
