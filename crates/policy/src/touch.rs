@@ -131,46 +131,56 @@ pub(crate) fn each_named(tool: &str, input: &Value, keys: &[&str], add: &mut dyn
     if tool.starts_with("mcp__") {
         return each_below(input, keys, 0, add);
     }
-    let given = keys.iter().filter_map(|key| input.get(key));
-    given.fold(true, |complete, value| each_text(value, keys, 0, add) && complete)
+    let mut complete = true;
+    for value in keys.iter().filter_map(|key| input.get(key)) {
+        complete &= each_text(value, keys, 0, add);
+    }
+    complete
 }
 
 /// Visits what stands under one of the names, at any depth.
 fn each_below(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&str)) -> bool {
-    let inside = |(key, value): (&str, &Value), add: &mut dyn FnMut(&str)| {
-        if keys.contains(&key) {
-            each_text(value, keys, level + 1, add)
-        } else {
-            each_below(value, keys, level + 1, add)
-        }
-    };
+    let mut complete = true;
     match value {
-        Value::Object(_) | Value::Array(_) if level >= MOST_LEVELS => false,
+        Value::Object(_) | Value::Array(_) if level >= MOST_LEVELS => complete = false,
         Value::Object(fields) => {
-            fields.iter().fold(true, |complete, (key, value)| inside((key, value), add) && complete)
+            for (key, value) in fields {
+                complete &= if keys.contains(&key.as_str()) {
+                    each_text(value, keys, level + 1, add)
+                } else {
+                    each_below(value, keys, level + 1, add)
+                };
+            }
         }
         Value::Array(values) => {
-            values.iter().fold(true, |complete, value| each_below(value, keys, level + 1, add) && complete)
+            for value in values {
+                complete &= each_below(value, keys, level + 1, add);
+            }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+    complete
 }
 
 /// Visits every text in what stands under one of the names.
 fn each_text(value: &Value, keys: &[&str], level: usize, add: &mut dyn FnMut(&str)) -> bool {
+    let mut complete = true;
     match value {
-        Value::String(text) if text.is_empty() => true,
         Value::String(text) => {
-            add(text);
-            true
+            if !text.is_empty() {
+                add(text);
+            }
         }
-        Value::Array(values) if level < MOST_LEVELS => {
-            values.iter().fold(true, |complete, value| each_text(value, keys, level + 1, add) && complete)
+        Value::Array(_) if level >= MOST_LEVELS => complete = false,
+        Value::Array(values) => {
+            for value in values {
+                complete &= each_text(value, keys, level + 1, add);
+            }
         }
-        Value::Object(_) => each_below(value, keys, level, add),
-        Value::Array(_) => false,
-        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+        Value::Object(_) => complete = each_below(value, keys, level, add),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
+    complete
 }
 
 /// Widens the folder of a search to what it looks at there.

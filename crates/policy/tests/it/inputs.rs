@@ -35,8 +35,10 @@ fn nested(levels: usize, inner: Value) -> Value {
     (0..levels).fold(inner, |value, _| json!({ "x": value }))
 }
 
+type MakeCall = fn() -> Call;
+
 /// Every limit in the source of this crate, and a call that goes beyond it.
-const LIMITS: &[(&str, fn() -> Call)] = &[
+const LIMITS: &[(&str, MakeCall)] = &[
     ("touch::MOST", || tool("mcp__fs__read", json!({ "paths": names(400, ".env") }))),
     ("touch::MOST_LEVELS", || tool("mcp__fs__read", nested(9, json!({ "path": ".env" })))),
     ("touch::MOST_ALTERNATIVES", || {
