@@ -171,8 +171,10 @@ impl Call {
         let command = command::of_input(&tool, &input, from);
         let mut touches = touch::of_input(&tool, &input, made_in);
         if tool == "apply_patch" {
-            let patch = given(&["command", "input", "patch"]).or(input.as_str());
-            touches.join(touch::of_patch(patch.unwrap_or_default(), made_in));
+            let mut patches = |patch: &str| touches.join(touch::of_patch(patch, made_in));
+            input.as_str().into_iter().for_each(&mut patches);
+            let complete = touch::each_named(&tool, &input, &["command", "input", "patch"], &mut patches);
+            touches.beyond |= !complete;
         }
         let (mut hosts, named) = host::of_input(&tool, &input);
         if let Some(shell) = &command {

@@ -82,6 +82,8 @@ const SHELL_NAMES: &[&str] = &["bash", "sh", "zsh", "dash", "ksh", "fish"];
 
 /// Most commands of one input that are read.
 const MOST_COMMANDS: usize = 64;
+/// Most bytes of all commands but the first, which has a limit of its own.
+const MOST_BYTES: usize = 512 * 1024;
 /// How deep commands may lie in an input.
 const MOST_LEVELS: usize = 8;
 
@@ -102,12 +104,15 @@ fn types_text(tool: &str) -> bool {
 #[derive(Default)]
 struct Found {
     texts: Vec<String>,
+    bytes: usize,
     opacities: Vec<Opacity>,
 }
 
 impl Found {
     fn add(&mut self, text: String) {
-        if self.texts.len() < MOST_COMMANDS {
+        let fits = self.texts.is_empty() || self.bytes + text.len() <= MOST_BYTES;
+        if self.texts.len() < MOST_COMMANDS && fits {
+            self.bytes += text.len();
             self.texts.push(text);
         } else {
             self.hide(Opacity::Limit);

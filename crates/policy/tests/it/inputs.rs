@@ -48,6 +48,10 @@ const LIMITS: &[(&str, MakeCall)] = &[
     ("command::MOST_COMMANDS", || {
         tool("mcp__x__run", json!({"commands": vec!["ls"; 70], "path": names(400, ".env")}))
     }),
+    ("command::MOST_BYTES", || {
+        let long = format!("# {}", "x".repeat(600 * 1024));
+        tool("mcp__x__run", json!({"commands": ["ls", long], "path": names(400, ".env")}))
+    }),
     ("command::MOST_LEVELS", || {
         tool("mcp__x__run", nested(9, json!({"command": "rm -rf x", "path": ".env"})))
     }),
@@ -104,6 +108,13 @@ fn what_lies_beyond_a_limit_is_denied_and_never_allowed() {
             assert_eq!(decide(&kept, &call).outcome, Outcome::Deny, "{last}");
         }
     }
+    let long = format!("# {}\nrm -rf x", "x".repeat(600 * 1024));
+    for commands in [json!(vec!["ls"; 65]), json!(["ls", long])] {
+        let call = tool("mcp__x__run", json!({ "commands": commands }));
+        assert_eq!(decide(UNSEEN, &call).outcome, Outcome::Ask);
+    }
+    let twice = tool("apply_patch", json!({"command": patch(1, "src/a"), "input": patch(1, ".env")}));
+    assert_eq!(decide(&rule("deny", "match.path = \".env\""), &twice).outcome, Outcome::Deny);
     let few = tool("mcp__fs__read", json!({ "paths": names(399, "src/x") }));
     assert_eq!(decide(&allow("match.path = \"src/**\""), &few).outcome, Outcome::Allow);
     assert_eq!(decide(UNSEEN, &few).outcome, Outcome::Silent);

@@ -70,10 +70,12 @@ fn command<'s>(text: &'s str, runs: &mut Runs) -> Option<&'s str> {
     rest = rest.trim_start_matches(|c: char| c == '!' || c.is_whitespace());
     let name = rest.chars().next()?;
     let behind = rest.get(name.len_utf8()..)?;
-    let (line, after) = behind.split_once('\n').unwrap_or((behind, ""));
+    // Only where the line is taken: looking for its end at every command would cost the square of the script.
+    let to_line_end = || behind.split_once('\n').unwrap_or((behind, ""));
     match name {
         '{' | '}' => Some(behind),
         'e' => {
+            let (line, after) = to_line_end();
             match line.trim() {
                 "" | "}" => runs.runs_text = true,
                 command => runs.commands.push(command.to_owned()),
@@ -112,14 +114,16 @@ fn command<'s>(text: &'s str, runs: &mut Runs) -> Option<&'s str> {
             }
         }
         'w' | 'W' => {
-            runs.writes.push(line.trim().to_owned());
+            let (file, after) = to_line_end();
+            runs.writes.push(file.trim().to_owned());
             Some(after)
         }
         'r' | 'R' => {
-            runs.reads.push(line.trim().to_owned());
+            let (file, after) = to_line_end();
+            runs.reads.push(file.trim().to_owned());
             Some(after)
         }
-        '#' => Some(after),
+        '#' => Some(to_line_end().1),
         ':' | 'b' | 't' | 'T' => {
             let end = behind.find([';', '\n', '}']).unwrap_or(behind.len());
             behind.get(end..)
