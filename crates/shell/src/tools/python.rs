@@ -2,7 +2,7 @@
 
 use super::Call;
 use super::scripts;
-use super::table::{Operands, Tool, asks, checks, installs, reads, runs, sends, tool, writes};
+use super::table::{Operands, Tool, asks, checks, installs, reads, runs, sends, tool, turns, writes};
 use crate::draft::Access;
 use crate::effect::Effects;
 use crate::model::{Confidence, TargetType};
@@ -89,7 +89,11 @@ pub(super) const TOOLS: &[Tool] = &[
     checks("build setup.py flit cibuildwheel", "run_build").builtin(),
     tool("twine", "publish", Effects::NETWORK),
     runs("timeit cProfile pdb trace profile", "execute_program").operands(Operands::Files(Access::Run)),
-    reads("site sysconfig pydoc tokenize dis zipfile tarfile calendar this", "inspect_version").builtin(),
+    reads("site sysconfig pydoc tokenize dis calendar this", "inspect_version").builtin(),
+    reads("zipfile tarfile", "list")
+        .cases(&[turns("-e --extract -c --create", "unpack", Effects::WRITE)])
+        .operands(Operands::Paths(Access::Write))
+        .builtin(),
     tool("ensurepip", "install_dependency", Effects::WRITE),
     runs("jupyter ipython streamlit gunicorn uvicorn hypercorn fastapi flask celery", "start_server")
         .reader(server),

@@ -262,6 +262,11 @@ fn git(rest: &[Field<'_>], draft: &mut Draft) {
         draft.opaque.add(Opacity::Setting);
     }
     let words: Vec<&str> = texts.iter().copied().filter(|text| !text.starts_with('-')).collect();
+    // The program is given every file that matches.
+    let opens = |text: &&str| text.starts_with("-O") || text.starts_with("--open");
+    if words.contains(&"grep") && texts.iter().any(opens) {
+        draft.opaque.add(Opacity::Input);
+    }
     if let Some(at) = words.iter().position(|word| *word == "config") {
         let given = words.get(at + 1..).unwrap_or_default();
         let given = given.strip_prefix(&["set"]).unwrap_or(given);

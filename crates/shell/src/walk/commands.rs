@@ -142,6 +142,10 @@ impl Walker {
         draft.shown = Shown::of(frame, command.span);
         for word in words {
             draft.substitutions.extend(self.scripts_inside(frame, &word.parts));
+            let text = word.span.of(frame.text);
+            if text.contains("[$(") || text.contains("[`") {
+                draft.opaque.add(Opacity::Code);
+            }
         }
         let node = Self::leaf(&draft);
         self.push(draft);

@@ -232,6 +232,11 @@ impl Walker {
         for part in parts {
             match part {
                 Part::Parameter(parameter) if !parameter.plain => {
+                    let whole = parameter.span.of(frame.text);
+                    // Flags of zsh, and a value that is expanded once more: what stands in it runs.
+                    if whole.starts_with("${(") || whole.ends_with("@P}") {
+                        self.opacity.add(Opacity::Code);
+                    }
                     let behind = Span::new(parameter.name.end, parameter.span.end).of(frame.text);
                     if behind.starts_with(":=") || behind.starts_with('=') {
                         let value =
@@ -264,6 +269,10 @@ impl Walker {
     /// Notes a variable and its value.
     pub(super) fn notice_setting(&mut self, name: &str, value: &str, dynamic: bool, draft: &mut Draft) {
         self.name_variable(name);
+        // Where the variable is counted with, the subscript is worked out, and what stands in it runs.
+        if value.contains("[$(") || value.contains("[`") {
+            draft.opaque.add(Opacity::Code);
+        }
         let loads = LOADERS.contains(&name)
             || name.starts_with("LD_")
             || name.starts_with("DYLD_")

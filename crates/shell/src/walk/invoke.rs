@@ -204,7 +204,12 @@ impl Walker {
         if let Some(node) = self.find(frame, name, rest, draft, input) {
             return node;
         }
-        if !first.text.contains('/') && self.has_made_program(name) {
+        // A module of the project stands before the one of the machine.
+        let module = || {
+            draft.wrappers.last() == Some(&"python -m")
+                && (self.has_made(&format!("{name}.py")) || self.has_made(&format!("{name}/__main__.py")))
+        };
+        if !first.text.contains('/') && (self.has_made_program(name) || module()) {
             draft.opaque.add(Opacity::Script);
         }
         if code::read(name, rest, &self.state.place, draft, input) {

@@ -29,7 +29,7 @@ use crate::exit::{Ends, Node};
 use crate::exposure::{Opacities, Opacity};
 use crate::model::{Confidence, Operator};
 use crate::path::{Place, is_anchored, tidy};
-use crate::syntax::ast::{Span, Word};
+use crate::syntax::ast::{Part, Span, Word};
 use crate::syntax::{Fault, Parsed, parse_bash, parse_powershell};
 use crate::words::{Field, Frame, Origin, Variables, expand};
 
@@ -149,6 +149,18 @@ fn named_from_home(path: &str) -> String {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => tidy(&format!("~{rest}")),
         _ => tidy(path),
     }
+}
+
+/// Whether a pattern has a qualifier of zsh that runs something for what it matches: `*(e:'command':)`, `*(+function)`.
+fn runs_for_matches(word: &str) -> bool {
+    word.match_indices('(').any(|(at, _)| {
+        let inside = word.get(at + 1..).unwrap_or_default();
+        let end = inside.find(')').unwrap_or(inside.len());
+        let inside = inside.get(..end).unwrap_or_default();
+        inside.starts_with(['e', '+'])
+            || inside.contains([':', '\'', '"', '\\', ' '])
+            || inside.contains("oe")
+    })
 }
 
 /// Whether a folder is one in which programs are kept.
@@ -456,6 +468,14 @@ impl Walker {
         expand(frame, word, &self.state.variables, fields);
         if fields.iter().skip(before).any(|field| field.cut) {
             self.opacity.add(Opacity::Limit);
+        }
+        if word
+            .parts
+            .iter()
+            .any(|part| matches!(part, Part::Plain(span) if span.of(frame.text).contains('(')))
+            && runs_for_matches(word.span.of(frame.text))
+        {
+            self.opacity.add(Opacity::Code);
         }
     }
 
