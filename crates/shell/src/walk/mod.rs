@@ -13,6 +13,7 @@ mod find;
 mod hidden;
 mod invoke;
 mod lists;
+mod made;
 mod redirects;
 mod scripts;
 pub(crate) mod sed;
@@ -28,7 +29,7 @@ use crate::effect::Effects;
 use crate::exit::{Ends, Node};
 use crate::exposure::{Opacities, Opacity};
 use crate::model::{Confidence, Operator};
-use crate::path::{Place, is_anchored, tidy};
+use crate::path::Place;
 use crate::syntax::ast::{Part, Span, Word};
 use crate::syntax::{Fault, Parsed, parse_bash, parse_powershell};
 use crate::words::{Field, Frame, Origin, Variables, expand};
@@ -41,116 +42,6 @@ const MAX_LEVEL: usize = 32;
 /// Most files that the line makes which are remembered. Past it any program named by a path may be one of them.
 const MAX_MADE: usize = 64;
 
-/// Files that say what a check or a build runs.
-const TASK_FILES: &[&str] = &[
-    "Makefile",
-    "makefile",
-    "GNUmakefile",
-    "package.json",
-    "justfile",
-    "Justfile",
-    "Taskfile.yml",
-    "Rakefile",
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "pom.xml",
-    "build.xml",
-    "tox.ini",
-    "noxfile.py",
-    "setup.py",
-    "conftest.py",
-    "pytest.ini",
-    "build.rs",
-    "Gruntfile.js",
-    "gulpfile.js",
-    "CMakeLists.txt",
-    "meson.build",
-    "build.ninja",
-    ".pre-commit-config.yaml",
-    "lefthook.yml",
-    ".npmrc",
-];
-
-/// Files that programs run or obey when they start.
-const STARTUP_FILES: &[&str] = &[
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    "config.fish",
-    ".xinitrc",
-    ".xprofile",
-    ".xsessionrc",
-    ".inputrc",
-    ".vimrc",
-    ".exrc",
-    "init.vim",
-    ".emacs",
-    ".gdbinit",
-    ".lldbinit",
-    ".irbrc",
-    ".Rprofile",
-    ".gitconfig",
-    ".curlrc",
-    ".wgetrc",
-    ".screenrc",
-    ".tmux.conf",
-    ".psqlrc",
-    ".sqliterc",
-    ".envrc",
-    "sitecustomize.py",
-    "usercustomize.py",
-    "crontab",
-];
-
-/// Folders, and files in them, of the same kind.
-const STARTUP_FOLDERS: &[&str] = &[
-    ".git/hooks/",
-    ".git/config",
-    ".config/git/",
-    ".husky/",
-    ".ssh/config",
-    ".ssh/rc",
-    ".config/autostart/",
-    "systemd/user/",
-    "systemd/system/",
-    "/LaunchAgents/",
-    "/LaunchDaemons/",
-    "/etc/cron",
-    "/var/spool/cron",
-    "/etc/profile",
-    "/etc/bash",
-    "/etc/ld.so",
-    ".config/fish/conf.d/",
-];
-
-/// Whether a file is run or obeyed by programs that start later.
-fn starts_something(path: &str) -> bool {
-    STARTUP_FILES.contains(&crate::path::base(path))
-        || STARTUP_FOLDERS.iter().any(|folder| path.contains(folder))
-}
-
-/// A path without dots, and the home by one name.
-fn named_from_home(path: &str) -> String {
-    let rest = ["$HOME", "${HOME}"].into_iter().find_map(|home| path.strip_prefix(home));
-    match rest {
-        Some(rest) if rest.is_empty() || rest.starts_with('/') => tidy(&format!("~{rest}")),
-        _ => tidy(path),
-    }
-}
-
 /// Whether a pattern has a qualifier of zsh that runs something for what it matches: `*(e:'command':)`, `*(+function)`.
 fn runs_for_matches(word: &str) -> bool {
     word.match_indices('(').any(|(at, _)| {
@@ -161,19 +52,6 @@ fn runs_for_matches(word: &str) -> bool {
             || inside.contains([':', '\'', '"', '\\', ' '])
             || inside.contains("oe")
     })
-}
-
-/// Whether a folder is one in which programs are kept.
-fn is_for_programs(folder: &str) -> bool {
-    matches!(crate::path::base(folder.trim_end_matches('/')), "bin" | "sbin" | ".bin" | "shims")
-}
-
-/// Whether a path is another or lies below it.
-fn lies_in(path: &str, folder: &str) -> bool {
-    if folder == "." {
-        return !is_anchored(path);
-    }
-    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// What comes in on standard input.
@@ -352,7 +230,7 @@ impl Walker {
         }
         self.opacity.join(draft.opacities());
         self.note_made(&draft);
-        if draft.aims.iter().any(|aim| aim.access == Access::Write && starts_something(&aim.value)) {
+        if draft.aims.iter().any(|aim| aim.access == Access::Write && made::starts_something(&aim.value)) {
             self.opacity.add(Opacity::Setting);
         }
         let weight = decide::weight(&draft);
@@ -388,78 +266,6 @@ impl Walker {
         self.dialect = outer_dialect;
         self.scripts -= 1;
         Some(node)
-    }
-
-    /// Remembers which files a step makes: a program among them is not the one that its name says.
-    fn note_made(&mut self, draft: &Draft) {
-        let written = || draft.aims.iter().filter(|aim| aim.access == Access::Write);
-        // What is put into a folder has its old name there.
-        let placed = matches!(draft.operation, "copy_file" | "rename_file" | "link_file");
-        let sources = draft.aims.iter().filter(|aim| placed && aim.access != Access::Write);
-        // What is unpacked or poured into a folder of programs has names that nobody tells.
-        let pours = draft.operation != "create_directory";
-        let programs = written()
-            .filter(move |aim| pours && is_for_programs(&aim.value))
-            .map(|aim| format!("{}/*", aim.value));
-        let inside = sources.flat_map(|source| {
-            let name = match crate::path::base(&source.value) {
-                "." | "" => "*",
-                name => name,
-            };
-            written().map(move |folder| format!("{}/{name}", folder.value))
-        });
-        // The folder itself stays what it is: only what goes into it is new.
-        let here = |path: &String| placed && matches!(path.as_str(), "." | "./");
-        let targets = written().map(|aim| aim.value.clone()).filter(|path| !here(path));
-        for path in targets.chain(inside).chain(programs.filter(|_| !placed)) {
-            let path = named_from_home(&path);
-            if self.state.searched.iter().any(|folder| lies_in(&path, folder)) {
-                self.opacity.add(Opacity::Environment);
-            }
-            if self.state.made.len() < MAX_MADE {
-                self.state.made.push(path);
-            } else {
-                self.state.made_too_many = true;
-            }
-        }
-    }
-
-    /// Remembers a folder in which programs are looked for from here on, and returns whether the line put one there.
-    fn note_searched(&mut self, folder: &str) -> bool {
-        let folder = named_from_home(&self.state.place.locate(folder));
-        let holds_made =
-            self.state.made_too_many || self.state.made.iter().any(|made| lies_in(made, &folder));
-        if self.state.searched.len() < MAX_MADE {
-            self.state.searched.push(folder);
-        } else {
-            self.opacity.add(Opacity::Limit);
-        }
-        holds_made
-    }
-
-    /// Whether the command line itself made the file at this path, or may have.
-    fn has_made(&self, path: &str) -> bool {
-        self.is_made(&self.state.place.locate(path))
-    }
-
-    /// The same for a path as seen from the start.
-    fn is_made(&self, path: &str) -> bool {
-        let path = named_from_home(path);
-        self.state.made_too_many
-            || self.state.made.iter().any(|made| lies_in(&path, made) || made.contains(['*', '?']))
-    }
-
-    /// Whether the command line put a program of this name where programs are kept.
-    fn has_made_program(&self, name: &str) -> bool {
-        self.state.made.iter().any(|made| {
-            let (folder, base) = made.rsplit_once('/').unwrap_or(("", made));
-            (base == name || base.contains('*')) && is_for_programs(folder)
-        })
-    }
-
-    /// Whether the command line made a file by which checks and builds are told what to run.
-    fn has_made_tasks(&self) -> bool {
-        self.state.made.iter().any(|made| TASK_FILES.contains(&crate::path::base(made)))
     }
 
     /// Expands a word and notes where a limit cut it short.
