@@ -11,7 +11,8 @@ use crate::command_line::{HOOK_PROGRAM, quoted};
 use crate::hooks::{self, Changes, Undo, WantedHook};
 use crate::settings::{Settings, SettingsError};
 
-/// The `description` of a file that holds nothing but our hooks.
+/// The `description` that earlier versions of ours wrote. Codex 0.140 to 0.142 refuse a file that has one, with all of the
+/// user's hooks in it, so it is taken away and never written.
 pub const DESCRIPTION: &str = "Agent Tracer records what Codex does, on this machine";
 
 /// What to register.
@@ -83,16 +84,14 @@ impl Wanted {
 pub fn template(events: Option<Vec<String>>, tools: Option<Vec<String>>) -> Value {
     let wanted = Wanted { hook: HOOK_PROGRAM.to_owned(), home: None, events, tools };
     let table = hooks::table(&wanted.hooks());
-    json!({"description": DESCRIPTION, "hooks": table.get("hooks")})
+    json!({"hooks": table.get("hooks")})
 }
 
 /// Plans the installation into a hooks file with this text (empty for a file that is not there).
 pub fn plan(text: &str, wanted: &Wanted, undo: Undo) -> Result<Plan, SettingsError> {
     let mut settings = Settings::parse(text)?;
     let mut undo = undo;
-    if settings.value().as_object().is_none_or(serde_json::Map::is_empty) {
-        hooks::append_to_root(&mut settings, &mut undo, "description", &json!(DESCRIPTION));
-    }
+    remove_description(&mut settings);
     let changes = hooks::register(&mut settings, &wanted.hooks(), &mut undo)?;
     Ok(Plan { text: settings.text(), changes, undo })
 }
@@ -101,11 +100,15 @@ pub fn plan(text: &str, wanted: &Wanted, undo: Undo) -> Result<Plan, SettingsErr
 pub fn withdraw(text: &str, undo: &Undo) -> Result<Plan, SettingsError> {
     let mut settings = Settings::parse(text)?;
     let changes = hooks::withdraw(&mut settings, undo);
+    remove_description(&mut settings);
+    hooks::restore_root(&mut settings, undo);
+    Ok(Plan { text: settings.text(), changes, undo: Undo::default() })
+}
+
+fn remove_description(settings: &mut Settings) {
     if let Some(place) = settings.find(&[], "description")
         && settings.get(&[place]) == Some(json!(DESCRIPTION))
     {
         settings.remove(&[place]);
     }
-    hooks::restore_root(&mut settings, undo);
-    Ok(Plan { text: settings.text(), changes, undo: Undo::default() })
 }

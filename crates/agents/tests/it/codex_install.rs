@@ -50,18 +50,25 @@ fn the_event_names_in_the_trust_store_are_the_names_in_snake_case() {
 }
 
 #[test]
-fn no_key_but_description_and_hooks_is_ever_written() {
+fn no_key_but_hooks_is_ever_written() {
     for (name, text) in CODEX {
-        let installed = value(&install(text).text);
-        let keys: Vec<&String> = installed.as_object().expect("an object").keys().collect();
-        assert!(keys.iter().all(|key| ["description", "hooks"].contains(&key.as_str())), "{name}: {keys:?}");
+        let keys = |text: &str| -> Vec<String> {
+            let value: Value = serde_json::from_str(text).unwrap_or_default();
+            value.as_object().map(|object| object.keys().cloned().collect()).unwrap_or_default()
+        };
+        let (before, after) = (keys(text), keys(&install(text).text));
+        assert!(after.iter().all(|key| key == "hooks" || before.contains(key)), "{name}: {after:?}");
     }
-    assert_eq!(value(&install("{}").text)["description"], DESCRIPTION);
-    assert_eq!(
-        value(&install("{\"hooks\": {}}").text).get("description"),
-        None,
-        "the file is not ours alone"
-    );
+}
+
+#[test]
+fn the_description_that_earlier_versions_wrote_goes_and_the_users_stays() {
+    for (text, expected) in [(DESCRIPTION, None), ("mine", Some("mine"))] {
+        let file = json!({"description": text}).to_string();
+        let installed = value(&install(&file).text);
+        assert_eq!(installed.get("description").and_then(Value::as_str), expected);
+        assert!(installed["hooks"].is_object());
+    }
 }
 
 #[test]
@@ -128,7 +135,6 @@ fn the_template_names_no_folder() {
     assert_eq!(
         template,
         json!({
-            "description": DESCRIPTION,
             "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "agent-tracer-hook codex"}]}]},
         })
     );

@@ -61,11 +61,14 @@ fn each_marketplace_offers_the_package_that_is_there() {
 
 #[test]
 fn the_packages_name_no_status_line_and_no_path() {
-    for path in ["claude/hooks/hooks.json", "codex/hooks/hooks.json"] {
+    // Some versions of Codex refuse any other key.
+    let packages: [(&str, &[&str]); 2] =
+        [("claude/hooks/hooks.json", &["description", "hooks"]), ("codex/hooks/hooks.json", &["hooks"])];
+    for (path, expected) in packages {
         let hooks = read(path);
         assert_eq!(hooks.get("statusLine"), None, "a plugin's is ignored with a warning");
         let keys: Vec<&String> = hooks.as_object().expect("an object").keys().collect();
-        assert_eq!(keys, ["description", "hooks"]);
+        assert_eq!(keys, expected);
         assert!(!hooks.to_string().contains("/agent-tracer-hook"), "{path}");
     }
 }
