@@ -40,26 +40,33 @@ fn endings(name: &str) -> Vec<(String, CallState, Option<i64>, Option<String>)> 
 
 #[test]
 fn a_command_that_the_client_left_running_is_abandoned_and_did_not_fail() {
-    let mut kept = Vec::new();
-    for line in rollout("shell_background").split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        let mut row: Value = serde_json::from_slice(line).unwrap();
-        let item = &mut row["payload"]["item"];
-        if item["type"] == "CommandExecution" {
-            item["status"] = "failed".into();
-            item["exit_code"] = (-1).into();
+    // The client may write its end before it knows that the command was killed, or after.
+    for (exit_code, is_last) in [(-1, false), (-1, true), (137, true), (143, true)] {
+        let (mut kept, mut last) = (Vec::new(), Vec::new());
+        for line in rollout("shell_background").split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let mut row: Value = serde_json::from_slice(line).unwrap();
+            let item = &mut row["payload"]["item"];
+            let is_end = item["type"] == "CommandExecution";
+            if is_end {
+                item["status"] = "failed".into();
+                item["exit_code"] = exit_code.into();
+            }
+            // Nothing polls it: what the model was told of its end is not there.
+            let text = row.to_string();
+            if !text.contains("write_stdin") && !text.contains("Process exited with code") {
+                let rows = if is_end && is_last { &mut last } else { &mut kept };
+                rows.extend(serde_json::to_vec(&row).unwrap());
+                rows.push(b'\n');
+            }
         }
-        // Nothing polls it: what the model was told of its end is not there.
-        if !row.to_string().contains("write_stdin") && !row.to_string().contains("Process exited with code") {
-            kept.extend(serde_json::to_vec(&row).unwrap());
-            kept.push(b'\n');
-        }
+        kept.extend(last);
+        let all = entries("shell_background", &kept, Level::Actions);
+        let ends: Vec<&Entry> =
+            all.iter().filter(|entry| is_call(entry) && entry.phase == Phase::Close).collect();
+        let [end] = ends.as_slice() else { panic!("{ends:?}") };
+        assert_eq!(end.state, Some(CallState::Abandoned), "{exit_code}");
+        assert_eq!(end.metadata.get("errorClass"), None);
     }
-    let all = entries("shell_background", &kept, Level::Actions);
-    let ends: Vec<&Entry> =
-        all.iter().filter(|entry| is_call(entry) && entry.phase == Phase::Close).collect();
-    let [end] = ends.as_slice() else { panic!("{ends:?}") };
-    assert_eq!(end.state, Some(CallState::Abandoned));
-    assert_eq!(end.metadata.get("errorClass"), None);
 }
 
 #[test]

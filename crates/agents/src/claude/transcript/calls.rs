@@ -221,11 +221,26 @@ fn refusal(row: &Row<'_>) -> Option<Refusal> {
     match &*row.denial.head(40) {
         "" => None,
         "interrupted" | "cancelled" => Some(Refusal::Cut),
-        "user-rejected" if row.is_denied_before_run => Some(Refusal::Denied),
+        "user-rejected" if row.is_denied_before_run || is_rejected(row) => Some(Refusal::Denied),
         "user-rejected" if version::marks_denials_before_run(row.version) => Some(Refusal::Cut),
         "user-rejected" => Some(Refusal::Unclear),
         _ => Some(Refusal::Denied),
     }
+}
+
+/// Tells whether the client decided by itself that a call may not run, as it does without a terminal. A call that was cut
+/// off has no such decision.
+fn is_rejected(row: &Row<'_>) -> bool {
+    let mut is_rejected = false;
+    let Some(decision) = row.permission_decision else { return false };
+    let read = Cursor::new(decision).members(|cursor, name| {
+        if &*name.name() != b"decision" {
+            return cursor.skip();
+        }
+        is_rejected = cursor.text()?.is_some_and(|text| text.is("reject"));
+        Ok(())
+    });
+    read.is_ok() && is_rejected
 }
 
 fn refuse(entry: &mut Entry, state: CallState, class: ErrorClass) {

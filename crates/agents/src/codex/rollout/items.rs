@@ -146,18 +146,24 @@ pub(super) fn path_of(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| path.to_owned())
 }
 
+/// Exit codes of a command that SIGKILL or SIGTERM ended.
+const KILLED: [i64; 2] = [137, 143];
+
 fn command(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
     let id = id_of(told, item);
     let mut end = end(told, row, item, "CommandExecution");
     let exit = item.whole("exit_code");
     if end.state == CallState::Failed {
-        // A command that never ran, or was killed with its turn, has no code of its own.
-        let ran = exit.is_some_and(|code| code >= 0);
+        // A command that never ran, or was killed with its turn, has no code of its own. One that the client leaves when it
+        // ends has the code of its kill, if the client came to see that.
+        let is_background = told.state.call(&id).is_some_and(|call| call.process.is_some());
+        let is_left = is_background && told.turn.is_some() && told.turn == told.state.completed_turn;
+        let ran = exit.is_some_and(|code| code >= 0 && !(is_left && KILLED.contains(&code)));
         end.class = Some(if ran { ErrorClass::NonZeroExit } else { ErrorClass::Unknown });
         if !ran && told.turn.is_some() && told.turn == told.state.aborted_turn {
             end.state = CallState::Interrupted;
             end.class = Some(ErrorClass::Interrupt);
-        } else if !ran && told.state.call(&id).is_some_and(|call| call.process.is_some()) {
+        } else if !ran && is_background {
             // It went on in the background until the client ended, and with it the command.
             end.state = CallState::Abandoned;
             end.class = None;

@@ -65,6 +65,8 @@ pub struct RolloutState {
     pub compactions: u32,
     /// The turn that was cut off last.
     pub aborted_turn: Option<String>,
+    /// The turn that ended by itself last.
+    pub completed_turn: Option<String>,
     /// Whether a `token_usage_record` was seen: from then on the totals are not needed.
     pub has_records: bool,
     /// The thread's cumulative usage as last told.

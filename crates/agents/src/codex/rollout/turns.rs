@@ -38,6 +38,7 @@ pub(super) fn started(told: &mut Telling<'_>, task: &Members<'_>) {
 /// A turn ends by itself: with a message, with an error, or with neither.
 pub(super) fn completed(told: &mut Telling<'_>, task: &Members<'_>) {
     let Some(turn) = told.turn.clone() else { return };
+    told.state.completed_turn = Some(turn.clone());
     let error = task.members("error");
     let state = if error.is_some() { CallState::Failed } else { CallState::Succeeded };
     end_turn(told, task, &turn, state, "task_complete");

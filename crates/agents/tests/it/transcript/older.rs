@@ -1,6 +1,6 @@
 //! Dialects of other versions, as public documents and files show them.
 
-use agent_tracer_event::{Certainty, Usage};
+use agent_tracer_event::{CallState, Certainty, Phase, Usage};
 use serde_json::json;
 
 use super::*;
@@ -190,4 +190,35 @@ fn rows_of_types_that_nobody_knows_are_counted_by_name() {
         ]
     );
     assert_eq!(told.counts().unrecognised, 4);
+}
+
+#[test]
+fn a_call_that_the_client_refused_by_itself_is_denied_and_one_that_was_cut_off_is_not() {
+    let call = assistant(
+        "u1",
+        r#"{"id":"msg_1","model":"m","role":"assistant","stop_reason":"tool_use","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"touch /x"}}],"usage":{"output_tokens":3}}"#,
+        "",
+    );
+    for version in ["2.1.325", "2.1.326"] {
+        for (more, expected) in [
+            (r#""permissionDecision":{"decision":"reject","source":"config"},"#, CallState::Denied),
+            (r#""permissionDecision":{"decision":"accept","source":"config"},"#, CallState::Interrupted),
+            (r#""toolDenialBeforeRun":true,"#, CallState::Denied),
+            ("", CallState::Interrupted),
+        ] {
+            let result = format!(
+                r#"{{"type":"user",{more}"toolDenialKind":"user-rejected","uuid":"u2","sessionId":"s","timestamp":"2026-02-10T08:21:57.000Z","version":"{version}","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_1","is_error":true,"content":"no"}}]}}}}"#
+            );
+            let entries = read_lines(&[&call, &result], Level::Actions).entries();
+            let end = of_kind(&entries, Kind::TerminalCommand)
+                .into_iter()
+                .chain(of_kind(&entries, Kind::ToolUsed))
+                .rfind(|entry| entry.phase == Phase::Close)
+                .and_then(|entry| entry.state);
+            // Older versions have one word for both; what follows tells.
+            let is_unclear = version == "2.1.325" && expected == CallState::Interrupted;
+            let expected = if is_unclear { CallState::Denied } else { expected };
+            assert_eq!(end, Some(expected), "{version} {more}");
+        }
+    }
 }
