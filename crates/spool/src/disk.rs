@@ -148,6 +148,36 @@ pub(crate) fn is_taken(path: &Path) -> io::Result<bool> {
     }
 }
 
+/// Tells whether an operation failed because the system had none left of something, or was interrupted, and not because
+/// of the file that it was about.
+pub(crate) fn is_shortage(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        Deadlock, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable, NotConnected, OutOfMemory,
+        QuotaExceeded, ResourceBusy, StaleNetworkFileHandle, StorageFull, TimedOut, WouldBlock,
+    };
+    /// No file handle left in the system, and in the process: no kind stands for them. The same on Linux, macOS and the BSDs.
+    const NO_HANDLES: [i32; 2] = [23, 24];
+    if error.raw_os_error().is_some_and(|code| NO_HANDLES.contains(&code)) {
+        return true;
+    }
+    matches!(
+        error.kind(),
+        Deadlock
+            | HostUnreachable
+            | Interrupted
+            | NetworkDown
+            | NetworkUnreachable
+            | NotConnected
+            | OutOfMemory
+            | QuotaExceeded
+            | ResourceBusy
+            | StaleNetworkFileHandle
+            | StorageFull
+            | TimedOut
+            | WouldBlock
+    )
+}
+
 /// The gate of the shipped code: always open, and gone after compilation.
 #[cfg(not(test))]
 mod gate {
@@ -166,3 +196,26 @@ mod gate {
 
 #[cfg(test)]
 pub(crate) mod gate;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shortage_is_told_from_a_file_that_cannot_be_read() {
+        // ENFILE, EMFILE, ENOMEM, EINTR.
+        for code in [23, 24, 12, 4] {
+            assert!(is_shortage(&io::Error::from_raw_os_error(code)), "{code}");
+        }
+        for kind in
+            [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut, io::ErrorKind::StaleNetworkFileHandle]
+        {
+            assert!(is_shortage(&kind.into()), "{kind:?}");
+        }
+        // EIO, EISDIR, EINVAL.
+        for code in [5, 21, 22] {
+            assert!(!is_shortage(&io::Error::from_raw_os_error(code)), "{code}");
+        }
+        assert!(!is_shortage(&io::Error::other("damaged")));
+    }
+}

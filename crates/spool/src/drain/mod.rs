@@ -295,7 +295,13 @@ impl Drain {
 
     /// Counts a failed read; a file that failed too often is refused, so that it does not block the
     /// others for ever. It is only moved: what cannot be read today may be readable elsewhere.
+    ///
+    /// A shortage says nothing about the file, and every other file would fail too: it waits, however
+    /// long that takes.
     fn give_up(&mut self, name: &EnvelopeName, error: &io::Error) -> Option<Refusal> {
+        if disk::is_shortage(error) {
+            return None;
+        }
         let attempts = self.attempts.entry(*name).or_default();
         *attempts += 1;
         if *attempts < ATTEMPTS_MAX {

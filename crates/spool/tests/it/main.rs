@@ -7,6 +7,7 @@ mod doorbell;
 mod drain;
 mod envelope;
 mod full_disk;
+mod no_handles;
 mod purge;
 mod refusals;
 mod sweep;
