@@ -5,6 +5,7 @@ mod append;
 mod checkpoint;
 mod clock;
 pub(crate) mod codec;
+mod copy_sum;
 mod endings;
 pub(crate) mod facts;
 pub(crate) mod faults;
@@ -63,7 +64,8 @@ pub use read::{Coming, Outbox, Past, PastDeed, PastPrompt, PastSpending};
 pub use running::RunningProcess;
 pub use salvage::{Salvage, SalvageError, Stretch, foreign_log, remains, salvage};
 pub use snapshot::{
-    Contents, CopyError, Pace, Succession, contents, copy_holds, copy_store, succeed, verify_copy,
+    Contents, CopyError, Pace, Succession, contents, copy_holds, copy_store, remove_copy, succeed,
+    verify_copy,
 };
 pub use swap::{abandon_swap, finish_swap, prepare_swap, swap_store};
 pub use upgrade::{Stage, Upgrade, upgrade_copies};

@@ -12,10 +12,11 @@ use agent_tracer_event::{Millis, TaskId};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags, params};
 
+use super::copy_sum::CopySum;
 use super::open::{self, create_private};
 use super::salvage::lineage;
 use super::store_files::{beside, sync_folder};
-use super::{Ledger, OpenError, Options, posted, swap};
+use super::{Ledger, OpenError, Options, copy_sum, posted, swap};
 use crate::journal;
 
 /// Pages that are copied at a time: four megabytes.
@@ -93,17 +94,19 @@ pub fn copy_store(
     pace: impl FnMut(u64, u64) -> Pace,
 ) -> Result<Contents, CopyError> {
     let part = part_of(to);
-    remove_all(&part).map_err(CopyError::Write)?;
-    let copied = copy_into(store, &part, options, pace).and_then(|contents| {
-        let finished = File::open(&part).and_then(|file| file.sync_all());
+    remove_copy(&part).map_err(CopyError::Write)?;
+    let copied = copy_into(store, &part, options, pace).and_then(|mut contents| {
+        let finished =
+            copy_sum::append(&part).and_then(|()| File::open(&part)).and_then(|file| file.sync_all());
         finished
             .and_then(|()| fs::rename(&part, to))
             .and_then(|()| sync_folder(to))
             .map_err(CopyError::Write)?;
+        contents.bytes = fs::metadata(to).map_or(contents.bytes, |facts| facts.len());
         Ok(contents)
     });
     if copied.is_err() {
-        drop(remove_all(&part));
+        drop(remove_copy(&part));
     }
     copied
 }
@@ -113,15 +116,28 @@ fn part_of(to: &Path) -> PathBuf {
     to.with_file_name(format!(".{name}.part"))
 }
 
-/// Removes a file with all that may stand beside it.
-fn remove_all(file: &Path) -> io::Result<()> {
-    for end in ["", "-wal", "-shm", "-journal", "-journal-of-posts"] {
-        match fs::remove_file(beside(file, end)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+/// The ends of the names of the files that may stand beside a copy while it is made or opened.
+const COMPANIONS: [&str; 6] = ["-wal", "-shm", "-journal", "-journal-of-posts", ".sums", ".anew"];
+
+/// Removes a copy of a store, whole or not, with all that may stand beside it. One that is not there is removed already.
+///
+/// # Errors
+/// If a file cannot be removed.
+pub fn remove_copy(file: &Path) -> io::Result<()> {
+    // The companions hold as much as the file, and without it nobody would look for them.
+    remove_companions(file)?;
+    is_removed(fs::remove_file(file))
+}
+
+fn remove_companions(file: &Path) -> io::Result<()> {
+    for end in COMPANIONS {
+        is_removed(fs::remove_file(beside(file, end)))?;
     }
-    match fs::remove_dir_all(beside(file, ".aside")) {
+    is_removed(fs::remove_dir_all(beside(file, ".aside")))
+}
+
+fn is_removed(result: io::Result<()>) -> io::Result<()> {
+    match result {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -192,12 +208,7 @@ fn finish(part: &Path, mut pace: impl FnMut(u64, u64) -> Pace) -> Result<(), Cop
     // Whoever reads it then leaves no files beside it.
     conn.pragma_update(None, "journal_mode", "DELETE")?;
     drop(conn);
-    for end in ["-wal", "-shm", "-journal-of-posts"] {
-        match fs::remove_file(beside(part, end)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(CopyError::Write(error)),
-            _ => {}
-        }
-    }
+    remove_companions(part).map_err(CopyError::Write)?;
     let length = fs::metadata(part).map_or(0, |facts| facts.len());
     let conn = open_copy(part)?;
     match conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?.as_str() {
@@ -239,19 +250,26 @@ pub fn contents(path: &Path) -> Result<Contents, OpenError> {
     Ok(count(&open_copy(path)?, bytes)?)
 }
 
-/// Checks every page of a store or a copy, and returns what is in it.
+/// Checks every page of a store or a copy, compares a copy with its sum, and returns what is in it.
 ///
 /// # Errors
 /// If it is damaged, cannot be read, is of a newer version, or is another program's.
 pub fn verify_copy(path: &Path) -> Result<Contents, OpenError> {
     let conn = open_copy(path)?;
+    // What stands on a page can be changed without its shape. A store that was written to has sums of its own.
+    let is_written = beside(path, ".sums").exists();
+    if !is_written
+        && copy_sum::check(path).map_err(|error| OpenError::Io(error.to_string()))? == CopySum::Differs
+    {
+        return Err(OpenError::Corrupt("its bytes are not those that were written".to_owned()));
+    }
     match conn.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?.as_str() {
         "ok" => contents(path),
         verdict => Err(OpenError::Corrupt(verdict.to_owned())),
     }
 }
 
-/// Tells whether a store or a copy holds any of these tasks.
+/// Tells whether a store or a copy may hold any of these tasks: they are in it, or something waits in its journal of posts.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -263,7 +281,9 @@ pub fn copy_holds(path: &Path, tasks: &[TaskId]) -> Result<bool, OpenError> {
             return Ok(true);
         }
     }
-    Ok(false)
+    let posts = beside(path, "-journal-of-posts");
+    // One that cannot be read may hold anything.
+    Ok(journal::waits(&posts, posted::folded(&conn)?).unwrap_or(true))
 }
 
 /// What a store knows that a copy of it which takes its place must know too.
@@ -281,6 +301,7 @@ pub struct Succession {
 /// # Errors
 /// If it cannot be opened or written.
 pub fn succeed(copy: &Path, succession: &Succession, options: Options) -> Result<u64, CopyError> {
+    copy_sum::cut(copy).map_err(CopyError::Write)?;
     let ledger = Ledger::open(copy, options)?;
     let seq = i64::try_from(succession.seq).unwrap_or(i64::MAX);
     let failed = |error: super::AppendError| CopyError::Differs(error.to_string());
