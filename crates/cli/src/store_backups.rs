@@ -2,8 +2,10 @@
 //!
 //! `backup/store-<time>.db` is one that was asked for or is due; `ledger.db.before-<time>` and `ledger.db.damaged-<time>` are
 //! folders with the files of a store that another replaced; `ledger.db.schema-<N>.backup` is what an upgrade keeps.
-//! Law: a backup is whole or not there, and for the user alone.
+//! `backup/.store-<time>.db.part` and `ledger.db.incoming` are what a process left that was killed while it made one.
+//! Law: a backup is whole or not there, and for the user alone. No whole one goes while the store is known to be damaged.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
-use agent_tracer_ledger::{Contents, CopyError, Pace, copy_holds, copy_store};
+use agent_tracer_ledger::{Contents, CopyError, Pace, copy_holds, copy_store, remove_copy};
 use agent_tracer_spool::Home;
 use nix::sys::statvfs::statvfs;
 
@@ -28,6 +30,8 @@ const EVERY: Duration = Duration::from_secs(60);
 const REST: Duration = Duration::from_millis(100);
 /// So much room stays free behind a backup.
 const SPARE_BYTES: u64 = 64 << 20;
+/// How the name of a copy ends while it is written.
+const PART: &str = ".db.part";
 /// What a process that died left of a backup is removed after so long.
 const LEFTOVER: Duration = Duration::from_secs(24 * 60 * 60);
 const MINUTE_MS: i64 = 60_000;
@@ -41,6 +45,9 @@ pub(crate) enum Kind {
     Undo,
     /// Kept by an upgrade.
     Upgrade,
+    /// Left by a process that was killed while it made a copy. Nothing can be brought back from it, but it holds what was
+    /// copied.
+    Unfinished,
 }
 
 impl Kind {
@@ -50,6 +57,7 @@ impl Kind {
             Kind::Store => "store",
             Kind::Undo => "undo",
             Kind::Upgrade => "upgrade",
+            Kind::Unfinished => "unfinished",
         }
     }
 }
@@ -72,13 +80,15 @@ impl StoreBackup {
         if self.kind == Kind::Undo { self.path.join("ledger.db") } else { self.path.clone() }
     }
 
-    /// Removes it for good.
+    /// Tells whether it may hold any of these tasks. One that cannot be looked into may.
+    pub(crate) fn may_hold(&self, tasks: &[TaskId]) -> bool {
+        self.kind == Kind::Unfinished || !matches!(copy_holds(&self.file(), tasks), Ok(false))
+    }
+
+    /// Removes it for good, with all that stands beside it.
     pub(crate) fn remove(&self) -> Result<(), Failure> {
-        let removed = if self.kind == Kind::Undo {
-            fs::remove_dir_all(&self.path)
-        } else {
-            fs::remove_file(&self.path)
-        };
+        let removed =
+            if self.path.is_dir() { fs::remove_dir_all(&self.path) } else { remove_copy(&self.path) };
         removed.map_err(|cause| Failure::file("remove", &self.path, &cause))
     }
 }
@@ -132,19 +142,57 @@ pub(crate) fn list(home: &Home) -> Result<Vec<StoreBackup>, Failure> {
             }
         }
     }
+    // Each file of an unfinished one leads to it.
+    let mut known = BTreeSet::new();
+    found.retain(|backup: &StoreBackup| known.insert(backup.path.clone()));
     found.sort_by(|one, two| (one.at, &one.name).cmp(&(two.at, &two.name)));
     Ok(found)
 }
 
+/// Returns how many bytes a file has, or the files of a folder.
+fn bytes_of(path: &Path) -> u64 {
+    match fs::symlink_metadata(path) {
+        Ok(facts) if facts.is_dir() => {
+            let entries = fs::read_dir(path).into_iter().flatten().flatten();
+            entries.filter_map(|entry| entry.metadata().ok()).map(|facts| facts.len()).sum()
+        }
+        facts => facts.map_or(0, |facts| facts.len()),
+    }
+}
+
+/// Looks whether a name is that of a copy which was not finished, or of what stands beside one.
+fn look_for_unfinished(is_data: bool, name: &str, path: &Path) -> Option<StoreBackup> {
+    let name = if is_data {
+        // While a store is being put in its place, what waits there is no leftover.
+        let is_waiting = path.with_file_name("ledger.db.swap").symlink_metadata().is_ok();
+        (name == "ledger.db.incoming" && !is_waiting).then_some(name)?
+    } else {
+        let end = name.find(PART).map_or(name.len(), |at| at + PART.len());
+        name.starts_with(".store-").then(|| name.get(..end))??
+    };
+    let facts = fs::symlink_metadata(path).ok()?;
+    let since = facts.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let path = path.with_file_name(name);
+    Some(StoreBackup {
+        kind: Kind::Unfinished,
+        name: name.to_owned(),
+        at: Millis(i64::try_from(since.as_millis()).ok()?),
+        bytes: bytes_of(&path),
+        path,
+    })
+}
+
 fn look(is_data: bool, name: String, path: &Path) -> Option<StoreBackup> {
+    if let Some(unfinished) = look_for_unfinished(is_data, &name, path) {
+        return Some(unfinished);
+    }
     let facts = fs::symlink_metadata(path).ok()?;
     let between = |begin: &str, end: &str| name.strip_prefix(begin)?.strip_suffix(end);
     let (kind, at, bytes) = if !is_data {
         (Kind::Store, moment(between("store-", ".db")?)?, facts.is_file().then_some(facts.len())?)
     } else if facts.is_dir() {
         let at = between("ledger.db.before-", "").or_else(|| between("ledger.db.damaged-", ""))?;
-        let files = fs::read_dir(path).ok()?.flatten().filter_map(|entry| entry.metadata().ok());
-        (Kind::Undo, moment(at)?, files.map(|facts| facts.len()).sum())
+        (Kind::Undo, moment(at)?, bytes_of(path))
     } else {
         between("ledger.db.schema-", ".backup")?.parse::<u32>().ok()?;
         let since = facts.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -247,19 +295,20 @@ fn failure_mark(home: &Home) -> PathBuf {
 /// Removes the oldest backups beyond so many, and what dead processes left of others. Those that an upgrade or a restore
 /// kept are not counted.
 pub(crate) fn retain(home: &Home, keep: u32) -> Result<u64, Failure> {
-    let mut made = list(home)?;
+    let (unfinished, mut made): (Vec<_>, Vec<_>) =
+        list(home)?.into_iter().partition(|backup| backup.kind == Kind::Unfinished);
     made.retain(|backup| backup.kind == Kind::Store);
     let beyond = made.len().saturating_sub(usize::try_from(keep).unwrap_or(usize::MAX));
     for backup in made.iter().take(beyond) {
         backup.remove()?;
     }
-    for entry in fs::read_dir(keeping::folder(home)).into_iter().flatten().flatten() {
-        let is_part = entry.file_name().to_str().is_some_and(|name| name.starts_with(".store-"));
-        let age =
-            entry.metadata().and_then(|facts| facts.modified()).map(|at| at.elapsed().unwrap_or_default());
-        if is_part && age.is_ok_and(|age| age > LEFTOVER) {
-            drop(fs::remove_file(entry.path()));
-        }
+    let is_old = |backup: &&StoreBackup| {
+        let written = UNIX_EPOCH + Duration::from_millis(u64::try_from(backup.at.0).unwrap_or(0));
+        backup.path.parent() == Some(&keeping::folder(home))
+            && written.elapsed().is_ok_and(|age| age > LEFTOVER)
+    };
+    for backup in unfinished.iter().filter(is_old) {
+        drop(backup.remove());
     }
     Ok(beyond as u64)
 }
@@ -355,13 +404,16 @@ pub(crate) fn parse_span(text: &str) -> Result<Every, String> {
     }
 }
 
-/// Removes, or names, the copies of the store that hold any of these tasks. One that cannot be looked into may hold them.
-pub(crate) fn forget(home: &Home, tasks: &[TaskId], keep: bool, output: &mut Output) -> Result<(), Failure> {
-    for backup in list(home)? {
-        if matches!(copy_holds(&backup.file(), tasks), Ok(false)) {
-            continue;
-        }
-        if keep {
+/// Removes, or names, the copies of the store that are meant.
+pub(crate) fn forget(
+    home: &Home,
+    is_meant: impl Fn(&StoreBackup) -> bool,
+    keep: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    for backup in list(home)?.iter().filter(|backup| is_meant(backup)) {
+        // Nobody can ask for one that was not finished, so it is of no use to anybody.
+        if keep && backup.kind != Kind::Unfinished {
             output.say(&format!(
                 "the {} backup `{}` still holds what was deleted",
                 backup.kind.as_str(),
@@ -431,6 +483,7 @@ mod tests {
             format!("backup/store-{}.db", stamp(at)),
             "backup/store-x.db".to_owned(),
             "backup/.store-1.db.part".to_owned(),
+            "backup/.store-1.db.part-wal".to_owned(),
             "ledger.db".to_owned(),
             "ledger.db.schema-7.backup".to_owned(),
             "ledger.db.schema-x.backup".to_owned(),
@@ -444,7 +497,7 @@ mod tests {
             list(&home).expect("a list").iter().map(|backup| backup.kind.as_str()).collect();
         let mut sorted = kinds.clone();
         sorted.sort_unstable();
-        assert_eq!(sorted, ["store", "undo", "undo", "upgrade"], "{kinds:?}");
+        assert_eq!(sorted, ["store", "undo", "undo", "unfinished", "upgrade"], "{kinds:?}");
     }
 
     #[test]

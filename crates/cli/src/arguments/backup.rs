@@ -85,7 +85,8 @@ Examples:
   agent-tracer backup list --json | jq -r '.backups[] | select(.kind == \"store\").name'
 
 Kinds: `store` was made by `backup create` or the server, `undo` is a store that another replaced,
-`upgrade` is a store as it was before a newer version changed it, `compaction` is what went into one.")]
+`upgrade` is a store as it was before a newer version changed it, `compaction` is what went into one,
+`unfinished` is what a process left that was killed while it made a copy; `backup remove` removes it.")]
 pub(crate) struct BackupList {
     /// Print them as JSON
     #[arg(long)]

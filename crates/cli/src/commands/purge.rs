@@ -11,16 +11,19 @@ use std::process::ExitCode;
 
 use agent_tracer_event::{Agent, Millis, TaskId};
 use agent_tracer_ledger::view::{Page, Task, TreeNode};
-use agent_tracer_ledger::{AppendError, TaskFilter, Upkeep};
+use agent_tracer_ledger::{AppendError, TaskFilter, Upkeep, remove_copy};
+use agent_tracer_spool::Home;
 use serde_json::json;
 
 use crate::arguments::{FormatName, Options, Purge};
 use crate::commands::{export, tasks, tend};
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::instance::Instance;
 use crate::output::Output;
 use crate::reading::{Reading, json as json_of, refused};
-use crate::{moment, sources, store_backups};
+use crate::store_backups::{self, StoreBackup};
+use crate::{moment, sources};
 use leftovers::Leftovers;
 
 /// Tasks that are shown before they go.
@@ -33,7 +36,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Result<ExitCode, Failure> {
     let Some(tended) = tend::open(options, environment, output)? else {
-        return report(arguments, &Chosen::default(), 0, &Leftovers::default(), output);
+        return purge_without_store(arguments, options, environment, output);
     };
     tended.ledger.finish_posts().map_err(|error| tend::refused(&error))?;
     let now = environment.now();
@@ -59,10 +62,12 @@ pub(super) fn run(
         }
         let text = preview(&chosen, now, output);
         output.data(&format!("{text}would delete {}\n", chosen.words()))?;
-        for copy in leftovers::store_copies(&tended.home) {
-            output
-                .say(&format!("would remove `{}`: a copy of the store holds everything", copy.display()))?;
-        }
+        let mut ids: Vec<TaskId> =
+            chosen.nodes.iter().filter_map(|node| TaskId::parse(&node.task.id)).collect();
+        ids.extend(chosen.bare.iter().cloned());
+        let is_meant =
+            |backup: &StoreBackup| !arguments.keep_backups && (arguments.all || backup.may_hold(&ids));
+        preview_copies(&tended.home, is_meant, output)?;
         return Ok(ExitCode::SUCCESS);
     }
     if !arguments.yes {
@@ -83,12 +88,56 @@ pub(super) fn run(
     }
     ids.extend(chosen.bare.iter().cloned());
     let forgotten = ids.clone();
+    let is_meant = |backup: &StoreBackup| arguments.all || backup.may_hold(&forgotten);
     let (done, leftovers) = delete(arguments.all, ids, &tended, now, output)?;
     tended.ledger.close();
-    store_backups::forget(&tended.home, &forgotten, arguments.keep_backups, output)?;
+    store_backups::forget(&tended.home, is_meant, arguments.keep_backups, output)?;
     leftovers.say(&tended.home, output)?;
     say_what_stays(environment, output)?;
     report(arguments, &chosen, done.tasks, &leftovers, output)
+}
+
+/// Deletes what is left where the store itself is gone: with `--all` every copy of it, and what waits to come into one.
+fn purge_without_store(
+    arguments: &Purge,
+    options: &Options,
+    environment: &Environment,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let (home, _) = environment.home(options.home.as_deref())?;
+    let (chosen, mut leftovers) = (Chosen::default(), Leftovers::default());
+    if arguments.all && home.data().is_dir() {
+        if arguments.dry_run {
+            preview_copies(&home, |_| true, output)?;
+        } else {
+            let (_instance, store) = (Instance::take(&home)?, store_backups::store(&home));
+            if !arguments.yes {
+                preview_copies(&home, |_| true, output)?;
+                ask(&chosen)?;
+            }
+            leftovers = leftovers::remove_files(&home, None, environment.now())?;
+            // Its log and its journal hold what it does not.
+            remove_copy(&store).map_err(|cause| Failure::file("remove", &store, &cause))?;
+            store_backups::forget(&home, |_| true, arguments.keep_backups, output)?;
+            leftovers.say(&home, output)?;
+        }
+    }
+    report(arguments, &chosen, 0, &leftovers, output)
+}
+
+/// Names the copies of the store that would go.
+fn preview_copies(
+    home: &Home,
+    is_meant: impl Fn(&StoreBackup) -> bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    // A copy that an upgrade kept goes whatever it holds.
+    let is_gone = |backup: &&StoreBackup| backup.kind == store_backups::Kind::Upgrade || is_meant(backup);
+    for backup in store_backups::list(home)?.iter().filter(is_gone) {
+        let path = backup.path.display();
+        output.say(&format!("would remove `{path}`: a copy of the store holds everything"))?;
+    }
+    Ok(())
 }
 
 /// Deletes what was chosen, in the ledger and elsewhere.

@@ -385,3 +385,91 @@ fn what_an_upgrade_left_behind_goes_too() {
     is_gone(&world, GONE.word);
     assert!(!world.exists(&copy));
 }
+
+/// Leaves what processes leave that are killed while they copy the store, and returns where.
+fn leave_unfinished(world: &World) -> Vec<String> {
+    let part = format!("{DATA}/backup/.store-20261102T100000000Z.db.part");
+    let of_part = ["", "-wal", "-journal-of-posts", ".sums", ".aside/post-1", ".aside/post-1.reason"]
+        .map(|end| format!("{part}{end}"));
+    let of_incoming = ["", "-wal", "-journal-of-posts", ".aside/post-1"]
+        .map(|end| format!("{DATA}/ledger.db.incoming/ledger.db{end}"));
+    let orphan = format!("{DATA}/backup/.store-20261103T100000000Z.db.part-wal");
+    let all: Vec<String> = of_part.into_iter().chain(of_incoming).chain([orphan]).collect();
+    for place in &all {
+        world.write(place, &format!("half of {} and {}", GONE.word, STAYS.word));
+    }
+    all
+}
+
+#[test]
+fn what_killed_processes_left_of_copies_goes_with_a_task() {
+    let world = filled();
+    let left = leave_unfinished(&world);
+    let listed = world.run(&["backup", "list"]).ended_with(0).stdout;
+    assert_eq!(listed.matches("unfinished").count(), 3, "{listed}");
+    let name = ".store-20261102T100000000Z.db.part";
+    let refused = world.run(&["backup", "restore", name, "--yes"]).ended_with(2).stderr;
+    assert!(refused.contains("was not finished") && refused.contains("backup remove"), "{refused}");
+    let dry = world.run(&["purge", GONE.id, "--dry-run"]).ended_with(0).stderr;
+    assert!(dry.contains("ledger.db.incoming") && dry.contains(name), "{dry}");
+    world.run(&["purge", GONE.id, "--yes", "--keep-backups"]).ended_with(0);
+    is_gone(&world, GONE.word);
+    assert!(left.iter().all(|place| !world.exists(place)), "{left:?}");
+}
+
+#[test]
+fn all_copies_go_with_everything_also_those_of_tasks_that_nobody_knows_any_more() {
+    let world = filled();
+    world.run(&["backup", "create"]).ended_with(0);
+    world.run(&["purge", "--all", "--yes", "--keep-backups"]).ended_with(0);
+    let held = |world: &World| world.names(&format!("{DATA}/backup"));
+    assert_eq!(held(&world).len(), 1, "{:?}", held(&world));
+    // No task is left of which the backup could be asked.
+    let dry = world.run(&["purge", "--all", "--dry-run"]).ended_with(0).stderr;
+    assert!(dry.contains("would remove") && dry.contains("backup/store-"), "{dry}");
+    leave_unfinished(&world);
+    world.run(&["purge", "--all", "--yes"]).ended_with(0);
+    assert_eq!(held(&world), Vec::<String>::new());
+    for word in [GONE.word, STAYS.word, AGED.word, UNKNOWN] {
+        is_gone(&world, word);
+    }
+}
+
+#[test]
+fn all_copies_go_with_everything_where_the_store_itself_is_gone() {
+    let world = filled();
+    world.run(&["backup", "create"]).ended_with(0);
+    leave_unfinished(&world);
+    fs::remove_file(world.path(&format!("{DATA}/ledger.db"))).expect("removed");
+    world.write(&format!("{DATA}/ledger.db-journal-of-posts"), GONE.word);
+    world.run(&["purge", "--all"]).ended_with(2);
+    world.run(&["purge", "--all", "--yes"]).ended_with(0);
+    Server::start(&world).end(Signal::SIGTERM);
+    for word in [GONE.word, STAYS.word, UNKNOWN] {
+        let mut stood = places_of(&world, word);
+        // The agents' own files are read anew: that is what a new store does.
+        stood.retain(|place| {
+            place.starts_with("backup/") || place.starts_with("spool/") || place.contains("incoming")
+        });
+        assert_eq!(stood, Vec::<String>::new(), "{word}");
+    }
+}
+
+#[test]
+fn a_replaced_store_goes_whose_journal_still_holds_posts_that_it_never_folded() {
+    let world = filled();
+    world.run(&["backup", "create"]).ended_with(0);
+    let name =
+        world.names(&format!("{DATA}/backup")).into_iter().find(|name| name.ends_with(".db")).expect("one");
+    world.run(&["backup", "restore", &name, "--yes"]).ended_with(0);
+    let undo =
+        world.names(DATA).into_iter().find(|name| name.starts_with("ledger.db.before-")).expect("an undo");
+    // Of another version, so nobody knows whose posts these are.
+    world.write(&format!("{DATA}/{undo}/ledger.db-journal-of-posts"), &GONE.word.repeat(1_000));
+    let copy = rusqlite::Connection::open(world.path(&format!("{DATA}/{undo}/ledger.db"))).expect("the undo");
+    copy.execute("DELETE FROM task", []).expect("emptied");
+    drop(copy);
+    world.run(&["purge", GONE.id, "--yes"]).ended_with(0);
+    assert!(!world.exists(&format!("{DATA}/{undo}")));
+    is_gone(&world, GONE.word);
+}

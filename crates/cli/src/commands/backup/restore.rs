@@ -32,6 +32,11 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let found = store_backups::list(home)?.into_iter().find(|it| it.name == wanted.name);
     match (found, &wanted.to) {
+        (Some(found), _) if found.kind == Kind::Unfinished => Err(Failure::usage(format!(
+            "`{}` was not finished: nothing can be brought back from it",
+            found.name
+        ))
+        .hint(format!("`agent-tracer backup remove '{}'` removes it", found.name))),
         (Some(found), Some(to)) => copy_out(&found, &environment.absolute(to)),
         (Some(found), None) => restore(&found, wanted, home, environment.now(), output),
         (None, _) => bring_back(wanted, home, environment),

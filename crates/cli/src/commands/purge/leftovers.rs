@@ -43,6 +43,20 @@ pub(super) fn remove(
     names: Option<&TaskNames>,
     now: Millis,
 ) -> Result<Leftovers, Failure> {
+    let gone = remove_files(home, names, now)?;
+    let meant = names.cloned();
+    ledger
+        .change_cursors(move |cursor| cursor_without_content(cursor, meant.as_ref()))
+        .map_err(|error| tend::refused(&error))?;
+    Ok(gone)
+}
+
+/// The same of what they left outside of the ledger.
+pub(super) fn remove_files(
+    home: &Home,
+    names: Option<&TaskNames>,
+    now: Millis,
+) -> Result<Leftovers, Failure> {
     let mut gone = Leftovers { store_copies: remove_store_copies(home)?, ..Leftovers::default() };
     let spool = purge_spool(&Spool::at(&home.spool()), names, now)
         .map_err(|error| Failure::new(format!("cannot delete from the spool: {error}")))?;
@@ -57,10 +71,6 @@ pub(super) fn remove(
             })?;
     remove_pages(home)
         .map_err(|cause| Failure::new(format!("cannot remove what agents are told: {}", plain(&cause))))?;
-    let meant = names.cloned();
-    ledger
-        .change_cursors(move |cursor| cursor_without_content(cursor, meant.as_ref()))
-        .map_err(|error| tend::refused(&error))?;
     Ok(gone)
 }
 
@@ -69,7 +79,7 @@ fn store(home: &Home) -> PathBuf {
 }
 
 /// Returns the copies of the store in a home. Each of them holds all that the store held when it was made.
-pub(super) fn store_copies(home: &Home) -> Vec<PathBuf> {
+fn store_copies(home: &Home) -> Vec<PathBuf> {
     upgrade_copies(&store(home))
 }
 
