@@ -14,9 +14,11 @@ use super::owners::response_of;
 use super::settle::descendants;
 use super::upkeep::{PART, STEP_EVENTS};
 use super::writer::Writer;
-use super::{AppendError, Cursor, Ledger, Upkeep, codec};
+use super::{AppendError, Cursor, Ledger, Upkeep, codec, kept, tasks};
 use crate::project::told::{Heard, PAID_BY, PAID_FOR};
 use crate::task_names::TaskNames;
+
+const DAY_MS: i64 = 86_400_000;
 
 /// Everything that is kept of tasks, beside the tasks themselves.
 const OF_TASKS: &[&str] = &[
@@ -382,7 +384,7 @@ impl Apply<'_> {
         };
         let (uid, filing, is_sealed) =
             (known.uid.clone(), known.filing.clone(), known.sealed_until.is_some());
-        self.bury(uid.as_str(), now)?;
+        self.bury(uid.as_str(), self.newest_moment(task, now)?)?;
         self.forget_claim(task)?;
         if is_sealed {
             self.unseal(task)?;
@@ -452,11 +454,33 @@ impl Apply<'_> {
         self.forget_search()
     }
 
+    /// Returns now, or the newest moment of which an entry of a task tells, if that is later: its calls may end after its
+    /// last event. Only of a task that was active a day before now or later can that be.
+    fn newest_moment(&self, task: i64, now: Millis) -> rusqlite::Result<Millis> {
+        let last: i64 = self
+            .conn
+            .prepare_cached("SELECT last FROM task WHERE id = ?1")?
+            .query_row([task], |row| row.get(0))?;
+        let key = tasks::key(self.conn, task)?;
+        let Some(key) = key.filter(|_| last.saturating_add(DAY_MS) > now.0) else { return Ok(now) };
+        let mut newest = now;
+        let mut find = self.conn.prepare_cached("SELECT data FROM entry WHERE task = ?1")?;
+        let mut rows = find.query([task])?;
+        while let Some(row) = rows.next()? {
+            let entry = kept::read(row.get_ref(0)?.as_blob()?, &key);
+            newest = newest.max(entry.map_or(now, |entry| entry.occurred_at));
+        }
+        Ok(newest)
+    }
+
+    /// Notes that nothing of a task may come back up to now. A clock that is behind lies before what it deletes, so it is
+    /// up to the newest event of the task at least.
     fn bury(&self, task: &str, now: Millis) -> rusqlite::Result<()> {
         self.conn
             .prepare_cached(
-                "INSERT INTO tombstone (task, until) VALUES (?1, ?2) \
-                 ON CONFLICT (task) DO UPDATE SET until = max(until, ?2)",
+                "INSERT INTO tombstone (task, until) \
+                 VALUES (?1, max(?2, coalesce((SELECT last FROM task WHERE uid = ?1), ?2))) \
+                 ON CONFLICT (task) DO UPDATE SET until = max(until, excluded.until)",
             )?
             .execute(params![task, now.0])?;
         Ok(())

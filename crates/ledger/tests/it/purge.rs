@@ -266,3 +266,37 @@ fn what_a_reader_remembers_of_what_was_deleted_is_not_kept_when_it_reads_again()
     world.ledger.append(file("gone-1111", 60, "saidlater")).unwrap();
     assert_eq!(state(), b"remembers saidlater");
 }
+
+#[test]
+fn what_is_deleted_while_the_clock_is_behind_does_not_come_back() {
+    let world = World::new();
+    let at = |number: usize, phase: Phase, moment: Millis| {
+        let mut observed = said("gone-1111", number, "bcdfghjklmnp");
+        observed.name = format!("{}-{phase:?}", observed.name);
+        observed.arrived = moment;
+        if let Verdict::Read(reading) = &mut observed.verdict {
+            for entry in &mut reading.entries {
+                entry.occurred_at = moment;
+                entry.phase = phase;
+            }
+        }
+        observed
+    };
+    let day = 86_400_000;
+    let told = [
+        at(1, Phase::Open, Millis(10_000 * day)),
+        at(1, Phase::Close, Millis(10_000 * day + 60_000)),
+        at(2, Phase::Open, Millis(10_001 * day)),
+        at(2, Phase::Close, Millis(10_001 * day + 60_000)),
+    ];
+    world.bring(&told, 1);
+    // The clock shows a moment before all of it, and then one in the middle.
+    for now in [Millis(9_000 * day), Millis(10_001 * day + 1)] {
+        world.ledger.purge(vec![id("gone-1111")], now).unwrap();
+        world.bring(&told, 1);
+        assert_eq!(places_of(&world, "bcdfghjklmnp"), Vec::<String>::new(), "{now}");
+    }
+    let later = at(3, Phase::Close, Millis(10_002 * day));
+    world.bring(&[later], 1);
+    assert_eq!(world.ledger.store().health().unwrap().events, 1, "what came later is kept");
+}
