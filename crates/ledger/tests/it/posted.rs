@@ -198,3 +198,21 @@ fn what_is_too_much_to_be_handed_over_is_read_from_the_file_in_its_order() {
     assert!(by_hand > 0 && by_file > 0, "{by_hand} and {by_file}");
     assert_eq!(world.rows(), World::with(&all, usize::MAX).rows());
 }
+
+#[test]
+fn a_journal_that_cannot_be_opened_is_named_with_a_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("ledger.db");
+    Ledger::open(&store, Options::default()).unwrap().close();
+    let journal = folder.path().join("ledger.db-journal-of-posts");
+    std::fs::remove_file(&journal).unwrap();
+    // No file can be made or read in the place of a folder, whoever asks.
+    std::fs::create_dir(&journal).unwrap();
+    let error = Ledger::open(&store, Options::default()).err().unwrap();
+    assert!(matches!(error, agent_tracer_ledger::OpenError::Journal(_)), "{error:?}");
+    let said = error.to_string();
+    assert!(said.contains("the journal of posts cannot be opened: `"), "{said}");
+    assert!(said.contains("ledger.db-journal-of-posts`: ") && said.contains("\nhint: "), "{said}");
+    std::fs::remove_dir(&journal).unwrap();
+    Ledger::open(&store, Options::default()).unwrap().close();
+}
