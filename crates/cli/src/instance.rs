@@ -49,9 +49,14 @@ pub(crate) struct LockState {
 }
 
 impl LockState {
+    /// Returns how often it was taken away.
+    pub(crate) fn removed(&self) -> u64 {
+        self.removed.load(Ordering::Relaxed)
+    }
+
     /// Returns what is wrong, and what to do about it.
     pub(crate) fn problem(&self) -> Option<String> {
-        match self.removed.load(Ordering::Relaxed) {
+        match self.removed() {
             0 => None,
             times => Some(format!(
                 "`ledger.lock` was removed {times} times while the server runs, and was written anew; the ledger stays \
@@ -254,6 +259,7 @@ mod tests {
             assert_eq!(Instance::address(&home), Some(address));
         }
         assert!(state.problem().is_some_and(|problem| problem.contains("removed 2 times")));
+        assert_eq!(state.removed(), 2);
         drop((look, first));
         assert!(!Instance::is_held(&home));
         Instance::take(&home).expect("later");

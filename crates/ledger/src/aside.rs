@@ -2,7 +2,8 @@
 //! read, logs of which a part cannot be read.
 //!
 //! Each file is named by a hash of what is in it, so that setting the same aside twice leaves one. It is on disk before
-//! anything goes on. The folder is bounded: beyond it the oldest go, and each was counted as refused when it came.
+//! anything goes on. The folder is bounded: beyond it the oldest go. Posts were acknowledged, so each that goes is a loss:
+//! `lost` in the folder grows by a byte for it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -23,6 +24,9 @@ const BYTES_MAX: u64 = 256 << 20;
 
 /// How the file with the reason is called after the file that it speaks of.
 const REASON: &str = ".reason";
+
+/// The file whose length is the number of posts that were set aside and are gone.
+const LOST: &str = "lost";
 
 /// What is set aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +60,10 @@ pub struct AsidePurge {
 
 /// Tells whether a file tells of one of these tasks; none if that cannot be known.
 fn tells_of(name: &str, bytes: &[u8], names: &TaskNames) -> Option<bool> {
+    // A copy of a log holds pages of any task, and what stands on them is packed.
+    if name.starts_with(Kind::Log.prefix()) {
+        return Some(true);
+    }
     let record = name.starts_with(Kind::Post.prefix()).then(|| journal::decode(bytes)).flatten();
     match record {
         Some(record) => Some(record.ready.iter().flatten().any(|ready| names.has(ready.task()))),
@@ -135,8 +143,8 @@ impl Aside {
         files.into_iter().map(|(_, path)| path).collect()
     }
 
-    /// Removes what tells of these tasks, or everything if none are given. What cannot be read stays and is counted, unless
-    /// it names one of their sessions.
+    /// Removes what tells of these tasks and every copy of a log, or everything if no tasks are given. What else cannot be
+    /// read stays and is counted, unless it names one of their sessions.
     pub(crate) fn purge(&self, names: Option<&TaskNames>) -> io::Result<AsidePurge> {
         let mut done = AsidePurge::default();
         let entries = match fs::read_dir(&self.folder) {
@@ -147,7 +155,7 @@ impl Aside {
         for entry in entries {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name.ends_with(REASON) {
+            if name.ends_with(REASON) || name == LOST {
                 continue;
             }
             // Half of a file that nobody will finish: whoever purges is alone.
@@ -190,10 +198,22 @@ impl Aside {
             }
             bytes = bytes.saturating_sub(size(&path));
             count -= 1;
-            if self.remove(&path).is_err() {
+            // Counted first: dying in between counts it twice, the other order not at all.
+            let is_counted = kind != Kind::Post || self.count_lost().is_ok();
+            if !is_counted || self.remove(&path).is_err() {
                 return;
             }
         }
+    }
+
+    fn count_lost(&self) -> io::Result<()> {
+        let path = self.folder.join(LOST);
+        OpenOptions::new().append(true).create(true).mode(0o600).open(path)?.write_all(b".")
+    }
+
+    /// Returns how many posts were set aside and are gone because there were too many.
+    pub(crate) fn lost(&self) -> u64 {
+        fs::metadata(self.folder.join(LOST)).map_or(0, |facts| facts.len())
     }
 }
 
@@ -261,15 +281,15 @@ mod tests {
         aside.put(".post-half", |file| file.write_all(b"half")).unwrap();
         let mut names = TaskNames::default();
         names.add(TaskKey::new(Agent::Codex, "gone-session").task_id().as_str(), "gone-session");
-        assert_eq!(aside.purge(Some(&names)).unwrap(), AsidePurge { removed: 3, unknown: 2 });
+        assert_eq!(aside.purge(Some(&names)).unwrap(), AsidePurge { removed: 4, unknown: 1 });
         let left = [Kind::Post, Kind::Journal, Kind::Log].map(|kind| aside.list(kind).len());
-        assert_eq!(left, [2, 0, 1]);
-        assert_eq!(aside.purge(None).unwrap(), AsidePurge { removed: 3, unknown: 0 });
+        assert_eq!(left, [2, 0, 0], "a log holds pages of any task");
+        assert_eq!(aside.purge(None).unwrap(), AsidePurge { removed: 2, unknown: 0 });
         assert_eq!(fs::read_dir(&aside.folder).unwrap().count(), 0, "with their reasons");
     }
 
     #[test]
-    fn beyond_what_is_kept_the_oldest_go() {
+    fn beyond_what_is_kept_the_oldest_go_and_posts_among_them_are_counted_as_lost() {
         let folder = tempfile::tempdir().unwrap();
         let aside = Aside::beside(&folder.path().join("ledger.db"));
         for number in 0..FILES_MAX + 5 {
@@ -280,5 +300,13 @@ mod tests {
         let kept = aside.list(Kind::Post);
         assert_eq!(kept.len(), FILES_MAX);
         assert!(kept.iter().any(|path| fs::read(path).unwrap() == b"newest"));
+        assert_eq!(aside.lost(), 6);
+        aside.purge(None).unwrap();
+        assert_eq!((aside.list(Kind::Post).len(), aside.lost()), (0, 6), "the count tells of nobody");
+        for number in 0..FILES_MAX + 5 {
+            aside.put(&format!("journal-{number:016x}"), |file| file.write_all(b"x")).unwrap();
+        }
+        aside.keep(Kind::Journal, "newest", b"newest").unwrap();
+        assert_eq!(aside.lost(), 6, "what could not be read was counted when it was met");
     }
 }

@@ -75,6 +75,8 @@ pub struct SpoolView {
     pub retention: RetentionHealth,
     /// How far the way to a team's server is gone.
     pub ship: Option<ShipHealth>,
+    /// How often the file that names this process was taken away.
+    pub lock_removals: u64,
     /// What went wrong with the store; none where this server does not write it.
     pub faults: Option<StoreFaults>,
     /// What is wrong, and what to do about it.

@@ -270,7 +270,12 @@ fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
     for (reason, count) in &spool.health.lost {
         metric.add(labels(&[("reason", reason)]), *count as f64);
     }
-    out.metric("agent_tracer_lost_total", "counter", "What the hook could not keep.", metric);
+    out.metric(
+        "agent_tracer_lost_total",
+        "counter",
+        "What the hook or the journal of posts could not keep.",
+        metric,
+    );
     if let Some(faults) = &spool.faults {
         let recording = "Whether the store takes anything now.";
         out.one("agent_tracer_store_recording", "gauge", recording, u64::from(faults.recording));
@@ -334,6 +339,12 @@ fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
                 "gauge",
                 "Files of agents that the store does not take.",
                 faults.parked_files,
+            ),
+            (
+                "agent_tracer_lock_removed_total",
+                "counter",
+                "Times that `ledger.lock` was removed while the server ran.",
+                spool.lock_removals,
             ),
         ] {
             out.one(name, kind, words, count);

@@ -35,6 +35,10 @@ use crate::{
     store_backups, telling,
 };
 
+/// What a purge left that was ended before its time.
+const UNFINISHED_PURGE: &str = "a purge was not finished, and bytes of what it deleted may still be in the store\n\
+    hint: stop the server and run any `agent-tracer purge`: it ends what was begun first";
+
 pub(super) fn run(
     arguments: &Serve,
     options: &Options,
@@ -61,11 +65,10 @@ pub(super) fn run(
     let privacy = Arc::new(sources::privacy(&tracer, environment)?);
     let check = CheckPace { bytes_per_second: u64::from(arguments.check_rate) << 20, ..CheckPace::default() };
     let ledger = Arc::new(sources::ledger_checked(&tracer, check)?);
-    if ledger.is_purge_pending().map_err(|error| tend::refused(&error))? {
-        notes(Note::warning(
-            "a purge was not finished, and bytes of what it deleted may still be in the store\n\
-             hint: stop the server and run any `agent-tracer purge`: it ends what was begun first",
-        ));
+    let is_purge_pending = ledger.is_purge_pending().map_err(|error| tend::refused(&error))?;
+    let unfinished_purge = is_purge_pending.then(|| UNFINISHED_PURGE.to_owned());
+    if let Some(problem) = &unfinished_purge {
+        notes(Note::warning(problem.clone()));
     }
     let stop_upkeep = Stop::new();
     let (kept, upkeep) = retention::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
@@ -108,6 +111,7 @@ pub(super) fn run(
         shipped: shipping::Progress::default(),
         alerts,
         lock: instance.state(),
+        unfinished_purge,
         drift,
     };
     let mut config = Config::new(token);

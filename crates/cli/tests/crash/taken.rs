@@ -63,7 +63,7 @@ fn a_ledger_that_is_moved_away_takes_nothing_until_it_is_back_and_loses_nothing(
 fn a_lock_file_that_is_removed_lets_no_other_process_write() {
     let world = World::new();
     let tracer = world.tracer("tracer");
-    let (server, door) = Server::start(&tracer);
+    let (mut server, door) = Server::start(&tracer);
     assert!(Request::hook(1, 0).send(&door));
     for command in [
         &["rebuild"][..],
@@ -79,6 +79,18 @@ fn a_lock_file_that_is_removed_lets_no_other_process_write() {
         assert!(code == 1 && said.contains("the ledger is in use by"), "{command:?}: {said}");
     }
     assert!(Request::hook(1, 1).send(&door));
+    server.must_say("`ledger.lock` was removed");
+    let told = health(&door);
+    let problems = told["problems"].to_string();
+    assert!(told["status"] == "degraded" && problems.contains("`ledger.lock` was removed"), "{told}");
+    let (code, report) = tracer.run(&["doctor", "--brief"]);
+    assert!(
+        code == 1 && report.contains("`ledger.lock` was removed") && report.contains("fix: "),
+        "{report}"
+    );
+    let (_, metrics) = door.get("/metrics").expect("it answers");
+    let count = metrics.lines().find_map(|line| line.strip_prefix("agent_tracer_lock_removed_total "));
+    assert!(count.is_some_and(|count| count.parse::<f64>().expect("a number") >= 1.0), "{metrics}");
     server.end();
     assert_eq!(books::number(&tracer, "SELECT sum(calls) FROM task WHERE session LIKE 'posted-%'"), 2);
 }

@@ -4,11 +4,14 @@
 //! when it was last believed, or if something was recorded on [`DAYS`] different days of the [`WINDOW_MS`] before it: a clock
 //! that jumps passes no days. A machine that was switched off for months is believed after some days of use.
 
+use std::path::Path;
+use std::time::Duration;
+
 use agent_tracer_event::Millis;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::writer::Writer;
-use super::{AppendError, Ledger};
+use super::{AppendError, Ledger, OpenError};
 use crate::project::tally::{ALL_PROJECTS, Dim};
 use crate::project::time::Level;
 
@@ -67,25 +70,42 @@ impl Ledger {
     }
 }
 
+/// Judges the clock by a store that is only read; where there is none, nothing is known against it.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn judge_clock(store: &Path, now: Millis) -> Result<ClockTrust, OpenError> {
+    if matches!(store.try_exists(), Ok(false)) {
+        return Ok(ClockTrust::Sound);
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(store, flags)?;
+    conn.busy_timeout(Duration::from_secs(1))?;
+    Ok(judge(&conn, now)?)
+}
+
 impl Writer {
     fn judge_clock(&self, now: Millis) -> rusqlite::Result<ClockTrust> {
-        let believed: Option<i64> = self
-            .conn
-            .query_row("SELECT value FROM meta WHERE key = ?1", [BELIEVED], |row| row.get(0))
-            .optional()?;
-        // Before it was ever judged, what was recorded last is all that is known of the time.
-        let known: Option<i64> = match believed {
-            Some(believed) => Some(believed),
-            None => self.conn.query_row(
-                "SELECT max(last) FROM task INDEXED BY task_newest WHERE events > 0 AND last <= ?1",
-                [now.0],
-                |row| row.get(0),
-            )?,
-        };
-        let Some(known) = known.filter(|known| now.0.saturating_sub(*known) > LEAP_MS) else {
-            return Ok(ClockTrust::Sound);
-        };
-        let days: i64 = self.conn.query_row(
+        judge(&self.conn, now)
+    }
+}
+
+fn judge(conn: &Connection, now: Millis) -> rusqlite::Result<ClockTrust> {
+    let believed: Option<i64> =
+        conn.query_row("SELECT value FROM meta WHERE key = ?1", [BELIEVED], |row| row.get(0)).optional()?;
+    // Before it was ever judged, what was recorded last is all that is known of the time.
+    let known: Option<i64> = match believed {
+        Some(believed) => Some(believed),
+        None => conn.query_row(
+            "SELECT max(last) FROM task INDEXED BY task_newest WHERE events > 0 AND last <= ?1",
+            [now.0],
+            |row| row.get(0),
+        )?,
+    };
+    let Some(known) = known.filter(|known| now.0.saturating_sub(*known) > LEAP_MS) else {
+        return Ok(ClockTrust::Sound);
+    };
+    let days: i64 = conn.query_row(
             "SELECT count(DISTINCT at) FROM rollup WHERE level = ?1 AND at > ?2 AND at <= ?3 AND dim = ?4 AND project = ?5",
             params![
                 Level::Day.code(),
@@ -96,6 +116,5 @@ impl Writer {
             ],
             |row| row.get(0),
         )?;
-        Ok(if days >= DAYS { ClockTrust::Sound } else { ClockTrust::Ahead { known: Millis(known) } })
-    }
+    Ok(if days >= DAYS { ClockTrust::Sound } else { ClockTrust::Ahead { known: Millis(known) } })
 }

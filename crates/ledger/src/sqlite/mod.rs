@@ -57,7 +57,7 @@ use agent_tracer_prices::Prices;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 pub use checkpoint::CheckPace;
-pub use clock::ClockTrust;
+pub use clock::{ClockTrust, judge_clock};
 pub use open::OpenError;
 pub use page_check::{PageReport, check_pages};
 pub use read::{Coming, Outbox, Past, PastDeed, PastPrompt, PastSpending};
@@ -584,8 +584,14 @@ pub fn set_aside(path: &Path) -> u64 {
     u64::try_from(Aside::beside(path).list(aside::Kind::Post).len()).unwrap_or(u64::MAX)
 }
 
-/// Removes what is set aside beside a store and tells of these tasks, or all of it if none are given. What cannot be read
-/// stays, unless it names one of their sessions.
+/// Returns how many posted events were set aside beside a store and are gone because there were too many.
+#[must_use]
+pub fn lost_posts(path: &Path) -> u64 {
+    Aside::beside(path).lost()
+}
+
+/// Removes what is set aside beside a store and tells of these tasks, and copies of its log, or all of it if none are given.
+/// What else cannot be read stays, unless it names one of their sessions.
 ///
 /// # Errors
 /// If the system does not let us.

@@ -4,10 +4,11 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use agent_tracer_ledger::lost_posts as lost_posts_of;
 use agent_tracer_privacy::Config;
 use agent_tracer_ship::{Cursor, lag};
 use agent_tracer_spool::settings_file::{self, Refusal};
-use agent_tracer_spool::{Reason, Spool, Stats};
+use agent_tracer_spool::{Home, Reason, Spool, Stats};
 use nix::sys::statvfs::statvfs;
 
 use super::Patient;
@@ -39,6 +40,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Vec<Check> {
     checks.extend(room(home.data()));
     checks.push(privacy(patient));
     checks.extend(spool(&Spool::at(&home.spool())));
+    checks.extend(lost_posts(home));
     checks.extend(shipped(patient));
     checks
 }
@@ -243,6 +245,21 @@ fn spool(spool: &Spool) -> Vec<Check> {
     }
     checks.push(lost(&stats));
     checks
+}
+
+/// Posts were acknowledged, so whatever is gone of them is a loss.
+fn lost_posts(home: &Home) -> Option<Check> {
+    let count = lost_posts_of(&home.data().join("ledger.db"));
+    (count > 0).then(|| {
+        let text = format!(
+            "{} could not be written, and had to go because too many were set aside",
+            counted(count, "posted event")
+        );
+        check("lost_posts", State::Warn, text).fix(format!(
+            "see why the rest were not written: cat '{}'/*.reason",
+            home.data().join("ledger.db.aside").display()
+        ))
+    })
 }
 
 fn quarantined(count: u64) -> String {

@@ -47,6 +47,8 @@ pub(super) struct Shared {
     pub(super) alerts: Counts,
     /// What happened to the file that names this process.
     pub(super) lock: LockState,
+    /// What is left of a purge that was ended before its time. Only another purge ends it, and that needs this server stopped.
+    pub(super) unfinished_purge: Option<String>,
     /// Where the settings of agents no longer suit their versions.
     pub(super) drift: client_drift::Problems,
 }
@@ -58,7 +60,7 @@ impl Shared {
             (Spool::at(&self.home.spool()), Arc::clone(&self.clock), Arc::clone(&self.intake));
         let (kept, book, shipped) = (self.kept.clone(), Arc::clone(&self.book), self.shipped.clone());
         let (ledger, alerts) = (Arc::clone(&self.ledger), self.alerts.clone());
-        let lock = self.lock.clone();
+        let (lock, unfinished_purge) = (self.lock.clone(), self.unfinished_purge.clone());
         let drift = Arc::clone(&self.drift);
         let settings = Arc::clone(&self.privacy);
         let home = self.home.clone();
@@ -72,6 +74,10 @@ impl Shared {
             spool: Arc::new(move || {
                 let state = intake.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Intake::state);
                 let mut view = look(&spool, clock(), state);
+                let lost = agent_tracer_ledger::lost_posts(&store_backups::store(&home));
+                if lost > 0 {
+                    view.health.lost.insert("set_aside".to_owned(), lost);
+                }
                 let (retention, problem) = kept.look();
                 view.retention = retention;
                 view.posted_bytes = ledger.waiting_bytes();
@@ -79,7 +85,9 @@ impl Shared {
                 view.alerts = alerts_told(&alerts);
                 let parked = state.map_or(0, |state| state.files.parked);
                 view.faults = Some(faults(ledger.faults(), parked, &lock));
+                view.lock_removals = lock.removed();
                 view.problems.extend(problem);
+                view.problems.extend(unfinished_purge.clone());
                 view.problems.extend(store_backups::standing(&home, clock()).problem);
                 view.problems.extend(book.problems());
                 view.problems.extend(drift.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned());
@@ -293,6 +301,7 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
         import,
         retention: RetentionHealth::default(),
         ship: None,
+        lock_removals: 0,
         faults: None,
         problems,
     }
