@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use agent_tracer_event::Millis;
+use agent_tracer_ledger::{ClockTrust, judge_clock};
 use agent_tracer_spool::settings_file::{self, Refusal};
 use agent_tracer_spool::{Home, Spool};
 
@@ -110,7 +111,9 @@ fn prune(home: &Home, now: Millis, folder: &Path, label: &str, newest: &Path) {
     let needed = Record::load(home).0.bases();
     let Ok(entries) = fs::read_dir(folder) else { return };
     let entries: Vec<fs::DirEntry> = entries.flatten().collect();
-    for entry in entries.iter().filter(|entry| is_outdated(entry, now)) {
+    // A clock that is wrong once, and far ahead, would remove all of them.
+    let is_believed = matches!(judge_clock(&home.data().join("ledger.db"), now), Ok(ClockTrust::Sound));
+    for entry in entries.iter().filter(|entry| is_believed && is_outdated(entry, now)) {
         let path = entry.path();
         if path != newest && !needed.contains(&path) {
             drop(fs::remove_file(path));
@@ -346,6 +349,24 @@ mod tests {
         assert_eq!(fs::read_dir(home.backups()).expect("a folder").count(), 3);
         back_up(&home, Millis(now.0 + 91 * day), "claude-user-settings.json", b"newer").expect("kept");
         assert_eq!(fs::read_dir(home.backups()).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn a_clock_that_jumps_ahead_makes_no_backup_old() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        let day = 24 * 60 * 60 * 1000;
+        back_up(&home, Millis(0), "codex-user-hooks.json", b"old").expect("kept");
+        let written = fs::metadata(home.backups()).and_then(|facts| facts.modified()).expect("a time");
+        let written = written.duration_since(UNIX_EPOCH).expect("after 1970").as_millis();
+        let now = Millis(i64::try_from(written).expect("small"));
+        let store = home.data().join("ledger.db");
+        let ledger = agent_tracer_ledger::Ledger::open(&store, Default::default()).expect("a ledger");
+        ledger.trust_clock(now).expect("noted");
+        ledger.close();
+        let ahead = Millis(now.0 + 400 * day);
+        back_up(&home, ahead, "claude-user-settings.json", b"new").expect("kept");
+        assert_eq!(fs::read_dir(home.backups()).expect("a folder").count(), 2);
     }
 
     #[test]

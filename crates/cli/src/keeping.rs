@@ -14,17 +14,18 @@ use agent_tracer_event::{Kind, Millis, TaskId};
 use agent_tracer_intake::files::{Root, open};
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
 use agent_tracer_ledger::view::Row;
-use agent_tracer_ledger::{QueryError, Store};
+use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, QueryError, Store};
 use agent_tracer_spool::Home;
 use serde_json::Value;
 
 use crate::failure::{Failure, plain};
-use crate::files;
 use crate::rounds::Rounds;
+use crate::{files, retention};
 
 /// How often a server looks.
 const EVERY: Duration = Duration::from_secs(5);
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+const HOUR_MS: u64 = 60 * 60 * 1000;
 const ROWS_MAX: u32 = 1000;
 const FILE_BYTES: usize = 64 << 10;
 
@@ -106,9 +107,12 @@ pub(crate) fn write(wanted: Wanted) -> String {
 
 struct Keeping {
     home: Home,
+    ledger: Arc<Ledger>,
     store: Arc<dyn Store>,
     roots: Vec<Root>,
     seen: Option<u64>,
+    /// When it was last noted that the clock is believed.
+    believed: Option<Millis>,
 }
 
 impl Keeping {
@@ -137,9 +141,38 @@ impl Keeping {
             backup::remove(&folder, |backup| is_gone(self.store.as_ref(), &backup.task, now))
                 .map_err(failed)?;
         }
+        let room = u64::from(wanted.megabytes) << 20;
         let before = Millis(now.0.saturating_sub(i64::from(wanted.days) * DAY_MS));
-        backup::retain(&folder, before, u64::from(wanted.megabytes) << 20).map_err(failed)?;
-        Ok(())
+        let doubt = self.doubt_clock(now).map_err(|error| error.to_string())?;
+        // A clock that cannot be believed makes nothing old; the room is what it is.
+        let from = if doubt.is_some() { Millis(0) } else { before };
+        backup::retain(&folder, from, room).map_err(failed)?;
+        let first = backup::stamp(before);
+        let is_old = |copies: Vec<backup::Backup>| copies.iter().any(|copy| copy.stamp < first);
+        match doubt {
+            Some(doubt) if is_old(backup::list(&folder).map_err(failed)?) => Err(format!(
+                "no copy of a compaction older than {} days was removed: {doubt}\n\
+                 hint: set the clock; if it is right, wait until something was recorded on 3 days",
+                wanted.days
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says why the clock is not believed; nothing if it is. That it is, is noted once an hour, so that a clock that jumps
+    /// is known by it.
+    fn doubt_clock(&mut self, now: Millis) -> Result<Option<String>, AppendError> {
+        if self.believed.is_some_and(|then| now.0.saturating_sub(then.0).unsigned_abs() < HOUR_MS) {
+            return Ok(None);
+        }
+        match self.ledger.judge_clock(now)? {
+            ClockTrust::Ahead { known } => Ok(Some(retention::doubt(now, known))),
+            ClockTrust::Sound => {
+                self.ledger.trust_clock(now)?;
+                self.believed = Some(now);
+                Ok(None)
+            }
+        }
     }
 
     /// Copies the file of the task of a row up to where it reached then.
@@ -161,13 +194,14 @@ fn is_gone(store: &dyn Store, task: &str, now: Millis) -> bool {
 /// Keeps copies until somebody asks to stop.
 pub(crate) fn start(
     home: &Home,
-    store: Arc<dyn Store>,
+    ledger: &Arc<Ledger>,
     roots: Vec<Root>,
     clock: &Clock,
     notes: &Notes,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
-    let mut keeping = Keeping { home: home.clone(), store, roots, seen: None };
+    let (ledger, store) = (Arc::clone(ledger), ledger.store());
+    let mut keeping = Keeping { home: home.clone(), ledger, store, roots, seen: None, believed: None };
     let rounds = Rounds { name: "backup", every: EVERY, notes, stop };
     let (clock, notes) = (Arc::clone(clock), Arc::clone(notes));
     // The first look is over when this returns: what arrives from now on is new.
@@ -177,6 +211,53 @@ pub(crate) fn start(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_clock_that_jumps_ahead_makes_no_copy_old_and_the_room_counts_all_the_same() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        let copies = super::folder(&home);
+        std::fs::create_dir_all(&copies).expect("a folder");
+        let wanted = Wanted { is_on: true, days: 30, megabytes: 1, ..Wanted::default() };
+        files::write_private(&path(&home), write(wanted).as_bytes()).expect("written");
+        let ledger = Arc::new(
+            Ledger::open(&home.data().join("ledger.db"), agent_tracer_ledger::Options::default())
+                .expect("a ledger"),
+        );
+        let now = Millis(1_794_777_004_001);
+        let id = agent_tracer_event::TaskKey::new(agent_tracer_event::Agent::Codex, "one").task_id();
+        let copy = |days: i64, bytes: usize| {
+            let stamp = backup::stamp(Millis(now.0 - days * DAY_MS));
+            files::write_private(&copies.join(format!("{id}-{stamp}-main.jsonl.zst")), &vec![0; bytes])
+                .expect("written");
+        };
+        let there = || backup::list(&copies).expect("a list").len();
+        let (ledger_of, store) = (Arc::clone(&ledger), ledger.store());
+        let mut keeping = Keeping {
+            home: home.clone(),
+            ledger: ledger_of,
+            store,
+            roots: Vec::new(),
+            seen: None,
+            believed: None,
+        };
+        let notes: Notes = Arc::new(|_| {});
+        copy(1, 10);
+        copy(31, 10);
+        keeping.look(now, &notes).expect("looked");
+        assert_eq!(there(), 1, "one was too old");
+        let ahead = Millis(now.0 + 400 * DAY_MS);
+        for _ in 0..2 {
+            let refused = keeping.look(ahead, &notes).expect_err("it is not believed");
+            assert!(refused.contains("the clock shows") && refused.contains("\nhint: "), "{refused}");
+            assert_eq!(there(), 1);
+        }
+        copy(2, 2 << 20);
+        keeping.look(ahead, &notes).expect_err("it is not believed");
+        assert_eq!(there(), 1, "there is no room for it");
+        keeping.look(now, &notes).expect("looked");
+        ledger.close();
+    }
 
     #[test]
     fn nothing_is_copied_unless_the_user_says_so() {

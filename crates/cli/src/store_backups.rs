@@ -11,11 +11,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
-use agent_tracer_ledger::{Contents, CopyError, Pace, copy_holds, copy_store, remove_copy};
+use agent_tracer_ledger::view::StoreFaults;
+use agent_tracer_ledger::{
+    Contents, CopyError, Ledger, Pace, check_pages, copy_holds, copy_store, remove_copy,
+};
 use agent_tracer_spool::Home;
 use nix::sys::statvfs::statvfs;
 
@@ -28,6 +31,8 @@ use crate::{figures, files, keeping, sources};
 const EVERY: Duration = Duration::from_secs(60);
 /// How long it rests after each four megabytes, so that whoever waits for the disk comes first.
 const REST: Duration = Duration::from_millis(100);
+/// How long a backup waits for the pages of the store to be compared with their sums.
+const CHECK_PATIENCE: Duration = Duration::from_secs(120);
 /// So much room stays free behind a backup.
 const SPARE_BYTES: u64 = 64 << 20;
 /// How the name of a copy ends while it is written.
@@ -249,15 +254,30 @@ pub(crate) fn make(
     pace: impl FnMut(u64, u64) -> Pace,
 ) -> Result<(StoreBackup, Contents), Failure> {
     let made = try_make(home, now, pace);
-    let mark = failure_mark(home);
-    // What doctor and health say of it; without it they say that one is overdue.
     match &made {
-        Ok(_) => drop(fs::remove_file(mark)),
-        Err(failure) => {
-            drop(files::write_private(&mark, format!("{now} {}\n", failure.message()).as_bytes()))
-        }
+        Ok(_) => drop(fs::remove_file(failure_mark(home))),
+        Err(failure) => note_failure(home, now, failure),
     }
     made
+}
+
+/// Notes what doctor and health say of the last backup; without it they say that one is overdue.
+fn note_failure(home: &Home, now: Millis, failure: &Failure) {
+    let text = format!("{now} {}\n", failure.message());
+    drop(files::write_private(&failure_mark(home), text.as_bytes()));
+}
+
+/// Refuses to back up a store of which pages are not what was written. Of a store that a server uses, only that knows.
+pub(crate) fn check_sums(home: &Home) -> Result<(), Failure> {
+    // A file that cannot be read is told of by whoever copies it.
+    match check_pages(&store(home), || true) {
+        Ok(report) if !report.damaged.is_empty() => Err(damaged(&report.words()).hint(report.way_out())),
+        _ => Ok(()),
+    }
+}
+
+fn damaged(words: &str) -> Failure {
+    Failure::new(format!("{words}; it was not backed up, and no backup was removed"))
 }
 
 fn try_make(
@@ -293,11 +313,12 @@ fn failure_mark(home: &Home) -> PathBuf {
 }
 
 /// Removes the oldest backups beyond so many, and what dead processes left of others. Those that an upgrade or a restore
-/// kept are not counted.
-pub(crate) fn retain(home: &Home, keep: u32) -> Result<u64, Failure> {
+/// kept are not counted, and neither are those of a time that has not come yet: a clock was wrong then, or is now, and
+/// nobody knows how old they are.
+pub(crate) fn retain(home: &Home, keep: u32, now: Millis) -> Result<u64, Failure> {
     let (unfinished, mut made): (Vec<_>, Vec<_>) =
         list(home)?.into_iter().partition(|backup| backup.kind == Kind::Unfinished);
-    made.retain(|backup| backup.kind == Kind::Store);
+    made.retain(|backup| backup.kind == Kind::Store && backup.at <= now);
     let beyond = made.len().saturating_sub(usize::try_from(keep).unwrap_or(usize::MAX));
     for backup in made.iter().take(beyond) {
         backup.remove()?;
@@ -331,7 +352,7 @@ pub(crate) fn standing(home: &Home, now: Millis) -> Standing {
         Err(failure) => return Standing { problem: Some(failure.to_string()), ..Standing::default() },
     };
     let all = list(home).unwrap_or_default();
-    let last = all.iter().rfind(|backup| backup.kind == Kind::Store).map(|backup| backup.at);
+    let last = last_made(&all, now);
     let schedule = wanted.store_every.map(|every| (every, wanted.store_keep));
     let failed = fs::read_to_string(failure_mark(home)).ok();
     let problem = match (failed, schedule) {
@@ -342,9 +363,12 @@ pub(crate) fn standing(home: &Home, now: Millis) -> Standing {
             ))
         }
         (None, Some((every, _))) if is_overdue(home, last, every, now) => {
-            let since = last.map_or("was never made".to_owned(), |last| {
-                format!("was made {} ago", figures::age(now.0.saturating_sub(last.0)))
-            });
+            let is_ahead = all.iter().any(|backup| backup.kind == Kind::Store && backup.at > now);
+            let since = match last {
+                Some(last) => format!("was made {} ago", figures::age(now.0.saturating_sub(last.0))),
+                None if is_ahead => "has a time that has not come yet".to_owned(),
+                None => "was never made".to_owned(),
+            };
             Some(format!(
                 "a backup of the store is overdue: one is due every {}, and the last {since}\n\
                  hint: the server makes them while it runs; `agent-tracer backup create` makes one now",
@@ -354,6 +378,11 @@ pub(crate) fn standing(home: &Home, now: Millis) -> Standing {
         _ => None,
     };
     Standing { last, schedule, problem }
+}
+
+/// Returns when the last one was made, as far as its time can be believed.
+fn last_made(all: &[StoreBackup], now: Millis) -> Option<Millis> {
+    all.iter().rfind(|backup| backup.kind == Kind::Store && backup.at <= now).map(|backup| backup.at)
 }
 
 fn is_overdue(home: &Home, last: Option<Millis>, every: u32, now: Millis) -> bool {
@@ -434,22 +463,46 @@ pub(crate) fn forget(
 /// Makes backups when they are due, until the server ends.
 pub(crate) fn start(
     home: &Home,
+    ledger: &Arc<Ledger>,
     clock: &Clock,
     notes: &Notes,
     stop: &Stop,
 ) -> Result<JoinHandle<()>, Failure> {
     let rounds = Rounds { name: "store-backup", every: EVERY, notes, stop };
     let (home, clock, notes, stop) = (home.clone(), Arc::clone(clock), Arc::clone(notes), stop.clone());
-    rounds.behind(move || tend(&home, clock(), &notes, &stop).map_err(|failure| failure.to_string()))
+    let ledger = Arc::clone(ledger);
+    rounds.behind(move || tend(&home, &ledger, clock(), &notes, &stop).map_err(|failure| failure.to_string()))
 }
 
-fn tend(home: &Home, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), Failure> {
+/// Waits until every page was compared with its sum once since the server began, and returns what was found.
+fn await_check(ledger: &Ledger, stop: &Stop) -> StoreFaults {
+    let until = Instant::now() + CHECK_PATIENCE;
+    loop {
+        let faults = ledger.faults();
+        let is_known = faults.check.rounds > 0 || is_damaged(&faults);
+        if is_known || Instant::now() > until || stop.wait(REST) {
+            return faults;
+        }
+    }
+}
+
+fn is_damaged(faults: &StoreFaults) -> bool {
+    faults.damaged_pages > 0 || faults.read_failures > 0
+}
+
+fn tend(home: &Home, ledger: &Ledger, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), Failure> {
     let wanted = keeping::read(home)?;
     let Some(every) = wanted.store_every else { return Ok(()) };
-    let last = list(home)?.iter().rfind(|backup| backup.kind == Kind::Store).map(|backup| backup.at);
     let due = |last: Millis| now.0.saturating_sub(last.0) >= i64::from(every) * MINUTE_MS;
-    if last.is_some_and(|last| !due(last)) {
+    if last_made(&list(home)?, now).is_some_and(|last| !due(last)) {
         return Ok(());
+    }
+    let faults = await_check(ledger, stop);
+    if is_damaged(&faults) {
+        let failure = damaged("a part of the store is damaged")
+            .hint("`agent-tracer doctor` says which, and what to do");
+        note_failure(home, now, &failure);
+        return Err(failure);
     }
     let made = make(home, now, |_, _| if stop.wait(REST) { Pace::Stop } else { Pace::GoOn });
     if stop.is_requested() {
@@ -464,7 +517,11 @@ fn tend(home: &Home, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), Fail
         contents.tasks,
         size(contents.bytes)
     )));
-    retain(home, wanted.store_keep).map(drop)
+    // What is missing or strange in the store may still be in an older backup.
+    if faults.changed_pages > 0 || faults.damaged_commits > 0 {
+        return Ok(());
+    }
+    retain(home, wanted.store_keep, now).map(drop)
 }
 
 #[cfg(test)]
@@ -545,7 +602,13 @@ mod tests {
                 .is_some_and(|problem| problem.contains("every 1h, and the last was made 1h ago"))
         );
         assert_eq!(standing(&home, Millis(now.0 - 50 * MINUTE_MS)).problem, None);
-        assert_eq!((retain(&home, 2).expect("removed"), list(&home).expect("a list").len()), (1, 2));
+        let ahead = keeping::folder(&home).join(format!("store-{}.db", stamp(Millis(now.0 * 2))));
+        fs::File::create(&ahead).expect("a file");
+        assert_eq!(standing(&home, now).last, standing_now.last, "its time has not come yet");
+        assert_eq!((retain(&home, 2, now).expect("removed"), list(&home).expect("a list").len()), (1, 3));
+        assert!(ahead.exists(), "nobody knows how old it is");
+        let early = standing(&home, Millis(now.0 - 1_000 * MINUTE_MS));
+        assert_eq!((early.last, early.problem), (None, None), "it is due since the schedule was written");
         files::write_private(&failure_mark(&home), b"2026 no room\n").expect("written");
         let problem = standing(&home, Millis(now.0 - 50 * MINUTE_MS)).problem.expect("a problem");
         assert!(problem.contains("failed: no room\nhint: "), "{problem}");

@@ -15,6 +15,7 @@ use crate::commands::import::progress::Display;
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::files;
+use crate::instance::Instance;
 use crate::keeping::{self, Wanted};
 use crate::output::Output;
 use crate::reading::json as json_of;
@@ -86,6 +87,10 @@ fn create(
     if matches!(store_backups::store(home).try_exists(), Ok(false)) {
         return output.say(&format!("nothing is recorded in `{}` yet", home.data().display()));
     }
+    let is_held = Instance::is_held(home);
+    if !is_held {
+        store_backups::check_sums(home)?;
+    }
     let mut display = Display::of_process();
     let made = store_backups::make(home, environment.now(), |done, total| {
         display.say(&format!("{} of {}", size(done), size(total)));
@@ -93,8 +98,9 @@ fn create(
     });
     display.clear();
     let (backup, contents) = made?;
-    if wanted.every.is_some() {
-        store_backups::retain(home, wanted.keep)?;
+    // A server knows whether the store is whole, and removes the oldest when it makes the next.
+    if wanted.every.is_some() && !is_held {
+        store_backups::retain(home, wanted.keep, environment.now())?;
     }
     if wanted.json {
         return output.data(&json_of(&json!({

@@ -80,8 +80,8 @@ pub(super) fn run(
     let zone = LocalTime::of(environment);
     let (alerts, alerting) = alerting::start(&tracer, ledger.store(), zone, &clock, &notes, &stop_upkeep)?;
     let (drift, drifting) = client_drift::start(&tracer, ledger.store(), &clock, &notes, &stop_upkeep)?;
-    let keeping = keeping::start(&tracer, ledger.store(), roots.clone(), &clock, &notes, &stop_upkeep)?;
-    let backing_up = store_backups::start(&tracer, &clock, &notes, &stop_upkeep)?;
+    let keeping = keeping::start(&tracer, &ledger, roots.clone(), &clock, &notes, &stop_upkeep)?;
+    let backing_up = store_backups::start(&tracer, &ledger, &clock, &notes, &stop_upkeep)?;
     let live = Live::new();
     {
         let (followed, live) = (live.clone(), live.clone());

@@ -121,6 +121,7 @@ fn what_was_acknowledged_before_is_in_a_backup_that_is_made_beside_a_server() {
     for (count, backup) in &made {
         assert_eq!(backup["tasks"], *count, "{backup}");
     }
+    assert_eq!(world.names(FOLDER).len(), made.len(), "nothing beside them: {:?}", world.names(FOLDER));
     let name = made[2].1["name"].as_str().expect("a name");
     let refused = world.run(&["backup", "restore", name, "--yes"]).ended_with(1).stderr;
     assert!(refused.contains("in use by process") && refused.contains("stop it"), "{refused}");
@@ -189,6 +190,88 @@ fn the_server_backs_up_when_it_is_due_and_keeps_as_many_as_asked_for() {
     for arguments in [&["--every", "soon"][..], &["--every", "1m"], &["--every", "1d", "--keep", "0"]] {
         world.run(&[&["backup", "create"], arguments].concat()).ended_with(2);
     }
+}
+
+/// Changes one bit of a file.
+fn flip(world: &World, file: &str, at: u64) {
+    let file = OpenOptions::new().read(true).write(true).open(world.path(file)).expect("a file");
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, at).expect("a byte");
+    file.write_all_at(&[byte[0] ^ 4], at).expect("written");
+}
+
+#[test]
+fn a_backup_of_which_a_single_bit_was_changed_is_not_put_in_place() {
+    let world = full();
+    let (before, name) = (ids(&world), create(&world));
+    let file = format!("{FOLDER}/{name}");
+    let length = fs::metadata(world.path(&file)).expect("facts").len();
+    for at in (4_096..length).step_by(usize::try_from(length / 7).expect("small")).chain([length - 1]) {
+        flip(&world, &file, at);
+        for arguments in [&["--dry-run"][..], &["--yes"]] {
+            let refused =
+                world.run(&[&["backup", "restore", &name], arguments].concat()).ended_with(1).stderr;
+            assert!(refused.contains("cannot use") && refused.contains("recover --from"), "{at}: {refused}");
+        }
+        flip(&world, &file, at);
+    }
+    assert_eq!(ids(&world), before);
+    flip(&world, &file, length / 2);
+    let saved = ["recover", "--from", &format!("[W]/{file}"), "--to", "[W]/project/saved.db"];
+    world.run(&saved).ended_with(0);
+    flip(&world, &file, length / 2);
+    world.run(&["backup", "restore", &name, "--yes"]).ended_with(0);
+    assert_eq!(ids(&world), before);
+    let doctor = world.run(&["doctor", "--json"]).stdout;
+    assert!(!doctor.contains("damaged"), "{doctor}");
+}
+
+#[test]
+fn while_the_store_is_known_to_be_damaged_no_backup_is_made_and_none_is_removed() {
+    let world = full();
+    world.run(&["backup", "create", "--every", "1d", "--keep", "1"]).ended_with(0);
+    let name = listed(&world, "store").remove(0);
+    let old = "store-20200101T000000000Z.db";
+    fs::rename(world.path(&format!("{FOLDER}/{name}")), world.path(&format!("{FOLDER}/{old}")))
+        .expect("aged");
+    // A change within a page that its shape does not tell of.
+    let pages = fs::metadata(world.path(LEDGER)).expect("facts").len() / 4096;
+    let damaged = (1..pages).find(|page| {
+        let at = page * 4096 + 4000;
+        flip(&world, LEDGER, at);
+        let is_whole = rusqlite::Connection::open(world.path(LEDGER))
+            .and_then(|store| store.query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)))
+            .is_ok_and(|verdict| verdict == "ok");
+        let is_seen = world.run(&["doctor"]).stdout.contains("is damaged");
+        if !is_whole || !is_seen {
+            flip(&world, LEDGER, at);
+        }
+        is_whole && is_seen
+    });
+    assert!(damaged.is_some());
+    let refused = world.run(&["backup", "create", "--every", "1d", "--keep", "1"]).ended_with(1).stderr;
+    assert!(refused.contains("no backup was removed") && refused.contains("hint: "), "{refused}");
+    let mut server = Server::start(&world);
+    server.read_until("it was not backed up, and no backup was removed");
+    let health = server.get("/api/v1/health");
+    assert!(health.contains("the last backup of the store failed"), "{health}");
+    server.end(Signal::SIGTERM);
+    assert_eq!(listed(&world, "store"), [old]);
+}
+
+#[test]
+fn a_backup_of_a_time_that_has_not_come_keeps_no_other_from_being_made() {
+    let world = full();
+    world.run(&["backup", "create", "--every", "1d", "--keep", "1"]).ended_with(0);
+    let name = listed(&world, "store").remove(0);
+    let ahead = "store-21000101T000000000Z.db";
+    fs::rename(world.path(&format!("{FOLDER}/{name}")), world.path(&format!("{FOLDER}/{ahead}")))
+        .expect("moved");
+    let mut server = Server::start(&world);
+    server.read_until("backed up the store");
+    server.end(Signal::SIGTERM);
+    let kept = listed(&world, "store");
+    assert!(kept.len() == 2 && kept[1] == ahead, "{kept:?}");
 }
 
 /// Writes something over a part of the store.
