@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agent_tracer_privacy::{Config, ConfigFault, Moment, Source, mask, reduce};
 use agent_tracer_spool::envelope::{Agent, Channel, Fault, Header};
@@ -119,7 +119,7 @@ fn record(
     moment: &mut Moment,
 ) -> Option<EnvelopeName> {
     let arrived = now_nanos();
-    let Some(config) = privacy_config(home) else {
+    let Some(config) = privacy_config(home, arrived) else {
         Spool::at(&home.spool()).count_loss(Reason::UnreadablePrivacy);
         return None;
     };
@@ -197,10 +197,11 @@ fn masked(value: Vec<u8>) -> Vec<u8> {
 /// What the user asked for. No file means the default. `None` where a file is there and cannot be relied on: it cannot be
 /// read, another user can write it, or a line of it may have been meant to exclude a folder. There are no settings of an
 /// earlier event to fall back on here, and an event that was recorded against the user's will is worse than one that is
-/// missing and counted.
-fn privacy_config(home: &Home) -> Option<Config> {
-    let text = settings_file::read(&home.privacy_conf(), home.user(), Config::MAX_BYTES).ok()?;
-    let Some(text) = text else { return Some(Config::default()) };
+/// missing and counted. The same holds of one that was emptied just now: it is being written.
+fn privacy_config(home: &Home, now_nanos: u64) -> Option<Config> {
+    let Some(text) = finished_settings(&home.privacy_conf(), home.user(), now_nanos)? else {
+        return Some(Config::default());
+    };
     let (mut config, faults) = Config::parse(&text);
     if faults.iter().any(ConfigFault::may_hide_exclusion) {
         return None;
@@ -210,6 +211,43 @@ fn privacy_config(home: &Home) -> Option<Config> {
         config.follow_links(user.as_deref().map(OsStrExt::as_bytes), links::resolve);
     }
     Some(config)
+}
+
+/// How often settings are looked at again that may be half written, and how long to wait before each.
+const LOOKS_MAX: u32 = 5;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
+/// What was written longer ago than this is finished.
+const WRITTEN_NANOS: u64 = 1_000_000_000;
+
+/// Reads the settings, `Some(None)` if there are none. A shell's `>` and editors empty the file or take it away for an
+/// instant before they write it, and what it excludes must hold then too. So a file that is gone, empty or ends within a
+/// line, and was touched just now, is looked at again; one that is still empty then cannot be relied on.
+///
+/// A file that ends with a line break costs nothing more.
+fn finished_settings(path: &Path, user: Option<u32>, now_nanos: u64) -> Option<Option<Vec<u8>>> {
+    let mut looks = 0;
+    loop {
+        let text = settings_file::read(path, user, Config::MAX_BYTES).ok()?;
+        if text.as_ref().is_some_and(|text| text.ends_with(b"\n")) {
+            return Some(text);
+        }
+        let touched = if text.is_some() { Some(path) } else { path.parent() };
+        if !touched.is_some_and(|touched| is_young(touched, now_nanos)) {
+            return Some(text);
+        }
+        if looks == LOOKS_MAX {
+            return (!text.as_ref().is_some_and(Vec::is_empty)).then_some(text);
+        }
+        looks += 1;
+        #[expect(clippy::disallowed_methods, reason = "no other process says when it has written a file")]
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
+fn is_young(path: &Path, now_nanos: u64) -> bool {
+    let written = std::fs::metadata(path).and_then(|facts| facts.modified());
+    let nanos = written.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_nanos());
+    nanos.is_some_and(|nanos| nanos.abs_diff(u128::from(now_nanos)) < u128::from(WRITTEN_NANOS))
 }
 
 /// Tells whether the user excluded the place where this process stands.
@@ -227,4 +265,57 @@ fn is_excluded(config: &Config, cwd: Option<&Path>) -> bool {
 fn excludes(config: &Config, path: &[u8]) -> bool {
     let user = std::env::var_os("HOME");
     !config.excludes.is_empty() && config.excludes(path, user.as_deref().map(OsStrExt::as_bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Write;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn settings_that_are_rewritten_in_place_are_whole_or_not_relied_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("privacy.conf");
+        let text = b"level full\nexclude /secret\n";
+        File::create(&path).and_then(|mut file| file.write_all(text)).expect("written");
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    File::create(&path).and_then(|mut file| file.write_all(text)).expect("written");
+                }
+            });
+            for _ in 0..500 {
+                let read = finished_settings(&path, None, now_nanos());
+                assert!(
+                    read.is_none_or(|read| read.as_deref() == Some(text)),
+                    "empty settings were believed"
+                );
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
+
+    #[test]
+    fn settings_that_were_empty_for_a_while_or_are_not_there_are_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("privacy.conf");
+        assert_eq!(finished_settings(&path, None, now_nanos()), Some(None));
+        File::create(&path).expect("made");
+        assert_eq!(finished_settings(&path, None, now_nanos()), None, "it was emptied just now");
+        let later = now_nanos() + 2 * WRITTEN_NANOS;
+        assert_eq!(finished_settings(&path, None, later), Some(Some(Vec::new())));
+        let earlier = now_nanos() - 2 * WRITTEN_NANOS;
+        assert_eq!(
+            finished_settings(&path, None, earlier),
+            Some(Some(Vec::new())),
+            "a clock that was set back"
+        );
+        fs::remove_file(&path).expect("removed");
+        File::create(&path).and_then(|mut file| file.write_all(b"level full")).expect("written");
+        assert_eq!(finished_settings(&path, None, now_nanos()), Some(Some(b"level full".to_vec())));
+    }
 }

@@ -5,7 +5,8 @@
 //!
 //! Law: a file that is there and cannot be relied on (it cannot be read, another user can write it, a line is not
 //! understood) changes nothing. The last good settings hold, and the problem is shown. Where there were none yet, nothing
-//! may be recorded: readers leave files for later, and posts are refused until the file is mended.
+//! may be recorded: readers leave files for later, and posts are refused until the file is mended. A file that vanishes, is
+//! emptied or ends within a line is being written: the last good settings hold until it has stayed so for a while.
 
 use std::fs::Metadata;
 use std::io;
@@ -62,6 +63,28 @@ struct Found {
     good: Option<Last>,
     /// Why they are not those of the file as it is now.
     problem: Option<PrivacyError>,
+    /// What the file says since when, if that looks as if it were being written.
+    unfinished: Option<(Vec<u8>, Instant)>,
+}
+
+/// So long a file must look unfinished to be believed.
+const WRITTEN: Duration = Duration::from_secs(1);
+
+impl Found {
+    /// Tells whether a text that is not the one in force may be the half of another.
+    fn is_unfinished(&mut self, text: &[u8], now: Instant) -> bool {
+        if text.ends_with(b"\n") {
+            self.unfinished = None;
+            return false;
+        }
+        match &self.unfinished {
+            Some((seen, since)) if seen == text => now.saturating_duration_since(*since) < WRITTEN,
+            _ => {
+                self.unfinished = Some((text.to_owned(), now));
+                true
+            }
+        }
+    }
 }
 
 /// What was found when the file was last read, and could be relied on.
@@ -185,6 +208,10 @@ impl PrivacyFile {
     /// # Errors
     /// The file is there and was never one that can be relied on: it is not known what may be recorded.
     pub fn current(&self) -> Result<Arc<Privacy>, PrivacyError> {
+        self.current_at(Instant::now())
+    }
+
+    fn current_at(&self, now: Instant) -> Result<Arc<Privacy>, PrivacyError> {
         if let Some(list) = &self.unrecorded
             && list.look().is_none()
         {
@@ -220,12 +247,19 @@ impl PrivacyFile {
         };
         found.problem = None;
         let before = found.good.as_ref().map(|last| last.face);
-        let face = Face::read(stamp, before, Instant::now());
+        let face = Face::read(stamp, before, now);
         if let Some(last) = &mut found.good
             && last.text == text
         {
             last.face = face;
+            found.unfinished = None;
             return Ok(Arc::clone(&last.privacy));
+        }
+        let in_force = found.good.as_ref().map(|last| Arc::clone(&last.privacy));
+        if let Some(in_force) = in_force
+            && found.is_unfinished(&text, now)
+        {
+            return Ok(in_force);
         }
         let privacy = Arc::new(Privacy { config, hash_key: self.hash_key, home_dir: self.home_dir.clone() });
         found.good = Some(Last { text, privacy: Arc::clone(&privacy), face });
@@ -339,12 +373,47 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("privacy.conf");
         let file = PrivacyFile::new(path.clone(), [7; 16], None);
+        let mut now = Instant::now();
         for level in [Level::Full, Level::Metadata, Level::Full] {
-            assert_eq!(file.current().unwrap().config, Config::default());
+            // It may be written anew at this moment; what stays away is gone.
+            file.current_at(now).unwrap();
+            now += WRITTEN;
+            assert_eq!(file.current_at(now).unwrap().config, Config::default());
             put(&path, if level == Level::Full { "level full\n" } else { "level metadata\n" });
-            assert_eq!(file.current().unwrap().config.level, level);
+            assert_eq!(file.current_at(now).unwrap().config.level, level);
             std::fs::remove_file(&path).unwrap();
         }
+    }
+
+    #[test]
+    fn a_file_that_is_being_rewritten_excludes_what_it_excluded() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("privacy.conf");
+        let file = PrivacyFile::new(path.clone(), [7; 16], None);
+        let mut now = Instant::now();
+        let step = Duration::from_millis(300);
+        for half in ["", "level full", "level full\nexclude /sec", "gone"] {
+            put(&path, "exclude /secret\n");
+            now += COARSE * 2;
+            let good = file.current_at(now).unwrap();
+            match half {
+                "gone" => std::fs::remove_file(&path).unwrap(),
+                half => put(&path, half),
+            }
+            // However many look meanwhile.
+            for _ in 0..4 {
+                assert!(Arc::ptr_eq(&file.current_at(now).unwrap(), &good), "{half}");
+                assert_eq!(good.config.excludes.len(), 1);
+                now += step;
+            }
+            let settled = file.current_at(now).unwrap();
+            assert!(!Arc::ptr_eq(&settled, &good), "{half}");
+            assert_eq!(file.current_at(now + step).unwrap().config, settled.config);
+        }
+        put(&path, "");
+        assert_eq!(file.current_at(now).unwrap().config, Config::default());
+        put(&path, "exclude /other\n");
+        assert_eq!(file.current_at(now).unwrap().config.excludes.len(), 1, "a whole file counts at once");
     }
 
     #[test]
