@@ -4,9 +4,11 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use agent_tracer_spool::{Reason, Spool};
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::doctor_codex::trust_all;
+use crate::serve::Server;
 use crate::world::World;
 
 pub(crate) const SETTINGS: &str = "home/.claude/settings.json";
@@ -420,4 +422,24 @@ fn a_spool_that_is_no_folder_is_said_to_record_nothing() {
         ["home fail nothing can be recorded: `[W]/home/.local/share/agent-tracer/spool` is not a folder"]
     );
     assert!(fix(&report, "home").starts_with("move "), "{report:#}");
+}
+
+#[test]
+fn posts_that_had_to_go_are_a_loss_that_is_told_everywhere() {
+    let world = World::without_hook();
+    let server = Server::start(&world);
+    assert_eq!(checks(&report(&world, &[]), "lost_posts"), Vec::<String>::new());
+    world.write(&format!("{DATA}/ledger.db.aside/lost"), "...");
+    let told = report(&world, &[]);
+    let said = checks(&told, "lost_posts");
+    assert!(
+        said.len() == 1 && said[0].starts_with("home warn 3 posted events could not be written"),
+        "{said:?}"
+    );
+    assert!(fix(&told, "lost_posts").contains("ledger.db.aside"));
+    let health = server.get("/api/v1/health");
+    assert!(health.contains("\"set_aside\":3"), "{health}");
+    let metrics = server.get("/metrics");
+    assert!(metrics.contains("agent_tracer_lost_total{reason=\"set_aside\"} 3"), "{metrics}");
+    server.end(Signal::SIGTERM);
 }

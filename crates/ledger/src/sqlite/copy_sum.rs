@@ -85,8 +85,9 @@ mod tests {
     fn every_bit_of_a_copy_and_of_its_sum_counts() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("copy");
+        let put = |bytes: &[u8]| File::create(&path).unwrap().write_all(bytes).unwrap();
         let pages: Vec<u8> = (0..1024_u32).map(|number| (number * 7) as u8).collect();
-        std::fs::write(&path, &pages).unwrap();
+        put(&pages);
         assert_eq!(check(&path).unwrap(), CopySum::Absent);
         append(&path).unwrap();
         assert_eq!(check(&path).unwrap(), CopySum::Matches);
@@ -94,10 +95,10 @@ mod tests {
         for place in (0..whole.len()).step_by(13).chain(1024..whole.len()) {
             let mut flipped = whole.clone();
             flipped[place] ^= 1 << (place % 8);
-            std::fs::write(&path, &flipped).unwrap();
+            put(&flipped);
             assert_eq!(check(&path).unwrap(), CopySum::Differs, "{place}");
         }
-        std::fs::write(&path, &whole).unwrap();
+        put(&whole);
         cut(&path).unwrap();
         cut(&path).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), pages);
