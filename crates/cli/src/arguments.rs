@@ -18,7 +18,9 @@ pub(crate) use alerts::{Alerts, AlertsCommand};
 pub(crate) use asking::{
     Export, FormatName, Search, Show, StatusName, Tail, TaskKindName, TaskWords, Tasks, Tools,
 };
-pub(crate) use backup::{Backup, BackupCommand, BackupCreate, BackupRemove, BackupRestore, Recover};
+pub(crate) use backup::{
+    Backup, BackupCommand, BackupCreate, BackupList, BackupRemove, BackupRestore, Recover,
+};
 pub(crate) use context::{Context, ContextCommand, ContextOn, ContextShow};
 pub(crate) use demo::Demo;
 pub(crate) use policy::{

@@ -1,45 +1,37 @@
-//! Backups of the store: where they are, how one is made, when the server makes them, and what a purge does to them.
+//! Backups of the store: where they are, how one is made, and what a purge does to them. When: [`schedule`].
 //!
 //! `backup/store-<time>.db` is one that was asked for or is due; `ledger.db.before-<time>` and `ledger.db.damaged-<time>` are
 //! folders with the files of a store that another replaced; `ledger.db.schema-<N>.backup` is what an upgrade keeps.
 //! `backup/.store-<time>.db.part` and `ledger.db.incoming` are what a process left that was killed while it made one.
 //! Law: a backup is whole or not there, and for the user alone. No whole one goes while the store is known to be damaged.
 
+mod schedule;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
 use agent_tracer_event::{Millis, TaskId};
-use agent_tracer_intake::{Clock, Note, Notes, Stop};
-use agent_tracer_ledger::view::StoreFaults;
 use agent_tracer_ledger::{
-    Contents, CopyError, Ledger, Pace, check_pages, copy_holds, copy_store, remove_copy,
+    Contents, CopyError, Pace, check_pages, copy_holds, copy_store, remove_copy, verify_copy,
 };
 use agent_tracer_spool::Home;
 use nix::sys::statvfs::statvfs;
 
 use crate::failure::{Failure, plain};
 use crate::output::Output;
-use crate::rounds::Rounds;
-use crate::{figures, files, keeping, sources};
+use crate::{files, keeping, sources};
 
-/// How often the server looks whether one is due.
-const EVERY: Duration = Duration::from_secs(60);
-/// How long it rests after each four megabytes, so that whoever waits for the disk comes first.
-const REST: Duration = Duration::from_millis(100);
-/// How long a backup waits for the pages of the store to be compared with their sums.
-const CHECK_PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) use schedule::{Every, parse_span, span, standing, start};
+
 /// So much room stays free behind a backup.
 const SPARE_BYTES: u64 = 64 << 20;
 /// How the name of a copy ends while it is written.
 const PART: &str = ".db.part";
 /// What a process that died left of a backup is removed after so long.
 const LEFTOVER: Duration = Duration::from_secs(24 * 60 * 60);
-const MINUTE_MS: i64 = 60_000;
 
 /// What a copy of the store is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +80,14 @@ impl StoreBackup {
     /// Tells whether it may hold any of these tasks. One that cannot be looked into may.
     pub(crate) fn may_hold(&self, tasks: &[TaskId]) -> bool {
         self.kind == Kind::Unfinished || !matches!(copy_holds(&self.file(), tasks), Ok(false))
+    }
+
+    /// Checks every byte of a backup, and says what is wrong. The other kinds have no sum, and may be kept because they are
+    /// damaged.
+    pub(crate) fn damage(&self) -> Option<String> {
+        let error = (self.kind == Kind::Store).then(|| verify_copy(&self.file()).err())??;
+        let told = error.to_string();
+        Some(told.split("\nhint: ").next().unwrap_or(&told).to_owned())
     }
 
     /// Removes it for good, with all that stands beside it.
@@ -334,105 +334,6 @@ pub(crate) fn retain(home: &Home, keep: u32, now: Millis) -> Result<u64, Failure
     Ok(beyond as u64)
 }
 
-/// How backups of the store stand.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Standing {
-    /// When the newest was made.
-    pub(crate) last: Option<Millis>,
-    /// How often they are made, in minutes, and how many are kept.
-    pub(crate) schedule: Option<(u32, u32)>,
-    /// What is wrong, with a hint.
-    pub(crate) problem: Option<String>,
-}
-
-/// Looks how they stand.
-pub(crate) fn standing(home: &Home, now: Millis) -> Standing {
-    let wanted = match keeping::read(home) {
-        Ok(wanted) => wanted,
-        Err(failure) => return Standing { problem: Some(failure.to_string()), ..Standing::default() },
-    };
-    let all = list(home).unwrap_or_default();
-    let last = last_made(&all, now);
-    let schedule = wanted.store_every.map(|every| (every, wanted.store_keep));
-    let failed = fs::read_to_string(failure_mark(home)).ok();
-    let problem = match (failed, schedule) {
-        (Some(text), _) => {
-            let (_, why) = text.trim_end().split_once(' ').unwrap_or(("", "unknown cause"));
-            Some(format!(
-                "the last backup of the store failed: {why}\nhint: `agent-tracer backup create` tries again and says more"
-            ))
-        }
-        (None, Some((every, _))) if is_overdue(home, last, every, now) => {
-            let is_ahead = all.iter().any(|backup| backup.kind == Kind::Store && backup.at > now);
-            let since = match last {
-                Some(last) => format!("was made {} ago", figures::age(now.0.saturating_sub(last.0))),
-                None if is_ahead => "has a time that has not come yet".to_owned(),
-                None => "was never made".to_owned(),
-            };
-            Some(format!(
-                "a backup of the store is overdue: one is due every {}, and the last {since}\n\
-                 hint: the server makes them while it runs; `agent-tracer backup create` makes one now",
-                span(every)
-            ))
-        }
-        _ => None,
-    };
-    Standing { last, schedule, problem }
-}
-
-/// Returns when the last one was made, as far as its time can be believed.
-fn last_made(all: &[StoreBackup], now: Millis) -> Option<Millis> {
-    all.iter().rfind(|backup| backup.kind == Kind::Store && backup.at <= now).map(|backup| backup.at)
-}
-
-fn is_overdue(home: &Home, last: Option<Millis>, every: u32, now: Millis) -> bool {
-    // Without any, it is due since the schedule was written.
-    let written = || {
-        let since =
-            fs::metadata(keeping::path(home)).ok()?.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-        i64::try_from(since.as_millis()).ok().map(Millis)
-    };
-    let span = i64::from(every) * MINUTE_MS;
-    let patience = (span / 4).max(15 * MINUTE_MS);
-    last.or_else(written).is_some_and(|from| now.0.saturating_sub(from.0) > span + patience)
-}
-
-/// Writes a span of minutes as people do: `1d`, `12h`, `30m`.
-pub(crate) fn span(minutes: u32) -> String {
-    match minutes {
-        minutes if minutes % 1440 == 0 => format!("{}d", minutes / 1440),
-        minutes if minutes % 60 == 0 => format!("{}h", minutes / 60),
-        minutes => format!("{minutes}m"),
-    }
-}
-
-/// How often backups are made, in minutes, if at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Every(pub(crate) Option<u32>);
-
-/// Reads a span as people write it; `off` is none.
-pub(crate) fn parse_span(text: &str) -> Result<Every, String> {
-    if text == "off" {
-        return Ok(Every(None));
-    }
-    let wrong = || "write how often, `1d`, `12h` or `30m`, or `off`".to_owned();
-    let unit = match text.chars().next_back() {
-        Some('m') => 1,
-        Some('h') => 60,
-        Some('d') => 1440,
-        Some('w') => 7 * 1440,
-        _ => return Err(wrong()),
-    };
-    let digits = text.get(..text.len() - 1).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
-    let minutes =
-        digits.and_then(|digits| digits.parse::<u32>().ok()).and_then(|count| count.checked_mul(unit));
-    match minutes {
-        Some(minutes @ 10..=525_600) => Ok(Every(Some(minutes))),
-        Some(_) => Err("between 10 minutes and a year".to_owned()),
-        None => Err(wrong()),
-    }
-}
-
 /// Removes, or names, the copies of the store that are meant.
 pub(crate) fn forget(
     home: &Home,
@@ -458,70 +359,6 @@ pub(crate) fn forget(
         }
     }
     Ok(())
-}
-
-/// Makes backups when they are due, until the server ends.
-pub(crate) fn start(
-    home: &Home,
-    ledger: &Arc<Ledger>,
-    clock: &Clock,
-    notes: &Notes,
-    stop: &Stop,
-) -> Result<JoinHandle<()>, Failure> {
-    let rounds = Rounds { name: "store-backup", every: EVERY, notes, stop };
-    let (home, clock, notes, stop) = (home.clone(), Arc::clone(clock), Arc::clone(notes), stop.clone());
-    let ledger = Arc::clone(ledger);
-    rounds.behind(move || tend(&home, &ledger, clock(), &notes, &stop).map_err(|failure| failure.to_string()))
-}
-
-/// Waits until every page was compared with its sum once since the server began, and returns what was found.
-fn await_check(ledger: &Ledger, stop: &Stop) -> StoreFaults {
-    let until = Instant::now() + CHECK_PATIENCE;
-    loop {
-        let faults = ledger.faults();
-        let is_known = faults.check.rounds > 0 || is_damaged(&faults);
-        if is_known || Instant::now() > until || stop.wait(REST) {
-            return faults;
-        }
-    }
-}
-
-fn is_damaged(faults: &StoreFaults) -> bool {
-    faults.damaged_pages > 0 || faults.read_failures > 0
-}
-
-fn tend(home: &Home, ledger: &Ledger, now: Millis, notes: &Notes, stop: &Stop) -> Result<(), Failure> {
-    let wanted = keeping::read(home)?;
-    let Some(every) = wanted.store_every else { return Ok(()) };
-    let due = |last: Millis| now.0.saturating_sub(last.0) >= i64::from(every) * MINUTE_MS;
-    if last_made(&list(home)?, now).is_some_and(|last| !due(last)) {
-        return Ok(());
-    }
-    let faults = await_check(ledger, stop);
-    if is_damaged(&faults) {
-        let failure = damaged("a part of the store is damaged")
-            .hint("`agent-tracer doctor` says which, and what to do");
-        note_failure(home, now, &failure);
-        return Err(failure);
-    }
-    let made = make(home, now, |_, _| if stop.wait(REST) { Pace::Stop } else { Pace::GoOn });
-    if stop.is_requested() {
-        // The next start makes it; that is no failure.
-        drop(fs::remove_file(failure_mark(home)));
-        return Ok(());
-    }
-    let (backup, contents) = made?;
-    notes(Note::info(format!(
-        "backed up the store: {} with {} tasks, {}",
-        backup.name,
-        contents.tasks,
-        size(contents.bytes)
-    )));
-    // What is missing or strange in the store may still be in an older backup.
-    if faults.changed_pages > 0 || faults.damaged_commits > 0 {
-        return Ok(());
-    }
-    retain(home, wanted.store_keep, now).map(drop)
 }
 
 #[cfg(test)]
@@ -565,52 +402,5 @@ mod tests {
         let refused = check_room(&missing, u64::MAX).expect_err("no room").to_string();
         assert!(refused.contains("no room in") && refused.contains("are free\nhint: "), "{refused}");
         assert!(!missing.exists());
-    }
-
-    #[test]
-    fn spans_are_read_and_written_as_people_do() {
-        for text in ["10m", "1h", "36h", "1d", "30d"] {
-            assert_eq!(parse_span(text).expect(text).0.map(span).as_deref(), Some(text));
-        }
-        assert_eq!((parse_span("off"), parse_span("2w")), (Ok(Every(None)), Ok(Every(Some(20_160)))));
-        for text in ["", "d", "1", "0d", "5m", "-1d", "400d", "99999999999d", "1y", "ä"] {
-            assert!(parse_span(text).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn one_that_is_overdue_or_failed_is_a_problem_and_one_that_is_made_in_time_is_none() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let home = Home::in_folder(folder.path());
-        let now = Millis(1_790_000_000_000);
-        assert_eq!(standing(&home, now), Standing::default());
-        fs::create_dir_all(keeping::folder(&home)).expect("a folder");
-        let wanted = keeping::Wanted { store_every: Some(60), store_keep: 2, ..keeping::Wanted::default() };
-        files::write_private(&keeping::path(&home), keeping::write(wanted).as_bytes()).expect("written");
-        for minutes in [300, 200, 100] {
-            let at = Millis(now.0 - minutes * MINUTE_MS);
-            fs::File::create(keeping::folder(&home).join(format!("store-{}.db", stamp(at)))).expect("a file");
-        }
-        let standing_now = standing(&home, now);
-        assert_eq!(
-            (standing_now.last, standing_now.schedule),
-            (Some(Millis(now.0 - 100 * MINUTE_MS)), Some((60, 2)))
-        );
-        assert!(
-            standing_now
-                .problem
-                .is_some_and(|problem| problem.contains("every 1h, and the last was made 1h ago"))
-        );
-        assert_eq!(standing(&home, Millis(now.0 - 50 * MINUTE_MS)).problem, None);
-        let ahead = keeping::folder(&home).join(format!("store-{}.db", stamp(Millis(now.0 * 2))));
-        fs::File::create(&ahead).expect("a file");
-        assert_eq!(standing(&home, now).last, standing_now.last, "its time has not come yet");
-        assert_eq!((retain(&home, 2, now).expect("removed"), list(&home).expect("a list").len()), (1, 3));
-        assert!(ahead.exists(), "nobody knows how old it is");
-        let early = standing(&home, Millis(now.0 - 1_000 * MINUTE_MS));
-        assert_eq!((early.last, early.problem), (None, None), "it is due since the schedule was written");
-        files::write_private(&failure_mark(&home), b"2026 no room\n").expect("written");
-        let problem = standing(&home, Millis(now.0 - 50 * MINUTE_MS)).problem.expect("a problem");
-        assert!(problem.contains("failed: no room\nhint: "), "{problem}");
     }
 }

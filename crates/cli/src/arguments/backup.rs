@@ -82,12 +82,16 @@ pub(crate) struct BackupOn {
 #[command(after_help = "\
 Examples:
   agent-tracer backup list
+  agent-tracer backup list --verify
   agent-tracer backup list --json | jq -r '.backups[] | select(.kind == \"store\").name'
 
 Kinds: `store` was made by `backup create` or the server, `undo` is a store that another replaced,
 `upgrade` is a store as it was before a newer version changed it, `compaction` is what went into one,
 `unfinished` is what a process left that was killed while it made a copy; `backup remove` removes it.")]
 pub(crate) struct BackupList {
+    /// Check every backup of the store against its sum, and fail if one is damaged
+    #[arg(long)]
+    pub(crate) verify: bool,
     /// Print them as JSON
     #[arg(long)]
     pub(crate) json: bool,

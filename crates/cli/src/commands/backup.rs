@@ -10,7 +10,7 @@ use agent_tracer_ledger::Pace;
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};
 
-use crate::arguments::{Backup, BackupCommand, BackupCreate, BackupRemove, Options};
+use crate::arguments::{Backup, BackupCommand, BackupCreate, BackupList, BackupRemove, Options};
 use crate::commands::import::progress::Display;
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
@@ -43,7 +43,7 @@ pub(super) fn run(
                 "nothing is copied any more\nhint: `agent-tracer backup remove --all` removes what there is",
             )?;
         }
-        BackupCommand::List(wanted) => list(&home, wanted.json, output)?,
+        BackupCommand::List(wanted) => list(&home, wanted, output)?,
         BackupCommand::Restore(wanted) => restore::run(wanted, &home, environment, output)?,
         BackupCommand::Remove(wanted) => remove(wanted, &home, output)?,
     }
@@ -129,9 +129,11 @@ struct Line {
     time: String,
     bytes: u64,
     task: Option<String>,
+    /// What is wrong with it; none unless that was asked for and there is something.
+    damage: Option<String>,
 }
 
-fn lines(home: &Home) -> Result<Vec<Line>, Failure> {
+fn lines(home: &Home, is_verified: bool) -> Result<Vec<Line>, Failure> {
     let copies = backup::list(&keeping::folder(home)).map_err(|cause| unreadable(&cause))?;
     let mut lines: Vec<Line> = copies
         .into_iter()
@@ -142,9 +144,11 @@ fn lines(home: &Home) -> Result<Vec<Line>, Failure> {
             stamp: it.stamp,
             bytes: it.bytes,
             task: Some(it.task),
+            damage: None,
         })
         .collect();
     lines.extend(store_backups::list(home)?.into_iter().map(|it| Line {
+        damage: if is_verified { it.damage() } else { None },
         kind: it.kind.as_str(),
         stamp: store_backups::stamp(it.at),
         time: it.at.to_string(),
@@ -156,14 +160,27 @@ fn lines(home: &Home) -> Result<Vec<Line>, Failure> {
     Ok(lines)
 }
 
-fn list(home: &Home, as_json: bool, output: &mut Output) -> Result<(), Failure> {
-    let lines = lines(home)?;
-    if as_json {
+fn list(home: &Home, wanted: &BackupList, output: &mut Output) -> Result<(), Failure> {
+    let lines = lines(home, wanted.verify)?;
+    show(&lines, wanted, output)?;
+    let damaged: Vec<&str> =
+        lines.iter().filter(|it| it.damage.is_some()).map(|it| it.name.as_str()).collect();
+    if damaged.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("damaged: {}", damaged.join(", "))).hint(
+        "`agent-tracer backup create` makes another; `agent-tracer recover --from FILE` salvages what can be read of one",
+    ))
+}
+
+fn show(lines: &[Line], wanted: &BackupList, output: &mut Output) -> Result<(), Failure> {
+    if wanted.json {
         let line = |it: &Line| {
             let mut line =
                 json!({"name": it.name, "kind": it.kind, "at": it.stamp, "time": it.time, "bytes": it.bytes});
-            if let (Some(task), Some(line)) = (&it.task, line.as_object_mut()) {
-                line.insert("taskId".to_owned(), json!(task));
+            if let Some(line) = line.as_object_mut() {
+                line.extend(it.task.as_ref().map(|task| ("taskId".to_owned(), json!(task))));
+                line.extend(it.damage.as_ref().map(|damage| ("damage".to_owned(), json!(damage))));
             }
             line
         };
@@ -175,7 +192,7 @@ fn list(home: &Home, as_json: bool, output: &mut Output) -> Result<(), Failure> 
     }
     let heads = [("KIND", Side::Left), ("TIME", Side::Left), ("SIZE", Side::Right), ("NAME", Side::Left)];
     let mut table = Table::new(&heads);
-    for it in &lines {
+    for it in lines {
         let cells = [it.kind, it.time.as_str(), &size(it.bytes), it.name.as_str()];
         table.row(cells.iter().map(Cell::new).collect());
     }

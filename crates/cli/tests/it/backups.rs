@@ -216,7 +216,11 @@ fn a_backup_of_which_a_single_bit_was_changed_is_not_put_in_place() {
         flip(&world, &file, at);
     }
     assert_eq!(ids(&world), before);
+    world.run(&["backup", "list", "--verify"]).ended_with(0);
     flip(&world, &file, length / 2);
+    let told = world.run(&["backup", "list", "--verify", "--json"]).ended_with(1);
+    assert!(told.stdout.contains("\"damage\"") && told.stderr.contains(&name), "{told:?}");
+    world.run(&["backup", "list"]).ended_with(0);
     let saved = ["recover", "--from", &format!("[W]/{file}"), "--to", "[W]/project/saved.db"];
     world.run(&saved).ended_with(0);
     flip(&world, &file, length / 2);
