@@ -43,6 +43,9 @@ pub(super) fn run(
     if !arguments.dry_run && tended.ledger.is_purge_pending().map_err(|error| tend::refused(&error))? {
         tended.ledger.purge(Vec::new(), now).map_err(|error| tend::refused(&error))?;
         output.say("finished a purge that was begun before and had not ended")?;
+        // It ended before it came to the backups, and nobody knows whether they were to be kept.
+        let deleted = tended.ledger.deleted_tasks().map_err(|error| tend::refused(&error))?;
+        store_backups::forget(&tended.home, |backup| backup.may_hold(&deleted), true, output)?;
     }
     let reading = Reading::over(tended.ledger.store(), tended.home.clone(), now);
     let mut chosen = choose(arguments, &reading, environment, now)?;

@@ -361,6 +361,7 @@ fn a_task_of_which_only_totals_are_left_goes_too() {
 #[test]
 fn a_purge_that_could_not_be_finished_is_told_of_and_ended_by_the_next_one() {
     let world = filled();
+    world.run(&["backup", "create"]).ended_with(0);
     let in_the_way = world.path(&format!("{DATA}/ledger.db.anew"));
     fs::create_dir(&in_the_way).expect("a folder");
     let refused = world.run(&["purge", GONE.id, "--yes"]).ended_with(1).stderr;
@@ -375,6 +376,10 @@ fn a_purge_that_could_not_be_finished_is_told_of_and_ended_by_the_next_one() {
     fs::remove_dir(&in_the_way).expect("removed");
     let again = world.run(&["purge", "--before", "2000-01-01", "--yes"]).ended_with(0).stderr;
     assert!(again.contains("finished a purge"), "{again}");
+    assert!(again.contains("still holds what was deleted"), "{again}");
+    for name in world.names(&format!("{DATA}/backup")).iter().filter(|name| name.starts_with("store-")) {
+        world.run(&["backup", "remove", name]).ended_with(0);
+    }
     is_gone(&world, GONE.word);
 }
 

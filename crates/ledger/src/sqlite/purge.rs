@@ -163,13 +163,25 @@ impl Ledger {
         })?
     }
 
+    /// Every task that was ever deleted on purpose.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    pub fn deleted_tasks(&self) -> Result<Vec<TaskId>, AppendError> {
+        self.ids("SELECT task FROM tombstone")
+    }
+
     /// Every task there is, also those of which no event is known.
     ///
     /// # Errors
     /// If the store cannot answer.
     pub fn every_task(&self) -> Result<Vec<TaskId>, AppendError> {
-        self.on_writer(|writer| {
-            let mut find = writer.conn.prepare_cached("SELECT uid FROM task ORDER BY id")?;
+        self.ids("SELECT uid FROM task ORDER BY id")
+    }
+
+    fn ids(&self, sql: &'static str) -> Result<Vec<TaskId>, AppendError> {
+        self.on_writer(move |writer| {
+            let mut find = writer.conn.prepare_cached(sql)?;
             let ids = find.query_map([], |row| row.get::<_, String>(0))?;
             ids.map(|id| Ok(TaskId::parse(&id?)))
                 .filter_map(Result::transpose)
