@@ -252,7 +252,7 @@ fn an_exclusion_that_is_made_later_counts_from_the_next_row() {
         world.append(&rollout, &content[half..]);
         world.read(&rollout);
         assert_eq!(names(&world).len(), before);
-        world.put("home/privacy.conf", b"");
+        world.put("home/privacy.conf", b"# nothing is excluded any more\n");
         world.append(FILE, rows(4..5).as_bytes());
         world.read(FILE);
         assert_eq!(names(&world).len(), before + 1);
