@@ -197,6 +197,42 @@ mod tests {
     use crate::files;
 
     #[test]
+    fn while_the_store_is_known_to_be_damaged_no_backup_is_made_and_none_is_removed() {
+        use std::os::unix::fs::FileExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = Home::in_folder(folder.path());
+        fs::create_dir_all(keeping::folder(&home)).expect("a folder");
+        let wanted = keeping::Wanted { store_every: Some(60), store_keep: 1, ..keeping::Wanted::default() };
+        files::write_private(&keeping::path(&home), keeping::write(wanted).as_bytes()).expect("written");
+        let store = home.data().join("ledger.db");
+        let ledger = Ledger::open(&store, agent_tracer_ledger::Options::default()).expect("a ledger");
+        ledger.move_log_now().expect("moved");
+        ledger.check_all_pages().expect("sums");
+        let (now, notes, stop) = (Millis(1_790_000_000_000), Arc::new(|_| {}) as Notes, Stop::new());
+        let at = |hours: i64| Millis(now.0 + hours * 60 * MINUTE_MS);
+        for hours in [0, 1] {
+            tend(&home, &ledger, at(hours), &notes, &stop).expect("made");
+        }
+        let names = || list(&home).expect("a list").into_iter().map(|it| it.at).collect::<Vec<_>>();
+        assert_eq!(names(), [at(1)], "one is kept");
+        let file = fs::OpenOptions::new().read(true).write(true).open(&store).expect("the store");
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, 2 * 4096 + 4000).expect("a byte");
+        file.write_all_at(&[byte[0] ^ 1], 2 * 4096 + 4000).expect("changed");
+        ledger.check_all_pages().expect("compared");
+        assert!(is_damaged(&ledger.faults()), "{:?}", ledger.faults());
+        let refused = tend(&home, &ledger, at(2), &notes, &stop).expect_err("damaged").to_string();
+        assert!(refused.contains("no backup was removed\nhint: "), "{refused}");
+        assert_eq!(names(), [at(1)]);
+        let problem = standing(&home, at(2)).problem.expect("a problem");
+        assert!(
+            problem.contains("the last backup of the store failed: a part of the store is damaged"),
+            "{problem}"
+        );
+        ledger.close();
+    }
+
+    #[test]
     fn spans_are_read_and_written_as_people_do() {
         for text in ["10m", "1h", "36h", "1d", "30d"] {
             assert_eq!(parse_span(text).expect(text).0.map(span).as_deref(), Some(text));
