@@ -28,6 +28,19 @@ pub fn text_key(text: &str) -> String {
     hash16(text.trim())
 }
 
+/// Returns the same for a text whose white space differs between channels: each run of it counts as one space.
+#[must_use]
+pub fn words_key(text: &str) -> String {
+    let mut words = text.split_whitespace();
+    let mut line = String::with_capacity(text.len());
+    line.push_str(words.next().unwrap_or_default());
+    for word in words {
+        line.push(' ');
+        line.push_str(word);
+    }
+    hash16(&line)
+}
+
 /// Returns the part of a key that stands for a text of which only the length was kept.
 #[must_use]
 pub fn length_key(bytes: u64) -> String {

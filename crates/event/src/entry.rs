@@ -71,6 +71,26 @@ impl Evidence {
     }
 }
 
+/// Facts of one task that channels tell in the same order, but for which they have no common name: prompts of one turn, or
+/// the same words said more than once. The ledger joins the first that one channel tells with the first that another tells,
+/// and so on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Series {
+    /// The name that all channels give it.
+    pub name: String,
+    /// What stands for the text of this one. Those with the same text are joined first; empty if it is not known.
+    pub part: String,
+}
+
+impl Series {
+    /// Returns the key of the nth fact, counted from one, of those that would have the same key.
+    #[must_use]
+    pub fn nth_key(key: &str, n: u32) -> String {
+        if n < 2 { key.to_owned() } else { format!("{key}#{n}") }
+    }
+}
+
 /// One thing that one observation says about one fact.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -87,6 +107,9 @@ pub struct Entry {
     /// Other keys under which other channels know the same fact.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
+    /// The series that the fact is one of, if channels have no name for it that they share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<Series>,
     /// When it happened, as far as the observation can say.
     pub occurred_at: Millis,
     /// Where in its source it stood: breaks ties between equal times.
@@ -152,6 +175,7 @@ impl Entry {
             task,
             key: key.into(),
             aliases: Vec::new(),
+            series: None,
             occurred_at,
             order: 0,
             ended_at: None,

@@ -14,7 +14,7 @@ mod time;
 mod usage;
 mod words;
 
-pub use entry::{Entry, Evidence, Metadata, Reading, Subject, Unrecognised};
+pub use entry::{Entry, Evidence, Metadata, Reading, Series, Subject, Unrecognised};
 pub use ids::{EntryId, FactId, SessionId, TaskId, TaskKey, TurnId};
 pub use kind::{Kind, Lane};
 pub use outcome::Outcome;

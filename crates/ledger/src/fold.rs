@@ -73,6 +73,9 @@ pub struct Fact {
     pub field_channels: BTreeMap<String, Channel>,
     /// How sure the best of them is.
     pub certainty: Certainty,
+    /// The name of the series that it is one of.
+    #[serde(skip)]
+    pub series: Option<String>,
 }
 
 impl Fact {
@@ -174,6 +177,7 @@ fn fold_with(mut told: Vec<Told>, is_named: bool) -> Option<Fact> {
         channels: BTreeSet::new(),
         field_channels: BTreeMap::new(),
         certainty: first.entry.evidence.certainty,
+        series: None,
     };
     for told in told {
         if is_named {
@@ -234,6 +238,10 @@ fn lay_over(fact: &mut Fact, told: Told) {
         };
     }
     take!(lane, title, body, tool_name, tool_use_id, turn, agent_id, agent_type, hook_event_name);
+    // What a file says stays: others are laid to it ([`crate::sqlite`]'s series), and a fact stands in one series only.
+    if let Some(series) = entry.series.filter(|_| fact.series.is_none() || channel == Channel::Transcript) {
+        fact.series = Some(series.name);
+    }
     fact.file_paths.extend(entry.file_paths);
     if fact.metadata.is_empty() {
         fact.metadata = entry.metadata;

@@ -23,7 +23,8 @@ use agent_tracer_agents::files::{Line, LineSplitter, Rules};
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, Channel, Millis, Reading};
 use agent_tracer_ledger::{Observed, Verdict};
-use agent_tracer_privacy::{Config, Level, reduce};
+pub use agent_tracer_privacy::Level;
+use agent_tracer_privacy::{Config, reduce};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -175,20 +176,33 @@ fn below(path: &Path) -> String {
     path.strip_prefix(fixtures()).unwrap().to_str().unwrap().to_owned()
 }
 
-fn config() -> Config {
-    Config { level: Level::Actions, ..Config::default() }
+fn config(level: Level) -> Config {
+    Config { level, ..Config::default() }
 }
 
 /// A payload as the hook would have spooled it and the intake read it.
 #[must_use]
 pub fn hook(agent: Agent, name: &str, arrived: Millis, is_status_line: bool, payload: &[u8]) -> Observed {
+    hook_at(Level::Actions, agent, name, arrived, is_status_line, payload)
+}
+
+/// The same at a level of privacy.
+#[must_use]
+pub fn hook_at(
+    level: Level,
+    agent: Agent,
+    name: &str,
+    arrived: Millis,
+    is_status_line: bool,
+    payload: &[u8],
+) -> Observed {
     let (source, privacy) = match agent {
         Agent::Codex => (Source::Hook, agent_tracer_privacy::Source::CodexHook),
         Agent::ClaudeCode if is_status_line => (Source::StatusLine, agent_tracer_privacy::Source::StatusLine),
         Agent::ClaudeCode => (Source::Hook, agent_tracer_privacy::Source::ClaudeHook),
     };
     let mut body = Vec::new();
-    reduce(payload, privacy, &config(), &mut || [7; 16], &mut body);
+    reduce(payload, privacy, &config(level), &mut || [7; 16], &mut body);
     let context = Context::default();
     let reading = read(&Observation {
         agent,
@@ -268,25 +282,26 @@ fn of_file(agent: Agent, path: &str, name: String, reading: Reading) -> Observed
 }
 
 fn transcript(path: &Path) -> Part {
-    let content = fs::read(path).unwrap();
-    let config = config();
+    let observed = transcript_of(Level::Actions, &below(path), &fs::read(path).unwrap());
+    Part { path: below(path), channel: Channel::Transcript, observed }
+}
+
+/// What a transcript of this path would bring at a level of privacy.
+#[must_use]
+pub fn transcript_of(level: Level, path: &str, content: &[u8]) -> Vec<Observed> {
+    let config = config(level);
     let rules = Rules { config: &config, hash_key: [7; 16], home_dir: None };
     let mut observed = Vec::new();
     let mut push = |offset: String, reading: Reading| {
         if !reading.entries.is_empty() || !reading.unrecognised.is_empty() {
-            observed.push(of_file(
-                Agent::ClaudeCode,
-                &below(path),
-                format!("{}@{offset}", below(path)),
-                reading,
-            ));
+            observed.push(of_file(Agent::ClaudeCode, path, format!("{path}@{offset}"), reading));
         }
     };
-    match Place::of(path.to_str().unwrap()) {
-        Place::Meta(file) => push("meta".to_owned(), read_meta(&rules, &file, &content, Millis(0))),
+    match Place::of(path) {
+        Place::Meta(file) => push("meta".to_owned(), read_meta(&rules, &file, content, Millis(0))),
         Place::Rows(file) => {
             let mut reader = TranscriptReader::new(file);
-            LineSplitter::new(0).push(&content, |line| {
+            LineSplitter::new(0).push(content, |line| {
                 let Line::Complete { bytes, offset } = line else { panic!("no captured line is too long") };
                 match reader.read(&rules, bytes, offset, Millis(0)) {
                     RowReading::Read(reading) | RowReading::Copied(reading) => {
@@ -297,9 +312,9 @@ fn transcript(path: &Path) -> Part {
             });
             push("end".to_owned(), reader.finish(&rules));
         }
-        Place::Other => panic!("{} is nothing of ours", path.display()),
+        Place::Other => panic!("{path} is nothing of ours"),
     }
-    Part { path: below(path), channel: Channel::Transcript, observed }
+    observed
 }
 
 fn codex(version: &Path) -> Vec<Scenario> {
@@ -325,7 +340,7 @@ fn rollout(path: &Path) -> Part {
 /// What a rollout of this name would bring.
 #[must_use]
 pub fn rollout_of(path: &str, content: &[u8]) -> Vec<Observed> {
-    let config = config();
+    let config = config(Level::Actions);
     let rules = Rules { config: &config, hash_key: [7; 16], home_dir: None };
     let mut reader = RolloutReader::new(path.rsplit('/').next().unwrap());
     let mut observed = Vec::new();

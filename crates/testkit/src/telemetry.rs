@@ -165,7 +165,7 @@ fn export(service: &str, members: &Map<String, Value>) -> Value {
 }
 
 fn observed(records: &[Value]) -> Vec<Observed> {
-    let config = config();
+    let config = config(agent_tracer_privacy::Level::Actions);
     let rules = Rules { config: &config, hash_key: [7; 16], home_dir: None };
     let read = records.iter().flat_map(|export| read(&rules, Signal::Logs, export, Millis(0)));
     let told = read.filter_map(|record| match record {

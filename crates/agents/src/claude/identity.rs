@@ -2,7 +2,7 @@
 //!
 //! Both readers take them from here: a fact told twice is one fact only if both sides spell its key alike.
 
-use agent_tracer_event::{Agent, Millis, TaskKey};
+use agent_tracer_event::{Agent, Series, TaskKey};
 
 use super::wire::Said;
 use crate::text;
@@ -25,11 +25,12 @@ pub fn turn<'a>(agent_id: Option<&'a str>, prompt_id: Option<&'a str>) -> Option
     agent_id.or(prompt_id)
 }
 
-/// Returns what stands in keys for a text that both channels tell: its hash, or its length where only that was kept.
+/// Returns what stands in keys for a text that both channels tell: its hash, or its length where only that was kept. White space
+/// does not count: a command's arguments have it in the hook as it was typed, and in the transcript as it was split.
 #[must_use]
 pub(in crate::claude) fn text_part(said: Option<Said<'_>>) -> Option<String> {
     match said {
-        Some(Said::Text(text)) if !text.trim().is_empty() => Some(text::text_key(text)),
+        Some(Said::Text(text)) if !text.trim().is_empty() => Some(text::words_key(text)),
         Some(Said::Length(bytes)) if bytes > 0 => Some(text::length_key(bytes)),
         Some(Said::Text(_) | Said::Length(_)) | None => None,
     }
@@ -44,17 +45,22 @@ pub(in crate::claude) fn prompt_key(prompt_id: &str, text_part: Option<&str>) ->
     }
 }
 
-/// What two channels say of one moment is not further apart than this.
-const NEAR_MS: i64 = 3_000;
-
-/// Returns keys that the same text has on both channels at nearly the same moment, for payloads that name no prompt: two
-/// moments that are less than three seconds apart share one of them, and moments that share one are less than six apart.
-/// The cost: the same text twice within that time is told once.
+/// Returns the series of a prompt. Where its turn has an id, that is all prompts of the turn, else all with the same text.
 #[must_use]
-pub(in crate::claude) fn near_keys(what: &str, text_part: Option<&str>, at: Millis) -> Vec<String> {
-    let Some(part) = text_part else { return Vec::new() };
-    let place = at.0.div_euclid(NEAR_MS);
-    [place, place + 1].map(|place| format!("near:{what}:{part}:{place}")).into()
+pub(in crate::claude) fn prompt_series(prompt_id: Option<&str>, text_part: Option<&str>) -> Option<Series> {
+    match (prompt_id, text_part) {
+        (Some(prompt), part) => {
+            Some(Series { name: format!("prompt:{prompt}"), part: part.unwrap_or_default().to_owned() })
+        }
+        (None, part) => nameless_series("prompt", part),
+    }
+}
+
+/// Returns the series of facts with the same text, for payloads that name no prompt.
+#[must_use]
+pub(in crate::claude) fn nameless_series(what: &str, text_part: Option<&str>) -> Option<Series> {
+    let part = text_part?;
+    Some(Series { name: format!("~{what}:{part}"), part: part.to_owned() })
 }
 
 /// Returns the key of a turn's final message. White space around the text does not count: the hook has it trimmed.
@@ -93,20 +99,12 @@ mod tests {
     fn prompts_of_one_turn_are_told_apart_by_their_text() {
         assert_ne!(prompt_key("p", Some("1")), prompt_key("p", Some("2")));
         assert_eq!(text_part(Some(Said::Text(" Go on\n"))), text_part(Some(Said::Text("Go on"))));
+        assert_eq!(
+            text_part(Some(Said::Text("/shout  two\n spaces"))),
+            text_part(Some(Said::Text("/shout two spaces")))
+        );
+        assert_ne!(text_part(Some(Said::Text("twosp aces"))), text_part(Some(Said::Text("two spaces"))));
         assert_eq!(text_part(Some(Said::Text(" "))), None);
-    }
-
-    #[test]
-    fn near_moments_share_a_key_and_far_ones_do_not() {
-        let shares = |one: i64, two: i64| {
-            let keys = near_keys("prompt", Some("x"), Millis(two));
-            near_keys("prompt", Some("x"), Millis(one)).iter().any(|key| keys.contains(key))
-        };
-        for at in [0, 2_999, 3_000, 123_456_789, -1] {
-            assert!(shares(at, at + NEAR_MS - 1) && shares(at + NEAR_MS - 1, at), "{at}");
-            assert!(!shares(at, at + 2 * NEAR_MS), "{at}");
-        }
-        assert_eq!(near_keys("prompt", None, Millis(0)), Vec::<String>::new());
     }
 
     #[test]

@@ -69,6 +69,8 @@ fn prompt(told: &mut Telling<'_>) {
     let prompt = told.id(&["prompt.id"]);
     let key = prompt.as_ref().map_or_else(|| told.own_key(), |prompt| format!("prompt:{prompt}"));
     let mut entry = told.event(Kind::UserMessage, Phase::Open, key);
+    // Hooks and rows make its text a part of the key, which telemetry seldom has.
+    entry.series = prompt.as_deref().and_then(|prompt| identity::prompt_series(Some(prompt), None));
     entry.title = Some("Prompt".to_owned());
     entry.metadata.insert("promptOrigin".to_owned(), Value::from("user"));
     told.carry(

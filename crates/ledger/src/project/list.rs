@@ -60,6 +60,9 @@ lists! {
 }
 
 impl List {
+    /// The lists of facts that may be one of a series.
+    pub const IN_SERIES: [Self; 2] = [Self::Prompt, Self::Stop];
+
     /// Its stored number.
     #[must_use]
     pub const fn code(self) -> i64 {

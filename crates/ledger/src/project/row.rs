@@ -72,7 +72,7 @@ pub struct FactRow {
     /// The class of its error.
     pub error: Option<ErrorClass>,
     /// Of a call or a permission: the same for the same input. Of a response: [`RECORD`], or none. Of a decision: the
-    /// rule and what it came to ([`ruling::signature`]).
+    /// rule and what it came to ([`ruling::signature`]). Of a prompt or an answer: its series.
     pub signature: Option<i64>,
     /// How sure it is.
     pub certainty: Certainty,
@@ -132,6 +132,7 @@ impl FactRow {
         let ruled = (list == List::Rule).then(|| {
             ruling::signature(text("ruleId").unwrap_or_default(), text("ruleStatus"), text("ruleOutcome"))
         });
+        let series = fact.series.filter(|_| List::IN_SERIES.contains(&list));
         let is_record = list == List::Response && text("usageSource") == Some("record");
         Self {
             fact: number_of_fact,
@@ -151,7 +152,8 @@ impl FactRow {
                 .filter(|_| is_signed)
                 .map(u64::cast_signed)
                 .or(is_record.then_some(RECORD))
-                .or(ruled),
+                .or(ruled)
+                .or(series.map(|name| number(&name))),
             certainty: fact.certainty,
             channels: channel_bits(&fact.channels),
             data: FactData {

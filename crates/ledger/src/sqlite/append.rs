@@ -353,7 +353,12 @@ impl<'c> Apply<'c> {
         if self.is_sealed(task, entry)? {
             return Ok(false);
         }
-        let fact = self.resolve(task, ready.key, &entry.aliases)?;
+        // What is one of a series is given its fact when all of the series is known ([`super::series`]).
+        let fact = match &entry.series {
+            Some(_) if self.has_entry(source, ready.uid)? => return Ok(false),
+            Some(_) => ready.key,
+            None => self.resolve(task, ready.key, &entry.aliases)?,
+        };
         let machine = self.memory.words.id(self.conn, &self.memory.machine_id)?;
         let inserted = self
             .conn

@@ -4,7 +4,7 @@
 //! every event and read again only when a fact is folded again.
 
 use agent_tracer_event::{
-    CallState, Certainty, Entry, Evidence, Lane, Metadata, Millis, Phase, Subject, TaskKey,
+    CallState, Certainty, Entry, Evidence, Lane, Metadata, Millis, Phase, Series, Subject, TaskKey,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,8 @@ struct Short<'a> {
     k: &'a str,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     a: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    z: Option<(&'a str, &'a str)>,
     o: i64,
     #[serde(skip_serializing_if = "is_zero")]
     i: u64,
@@ -64,6 +66,7 @@ struct Read {
     k: String,
     #[serde(default)]
     a: Vec<String>,
+    z: Option<(String, String)>,
     o: i64,
     #[serde(default)]
     i: u64,
@@ -93,6 +96,7 @@ pub(crate) fn write(entry: &Entry) -> Vec<u8> {
         p: entry.phase,
         k: &entry.key,
         a: &entry.aliases,
+        z: entry.series.as_ref().map(|series| (series.name.as_str(), series.part.as_str())),
         o: entry.occurred_at.0,
         i: entry.order,
         e: entry.ended_at.map(|at| at.0),
@@ -128,6 +132,7 @@ pub(crate) fn read(blob: &[u8], task: &TaskKey) -> Option<Entry> {
         task: task.clone(),
         key: read.k,
         aliases: read.a,
+        series: read.z.map(|(name, part)| Series { name, part }),
         occurred_at: Millis(read.o),
         order: read.i,
         ended_at: read.e.map(Millis),
@@ -161,6 +166,7 @@ mod tests {
         let mut entry =
             Entry::new(subject, Phase::Close, task, "tool:1", Millis(1_790_241_678_566), evidence);
         entry.aliases = vec!["request:1".to_owned()];
+        entry.series = Some(Series { name: "prompt:1".to_owned(), part: "2".to_owned() });
         entry.order = 7;
         entry.ended_at = Some(Millis(1_790_241_678_999));
         entry.lane = Some(Lane::Exploration);

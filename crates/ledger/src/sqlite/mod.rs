@@ -29,6 +29,7 @@ mod residual;
 mod running;
 mod salvage;
 mod scrub;
+mod series;
 mod settle;
 mod share;
 mod skills;

@@ -25,6 +25,7 @@ impl Apply<'_> {
                 tasks.insert(task);
             }
         }
+        self.settle_series()?;
         let touched = std::mem::take(&mut self.touched);
         let mut settle = Vec::with_capacity(touched.len());
         for ((task, fact), touch) in touched {

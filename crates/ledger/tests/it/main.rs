@@ -30,6 +30,7 @@ mod queries_odd;
 mod queries_search;
 mod queries_until;
 mod queries_world;
+mod series;
 mod skills;
 mod totals;
 mod truth;

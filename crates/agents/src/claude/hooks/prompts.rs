@@ -1,6 +1,6 @@
 //! What the human says, what a slash command makes of it, and what the client says in the human's place.
 
-use agent_tracer_event::{Entry, Kind, Phase, Reading, Subject};
+use agent_tracer_event::{Entry, Evidence, Kind, Phase, Reading, Subject};
 use serde_json::Value;
 
 use super::Event;
@@ -77,8 +77,8 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
         None => hook.own_key(),
     };
     let mut message = hook.event(Kind::UserMessage, Phase::Open, key);
-    if hook.prompt_id.is_none() {
-        message.aliases = identity::near_keys("prompt", part.as_deref(), hook.at);
+    if hook.agent_id.is_none() {
+        message.series = identity::prompt_series(hook.prompt_id.as_deref(), part.as_deref());
     }
     message.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
     carry(
@@ -105,7 +105,7 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
         message.title = Some("Prompt".to_owned());
     }
     reading.entries.push(message);
-    let mut turn = hook.turn_entry(Phase::Open).unwrap_or_else(|| nameless_turn(hook, part.as_deref()));
+    let mut turn = hook.turn_entry(Phase::Open).unwrap_or_else(|| nameless_turn(hook));
     turn.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
     reading.entries.push(turn);
     if let Some(notification) = notification {
@@ -113,11 +113,12 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     }
 }
 
-/// The turn that a prompt begins of which no id is known. What ends it follows from what comes after it.
-fn nameless_turn(hook: &Hook<'_>, part: Option<&str>) -> Entry {
+/// The turn that a prompt begins of which no id is known. What ends it follows from what comes after it. Whoever knows the turn
+/// knows better when it began.
+fn nameless_turn(hook: &Hook<'_>) -> Entry {
     let key = format!("~turn:{}", hook.observation.name);
     let mut turn = hook.entry(Subject::Turn, Phase::Open, hook.actor(), key);
-    turn.aliases = identity::near_keys("turn", part, hook.at);
+    turn.evidence = Evidence::inferred(turn.evidence.reason);
     turn
 }
 

@@ -75,7 +75,7 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     let key = key(hook, said);
     let mut entry = hook.event(Kind::AssistantResponse, Phase::Close, key);
     if hook.turn().is_none() {
-        entry.aliases = identity::near_keys("said", identity::text_part(said).as_deref(), hook.at);
+        entry.series = identity::nameless_series("said", identity::text_part(said).as_deref());
     }
     entry.ended_at = Some(hook.at);
     entry.title = Some("Response".to_owned());
@@ -167,7 +167,7 @@ fn failure(hook: &Hook<'_>, reading: &mut Reading) {
     let mut entry = hook.event(Kind::AssistantResponse, Phase::Close, key);
     if hook.turn().is_none() {
         let part = identity::text_part(hook.payload.said(&["last_assistant_message"]));
-        entry.aliases = identity::near_keys("said", part.as_deref(), hook.at);
+        entry.series = identity::nameless_series("said", part.as_deref());
     }
     entry.ended_at = Some(hook.at);
     entry.state = Some(CallState::Failed);

@@ -135,7 +135,7 @@ pub(super) fn attachment(told: &mut Telling<'_, '_>) {
     let Some(attachment) = told.row.attachment.and_then(read) else { return };
     let kind = attachment.kind.head(60);
     match &*kind {
-        "queued_command" => prompts::steer(told, &attachment.prompt.decode()),
+        "queued_command" => prompts::steer(told, &attachment.prompt.decode(), prompts::Steering::Attached),
         "max_turns_reached" => limited(told),
         "hook_blocking_error" => decided(told, &attachment, "deny", "Blocked by a hook"),
         "hook_stopped_continuation" => decided(told, &attachment, "block_stop", "Stopped by a hook"),

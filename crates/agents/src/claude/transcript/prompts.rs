@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use agent_tracer_event::{CallState, Certainty, Entry, Kind, Phase, Subject};
+use agent_tracer_event::{CallState, Certainty, Entry, Kind, Phase, Series, Subject};
 use agent_tracer_privacy::Level;
 use serde_json::Value;
 
@@ -43,6 +43,7 @@ pub(super) fn user(told: &mut Telling<'_, '_>) {
             lane.slash = None;
             lane.caveat = false;
             lane.refused.clear();
+            lane.spoken.clear();
         }
     }
     let Some(message) = row.message.as_ref() else { return };
@@ -140,31 +141,26 @@ fn prompt(told: &mut Telling<'_, '_>, text: &str, images: usize) {
     }
     let has_id = told.lane().prompt.is_some();
     let later = has_id && !first && row.prompt_source.is_empty();
-    // Hooks of old clients do not name the prompt: its text and its moment do.
-    let near = |what: &str, told: &Telling<'_, '_>| match version::may_lack_prompt_ids(row.version) {
-        true => identity::near_keys(what, part.as_deref(), told.at),
-        false => Vec::new(),
-    };
+    let nth = if later { 1 } else { told.lane().spoken(part.as_deref()).row() };
     entries.retain(|entry| !(later && entry.subject == Subject::Turn));
     for entry in &mut entries {
         if let Some(origin) = origin.filter(|_| entry.metadata.contains_key("promptOrigin")) {
             entry.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
         }
-        if entry.subject == Subject::Turn && told.agent.is_empty() {
-            entry.aliases.extend(near("turn", told));
-        }
         if entry.subject != Subject::Event(Kind::UserMessage) {
             continue;
         }
         if told.agent.is_empty() {
-            entry.aliases.extend(near("prompt", told));
-            // Its hook fired when it was typed, under the id of the turn that ran then.
-            entry.aliases.extend(waited.as_ref().map(|prompt| identity::prompt_key(prompt, part.as_deref())));
+            // The hook of one that waited fired when it was typed, under the id of the turn that ran then.
+            let typed_in = waited.clone().or_else(|| told.lane().prompt.clone());
+            entry.series = series(told, typed_in.as_deref(), part.as_deref());
         }
         if !has_id {
             entry.key = told.own_key();
         } else if later {
             entry.key = format!("{}:{name}", entry.key);
+        } else {
+            entry.key = Series::nth_key(&entry.key, nth);
         }
         put(&mut entry.metadata, "promptSource", told.word(row.prompt_source));
         if images > 0 {
@@ -180,6 +176,12 @@ fn part_of(kept: &Value) -> Option<String> {
         Value::String(text) => Some(Said::Text(text)),
         other => other.get("bytes").and_then(Value::as_u64).map(Said::Length),
     })
+}
+
+/// The series of a prompt of the session itself. Hooks of old clients do not name the turn: the text and the order do.
+fn series(told: &Telling<'_, '_>, prompt: Option<&str>, part: Option<&str>) -> Option<Series> {
+    let prompt = prompt.filter(|_| !version::may_lack_prompt_ids(told.row.version));
+    identity::prompt_series(prompt, part)
 }
 
 /// The prompt that was worked on when this one was typed, if it had to wait.
@@ -377,24 +379,38 @@ pub(super) fn queue(told: &mut Telling<'_, '_>) {
                 lane.queued.push((part, prompt));
             }
         }
-        "remove" => steer(told, content),
+        "remove" => steer(told, content, Steering::Unqueued),
         _ => {}
     }
 }
 
+/// Which row tells of a prompt that reached the model while it was working.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Steering {
+    /// It left the queue.
+    Unqueued,
+    /// It was put before the model.
+    Attached,
+}
+
 /// A prompt that reached the model while it was working.
-pub(super) fn steer(told: &mut Telling<'_, '_>, text: &str) {
+pub(super) fn steer(told: &mut Telling<'_, '_>, text: &str, by: Steering) {
     let kept = told.kept("UserPromptSubmit", None, "prompt", Member::Str(text));
     let part = part_of(&kept);
     take_queued(told, part.as_deref());
     // The same is told twice: when it leaves the queue, and as what was put before the model.
-    let nameless = format!("steer::{}", part.unwrap_or_default());
+    let nth = told.lane().spoken(part.as_deref()).steered(by == Steering::Unqueued);
+    let prompt = told.lane().prompt.clone();
     let mut entries = told.as_hook("UserPromptSubmit", vec![("prompt", kept)]);
     entries.retain(|entry| entry.subject != Subject::Turn);
     for entry in &mut entries {
         if entry.subject == Subject::Event(Kind::UserMessage) {
-            if told.lane().prompt.is_none() {
-                entry.key.clone_from(&nameless);
+            if prompt.is_none() {
+                entry.key = format!("steer::{}", part.as_deref().unwrap_or_default());
+            }
+            entry.key = Series::nth_key(&entry.key, nth);
+            if told.agent.is_empty() {
+                entry.series = series(told, prompt.as_deref(), part.as_deref());
             }
             if entry.metadata.get("promptOrigin").is_some_and(|origin| origin == "user") {
                 entry.metadata.insert("promptOrigin".to_owned(), Value::from("steering"));

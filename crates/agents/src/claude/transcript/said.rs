@@ -1,6 +1,6 @@
 //! What the model says: its last words, what it says on the way, what it thinks, and the errors said in its place.
 
-use agent_tracer_event::{Entry, Kind, Phase, Subject, Unrecognised};
+use agent_tracer_event::{Entry, Kind, Phase, Series, Subject, Unrecognised};
 use agent_tracer_privacy::Level;
 use serde_json::Value;
 
@@ -78,7 +78,7 @@ fn message_of(told: &mut Telling<'_, '_>, event: &str, text: Text<'_>) -> Option
 }
 
 fn last_words(told: &mut Telling<'_, '_>, kept: Value, reason: Option<String>, message: &str) {
-    let near = near_keys(told, &kept);
+    let series = series(told, &kept);
     let mut members = vec![("last_assistant_message", kept)];
     if let Some(reason) = reason {
         members.push(("stop_reason", Value::from(reason)));
@@ -89,23 +89,23 @@ fn last_words(told: &mut Telling<'_, '_>, kept: Value, reason: Option<String>, m
     let mut entries = told.as_hook("Stop", members);
     for entry in &mut entries {
         if entry.subject == Subject::Event(Kind::AssistantResponse) {
-            entry.aliases.extend(near.iter().cloned());
+            entry.series.clone_from(&series);
             put(&mut entry.metadata, "messageId", message);
         }
     }
     told.reading.entries.append(&mut entries);
 }
 
-/// Hooks of old clients do not name the turn: the words and their moment do.
-fn near_keys(told: &Telling<'_, '_>, kept: &Value) -> Vec<String> {
+/// Hooks of old clients do not name the turn: the words and their order do.
+fn series(told: &Telling<'_, '_>, kept: &Value) -> Option<Series> {
     if !told.agent.is_empty() || !version::may_lack_prompt_ids(told.row.version) {
-        return Vec::new();
+        return None;
     }
     let part = identity::text_part(match kept {
         Value::String(text) => Some(Said::Text(text)),
         other => other.get("bytes").and_then(Value::as_u64).map(Said::Length),
     });
-    identity::near_keys("said", part.as_deref(), told.at)
+    identity::nameless_series("said", part.as_deref())
 }
 
 /// Whether the last text ends its turn is known now: it does, because something else begins.
@@ -160,11 +160,11 @@ fn failure(told: &mut Telling<'_, '_>) {
     let kept = message_of(told, "StopFailure", text).unwrap_or_default();
     let error = told.kept("StopFailure", None, "error", Member::Text(told.row.error));
     let key = told.turn().and_then(|turn| said_key(&turn, &kept));
-    let near = near_keys(told, &kept);
+    let series = series(told, &kept);
     let mut entries = told.as_hook("StopFailure", vec![("error", error), ("last_assistant_message", kept)]);
     for entry in &mut entries {
         if entry.subject == Subject::Event(Kind::AssistantResponse) {
-            entry.aliases.extend(near.iter().cloned());
+            entry.series.clone_from(&series);
             complete(told, entry, key.clone());
         }
     }

@@ -121,6 +121,59 @@ pub struct Lane {
     pub(super) paid_by: Option<String>,
     /// Prompts that wait: what stands for their text in a key, and the prompt that was worked on when they were typed.
     pub(super) queued: Vec<(String, String)>,
+    /// How often each text was said under the prompt that is being worked on.
+    pub(super) spoken: Vec<Spoken>,
+}
+
+/// How often the rows of a prompt told of one text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Spoken {
+    /// What stands for the text in a key.
+    pub(super) part: String,
+    /// In rows of its own.
+    rows: u32,
+    /// By leaving the queue.
+    unqueued: u32,
+    /// By being put before the model.
+    attached: u32,
+}
+
+impl Spoken {
+    /// Counts a row of its own. Returns the number of the fact that it tells of, counted from one.
+    pub(super) fn row(&mut self) -> u32 {
+        self.rows += 1;
+        self.rows
+    }
+
+    /// Counts one of the two rows that tell of a text which reached the model while it worked.
+    pub(super) fn steered(&mut self, is_unqueued: bool) -> u32 {
+        let count = if is_unqueued { &mut self.unqueued } else { &mut self.attached };
+        *count += 1;
+        self.rows + *count
+    }
+}
+
+impl Lane {
+    /// How often a text was said so far.
+    pub(super) fn spoken(&mut self, part: Option<&str>) -> &mut Spoken {
+        let part = part.unwrap_or_default();
+        let index = match self.spoken.iter().position(|spoken| spoken.part == part) {
+            Some(index) => index,
+            None => {
+                if self.spoken.len() >= QUEUED {
+                    self.spoken.remove(0);
+                }
+                self.spoken.push(Spoken { part: part.to_owned(), ..Spoken::default() });
+                self.spoken.len() - 1
+            }
+        };
+        #[expect(
+            clippy::indexing_slicing,
+            reason = "the index is that of an element that was found or just put there"
+        )]
+        &mut self.spoken[index]
+    }
 }
 
 /// A text that may be the last of its turn. It is masked already, and only its length at level `metadata`.

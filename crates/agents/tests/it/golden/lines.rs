@@ -165,6 +165,9 @@ fn line(out: &mut String, seen: &mut Seen, label: &str, entry: &Entry) {
     for alias in &entry.aliases {
         write!(out, " = {}", short(alias)).unwrap();
     }
+    if let Some(series) = entry.series.as_ref().filter(|series| !entry.key.starts_with(&series.name)) {
+        write!(out, " in {}", short(&series.name)).unwrap();
+    }
     if let Some(usage) = Usage::read(&entry.metadata) {
         let Usage { input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens, .. } = usage;
         write!(

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agent_tracer_event::{CallState, Channel, Kind, Subject, TaskKey, Usage};
+use agent_tracer_event::{CallState, Channel, Kind, Series, Subject, TaskKey, Usage};
 use agent_tracer_ledger::{Fact, Told, fold};
 use serde_json::Value;
 
@@ -62,9 +62,20 @@ fn facts(scenario: &Scenario, channels: &[Channel]) -> Vec<Fact> {
     };
     // Each key leads to another one of its class, and the last of them to itself.
     let mut same: BTreeMap<(TaskKey, String), String> = BTreeMap::new();
-    for (_, entry) in entries() {
+    // The first that a channel tells of a series is the first that another tells; the ledger joins them so.
+    let mut series: BTreeMap<(Channel, TaskKey, String), Vec<String>> = BTreeMap::new();
+    for (channel, entry) in entries() {
         let class = class_of(&same, &entry.task, &entry.key);
-        for alias in &entry.aliases {
+        let nth = entry.series.as_ref().map(|Series { name, part }| {
+            let name = format!("{name} {part}");
+            let known = series.entry((channel, entry.task.clone(), name.clone())).or_default();
+            let place = known.iter().position(|key| *key == entry.key).unwrap_or_else(|| {
+                known.push(entry.key.clone());
+                known.len() - 1
+            });
+            format!("{name} {place}")
+        });
+        for alias in entry.aliases.iter().chain(&nth) {
             let other = class_of(&same, &entry.task, alias);
             if other != class {
                 same.insert((entry.task.clone(), other), class.clone());
