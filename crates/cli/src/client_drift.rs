@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use agent_tracer_agents::claude::versions::{Fit, UnknownEvent, fit, range_of};
-use agent_tracer_agents::hooks::own_hooks;
+use agent_tracer_agents::hooks::{own_hooks, own_verifiers};
 use agent_tracer_agents::settings::Settings;
 use agent_tracer_agents::{ClientVersion, codex};
 use agent_tracer_event::{Agent, Millis};
@@ -23,8 +23,8 @@ use crate::files;
 use crate::record::{Installation, Record};
 use crate::rounds::Rounds;
 
-/// How often the server looks.
-const EVERY: Duration = Duration::from_secs(60);
+/// How often the server looks: a question of twenty rows and two small files.
+const EVERY: Duration = Duration::from_secs(15);
 /// Sessions that are older than this say nothing about what is installed now.
 const RECENT_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// How many of the newest sessions are looked at. The first ones may not have said their version yet.
@@ -63,7 +63,7 @@ fn judge(installation: &Installation, store: &dyn Store, now: Millis) -> Option<
         "codex" => Agent::Codex,
         _ => return None,
     };
-    let seen = newest(store, agent, now)?;
+    let Seen { version: seen, since } = newest(store, agent, now)?;
     let settings = files::find(&installation.file).ok()?;
     let settings = Settings::parse(settings.text().ok()?).ok()?;
     let own = own_hooks(&settings);
@@ -72,9 +72,12 @@ fn judge(installation: &Installation, store: &dyn Store, now: Millis) -> Option<
     }
     match agent {
         Agent::ClaudeCode => {
-            let fit = fit(&own, seen);
-            // Shared settings are for every version, and chosen events are a choice: what they leave out is no fault.
-            let may_miss = installation.shared || installation.events.is_some();
+            let fit = fit(&own, &own_verifiers(&settings), seen);
+            // Shared settings are for every version, and chosen events are a choice: what they leave out is no fault. Nor is
+            // what `install` left out although this version was in use: it chose for an older one beside it.
+            let was_here =
+                Millis::parse(&installation.installed_at).is_some_and(|installed| installed > since);
+            let may_miss = installation.shared || installation.events.is_some() || was_here;
             claude_problem(&fit, seen, installation, may_miss)
         }
         Agent::Codex => {
@@ -105,28 +108,58 @@ fn claude_problem(
                 format!("shows a warning at each start because it does not know {events}")
             }
         }
+    } else if fit.verifiers > 0 {
+        return Some(format!(
+            "Claude Code is {seen} now and may ignore all of `{file}`, because it may not know the hooks that verify rules\n\
+             hint: update Claude Code, or run `agent-tracer policy apply`, which takes them away"
+        ));
     } else if !fit.unheard.is_empty() {
         "does not pass `args` to a hook, so nothing is recorded by hooks".to_owned()
     } else if !fit.missing.is_empty() && !may_miss {
-        format!("has events that are not registered: {}", fit.missing.join(", "))
+        return Some(format!(
+            "Claude Code is {seen} now and has events that are not registered: {}\n\
+             hint: run `agent-tracer install claude` again; if an older one is here too, which then decides, \
+             `--client-version {seen}` chooses for this one",
+            fit.missing.join(", ")
+        ));
     } else {
         return None;
     };
     Some(format!("Claude Code is {seen} now and {what}\nhint: run `agent-tracer install claude` again"))
 }
 
+/// A version that sessions say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    version: ClientVersion,
+    /// When the first of the newest sessions with it began.
+    since: Millis,
+}
+
 /// Returns the version of the newest session that says one.
-fn newest(store: &dyn Store, agent: Agent, now: Millis) -> Option<ClientVersion> {
+fn newest(store: &dyn Store, agent: Agent, now: Millis) -> Option<Seen> {
     let paging = Paging { cursor: None, limit: SESSIONS_MAX };
     let since = Some(Millis(now.0.saturating_sub(RECENT_MS)));
     let filter = TaskFilter { agent: Some(agent), since, paging, ..TaskFilter::default() };
     let page = store.tasks(now, &filter).ok()?;
-    page.items.iter().find_map(|task| ClientVersion::parse(task.client_version.as_deref()?))
+    let mut said = page
+        .items
+        .iter()
+        .filter_map(|task| Some((ClientVersion::parse(task.client_version.as_deref()?)?, task.started_at)));
+    let (version, began) = said.next()?;
+    let since = said.filter(|(other, _)| *other == version).map(|(_, began)| began).fold(began, Millis::min);
+    Some(Seen { version, since })
 }
 
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
+
+    use agent_tracer_agents::claude::install::{StatusLine, Wanted, plan};
+    use agent_tracer_agents::hooks::Undo;
+    use agent_tracer_ledger::{Batch, Ledger, Options};
+    use agent_tracer_testkit::{Level, transcript_of};
+    use serde_json::json;
 
     use super::*;
 
@@ -143,7 +176,7 @@ mod tests {
             shared: false,
             hook: PathBuf::from("/opt/agent-tracer-hook"),
             installed_at: String::new(),
-            undo: agent_tracer_agents::hooks::Undo::default(),
+            undo: Undo::default(),
         }
     }
 
@@ -155,6 +188,7 @@ mod tests {
             unheard: vec!["Stop"],
             missing: vec!["Setup"],
             in_a_shell: Vec::new(),
+            verifiers: 0,
         };
         let said = |fit: &Fit, seen, may_miss| claude_problem(fit, version(seen), &installation(), may_miss);
         assert_eq!(
@@ -171,7 +205,78 @@ mod tests {
         assert!(said(&unheard, "2.1.138", false).is_some_and(|text| text.contains("nothing is recorded")));
         let missing = Fit { unheard: Vec::new(), ..unheard };
         assert!(said(&missing, "2.1.326", false).is_some_and(|text| text.contains("not registered: Setup")));
+        assert!(
+            said(&missing, "2.1.326", false).is_some_and(|text| text.contains("--client-version 2.1.326"))
+        );
         assert_eq!(said(&missing, "2.1.326", true), None, "what was left out on purpose is no fault");
         assert_eq!(said(&Fit::default(), "2.1.326", false), None);
+        let verifies = Fit { verifiers: 1, ..Fit::default() };
+        assert!(said(&verifies, "2.1.100", true).is_some_and(|text| text.contains("policy apply")));
+    }
+
+    const NOW: Millis = Millis(1_800_000_000_000);
+    const HOUR: i64 = 3_600_000;
+
+    /// A ledger with one session of each of these versions, each so many hours ago.
+    fn ledger(folder: &std::path::Path, sessions: &[(&str, i64)]) -> Ledger {
+        let ledger = Ledger::open(&folder.join("ledger.db"), Options::default()).unwrap();
+        for (number, (version, hours)) in sessions.iter().enumerate() {
+            let at = Millis(NOW.0 - hours * HOUR);
+            let message = json!({"role": "user", "content": "Go on"});
+            let row = json!({"type": "user", "uuid": "u", "sessionId": format!("s{number}"), "cwd": "/w",
+                "version": version, "promptId": "p", "timestamp": at.to_string(), "message": message});
+            let path = format!("projects/w/s{number}.jsonl");
+            let observed = transcript_of(Level::Actions, &path, format!("{row}\n").as_bytes());
+            ledger.append(Batch { observed, ..Batch::default() }).unwrap();
+        }
+        ledger
+    }
+
+    /// A home in which settings were chosen for a version, so many hours ago.
+    fn installed_for(folder: &std::path::Path, client: &str, hours: i64) -> Home {
+        let home = Home::in_folder(folder.join("home"));
+        let wanted = Wanted {
+            hook: "/opt/agent-tracer-hook".to_owned(),
+            home: None,
+            client: ClientVersion::parse(client),
+            events: None,
+            tools: None,
+            status_line: StatusLine::Leave,
+        };
+        let file = folder.join("settings.json");
+        std::fs::write(&file, plan("", &wanted, Undo::default()).unwrap().text).unwrap();
+        let mut record = Record::load(&home).0;
+        let installed_at = Millis(NOW.0 - hours * HOUR).to_string();
+        let client = Some(client.to_owned());
+        record.put(Installation { file, client, installed_at, ..installation() });
+        record.save(&home).unwrap();
+        home
+    }
+
+    fn problems(client: &str, hours: i64, sessions: &[(&str, i64)]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = ledger(folder.path(), sessions);
+        look(&installed_for(folder.path(), client, hours), ledger.store().as_ref(), NOW)
+    }
+
+    #[test]
+    fn an_upgrade_and_a_downgrade_are_noticed_by_the_newest_session() {
+        let upgraded = problems("2.1.250", 10, &[("2.1.250", 8), ("2.1.326", 2)]);
+        assert!(upgraded[0].contains("2.1.326 now and has events that are not registered"), "{upgraded:?}");
+        let downgraded = problems("2.1.326", 10, &[("2.1.326", 8), ("2.1.100", 2)]);
+        assert!(downgraded[0].contains("2.1.100 now and ignores all of"), "{downgraded:?}");
+        for sessions in [&[("2.1.250", 2)][..], &[("", 2)], &[("no version", 2)], &[], &[("2.1.326", 24 * 8)]]
+        {
+            assert_eq!(problems("2.1.250", 10, sessions), Vec::<String>::new(), "{sessions:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_left_out_for_an_older_client_beside_it_is_no_fault_after_installing_again() {
+        let both = [("2.1.197", 8), ("2.1.326", 7), ("2.1.197", 4), ("2.1.326", 2)];
+        assert_eq!(problems("2.1.197", 10, &both).len(), 1);
+        assert_eq!(problems("2.1.197", 5, &both), Vec::<String>::new());
+        let harmed = problems("2.1.326", 5, &[("2.1.100", 8), ("2.1.326", 7), ("2.1.100", 2)]);
+        assert_eq!(harmed.len(), 1, "harm is one whenever it was chosen");
     }
 }

@@ -100,8 +100,18 @@ pub const RANGES: [Range; 22] = [
     exec((2, 1, 251), &["PreModelSwitch", "PostModelSwitch"]),
 ];
 
-/// The oldest version that was driven. An older one gets what is safe everywhere, and the user is warned.
-pub const OLDEST_DRIVEN: ClientVersion = RANGES[0].from;
+/// The oldest version that was driven: the first of `tests/real-clients/versions.json`, to which a test holds it. Of an older
+/// one only the list of events in its program is known, and the user is warned.
+pub const OLDEST_DRIVEN: ClientVersion = ClientVersion::release(2, 0, 77);
+
+/// The first version that is given verifiers: hooks of the type `prompt` or `agent`. Its release notes have both since 2.1.0;
+/// before this one, whatever the client does not know may cost the user the whole settings file.
+pub const VERIFIERS_FROM: ClientVersion = ClientVersion::release(2, 1, 101);
+
+/// Returns whether a version may be given verifiers; one that is not known may not.
+pub fn accepts_verifiers(client: Option<ClientVersion>) -> bool {
+    client.is_some_and(|client| client >= VERIFIERS_FROM)
+}
 
 /// The oldest version that the plugin is made for: the first with [`Form::Exec`]. An older one does not load the hooks
 /// of a plugin that has an event it does not know, and says nothing about it.
@@ -136,11 +146,16 @@ pub struct Fit {
     pub missing: Vec<&'static str>,
     /// Registered events that cost a shell which the version does not need.
     pub in_a_shell: Vec<&'static str>,
+    /// How many verifiers are registered that the version may not know ([`VERIFIERS_FROM`]).
+    pub verifiers: usize,
 }
 
-/// Compares our hooks in a settings file with what a version accepts.
-pub fn fit(own: &[OwnHook], client: ClientVersion) -> Fit {
+/// Compares our hooks and verifiers in a settings file with what a version accepts.
+pub fn fit(own: &[OwnHook], verifiers: &[OwnHook], client: ClientVersion) -> Fit {
     let mut fit = Fit::default();
+    if !accepts_verifiers(Some(client)) {
+        fit.verifiers = verifiers.len();
+    }
     for event in &EVENTS {
         let accepted = accepts(Some(client), event.name);
         let mut registered = own.iter().filter(|own| own.event == event.name).peekable();
@@ -205,6 +220,19 @@ mod tests {
     }
 
     #[test]
+    fn only_a_version_that_is_known_to_take_them_is_given_verifiers() {
+        for (client, accepted) in [
+            (None, false),
+            (version("2.0.77"), false),
+            (version("2.1.100"), false),
+            (version("2.1.101"), true),
+            (version("3.0.0"), true),
+        ] {
+            assert_eq!(accepts_verifiers(client), accepted, "{client:?}");
+        }
+    }
+
+    #[test]
     fn both_sides_of_a_boundary_differ() {
         assert_eq!(form(version("2.1.138")), Form::Shell);
         assert_eq!(form(version("2.1.139")), Form::Exec);
@@ -233,9 +261,9 @@ mod tests {
     fn what_was_chosen_for_a_version_suits_it_and_harms_no_later_one() {
         for (at, range) in RANGES.iter().enumerate() {
             let own = installed_for(Some(range.from));
-            assert_eq!(fit(&own, range.from), Fit::default(), "{}", range.from);
+            assert_eq!(fit(&own, &[], range.from), Fit::default(), "{}", range.from);
             for later in &RANGES[at..] {
-                let fit = fit(&own, later.from);
+                let fit = fit(&own, &[], later.from);
                 assert_eq!((fit.refused, fit.unheard), (vec![], vec![]), "{} on {}", range.from, later.from);
             }
         }
@@ -245,7 +273,7 @@ mod tests {
     fn what_was_chosen_for_no_version_harms_none() {
         let own = installed_for(None);
         for range in &RANGES {
-            let fit = fit(&own, range.from);
+            let fit = fit(&own, &[], range.from);
             assert_eq!((fit.refused, fit.unheard), (vec![], vec![]), "{}", range.from);
         }
     }
@@ -253,9 +281,13 @@ mod tests {
     #[test]
     fn a_downgrade_is_noticed() {
         let own = installed_for(version("2.1.326"));
-        let refused = fit(&own, ClientVersion::release(2, 1, 250)).refused;
+        let refused = fit(&own, &[], ClientVersion::release(2, 1, 250)).refused;
         assert_eq!(refused, ["PreModelSwitch", "PostModelSwitch"]);
-        let unheard = fit(&own, ClientVersion::release(2, 1, 138)).unheard;
+        for (patch, unknown) in [(100, own.len()), (101, 0), (326, 0)] {
+            let client = ClientVersion::release(2, 1, patch);
+            assert_eq!(fit(&own, &own, client).verifiers, unknown, "{client}");
+        }
+        let unheard = fit(&own, &[], ClientVersion::release(2, 1, 138)).unheard;
         assert!(unheard.contains(&"SessionStart"), "{unheard:?}");
     }
 }

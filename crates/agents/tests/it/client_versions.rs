@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::claude::events::{EVENTS, Registration};
-use agent_tracer_agents::claude::versions::{Form, UnknownEvent, accepts, form, range_of};
+use agent_tracer_agents::claude::versions::{Form, OLDEST_DRIVEN, UnknownEvent, accepts, form, range_of};
 use agent_tracer_agents::codex;
 use serde_json::Value;
 
@@ -55,6 +55,12 @@ fn the_table_of_claude_code_is_what_its_versions_showed() {
             UnknownEvent::ShowsDialog => assert_eq!(seen, "showsDialog", "{version}"),
         }
     }
+}
+
+#[test]
+fn what_is_called_older_than_ever_tried_is_older_than_the_first_that_was_driven() {
+    assert_eq!(driven("claude-code")[0].0, OLDEST_DRIVEN);
+    assert_eq!(driven("codex")[0].0, codex::versions::OLDEST_DRIVEN);
 }
 
 #[test]

@@ -247,3 +247,43 @@ fn a_codex_without_trust_is_not_asked_for_it() {
         ["codex fail hooks that you have not trusted yet, so Codex does not run them: all 10"]
     );
 }
+
+#[test]
+fn hooks_that_verify_rules_are_for_versions_that_are_known_to_take_them() {
+    const RULE: &str = "version = 1\n[[rule]]\nname = \"docs\"\non = \"Stop\"\ndecision = \"deny\"\nverify = \"prompt\"\n\
+        match.agent = \"claude_code\"\ncondition = \"the docs follow\"\n";
+    for (version, is_written) in
+        [("2.0.77 (Claude Code)", false), ("no version", false), ("2.1.100", false), ("2.1.326", true)]
+    {
+        let world = world_with("claude", version, "");
+        world.run(&["install", "claude", "--no-verify"]).ended_with(0);
+        let before = world.read(SETTINGS);
+        world.write("home/.config/agent-tracer/policy.toml", RULE);
+        let answer = world.run(&["policy", "apply"]).ended_with(i32::from(!is_written));
+        assert_eq!(world.read(SETTINGS) == before, !is_written, "{version}: {}", answer.stderr);
+        if !is_written {
+            assert!(
+                answer.stderr.contains("verify `docs`") && answer.stderr.contains("hint: "),
+                "{}",
+                answer.stderr
+            );
+        }
+    }
+}
+
+#[test]
+fn hooks_that_verify_rules_go_when_the_client_is_exchanged_for_an_older_one() {
+    const RULE: &str = "version = 1\n[[rule]]\nname = \"docs\"\non = \"Stop\"\ndecision = \"deny\"\nverify = \"agent\"\n\
+        match.agent = \"claude_code\"\ncondition = \"the docs follow\"\n";
+    let world = world_with("claude", "2.1.326", "");
+    world.run(&["install", "claude", "--no-verify"]).ended_with(0);
+    let before = world.read(SETTINGS);
+    world.write("home/.config/agent-tracer/policy.toml", RULE);
+    world.run(&["policy", "apply"]).ended_with(0);
+    client(&world, "tools/claude", "2.1.100", "");
+    let told = report(&world, &[]);
+    assert!(checks(&told, "client_verifiers")[0].starts_with("claude fail "), "{told:#}");
+    assert_eq!(fix(&told, "client_verifiers"), "agent-tracer policy apply");
+    world.run(&["policy", "apply"]).ended_with(1);
+    assert_eq!(world.read(SETTINGS), before);
+}

@@ -10,7 +10,7 @@ use agent_tracer_agents::claude::install::{StatusLine, Wanted, status_line};
 use agent_tracer_agents::claude::paths;
 use agent_tracer_agents::claude::versions::{UnknownEvent, accepts, fit, range_of};
 use agent_tracer_agents::command_line::Invocation;
-use agent_tracer_agents::hooks::own_hooks;
+use agent_tracer_agents::hooks::{OwnHook, own_hooks, own_verifiers};
 use agent_tracer_agents::settings::Settings;
 use serde_json::Value;
 
@@ -141,7 +141,8 @@ fn registered(patient: &Patient<'_>, file: &File, version: Option<ClientVersion>
         Wanted { hook, home, client, events, tools, status_line: StatusLine::Leave }.in_every_form()
     };
     let mut checks = installed.checks(patient, &all, wanted);
-    checks.extend(version.map(|version| suits(&installed, version)).into_iter().flatten());
+    let verifiers = own_verifiers(&file.settings);
+    checks.extend(version.map(|version| suits(&installed, &verifiers, version)).into_iter().flatten());
     for own in &own {
         match EVENTS.iter().find(|event| event.name == own.event).map(|event| event.registration) {
             Some(Registration::Never) => checks.push(
@@ -169,9 +170,9 @@ fn registered(patient: &Patient<'_>, file: &File, version: Option<ClientVersion>
 }
 
 /// Compares what is registered with what the version accepts that is there now.
-fn suits(installed: &Installed<'_>, version: ClientVersion) -> Vec<Check> {
+fn suits(installed: &Installed<'_>, verifiers: &[OwnHook], version: ClientVersion) -> Vec<Check> {
     let (shown, command) = (installed.path.display(), installed.command());
-    let fit = fit(installed.own, version);
+    let fit = fit(installed.own, verifiers, version);
     let mut checks = Vec::new();
     if !fit.refused.is_empty() {
         let events = fit.refused.join(", ");
@@ -188,6 +189,12 @@ fn suits(installed: &Installed<'_>, version: ClientVersion) -> Vec<Check> {
             ),
         };
         checks.push(check("client_events", state, text).fix(command.clone()));
+    }
+    if fit.verifiers > 0 {
+        let text = format!(
+            "Claude Code {version} may ignore all of `{shown}`, because it may not know the hooks that verify rules"
+        );
+        checks.push(check("client_verifiers", State::Fail, text).fix("agent-tracer policy apply"));
     }
     if !fit.unheard.is_empty() {
         let text = format!(

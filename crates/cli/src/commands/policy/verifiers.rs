@@ -3,7 +3,9 @@
 //! Law: only the user's own rules are written into the user's settings, only where we are installed, and only handlers
 //! that bear our mark are ever changed or removed. Rules that cannot be read take nothing away.
 
+use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::claude::install::verifier;
+use agent_tracer_agents::claude::versions::{VERIFIERS_FROM, accepts_verifiers};
 use agent_tracer_agents::hooks::{OwnHook, WantedHook, own_verifiers, verified_rule};
 use agent_tracer_agents::settings::Settings;
 use agent_tracer_answers::Rules;
@@ -11,12 +13,14 @@ use agent_tracer_spool::Home;
 use serde_json::Value;
 
 use crate::arguments::{AgentName, ScopeName};
+use crate::clients;
 use crate::commands::install;
 use crate::commands::target::{self, Target};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
+use crate::record::Record;
 
 /// The hooks that the user's own rules want; none if nobody can read them.
 fn wanted(home: &Home) -> Result<Option<Vec<WantedHook>>, Failure> {
@@ -70,6 +74,32 @@ pub(super) fn differences(home: &Home, environment: &Environment) -> Result<Vec<
     Ok(lines)
 }
 
+/// The version that has to accept the hooks: the oldest client here, else the one that the settings were chosen for.
+fn client(target: &Target, home: &Home, environment: &Environment) -> Option<ClientVersion> {
+    let chosen = || {
+        let file = files::find(&target.path).ok()?.target;
+        Record::load(home).0.of(&file)?.client.as_deref().and_then(ClientVersion::parse)
+    };
+    clients::oldest(&clients::ask(target.agent, environment)).or_else(chosen)
+}
+
+fn refused(client: Option<ClientVersion>, wanted: &[WantedHook]) -> Failure {
+    let rules: Vec<String> = wanted.iter().map(|hook| format!("`{}`", rule_of(&hook.handler))).collect();
+    let (rules, first) = (rules.join(", "), VERIFIERS_FROM);
+    match client {
+        Some(client) => Failure::new(format!(
+            "Claude Code {client} may ignore all of its settings for the hooks that verify {rules}"
+        ))
+        .hint(format!("update Claude Code to {first} or later, then run `agent-tracer policy apply` again")),
+        None => Failure::new(format!(
+            "cannot write the hooks that verify {rules}: the version of Claude Code is not known"
+        ))
+        .hint(format!(
+            "run `agent-tracer install claude --client-version VERSION` ({first} or later), then `agent-tracer policy apply`"
+        )),
+    }
+}
+
 /// Writes the hooks that the rules want, and takes away those that they do not.
 pub(super) fn apply(home: &Home, environment: &Environment, output: &mut Output) -> Result<(), Failure> {
     let Some(wanted) = wanted(home)? else { return Ok(()) };
@@ -87,6 +117,12 @@ pub(super) fn apply(home: &Home, environment: &Environment, output: &mut Output)
             output.say(&line)?;
         }
         return Ok(());
+    }
+    let client = client(&target, home, environment);
+    if !wanted.is_empty() && !accepts_verifiers(client) {
+        // What an older client was given before goes too: it may cost the user the whole file.
+        install::verify(&target, &[], home, environment)?;
+        return Err(refused(client, &wanted));
     }
     let changes = install::verify(&target, &wanted, home, environment)?;
     if !changes.is_empty() {
