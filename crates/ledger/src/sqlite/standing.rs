@@ -10,7 +10,7 @@ use super::append::Apply;
 use super::life::Life;
 use super::settle::{MAX_DEPTH, descendants};
 use super::tasks::{Known, actor};
-use super::{codec, facts};
+use super::{codec, facts, tasks};
 use crate::project::FactRow;
 use crate::project::shown;
 use crate::project::status::{Marks, SWAP_MS};
@@ -64,6 +64,12 @@ impl Apply<'_> {
         let is_subagent = parent.is_some() || self.known(task)?.is_some_and(|known| known.background);
         let agent_type =
             told.text("agentType").unwrap_or(if is_subagent { shown::SUBAGENT } else { shown::MAIN });
+        // Nobody gave it a title: a subagent is called after its type, and a session after itself.
+        let title = match told.title().filter(|title| !title.is_empty()) {
+            Some(title) => title.to_owned(),
+            None if is_subagent => agent_type.to_owned(),
+            None => tasks::key(self.conn, task)?.map(|key| key.runtime_session).unwrap_or_default(),
+        };
         let words = &mut self.memory.words;
         let model = told.text("model").map(|model| words.id(self.conn, model)).transpose()?;
         let machine = words.id(self.conn, &self.memory.machine_id)?;
@@ -88,7 +94,7 @@ impl Apply<'_> {
                 parent.and(told.certainty("parentSession")).map(|certainty: Certainty| certainty as i64),
                 forked,
                 continues,
-                told.title().unwrap_or_default(),
+                title,
                 agent_type,
                 cwd,
                 filing.project,

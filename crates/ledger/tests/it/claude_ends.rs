@@ -471,3 +471,25 @@ fn an_end_that_a_rule_blocked_is_no_end() {
     assert_eq!(rows(&world, "s", Kind::ActionLogged)[0].metadata["asyncStatus"], "completed");
     assert_eq!(todo(&world).as_deref(), Some("completed"));
 }
+
+#[test]
+fn a_task_without_a_prompt_is_called_after_its_type_or_itself_and_silence_is_no_answer() {
+    let start = of_agent("SubagentStart", json!({"agent_type": "Explore"}));
+    let stop = of_agent("SubagentStop", json!({"agent_type": "Explore"}));
+    for payloads in
+        [vec![start, stop], vec![of_agent("SubagentStop", json!({"last_assistant_message": " "}))]]
+    {
+        let world = told(&payloads);
+        let agent = task(&world, "sub--k2");
+        assert_eq!(agent.title, if payloads.len() == 2 { "Explore" } else { "subagent" });
+        assert_eq!(agent.status, TaskStatus::Completed);
+        assert_eq!(rows(&world, "sub--k2", Kind::AssistantResponse), []);
+    }
+    let world = told(&[
+        json!({"hook_event_name": "SessionStart", "session_id": "s", "cwd": "/w", "source": "startup"}),
+    ]);
+    assert_eq!(task(&world, "s").title, "s");
+    let prompt =
+        json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": "/w", "prompt": "Read it"});
+    assert_eq!(task(&told(&[end_of_session(), prompt]), "s").title, "Read it");
+}

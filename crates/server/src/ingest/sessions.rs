@@ -10,7 +10,7 @@ use agent_tracer_event::{
     TaskId, TaskKey,
 };
 use agent_tracer_ledger::view::TaskStatus;
-use agent_tracer_ledger::{Batch, Observed, Verdict};
+use agent_tracer_ledger::{Batch, Observed, QueryError, Verdict};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -191,6 +191,10 @@ fn end_batch(app: &App, key: &TaskKey, asked: EndRequest, now: Millis) -> Result
     let stay = known.as_ref().map_or(0, |summary| summary.sessions.len());
     let passed = pass(app, Kind::AssistantResponse, None, None)?;
     let excluded = passed.excluded || app.excluded.holds(&task);
+    // An end makes no session: of one that was never told of, nothing is known but that it is over.
+    if !excluded && matches!(app.doors.store.task(now, &task), Err(QueryError::NotFound)) {
+        return Err(Problem::new(StatusCode::NOT_FOUND, "no session of this id is known"));
+    }
     let summary = match asked.summary {
         Some(summary) => pass_body(app, summary)?,
         None => None,

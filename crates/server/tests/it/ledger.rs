@@ -170,6 +170,17 @@ fn an_end_completes_the_task_and_may_be_told_again() {
 }
 
 #[test]
+fn the_end_of_a_session_that_nobody_told_of_makes_no_task() {
+    let real = Real::new();
+    for end in [json!({}), json!({"completeTask": false}), json!({"completionReason": "idle"})] {
+        let mut body = json!({"runtimeSource": "claude_code", "runtimeSessionId": "never-seen"});
+        body.as_object_mut().unwrap().extend(end.as_object().unwrap().clone());
+        assert_eq!(real.post("/ingest/v1/sessions/end", &body).status, 404, "{end}");
+    }
+    assert_eq!(real.get("/api/v1/tasks")["items"], json!([]));
+}
+
+#[test]
 fn an_end_that_does_not_complete_the_task_leaves_it_waiting() {
     for end in [
         json!({"completeTask": false}),

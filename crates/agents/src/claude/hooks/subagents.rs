@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::Event;
 use super::hook::{Hook, carry};
 use super::stops::answer;
+use crate::claude::identity;
 use crate::claude::wire::Said;
 use crate::text;
 
@@ -130,6 +131,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     carry(hook.payload, &mut told.metadata, &[(&["duration_ms"], "durationMs")]);
     failure(hook, &mut told);
     let mut said = answer(hook);
+    let is_silent = identity::text_part(hook.payload.said(&["last_assistant_message"])).is_none();
     if !good {
         said.state = Some(CallState::Failed);
         let class = told.metadata.get("errorClass").and_then(Value::as_str).unwrap_or("unknown");
@@ -138,7 +140,10 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
         failure(hook, &mut said);
     }
     reading.entries.push(told);
-    reading.entries.push(said);
+    // Where nothing was said, its end says all there is; a failure is told in any case.
+    if !(good && is_silent) {
+        reading.entries.push(said);
+    }
     if let Some(mut turn) = hook.turn_entry(Phase::Close) {
         turn.state = Some(state);
         turn.ended_at = Some(hook.at);
