@@ -1,15 +1,18 @@
 //! The file that an agent keeps of a task.
 
+use std::path::Path;
+
 use agent_tracer_agents::codex::rollout::RolloutName;
 use agent_tracer_event::Agent;
-use agent_tracer_intake::files::{Found, Kind, Root, find};
+use agent_tracer_intake::files::{Found, Kind, Root, find, find_named};
 use agent_tracer_ledger::view::{Task, TaskKind};
 
-/// Finds the file of a task among the folders of its agent. Of several (a thread that went on in a new file) the one
-/// that changed last.
+/// Finds the file of a task: the one that its hooks name, wherever that is, else among the folders of its agent. Of several (a
+/// thread that went on in a new file) the one that changed last.
 #[must_use]
 pub fn of_task(roots: &[Root], task: &Task) -> Option<Found> {
-    let mut best: Option<Found> = None;
+    let named = task.transcript_path.as_deref().and_then(|path| find_named(task.agent, Path::new(path)));
+    let mut best = named.filter(|found| is_of(found, task));
     for root in roots.iter().filter(|root| root.agent.is_none_or(|agent| agent == task.agent)) {
         // A folder that cannot be looked into holds nothing that could be shown.
         find(root, &mut |found| {

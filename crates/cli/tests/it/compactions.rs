@@ -124,3 +124,24 @@ fn what_the_hook_saw_is_hashed_and_held_against_the_file() {
     fs::remove_file(world.path(&file)).expect("removed");
     assert!(server.get(&format!("/api/v1/tasks/{task}/compactions")).contains("is gone"));
 }
+
+#[test]
+fn a_file_that_the_hook_names_outside_of_every_known_folder_is_copied_and_read() {
+    let world = World::with_real_hook();
+    world.run(&["backup", "on", "--days", "7"]).ended_with(0);
+    let file = "elsewhere/agent-flat99.jsonl";
+    let before = transcript().replace("\"isSidechain\":false", "\"agentId\":\"flat99\",\"isSidechain\":true");
+    world.write(file, &before);
+    let payload = format!(
+        "{{\"session_id\": \"{SESSION}\", \"transcript_path\": \"[W]/elsewhere/{SESSION}.jsonl\", \"agent_id\": \"flat99\", \"agent_type\": \"Explore\", \"agent_transcript_path\": \"[W]/{file}\", \"cwd\": \"[W]/project\", \"hook_event_name\": \"PreCompact\", \"trigger\": \"auto\", \"custom_instructions\": null}}"
+    );
+    world.hook("project", "claude", &payload).ended_with(0);
+    let mut server = Server::start(&world);
+    server.read_until("kept what goes into a compaction");
+    server.end(Signal::SIGTERM);
+    let list: Value =
+        serde_json::from_str(&world.run(&["backup", "list", "--json"]).ended_with(0).stdout).expect("JSON");
+    let name = list["backups"][0]["name"].as_str().expect("a name");
+    assert!(name.contains("-subagent-Explore-"), "{name}");
+    assert_eq!(world.run(&["backup", "restore", name]).ended_with(0).stdout, before);
+}

@@ -124,6 +124,14 @@ pub fn classify(agent: Option<Agent>, path: &Path) -> Option<Kind> {
     }
 }
 
+/// Returns a file that somebody names, if an agent would keep it under that name. Links are not followed.
+#[must_use]
+pub fn find_named(agent: Agent, path: &Path) -> Option<Found> {
+    let kind = classify(Some(agent), path).filter(|_| path.is_absolute())?;
+    let facts = look(path).ok()??;
+    Some(Found { path: path.to_owned(), kind, facts })
+}
+
 /// Calls back for every file of a root; returns what could not be looked into.
 ///
 /// Links are not followed, except if the root itself is one. A folder that is missing is an empty one.

@@ -237,6 +237,9 @@ pub struct Task {
     /// The version of the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_version: Option<String>,
+    /// The agent's own file of it, as hooks name it. Nobody is shown where that is, and it is not shipped.
+    #[serde(skip)]
+    pub transcript_path: Option<String>,
     /// Whose it is, where a team's server answers about several people; absent on one machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,

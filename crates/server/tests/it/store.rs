@@ -147,6 +147,7 @@ impl Memory {
             forked_from_task_id: None,
             git_branch: None,
             client_version: None,
+            transcript_path: None,
             owner: None,
             machine_id: "m".to_owned(),
             project: project.to_owned(),

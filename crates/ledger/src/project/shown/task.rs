@@ -88,6 +88,7 @@ impl TaskRecord {
             forked_from_task_id: self.forked,
             git_branch: self.git_branch,
             client_version: self.client_version,
+            transcript_path: None,
             owner: seen.owner,
             machine_id: self.machine,
             project: self.project,

@@ -235,9 +235,12 @@ fn view(
         .prepare_cached("SELECT count(*) FROM task WHERE parent = ?1 AND events > 0")?
         .query_row([row.id], |row| row.get::<_, i64>(0))?;
     let (id, usage) = (row.id, row.spent.view());
+    let transcript_path = row.told.text("transcriptPath").map(str::to_owned);
     let record = outgoing::record(texts, row, 0, None, None)?;
     let has_open_call = record.may_be_stale(now) && has_open_call(conn, id)?;
-    Ok(record.shown(Seen { now, has_open_call, children: count(children), usage, tree, owner: None }))
+    let shown =
+        record.shown(Seen { now, has_open_call, children: count(children), usage, tree, owner: None });
+    Ok(Task { transcript_path, ..shown })
 }
 
 fn has_open_call(conn: &Connection, task: i64) -> rusqlite::Result<bool> {
