@@ -146,7 +146,7 @@ pub fn scenarios() -> Vec<Scenario> {
     let mut all = Vec::new();
     for version in sorted(&fixtures().join("claude-code")) {
         for folder in sorted(&version).iter().filter(|folder| folder.join("hooks.jsonl").exists()) {
-            all.push(claude(folder));
+            all.push(claude(folder, Level::Actions));
         }
     }
     for version in sorted(&fixtures().join("codex")).iter().filter(|version| version.is_dir()) {
@@ -225,7 +225,7 @@ pub fn hook_at(
     }
 }
 
-fn hooks(agent: Agent, path: &Path) -> Part {
+fn hooks(agent: Agent, path: &Path, level: Level) -> Part {
     let text = fs::read_to_string(path).unwrap();
     let mut observed = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -236,7 +236,8 @@ fn hooks(agent: Agent, path: &Path) -> Part {
         };
         let is_status_line = row.get("channel").is_some_and(|channel| channel == "statusline");
         let name = format!("{}#{}", below(path), index + 1);
-        observed.push(hook(
+        observed.push(hook_at(
+            level,
             agent,
             &name,
             arrived,
@@ -247,15 +248,21 @@ fn hooks(agent: Agent, path: &Path) -> Part {
     Part { path: below(path), channel: Channel::Hook, observed }
 }
 
-fn claude(folder: &Path) -> Scenario {
+/// A scenario of Claude Code at a level of privacy, by its version and name.
+#[must_use]
+pub fn claude_at(level: Level, name: &str) -> Scenario {
+    claude(&fixtures().join("claude-code").join(name), level)
+}
+
+fn claude(folder: &Path, level: Level) -> Scenario {
     let mut paths = Vec::new();
     files(folder, &mut paths);
     let mut parts = Vec::new();
     for path in paths {
         match file_name(&path) {
             "truth.json" => {}
-            "hooks.jsonl" => parts.push(hooks(Agent::ClaudeCode, &path)),
-            _ => parts.push(transcript(&path)),
+            "hooks.jsonl" => parts.push(hooks(Agent::ClaudeCode, &path, level)),
+            _ => parts.push(transcript(&path, level)),
         }
     }
     Scenario { name: below(folder), parts }
@@ -281,8 +288,8 @@ fn of_file(agent: Agent, path: &str, name: String, reading: Reading) -> Observed
     }
 }
 
-fn transcript(path: &Path) -> Part {
-    let observed = transcript_of(Level::Actions, &below(path), &fs::read(path).unwrap());
+fn transcript(path: &Path, level: Level) -> Part {
+    let observed = transcript_of(level, &below(path), &fs::read(path).unwrap());
     Part { path: below(path), channel: Channel::Transcript, observed }
 }
 
@@ -321,7 +328,7 @@ fn codex(version: &Path) -> Vec<Scenario> {
     let mut scenarios: BTreeMap<String, Vec<Part>> = BTreeMap::new();
     for path in sorted(&version.join("hooks")) {
         let name = file_name(&path).trim_end_matches(".hooks.jsonl").to_owned();
-        scenarios.entry(name).or_default().push(hooks(Agent::Codex, &path));
+        scenarios.entry(name).or_default().push(hooks(Agent::Codex, &path, Level::Actions));
     }
     for path in sorted(&version.join("rollouts")) {
         let name = file_name(&path).split('.').next().unwrap().to_owned();

@@ -4,7 +4,7 @@
 use agent_tracer_event::{Agent, CallState, Channel, Kind, Millis, TaskId, TaskKey};
 use agent_tracer_ledger::view::{Question, Row, Task, TaskStatus, ToolCall, Turn};
 use agent_tracer_ledger::{Observed, RowFilter};
-use agent_tracer_testkit::{decision_of, hook, scenario};
+use agent_tracer_testkit::{Level, claude_at, decision_of, hook, scenario};
 use serde_json::{Value, json};
 
 use crate::queries::every;
@@ -238,11 +238,12 @@ const STOPS: &str = "43329a02-fed4-4779-92fa-f6a697824bdf";
 
 #[test]
 fn an_agent_that_is_stopped_ends_when_it_is_stopped() {
-    let kill = scenario("2.1.326/many_kill");
-    for mode in MODES {
-        let world = World::with(&kill.observed(mode), 5);
+    let kill = |level| claude_at(level, "2.1.326/many_kill");
+    let levels = [Level::Metadata, Level::Actions, Level::Full];
+    for (mode, level) in MODES.into_iter().flat_map(|mode| levels.map(|level| (mode, level))) {
+        let world = World::with(&kill(level).observed(mode), 5);
         let stopped = task(&world, STOPPED);
-        let about = format!("{mode:?}");
+        let about = format!("{mode:?} {level:?}");
         assert_eq!(stopped.status, TaskStatus::Abandoned, "{about}");
         assert_near(stopped.ended_at, "05:39:32.135", 100, &about);
         let turns = turns(&world, STOPPED);

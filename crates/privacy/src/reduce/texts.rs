@@ -197,9 +197,10 @@ impl<'a> Run<'a, '_> {
                 | Key::Delta
                 | Key::Summary
                 | Key::Content => {
-                    // Nobody typed it, and that is all that is said of it.
+                    // Nobody typed it: whose end it tells of is said, and nothing else.
                     if meaning == Key::Prompt && decoded.trim_ascii_start().starts_with(NOTIFICATION) {
                         self.writer.raw(b"\"promptOrigin\":\"task_notification\",");
+                        self.notification_words(decoded);
                     }
                     self.writer.raw(b"\"lines\":");
                     self.writer.number(lines(decoded));
@@ -213,6 +214,31 @@ impl<'a> Run<'a, '_> {
         }
         self.writer.decoded = scratch;
         if stays { self.writer.text(text) } else { Ok(()) }
+    }
+
+    /// How the work ended that a notification is about, and which work that was: words that name something.
+    fn notification_words(&mut self, text: &[u8]) {
+        // What the work gave back must not pass for the client's words.
+        let told = notified(text).map_or(text, |(start, _)| text.get(..start).unwrap_or_default());
+        let Some(status) = inside(told, b"status").filter(|word| keep::is_error_word(word)) else { return };
+        let is_agent = inside(told, b"summary").is_some_and(|summary| summary.starts_with(b"Agent "))
+            || inside(text, b"subagent_tokens").is_some();
+        let id = |name: &[u8]| inside(told, name).filter(|word| !word.is_empty() && keep::is_word(word));
+        let words: [(&[u8], Option<&[u8]>); 4] = [
+            (b"status", Some(status)),
+            (b"task_id", id(b"task-id")),
+            (b"tool_use_id", id(b"tool-use-id")),
+            (b"type", is_agent.then_some(b"agent")),
+        ];
+        for (name, word) in words {
+            let Some(word) = word else { continue };
+            self.writer.raw(b"\"");
+            self.writer.raw(name);
+            self.writer.raw(b"\":");
+            self.writer.mask(word);
+            self.writer.quoted_mask();
+            self.writer.raw(b",");
+        }
     }
 
     /// Texts that are kept in part or only measured: a compaction summary, a piece of a message, the last words
@@ -308,6 +334,14 @@ fn notified(text: &[u8]) -> Option<(usize, usize)> {
         }
     }
     start.map(|start| (start, end.unwrap_or(text.len()).max(start)))
+}
+
+/// What stands between a tag and its end, without white space around it.
+fn inside<'t>(text: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
+    let find = |text: &[u8], tag: &[u8]| text.windows(tag.len()).position(|part| part == tag);
+    let (open, close) = ([b"<", name, b">"].concat(), [b"</", name, b">"].concat());
+    let rest = text.get(find(text, &open)? + open.len()..)?;
+    rest.get(..find(rest, &close)?).map(<[u8]>::trim_ascii)
 }
 
 /// Where a notification begins in `text`.

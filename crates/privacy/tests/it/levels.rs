@@ -204,3 +204,23 @@ fn metadata_tells_a_notification_from_a_prompt_that_somebody_typed() {
     let forged = json!({"prompt": {"promptOrigin": "my secret words", "bytes": 3}});
     assert_eq!(at(Level::Metadata, &forged)["prompt"]["promptOrigin"], json!({"bytes": 15}));
 }
+
+#[test]
+fn metadata_keeps_whose_end_a_notification_tells_of_and_how_it_ended() {
+    let prompt = "<task-notification>\n<task-id>a936f4</task-id>\n<tool-use-id>toolu_1</tool-use-id>\n\
+        <status>killed</status>\n<summary>Agent \"my secret plan\" was stopped</summary>\n\
+        <result><status>completed</status> secret</result>\n</task-notification>";
+    let kept = at(Level::Metadata, &json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt}));
+    let told = json!({"promptOrigin": "task_notification", "status": "killed", "task_id": "a936f4",
+        "tool_use_id": "toolu_1", "type": "agent", "lines": 7, "bytes": prompt.len()});
+    assert_eq!(kept["prompt"], told);
+    assert_eq!(at(Level::Metadata, &kept)["prompt"], told, "reduced once more it says the same");
+    for odd in
+        ["<status>my secret words</status>", "<result><status>killed</status></result>", "<status>killed"]
+    {
+        let prompt = format!("<task-notification>{odd}</task-notification>");
+        let kept = at(Level::Metadata, &json!({"hook_event_name": "UserPromptSubmit", "prompt": prompt}));
+        let told = json!({"promptOrigin": "task_notification", "lines": 1, "bytes": prompt.len()});
+        assert_eq!(kept["prompt"], told, "{odd}");
+    }
+}

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::hook::Hook;
 use super::subagents;
 use crate::claude::identity;
+use crate::claude::wire::Members;
 use crate::text::{line, title};
 
 /// What a notification says, by its tags.
@@ -52,6 +53,21 @@ impl<'a> Notification<'a> {
             duration_ms: number("duration_ms"),
             tool_uses: number("tool_uses"),
             of_an_agent: tokens.is_some() || summary.is_some_and(|summary| summary.starts_with("Agent ")),
+        })
+    }
+
+    /// Reads what level `metadata` leaves of one: whose end it tells of, and how that was.
+    pub(super) fn of_reduced(prompt: Members<'a>) -> Option<Self> {
+        let status = prompt.text(&["status"]);
+        (prompt.text(&["promptOrigin"]) == Some("task_notification") && status.is_some()).then(|| Self {
+            task: prompt.text(&["task_id"]),
+            call: prompt.text(&["tool_use_id"]),
+            session: None,
+            status,
+            summary: None,
+            duration_ms: None,
+            tool_uses: None,
+            of_an_agent: prompt.text(&["type"]) == Some("agent"),
         })
     }
 

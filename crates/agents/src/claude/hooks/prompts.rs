@@ -48,7 +48,7 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     let said = hook.payload.said(&["prompt"]);
     let notification = match said {
         Some(Said::Text(text)) => Notification::parse(text),
-        Some(Said::Length(_)) | None => None,
+        Some(Said::Length(_)) | None => hook.payload.object(&["prompt"]).and_then(Notification::of_reduced),
     };
     let source = hook.payload.text(&["source"]);
     let by_source = SOURCES.iter().find(|(known, _)| Some(*known) == source).map(|(_, origin)| *origin);
