@@ -6,8 +6,33 @@ import { parse, questionOf, without } from '../api/chips';
 import { before, bucketCount, dayName, everyDay, lengthOf, midnight, readRange } from './insights/range';
 import { readAnalysis } from './task/analysis';
 import { lines } from './nested';
+import { lookDetails, webDetails, webSubject } from './task/looks';
 import { openTab } from './task/tabs';
 import { askFor, isFiltered, readFilter } from './taskFilter';
+
+describe('what is said of a look', () => {
+  const look = { id: 'f', taskId: 't', what: 'grep_code', title: 'Search', filePaths: [], occurredAt: '' };
+
+  it('names the lines that were read', () => {
+    expect(lookDetails({ ...look, offset: 10, limit: 5 })).toBe('lines 10–14');
+    expect(lookDetails({ ...look, offset: 10 })).toBe('lines 10–');
+    expect(lookDetails({ ...look, limit: 5 })).toBe('first 5 lines');
+    expect(lookDetails(look)).toBe('');
+  });
+
+  it('names what limited a search', () => {
+    expect(lookDetails({ ...look, scope: 'src', glob: '*.rs', mode: 'files_with_matches', caseInsensitive: true, multiline: true })).toBe('src · only *.rs · files with matches · any case · across lines');
+    expect(lookDetails({ ...look, caseInsensitive: false, multiline: false })).toBe('');
+  });
+
+  it('shows what was asked of a page, and the domains that were allowed and blocked', () => {
+    expect(webSubject({ query: 'https://x.y/z', prompt: 'Which version?', title: 't' })).toBe('https://x.y/z · Which version?');
+    expect(webSubject({ prompt: 'Which version?', title: 't' })).toBe('Which version?');
+    expect(webSubject({ title: 't' })).toBe('t');
+    expect(webDetails({ domains: ['x.y'], allowedDomains: ['x.y', 'docs.rs'], blockedDomains: ['z.com'] })).toBe('x.y · only x.y, docs.rs · without z.com');
+    expect(webDetails({ domains: [] })).toBe('');
+  });
+});
 
 describe('the search box', () => {
   it('reads chips and leaves the rest as words', () => {
