@@ -44,3 +44,31 @@ fn searches_permissions_and_to_dos_are_listed_with_what_the_client_says_of_them(
     );
     assert_eq!(store.todos(&task).unwrap().items.remove(0).priority.as_deref(), Some("high"));
 }
+
+#[test]
+fn web_look_ups_are_listed_with_their_filters_and_what_was_asked() {
+    let call = |id: &str, tool: &str, input: Value| {
+        json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": "/w", "tool_name": tool, "tool_use_id": id,
+            "tool_input": input})
+    };
+    let world = told(&[
+        call(
+            "a",
+            "WebSearch",
+            json!({"query": "rust sqlite", "allowed_domains": ["docs.rs"], "blocked_domains": ["x.com"]}),
+        ),
+        call("b", "WebFetch", json!({"url": "https://docs.rs/rusqlite", "prompt": "Which version?"})),
+    ]);
+    let task = TaskKey::new(Agent::ClaudeCode, "s").task_id();
+    let web = world.ledger.store().web(&task, &RowFilter::default()).unwrap().items;
+    let search = web.iter().find(|look| look.what == "web_search").unwrap();
+    assert_eq!(
+        (search.query.as_deref(), &search.allowed_domains[..], &search.blocked_domains[..]),
+        (Some("rust sqlite"), &["docs.rs".to_owned()][..], &["x.com".to_owned()][..])
+    );
+    let fetch = web.iter().find(|look| look.what == "web_fetch").unwrap();
+    assert_eq!(
+        (fetch.prompt.as_deref(), &fetch.domains[..]),
+        (Some("Which version?"), &["docs.rs".to_owned()][..])
+    );
+}

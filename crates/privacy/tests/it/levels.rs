@@ -224,3 +224,14 @@ fn metadata_keeps_whose_end_a_notification_tells_of_and_how_it_ended() {
         assert_eq!(kept["prompt"], told, "{odd}");
     }
 }
+
+#[test]
+fn the_summary_of_a_compaction_is_measured_however_its_agent_is_spelled() {
+    for name in ["agent_type", "subagent_type"] {
+        for level in [Level::Metadata, Level::Actions] {
+            let payload = json!({"hook_event_name": "SubagentStop", "agent_id": "c", name: "",
+                "last_assistant_message": "all of the conversation"});
+            assert_eq!(at(level, &payload)["last_assistant_message"]["bytes"], 23, "{name} at {level:?}");
+        }
+    }
+}
