@@ -244,7 +244,8 @@ mod tests {
             status_line: StatusLine::Leave,
         };
         let file = folder.join("settings.json");
-        std::fs::write(&file, plan("", &wanted, Undo::default()).unwrap().text).unwrap();
+        let text = plan("", &wanted, Undo::default()).unwrap().text;
+        files::write_private(&file, text.as_bytes()).unwrap();
         let mut record = Record::load(&home).0;
         let installed_at = Millis(NOW.0 - hours * HOUR).to_string();
         let client = Some(client.to_owned());

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::AddAssign;
 
-use agent_tracer_event::Usage;
+use agent_tracer_event::{Channel, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -246,6 +246,8 @@ pub struct TaskSums {
     pub turns: i64,
     /// Copied responses.
     pub copies: i64,
+    /// What the client says that single responses cost, in pico-dollars.
+    pub client_cost: i64,
     /// Tokens, cost and waits.
     pub spent: Measures,
 }
@@ -257,8 +259,25 @@ impl AddAssign for TaskSums {
         self.failures += other.failures;
         self.turns += other.turns;
         self.copies += other.copies;
+        self.client_cost += other.client_cost;
         self.spent += other.spent;
     }
+}
+
+/// Reads what a client says that something cost, in pico-dollars.
+pub(crate) fn pico_dollars(dollars: &Value) -> Option<i64> {
+    let dollars = dollars.as_f64().filter(|dollars| dollars.is_finite() && (0.0..1e6).contains(dollars))?;
+    Some((dollars * DOLLAR as f64).round() as i64)
+}
+
+/// What the client's own file says that a response cost. Telemetry says it of the responses of subagents too, which are in the
+/// account of their session.
+fn client_cost(row: &FactRow) -> i64 {
+    let is_exported = row.channels & (1 << Channel::Otlp as u8) != 0;
+    if is_exported || row.usage().is_none() {
+        return 0;
+    }
+    row.meta("clientCostUsd").and_then(pico_dollars).unwrap_or(0)
 }
 
 /// Sums of a turn.
@@ -486,6 +505,7 @@ impl Tally {
         task.calls += sign * i64::from(is_call);
         task.failures += sign * failed;
         task.copies += sign * i64::from(row.text("notCounted") == Some("copy"));
+        task.client_cost += sign * client_cost(row);
         task.spent += Measures { wait_ms, ..spent }.times(sign);
         if let Some(turn) = row.turn {
             let sums = self.turns.entry((filing.task, turn)).or_default();

@@ -112,12 +112,16 @@ impl Apply<'_> {
              copies = copies + ?6, wait_ms = wait_ms + ?7, input = input + ?8, output = output + ?9, \
              cache_read = cache_read + ?10, cache_write = cache_write + ?11, reasoning = reasoning + ?12, \
              cost = cost + ?13, responses = responses + ?14, unpriced = unpriced + ?15, \
+             client_cost = iif(?17 = 0, client_cost, nullif(ifnull(client_cost, 0) + ?17, 0)), \
              changed = max(changed, ?16) WHERE id = ?1",
         )?;
         // Whoever ships goes by it: sums may change because another task turned out to own a response.
         let changed = if self.is_rebuild { 0 } else { self.memory.seq };
-        for (task, sum) in self.sums.drain().filter(|(_, sum)| *sum != TaskSums::default()) {
-            let spent = sum.spent;
+        for (task, sum) in std::mem::take(&mut self.sums) {
+            if sum == TaskSums::default() {
+                continue;
+            }
+            let (spent, client_cost) = (sum.spent, self.own_client_cost(task, &sum)?);
             add.execute(params![
                 task,
                 sum.events,
@@ -134,7 +138,8 @@ impl Apply<'_> {
                 spent.cost,
                 spent.responses,
                 spent.unpriced,
-                changed
+                changed,
+                client_cost
             ])?;
         }
         Ok(())

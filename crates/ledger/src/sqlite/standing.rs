@@ -14,7 +14,7 @@ use super::{codec, facts, tasks};
 use crate::project::FactRow;
 use crate::project::shown;
 use crate::project::status::{Marks, SWAP_MS};
-use crate::project::tally::{DOLLAR, Filing};
+use crate::project::tally::{Filing, TaskSums, pico_dollars};
 use crate::project::told::Heard;
 use crate::view::TaskStatus;
 
@@ -84,7 +84,7 @@ impl Apply<'_> {
             .prepare_cached(
                 "UPDATE task SET told = ?2, parent = ?3, parent_certainty = ?4, forked = ?5, \
                  continues = coalesce(?6, continues), title = ?7, agent_type = ?8, cwd = ?9, project = ?10, model = ?11, \
-                 machine = ?12, pid = ?13, pid_start = ?14, client_cost = ?15, changed = ?16, \
+                 machine = ?12, pid = ?13, pid_start = ?14, client_cost = coalesce(?15, client_cost), changed = ?16, \
                  background = max(background, ?17) WHERE id = ?1",
             )?
             .execute(params![
@@ -292,6 +292,7 @@ impl Apply<'_> {
             None => (None, None, None),
         };
         let sums = self.sums.remove(&task).unwrap_or_default();
+        let client_cost = self.own_client_cost(task, &sums)?;
         let is_surer = self.surer.remove(&task);
         let seq = self.memory.seq;
         let Some(known) = self.known(task)? else { return Ok(false) };
@@ -304,7 +305,8 @@ impl Apply<'_> {
              events = events + ?15, calls = calls + ?16, failures = failures + ?17, turns = turns + ?18, \
              copies = copies + ?19, wait_ms = wait_ms + ?20, input = input + ?21, output = output + ?22, \
              cache_read = cache_read + ?23, cache_write = cache_write + ?24, reasoning = reasoning + ?25, \
-             cost = cost + ?26, responses = responses + ?27, unpriced = unpriced + ?28 WHERE id = ?1",
+             cost = cost + ?26, responses = responses + ?27, unpriced = unpriced + ?28, \
+             client_cost = iif(?29 = 0, client_cost, nullif(ifnull(client_cost, 0) + ?29, 0)) WHERE id = ?1",
         )?
         .execute(params![
             task,
@@ -334,7 +336,8 @@ impl Apply<'_> {
             spent.reasoning,
             spent.cost,
             spent.responses,
-            spent.unpriced
+            spent.unpriced,
+            client_cost
         ])?;
         let status = Some(standing.status as i64);
         let has_turned = std::mem::replace(&mut known.status, status) != status;
@@ -395,6 +398,19 @@ impl Apply<'_> {
         Ok(marks)
     }
 
+    /// How much what the client says of single responses adds to what the task cost: nothing where it keeps an account, and
+    /// nothing again of what retention has counted.
+    pub(super) fn own_client_cost(&mut self, task: i64, sums: &TaskSums) -> rusqlite::Result<i64> {
+        if sums.client_cost == 0 {
+            return Ok(0);
+        }
+        let is_rebuild = self.is_rebuild;
+        let is_ours = self.known(task)?.is_some_and(|known| {
+            client_cost(known.told.get("account")).is_none() && !(is_rebuild && known.sealed_until.is_some())
+        });
+        Ok(if is_ours { sums.client_cost } else { 0 })
+    }
+
     /// The task whose context was cleared to begin this one: the same process ended it just before.
     fn continued(&self, task: i64, at: i64) -> rusqlite::Result<Option<i64>> {
         self.conn
@@ -410,7 +426,6 @@ impl Apply<'_> {
 }
 
 /// What the client's own account says that the session cost, in pico-dollars.
-fn client_cost(account: Option<&Value>) -> Option<i64> {
-    let dollars = account?.get("clientCostUsd")?.as_f64()?;
-    (dollars.is_finite() && (0.0..1e6).contains(&dollars)).then_some((dollars * DOLLAR as f64).round() as i64)
+pub(super) fn client_cost(account: Option<&Value>) -> Option<i64> {
+    pico_dollars(account?.get("clientCostUsd")?)
 }

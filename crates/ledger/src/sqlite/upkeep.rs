@@ -262,6 +262,10 @@ impl Apply<'_> {
         let zeros = SUMS.split(", ").map(|column| format!("{column} = 0")).collect::<Vec<_>>().join(", ");
         self.conn.execute(&format!("UPDATE task SET {zeros}"), [])?;
         self.conn.execute(
+            "UPDATE task SET client_cost = NULL WHERE id NOT IN (SELECT task FROM sealed_task)",
+            [],
+        )?;
+        self.conn.execute(
             &format!(
                 "UPDATE task SET ({SUMS}) = (SELECT {SUMS} FROM sealed_task WHERE sealed_task.task = task.id) \
                  WHERE id IN (SELECT task FROM sealed_task)"

@@ -2,7 +2,7 @@
 
 use agent_tracer_event::{Agent, Millis, TaskKey};
 use agent_tracer_ledger::RowFilter;
-use agent_tracer_testkit::hook;
+use agent_tracer_testkit::{Level, hook, transcript_of};
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -71,4 +71,34 @@ fn web_look_ups_are_listed_with_their_filters_and_what_was_asked() {
         (fetch.prompt.as_deref(), &fetch.domains[..]),
         (Some("Which version?"), &["docs.rs".to_owned()][..])
     );
+}
+
+#[test]
+fn what_the_client_says_of_single_responses_is_the_cost_of_a_task_without_an_account() {
+    let response = |number: u32, cost: f64| {
+        json!({"type": "api_response", "timestamp": format!("2026-01-01T00:00:0{number}.000Z"), "model": "m", "sessionId": "s",
+            "uuid": format!("u{number}"), "usage": {"input_tokens": 10, "output_tokens": 20}, "cost_usd": cost})
+    };
+    let account = json!({"type": "cost-state", "timestamp": "2026-01-01T00:00:09.000Z", "sessionId": "s", "uuid": "a",
+        "totalCostUSD": 2.0, "modelUsage": {}});
+    let cost = |world: &World| {
+        let task = TaskKey::new(Agent::ClaudeCode, "s").task_id();
+        world.ledger.store().task(Millis(0), &task).unwrap().usage.client_cost_usd
+    };
+    let read = |rows: &[Value]| {
+        let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+        transcript_of(Level::Actions, "projects/w/s.jsonl", text.as_bytes())
+    };
+    let both = read(&[response(1, 0.5), response(2, 0.25)]);
+    for at_a_time in [1, 9] {
+        let world = World::with(&both, at_a_time);
+        assert_eq!(cost(&world), Some(0.75));
+        world.ledger.rebuild().unwrap();
+        assert_eq!(cost(&world), Some(0.75), "counted anew it is the same");
+    }
+    let mut with_account = read(&[response(1, 0.5), account]);
+    for _ in 0..2 {
+        assert_eq!(cost(&World::with(&with_account, 1)), Some(2.0), "an account holds them already");
+        with_account.reverse();
+    }
 }

@@ -109,7 +109,7 @@ fn heartbeats_of_subagents_are_rows_of_the_subagent() {
 #[test]
 fn responses_are_read_as_the_first_documents_spell_them() {
     let good = r#"{"type":"api_response","timestamp":"2026-01-01T00:00:00.000Z","model":"claude-sonnet-4-20250514","usage":{"input_tokens":10,"output_tokens":20,"cache_read_input_tokens":30,"cache_creation_input_tokens":40},"cost_usd":0.5,"duration_ms":1200,"status_code":200,"error":null}"#;
-    let bad = r#"{"type":"api_response","timestamp":"2026-01-01T00:00:01.000Z","model":"claude-sonnet-4-20250514","status_code":529,"error":{"type":"overloaded"}}"#;
+    let bad = r#"{"type":"api_response","timestamp":"2026-01-01T00:00:01.000Z","model":"claude-sonnet-4-20250514","status_code":529,"duration_ms":900,"error":{"type":"overloaded"}}"#;
     let entries = read_lines(&[good, bad], Level::Metadata).entries();
     let usage = of_kind(&entries, Kind::TokenUsage);
     assert_eq!(usage.len(), 1);
@@ -119,7 +119,10 @@ fn responses_are_read_as_the_first_documents_spell_them() {
         (&json!(0.5), &json!(1200))
     );
     let failed = of_kind(&entries, Kind::ModelRequest);
-    assert_eq!(failed[0].metadata["httpStatus"], 529);
+    assert_eq!(
+        (&failed[0].metadata["httpStatus"], &failed[0].metadata["durationMs"]),
+        (&json!(529), &json!(900))
+    );
 }
 
 #[test]
