@@ -175,7 +175,8 @@ fn the_end_of_a_session_that_nobody_told_of_makes_no_task() {
     for end in [json!({}), json!({"completeTask": false}), json!({"completionReason": "idle"})] {
         let mut body = json!({"runtimeSource": "claude_code", "runtimeSessionId": "never-seen"});
         body.as_object_mut().unwrap().extend(end.as_object().unwrap().clone());
-        assert_eq!(real.post("/ingest/v1/sessions/end", &body).status, 404, "{end}");
+        let answer = real.ask("POST", "/ingest/v1/sessions/end").bearer(TOKEN).json(&body).send();
+        assert_eq!(answer.status, 404, "{end}");
     }
     assert_eq!(real.get("/api/v1/tasks")["items"], json!([]));
 }
