@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
-use agent_tracer_ledger::{Answer, MAX_LIMIT, Paging, QueryError, Store, TaskFilter, open_read_only};
+use agent_tracer_ledger::{
+    Answer, MAX_LIMIT, Paging, QueryError, Store, TaskFilter, has_store, open_read_only,
+};
 use agent_tracer_spool::Home;
 use serde::Serialize;
 
@@ -34,10 +36,8 @@ impl Reading {
     pub(crate) fn open(options: &Options, environment: &Environment) -> Result<Reading, Failure> {
         let (home, _) = environment.home(options.home.as_deref())?;
         let path = home.data().join("ledger.db");
-        let store = match path.try_exists() {
-            Ok(false) => None,
-            _ => Some(open_read_only(&path).map_err(|error| sources::unopened(&path, &error))?),
-        };
+        let open = || open_read_only(&path).map_err(|error| sources::unopened(&path, &error));
+        let store = has_store(&path).then(open).transpose()?;
         Ok(Reading { home, now: environment.now(), store })
     }
 

@@ -34,8 +34,8 @@ pub use sqlite::{
     OpenError, Options, Outbox, Pace, PageReport, Past, PastDeed, PastPrompt, PastSpending, Promise,
     Retention, RunningProcess, Salvage, SalvageError, Stage, Stretch, Succession, Upgrade, Upkeep,
     abandon_swap, check_pages, check_store, contents, copy_holds, copy_store, damaged_commits, finish_swap,
-    foreign_log, judge_clock, lost_posts, open_read_only, prepare_swap, purge_aside, remains, remove_copy,
-    salvage, set_aside, succeed, swap_store, unpack, upgrade_copies, verify_copy,
+    foreign_log, has_store, judge_clock, lost_posts, open_read_only, prepare_swap, purge_aside, remains,
+    remove_copy, salvage, set_aside, succeed, swap_store, unpack, upgrade_copies, verify_copy,
 };
 pub use store::{
     Answer, DecisionFilter, MAX_LIMIT, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter,

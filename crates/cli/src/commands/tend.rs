@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_tracer_ledger::{AppendError, Ledger, Upkeep};
+use agent_tracer_ledger::{AppendError, Ledger, Upkeep, has_store};
 use agent_tracer_spool::Home;
 
 use crate::arguments::Options;
@@ -26,7 +26,7 @@ pub(super) fn open(
     output: &mut Output,
 ) -> Result<Option<Tended>, Failure> {
     let (home, _) = environment.home(options.home.as_deref())?;
-    if matches!(home.data().join("ledger.db").try_exists(), Ok(false)) {
+    if !has_store(&home.data().join("ledger.db")) {
         output.say(&format!("nothing is recorded in `{}` yet", home.data().display()))?;
         return Ok(None);
     }

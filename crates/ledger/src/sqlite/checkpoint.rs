@@ -131,7 +131,6 @@ impl Checkpointer {
     }
 
     /// Takes every page for whole, because all of them were written anew.
-    #[cfg_attr(not(test), expect(dead_code, reason = "for whoever writes the store anew"))]
     pub(super) fn forgive_all(&self) -> Result<(), AppendError> {
         locked(&self.keeper).forgive(is_mark, |pages| Ok(pages.to_vec())).map(drop)
     }

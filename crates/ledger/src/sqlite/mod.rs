@@ -68,7 +68,7 @@ pub use snapshot::{
     Contents, CopyError, Pace, Succession, contents, copy_holds, copy_store, remove_copy, succeed,
     verify_copy,
 };
-pub use swap::{abandon_swap, finish_swap, prepare_swap, swap_store};
+pub use swap::{abandon_swap, finish_swap, has_store, prepare_swap, swap_store};
 pub use upgrade::{Stage, Upgrade, upgrade_copies};
 pub use upkeep::{Kept, Retention, Upkeep};
 

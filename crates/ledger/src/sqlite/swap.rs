@@ -96,6 +96,13 @@ pub fn finish_swap(store: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Tells whether there is a store: its file, or one that is being put in its place.
+#[must_use]
+pub fn has_store(store: &Path) -> bool {
+    // A path that cannot be looked at is left to whoever opens it.
+    store.try_exists().unwrap_or(true) || is_unfinished(store)
+}
+
 /// Tells whether a store is being put in the place of another.
 pub(super) fn is_unfinished(store: &Path) -> bool {
     beside(store, MARK).symlink_metadata().is_ok()
@@ -218,6 +225,8 @@ mod tests {
                 let (file, log) = (said(&store), said(&beside(&store, "-wal")));
                 assert!(!(file.as_deref() == Some("new") && log.is_some()), "{old:?} {steps}");
                 let is_marked = is_unfinished(&store);
+                let is_none_yet = !is_marked && !is_done && !old.contains(&"");
+                assert!(is_none_yet || has_store(&store), "{old:?} {steps}");
                 assert_eq!(finish_swap(&store).unwrap(), is_marked, "{old:?} {steps}");
                 let is_begun = is_done || is_marked || said(&store).as_deref() == Some("new");
                 if is_begun {

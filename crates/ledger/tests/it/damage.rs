@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::StoreFaults;
 use agent_tracer_ledger::{Batch, CheckPace, Ledger, Options, check_pages, damaged_commits, salvage};
 use agent_tracer_testkit::history::History;
@@ -585,4 +586,18 @@ fn a_small_store_that_is_damaged_answers_nothing_before_it_says_so() {
     let faults = ledger.faults();
     assert_eq!((faults.damaged_pages, faults.check.rounds), (1, 1), "{faults:?}");
     assert!(faults.problems[0].contains(" in `word`"), "{:?}", faults.problems);
+}
+
+#[test]
+fn a_store_of_which_all_was_deleted_is_no_longer_damaged() {
+    let folder = closed(200);
+    folder.flip("ledger.db", bit_of(&folder.copy(), "entry").1);
+    let ledger = folder.open();
+    ledger.check_all_pages().unwrap();
+    assert_eq!(ledger.faults().damaged_pages, 1);
+    ledger.purge_all_with(Millis(i64::MAX / 2), |_| {}).unwrap();
+    ledger.check_all_pages().unwrap();
+    assert_eq!(ledger.faults().damaged_pages, 0, "{:?}", ledger.faults().problems);
+    ledger.close();
+    assert_eq!(folder.checked().problems, Vec::<String>::new());
 }
