@@ -53,6 +53,9 @@ EXPECTED = {
         "leave": {"calls": ["Agent succeeded", "Bash failed"], "turns": ["succeeded"]},
         "rewind": {"calls": ["Bash succeeded"] * 3, "turns": ["succeeded"] * 3},
         "stream": {"calls": ["Bash succeeded"], "turns": ["succeeded", "succeeded"]},
+        "part_denied": {"calls": ["Bash denied", "Bash succeeded", "Read succeeded"], "turns": ["succeeded"], "permissions": ["Bash denied"]},
+        "deny": {"calls": ["Bash denied"], "turns": ["succeeded"], "permissions": ["Bash denied"]},
+        "deny_rule": {"calls": ["Bash denied"], "turns": ["succeeded"]},
     },
     "codex": {
         "api_retry": {"calls": ["Bash succeeded"], "turns": ["succeeded"]},
@@ -63,6 +66,7 @@ EXPECTED = {
         "sandbox": {"calls": ["Bash failed", "Bash succeeded"], "turns": ["succeeded"]},
         "mcp_huge": {"calls": ["mcp__demo__huge succeeded"], "turns": ["succeeded"]},
         "image": {"calls": ["Bash succeeded", "view_image succeeded"], "turns": ["succeeded"]},
+        "left": {"calls": ["Bash abandoned"], "turns": ["succeeded"]},
         "ephemeral": {"calls": ["Bash succeeded"], "turns": ["succeeded"]},
         "compact_agent": {"agents": ["explorer completed 1"], "turns": ["succeeded"]},
         "agent_again": {"agents": ["explorer completed 1"], "turns": ["succeeded"]},

@@ -102,7 +102,7 @@ pub const RANGES: [Range; 22] = [
 
 /// The oldest version that was driven: the first of `tests/real-clients/versions.json`, to which a test holds it. Of an older
 /// one only the list of events in its program is known, and the user is warned.
-pub const OLDEST_DRIVEN: ClientVersion = ClientVersion::release(2, 0, 77);
+pub const OLDEST_DRIVEN: ClientVersion = ClientVersion::release(1, 0, 128);
 
 /// The first version that is given verifiers: hooks of the type `prompt` or `agent`. Its release notes have both since 2.1.0;
 /// before this one, whatever the client does not know may cost the user the whole settings file.
