@@ -310,9 +310,10 @@ fn is_wanted(
         return Ok(false);
     }
     let Some(wanted) = &filter.range.agent_type else { return Ok(true) };
+    // A row that does not name its type is of its task's.
     let own = match &row.data.agent_type {
-        Some(own) => own.clone(),
-        None => {
+        Some(own) if !own.is_empty() => own.clone(),
+        _ => {
             let mut find = conn.prepare_cached("SELECT agent_type FROM task WHERE id = ?1")?;
             let word: i64 = find.query_row([stored.task], |row| row.get(0))?;
             crate::sqlite::words::text(conn, word)?.unwrap_or_default()
