@@ -219,20 +219,17 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 /// What was written longer ago than this is finished.
 const WRITTEN_NANOS: u64 = 1_000_000_000;
 
-/// Reads the settings, `Some(None)` if there are none. A shell's `>` and editors empty the file or take it away for an
-/// instant before they write it, and what it excludes must hold then too. So a file that is gone, empty or ends within a
-/// line, and was touched just now, is looked at again; one that is still empty then cannot be relied on.
+/// Reads the settings, `Some(None)` if there are none. A shell's `>` empties the file for an instant before it writes
+/// it, and what it excludes must hold then too. So a file that is empty or ends within a line, and was touched just now, is
+/// looked at again; one that is still empty then cannot be relied on.
 ///
 /// A file that ends with a line break costs nothing more.
 fn finished_settings(path: &Path, user: Option<u32>, now_nanos: u64) -> Option<Option<Vec<u8>>> {
     let mut looks = 0;
     loop {
         let text = settings_file::read(path, user, Config::MAX_BYTES).ok()?;
-        if text.as_ref().is_some_and(|text| text.ends_with(b"\n")) {
-            return Some(text);
-        }
-        let touched = if text.is_some() { Some(path) } else { path.parent() };
-        if !touched.is_some_and(|touched| is_young(touched, now_nanos)) {
+        // Most homes have no such file, and their folder changes all the time: absence is believed at once.
+        if text.as_ref().is_none_or(|text| text.ends_with(b"\n")) || !is_young(path, now_nanos) {
             return Some(text);
         }
         if looks == LOOKS_MAX {

@@ -197,7 +197,12 @@ pub(super) fn whole_token(text: &[u8], start: usize, end: usize) -> usize {
     }
     let rest = part(text, end, end + JUDGED);
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'\\');
-    let length = rest.iter().position(ends).unwrap_or(rest.len());
+    // A token that goes on for longer than is looked at is data; cut there, its rest would be looked at anew.
+    let length = match rest.iter().position(ends) {
+        Some(length) => length,
+        None if end + rest.len() == text.len() => rest.len(),
+        None => return end,
+    };
     let tail = part(rest, 0, length);
     let quoted = rest.get(length).is_some_and(|byte| !byte.is_ascii_whitespace());
     let drawn = !quoted && !is_next(tail) && is_mixed(part(text, start, end + length));
