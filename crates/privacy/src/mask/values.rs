@@ -140,11 +140,17 @@ fn bare(text: &[u8], start: usize, joined: bool) -> Option<Value> {
 pub(super) fn mixed_token(text: &[u8], at: usize) -> Option<Value> {
     let rest = part(text, at, at + 2 * JUDGED);
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`');
-    let length = rest.iter().position(ends).unwrap_or(rest.len());
+    let length = ended(text, at, rest, ends)?;
     let token = part(rest, 0, length);
     let quoted = rest.get(length).is_some_and(|byte| !byte.is_ascii_whitespace());
     (!quoted && is_mixed(token) && !holds_pair(token) && !is_expression(token) && !stands_for(token))
         .then_some(Value { start: at, end: at + length, quoted: false })
+}
+
+/// Returns where `rest`, which stands at `at` in `text`, ends; none if it goes on for longer than is looked at. What is cut
+/// there may be cut within a character, and its rest would be looked at anew.
+fn ended(text: &[u8], at: usize, rest: &[u8], ends: impl Fn(&u8) -> bool) -> Option<usize> {
+    rest.iter().position(ends).or_else(|| (at + rest.len() == text.len()).then_some(rest.len()))
 }
 
 /// Returns whether another pair follows in `token` behind a sign that ends values: `…;Name=…`, `…&name=…`.
@@ -163,7 +169,7 @@ fn holds_pair(token: &[u8]) -> bool {
 pub(super) fn shell_word(text: &[u8], at: usize) -> Option<Value> {
     let rest = part(text, at, at + JUDGED);
     let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'\\');
-    let length = rest.iter().position(ends).unwrap_or(rest.len());
+    let length = ended(text, at, rest, ends)?;
     let word = part(rest, 0, length);
     let breaks = |byte: &u8| {
         matches!(
