@@ -76,7 +76,7 @@ test-api: build ## Schemathesis asks the real server what its OpenAPI document a
 test-clickhouse: ## Both stores answer alike, on the real engine of ClickHouse
 	@scripts/fetch-clickhouse target/tools/clickhouse
 	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse \
-	  $(CARGO) test -p agent-tracer-clickhouse -p agent-tracer-team --features agent-tracer-clickhouse/engine,agent-tracer-team/engine
+	  $(CARGO) test -p agent-tracer-fleet --features agent-tracer-fleet/engine
 	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse \
 	  $(CARGO) test -p agent-tracer-cli --features engine --test it fleet
 
@@ -86,7 +86,7 @@ CONTRACT_EVENTS ?= 1000000
 test-clickhouse-large: ## Both stores answer alike about a million events
 	@scripts/fetch-clickhouse target/tools/clickhouse
 	AGENT_TRACER_CLICKHOUSE_TOOLS=$(CURDIR)/target/tools/clickhouse AGENT_TRACER_CONTRACT_EVENTS=$(CONTRACT_EVENTS) \
-	  $(CARGO) test --release -p agent-tracer-clickhouse --features agent-tracer-clickhouse/engine --test it generated
+	  $(CARGO) test --release -p agent-tracer-fleet --features agent-tracer-fleet/engine --test it generated
 
 # The long versions of what `test-rust` does a little of: bits that the disk changes, power that goes.
 FAULT_ROUNDS ?= 200

@@ -1,6 +1,6 @@
 //! What is asked of the engine itself, past the product.
 
-use agent_tracer_clickhouse::Place;
+use agent_tracer_fleet::clickhouse::Place;
 use clickhouse::Client;
 use tokio::runtime::{Builder, Runtime};
 

@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agent_tracer_clickhouse::{Fleet, Place, Reader, Waits};
+use agent_tracer_fleet::clickhouse::{Fleet, Place, Reader, Waits};
 use agent_tracer_ledger::{Batch, Ledger, Options as LedgerOptions, Store, open_read_only};
 use agent_tracer_testkit::history::History;
 use direct::Direct;

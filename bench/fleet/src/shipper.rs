@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agent_tracer_fleet::ship::{Cursor, Http, Policy, Shipper, Step, Target};
 use agent_tracer_ledger::Outbox;
 use agent_tracer_prices::Prices;
-use agent_tracer_ship::{Cursor, Http, Policy, Shipper, Step, Target};
 use serde::{Deserialize, Serialize};
 
 use crate::process;

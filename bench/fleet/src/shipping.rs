@@ -5,10 +5,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use agent_tracer_clickhouse::{Fleet, TokenScope};
 use agent_tracer_event::Millis;
+use agent_tracer_fleet::clickhouse::{Fleet, TokenScope};
+use agent_tracer_fleet::team::{Team, token};
 use agent_tracer_server::{Ask, Config, draw_token, serve};
-use agent_tracer_team::{Team, token};
 use serde_json::json;
 
 use crate::direct::Direct;

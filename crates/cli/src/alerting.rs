@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use agent_tracer_alerts::{Alert, Counts, Outcome, Settings, Watch, webhook};
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_jobs::alerts::{Alert, Counts, Outcome, Settings, Watch, webhook};
 use agent_tracer_ledger::Store;
 use agent_tracer_spool::Home;
 

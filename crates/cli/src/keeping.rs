@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_tracer_compaction::{backup, file};
 use agent_tracer_event::{Kind, Millis, TaskId};
 use agent_tracer_intake::files::{Root, open};
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
+use agent_tracer_jobs::compaction::{backup, file};
 use agent_tracer_ledger::view::Row;
 use agent_tracer_ledger::{AppendError, ClockTrust, Ledger, QueryError, Store};
 use agent_tracer_spool::Home;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agent_tracer_answers::{PROJECT_FILE, RulesError, table};
+use agent_tracer_policy::daemon::{PROJECT_FILE, RulesError, table};
 use agent_tracer_spool::Home;
 
 use crate::environment::Environment;

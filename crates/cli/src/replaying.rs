@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use agent_tracer_backtest::{Setting, Then};
 use agent_tracer_event::Usage;
 use agent_tracer_ledger::project::tally::Pricer;
+use agent_tracer_policy::backtest::{Setting, Then};
 use agent_tracer_prices::Prices;
 use serde_json::Value;
 

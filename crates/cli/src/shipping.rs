@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use agent_tracer_fleet::ship::{Backoff, Cursor, Http, Policy, Sent, Shipper, Step, Target};
 use agent_tracer_intake::{Note, Notes, Stop};
 use agent_tracer_ledger::Outbox;
 use agent_tracer_ledger::view::ShipHealth;
-use agent_tracer_ship::{Backoff, Cursor, Http, Policy, Sent, Shipper, Step, Target};
 use agent_tracer_spool::Home;
 
 use crate::environment::Environment;

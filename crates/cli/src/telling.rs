@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_tracer_context::{Keeper, Settings};
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Notes, Stop};
+use agent_tracer_jobs::context::{Keeper, Settings};
 use agent_tracer_ledger::Store;
 use agent_tracer_spool::Home;
 

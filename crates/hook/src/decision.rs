@@ -6,7 +6,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use agent_tracer_policy_table::wire::Asker;
+use agent_tracer_policy_abi::wire::Asker;
 use agent_tracer_spool::envelope::{Agent, Channel, Header};
 use agent_tracer_spool::{Home, Spool, doorbell};
 

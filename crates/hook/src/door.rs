@@ -21,8 +21,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agent_tracer_policy_table::wire::{Asker, PAYLOAD_MAX};
-use agent_tracer_policy_table::{Asked, BYTES_MAX, DEADLINE_MS, EVENTS, Outage, Question, Table};
+use agent_tracer_policy_abi::wire::{Asker, PAYLOAD_MAX};
+use agent_tracer_policy_abi::{Asked, BYTES_MAX, DEADLINE_MS, EVENTS, Outage, Question, Table};
 use agent_tracer_privacy::Moment;
 use agent_tracer_spool::Home;
 use agent_tracer_spool::settings_file::{self, Refusal};

@@ -30,7 +30,7 @@ mod unknown;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-use agent_tracer_policy_table::wire::Asker;
+use agent_tracer_policy_abi::wire::Asker;
 use agent_tracer_privacy::Moment;
 use agent_tracer_spool::{Home, Reason, Spool};
 use nix::sys::signal::{SigSet, Signal};

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agent_tracer_policy_table::wire::Asker;
+use agent_tracer_policy_abi::wire::Asker;
 
 /// Who stands in, and what it is told.
 pub(crate) struct StandIn<'s> {

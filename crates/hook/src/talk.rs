@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use agent_tracer_policy_table::wire::{ANSWER_HEAD, AnswerHead, Asker, QuestionHead};
+use agent_tracer_policy_abi::wire::{ANSWER_HEAD, AnswerHead, Asker, QuestionHead};
 use agent_tracer_spool::{Home, socket};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, setsockopt, socket, sockopt};
 use nix::sys::time::{TimeVal, TimeValLike};

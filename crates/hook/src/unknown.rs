@@ -4,7 +4,7 @@ use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use agent_tracer_policy_table::PROJECT_FILE;
+use agent_tracer_policy_abi::PROJECT_FILE;
 use nix::unistd::{AccessFlags, access};
 
 /// Looks for the rules of the project that the agent names, else of where it works: in the nearest folder above that has

@@ -1,8 +1,11 @@
 //! Rules that act on what agents do.
 //!
 //! [`read()`] reads `policy.toml`, [`Call::read`] reads what an agent asks, [`Policy::decide`] says what comes of it,
-//! and [`answer()`] says it as that agent understands it. Everything here is a value: no clock, no disk, no thread. What
+//! and [`answer()`] says it as that agent understands it. All of that is values: no clock, no disk, no thread. What
 //! happened before comes in through [`History`], what time it is through [`Surroundings`].
+//!
+//! Two modules meet the rest of the program: [`daemon`] answers hooks while a server runs, [`backtest`] replays a draft
+//! policy over the recorded history.
 //!
 //! ```
 //! use agent_tracer_event::Agent;
@@ -28,9 +31,11 @@
 //! ```
 
 mod answer;
+pub mod backtest;
 mod call;
 mod command;
 mod criteria;
+pub mod daemon;
 mod decide;
 mod examples;
 mod glob;

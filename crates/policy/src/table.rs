@@ -8,7 +8,7 @@
 //! past and forbids then leaves the call to the human at least.
 
 use agent_tracer_event::Agent;
-use agent_tracer_policy_table::{Outage, Row, TooLarge, build};
+use agent_tracer_policy_abi::{Outage, Row, TooLarge, build};
 
 use crate::answer::{Answer, answer_to};
 use crate::call::{ALIASES, SKILLS};

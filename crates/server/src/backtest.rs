@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agent_tracer_agents::extent::Bounds;
-use agent_tracer_backtest::{Ask, Backtest, Setting, run};
 use agent_tracer_event::Millis;
+use agent_tracer_policy::backtest::{Ask, Backtest, Setting, run};
 use agent_tracer_policy::{Policy, read};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};

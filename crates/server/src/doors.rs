@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use agent_tracer_compaction::{Scanned, Seen, Side};
 use agent_tracer_event::{Millis, TaskId};
+use agent_tracer_jobs::compaction::{Scanned, Seen, Side};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{
     ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, StoreFaults, Task,
@@ -348,7 +348,7 @@ pub type AskCompactions = Arc<
 #[derive(Clone, Default)]
 pub struct Acts {
     /// What replaying rules needs to know of this machine; none where there are no rules.
-    pub backtest: Option<agent_tracer_backtest::Setting>,
+    pub backtest: Option<agent_tracer_policy::backtest::Setting>,
     /// Reads the agent's own file of a task; none where those files are elsewhere.
     pub compactions: Option<AskCompactions>,
 }

@@ -129,7 +129,7 @@ const OWN_CALLS: &[Call] = &[
         answer: (
             "200",
             "What they would have done.",
-            Some(("application/json", Some(one::<agent_tracer_backtest::Backtest>))),
+            Some(("application/json", Some(one::<agent_tracer_policy::backtest::Backtest>))),
         ),
         problems: &["400", "401", "403", "404", "413", "415", "422", "429", "503", "504"],
     },

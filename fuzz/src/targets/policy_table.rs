@@ -1,6 +1,6 @@
 //! Whatever stands in `policy.tbl`: a table or damage, and never a row that points outside of it.
 
-use agent_tracer_policy_table::{Outage, Question, Row, Table, build};
+use agent_tracer_policy_abi::{Outage, Question, Row, Table, build};
 
 use super::Target;
 

@@ -33,25 +33,16 @@ fn allowed() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("spool", &[]),
         ("privacy", &[]),
         ("shell", &[]),
-        ("policy-table", &[]),
-        ("hook", &["spool", "privacy", "policy-table"]),
+        ("policy-abi", &[]),
+        ("hook", &["spool", "privacy", "policy-abi"]),
         ("agents", &["privacy", "event", "shell"]),
-        ("policy", &["event", "shell", "policy-table"]),
         ("prices", &["event"]),
         ("ledger", &["event", "prices"]),
-        ("clickhouse", &["event", "ledger"]),
-        ("ship", &["event", "ledger", "privacy"]),
-        ("team", &["event", "ledger", "clickhouse", "server"]),
+        ("policy", &["event", "shell", "policy-abi", "spool", "privacy", "agents", "ledger"]),
         ("intake", &["spool", "privacy", "agents", "ledger", "event"]),
-        ("answers", &["spool", "privacy", "agents", "policy", "policy-table", "ledger", "event"]),
-        ("alerts", &["ledger", "event"]),
-        ("compaction", &["privacy", "agents", "intake", "ledger", "event"]),
-        ("context", &["spool", "ledger", "event"]),
-        ("backtest", &["policy", "ledger", "event"]),
-        (
-            "server",
-            &["spool", "privacy", "agents", "policy", "backtest", "compaction", "ledger", "event", "shell"],
-        ),
+        ("jobs", &["spool", "privacy", "agents", "intake", "ledger", "event"]),
+        ("server", &["privacy", "agents", "policy", "jobs", "ledger", "event"]),
+        ("fleet", &["privacy", "event", "ledger", "server"]),
     ];
     table.iter().map(|(room, knows)| (*room, knows.iter().copied().collect())).collect()
 }
@@ -83,6 +74,14 @@ fn rooms_know_only_the_rooms_they_may_know() {
                 wrong.push(format!("`{name}` must not know `{}`", room(other)));
             }
         }
+        let shipped = |room_name: &&&str| {
+            package["dependencies"].as_array().expect("dependencies").iter().any(|dependency| {
+                dependency["kind"].is_null() && dependency["name"].as_str().map(room) == Some(**room_name)
+            })
+        };
+        for unused in knows.iter().filter(|room_name| !shipped(room_name)) {
+            wrong.push(format!("`{name}` may know `{unused}` but does not: take it out of the table"));
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -91,7 +90,7 @@ fn rooms_know_only_the_rooms_they_may_know() {
 fn the_rooms_of_the_hook_take_nothing_from_outside() {
     for package in workspace()["packages"].as_array().expect("packages") {
         let name = room(package["name"].as_str().expect("a name"));
-        if !matches!(name, "spool" | "privacy" | "policy-table") {
+        if !matches!(name, "spool" | "privacy" | "policy-abi") {
             continue;
         }
         let shipped: Vec<&str> = package["dependencies"]
@@ -120,6 +119,79 @@ fn sources(folder: &Path, out: &mut Vec<PathBuf>) {
             out.push(path);
         }
     }
+}
+
+/// Modules of `policy` that meet the disk, the clock or threads. Everything else there is values.
+const POLICY_DRIVERS: [&str; 2] = ["daemon", "backtest"];
+
+#[test]
+fn deciding_by_rules_has_no_clock_no_disk_and_no_thread() {
+    let folder = root().join("crates/policy/src");
+    let mut files = Vec::new();
+    sources(&folder, &mut files);
+    let mut wrong = Vec::new();
+    for path in files {
+        let inside = path.strip_prefix(&folder).expect("a file of the folder");
+        if POLICY_DRIVERS.iter().any(|driver| inside.starts_with(driver)) {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("text");
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let drivers = [
+            "std::fs",
+            "std::thread",
+            "SystemTime",
+            "Instant::",
+            "std::net",
+            "std::process",
+            "agent_tracer_ledger",
+        ];
+        for line in code.filter(|line| drivers.iter().any(|driver| line.contains(driver))) {
+            wrong.push(format!("{}: {}", inside.display(), line.trim()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Files of tests that no `mod` line names are never compiled, and so never fail.
+#[test]
+fn every_test_file_is_compiled() {
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for entry in fs::read_dir(root().join("crates")).expect("crates").flatten() {
+        let tests = entry.path().join("tests");
+        let mut files = Vec::new();
+        if tests.is_dir() {
+            sources(&tests, &mut files);
+        }
+        for path in files.iter().filter(|path| path.extension().is_some_and(|ending| ending == "rs")) {
+            let folder = path.parent().expect("a folder");
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let (module, parents) = if name == "main" {
+                continue;
+            } else if name == "mod" {
+                let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+                (name, parents_of(folder.parent().expect("a folder")))
+            } else {
+                (name, parents_of(folder))
+            };
+            seen += 1;
+            let line = format!("mod {module};");
+            let named = parents.iter().any(|parent| {
+                fs::read_to_string(parent).is_ok_and(|text| text.lines().any(|own| own.trim() == line))
+            });
+            if !named {
+                wrong.push(path.display().to_string());
+            }
+        }
+    }
+    assert!(seen > 100, "the walk found the tests");
+    assert!(wrong.is_empty(), "files of tests that no `mod` line names:\n{}", wrong.join("\n"));
+}
+
+/// Returns the files that may declare the modules of a folder.
+fn parents_of(folder: &Path) -> [PathBuf; 3] {
+    [folder.join("main.rs"), folder.join("mod.rs"), folder.with_extension("rs")]
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_alerts::{Alert, Format, Kind, Settings};
+use agent_tracer_jobs::alerts::{Alert, Format, Kind, Settings};
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};
 

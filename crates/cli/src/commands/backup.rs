@@ -5,7 +5,7 @@ mod restore;
 use std::io;
 use std::process::ExitCode;
 
-use agent_tracer_compaction::backup;
+use agent_tracer_jobs::compaction::backup;
 use agent_tracer_ledger::Pace;
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};

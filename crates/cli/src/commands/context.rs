@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_answers::project_root;
-use agent_tracer_context::{Keeper, Settings, summary};
+use agent_tracer_jobs::context::{Keeper, Settings, summary};
+use agent_tracer_policy::daemon::project_root;
 use agent_tracer_spool::Home;
 use serde_json::json;
 

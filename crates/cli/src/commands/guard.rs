@@ -11,12 +11,12 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use agent_tracer_answers::decision::{self, By, Decision, Spent};
-use agent_tracer_answers::table::{self, known_projects, refresh};
-use agent_tracer_answers::{InForce, PROJECT_FILE, Question, Sender, in_force};
 use agent_tracer_event::Agent;
+use agent_tracer_policy::daemon::decision::{self, By, Decision, Spent};
+use agent_tracer_policy::daemon::table::{self, known_projects, refresh};
+use agent_tracer_policy::daemon::{InForce, PROJECT_FILE, Question, Sender, in_force};
 use agent_tracer_policy::{Answer, Event, NoHistory, Surroundings, answer, answer_unjudged};
-use agent_tracer_policy_table::{Outage, Question as Asked, Table};
+use agent_tracer_policy_abi::{Outage, Question as Asked, Table};
 use agent_tracer_spool::Home;
 
 use crate::arguments::{Guard, Options};

@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_clickhouse::Checksum;
+use agent_tracer_fleet::clickhouse::Checksum;
+use agent_tracer_fleet::ship::{Copier, Cursor, ShipError};
 use agent_tracer_intake::Stop;
-use agent_tracer_ship::{Copier, Cursor, ShipError};
 use serde_json::json;
 
 use super::token::fleet;
@@ -33,7 +33,8 @@ pub(super) fn run(
     let fleet = fleet(environment, &arguments.store, arguments.cluster.as_deref())?;
     fleet.migrate().map_err(|error| told(&error))?;
     let owner = arguments.owner.as_str();
-    let failed = |error: agent_tracer_clickhouse::FleetError| ShipError::Unreachable(error.to_string());
+    let failed =
+        |error: agent_tracer_fleet::clickhouse::FleetError| ShipError::Unreachable(error.to_string());
     // Another store, or another name there, begins anew.
     let to = format!("{} {owner}", arguments.store);
     let cursor = Cursor::open(&home.data().join("migrate.json"), &to).map_err(|error| told(&error))?;

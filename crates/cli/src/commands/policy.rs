@@ -12,7 +12,7 @@ mod verifiers;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use agent_tracer_answers::{PROJECT_FILE, Rules, project_root};
+use agent_tracer_policy::daemon::{PROJECT_FILE, Rules, project_root};
 use agent_tracer_policy::schema::schema;
 use agent_tracer_spool::Home;
 

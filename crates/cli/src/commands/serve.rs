@@ -15,12 +15,12 @@ mod team;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agent_tracer_answers::Book;
 use agent_tracer_event::Agent;
 use agent_tracer_intake::liveness::Process;
 use agent_tracer_intake::tail::NamedFiles;
 use agent_tracer_intake::{Intake, Note, Running, Setup, Sink, StartError, Stop};
 use agent_tracer_ledger::{CheckPace, Ledger};
+use agent_tracer_policy::daemon::Book;
 use agent_tracer_server::{Acts, Config, Live, ServeError, Server, owner_token};
 
 use crate::arguments::{Options, Serve};

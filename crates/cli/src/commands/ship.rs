@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
+use agent_tracer_fleet::ship::{Cursor, lag};
 use agent_tracer_intake::Stop;
-use agent_tracer_ship::{Cursor, lag};
 use serde_json::json;
 
 use crate::arguments::{Options, Ship};

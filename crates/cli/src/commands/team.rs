@@ -5,8 +5,8 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-use agent_tracer_clickhouse::{Fleet, Forget, Rows, VisitFilter};
 use agent_tracer_event::Millis;
+use agent_tracer_fleet::clickhouse::{Fleet, Forget, Rows, VisitFilter};
 use serde_json::{Map, Value, json};
 
 use super::token::fleet;

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use agent_tracer_clickhouse::schema::Layout;
-use agent_tracer_clickhouse::{Fleet, Place, Token, TokenScope};
 use agent_tracer_event::Millis;
+use agent_tracer_fleet::clickhouse::schema::Layout;
+use agent_tracer_fleet::clickhouse::{Fleet, Place, Token, TokenScope};
+use agent_tracer_fleet::team::token;
 use agent_tracer_server::draw_token;
-use agent_tracer_team::token;
 use serde_json::json;
 
 use crate::arguments::{Token as Arguments, TokenCommand, TokenScopeName};

@@ -11,7 +11,7 @@ mod demo;
 mod doctor;
 mod doctor_codex;
 #[cfg(feature = "engine")]
-#[path = "../../../clickhouse/tests/it/engine.rs"]
+#[path = "../../../fleet/tests/it/engine.rs"]
 #[expect(dead_code, clippy::panic, clippy::unwrap_used, reason = "shared with the tests of the store")]
 mod engine;
 mod fail_closed;

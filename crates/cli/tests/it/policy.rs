@@ -141,7 +141,7 @@ fn a_projects_rules_are_trusted_as_they_are_and_no_longer_when_they_change() {
 fn table(world: &World) -> Vec<String> {
     let path = world.path("home/.local/share/agent-tracer/policy.tbl");
     let Ok(bytes) = std::fs::read(&path) else { return Vec::new() };
-    let table = agent_tracer_policy_table::Table::open(&bytes).expect("sound");
+    let table = agent_tracer_policy_abi::Table::open(&bytes).expect("sound");
     assert_eq!(table.guard(), world.path("bin/agent-tracer").as_os_str().as_encoded_bytes());
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
     let rows =

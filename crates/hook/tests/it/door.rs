@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::process::Output;
 use std::thread::JoinHandle;
 
-use agent_tracer_policy_table::wire::{ANSWER_MAX, AnswerHead, Asker, QUESTION_HEAD, QuestionHead};
-use agent_tracer_policy_table::{Outage, Row, build};
+use agent_tracer_policy_abi::wire::{ANSWER_MAX, AnswerHead, Asker, QUESTION_HEAD, QuestionHead};
+use agent_tracer_policy_abi::{Outage, Row, build};
 use agent_tracer_spool::envelope::Channel;
 use serde_json::{Value, json};
 

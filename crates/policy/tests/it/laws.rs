@@ -5,7 +5,7 @@ use agent_tracer_policy::{
     Basis, Call, Event, NoHistory, Origin, Outcome, Place, Policy, Surroundings, Trust, answer, compile,
     legality, read,
 };
-use agent_tracer_policy_table::{Outage, Question, Table};
+use agent_tracer_policy_abi::{Outage, Question, Table};
 use proptest::prelude::*;
 use serde_json::json;
 

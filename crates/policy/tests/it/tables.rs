@@ -1,7 +1,7 @@
 //! The table that rules become.
 
 use agent_tracer_policy::{Origin, Place, compile};
-use agent_tracer_policy_table::{Outage, Table};
+use agent_tracer_policy_abi::{Outage, Table};
 
 use crate::world::rules;
 
@@ -114,5 +114,5 @@ fn rules_that_may_do_nothing_have_no_row() {
 fn who_has_no_sound_table_asks_at_every_event_that_rules_can_be_about() {
     let all: Vec<&[u8]> =
         agent_tracer_policy::Event::ALL.iter().map(|event| event.as_str().as_bytes()).collect();
-    assert_eq!(agent_tracer_policy_table::EVENTS.to_vec(), all);
+    assert_eq!(agent_tracer_policy_abi::EVENTS.to_vec(), all);
 }

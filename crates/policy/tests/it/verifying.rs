@@ -2,7 +2,7 @@
 
 use agent_tracer_event::Agent;
 use agent_tracer_policy::{NoHistory, Origin, Place, Policy, Verifier, compile, read};
-use agent_tracer_policy_table::Table;
+use agent_tracer_policy_abi::Table;
 use serde_json::json;
 
 use crate::world::{call_of, rules};

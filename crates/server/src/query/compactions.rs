@@ -1,7 +1,7 @@
 //! Questions about compactions: what went in and what came out, from the agent's own file.
 
-use agent_tracer_compaction::{Compaction, CompactionItem, Scanned, Seen, Side};
 use agent_tracer_event::{Kind, TaskId};
+use agent_tracer_jobs::compaction::{Compaction, CompactionItem, Scanned, Seen, Side};
 use agent_tracer_ledger::view::Page;
 use agent_tracer_ledger::{MAX_LIMIT, Paging, RowFilter, Store};
 use axum::http::StatusCode;

@@ -4,8 +4,8 @@ use std::io::{BufReader, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
-use agent_tracer_backtest::{Setting, Then};
 use agent_tracer_event::Millis;
+use agent_tracer_policy::backtest::{Setting, Then};
 use agent_tracer_server::Acts;
 use serde_json::{Value, json};
 

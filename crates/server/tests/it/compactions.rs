@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use agent_tracer_compaction::{Compaction, CompactionItem, CompactionSide, Scanned, Seen};
+use agent_tracer_jobs::compaction::{Compaction, CompactionItem, CompactionSide, Scanned, Seen};
 use agent_tracer_server::Acts;
 use serde_json::json;
 

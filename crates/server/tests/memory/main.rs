@@ -21,9 +21,9 @@ use std::io::{BufReader, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_tracer_backtest::{Setting, Then};
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::Page;
+use agent_tracer_policy::backtest::{Setting, Then};
 use agent_tracer_server::{Acts, Config, Holder, Scope, Team};
 use flate2::Compression;
 use flate2::write::GzEncoder;

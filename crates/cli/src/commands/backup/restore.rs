@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use agent_tracer_compaction::backup;
 use agent_tracer_event::Millis;
+use agent_tracer_jobs::compaction::backup;
 use agent_tracer_ledger::{
     Contents, abandon_swap, contents, finish_swap, prepare_swap, remains, succeed, swap_store, verify_copy,
 };

@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use agent_tracer_fleet::ship::{Cursor, lag};
 use agent_tracer_ledger::lost_posts as lost_posts_of;
 use agent_tracer_privacy::Config;
-use agent_tracer_ship::{Cursor, lag};
 use agent_tracer_spool::settings_file::{self, Refusal};
 use agent_tracer_spool::{Home, Reason, Spool, Stats};
 use nix::sys::statvfs::statvfs;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_answers::{in_force, table};
+use agent_tracer_policy::daemon::{in_force, table};
 use agent_tracer_spool::Home;
 
 use super::check::counted;

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_answers::in_force;
-use agent_tracer_backtest::{Ask, Backtest, Progress, RuleFound, run as replay};
 use agent_tracer_intake::Stop;
 use agent_tracer_policy::Policy;
+use agent_tracer_policy::backtest::{Ask, Backtest, Progress, RuleFound, run as replay};
+use agent_tracer_policy::daemon::in_force;
 
 use crate::arguments::{Options, PolicyBacktest};
 use crate::commands::import::progress::Display;

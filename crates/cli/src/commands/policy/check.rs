@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_answers::Rules;
 use agent_tracer_policy::Fault;
+use agent_tracer_policy::daemon::Rules;
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_answers::PROJECT_FILE;
+use agent_tracer_policy::daemon::PROJECT_FILE;
 use agent_tracer_policy::template;
 use agent_tracer_spool::Home;
 

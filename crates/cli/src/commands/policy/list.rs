@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_answers::{PROJECT_FILE, in_force};
+use agent_tracer_policy::daemon::{PROJECT_FILE, in_force};
 use agent_tracer_policy::{Mode, Origin, Rule};
 use agent_tracer_spool::Home;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use agent_tracer_answers::{Trusted, project_root};
+use agent_tracer_policy::daemon::{Trusted, project_root};
 use agent_tracer_policy::{Origin, Trust};
 use agent_tracer_spool::Home;
 

@@ -8,7 +8,7 @@ use agent_tracer_agents::claude::install::verifier;
 use agent_tracer_agents::claude::versions::{VERIFIERS_FROM, accepts_verifiers};
 use agent_tracer_agents::hooks::{OwnHook, WantedHook, own_verifiers, verified_rule};
 use agent_tracer_agents::settings::Settings;
-use agent_tracer_answers::Rules;
+use agent_tracer_policy::daemon::Rules;
 use agent_tracer_spool::Home;
 use serde_json::Value;
 

@@ -7,9 +7,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use agent_tracer_compaction::backup;
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{cursor_without_content, purge_spool};
+use agent_tracer_jobs::compaction::backup;
 use agent_tracer_ledger::{Ledger, TaskNames, purge_aside, upgrade_copies};
 use agent_tracer_spool::{Home, Spool, context};
 use serde_json::{Value, json};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use agent_tracer_compaction::{Ask, file, scan};
 use agent_tracer_intake::PrivacyFile;
 use agent_tracer_intake::files::{Root, open};
+use agent_tracer_jobs::compaction::{Ask, file, scan};
 use agent_tracer_server::AskCompactions;
 
 use crate::failure::plain;

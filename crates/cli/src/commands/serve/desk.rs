@@ -4,9 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use agent_tracer_answers::{Arrivals, Desk, Now, Setup};
 use agent_tracer_event::{Millis, Reading};
 use agent_tracer_intake::Drained;
+use agent_tracer_policy::daemon::{Arrivals, Desk, Now, Setup};
 use agent_tracer_spool::EnvelopeName;
 
 use super::doors::Shared;

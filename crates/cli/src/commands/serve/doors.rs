@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agent_tracer_alerts::{Counts, Kind, Outcome};
-use agent_tracer_answers::Book;
 use agent_tracer_event::Millis;
 use agent_tracer_intake::tail::NamedFiles;
 use agent_tracer_intake::{Clock, History, Intake, Privacy as Read, PrivacyError, PrivacyFile, State};
+use agent_tracer_jobs::alerts::{Counts, Kind, Outcome};
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth, StoreFaults};
 use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
 use agent_tracer_policy::Mode;
+use agent_tracer_policy::daemon::Book;
 use agent_tracer_server::{
     Acts, AlertCount, Append, AppendError, Ask, DeadLetter, DeadLetters, Done, Doors, Live, PolicyFile,
     Privacy, Requeued, RuleInForce, RulesInForce, SpoolView,

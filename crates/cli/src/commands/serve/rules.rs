@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_tracer_answers::{Book, project_root};
 use agent_tracer_event::Millis;
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
 use agent_tracer_ledger::{Paging, Store, TaskFilter};
+use agent_tracer_policy::daemon::{Book, project_root};
 
 use crate::failure::Failure;
 use crate::rounds::Rounds;

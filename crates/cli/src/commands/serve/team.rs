@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use agent_tracer_fleet::team::Team;
 use agent_tracer_intake::Note;
 use agent_tracer_server::{Config, Proxy, ServeError, owner_token, serve};
-use agent_tracer_team::Team;
 
 use super::explained;
 use crate::arguments::{Options, Serve};

@@ -1,0 +1,169 @@
+//! What several senders bring at once becomes one insert.
+//!
+//! ClickHouse makes a part of every insert and merges parts later: many small inserts cost more than few large ones. So
+//! one insert runs at a time; what comes meanwhile waits, and goes together when it ends. Nobody waits for more to come:
+//! a lonely sender is written at once. Nobody is told that theirs is stored before the insert that holds it has ended.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::clickhouse::fleet::FleetError;
+
+type Written = Result<(), FleetError>;
+
+/// Gathers what waits.
+#[derive(Debug)]
+pub(crate) struct Gather<T> {
+    turn: Mutex<Turn<T>>,
+    ended: Condvar,
+}
+
+#[derive(Debug)]
+struct Turn<T> {
+    next: u64,
+    waiting: VecDeque<(u64, T)>,
+    is_running: bool,
+    /// Of those who have not looked yet.
+    results: HashMap<u64, Written>,
+}
+
+impl<T> Default for Gather<T> {
+    fn default() -> Self {
+        let turn = Turn { next: 0, waiting: VecDeque::new(), is_running: false, results: HashMap::new() };
+        Self { turn: Mutex::new(turn), ended: Condvar::new() }
+    }
+}
+
+/// A group that is being written. Dropped, it tells everybody in it, even if whoever wrote it panicked.
+struct Group<'gather, T> {
+    gather: &'gather Gather<T>,
+    numbers: Vec<u64>,
+    results: Vec<Written>,
+}
+
+impl<T> Drop for Group<'_, T> {
+    fn drop(&mut self) {
+        let mut turn = self.gather.lock();
+        turn.is_running = false;
+        let mut results = std::mem::take(&mut self.results).into_iter();
+        for number in &self.numbers {
+            let lost = || Err(FleetError::Unreachable("writing ended early".to_owned()));
+            turn.results.insert(*number, results.next().unwrap_or_else(lost));
+        }
+        drop(turn);
+        self.gather.ended.notify_all();
+    }
+}
+
+impl<T> Gather<T> {
+    fn lock(&self) -> MutexGuard<'_, Turn<T>> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes one, alone or with others; gives what became of it. `write` answers for each of a group, in its order;
+    /// a group weighs no more than `most`, unless one alone does.
+    pub(crate) fn write(
+        &self,
+        one: T,
+        most: usize,
+        weigh: impl Fn(&T) -> usize,
+        write: impl Fn(&[T]) -> Vec<Written>,
+    ) -> Written {
+        let mut turn = self.lock();
+        let mine = turn.next;
+        turn.next += 1;
+        turn.waiting.push_back((mine, one));
+        loop {
+            if let Some(result) = turn.results.remove(&mine) {
+                return result;
+            }
+            if turn.is_running {
+                turn = self.ended.wait(turn).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            turn.is_running = true;
+            let (mut numbers, mut group, mut weight) = (Vec::new(), Vec::new(), 0);
+            while let Some((_, next)) = turn.waiting.front() {
+                weight += weigh(next);
+                if weight > most && !group.is_empty() {
+                    break;
+                }
+                if let Some((number, next)) = turn.waiting.pop_front() {
+                    numbers.push(number);
+                    group.push(next);
+                }
+            }
+            drop(turn);
+            let mut running = Group { gather: self, numbers, results: Vec::new() };
+            running.results = write(&group);
+            drop(running);
+            turn = self.lock();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn wait_for_waiting(gather: &Gather<u32>, count: usize) {
+        let begun = Instant::now();
+        while gather.lock().waiting.len() < count {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nobody came");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn what_comes_while_one_is_written_is_written_together_and_each_hears_of_its_own() {
+        let gather = Arc::new(Gather::<u32>::default());
+        let groups = Arc::new(Mutex::new(Vec::new()));
+        let bring = |one: u32| {
+            let (gather, groups) = (Arc::clone(&gather), Arc::clone(&groups));
+            std::thread::spawn(move || {
+                gather.write(
+                    one,
+                    30,
+                    |_| 10,
+                    |group| {
+                        groups.lock().unwrap().push(group.len());
+                        if group == [0] {
+                            // The others come while the first is written.
+                            wait_for_waiting(&gather, 4);
+                        }
+                        let refuse = |one: &u32| FleetError::Refused(one.to_string());
+                        group.iter().map(|one| if one % 2 == 0 { Ok(()) } else { Err(refuse(one)) }).collect()
+                    },
+                )
+            })
+        };
+        let first = bring(0);
+        let begun = Instant::now();
+        while !gather.lock().is_running {
+            assert!(begun.elapsed() < Duration::from_secs(60), "nobody began");
+            std::thread::yield_now();
+        }
+        let others: Vec<_> = (1..5).map(|one| (one, bring(one))).collect();
+        assert!(first.join().unwrap().is_ok());
+        for (one, other) in others {
+            match other.join().unwrap() {
+                Ok(()) => assert_eq!(one % 2, 0),
+                Err(error) => assert_eq!(error, FleetError::Refused(one.to_string())),
+            }
+        }
+        assert_eq!(*groups.lock().unwrap(), [1, 3, 1], "three weigh as much as may go at once");
+    }
+
+    #[test]
+    fn a_writer_that_panics_leaves_nobody_waiting() {
+        let gather = Arc::new(Gather::<u32>::default());
+        let other = Arc::clone(&gather);
+        let panics =
+            std::thread::spawn(move || other.write(1, 30, |_| 10, |_| panic!("as a broken writer would")));
+        assert!(panics.join().is_err());
+        assert!(gather.write(2, 30, |_| 10, |group| group.iter().map(|_| Ok(())).collect()).is_ok());
+    }
+}

@@ -1,0 +1,278 @@
+//! A task with those below it, in as many columns as the question needs: planning a statement costs more with every
+//! column, and most questions about a task need few of the task's own.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use agent_tracer_event::{Agent, TaskId};
+use agent_tracer_ledger::project::List;
+use agent_tracer_ledger::project::shown::{About, MOST_STAYS, task_id};
+use agent_tracer_ledger::{Answer, QueryError};
+use clickhouse::{Row, RowOwned, RowRead};
+use serde::Deserialize;
+
+use super::task::parsed;
+use super::{Key, Named, Reader, columns, keys_in};
+use crate::clickhouse::fleet::literal;
+use crate::clickhouse::write::TaskLine;
+
+/// More descendants than this are not shown.
+const MOST_DESCENDANTS: usize = 5_000;
+
+/// So many tasks are named in one statement: names may be long, and a level of a family has no end.
+const AT_ONCE: usize = 5_000;
+
+/// Deeper than this no tree is followed.
+const DEEPEST: u32 = 64;
+
+/// A row of `task`, in some of its columns.
+pub(crate) trait Kin: RowOwned + RowRead {
+    /// Which task it is.
+    fn key(&self) -> Key;
+}
+
+/// The same with what tells versions apart.
+pub(crate) trait Versioned: Kin {
+    /// Its version.
+    fn version(&self) -> u64;
+    /// Whether it is deleted.
+    fn is_gone(&self) -> bool;
+    /// The task that started it; empty: none.
+    fn parent(&self) -> &str;
+    /// When it was first seen.
+    fn started(&self) -> i64;
+    /// Where it ran.
+    fn machine(&self) -> &str;
+}
+
+/// What the rows of a task need to know of it.
+#[derive(Clone, Debug, Row, Deserialize)]
+pub(crate) struct Member {
+    owner: String,
+    pub(crate) task: String,
+    version: u64,
+    gone: u8,
+    parent: String,
+    machine: String,
+    agent: String,
+    session: String,
+    pub(crate) agent_type: String,
+    background: u8,
+    pub(crate) title: String,
+    pub(crate) started: i64,
+    pub(crate) last: i64,
+    pub(crate) events: i64,
+}
+
+impl Kin for Member {
+    fn key(&self) -> Key {
+        Key { owner: self.owner.clone(), task: self.task.clone() }
+    }
+}
+
+impl Kin for TaskLine {
+    fn key(&self) -> Key {
+        Key { owner: self.owner.clone(), task: self.task.clone() }
+    }
+}
+
+macro_rules! versioned {
+    ($($row:ty),*) => {
+        $(impl Versioned for $row {
+            fn version(&self) -> u64 {
+                self.version
+            }
+
+            fn is_gone(&self) -> bool {
+                self.gone == 1
+            }
+
+            fn parent(&self) -> &str {
+                &self.parent
+            }
+
+            fn started(&self) -> i64 {
+                self.started
+            }
+
+            fn machine(&self) -> &str {
+                &self.machine
+            }
+        })*
+    };
+}
+
+versioned!(Member, TaskLine);
+
+impl From<&TaskLine> for Member {
+    fn from(line: &TaskLine) -> Self {
+        Self {
+            owner: line.owner.clone(),
+            task: line.task.clone(),
+            version: line.version,
+            gone: line.gone,
+            parent: line.parent.clone(),
+            machine: line.machine.clone(),
+            agent: line.agent.clone(),
+            session: line.session.clone(),
+            agent_type: line.agent_type.clone(),
+            background: line.background,
+            title: line.title.clone(),
+            started: line.started,
+            last: line.last,
+            events: line.events,
+        }
+    }
+}
+
+/// When a process of a task began, and whether it went on with what was there.
+#[derive(Row, Deserialize)]
+struct Began {
+    owner: String,
+    task: String,
+    occurred: i64,
+    resumes: u8,
+}
+
+impl Reader {
+    /// Tasks; `rest` begins behind the table.
+    pub(crate) fn kin<T: Kin>(&self, rest: &str) -> Answer<Vec<T>> {
+        self.rows(&format!("SELECT {} FROM task FINAL {rest}", columns::<T>()))
+    }
+
+    /// The task with this id, unless two owners have one.
+    pub(crate) fn one<T: Kin>(&self, id: &TaskId) -> Answer<T> {
+        let rest =
+            format!("WHERE {} AND task = {} ORDER BY owner LIMIT 3", self.mine(), literal(id.as_str()));
+        let mut found: Vec<T> = self.kin(&rest)?;
+        match found.len() {
+            // To choose one would let anybody stand before another with a session of the same id.
+            2.. => {
+                let owners: Vec<String> = found.iter().map(|one| format!("`{}`", one.key().owner)).collect();
+                let more = if owners.len() > 2 { " and others" } else { "" };
+                Err(QueryError::Bad(format!(
+                    "more than one person has this session: say with `owner` whose you mean, {}{more}",
+                    owners.get(..2).unwrap_or(&owners).join(" or ")
+                )))
+            }
+            _ => found.pop().ok_or(QueryError::NotFound),
+        }
+    }
+
+    /// Whose a task is.
+    ///
+    /// # Errors
+    /// If there is no such task, or the database cannot answer.
+    pub fn owner_of(&self, id: &TaskId) -> Answer<String> {
+        Ok(self.one::<Member>(id)?.owner)
+    }
+
+    /// These tasks and all their descendants, parents before children.
+    pub(crate) fn families<T: Versioned>(&self, roots: Vec<T>) -> Answer<Vec<T>> {
+        let mut seen: HashSet<Key> = roots.iter().map(Kin::key).collect();
+        let mut next: Vec<Key> = roots.iter().map(Kin::key).collect();
+        let mut all = roots;
+        for _ in 0..DEEPEST {
+            if next.is_empty() || all.len() >= MOST_DESCENDANTS {
+                break;
+            }
+            let children: Vec<T> = self.below(&next)?;
+            // A ring of parents, which only wrong guesses could make, is walked once.
+            let children: Vec<T> = children.into_iter().filter(|child| seen.insert(child.key())).collect();
+            next = children.iter().map(Kin::key).collect();
+            all.extend(children);
+        }
+        Ok(all)
+    }
+
+    /// The newest versions of some tasks, in no order. They are few: reading all versions costs less than to let the engine
+    /// deduplicate everything that lies around them.
+    pub(crate) fn newest_tasks<T: Versioned>(&self, keys: &[Key]) -> Answer<HashMap<Key, T>> {
+        let mut newest: HashMap<Key, T> = HashMap::new();
+        for part in keys.chunks(AT_ONCE) {
+            let rows = self.rows::<T>(&format!(
+                "SELECT {} FROM task WHERE (owner, task) IN {}",
+                columns::<T>(),
+                keys_in(part)
+            ))?;
+            for row in rows {
+                let key = row.key();
+                if newest.get(&key).is_none_or(|known| known.version() <= row.version()) {
+                    newest.insert(key, row);
+                }
+            }
+        }
+        newest.retain(|_, row| !row.is_gone());
+        Ok(newest)
+    }
+
+    /// The children of some tasks, in the order in which they began. Which they are is found in few columns, whatever the
+    /// version.
+    fn below<T: Versioned>(&self, parents: &[Key]) -> Answer<Vec<T>> {
+        let mut any: BTreeSet<Key> = BTreeSet::new();
+        for part in parents.chunks(AT_ONCE) {
+            let found: Vec<Named> = self.rows(&format!(
+                "SELECT DISTINCT owner, task FROM task WHERE (owner, parent) IN {}",
+                keys_in(part)
+            ))?;
+            any.extend(found.into_iter().map(Key::from));
+        }
+        let any: Vec<Key> = any.into_iter().collect();
+        let parents: HashSet<&Key> = parents.iter().collect();
+        let mut children: Vec<(Key, T)> = self.newest_tasks::<T>(&any)?.into_iter().collect();
+        children.retain(|(key, child)| {
+            self.machine.as_ref().is_none_or(|machine| child.machine() == machine)
+                && parents.contains(&Key { owner: key.owner.clone(), task: child.parent().to_owned() })
+        });
+        children.sort_by(|(one, first), (two, second)| {
+            (&one.owner, first.started(), &one.task).cmp(&(&two.owner, second.started(), &two.task))
+        });
+        Ok(children.into_iter().map(|(_, child)| child).collect())
+    }
+
+    /// A task and all its descendants, if they are wanted.
+    pub(crate) fn family<T: Versioned>(&self, id: &TaskId, with_subagents: bool) -> Answer<Vec<T>> {
+        let root = self.one(id)?;
+        if with_subagents { self.families(vec![root]) } else { Ok(vec![root]) }
+    }
+
+    /// What the rows of each of these tasks have in common.
+    pub(crate) fn abouts(&self, members: &[Member]) -> Answer<HashMap<Key, About>> {
+        let keys: Vec<Key> = members.iter().map(Kin::key).collect();
+        if keys.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let starts = self.rows::<Began>(&format!(
+            "SELECT owner, task, occurred, if(JSONHas(derived, 'sessionSource'), JSONExtractString(derived, 'sessionSource'), \
+             JSONExtractString(data, 'm', 'sessionSource')) = 'resume' AS resumes FROM fact FINAL \
+             WHERE (owner, task) IN {} AND list = {} ORDER BY owner, task, occurred LIMIT {MOST_STAYS} BY owner, task",
+            keys_in(&keys),
+            List::SessionStart.code()
+        ))?;
+        let mut resumed: HashMap<Key, Vec<i64>> = HashMap::new();
+        for start in starts.into_iter().filter(|start| start.resumes == 1) {
+            let key = Key { owner: start.owner, task: start.task };
+            resumed.entry(key).or_default().push(start.occurred);
+        }
+        let about = |member: &Member| {
+            let key = member.key();
+            let mut resumed = resumed.get(&key).cloned().unwrap_or_default();
+            resumed.retain(|at| *at > member.started);
+            let about = About {
+                uid: task_id(&member.task),
+                owner: Some(member.owner.clone()),
+                agent: parsed(&member.agent).unwrap_or(Agent::ClaudeCode),
+                session: member.session.clone(),
+                agent_type: member.agent_type.clone(),
+                background: member.background == 1,
+                resumed,
+            };
+            (key, about)
+        };
+        Ok(members.iter().map(about).collect())
+    }
+
+    /// The same for one task.
+    pub(crate) fn about(&self, member: &Member) -> Answer<About> {
+        self.abouts(std::slice::from_ref(member))?.remove(&member.key()).ok_or(QueryError::NotFound)
+    }
+}

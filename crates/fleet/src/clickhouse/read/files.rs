@@ -1,0 +1,239 @@
+//! The files used most in a stretch of time, by the one rule of [`ranking`] that every store follows.
+//!
+//! Three statements at most: the best of every day and month that the range is made up of, what the files that are
+//! ranked were used for in all, and of those that lie in no project's folder, who used them.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use agent_tracer_ledger::engine::cursor::{self, List as Listing};
+use agent_tracer_ledger::engine::spent::count;
+use agent_tracer_ledger::project::ranking::{self, Best};
+use agent_tracer_ledger::project::tally::Dim;
+use agent_tracer_ledger::project::time::{Level, signed_pieces};
+use agent_tracer_ledger::view::{FileStat, Page};
+use agent_tracer_ledger::{Answer, Range};
+use clickhouse::Row;
+use serde::Deserialize;
+
+use super::closed::{Closed, of_sums};
+use super::sums::{Asked, Span, rounded, whose_tasks};
+use super::{Reader, texts_in};
+use crate::clickhouse::days::day_of;
+use crate::clickhouse::write::word;
+
+/// What a type of agent did with a file in one day or month.
+#[derive(Row, Deserialize)]
+struct Entry {
+    at: i64,
+    path: String,
+    product: String,
+    type_of_agent: String,
+    uses: i64,
+}
+
+/// A file and how it was used.
+#[derive(Row, Deserialize)]
+struct Filed {
+    path: String,
+    reads: i64,
+    changes: i64,
+}
+
+/// A file and a project that used it.
+#[derive(Row, Deserialize)]
+struct Home {
+    path: String,
+    home: String,
+}
+
+/// A file that is ranked, and when it was used most.
+struct Ranked {
+    path: String,
+    stretch: Span,
+}
+
+impl Reader {
+    /// The files used most in a range, rounded to UTC days: see [`ranking`].
+    ///
+    /// # Errors
+    /// As [`Reader::tools`].
+    pub fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
+        cursor::place::<2>(Listing::Ranked, &range.paging)?;
+        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let ranked = self.ranked_files(&closed, span, range)?;
+        if ranked.is_empty() {
+            return Ok(Page::whole(Vec::new()));
+        }
+        let paths: Vec<&str> = ranked.iter().map(|file| file.path.as_str()).collect();
+        let files = self.rows::<Filed>(&format!(
+            "SELECT path, sum(read) AS reads, sum(changed) AS changes FROM ({}) \
+             GROUP BY path HAVING reads + changes > 0",
+            self.uses(&closed, rounded(span, Level::Day), range, Some(&texts_in(&paths)))
+        ))?;
+        let page = cursor::page(Listing::Ranked, &range.paging, files, |file| {
+            [-(file.reads + file.changes), cursor::stable(&file.path)]
+        })?;
+        let mut homes = match range.project {
+            Some(_) => HashMap::new(),
+            None => self.homes(&closed, &page.items, &ranked)?,
+        };
+        Ok(page.map(|file| FileStat {
+            project: range.project.clone().unwrap_or_else(|| homes.remove(&file.path).unwrap_or_default()),
+            path: file.path,
+            reads: count(file.reads),
+            changes: count(file.changes),
+        }))
+    }
+
+    /// Every use of a file in the days of a span by tasks of the range's project, agent and type of agent: of all files
+    /// or of some.
+    fn uses(&self, closed: &Closed, span: Span, range: &Range, paths: Option<&str>) -> String {
+        let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::File.code());
+        let of = of_sums(range);
+        let among = |path: &str| paths.map_or_else(String::new, |paths| format!(" AND {path} IN {paths}"));
+        let made = closed.made(span, Level::Day).map(|made| {
+            format!(
+                "SELECT day, key AS path, n AS read, failures AS changed, project, agent, agent_type FROM day_sum FINAL \
+                 WHERE {mine} AND dim = {dim} AND {made} AND {of}{}",
+                among("key")
+            )
+        });
+        let open = closed.open(span).map(|open| {
+            format!(
+                "SELECT {} AS day, path, read, changed, project, agent, agent_type FROM ( \
+                   SELECT owner, task, occurred, path, read, changed FROM fact FINAL \
+                   ARRAY JOIN sums.dim AS own_dim, sums.key AS path, sums.n AS read, sums.failures AS changed \
+                   WHERE {facts} AND {} AND own_dim = {dim}{}) AS told {} WHERE {of}",
+                day_of("occurred"),
+                open.facts,
+                among("path"),
+                whose_tasks(&mine, &open.tasks)
+            )
+        });
+        let parts: Vec<String> = made.into_iter().chain(open).collect();
+        parts.join(" UNION ALL ")
+    }
+
+    /// The files that are ranked.
+    fn ranked_files(&self, closed: &Closed, span: Span, range: &Range) -> Answer<Vec<Ranked>> {
+        let is_asked = |entry: &Entry| {
+            range.agent.is_none_or(|agent| word(agent) == entry.product)
+                && range.agent_type.as_ref().is_none_or(|name| *name == entry.type_of_agent)
+        };
+        let mut paths = Paths::default();
+        let (mut lists, mut stretches) = (Vec::new(), Vec::new());
+        for (piece, sign) in signed_pieces(span.0, span.1, Level::Day) {
+            let entries = self.most_used(closed, (piece.from, piece.to), piece.level, range)?;
+            for entries in entries.chunk_by(|one, two| one.at == two.at) {
+                let Some(at) = entries.first().map(|entry| entry.at) else { continue };
+                let uses: Vec<i64> = entries.iter().map(|entry| entry.uses).collect();
+                let best = ranking::best(&uses);
+                let asked = entries.iter().take(best).filter(|entry| is_asked(entry));
+                let used = asked.map(|entry| (paths.number(&entry.path), entry.uses)).collect();
+                lists.push(Best { sign, is_all: best == entries.len(), used });
+                stretches.push((at, piece.level.end(at)));
+            }
+        }
+        let Ok(found) = ranking::candidates(&lists, |path| Ok::<_, Infallible>(paths.name(path)));
+        let ranked = found.into_iter().filter_map(|file| {
+            Some(Ranked { path: paths.name(file.path), stretch: *stretches.get(file.stretch)? })
+        });
+        Ok(ranked.collect())
+    }
+
+    /// The most used of every day or month of a span, oldest first, of the range's project: enough to tell the best.
+    fn most_used(&self, closed: &Closed, span: Span, level: Level, range: &Range) -> Answer<Vec<Entry>> {
+        let of = Range { project: range.project.clone(), ..Range::default() };
+        let used = self.uses(closed, span, &of, None);
+        let at = match level {
+            Level::Month => format!("roundDown(day, {})", self.months(closed, span)?),
+            _ => "day".to_owned(),
+        };
+        self.rows::<Entry>(&format!(
+            "SELECT toInt64({at}) AS at, path, toString(agent) AS product, toString(agent_type) AS type_of_agent, \
+               sum(read + changed) AS uses FROM ({used}) \
+             GROUP BY at, path, product, type_of_agent HAVING uses > 0 ORDER BY at, uses DESC LIMIT {} BY at",
+            ranking::MOST + 1
+        ))
+    }
+
+    /// The beginnings of the months that had anything. They are counted here: the engine's own dates end in 2299, and a
+    /// clock may be wrong by more.
+    fn months(&self, closed: &Closed, span: Span) -> Answer<String> {
+        let (mine, facts) = (self.mine(), self.my_facts());
+        let made = closed.made(span, Level::Day).map(|made| {
+            let dim = Dim::Activity.code();
+            format!("SELECT DISTINCT day FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}")
+        });
+        let open = closed.open(span).map(|open| {
+            let (day, open) = (day_of("occurred"), open.facts);
+            format!("SELECT DISTINCT {day} AS day FROM fact FINAL WHERE {facts} AND {open}")
+        });
+        let parts: Vec<String> = made.into_iter().chain(open).collect();
+        let days: Vec<i64> =
+            self.rows(&format!("SELECT DISTINCT day FROM ({}) ORDER BY day", parts.join(" UNION ALL ")))?;
+        let mut months: Vec<String> =
+            days.into_iter().map(|day| Level::Month.start(day).to_string()).collect();
+        months.dedup();
+        if months.is_empty() {
+            months.push(span.0.to_string());
+        }
+        Ok(format!("[{}]", months.join(", ")))
+    }
+
+    /// The projects of files: whose folder holds a file, else the first by name of those that used it when it was used
+    /// most.
+    fn homes(&self, closed: &Closed, files: &[Filed], ranked: &[Ranked]) -> Answer<HashMap<String, String>> {
+        let projects: Vec<String> = self.rows(&format!(
+            "SELECT DISTINCT toString(project) FROM task FINAL WHERE {} AND events > 0",
+            self.mine()
+        ))?;
+        let stretches: HashMap<&str, Span> =
+            ranked.iter().map(|file| (file.path.as_str(), file.stretch)).collect();
+        let mut homes = HashMap::new();
+        let mut outside: HashMap<Span, Vec<&str>> = HashMap::new();
+        for file in files {
+            let holds = |folder: &&String| {
+                let rest = file.path.strip_prefix(folder.as_str());
+                rest.is_some_and(|rest| !folder.is_empty() && rest.starts_with('/'))
+            };
+            if let Some(folder) = projects.iter().filter(holds).max_by_key(|folder| folder.len()) {
+                homes.insert(file.path.clone(), folder.clone());
+            } else if let Some(stretch) = stretches.get(file.path.as_str()) {
+                outside.entry(*stretch).or_default().push(&file.path);
+            }
+        }
+        for (stretch, paths) in outside {
+            let found = self.rows::<Home>(&format!(
+                "SELECT path, min(toString(project)) AS home FROM ({}) GROUP BY path",
+                self.uses(closed, stretch, &Range::default(), Some(&texts_in(&paths)))
+            ))?;
+            homes.extend(found.into_iter().map(|home| (home.path, home.home)));
+        }
+        Ok(homes)
+    }
+}
+
+/// Paths by number.
+#[derive(Default)]
+struct Paths {
+    numbers: HashMap<String, usize>,
+    names: Vec<String>,
+}
+
+impl Paths {
+    fn number(&mut self, path: &str) -> usize {
+        if let Some(number) = self.numbers.get(path) {
+            return *number;
+        }
+        let number = self.names.len();
+        self.names.push(path.to_owned());
+        self.numbers.insert(path.to_owned(), number);
+        number
+    }
+
+    fn name(&self, number: usize) -> String {
+        self.names.get(number).cloned().unwrap_or_default()
+    }
+}

@@ -1,0 +1,79 @@
+//! How much of each account's rate limits is used.
+//!
+//! A limit belongs to an account, and an account to whoever works with it: what one owner saw says nothing of another's
+//! limits, so that owners are told apart. Two machines that ship under one name are one owner, as two sessions of one
+//! machine are.
+
+use std::collections::BTreeMap;
+
+use agent_tracer_event::{Agent, Kind, Millis};
+use agent_tracer_ledger::Answer;
+use agent_tracer_ledger::project::shown::limits::{self, AHEAD_MS, MOST_SNAPSHOTS, MOST_TASKS};
+use agent_tracer_ledger::project::{FactRow, List};
+use agent_tracer_ledger::view::{Limit, Page};
+use clickhouse::Row;
+use serde::Deserialize;
+
+use super::family::Kin;
+use super::task::{PLACE, parsed};
+use super::{Key, Reader, keys_in};
+use crate::clickhouse::fleet::literal;
+use crate::clickhouse::write::word;
+
+/// So many owners are looked at, those first who were heard of last.
+const MOST_OWNERS: u32 = 200;
+
+/// A session that may have seen limits.
+#[derive(Row, Deserialize)]
+struct Session {
+    owner: String,
+    task: String,
+    agent: String,
+}
+
+impl Kin for Session {
+    fn key(&self) -> Key {
+        Key { owner: self.owner.clone(), task: self.task.clone() }
+    }
+}
+
+impl Reader {
+    /// How much of each agent's rate limits is used. A reader of more than one owner tells whose they are.
+    ///
+    /// # Errors
+    /// If the database cannot answer.
+    pub fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
+        let newest: Vec<Session> = self.kin(&format!(
+            "WHERE {} AND events > 0 AND last <= {} ORDER BY last DESC, {PLACE} DESC LIMIT {MOST_TASKS} BY owner LIMIT {}",
+            self.mine(),
+            now.0.saturating_add(AHEAD_MS),
+            MOST_TASKS * MOST_OWNERS
+        ))?;
+        if newest.is_empty() {
+            return Ok(Page::whole(Vec::new()));
+        }
+        let agents: BTreeMap<Key, Agent> = newest
+            .iter()
+            .map(|session| (session.key(), parsed(&session.agent).unwrap_or(Agent::ClaudeCode)))
+            .collect();
+        let snapshots = self.facts(&format!(
+            "WHERE (owner, task) IN {} AND list = {} AND kind = {} ORDER BY occurred DESC \
+             LIMIT {MOST_SNAPSHOTS} BY owner, task",
+            keys_in(agents.keys()),
+            List::Context.code(),
+            literal(&word(Kind::ContextSnapshot))
+        ))?;
+        let mut owners: BTreeMap<&str, Vec<(Agent, &FactRow)>> = BTreeMap::new();
+        for stored in &snapshots {
+            if let Some(agent) = agents.get(&stored.key) {
+                owners.entry(&stored.key.owner).or_default().push((*agent, &stored.row));
+            }
+        }
+        let is_of_one = self.owners.as_ref().is_some_and(|owners| owners.len() == 1);
+        let items = owners.into_iter().flat_map(|(owner, seen)| {
+            let of_owner = limits::limits(seen, now).into_iter();
+            of_owner.map(move |limit| Limit { owner: (!is_of_one).then(|| owner.to_owned()), ..limit })
+        });
+        Ok(Page::whole(items.collect()))
+    }
+}

@@ -1,0 +1,157 @@
+//! Questions, answered from the newest version of every row.
+//!
+//! A reader is about some owners, and maybe about one machine: no statement here reads a row of anybody else. Questions about one task read the rows
+//! of that task, which are neighbours; sums over time are those of closed days, and what open days add to them.
+
+mod closed;
+mod fact;
+mod family;
+mod files;
+mod find;
+mod follow;
+mod limits;
+mod listed;
+mod lists;
+mod loops;
+mod numbers;
+mod rules;
+mod store;
+mod sums;
+mod task;
+mod turns;
+mod usage;
+
+use std::sync::Arc;
+
+use agent_tracer_ledger::{Answer, QueryError, Whose};
+use clickhouse::{RowOwned, RowRead};
+
+use crate::clickhouse::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
+pub(crate) use sums::whose_tasks;
+
+impl From<FleetError> for QueryError {
+    fn from(error: FleetError) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+/// Answers questions about what some owners recorded.
+#[derive(Clone)]
+pub struct Reader {
+    fleet: Arc<Fleet>,
+    /// None: everybody.
+    owners: Option<Vec<String>>,
+    /// None: every machine.
+    machine: Option<String>,
+}
+
+/// A task and whose it is: the same id may come from two owners, and they are two tasks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key {
+    pub(crate) owner: String,
+    pub(crate) task: String,
+}
+
+/// A row that only says which task.
+#[derive(clickhouse::Row, serde::Deserialize)]
+struct Named {
+    owner: String,
+    task: String,
+}
+
+impl From<Named> for Key {
+    fn from(named: Named) -> Self {
+        Self { owner: named.owner, task: named.task }
+    }
+}
+
+impl Reader {
+    /// A reader of what these owners recorded. Without owners there is nothing to read.
+    #[must_use]
+    pub fn new(fleet: Arc<Fleet>, mut owners: Vec<String>) -> Self {
+        owners.sort();
+        owners.dedup();
+        Self { fleet, owners: Some(owners), machine: None }
+    }
+
+    /// A reader of what everybody recorded.
+    #[must_use]
+    pub const fn everybody(fleet: Arc<Fleet>) -> Self {
+        Self { fleet, owners: None, machine: None }
+    }
+
+    /// A reader of less: of one of its owners, of one machine.
+    #[must_use]
+    pub fn of(&self, whose: &Whose) -> Self {
+        let mut reader = self.clone();
+        if let Some(owner) = &whose.owner {
+            let has = self.owners.as_ref().is_none_or(|owners| owners.contains(owner));
+            reader.owners = Some(has.then(|| owner.clone()).into_iter().collect());
+        }
+        if let Some(machine) = &whose.machine {
+            reader.machine = Some(machine.clone());
+        }
+        reader
+    }
+
+    fn rows<T: RowOwned + RowRead>(&self, statement: &str) -> Answer<Vec<T>> {
+        let query = self.fleet.client().query(&as_it_is(statement));
+        Ok(self.fleet.wait(query.fetch_all::<T>())?)
+    }
+
+    /// The condition that a row of `task` or `day_sum`, which know their machine, is of an owner and a machine that are
+    /// asked about.
+    fn mine(&self) -> String {
+        let machine = self.machine.as_ref().map(|machine| format!(" AND machine = {}", literal(machine)));
+        format!("{}{}", self.my_owners(), machine.unwrap_or_default())
+    }
+
+    /// The same for a fact, which is where its task is.
+    fn my_facts(&self) -> String {
+        let owners = self.my_owners();
+        match self.machine {
+            None => owners,
+            Some(_) => {
+                format!(
+                    "{owners} AND (owner, task) IN (SELECT owner, task FROM task FINAL WHERE {})",
+                    self.mine()
+                )
+            }
+        }
+    }
+
+    /// The condition that a row is of an owner who is asked about.
+    fn my_owners(&self) -> String {
+        match &self.owners {
+            None => "1".to_owned(),
+            Some(owners) if owners.is_empty() => "0".to_owned(),
+            Some(owners) => format!("owner IN {}", texts_in(owners)),
+        }
+    }
+}
+
+/// A list of texts behind `IN`.
+fn texts_in<T: AsRef<str>>(texts: &[T]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| literal(text.as_ref())).collect();
+    format!("({})", texts.join(", "))
+}
+
+/// A list of tasks behind `(owner, task) IN`, never empty, and once more their owners: by pairs a cluster does not know
+/// which of its shards to ask.
+fn keys_in<'key>(keys: impl IntoIterator<Item = &'key Key>) -> String {
+    let (mut pairs, mut owners) = (Vec::new(), Vec::new());
+    for Key { owner, task } in keys {
+        pairs.push(format!("({}, {})", literal(owner), literal(task)));
+        owners.push(owner.as_str());
+    }
+    if pairs.is_empty() {
+        return "(('', '')) AND owner = ''".to_owned();
+    }
+    format!("({}) AND owner IN {}", pairs.join(", "), any_of(owners))
+}
+
+/// The columns of a row, as a statement names them.
+pub(crate) fn columns<T: clickhouse::Row>() -> String {
+    let names: Vec<String> = T::COLUMN_NAMES.iter().map(|name| format!("`{name}`")).collect();
+    names.join(", ")
+}

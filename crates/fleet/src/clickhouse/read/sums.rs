@@ -1,0 +1,415 @@
+//! Sums over the newest version of every fact: what each fact alone adds, and what only accounts of clients know. Closed
+//! days were added up already ([`crate::clickhouse::days`]); what is open is added up here, and both are one answer.
+//!
+//! Ranges are rounded outwards as the embedded store rounds them: to quarter-hours, or to days for what it keeps by day.
+
+use std::collections::{BTreeMap, HashMap};
+
+use agent_tracer_ledger::project::bucket::Sums;
+use agent_tracer_ledger::project::tally::Dim;
+use agent_tracer_ledger::project::time::Level;
+use agent_tracer_ledger::{Answer, QueryError, Range};
+use clickhouse::Row;
+use serde::Deserialize;
+
+use super::Reader;
+use super::closed::{Closed, Open, of_sums};
+use crate::clickhouse::days::{ADDED, DURATIONS};
+use crate::clickhouse::fleet::literal;
+use crate::clickhouse::write::word;
+
+/// From when to when.
+pub(crate) type Span = (i64, i64);
+
+/// Sums, and what they were told apart by.
+#[derive(Clone, Debug, Row, Deserialize)]
+struct SumLine {
+    key: String,
+    name: String,
+    at: i64,
+    n: i64,
+    failures: i64,
+    ms: i64,
+    wait_ms: i64,
+    input: i64,
+    output: i64,
+    cache_read: i64,
+    cache_write: i64,
+    reasoning: i64,
+    cost: i64,
+    unpriced: i64,
+}
+
+/// Sums of a key, in a stretch or of a name.
+#[derive(Clone, Debug)]
+pub(crate) struct Summed {
+    /// The key of the dimension.
+    pub(crate) key: String,
+    /// The project, agent or type of agent, where they are told apart.
+    pub(crate) name: String,
+    /// The beginning of the stretch, where they are told apart.
+    pub(crate) at: i64,
+    pub(crate) sums: Sums,
+}
+
+impl From<SumLine> for Summed {
+    fn from(line: SumLine) -> Self {
+        let sums = Sums {
+            n: line.n,
+            failures: line.failures,
+            ms: line.ms,
+            wait_ms: line.wait_ms,
+            input: line.input,
+            output: line.output,
+            cache_read: line.cache_read,
+            cache_write: line.cache_write,
+            reasoning: line.reasoning,
+            cost: line.cost,
+            unpriced: line.unpriced,
+            // Here calls are counted by tool.
+            calls: 0,
+        };
+        Self { key: line.key, name: line.name, at: line.at, sums }
+    }
+}
+
+/// The first and the last moment of anything.
+#[derive(Clone, Copy, Debug, Row, Deserialize)]
+struct Extent {
+    first: i64,
+    last: i64,
+    n: u64,
+}
+
+/// The durations of a tool: buckets, and how many are in each.
+#[derive(Row, Deserialize)]
+struct Bucketed {
+    name: String,
+    latency: (Vec<i64>, Vec<u64>),
+}
+
+/// What sums are told apart by, beside their key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// Nothing.
+    Key,
+    /// The project of the task.
+    Project,
+    /// The agent.
+    Agent,
+    /// The type of the agent.
+    AgentType,
+    /// The owner.
+    Owner,
+    /// The machine of the task.
+    Machine,
+    /// Stretches of time.
+    Time(Level),
+}
+
+impl By {
+    /// What its name is taken from, of facts joined with their tasks and of sums alike.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Project => "toString(project)",
+            Self::Agent => "toString(agent)",
+            Self::AgentType => "toString(agent_type)",
+            Self::Owner => "owner",
+            Self::Machine => "toString(machine)",
+            Self::Key | Self::Time(_) => "''",
+        }
+    }
+
+    /// The beginning of the stretch that holds a moment.
+    fn at(self, moment: &str) -> String {
+        match self {
+            Self::Time(level) => format!("{moment} - positiveModulo({moment}, {})", level.end(0)),
+            _ => "toInt64(0)".to_owned(),
+        }
+    }
+
+    /// Joins whose some tasks are, where that is told apart.
+    fn whose(self, mine: &str, tasks: &str) -> String {
+        match self {
+            Self::Project | Self::Agent | Self::AgentType | Self::Machine => whose_tasks(mine, tasks),
+            Self::Key | Self::Owner | Self::Time(_) => String::new(),
+        }
+    }
+
+    /// The shortest stretches that are told apart.
+    const fn finest(self) -> Level {
+        match self {
+            Self::Time(level) => level,
+            _ => Level::Day,
+        }
+    }
+}
+
+/// What is asked: from when to when, and which days of it are closed.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) span: Span,
+    pub(crate) closed: Closed,
+}
+
+/// All time.
+pub(crate) const ALWAYS: Span = (i64::MIN / 2, i64::MAX / 2);
+
+/// Everything that is added up, each in its own words.
+fn each(one: impl Fn(&'static str) -> String) -> String {
+    ADDED.map(one).join(", ")
+}
+
+/// Joins whose some tasks are, which a statement tells; of a fact whose task has not arrived yet nobody knows.
+pub(crate) fn whose_tasks(mine: &str, tasks: &str) -> String {
+    // Owners are named again, so that their shards alone are asked.
+    format!(
+        "LEFT ANY JOIN (SELECT owner, task, project, agent, agent_type, machine FROM task FINAL \
+           WHERE {mine} AND (owner, task) IN ({tasks})) AS whose USING (owner, task)"
+    )
+}
+
+/// The ends of all extents together; none if nothing is in any.
+fn together(extents: &[Extent]) -> Option<(i64, i64)> {
+    let some = || extents.iter().filter(|extent| extent.n > 0);
+    some().map(|extent| extent.first).min().zip(some().map(|extent| extent.last).max())
+}
+
+/// A range rounded outwards to stretches.
+pub(crate) fn rounded((from, to): Span, level: Level) -> Span {
+    let to = if level.start(to) == to { to } else { level.end(to) };
+    (level.start(from), to)
+}
+
+/// The lines of a task's residual as rows of an array.
+const LINES: &str = "JSONExtract(residual, 'lines', 'Array(Tuple(model String, reason String, input Int64, \
+    output Int64, cacheRead Int64, cacheWrite Int64, cost Int64, unpriced Int64))')";
+
+/// When the account behind a task's residual was written.
+const ACCOUNT_AT: &str = "JSONExtractInt(residual, 'at')";
+
+/// The condition that a task has an account that knows more than its facts.
+const HAS_ACCOUNT: &str = "residual <> ''";
+
+impl Reader {
+    /// The newest versions of tasks that meet a condition which few do, as a statement names them behind `FROM`. Only those
+    /// are deduplicated of which any version meets it.
+    pub(crate) fn tasks_that(&self, condition: &str) -> String {
+        let mine = self.mine();
+        format!(
+            "task FINAL WHERE {mine} AND (owner, task) IN (SELECT owner, task FROM task WHERE {mine} AND {condition}) AND \
+             {condition}"
+        )
+    }
+
+    /// The condition that the task of a row is of the range's project, agent and type of agent; none if any is.
+    pub(crate) fn of_range(&self, range: &Range) -> Option<String> {
+        let mut all = Vec::new();
+        all.extend(range.project.as_ref().map(|project| format!("project = {}", literal(project))));
+        all.extend(range.agent.map(|agent| format!("agent = {}", literal(&word(agent)))));
+        all.extend(range.agent_type.as_ref().map(|name| format!("agent_type = {}", literal(name))));
+        if all.is_empty() {
+            return None;
+        }
+        Some(format!(
+            "(owner, task) IN (SELECT owner, task FROM task FINAL WHERE {} AND {})",
+            self.mine(),
+            all.join(" AND ")
+        ))
+    }
+
+    /// The first day and the last moment of everything that counts.
+    ///
+    /// To deduplicate every open row and every task for two ends would cost as much as most questions themselves. So the
+    /// ends of all versions are found first, which reads one column, and then it is seen whether the newest versions stand
+    /// there.
+    fn moments(&self, closed: &Closed) -> Answer<Option<(i64, i64)>> {
+        let mine = self.mine();
+        let ends = |facts: &str, tasks: &str| {
+            let mut parts = vec![format!(
+                "SELECT toInt64(min({ACCOUNT_AT})) AS first, toInt64(max({ACCOUNT_AT})) AS last, count() AS n \
+                 FROM {tasks}"
+            )];
+            parts.extend(closed.open(ALWAYS).map(|open| {
+                format!(
+                    "SELECT toInt64(min(occurred)) AS first, toInt64(max(occurred)) AS last, count() AS n FROM {facts} \
+                     AND {}",
+                    open.facts
+                )
+            }));
+            parts.extend(closed.made(ALWAYS, Level::Day).map(|made| {
+                format!(
+                    "SELECT toInt64(min(day)) AS first, toInt64(max(day_sum.last)) AS last, count() AS n FROM day_sum FINAL \
+                     WHERE {mine} AND dim = {} AND {made}",
+                    Dim::Activity.code()
+                )
+            }));
+            // The order of the parts is the server's; which is which does not matter for the ends of all together.
+            self.rows::<Extent>(&parts.join(" UNION ALL ")).map(|extents| together(&extents))
+        };
+        let counting = format!("{} AND kind <> ''", self.my_facts());
+        let all = ends(&format!("fact WHERE {counting}"), &format!("task WHERE {mine} AND {HAS_ACCOUNT}"))?;
+        let Some((first, last)) = all else { return Ok(None) };
+        let at_ends = format!("fact FINAL WHERE {counting} AND (occurred <= {first} OR occurred >= {last})");
+        let accounts = format!("{HAS_ACCOUNT} AND ({ACCOUNT_AT} <= {first} OR {ACCOUNT_AT} >= {last})");
+        if ends(&at_ends, &self.tasks_that(&accounts))? == all {
+            return Ok(all);
+        }
+        ends(&format!("fact FINAL WHERE {counting}"), &self.tasks_that(HAS_ACCOUNT))
+    }
+
+    /// The end of the newest quarter-hour that has anything.
+    pub(crate) fn newest(&self, closed: &Closed) -> Answer<Option<i64>> {
+        Ok(self.moments(closed)?.map(|(_, last)| Level::Quarter.end(last)))
+    }
+
+    /// The range, cut to whole days of which anything is known, and which of them are closed; none if nothing can be in
+    /// it.
+    pub(crate) fn asked(&self, range: &Range) -> Answer<Option<Asked>> {
+        if let (Some(since), Some(until)) = (range.since, range.until)
+            && since > until
+        {
+            return Err(QueryError::Bad("`since` is after `until`".to_owned()));
+        }
+        if let Some(project) = &range.project {
+            let named: Vec<u8> = self.rows(&format!(
+                "SELECT toUInt8(1) FROM task FINAL WHERE {} AND project = {} LIMIT 1",
+                self.mine(),
+                literal(project)
+            ))?;
+            if named.is_empty() {
+                return Ok(None);
+            }
+        }
+        let closed = self.closed()?;
+        let Some((first, last)) = self.moments(&closed)? else { return Ok(None) };
+        let (first, last) = (Level::Day.start(first), Level::Day.end(last));
+        let from = range.since.map_or(first, |since| since.0.max(first));
+        let to = range.until.map_or(last, |until| until.0.min(last));
+        Ok((from < to).then_some(Asked { span: (from, to), closed }))
+    }
+
+    /// The sums of a dimension in a span, of the tasks of a range's project, agent and type of agent.
+    pub(crate) fn sums(
+        &self,
+        closed: &Closed,
+        dim: Dim,
+        span: Span,
+        range: &Range,
+        by: By,
+    ) -> Answer<Vec<Summed>> {
+        let span = rounded(span, dim.finest());
+        let mut parts = Vec::new();
+        parts.extend(closed.made(span, by.finest()).map(|made| self.made_sums(&made, dim, range, by)));
+        parts.extend(closed.open(span).map(|open| self.open_sums(&open, dim, range, by)));
+        if matches!(dim, Dim::Activity | Dim::Model) {
+            parts.push(self.account_sums(span, dim, range, by));
+        }
+        if parts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let lines = self.rows::<SumLine>(&format!(
+            "SELECT f_key AS key, f_name AS name, f_at AS at, {} FROM ({}) GROUP BY key, name, at",
+            each(|name| format!("sum(f_{name}) AS {name}")),
+            parts.join(" UNION ALL ")
+        ))?;
+        Ok(lines.into_iter().map(Summed::from).collect())
+    }
+
+    /// What closed days add, added up where they lie.
+    fn made_sums(&self, made: &str, dim: Dim, range: &Range, by: By) -> String {
+        format!(
+            "SELECT key AS f_key, {} AS f_name, {} AS f_at, {} FROM day_sum FINAL WHERE {} AND dim = {} AND {made} AND {} \
+             GROUP BY f_key, f_name, f_at",
+            by.name(),
+            by.at("at"),
+            each(|name| format!("sum(day_sum.{name}) AS f_{name}")),
+            self.mine(),
+            dim.code(),
+            of_sums(range)
+        )
+    }
+
+    /// What facts of open days add, each by itself.
+    fn open_sums(&self, open: &Open, dim: Dim, range: &Range, by: By) -> String {
+        let (mine, facts) = (self.mine(), self.my_facts());
+        let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
+        let added = each(|name| match name {
+            "n" | "failures" | "ms" | "wait_ms" => format!("own_{name} AS f_{name}"),
+            _ => format!("if(spends = 1, {name}, 0) AS f_{name}"),
+        });
+        format!(
+            "SELECT own_key AS f_key, {} AS f_name, {} AS f_at, {added} FROM ( \
+               SELECT owner, task, occurred, own_dim, own_key, own_n, own_failures, own_ms, own_wait_ms, spends, input, \
+                 output, cache_read, cache_write, reasoning, cost, unpriced \
+               FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS own_key, sums.n AS own_n, \
+                 sums.failures AS own_failures, sums.ms AS own_ms, sums.wait_ms AS own_wait_ms, sums.spends AS spends \
+               WHERE {facts} AND {}{of}) AS told {} WHERE own_dim = {}",
+            by.name(),
+            by.at("occurred"),
+            open.facts,
+            by.whose(&mine, &open.tasks),
+            dim.code()
+        )
+    }
+
+    /// What only accounts of clients know, which stand with their tasks.
+    fn account_sums(&self, (from, to): Span, dim: Dim, range: &Range, by: By) -> String {
+        let key = if dim == Dim::Model { "concat(line.1, char(31), line.2)" } else { "''" };
+        let line = |name: &str| match name {
+            "input" => "line.3",
+            "output" => "line.4",
+            "cache_read" => "line.5",
+            "cache_write" => "line.6",
+            "cost" => "line.7",
+            "unpriced" => "line.8",
+            _ => "toInt64(0)",
+        };
+        format!(
+            "SELECT {key} AS f_key, {} AS f_name, {} AS f_at, {} FROM ( \
+               SELECT owner, project, agent, agent_type, machine, {ACCOUNT_AT} AS moment, arrayJoin({LINES}) AS line FROM {} AND {}) \
+             WHERE moment >= {from} AND moment < {to}",
+            by.name(),
+            by.at("moment"),
+            each(|name| format!("{} AS f_{name}", line(name))),
+            self.tasks_that(HAS_ACCOUNT),
+            of_sums(range)
+        )
+    }
+
+    /// Durations by tool in a span, rounded outwards to days, of the range's project, agent and type of agent.
+    pub(crate) fn durations_of(
+        &self,
+        asked: &Asked,
+        range: &Range,
+    ) -> Answer<HashMap<String, BTreeMap<i64, u64>>> {
+        let span = rounded(asked.span, Level::Day);
+        let (mine, facts) = (self.mine(), self.my_facts());
+        let made = asked.closed.made(span, Level::Day).map(|made| {
+            format!(
+                "SELECT key AS tool_name, sumMap(buckets, calls).1 AS f_buckets, sumMap(buckets, calls).2 AS f_calls \
+                 FROM day_sum FINAL WHERE {mine} AND dim = {DURATIONS} AND {made} AND {} GROUP BY tool_name",
+                of_sums(range)
+            )
+        });
+        let open = asked.closed.open(span).map(|open| {
+            let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
+            format!(
+                "SELECT ifNull(toString(tool), '') AS tool_name, [toInt64(assumeNotNull(bucket))] AS f_buckets, \
+                   [toUInt64(1)] AS f_calls FROM fact FINAL WHERE {facts} AND bucket IS NOT NULL AND {}{of}",
+                open.facts
+            )
+        });
+        let parts: Vec<String> = made.into_iter().chain(open).collect();
+        if parts.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let rows = self.rows::<Bucketed>(&format!(
+            "SELECT tool_name AS name, sumMap(f_buckets, f_calls) AS latency FROM ({}) GROUP BY name",
+            parts.join(" UNION ALL ")
+        ))?;
+        let buckets = |(places, counts): (Vec<i64>, Vec<u64>)| places.into_iter().zip(counts).collect();
+        let durations = rows.into_iter().map(|row| (row.name, buckets(row.latency))).collect();
+        Ok(durations)
+    }
+}

@@ -1,0 +1,394 @@
+//! Tasks: the list, one, a tree of them, and those that wait for somebody.
+
+use std::collections::{HashMap, HashSet};
+
+use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
+use agent_tracer_ledger::engine::cursor::{self, List};
+use agent_tracer_ledger::engine::silence::{self, Stretch};
+use agent_tracer_ledger::engine::spent::{self, Spent};
+use agent_tracer_ledger::project::residual::Residual;
+use agent_tracer_ledger::project::shown::{Seen, TreeSums, task_id};
+use agent_tracer_ledger::record::{SpentRecord, TaskRecord};
+use agent_tracer_ledger::search::Ask;
+use agent_tracer_ledger::view::{Attention, Page, Task, TaskKind, TaskStatus, TreeNode, WaitingReason};
+use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter};
+use serde_json::Value;
+
+use super::family::{Kin, Member};
+use super::{Key, Named, Reader, columns, keys_in};
+use crate::clickhouse::fleet::literal;
+use crate::clickhouse::schema::{BEGINNING, BEGINNINGS};
+use crate::clickhouse::write::{TaskLine, word};
+
+/// A question longer than this is cut.
+const LONGEST_QUESTION: usize = 1_000;
+
+/// A task's place among those that were last heard of at the same moment.
+pub(crate) const PLACE: &str = "reinterpretAsInt64(cityHash64(owner, task))";
+
+/// Reads the words of a question.
+pub(crate) fn ask(question: &str) -> Ask {
+    Ask::of(question.get(..question.floor_char_boundary(LONGEST_QUESTION)).unwrap_or_default())
+}
+
+/// The condition that `terms` hold all words of a question.
+pub(crate) fn holds(ask: &Ask) -> String {
+    let needs = ask.needs.iter().map(|need| {
+        let ways: Vec<String> = need
+            .ways
+            .iter()
+            .map(|way| {
+                let (whole, beginning) = need.asked_by(way);
+                let mut parts: Vec<String> =
+                    whole.iter().map(|term| format!("has(terms, {})", literal(term))).collect();
+                parts.extend(beginning.map(begins));
+                format!("({})", parts.join(" AND "))
+            })
+            .collect();
+        format!("({})", ways.join(" OR "))
+    });
+    needs.collect::<Vec<_>>().join(" AND ")
+}
+
+/// The condition that one of the terms begins like this. Where it is long enough an index narrows it down.
+fn begins(beginning: &str) -> String {
+    let begins = format!("arrayExists(term -> startsWith(term, {}), terms)", literal(beginning));
+    match beginning.get(..BEGINNING) {
+        Some(known) => format!("has({BEGINNINGS}, {}) AND {begins}", literal(known)),
+        None => begins,
+    }
+}
+
+/// A word of a closed set from its text.
+pub(crate) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+    serde_json::from_value(Value::from(text)).ok()
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+impl TaskLine {
+    pub(crate) fn parent_key(&self) -> Option<Key> {
+        some(&self.parent).map(|task| Key { owner: self.owner.clone(), task })
+    }
+
+    pub(crate) fn agent(&self) -> Agent {
+        parsed(&self.agent).unwrap_or(Agent::ClaudeCode)
+    }
+
+    fn status(&self) -> TaskStatus {
+        parsed(&self.status).unwrap_or(TaskStatus::Completed)
+    }
+
+    fn waiting(&self) -> Option<WaitingReason> {
+        parsed(&self.waiting)
+    }
+
+    pub(crate) fn kept(&self, has_open_call: bool) -> silence::Kept {
+        silence::Kept { status: self.status(), waiting: self.waiting(), last: self.last, has_open_call }
+    }
+
+    pub(crate) fn spent(&self) -> Spent {
+        Spent {
+            input: self.input,
+            output: self.output,
+            cache_read: self.cache_read,
+            cache_write: self.cache_write,
+            reasoning: self.reasoning,
+            cost: self.cost,
+            responses: self.responses,
+            unpriced: self.unpriced,
+            copies: self.copies,
+            client_cost: self.client_cost,
+            residual: Residual::parse(&self.residual).map(|residual| spent::shown(&residual)),
+        }
+    }
+
+    /// The record that the row was made of, without what it spent.
+    fn record(&self) -> TaskRecord {
+        TaskRecord {
+            task: self.task.clone(),
+            version: self.version,
+            agent: self.agent(),
+            session: self.session.clone(),
+            background: self.background == 1,
+            parent: some(&self.parent),
+            parent_certainty: Certainty::parse(&self.parent_certainty),
+            parent_tool_use_id: some(&self.parent_tool_use_id),
+            continues: some(&self.continues),
+            forked: some(&self.forked),
+            title: self.title.clone(),
+            agent_type: self.agent_type.clone(),
+            agent_id: some(&self.agent_id),
+            cwd: self.cwd.clone(),
+            project: self.project.clone(),
+            model: some(&self.model),
+            machine: self.machine.clone(),
+            git_branch: some(&self.git_branch),
+            client_version: some(&self.client_version),
+            started: self.started,
+            last: self.last,
+            ended: self.ended,
+            status: self.status(),
+            waiting: self.waiting(),
+            waiting_since: self.waiting_since,
+            waiting_fact: self.waiting_fact,
+            current: self.current.clone(),
+            context_pct: self.context_pct,
+            events: self.events,
+            calls: self.calls,
+            failures: self.failures,
+            turns: self.turns,
+            wait_ms: self.wait_ms,
+            spent: SpentRecord::default(),
+        }
+    }
+}
+
+/// The conditions of a list of tasks, beside status and words.
+pub(crate) fn narrowed(filter: &TaskFilter) -> Vec<String> {
+    let mut all = vec!["events > 0".to_owned()];
+    all.extend(filter.since.map(|since| format!("last >= {}", since.0)));
+    all.extend(filter.until.map(|until| format!("started < {}", until.0)));
+    all.extend(filter.agent.map(|agent| format!("agent = {}", literal(&word(agent)))));
+    all.extend(filter.kind.map(|kind| format!("background = {}", u8::from(kind == TaskKind::Background))));
+    if filter.failed_calls {
+        // Those that may have a failure in their tree: with one of their own, or with a child that had one or has children.
+        let has_children = "(owner, task) IN (SELECT owner, parent FROM task WHERE parent != '')";
+        all.push(format!(
+            "(failures > 0 OR (owner, task) IN (SELECT owner, parent FROM task WHERE parent != '' AND \
+             (failures > 0 OR {has_children})))"
+        ));
+    }
+    for (column, wanted) in
+        [("agent_type", &filter.agent_type), ("project", &filter.project), ("model", &filter.model)]
+    {
+        all.extend(wanted.as_ref().map(|wanted| format!("{column} = {}", literal(wanted))));
+    }
+    all
+}
+
+/// The condition that a task is in one of the stretches.
+fn within(stretches: &[Stretch]) -> String {
+    let ways: Vec<String> = stretches
+        .iter()
+        .map(|stretch| {
+            let mut all = vec![format!("status = {}", literal(&word(stretch.status)))];
+            all.push(format!("last >= {} AND last < {}", stretch.from, stretch.to));
+            if let Some(idle) = stretch.idle {
+                let is_idle = format!("waiting IN ('', {})", literal(&word(WaitingReason::Idle)));
+                all.push(if idle { is_idle } else { format!("NOT {is_idle}") });
+            }
+            format!("({})", all.join(" AND "))
+        })
+        .collect();
+    format!("({})", ways.join(" OR "))
+}
+
+impl Reader {
+    /// Which of these tasks have a call that nobody ended, as far as that matters at a moment.
+    fn with_open_calls(&self, now: Millis, lines: &[TaskLine]) -> Answer<HashSet<Key>> {
+        let may_be_stale: Vec<Key> = lines
+            .iter()
+            .filter(|line| silence::may_be_stale(line.status(), line.last, now.0))
+            .map(TaskLine::key)
+            .collect();
+        if may_be_stale.is_empty() {
+            return Ok(HashSet::new());
+        }
+        // Few tasks have any version with an open call, and only theirs are deduplicated.
+        let any = self.with_an_open("fact", &may_be_stale)?;
+        if any.is_empty() { Ok(any) } else { self.with_an_open("fact FINAL", &any) }
+    }
+
+    /// Those of some tasks that have an open call in some versions of the facts.
+    fn with_an_open<'key>(
+        &self,
+        versions: &str,
+        tasks: impl IntoIterator<Item = &'key Key>,
+    ) -> Answer<HashSet<Key>> {
+        let open = self.rows::<Named>(&format!(
+            "SELECT DISTINCT owner, task FROM {versions} WHERE (owner, task) IN {} AND open = 1",
+            keys_in(tasks)
+        ))?;
+        Ok(open.into_iter().map(Key::from).collect())
+    }
+
+    /// These tasks as they are shown at a moment, in the same order.
+    fn show(&self, now: Millis, lines: Vec<TaskLine>) -> Answer<Vec<Task>> {
+        let shown = lines.len();
+        let open = self.with_open_calls(now, &lines)?;
+        let all = self.families(lines)?;
+        let mut below: HashMap<Key, Vec<usize>> = HashMap::new();
+        for (place, line) in all.iter().enumerate() {
+            if let Some(parent) = line.parent_key() {
+                below.entry(parent).or_default().push(place);
+            }
+        }
+        let tree = |root: &TaskLine| {
+            let (mut sum, mut calls, mut failures) = (Spent::default(), 0, 0);
+            let mut seen = HashSet::new();
+            let mut next = vec![root];
+            while let Some(line) = next.pop() {
+                if !seen.insert(line.key()) {
+                    continue;
+                }
+                sum += &line.spent();
+                calls += line.calls;
+                failures += line.failures;
+                let children = below.get(&line.key()).into_iter().flatten();
+                next.extend(children.filter_map(|place| all.get(*place)));
+            }
+            sum.client_cost = root.client_cost;
+            TreeSums { usage: sum.view(), calls, failures }
+        };
+        let tasks = all.iter().take(shown).map(|line| {
+            let children = below.get(&line.key()).into_iter().flatten();
+            let children = children.filter(|place| all.get(**place).is_some_and(|child| child.events > 0));
+            line.record().shown(Seen {
+                now,
+                has_open_call: open.contains(&line.key()),
+                children: children.count() as u64,
+                usage: line.spent().view(),
+                tree: tree(line),
+                owner: Some(line.owner.clone()),
+            })
+        });
+        Ok(tasks.collect())
+    }
+
+    /// A page of tasks, newest first.
+    ///
+    /// # Errors
+    /// If the cursor is none of this list, the parent is unknown, or the database cannot answer.
+    pub fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
+        let limit = cursor::limit(&filter.paging);
+        let before = cursor::place::<2>(List::Tasks, &filter.paging)?;
+        let mut all = vec![self.mine()];
+        all.extend(narrowed(filter));
+        if let Some(parent) = &filter.parent {
+            let parent: Member = self.one(parent)?;
+            all.push(format!("(owner, parent) IN {}", keys_in(&[parent.key()])));
+        }
+        if !filter.status.is_empty() {
+            let stretches = silence::stretches(&filter.status, now.0);
+            all.push(if stretches.is_empty() { "0".to_owned() } else { within(&stretches) });
+        }
+        if let Some(ask) = filter.q.as_deref().map(ask).filter(|ask| !ask.is_empty()) {
+            all.push(holds(&ask));
+        }
+        let listed = if filter.failed_calls {
+            self.listed_with_failures(&all, before, limit + 1)?
+        } else {
+            self.listed(&all, before, limit + 1)?
+        };
+        let page = cursor::cut(List::Tasks, limit, listed, |listed| [listed.last, listed.place]);
+        Ok(Page { items: self.show(now, self.lines_of(&page.items)?)?, next_cursor: page.next_cursor })
+    }
+
+    /// One task.
+    ///
+    /// # Errors
+    /// If there is no such task, or the database cannot answer.
+    pub fn task(&self, now: Millis, id: &TaskId) -> Answer<Task> {
+        let line: TaskLine = self.one(id)?;
+        self.show(now, vec![line])?.pop().ok_or(QueryError::NotFound)
+    }
+
+    /// A task and its descendants, each below its parent.
+    ///
+    /// # Errors
+    /// If there is no such task, or the database cannot answer.
+    pub fn tree(&self, now: Millis, id: &TaskId) -> Answer<Page<TreeNode>> {
+        let family: Vec<TaskLine> = self.family(id, true)?;
+        let Some(root) = family.first().map(TaskLine::key) else { return Err(QueryError::NotFound) };
+        let mut below: HashMap<String, Vec<(i64, String)>> = HashMap::new();
+        for line in family.iter().skip(1) {
+            below.entry(line.parent.clone()).or_default().push((line.started, line.task.clone()));
+        }
+        let mut shown: HashMap<String, Task> =
+            self.show(now, family)?.into_iter().map(|task| (task.id.clone(), task)).collect();
+        let mut next = vec![(0_u32, root.task)];
+        let mut nodes = Vec::new();
+        while let Some((depth, id)) = next.pop() {
+            let mut children = below.remove(&id).unwrap_or_default();
+            children.sort_by(|one, two| two.cmp(one));
+            next.extend(children.into_iter().map(|(_, child)| (depth + 1, child)));
+            nodes.extend(shown.remove(&id).map(|task| TreeNode { depth, task }));
+        }
+        Ok(Page::whole(nodes))
+    }
+
+    /// Everybody who waits, those whose work is held up first, each group the longest wait first.
+    ///
+    /// # Errors
+    /// If the database cannot answer.
+    pub fn attention(&self, now: Millis) -> Answer<Page<Attention>> {
+        let waits = format!(
+            "events > 0 AND status = {} AND last > {}",
+            literal(&word(TaskStatus::Waiting)),
+            now.0.saturating_sub(silence::OVER_MS)
+        );
+        let mut waiting: Vec<TaskLine> =
+            self.rows(&format!("SELECT {} FROM {}", columns::<TaskLine>(), self.tasks_that(&waits)))?;
+        let reason = |line: &TaskLine| line.waiting().unwrap_or(WaitingReason::Idle);
+        let since = |line: &TaskLine| line.waiting_since.unwrap_or(line.last);
+        waiting.sort_by(|one, two| {
+            let key = |line: &TaskLine| (reason(line) == WaitingReason::Idle, since(line));
+            key(one).cmp(&key(two)).then_with(|| one.task.cmp(&two.task))
+        });
+        waiting.truncate(MAX_LIMIT as usize);
+        let asking: Vec<String> = waiting
+            .iter()
+            .filter_map(|line| {
+                let fact = line.waiting_fact?;
+                Some(format!("({}, {}, {fact})", literal(&line.owner), literal(&line.task)))
+            })
+            .collect();
+        let mut texts = HashMap::new();
+        if !asking.is_empty() {
+            let facts = self.facts(&format!("WHERE (owner, task, fact) IN ({})", asking.join(", ")))?;
+            for stored in facts {
+                let data = stored.row.data;
+                let text = Some(data.title).filter(|title| !title.is_empty()).or(data.body);
+                texts.insert((stored.key, stored.row.fact), text);
+            }
+        }
+        let items = waiting.iter().map(|line| {
+            let asks = line.waiting_fact.and_then(|fact| Some((fact, texts.get(&(line.key(), fact))?)));
+            Attention {
+                task_id: line.task.clone(),
+                title: line.title.clone(),
+                agent: line.agent(),
+                agent_type: line.agent_type.clone(),
+                owner: Some(line.owner.clone()),
+                project: line.project.clone(),
+                reason: reason(line),
+                since: Millis(since(line)),
+                row_id: asks.map(|(fact, _)| {
+                    agent_tracer_event::FactId::from_number(&task_id(&line.task), fact.cast_unsigned())
+                        .to_string()
+                }),
+                text: asks.and_then(|(_, text)| text.clone()),
+            }
+        });
+        Ok(Page::whole(items.collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_that_is_long_enough_is_looked_up_in_the_index_of_beginnings() {
+        assert_eq!(begins("file"), "arrayExists(term -> startsWith(term, 'file'), terms)");
+        assert_eq!(
+            begins("file_4812"),
+            "has(arrayMap(term -> substring(term, 1, 5), terms), 'file_') \
+             AND arrayExists(term -> startsWith(term, 'file_4812'), terms)"
+        );
+        assert!(BEGINNINGS.contains(&format!("1, {BEGINNING})")));
+    }
+}

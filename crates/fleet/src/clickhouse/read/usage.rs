@@ -1,0 +1,265 @@
+//! What was spent: by time, by model, by project, by task, in windows of five hours.
+
+use std::collections::{BTreeMap, HashMap};
+
+use agent_tracer_event::{Millis, TaskId};
+use agent_tracer_ledger::engine::cursor::{self, List as Listing};
+use agent_tracer_ledger::engine::local_stretches;
+use agent_tracer_ledger::engine::spent::Spent;
+use agent_tracer_ledger::project::List;
+use agent_tracer_ledger::project::bucket::{Bucket, model_of};
+use agent_tracer_ledger::project::shown::numbers;
+use agent_tracer_ledger::project::tally::Dim;
+use agent_tracer_ledger::project::time::Level;
+use agent_tracer_ledger::view::{Page, UsageBlock, UsageBucket};
+use agent_tracer_ledger::{Answer, QueryError, Range, UsageBy, Zone};
+use clickhouse::Row;
+use serde::Deserialize;
+
+use super::closed::Closed;
+use super::family::Kin;
+use super::numbers::tasks_of;
+use super::sums::{Asked, By, Span};
+use super::task::narrowed;
+use super::{Key, Reader, keys_in};
+use crate::clickhouse::write::TaskLine;
+
+/// What a model was asked for in some tasks.
+#[derive(Row, Deserialize)]
+struct Answered {
+    name: String,
+    was_copied: u8,
+    n: i64,
+    f_input: i64,
+    f_output: i64,
+    f_cache_read: i64,
+    f_cache_write: i64,
+    f_cost: i64,
+    f_unpriced: i64,
+}
+
+/// What was answered for a skill in some tasks.
+#[derive(Row, Deserialize)]
+struct Skilled {
+    name: String,
+    n: i64,
+    f_input: i64,
+    f_output: i64,
+    f_cache_read: i64,
+    f_cache_write: i64,
+    f_reasoning: i64,
+    f_cost: i64,
+    f_unpriced: i64,
+}
+
+/// What each of some tasks spent, by what it has in common with others.
+fn spent_by_member(family: &[TaskLine], by: UsageBy) -> BTreeMap<String, Spent> {
+    let mut parts: BTreeMap<String, Spent> = BTreeMap::new();
+    for (place, line) in family.iter().enumerate() {
+        let key = match by {
+            UsageBy::Project => line.project.clone(),
+            UsageBy::Agent => line.agent.clone(),
+            UsageBy::AgentType => line.agent_type.clone(),
+            UsageBy::Owner => line.owner.clone(),
+            UsageBy::Machine => line.machine.clone(),
+            _ => line.task.clone(),
+        };
+        let (sum, spent) = (parts.entry(key).or_default(), line.spent());
+        *sum += &spent;
+        if place == 0 {
+            sum.client_cost = spent.client_cost;
+        }
+    }
+    parts
+}
+
+impl Reader {
+    /// What was spent in a range.
+    ///
+    /// # Errors
+    /// If the range or its cursor is wrong, or the database cannot answer.
+    pub fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+        match by {
+            UsageBy::Day | UsageBy::Week | UsageBy::Month => self.usage_by_time(range, by, zone),
+            UsageBy::Task => self.usage_by_task(range),
+            UsageBy::Model => self.usage_by(range, Dim::Model, By::Key),
+            UsageBy::Skill => self.usage_by(range, Dim::Skill, By::Key),
+            UsageBy::Project => self.usage_by(range, Dim::Model, By::Project),
+            UsageBy::Agent => self.usage_by(range, Dim::Model, By::Agent),
+            UsageBy::AgentType => self.usage_by(range, Dim::Model, By::AgentType),
+            UsageBy::Owner => self.usage_by(range, Dim::Model, By::Owner),
+            UsageBy::Machine => self.usage_by(range, Dim::Model, By::Machine),
+        }
+    }
+
+    fn usage_by(&self, range: &Range, dim: Dim, by: By) -> Answer<Page<UsageBucket>> {
+        let Some(asked) = self.asked(range)? else { return numbers::usage_page(&range.paging, Vec::new()) };
+        let mut buckets: HashMap<String, Bucket> = HashMap::new();
+        for mut summed in self.sums(&asked.closed, dim, asked.span, range, by)? {
+            if dim == Dim::Skill {
+                // What counts is what it answered for, which its time counts.
+                let sums = &mut summed.sums;
+                (sums.n, sums.failures, sums.ms) = (sums.ms, 0, 0);
+            }
+            let (model, reason) = model_of(&summed.key);
+            let name = if by == By::Key { model.to_owned() } else { summed.name };
+            buckets.entry(name).or_default().add(&summed.sums, reason, 1);
+        }
+        numbers::usage_page(&range.paging, buckets)
+    }
+
+    /// Days, weeks or months of the asker, oldest first. Those without any response are left out.
+    fn usage_by_time(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+        let after = cursor::place::<1>(Listing::Usage, &range.paging)?;
+        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let quarters = self.quarters(&closed, span, range)?;
+        let mut items = Vec::new();
+        for stretch in local_stretches(span.0, span.1, by, zone) {
+            let mut bucket = Bucket::default();
+            for (_, quarter) in quarters.range(stretch.from..stretch.to) {
+                bucket.add_all(quarter, 1);
+            }
+            if !bucket.is_empty() && after.is_none_or(|[after]| stretch.at > after) {
+                items.push((stretch, bucket));
+            }
+        }
+        let limit = cursor::limit(&range.paging);
+        let page = cursor::cut(Listing::Usage, limit, items, |(stretch, _)| [stretch.at]);
+        Ok(page.map(|(stretch, bucket)| numbers::usage_bucket(stretch.name, &bucket)))
+    }
+
+    /// What was spent in every quarter-hour of a span.
+    fn quarters(&self, closed: &Closed, span: Span, range: &Range) -> Answer<BTreeMap<i64, Bucket>> {
+        let mut quarters: BTreeMap<i64, Bucket> = BTreeMap::new();
+        for summed in self.sums(closed, Dim::Model, span, range, By::Time(Level::Quarter))? {
+            quarters.entry(summed.at).or_default().add(&summed.sums, model_of(&summed.key).1, 1);
+        }
+        Ok(quarters)
+    }
+
+    /// Tasks with events in the range, newest first, each with all that it spent.
+    fn usage_by_task(&self, range: &Range) -> Answer<Page<UsageBucket>> {
+        let before = cursor::place::<2>(Listing::Usage, &range.paging)?;
+        if let (Some(since), Some(until)) = (range.since, range.until)
+            && since > until
+        {
+            return Err(QueryError::Bad("`since` is after `until`".to_owned()));
+        }
+        let limit = cursor::limit(&range.paging);
+        let mut all = vec![self.mine()];
+        all.extend(narrowed(&tasks_of(range)));
+        let found = self.listed(&all, before, limit + 1)?;
+        let page = cursor::cut(Listing::Usage, limit, found, |listed| [listed.last, listed.place]);
+        let items = self.lines_of(&page.items)?.into_iter().map(|line| UsageBucket {
+            usage: line.spent().view(),
+            label: Some(line.title).filter(|title| !title.is_empty()),
+            owner: Some(line.owner),
+            key: line.task,
+        });
+        Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
+    }
+
+    /// Windows of five hours, newest first.
+    ///
+    /// # Errors
+    /// As [`Reader::usage`].
+    pub fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
+        cursor::place::<1>(Listing::Usage, &range.paging)?;
+        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let quarters = self.quarters(&closed, numbers::block_span(span), range)?;
+        numbers::block_page(&range.paging, now, range.since, quarters)
+    }
+
+    /// What a task and all below it spent, told apart, the dearest first. By time there is only one way: by model.
+    ///
+    /// # Errors
+    /// If there is no such task, or the database cannot answer.
+    pub fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
+        let family: Vec<TaskLine> = self.family(id, true)?;
+        let parts = match by {
+            UsageBy::Skill => self.spent_by_skill(&family)?,
+            UsageBy::Project
+            | UsageBy::Agent
+            | UsageBy::AgentType
+            | UsageBy::Task
+            | UsageBy::Owner
+            | UsageBy::Machine => spent_by_member(&family, by),
+            UsageBy::Model | UsageBy::Day | UsageBy::Week | UsageBy::Month => self.spent_by_model(&family)?,
+        };
+        let mut items: Vec<UsageBucket> = parts
+            .into_iter()
+            .map(|(key, spent)| UsageBucket { key, label: None, owner: None, usage: spent.view() })
+            .collect();
+        items.sort_by(|one, two| {
+            two.usage.cost_usd.total_cmp(&one.usage.cost_usd).then_with(|| one.key.cmp(&two.key))
+        });
+        Ok(Page::whole(items))
+    }
+
+    fn spent_by_skill(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, Spent>> {
+        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
+        let answered = self.rows::<Skilled>(&format!(
+            "SELECT key AS name, sum(ms) AS n, sum(input) AS f_input, sum(output) AS f_output, \
+               sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, sum(reasoning) AS f_reasoning, \
+               sum(cost) AS f_cost, sum(unpriced) AS f_unpriced \
+             FROM (SELECT dim, key, ms, spends, input, output, cache_read, cache_write, reasoning, cost, unpriced \
+                   FROM fact FINAL ARRAY JOIN sums.dim AS dim, sums.key AS key, sums.ms AS ms, sums.spends AS spends \
+                   WHERE (owner, task) IN {}) \
+             WHERE dim = {} AND spends = 1 GROUP BY name HAVING n > 0",
+            keys_in(&keys),
+            Dim::Skill.code()
+        ))?;
+        let spent = |row: Skilled| {
+            let spent = Spent {
+                input: row.f_input,
+                output: row.f_output,
+                cache_read: row.f_cache_read,
+                cache_write: row.f_cache_write,
+                reasoning: row.f_reasoning,
+                cost: row.f_cost,
+                responses: row.n,
+                unpriced: row.f_unpriced,
+                ..Spent::default()
+            };
+            (row.name, spent)
+        };
+        Ok(answered.into_iter().map(spent).collect())
+    }
+
+    fn spent_by_model(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, Spent>> {
+        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
+        let answered = self.rows::<Answered>(&format!(
+            "SELECT toString(model) AS name, copied AS was_copied, toInt64(count()) AS n, sum(input) AS f_input, \
+             sum(output) AS f_output, sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, \
+             sum(cost) AS f_cost, sum(unpriced) AS f_unpriced FROM fact FINAL \
+             WHERE (owner, task) IN {} AND list = {} AND model <> '' GROUP BY name, was_copied",
+            keys_in(&keys),
+            List::Response.code()
+        ))?;
+        let mut models: BTreeMap<String, Spent> = BTreeMap::new();
+        for row in answered {
+            let sum = models.entry(row.name).or_default();
+            if row.was_copied == 1 {
+                sum.copies += row.n;
+                continue;
+            }
+            *sum += &Spent {
+                input: row.f_input,
+                output: row.f_output,
+                cache_read: row.f_cache_read,
+                cache_write: row.f_cache_write,
+                cost: row.f_cost,
+                responses: row.n,
+                unpriced: row.f_unpriced,
+                ..Spent::default()
+            };
+        }
+        let left =
+            family.iter().filter_map(|line| line.spent().residual).flat_map(|residual| residual.models);
+        for line in left {
+            *models.entry(line.model.clone()).or_default() +=
+                &Spent { residual: Some(line.into()), ..Spent::default() };
+        }
+        Ok(models)
+    }
+}

@@ -1,0 +1,87 @@
+//! Whether what was written is there: every column of every row, compared by counts and checksums.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use agent_tracer_ledger::record::Shipment;
+use serde::Serialize;
+
+use crate::clickhouse::fleet::{Fleet, FleetError, as_it_is, literal};
+use crate::clickhouse::read::columns;
+use crate::clickhouse::write::{FactLine, TaskLine};
+
+/// So many rows are looked up at once.
+const AT_ONCE: usize = 2_000;
+
+/// What some rows come to. The order of rows does not matter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checksum {
+    /// Tasks.
+    pub tasks: u64,
+    /// Facts.
+    pub facts: u64,
+    /// All columns of all of them.
+    pub sum: u64,
+}
+
+impl std::ops::AddAssign for Checksum {
+    fn add_assign(&mut self, other: Self) {
+        self.tasks += other.tasks;
+        self.facts += other.facts;
+        self.sum = self.sum.wrapping_add(other.sum);
+    }
+}
+
+fn sum_of<T: Serialize>(rows: &[T]) -> u64 {
+    rows.iter().fold(0, |sum, row| {
+        let mut hasher = DefaultHasher::new();
+        serde_json::to_string(row).unwrap_or_default().hash(&mut hasher);
+        sum.wrapping_add(hasher.finish())
+    })
+}
+
+impl Checksum {
+    /// What a shipment should come to under an owner.
+    #[must_use]
+    pub fn of(owner: &str, shipment: &Shipment) -> Self {
+        let tasks: Vec<TaskLine> = shipment.tasks.iter().map(|task| TaskLine::of(owner, task)).collect();
+        let facts: Vec<FactLine> = shipment.facts.iter().map(|fact| FactLine::of(owner, fact)).collect();
+        Self {
+            tasks: tasks.len() as u64,
+            facts: facts.len() as u64,
+            sum: sum_of(&tasks).wrapping_add(sum_of(&facts)),
+        }
+    }
+}
+
+impl Fleet {
+    /// What is stored of the rows that a shipment names.
+    ///
+    /// # Errors
+    /// If the server cannot be reached or refuses.
+    pub fn checksum(&self, owner: &str, shipment: &Shipment) -> Result<Checksum, FleetError> {
+        let mut sum = Checksum::default();
+        let mine = format!("owner = {}", literal(owner));
+        for part in shipment.tasks.chunks(AT_ONCE) {
+            let names: Vec<String> = part.iter().map(|task| literal(&task.task)).collect();
+            let ask = format!(
+                "SELECT {} FROM task FINAL WHERE {mine} AND task IN ({})",
+                columns::<TaskLine>(),
+                names.join(", ")
+            );
+            let rows: Vec<TaskLine> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
+            sum += Checksum { tasks: rows.len() as u64, facts: 0, sum: sum_of(&rows) };
+        }
+        for part in shipment.facts.chunks(AT_ONCE) {
+            let names: Vec<String> =
+                part.iter().map(|fact| format!("({}, {})", literal(&fact.task), fact.fact)).collect();
+            let ask = format!(
+                "SELECT {} FROM fact FINAL WHERE {mine} AND (task, fact) IN ({})",
+                columns::<FactLine>(),
+                names.join(", ")
+            );
+            let rows: Vec<FactLine> = self.wait(self.client().query(&as_it_is(&ask)).fetch_all())?;
+            sum += Checksum { tasks: 0, facts: rows.len() as u64, sum: sum_of(&rows) };
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,190 @@
+//! Takes out of records what may not leave.
+//!
+//! The machine has reduced what it recorded by its own configuration; this is a second pass, by the team's, and it can
+//! only take away. At the lowest level a text leaves only if its name is on a list: a name that nobody thought of keeps
+//! its text here. Secrets are searched for in every text again, in case a newer rule knows more.
+
+use agent_tracer_event::{Metadata, Millis};
+use agent_tracer_ledger::record::{FactRecord, TaskRecord};
+use agent_tracer_privacy::{Level, mask};
+use serde_json::Value;
+
+use crate::ship::policy::Policy;
+
+/// What only the level `full` may let out: beginnings and ends of results.
+const RESULTS: [&str; 2] = ["outputHead", "outputTail"];
+
+/// Texts that are words of closed sets, names or ids, and no sentence of anybody.
+const NAMES: &[&str] = &[
+    "activityType",
+    "agentId",
+    "agentType",
+    "answeredBy",
+    "asyncStatus",
+    "attributionSkill",
+    "backgroundStatus",
+    "batchId",
+    "callId",
+    "callSignature",
+    "childAgentId",
+    "clientVersion",
+    "compactPhase",
+    "completionReason",
+    "decision",
+    "deniedByRule",
+    "durationSource",
+    "effort",
+    "entrypoint",
+    "errorClass",
+    "fromModel",
+    "mcpServer",
+    "mcpTool",
+    "model",
+    "modelId",
+    "notCounted",
+    "notificationType",
+    "parentCertainty",
+    "permissionMode",
+    "promptOrigin",
+    "questionPhase",
+    "rateLimitFiveHourResetsAt",
+    "rateLimitSevenDayResetsAt",
+    "requestId",
+    "ruleBasis",
+    "ruleDecision",
+    "ruleId",
+    "ruleOutcome",
+    "rulePolicy",
+    "ruleSource",
+    "ruleStatus",
+    "serviceTier",
+    "sessionSource",
+    "severity",
+    "skillName",
+    "stopReason",
+    "subtypeKey",
+    "todoId",
+    "todoState",
+    "toModel",
+    "toolName",
+    "toolUseId",
+    "trigger",
+    "usageSource",
+];
+
+/// Of a command's analysis: what it runs and what that does, never what it was given.
+const ANALYSIS: &[&str] = &["commandName", "subcommand", "effect", "overallEffect", "operation"];
+
+impl Policy {
+    fn drops(&self, name: &str) -> bool {
+        self.drop.iter().any(|dropped| dropped == name)
+    }
+
+    fn text(&self, name: &str, text: &mut String) {
+        if self.drops(name) {
+            text.clear();
+        } else if let std::borrow::Cow::Owned(masked) = mask(text) {
+            *text = masked;
+        }
+    }
+
+    fn option(&self, name: &str, text: &mut Option<String>) {
+        if self.drops(name) {
+            *text = None;
+        } else if let Some(text) = text {
+            self.text(name, text);
+        }
+    }
+
+    /// A task as it may leave.
+    pub(crate) fn task(&self, record: &mut TaskRecord) {
+        if self.level == Level::Metadata {
+            record.title = format!("Session {}", Millis(record.started));
+            record.current = None;
+        }
+        for (name, text) in [
+            ("title", &mut record.title),
+            ("cwd", &mut record.cwd),
+            ("project", &mut record.project),
+            ("machine", &mut record.machine),
+            ("agentType", &mut record.agent_type),
+        ] {
+            self.text(name, text);
+        }
+        for (name, text) in [
+            ("current", &mut record.current),
+            ("gitBranch", &mut record.git_branch),
+            ("model", &mut record.model),
+            ("clientVersion", &mut record.client_version),
+        ] {
+            self.option(name, text);
+        }
+    }
+
+    /// A fact as it may leave.
+    pub(crate) fn fact(&self, record: &mut FactRecord) {
+        // Natural keys are made of what was said, and nobody needs them elsewhere: a fact is known by its number.
+        record.data.key.clear();
+        record.data.turn = None;
+        if self.level == Level::Metadata {
+            record.data.title =
+                record.tool.clone().or_else(|| record.kind.map(|kind| kind.to_string())).unwrap_or_default();
+            record.data.body = None;
+        }
+        self.text("title", &mut record.data.title);
+        self.option("body", &mut record.data.body);
+        self.option("agentType", &mut record.data.agent_type);
+        if self.drops("filePaths") {
+            record.data.file_paths.clear();
+        }
+        for path in &mut record.data.file_paths {
+            self.text("filePaths", path);
+        }
+        self.metadata(&mut record.data.metadata);
+        self.metadata(&mut record.derived);
+    }
+
+    fn metadata(&self, metadata: &mut Metadata) {
+        if self.level == Level::Metadata {
+            metadata.retain(|name, value| match value {
+                Value::String(_) => NAMES.contains(&name.as_str()),
+                Value::Object(_) | Value::Array(_) => match name.as_str() {
+                    "commandAnalysis" => only(value, ANALYSIS),
+                    "fileOperations" => only(value, &["path", "operation"]),
+                    "summary" => only(value, &[]),
+                    _ => false,
+                },
+                Value::Null | Value::Bool(_) | Value::Number(_) => true,
+            });
+        }
+        metadata.retain(|name, value| self.keep(name, value));
+    }
+
+    /// Takes out of a value what may not leave, and says whether anything of it may.
+    fn keep(&self, name: &str, value: &mut Value) -> bool {
+        if self.drops(name) || (self.level != Level::Full && RESULTS.contains(&name)) {
+            return false;
+        }
+        match value {
+            Value::String(text) => self.text(name, text),
+            Value::Array(items) => items.retain_mut(|item| self.keep("", item)),
+            Value::Object(fields) => fields.retain(|name, value| self.keep(name, value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        true
+    }
+}
+
+/// Leaves of a value its numbers and the texts with these names, at any depth.
+fn only(value: &mut Value, names: &[&str]) -> bool {
+    match value {
+        Value::Object(fields) => fields.retain(|name, value| match value {
+            Value::String(_) => names.contains(&name.as_str()),
+            value => only(value, names),
+        }),
+        Value::Array(items) => items.retain_mut(|item| !item.is_string() && only(item, names)),
+        Value::String(_) => return false,
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+    true
+}

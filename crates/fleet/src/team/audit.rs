@@ -1,0 +1,98 @@
+//! Keeps who looks at whose sessions, before they see them.
+//!
+//! One's own sessions are one's own. A dashboard asks the same again and again: of one reader, question and task one row
+//! is kept in a minute.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use crate::clickhouse::{Fleet, Reader, Visit};
+use agent_tracer_event::{FactId, TaskId};
+use agent_tracer_ledger::{QueryError, Whose};
+use agent_tracer_server::Look;
+
+/// Lists that show sessions, or what was said in them. Other lists are of numbers.
+const LISTS: [&str; 9] = [
+    "/tasks",
+    "/search",
+    "/attention",
+    "/files",
+    "/commands",
+    "/loops",
+    "/policies/decisions",
+    "/usage?by=task",
+    "/stream",
+];
+
+/// Who looks with the token of the server itself.
+const SERVER: &str = "(the server's own token)";
+
+const MINUTE_MS: i64 = 60_000;
+
+/// So many are remembered; beyond that some are kept twice.
+const MOST: usize = 10_000;
+
+/// Who looked, at which question, about which task, and whom and which machine it was narrowed to.
+type Key = (String, String, String, Whose);
+
+/// The minute, and what was kept in it.
+#[derive(Debug, Default)]
+pub(crate) struct Audit(Mutex<(i64, HashSet<Key>)>);
+
+impl Audit {
+    /// Keeps a look, unless it is at one's own, or was kept in this minute.
+    pub(crate) fn note(
+        &self,
+        fleet: &Fleet,
+        reader: &Reader,
+        look: Look<'_>,
+        now: i64,
+    ) -> Result<(), String> {
+        let about = TaskId::parse(look.id).or_else(|| FactId::parse(look.id).map(|fact| fact.task()));
+        if about.is_none() && !LISTS.contains(&look.path) {
+            return Ok(());
+        }
+        let who = look.reader.unwrap_or(SERVER);
+        let task = about.as_ref().map_or_else(String::new, ToString::to_string);
+        let of = look.whose.owner.as_deref().unwrap_or(Visit::EVERYBODY);
+        let key = (who.to_owned(), look.path.to_owned(), task.clone(), look.whose.clone());
+        if self.has(&key, now) {
+            return Ok(());
+        }
+        let owner = match &about {
+            None => Some(of.to_owned()),
+            // Asked as the question itself asks: what is shown is what is kept.
+            Some(task) => match reader.of(look.whose).owner_of(task) {
+                Ok(owner) => Some(owner),
+                // Nothing is shown: there is none, or nobody said which of several.
+                Err(QueryError::NotFound | QueryError::Bad(_)) => None,
+                Err(error @ (QueryError::Damaged(_) | QueryError::Store(_))) => return Err(error.to_string()),
+            },
+        };
+        // Not remembered: in a moment there may be something to be shown.
+        let Some(owner) = owner else { return Ok(()) };
+        if owner != who {
+            let visit = Visit {
+                owner,
+                at: now,
+                reader: who.to_owned(),
+                task,
+                what: look.path.to_owned(),
+                version: u64::try_from(now).unwrap_or(0),
+            };
+            fleet.note_visit(&visit).map_err(|error| error.to_string())?;
+        }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.1.insert(key);
+        Ok(())
+    }
+
+    fn has(&self, key: &Key, now: i64) -> bool {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let minute = now.div_euclid(MINUTE_MS);
+        if kept.0 != minute || kept.1.len() >= MOST {
+            *kept = (minute, HashSet::new());
+        }
+        kept.1.contains(key)
+    }
+}

@@ -1,0 +1,223 @@
+//! What runs beside a team's server: a thread that follows the store and keeps the tokens fresh, and one that makes the
+//! sums of days that are over.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::clickhouse::{Fleet, FleetError, Reader, VisitFilter, Waits};
+use agent_tracer_event::Millis;
+use agent_tracer_ledger::view::Page;
+use agent_tracer_ledger::{Answer, Batch, QueryError};
+use agent_tracer_server as server;
+use agent_tracer_server::{
+    Append, AppendError, Ask, AuditEntry, AuditFilter, DeadLetters, Done, Doors, FindAsset, Live, NotTaken,
+    Remembered, RulesInForce, SpoolView,
+};
+
+use crate::team::audit::Audit;
+use crate::team::follow::{Follow, News};
+use crate::team::token::Known;
+
+/// How often the store is asked what arrived, and whose tokens hold.
+const PAUSE: Duration = Duration::from_millis(1_000);
+
+/// How often it is looked whether a day is over, or was marked.
+const DAYS_PAUSE: Duration = Duration::from_secs(20);
+
+/// A team's server, beside the server.
+pub struct Team {
+    fleet: Arc<Fleet>,
+    reader: Reader,
+    known: Arc<Known>,
+    live: Live,
+    clock: Ask<Millis>,
+    problems: Arc<Problems>,
+    /// Dropped, they end the threads.
+    stops: Vec<Sender<()>>,
+    /// Ends work that is under way.
+    is_ending: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What each thread last met; none if all was well.
+#[derive(Default)]
+struct Problems {
+    following: Mutex<Option<String>>,
+    days: Mutex<Option<String>>,
+}
+
+impl Problems {
+    fn all(&self) -> Vec<String> {
+        let told =
+            |problem: &Mutex<Option<String>>| problem.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        [&self.following, &self.days].into_iter().filter_map(told).collect()
+    }
+}
+
+/// Makes the sums of days until it is told to end. Every process does: what two make at once is the same.
+fn make_days(fleet: &Fleet, problem: &Mutex<Option<String>>, stopped: &Receiver<()>, is_ending: &AtomicBool) {
+    let go_on = || !is_ending.load(Ordering::Relaxed);
+    loop {
+        let made = fleet.make_days(Waits::default(), &go_on);
+        told(problem, made.err().map(|error| format!("the sums of days were not made: {error}")));
+        if stopped.recv_timeout(DAYS_PAUSE) != Err(RecvTimeoutError::Timeout) {
+            return;
+        }
+    }
+}
+
+/// Nothing is appended: what a team's server holds was derived elsewhere.
+struct Nowhere;
+
+impl Append for Nowhere {
+    fn submit(&self, _: Batch, done: Done) -> Result<(), Box<Batch>> {
+        done(Err(AppendError::ReadOnly));
+        Ok(())
+    }
+}
+
+/// Who looked at what, in the server's words.
+fn looks(fleet: &Fleet, asked: &AuditFilter) -> Answer<Page<AuditEntry>> {
+    let filter = VisitFilter {
+        owner: asked.owner.clone(),
+        reader: asked.reader.clone(),
+        since: asked.since.map(|at| at.0),
+        until: asked.until.map(|at| at.0),
+        ..VisitFilter::default()
+    };
+    let page = fleet.visit_page(&filter, &asked.paging)?;
+    Ok(page.map(|visit| AuditEntry {
+        at: Millis(visit.at),
+        reader: visit.reader,
+        owner: visit.owner,
+        task_id: Some(visit.task).filter(|task| !task.is_empty()),
+        question: visit.what,
+    }))
+}
+
+fn told(problem: &Mutex<Option<String>>, what: Option<String>) {
+    *problem.lock().unwrap_or_else(PoisonError::into_inner) = what;
+}
+
+impl Team {
+    /// Brings the store up to date, learns the tokens, and begins to follow.
+    ///
+    /// # Errors
+    /// If the store cannot be reached, refuses, or was made by a newer version.
+    pub fn start(fleet: Arc<Fleet>, clock: Ask<Millis>) -> Result<Self, FleetError> {
+        fleet.migrate()?;
+        let reader = Reader::everybody(Arc::clone(&fleet));
+        let known = Arc::new(Known::default());
+        known.replace(fleet.tokens()?);
+        let newest = reader.seq().map_err(|error| FleetError::Refused(error.to_string()))?;
+        let live = Live::new();
+        let problems: Arc<Problems> = Arc::default();
+        let is_ending: Arc<AtomicBool> = Arc::default();
+        let (stop, stopped) = channel::<()>();
+        let follows = {
+            let (fleet, reader) = (Arc::clone(&fleet), reader.clone());
+            let (known, live, problems) = (Arc::clone(&known), live.clone(), Arc::clone(&problems));
+            let mut follow = Follow::from(newest);
+            std::thread::Builder::new().name("team".to_owned()).spawn(move || {
+                while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
+                    let asked = fleet.tokens().map(|tokens| known.replace(tokens)).map_err(QueryError::from);
+                    let followed = match live.is_followed() {
+                        true => follow.next(&reader).map(|news| match news {
+                            News::Rows(rows) => live.publish(&rows),
+                            News::Missed(from, to) => live.publish_missed(from, to),
+                        }),
+                        false => follow.rest(&reader),
+                    };
+                    told(&problems.following, asked.and(followed).err().map(|error| error.to_string()));
+                }
+            })
+        };
+        let (stop_days, stopped) = channel::<()>();
+        let makes = {
+            let (fleet, problems) = (Arc::clone(&fleet), Arc::clone(&problems));
+            let is_ending = Arc::clone(&is_ending);
+            std::thread::Builder::new()
+                .name("days".to_owned())
+                .spawn(move || make_days(&fleet, &problems.days, &stopped, &is_ending))
+        };
+        let mut team = Self {
+            fleet,
+            reader,
+            known,
+            live,
+            clock,
+            problems,
+            stops: vec![stop, stop_days],
+            is_ending,
+            threads: Vec::new(),
+        };
+        for thread in [follows, makes] {
+            team.threads.push(thread.map_err(|error| FleetError::Unreachable(error.to_string()))?);
+        }
+        Ok(team)
+    }
+
+    /// What the server is given.
+    #[must_use]
+    pub fn doors(&self, assets: FindAsset) -> Doors {
+        let (known, clock) = (Arc::clone(&self.known), Arc::clone(&self.clock));
+        let fleet = Arc::clone(&self.fleet);
+        let problems = Arc::clone(&self.problems);
+        Doors {
+            store: Arc::new(self.reader.clone()),
+            append: Arc::new(Nowhere),
+            live: self.live.clone(),
+            clock: Arc::clone(&self.clock),
+            spool: Arc::new(move || SpoolView { problems: problems.all(), ..SpoolView::default() }),
+            dead_letters: DeadLetters::none(),
+            rules: Arc::new(RulesInForce::default),
+            privacy: Arc::new(|| Ok(Arc::default())),
+            excluded: Remembered::default(),
+            unrecorded: Arc::new(|_| false),
+            assets,
+            acts: server::Acts::default(),
+            team: Some(server::Team {
+                look: {
+                    let (fleet, reader, clock) =
+                        (Arc::clone(&self.fleet), self.reader.clone(), Arc::clone(&self.clock));
+                    let audit = Audit::default();
+                    Arc::new(move |look| audit.note(&fleet, &reader, look, clock().0))
+                },
+                looks: {
+                    let fleet = Arc::clone(&self.fleet);
+                    Arc::new(move |filter| looks(&fleet, filter))
+                },
+                holder: Arc::new(move |secret| known.holder(secret, clock().0)),
+                take: Arc::new(move |owner, shipment| {
+                    fleet.write(owner, shipment).map_err(|error| match error {
+                        FleetError::Bad(what) => NotTaken::Bad(what),
+                        error => NotTaken::Later(error.to_string()),
+                    })
+                }),
+            }),
+        }
+    }
+
+    /// Ends what runs beside the server.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.is_ending.store(true, Ordering::Relaxed);
+        self.stops.clear();
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so already.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Team {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

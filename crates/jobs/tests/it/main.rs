@@ -1,0 +1,5 @@
+//! Each job from outside, on a real ledger.
+
+mod alerts;
+mod compaction;
+mod context;

@@ -1,0 +1,62 @@
+//! What a whole day had cost by a moment of it, to the quarter-hour.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use agent_tracer_event::Millis;
+use agent_tracer_ledger::{Range, Store, UsageBy, Utc};
+
+use crate::backtest::past::Sum;
+use crate::backtest::walk::Setting;
+
+/// Sums of days are kept by the quarter-hour.
+const QUARTER_MS: i64 = 15 * 60 * 1000;
+/// So many sums of days are remembered.
+const SUMS_MAX: usize = 10_000;
+
+/// What days had cost by a quarter-hour of them.
+pub(crate) struct Days<'a> {
+    pub(crate) store: &'a dyn Store,
+    pub(crate) setting: &'a Setting,
+    pub(crate) sums: RefCell<HashMap<(i64, i64), Option<Sum>>>,
+}
+
+impl Days<'_> {
+    /// What the day had cost at the beginning of the quarter-hour that a moment lies in.
+    pub(crate) fn until(&self, at: Millis) -> Option<Sum> {
+        let midnight = (self.setting.local)(at).midnight;
+        let quarter = at.0.div_euclid(QUARTER_MS) * QUARTER_MS;
+        let key = (midnight.0, quarter);
+        if let Some(known) = self.sums.borrow().get(&key) {
+            return *known;
+        }
+        let sum =
+            if quarter <= midnight.0 { Some(Sum::default()) } else { self.ask(midnight, Millis(quarter)) };
+        let mut sums = self.sums.borrow_mut();
+        if sums.len() >= SUMS_MAX {
+            sums.clear();
+        }
+        sums.insert(key, sum);
+        sum
+    }
+
+    fn ask(&self, since: Millis, until: Millis) -> Option<Sum> {
+        let range = Range { since: Some(since), until: Some(until), ..Range::default() };
+        let page = self.store.usage(&range, UsageBy::Agent, &Utc).ok()?;
+        let mut sum = Sum::default();
+        for bucket in &page.items {
+            let usage = &bucket.usage;
+            let parts = [
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_read_tokens,
+                usage.cache_creation_tokens,
+            ];
+            sum.add(Sum {
+                tokens: parts.iter().fold(0, |sum, part| sum.saturating_add(*part)),
+                micros: (usage.cost_usd.max(0.0) * 1e6).round() as u64,
+            });
+        }
+        Some(sum)
+    }
+}

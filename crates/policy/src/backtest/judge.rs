@@ -1,0 +1,177 @@
+//! Judges moments and counts what each rule would have done.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::{Basis, Call, Decision, Fired, Mode, OnOutage, Origin, Outcome, Policy, Rule};
+use agent_tracer_event::Millis;
+use agent_tracer_ledger::view::Row;
+
+use crate::backtest::missing::{Missing, Parted};
+use crate::backtest::past::PastThen;
+use crate::backtest::report::{Backtest, Decisions, Found, NotJudged, RuleFound};
+
+/// The most examples of one rule.
+pub const EXAMPLES_MAX: usize = 50;
+
+/// Why a rule about the past could not be judged.
+const PAST: &str = "what had happened before is not known";
+
+pub(crate) struct Judge {
+    rules: Vec<(Origin, Rule)>,
+    /// The rules parted by what is missing; there are few ways in which something can be.
+    parted: HashMap<Missing, Rc<Parted>>,
+    found: Vec<RuleFound>,
+    outcomes: Decisions,
+    pub(crate) moments: u64,
+    pub(crate) calls: u64,
+    pub(crate) tasks: u64,
+}
+
+impl Judge {
+    pub(crate) fn new(policy: &Policy) -> Self {
+        let rules: Vec<(Origin, Rule)> = policy
+            .rules()
+            .map(|(origin, rule)| {
+                let mut rule = rule.clone();
+                // With this every rule that nobody can answer says so, and is counted as not judged.
+                rule.on_outage = OnOutage::Deny;
+                (origin, rule)
+            })
+            .collect();
+        let found = rules.iter().map(|(origin, rule)| found(*origin, rule)).collect();
+        Self {
+            rules,
+            parted: HashMap::new(),
+            found,
+            outcomes: Decisions::default(),
+            moments: 0,
+            calls: 0,
+            tasks: 0,
+        }
+    }
+
+    /// Judges one moment.
+    pub(crate) fn judge(&mut self, call: &Call, missing: Missing, past: &PastThen<'_>) {
+        self.moments += 1;
+        let rules = &self.rules;
+        let parted = self.parted.entry(missing).or_insert_with(|| Rc::new(Parted::of(rules, missing)));
+        let parted = Rc::clone(parted);
+        for loose in parted.loose.iter().filter(|loose| loose.rule.is_about(call)) {
+            if let Some(found) = self.found.get_mut(loose.place) {
+                not_judged(found, loose.reason);
+            }
+        }
+        let verdict = parted.judged.decide(call, past);
+        let mut outcome: Option<Outcome> = None;
+        let mut is_warned = false;
+        for fired in &verdict.fired {
+            let place = self
+                .rules
+                .iter()
+                .position(|(origin, rule)| *origin == fired.origin && rule.name == fired.rule);
+            let Some(found) = place.and_then(|place| self.found.get_mut(place)) else { continue };
+            if fired.basis == Basis::Outage {
+                not_judged(found, PAST);
+                continue;
+            }
+            if fired.mode == Mode::Enforce && !fired.counted {
+                found.held_back += 1;
+            }
+            *decided(&mut found.decisions, fired.decision) += 1;
+            if found.examples.len() < EXAMPLES_MAX {
+                found.examples.push(example(fired, call, past.row, past.at));
+            }
+            if fired.counted {
+                is_warned |= fired.decision == Decision::Warn;
+                outcome = outcome.max(of(fired.decision));
+            }
+        }
+        match outcome.and_then(Outcome::decision) {
+            Some(decision) => *decided(&mut self.outcomes, decision) += 1,
+            None if is_warned => self.outcomes.warned += 1,
+            None => {}
+        }
+    }
+
+    pub(crate) fn report(self, since: Millis, until: Millis, stopped_by: Option<&str>) -> Backtest {
+        Backtest {
+            since,
+            until,
+            tasks: self.tasks,
+            calls: self.calls,
+            moments: self.moments,
+            complete: stopped_by.is_none(),
+            stopped_by: stopped_by.map(str::to_owned),
+            outcomes: self.outcomes,
+            rules: self.found,
+        }
+    }
+}
+
+fn of(decision: Decision) -> Option<Outcome> {
+    match decision {
+        Decision::Allow => Some(Outcome::Allow),
+        Decision::Rewrite => Some(Outcome::Rewrite),
+        Decision::Warn => None,
+        Decision::Ask => Some(Outcome::Ask),
+        Decision::Deny => Some(Outcome::Deny),
+        Decision::Stop => Some(Outcome::Stop),
+    }
+}
+
+fn decided(decisions: &mut Decisions, decision: Decision) -> &mut u64 {
+    match decision {
+        Decision::Allow => &mut decisions.allowed,
+        Decision::Rewrite => &mut decisions.rewritten,
+        Decision::Warn => &mut decisions.warned,
+        Decision::Ask => &mut decisions.asked,
+        Decision::Deny => &mut decisions.denied,
+        Decision::Stop => &mut decisions.stopped,
+    }
+}
+
+fn not_judged(found: &mut RuleFound, reason: &str) {
+    match found.not_judged.iter_mut().find(|it| it.reason == reason) {
+        Some(known) => known.count = Some(known.count.unwrap_or(0) + 1),
+        None => found.not_judged.push(NotJudged { reason: reason.to_owned(), count: Some(1) }),
+    }
+}
+
+/// A rule before anything was replayed, with what never can be judged.
+fn found(origin: Origin, rule: &Rule) -> RuleFound {
+    let mut not_judged = Vec::new();
+    let mut never = |is_asked: bool, reason: &str| {
+        if is_asked {
+            not_judged.push(NotJudged { reason: reason.to_owned(), count: None });
+        }
+    };
+    never(rule.require.todos_closed, "which work items were open then is not kept");
+    never(rule.require.mentioned_opened, "which files of a prompt existed then is not kept");
+    RuleFound {
+        name: rule.name.clone(),
+        line: rule.line as u64,
+        origin: origin.as_str().to_owned(),
+        decision: rule.decision.as_str().to_owned(),
+        mode: rule.mode.as_str().to_owned(),
+        events: rule.events.iter().map(|event| event.as_str().to_owned()).collect(),
+        decisions: Decisions::default(),
+        held_back: 0,
+        not_judged,
+        examples: Vec::new(),
+    }
+}
+
+fn example(fired: &Fired, call: &Call, row: &Row, at: Millis) -> Found {
+    Found {
+        row_id: row.id.clone(),
+        task_id: row.task_id.clone(),
+        event: call.event.as_str().to_owned(),
+        tool: row.tool_name.clone(),
+        title: row.title.clone(),
+        agent_type: row.agent_type.clone(),
+        occurred_at: at,
+        decision: fired.decision.as_str().to_owned(),
+        state: row.state.map(|state| state.as_str().to_owned()),
+    }
+}

@@ -1,0 +1,158 @@
+//! What the ledger does not hold of a moment, and which rules cannot be judged without it.
+
+use crate::{Matcher, Origin, Policy, Rule, RuleFile, Trust};
+
+/// A part of a call that was not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Part {
+    /// What was run.
+    Command,
+    /// The end of a long command.
+    WholeCommand,
+    /// What the human said.
+    Prompt,
+    /// How freely the agent might act.
+    PermissionMode,
+    /// The files.
+    Files,
+    /// The address.
+    Address,
+}
+
+impl Part {
+    const ALL: [Self; 6] =
+        [Self::Command, Self::WholeCommand, Self::Prompt, Self::PermissionMode, Self::Files, Self::Address];
+
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
+    /// Why nobody can tell, in words.
+    pub(crate) const fn reason(self) -> &'static str {
+        match self {
+            Self::Command => "the command was not kept",
+            Self::WholeCommand => "only the beginning of the command was kept",
+            Self::Prompt => "the prompt was not kept",
+            Self::PermissionMode => "the permission mode is not known",
+            Self::Files => "the files were not kept",
+            Self::Address => "the address was not kept",
+        }
+    }
+
+    /// Takes what asks for this part out of a matcher. Returns whether anything did.
+    fn take_from(self, matcher: &mut Matcher) -> bool {
+        fn empty<T>(list: &mut Vec<T>) -> bool {
+            !std::mem::take(list).is_empty()
+        }
+        let files = |matcher: &mut Matcher| {
+            let lists = [&mut matcher.path, &mut matcher.reads, &mut matcher.writes, &mut matcher.deletes];
+            lists.into_iter().map(empty).fold(false, |any, one| any | one)
+        };
+        match self {
+            // A command says all of these.
+            Self::Command | Self::WholeCommand => {
+                matcher.command.take().is_some() | files(matcher) | empty(&mut matcher.host)
+            }
+            Self::Prompt => empty(&mut matcher.prompt),
+            Self::PermissionMode => empty(&mut matcher.permission_mode),
+            Self::Files => files(matcher),
+            Self::Address => empty(&mut matcher.host),
+        }
+    }
+}
+
+/// What is missing of one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Missing(u8);
+
+impl Missing {
+    pub(crate) fn add(&mut self, part: Part) {
+        self.0 |= part.bit();
+    }
+
+    fn parts(self) -> impl Iterator<Item = Part> {
+        Part::ALL.into_iter().filter(move |part| self.0 & part.bit() != 0)
+    }
+}
+
+/// A rule that cannot be judged where something is missing: what is left of it, and why.
+pub(crate) struct Loose {
+    /// Its place among all rules.
+    pub(crate) place: usize,
+    /// Without what nobody can tell: what it could have been about.
+    pub(crate) rule: Rule,
+    pub(crate) reason: &'static str,
+}
+
+/// The rules, parted by whether they can be judged.
+pub(crate) struct Parted {
+    pub(crate) judged: Policy,
+    pub(crate) loose: Vec<Loose>,
+}
+
+impl Parted {
+    pub(crate) fn of(rules: &[(Origin, Rule)], missing: Missing) -> Self {
+        let mut kept = Vec::new();
+        let mut loose = Vec::new();
+        for (place, (origin, rule)) in rules.iter().enumerate() {
+            let mut rest = rule.clone();
+            let mut reason = None;
+            for part in missing.parts() {
+                let asked = part.take_from(&mut rest.matches);
+                // Whether something is excused is as unknown as whether it is meant.
+                let excused = rest.unless.as_ref().is_some_and(|unless| part.take_from(&mut unless.clone()));
+                if excused {
+                    rest.unless = None;
+                }
+                if asked | excused {
+                    reason = reason.or(Some(part.reason()));
+                }
+            }
+            match reason {
+                Some(reason) => loose.push(Loose { place, rule: rest, reason }),
+                None => kept.push((*origin, rule.clone())),
+            }
+        }
+        Self { judged: policy(kept), loose }
+    }
+}
+
+/// Rules with their origins, as one policy.
+fn policy(rules: Vec<(Origin, Rule)>) -> Policy {
+    let of = |wanted: Origin| RuleFile {
+        rules: rules.iter().filter(|(origin, _)| *origin == wanted).map(|(_, rule)| rule.clone()).collect(),
+        ..RuleFile::default()
+    };
+    Policy::of_user(of(Origin::User))
+        .with_project(of(Origin::TrustedProject), Trust::Trusted)
+        .with_project(of(Origin::Project), Trust::NotTrusted)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::read;
+
+    use super::*;
+
+    #[test]
+    fn a_rule_is_loose_only_where_it_asks_for_what_is_missing() {
+        let file = read(
+            "version = 1\n\
+             [[rule]]\nname = \"command\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\nmatch.command = { program = \"rm\" }\n\
+             [[rule]]\nname = \"excused\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\nmatch.tool = \"Bash\"\nunless.command = { program = \"ls\" }\n\
+             [[rule]]\nname = \"tool\"\non = \"PreToolUse\"\ndecision = \"deny\"\nreason = \"no\"\nmatch.tool = \"Bash\"\n",
+        )
+        .expect("rules");
+        let rules: Vec<(Origin, Rule)> = file.rules.into_iter().map(|rule| (Origin::User, rule)).collect();
+        let mut missing = Missing::default();
+        assert!(Parted::of(&rules, missing).loose.is_empty());
+        missing.add(Part::Prompt);
+        assert!(Parted::of(&rules, missing).loose.is_empty());
+        missing.add(Part::Command);
+        let parted = Parted::of(&rules, missing);
+        let loose: Vec<(usize, &str)> = parted.loose.iter().map(|it| (it.place, it.reason)).collect();
+        assert_eq!(loose, [(0, "the command was not kept"), (1, "the command was not kept")]);
+        assert!(parted.loose.iter().all(|it| it.rule.matches.command.is_none() && it.rule.unless.is_none()));
+        assert_eq!(parted.judged.rules().map(|(_, rule)| rule.name.as_str()).collect::<Vec<_>>(), ["tool"]);
+    }
+}

@@ -1,0 +1,141 @@
+//! One tree of tasks while it is replayed: calls begin, overlap and end as they did.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use crate::{Event, Surroundings};
+use agent_tracer_event::{Agent, CallState, Kind, Millis};
+use agent_tracer_ledger::view::{Row, Task};
+use serde_json::Value;
+
+use crate::backtest::moment::{self, Moment};
+use crate::backtest::past::{PastThen, Tree};
+use crate::backtest::walk::Walk;
+
+/// Calls of one tree that are open at the same time; the oldest of more is taken for ended.
+const OPEN_MAX: usize = 10_000;
+
+/// Calls that have begun and not ended yet, the first to end first.
+#[derive(Default)]
+struct Open {
+    ends: BinaryHeap<Reverse<(Millis, u64)>>,
+    rows: HashMap<u64, Row>,
+    next: u64,
+}
+
+impl Open {
+    fn push(&mut self, row: Row) {
+        // A call of which nobody knows an end is over when its tree is.
+        let end = row.ended_at.unwrap_or(Millis(i64::MAX));
+        self.ends.push(Reverse((end, self.next)));
+        self.rows.insert(self.next, row);
+        self.next += 1;
+    }
+
+    fn pop(&mut self, until: Millis) -> Option<Row> {
+        let is_due = self.ends.peek().is_some_and(|Reverse((end, _))| *end <= until);
+        if !is_due && self.rows.len() <= OPEN_MAX {
+            return None;
+        }
+        let Reverse((_, number)) = self.ends.pop()?;
+        self.rows.remove(&number)
+    }
+
+    /// The open call that a permission was asked for.
+    fn asked_for(&self, permission: &Row) -> Option<&Row> {
+        fn signature(row: &Row) -> Option<&str> {
+            row.metadata.get("callSignature").and_then(Value::as_str)
+        }
+        let is_same = |row: &Row| {
+            let by_id = row.tool_use_id.is_some() && row.tool_use_id == permission.tool_use_id;
+            by_id || (signature(row).is_some() && signature(row) == signature(permission))
+        };
+        self.rows.values().find(|row| row.task_id == permission.task_id && is_same(row))
+    }
+}
+
+/// One tree while it is replayed.
+pub(crate) struct Replay<'r> {
+    root: &'r Task,
+    tree: Tree,
+    open: Open,
+}
+
+impl<'r> Replay<'r> {
+    pub(crate) fn of(root: &'r Task) -> Self {
+        Self { root, tree: Tree::default(), open: Open::default() }
+    }
+
+    /// How many tasks it has.
+    pub(crate) fn tasks(&self) -> u64 {
+        self.tree.tasks() as u64
+    }
+
+    /// The next row, in the order in which things began.
+    pub(crate) fn row(&mut self, walk: &mut Walk<'_>, row: Row) {
+        while let Some(ended) = self.open.pop(row.occurred_at) {
+            self.end(walk, &ended);
+        }
+        let cost = &walk.ask.setting.cost_micros;
+        self.tree.begins(&row, |row| cost(row));
+        if row.kind == Kind::UserMessage {
+            self.judge(walk, &row, &moment::of_prompt(&row), row.occurred_at);
+            self.tree.prompted(&row);
+        } else if row.kind == Kind::PermissionRequest {
+            // The permission itself does not keep its call's input; the call does.
+            let asked = moment::of_call(self.open.asked_for(&row).unwrap_or(&row), Event::PermissionRequest);
+            self.judge(walk, &row, &asked, row.occurred_at);
+        } else if moment::is_call(&row) {
+            if moment::is_asked(&row, self.root.agent) {
+                if (walk.ask.since..=walk.ask.now).contains(&row.occurred_at) {
+                    walk.judge.calls += 1;
+                }
+                self.judge(walk, &row, &moment::of_call(&row, Event::PreToolUse), row.occurred_at);
+            }
+            self.tree.made(&row);
+            self.open.push(row);
+        } else if let Some(end) = moment::of_end(&row) {
+            self.judge(walk, &row, &end, row.occurred_at);
+        }
+    }
+
+    /// Ends what is still open.
+    pub(crate) fn end_all(&mut self, walk: &mut Walk<'_>) {
+        while let Some(ended) = self.open.pop(Millis(i64::MAX)) {
+            self.end(walk, &ended);
+        }
+    }
+
+    fn end(&mut self, walk: &mut Walk<'_>, row: &Row) {
+        let agent = self.root.agent;
+        let event = match row.state {
+            _ if !moment::is_asked(row, agent) => None,
+            Some(CallState::Succeeded) => Some(Event::PostToolUse),
+            Some(CallState::Failed) if agent == Agent::ClaudeCode => Some(Event::PostToolUseFailure),
+            // A shell command of Codex that ends with another code than 0 has run all the same.
+            Some(CallState::Failed) if row.kind == Kind::TerminalCommand => Some(Event::PostToolUse),
+            _ => None,
+        };
+        if let Some(event) = event {
+            let at = row.ended_at.unwrap_or(row.occurred_at);
+            self.judge(walk, row, &moment::of_call(row, event), at);
+        }
+        self.tree.ended(row, agent);
+    }
+
+    fn judge(&self, walk: &mut Walk<'_>, row: &Row, moment: &Moment, at: Millis) {
+        if at < walk.ask.since || at > walk.ask.now {
+            return;
+        }
+        let around = Surroundings {
+            project: Some(self.root.project.clone()).filter(|project| !project.is_empty()),
+            home: walk.ask.setting.user_home.clone(),
+            now: (walk.ask.setting.local)(at).local,
+        };
+        let call = moment.call(self.root.agent, around);
+        let Walk { days, judge, .. } = walk;
+        let of_day = |at: Millis| days.until(at);
+        let past = PastThen { tree: &self.tree, row, at, of_day: &of_day };
+        judge.judge(&call, moment.missing, &past);
+    }
+}

@@ -1,0 +1,323 @@
+//! The rules that are in force while a server runs: read again whenever a file changes, with the table written anew.
+//!
+//! Law: rules that were sound stay in force until sound ones replace them or their file goes away. What is wrong is
+//! told as long as it is so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::{Origin, Policy, Rule, RuleFile, Trust};
+use agent_tracer_spool::Home;
+
+use crate::daemon::rules::{PROJECT_FILE, Rules, RulesError, Trusted};
+use crate::daemon::table::{self, Everything, PROJECTS_MAX, ProjectRules};
+
+/// What tells a file from another one at the same place.
+type Mark = Option<(u64, u64, u64, i64, i64)>;
+
+fn mark(path: &Path) -> Mark {
+    let facts = fs::metadata(path).ok()?;
+    Some((facts.dev(), facts.ino(), facts.len(), facts.mtime(), facts.mtime_nsec()))
+}
+
+/// One file of rules, as it was last read.
+#[derive(Default)]
+struct Kept {
+    mark: Mark,
+    /// Its rules, from the last time that they were sound.
+    file: Option<RuleFile>,
+    hash: String,
+    /// Why they are not those of the file as it is now.
+    wrong: Option<String>,
+    /// Whether the file could not be read: what is in the way may go without a change of the file.
+    is_unread: bool,
+}
+
+impl Kept {
+    /// Reads the file if it changed. Returns whether it did.
+    fn look(&mut self, path: &Path, read: impl Fn() -> Result<Option<Rules>, RulesError>) -> bool {
+        let now = mark(path);
+        if now == self.mark && (now.is_some() || self.file.is_none()) && !self.is_unread {
+            return false;
+        }
+        let before = (self.mark, self.wrong.take());
+        self.mark = now;
+        let found = read();
+        self.is_unread = matches!(found, Err(RulesError::Read { .. } | RulesError::Refused { .. }));
+        match found {
+            Ok(None) => self.file = None,
+            Ok(Some(rules)) => {
+                let hash = rules.hash.clone();
+                match rules.sound() {
+                    Ok(file) => {
+                        self.file = Some(file);
+                        self.hash = hash;
+                    }
+                    Err(error) => self.wrong = Some(told(&error)),
+                }
+            }
+            Err(error) => self.wrong = Some(told(&error)),
+        }
+        !self.is_unread || before != (self.mark, self.wrong.clone())
+    }
+}
+
+/// An error as one text for a list of problems.
+fn told(error: &RulesError) -> String {
+    format!("{error}\nhint: {}", error.hint())
+}
+
+#[derive(Default)]
+struct State {
+    user: Kept,
+    projects: BTreeMap<PathBuf, Kept>,
+    trust: (Mark, Trusted, Option<String>),
+    /// Why the table is not what it should be.
+    table: Option<String>,
+    /// The table as it was left.
+    left: Mark,
+    /// Policies that were asked for, by root.
+    policies: BTreeMap<PathBuf, Arc<Policy>>,
+}
+
+/// What a look found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Looked {
+    /// Whether any rules changed.
+    pub changed: bool,
+    /// What is wrong now.
+    pub problems: Vec<String>,
+}
+
+/// A rule, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// The file.
+    pub path: PathBuf,
+    /// The root of the project, if it is a project's.
+    pub project: Option<PathBuf>,
+    /// Whose it is.
+    pub origin: Origin,
+    /// The rule.
+    pub rule: Rule,
+}
+
+/// A file of rules that is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownFile {
+    /// The file.
+    pub path: PathBuf,
+    /// The root of the project, if it is a project's.
+    pub project: Option<PathBuf>,
+    /// Whose it is.
+    pub origin: Origin,
+    /// The hash of the rules in force; empty if none are.
+    pub sha256: String,
+    /// How many rules of it are in force.
+    pub rules: usize,
+    /// Why they are not those of the file as it is now.
+    pub wrong: Option<String>,
+}
+
+/// The rules in force.
+pub struct Book {
+    home: Home,
+    guard: PathBuf,
+    state: RwLock<State>,
+}
+
+impl Book {
+    /// A book that has read nothing yet. `guard` is the program that answers where no server does.
+    #[must_use]
+    pub fn new(home: Home, guard: PathBuf) -> Self {
+        let mut state = State::default();
+        for root in table::known_projects(&home) {
+            state.projects.insert(root, Kept::default());
+        }
+        Self { home, guard, state: RwLock::new(state) }
+    }
+
+    /// Looks at every file of rules, at those of projects in `roots` too, and writes the table if anything changed.
+    pub fn look(&self, roots: &[PathBuf]) -> Looked {
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *state;
+        let mut changed = state.user.look(&self.home.policy_file(), || Rules::of_user(&self.home));
+        changed |= self.look_at_trust(state);
+        let is_others = mark(&self.home.policy_table()) != state.left;
+        let mut all: BTreeSet<PathBuf> = roots.iter().cloned().collect();
+        if is_others {
+            // A command may have made a project known.
+            all.extend(table::known_projects(&self.home));
+        }
+        all.extend(state.trust.1.roots().map(Path::to_owned));
+        for root in all {
+            // A project without rules is not remembered: there are many, and looking again costs one call.
+            let is_new = !state.projects.contains_key(&root) && state.projects.len() < PROJECTS_MAX;
+            if is_new && mark(&root.join(PROJECT_FILE)).is_some() {
+                state.projects.insert(root, Kept::default());
+            }
+        }
+        for (root, kept) in &mut state.projects {
+            let path = root.join(PROJECT_FILE);
+            changed |= kept.look(&path, || Rules::find(&path));
+        }
+        state.projects.retain(|_, kept| kept.mark.is_some());
+        let is_missing = !changed && state.table.is_some();
+        if changed || is_missing || is_others {
+            state.policies.clear();
+            self.write(state);
+        }
+        Looked { changed, problems: problems(state) }
+    }
+
+    fn look_at_trust(&self, state: &mut State) -> bool {
+        let now = mark(&self.home.policy_trust());
+        if now == state.trust.0 && state.trust.2.is_none() {
+            return false;
+        }
+        state.trust = match Trusted::load(&self.home) {
+            Ok(trusted) => (now, trusted, None),
+            // What nobody can read, nobody can rely on.
+            Err(error) => (now, Trusted::default(), Some(told(&error))),
+        };
+        true
+    }
+
+    fn write(&self, state: &mut State) {
+        let projects = state.projects.iter().map(|(root, kept)| ProjectRules {
+            root: root.clone(),
+            file: kept.file.clone(),
+            trust: trust_of(&state.trust.1, root, kept),
+        });
+        let everything =
+            Everything { user: state.user.file.clone().unwrap_or_default(), projects: projects.collect() };
+        // Where the user's own rules were never sound, the table that is there says more than none.
+        if state.user.wrong.is_some() && state.user.file.is_none() {
+            state.left = mark(&self.home.policy_table());
+            return;
+        }
+        state.table = table::write(&self.home, &self.guard, &everything).err().map(|error| told(&error));
+        // Whatever it is next time: if it is another, somebody took it away or damaged it.
+        state.left = mark(&self.home.policy_table());
+    }
+
+    /// The rules that are in force in a project.
+    pub fn policy(&self, root: &Path) -> Arc<Policy> {
+        {
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(policy) = state.policies.get(root) {
+                return Arc::clone(policy);
+            }
+        }
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *state;
+        if !state.projects.contains_key(root)
+            && state.projects.len() < PROJECTS_MAX
+            && mark(&root.join(PROJECT_FILE)).is_some()
+        {
+            let mut kept = Kept::default();
+            let path = root.join(PROJECT_FILE);
+            kept.look(&path, || Rules::find(&path));
+            state.projects.insert(root.to_owned(), kept);
+            self.write(state);
+        }
+        let mut policy = Policy::of_user(state.user.file.clone().unwrap_or_default());
+        if let Some(kept) = state.projects.get(root)
+            && let Some(file) = &kept.file
+        {
+            policy = policy.with_project(file.clone(), trust_of(&state.trust.1, root, kept));
+        }
+        if state.policies.len() >= PROJECTS_MAX {
+            state.policies.clear();
+        }
+        let policy = Arc::new(policy);
+        state.policies.insert(root.to_owned(), Arc::clone(&policy));
+        policy
+    }
+
+    /// Returns whether the user's rules are known. Where they were never sound, silence would be no answer.
+    pub fn knows_user_rules(&self) -> bool {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.user.wrong.is_none() || state.user.file.is_some()
+    }
+
+    /// How long hooks wait for an answer, in milliseconds.
+    pub fn deadline_ms(&self) -> u32 {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        state.user.file.as_ref().and_then(|file| file.deadline_ms).unwrap_or(table::DEADLINE_MS)
+    }
+
+    /// Every rule that is in force somewhere, the user's first.
+    pub fn rules(&self) -> Vec<Listed> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all = Vec::new();
+        for rule in state.user.file.iter().flat_map(|file| &file.rules) {
+            all.push(Listed {
+                path: self.home.policy_file(),
+                project: None,
+                origin: Origin::User,
+                rule: rule.clone(),
+            });
+        }
+        for (root, kept) in &state.projects {
+            let origin = match trust_of(&state.trust.1, root, kept) {
+                Trust::Trusted => Origin::TrustedProject,
+                Trust::NotTrusted => Origin::Project,
+            };
+            for rule in kept.file.iter().flat_map(|file| &file.rules) {
+                let (path, project) = (root.join(PROJECT_FILE), Some(root.clone()));
+                all.push(Listed { path, project, origin, rule: rule.clone() });
+            }
+        }
+        all
+    }
+
+    /// Every file of rules that is known, the user's first; that one only if it is there.
+    pub fn files(&self) -> Vec<KnownFile> {
+        let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+        let known = |path: PathBuf, project: Option<PathBuf>, origin: Origin, kept: &Kept| KnownFile {
+            path,
+            project,
+            origin,
+            sha256: kept.hash.clone(),
+            rules: kept.file.as_ref().map_or(0, |file| file.rules.len()),
+            wrong: kept.wrong.clone(),
+        };
+        let mut files = Vec::new();
+        if state.user.mark.is_some() || state.user.file.is_some() {
+            files.push(known(self.home.policy_file(), None, Origin::User, &state.user));
+        }
+        for (root, kept) in &state.projects {
+            let origin = match trust_of(&state.trust.1, root, kept) {
+                Trust::Trusted => Origin::TrustedProject,
+                Trust::NotTrusted => Origin::Project,
+            };
+            files.push(known(root.join(PROJECT_FILE), Some(root.clone()), origin, kept));
+        }
+        files
+    }
+
+    /// What is wrong with the rules, as it was at the last look.
+    pub fn problems(&self) -> Vec<String> {
+        problems(&self.state.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn trust_of(trusted: &Trusted, root: &Path, kept: &Kept) -> Trust {
+    trusted.trust(&root.join(PROJECT_FILE), &kept.hash)
+}
+
+fn problems(state: &State) -> Vec<String> {
+    let files = [&state.user].into_iter().chain(state.projects.values());
+    let files = files.filter_map(|kept| kept.wrong.clone());
+    files.chain(state.trust.2.clone()).chain(state.table.clone()).collect()
+}
+
+impl std::fmt::Debug for Book {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Book").finish_non_exhaustive()
+    }
+}

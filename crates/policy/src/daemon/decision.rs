@@ -1,0 +1,107 @@
+//! The record of a decision: which rules spoke, what came of it, who said so and how long it took.
+//!
+//! It goes through the spool like every event, so it is kept whether a server runs or not. Law: whose event it was stands
+//! in it by ids, names and places; nothing of what the agent wanted to do.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::{Basis, Fired, Origin, Verdict};
+use agent_tracer_event::Agent;
+use agent_tracer_privacy::mask;
+use agent_tracer_spool::envelope::{self, Channel, Header};
+use agent_tracer_spool::{Home, Spool, doorbell};
+use serde_json::{Map, Value, json};
+
+/// Who decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The server, with the past.
+    Server,
+    /// The program that stands in, without.
+    Guard,
+}
+
+/// Everything that is worth a record.
+#[derive(Clone, Copy, Debug)]
+pub struct Decision<'d> {
+    /// Whose event: from [`crate::daemon::Question::whose`].
+    pub whose: &'d Map<String, Value>,
+    /// The root of the project whose rules were asked.
+    pub root: &'d Path,
+    /// What was decided.
+    pub verdict: &'d Verdict,
+    /// Who decided.
+    pub by: By,
+    /// How long it took.
+    pub took: Duration,
+    /// What of that was spent on the past.
+    pub spent: Spent,
+}
+
+/// What questions about the past took; nothing where no rule asked any.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// Until what the session told before was in the ledger.
+    pub waited: Duration,
+    /// To look it up.
+    pub looked: Duration,
+}
+
+/// Writes a decision down. Nothing where no rule spoke. Whether it could be is not the asker's business: what the spool
+/// refuses it counts itself.
+pub fn write_down(decision: &Decision<'_>, agent: Agent, home: &Home, now_nanos: u64) {
+    let Some(body) = body(decision) else { return };
+    let agent = match agent {
+        Agent::ClaudeCode => envelope::Agent::ClaudeCode,
+        Agent::Codex => envelope::Agent::Codex,
+    };
+    let mut header = Header::new(agent, Channel::Decision, now_nanos);
+    header.writer = Some(env!("CARGO_PKG_VERSION").into());
+    if Spool::at(&home.spool()).accept(&header, &body, now_nanos, std::process::id()).is_ok() {
+        doorbell::ring(home);
+    }
+}
+
+/// The bytes of the record; `None` if no rule spoke.
+fn body(decision: &Decision<'_>) -> Option<Vec<u8>> {
+    if decision.verdict.fired.is_empty() {
+        return None;
+    }
+    let by = match decision.by {
+        By::Server => "server",
+        By::Guard => "guard",
+    };
+    let rules: Vec<Value> = decision.verdict.fired.iter().map(|fired| told(fired, decision.root)).collect();
+    let outcome = decision.verdict.outcome.decision().map_or("silent", |decision| decision.as_str());
+    let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    let (waited, looked) = (micros(decision.spent.waited), micros(decision.spent.looked));
+    let mut record = decision.whose.clone();
+    record.insert(
+        "decision".to_owned(),
+        json!({
+            "answered_by": by, "outcome": outcome, "took_us": micros(decision.took),
+            "waited_us": waited, "looked_us": looked, "rules": rules,
+        }),
+    );
+    serde_json::to_vec(&record).ok()
+}
+
+fn told(fired: &Fired, root: &Path) -> Value {
+    let basis = match fired.basis {
+        Basis::Applies => "applies",
+        Basis::Outage => "outage",
+        Basis::NotPossible => "not_possible",
+        Basis::LetGo => "let_go",
+    };
+    let mut rule = json!({
+        "rule": fired.rule, "origin": fired.origin.as_str(), "decision": fired.decision.as_str(), "basis": basis,
+        "mode": fired.mode.as_str(), "severity": fired.severity.as_str(), "counted": fired.counted,
+    });
+    // Rules of two projects may have one name.
+    if let (false, Some(root), Value::Object(rule)) = (fired.origin == Origin::User, root.to_str(), &mut rule)
+    {
+        rule.insert("project".to_owned(), mask(root).into());
+    }
+    rule
+}

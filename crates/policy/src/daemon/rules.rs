@@ -1,0 +1,285 @@
+//! Where rules are, and which of a project's the user trusts.
+//!
+//! Law: a project's file is trusted by path and hash together, and only the user's own data folder says so. A file that
+//! cannot be read or understood is an error with its name, never an empty set of rules.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::read::BYTES_MAX;
+use crate::{Fault, Policy, RuleFile, Trust, read};
+use agent_tracer_spool::{Home, settings_file};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use agent_tracer_policy_abi::PROJECT_FILE;
+
+/// Why rules are not in force.
+#[derive(Debug, thiserror::Error)]
+pub enum RulesError {
+    /// The system did not give the file.
+    #[error("cannot read `{}`: {cause}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: String,
+    },
+    /// The file could not be written.
+    #[error("cannot write `{}`: {cause}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        cause: String,
+    },
+    /// The file is there and makes no sense.
+    #[error("the rules in `{}` are not in force: {}", path.display(), faults.first().map(ToString::to_string).unwrap_or_default())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// Everything that is wrong with it.
+        faults: Vec<Fault>,
+    },
+    /// The file is not obeyed: it cannot be read, or other users can write it.
+    #[error("the rules in `{}` are not in force: {cause}", path.display())]
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: String,
+        /// A way out.
+        hint: String,
+    },
+    /// What is trusted cannot be read.
+    #[error("cannot read `{}`: {cause}", path.display())]
+    Trust {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: String,
+    },
+    /// More rules than a table holds.
+    #[error("{0}")]
+    TooMany(String),
+}
+
+impl RulesError {
+    /// What a person can do about it.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Read { .. } => "check that you may read the file, and that it is one".to_owned(),
+            Self::Refused { hint, .. } => hint.clone(),
+            Self::Write { .. } => "check that you may write there; nothing was changed".to_owned(),
+            Self::Broken { path, .. } => format!("run `agent-tracer policy check {}`", path.display()),
+            Self::Trust { .. } => "remove the file, and trust again what you trust".to_owned(),
+            Self::TooMany(_) => "take rules away, or join some".to_owned(),
+        }
+    }
+}
+
+/// A file of rules that is there.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its hash, in hexadecimal.
+    pub hash: String,
+    /// What it says, or everything that is wrong with it.
+    pub content: Result<RuleFile, Vec<Fault>>,
+}
+
+impl Rules {
+    /// Reads the user's own file; `None` if there is none. One that another user can write is refused.
+    pub fn of_user(home: &Home) -> Result<Option<Self>, RulesError> {
+        let path = home.policy_file();
+        obeyed(home, &path)?.map(|bytes| Self::of(&path, bytes)).transpose()
+    }
+
+    /// Reads a file; `None` if there is none.
+    pub fn find(path: &Path) -> Result<Option<Self>, RulesError> {
+        find(path)?.map(|bytes| Self::of(path, bytes)).transpose()
+    }
+
+    fn of(path: &Path, bytes: Vec<u8>) -> Result<Self, RulesError> {
+        let hash = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = String::from_utf8(bytes).map_err(|error| RulesError::Read {
+            path: path.to_owned(),
+            cause: format!("byte {} is not UTF-8", error.utf8_error().valid_up_to()),
+        })?;
+        Ok(Self { path: path.to_owned(), hash, content: read(&text) })
+    }
+
+    /// What it says, or why it is not in force.
+    pub fn sound(self) -> Result<RuleFile, RulesError> {
+        self.content.map_err(|faults| RulesError::Broken { path: self.path, faults })
+    }
+}
+
+/// The bytes of a file in the user's own folders; `None` if there is none.
+fn obeyed(home: &Home, path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
+    settings_file::read(path, home.user(), BYTES_MAX + 1).map_err(|refusal| RulesError::Refused {
+        path: path.to_owned(),
+        cause: refusal.to_string(),
+        hint: refusal.hint(path),
+    })
+}
+
+/// The bytes of a regular file, through a link if it is one; `None` if there is none.
+fn find(path: &Path) -> Result<Option<Vec<u8>>, RulesError> {
+    let failed = |cause: String| RulesError::Read { path: path.to_owned(), cause };
+    // Asked before opening: to open a pipe would wait for somebody to write to it.
+    match fs::metadata(path) {
+        Ok(facts) if facts.is_file() => {}
+        Ok(_) => return Err(failed("it is not a regular file".to_owned())),
+        Err(error) if is_absent(&error) && fs::symlink_metadata(path).is_err() => return Ok(None),
+        Err(error) if is_absent(&error) => return Err(failed("it is a link that points nowhere".to_owned())),
+        Err(error) => return Err(failed(plain(&error))),
+    }
+    let mut bytes = Vec::new();
+    let limit = BYTES_MAX as u64 + 1;
+    match File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)) {
+        Ok(_) => Ok(Some(bytes)),
+        Err(error) => Err(failed(plain(&error))),
+    }
+}
+
+/// A folder on the way that is a file is as good as none.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// What the system said, without its number: `permission denied`.
+fn plain(cause: &io::Error) -> String {
+    let text = cause.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}
+
+/// The root of the project that a folder belongs to: the nearest folder above it with `.git` or with rules.
+#[must_use]
+pub fn project_root(folder: &Path) -> PathBuf {
+    let is_root = |folder: &&Path| folder.join(".git").exists() || folder.join(PROJECT_FILE).exists();
+    folder.ancestors().find(is_root).unwrap_or(folder).to_owned()
+}
+
+/// The rules that are in force for a project.
+#[derive(Debug)]
+pub struct InForce {
+    /// The user's and the project's.
+    pub policy: Policy,
+    /// Why the project's are not in force, if they are there and broken.
+    pub broken: Option<RulesError>,
+}
+
+/// Reads the user's rules and those of the project at `root`. Broken rules of the user are an error; a project's must
+/// not take the user's away.
+pub fn in_force(home: &Home, root: &Path) -> Result<InForce, RulesError> {
+    let user = match Rules::of_user(home)? {
+        Some(rules) => Policy::of_user(rules.sound()?),
+        None => Policy::default(),
+    };
+    let path = root.join(PROJECT_FILE);
+    let project = match Rules::find(&path) {
+        Ok(Some(rules)) => {
+            let trust = Trusted::load(home).map(|trusted| trusted.trust(&path, &rules.hash))?;
+            rules.sound().map(|file| Some((file, trust)))
+        }
+        Ok(None) => Ok(None),
+        Err(error) => Err(error),
+    };
+    Ok(match project {
+        Ok(Some((file, trust))) => InForce { policy: user.with_project(file, trust), broken: None },
+        Ok(None) => InForce { policy: user, broken: None },
+        Err(error) => InForce { policy: user, broken: Some(error) },
+    })
+}
+
+/// What the user trusts.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Trusted {
+    files: Vec<TrustedFile>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+struct TrustedFile {
+    path: PathBuf,
+    sha256: String,
+}
+
+impl Trusted {
+    /// Reads what the user trusts; nothing if nobody ever trusted anything.
+    pub fn load(home: &Home) -> Result<Self, RulesError> {
+        let path = home.policy_trust();
+        let Some(bytes) = obeyed(home, &path)? else { return Ok(Self::default()) };
+        serde_json::from_slice(&bytes).map_err(|cause| RulesError::Trust { path, cause: cause.to_string() })
+    }
+
+    /// Whether a file is trusted as it is.
+    #[must_use]
+    pub fn trust(&self, path: &Path, hash: &str) -> Trust {
+        let path = canonical(path);
+        let known = self.files.iter().any(|file| file.path == path && file.sha256 == hash);
+        if known { Trust::Trusted } else { Trust::NotTrusted }
+    }
+
+    /// The roots of the projects whose rules are trusted.
+    pub fn roots(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().filter_map(|file| file.path.parent()?.parent())
+    }
+
+    /// Trusts a file as it is, and no longer as it was.
+    pub fn add(&mut self, path: &Path, hash: &str) {
+        self.remove(path);
+        self.files.push(TrustedFile { path: canonical(path), sha256: hash.to_owned() });
+    }
+
+    /// Trusts a file no longer. Returns whether it was trusted.
+    pub fn remove(&mut self, path: &Path) -> bool {
+        let path = canonical(path);
+        let before = self.files.len();
+        self.files.retain(|file| file.path != path);
+        self.files.len() < before
+    }
+
+    /// Writes it down, for the user alone.
+    pub fn save(&self, home: &Home) -> Result<(), RulesError> {
+        let path = home.policy_trust();
+        let failed = |cause: String| RulesError::Write { path: path.clone(), cause };
+        let text = serde_json::to_string_pretty(self).map_err(|cause| failed(cause.to_string()))?;
+        replace(&path, (text + "\n").as_bytes()).map_err(|cause| failed(plain(&cause)))
+    }
+}
+
+/// The path without links; as it is if the file is gone.
+fn canonical(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Replaces a file of our own as a whole, for us alone.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}", std::process::id()));
+    let temporary = path.with_file_name(name);
+    // What a process of our number left that died is nobody's any more.
+    drop(fs::remove_file(&temporary));
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&temporary)
+        // The rename must not become durable before the content does.
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        drop(fs::remove_file(&temporary));
+    }
+    written
+}
