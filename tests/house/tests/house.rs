@@ -7,6 +7,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+mod words;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace has a root")
 }
