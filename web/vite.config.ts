@@ -16,7 +16,11 @@ export default defineConfig(({ mode }) => ({
   server: {
     host: '127.0.0.1',
     port: 4748,
-    ...(mode === 'mock' ? {} : { proxy: Object.fromEntries(['/api', '/login'].map((path) => [path, { target: tracer, changeOrigin: true }])) }),
+    ...(mode === 'mock'
+      ? {}
+      : {
+          proxy: Object.fromEntries(['/api', '/login'].map((path) => [path, { target: tracer, changeOrigin: true }])),
+        }),
   },
   preview: { host: '127.0.0.1', port: 4749 },
   build: {

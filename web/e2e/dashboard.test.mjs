@@ -27,7 +27,16 @@ async function taskNamed(words) {
 test('every page opens in both colours without an error, asks nobody else and has no serious fault of access', async () => {
   const task = await taskNamed('agent_parallel');
   for (const colorScheme of ['dark', 'light']) {
-    for (const path of ['/', '/tasks', `/tasks/${task.id}`, '/insights', '/search?q=canary', '/policies', '/tracer', '/settings']) {
+    for (const path of [
+      '/',
+      '/tasks',
+      `/tasks/${task.id}`,
+      '/insights',
+      '/search?q=canary',
+      '/policies',
+      '/tracer',
+      '/settings',
+    ]) {
       const page = await world.page(path, { colorScheme });
       await page.getByRole('heading').first().waitFor({ state: 'attached' });
       await page.waitForLoadState('load');
@@ -69,7 +78,10 @@ test('what an agent does is on the page at once, and who waits for me is said', 
   await page.getByText('Watch the river').first().waitFor({ timeout: 5000 });
   const call = { tool_name: 'Bash', tool_input: { command: 'cargo test -p river' }, tool_use_id: 'toolu_e2e1' };
   await world.hook({ ...base, ...call, hook_event_name: 'PreToolUse', prompt_id: 'p1' });
-  await page.getByText(/cargo test/).first().waitFor({ timeout: 5000 });
+  await page
+    .getByText(/cargo test/)
+    .first()
+    .waitFor({ timeout: 5000 });
   await world.hook({ ...base, ...call, hook_event_name: 'PermissionRequest', prompt_id: 'p1' });
   const { items } = await world.get('/api/v1/attention');
   assert.ok(items.some((item) => item.title === 'Watch the river' && item.reason === 'permission'));
@@ -86,13 +98,15 @@ test('hostile texts are shown and do nothing', async () => {
   await page.close();
 });
 
-test('how far a team\'s server is behind is told where somebody ships to one, and why nothing goes', async () => {
+test("how far a team's server is behind is told where somebody ships to one, and why nothing goes", async () => {
   const page = await world.page('/tracer');
   await page.getByRole('heading', { name: 'Spool' }).waitFor();
   assert.equal(await page.getByRole('region', { name: 'Team' }).count(), 0);
   await page.route('**/api/v1/health', async (route) => {
     const answer = await (await route.fetch()).json();
-    await route.fulfill({ json: { ...answer, ship: { to: 'https://team.example:4747', behind: 1234, problem: 'the token was refused' } } });
+    await route.fulfill({
+      json: { ...answer, ship: { to: 'https://team.example:4747', behind: 1234, problem: 'the token was refused' } },
+    });
   });
   const team = page.getByRole('region', { name: 'Team' });
   await team.getByText('https://team.example:4747').waitFor();
@@ -118,7 +132,10 @@ test('a server that goes away is said, and the page comes back by itself', async
   const page = await world.page('/tasks');
   await page.getByText('Search [[web]]').first().waitFor();
   await world.stopServer();
-  await page.getByText(/not live/i).first().waitFor({ timeout: 20000 });
+  await page
+    .getByText(/not live/i)
+    .first()
+    .waitFor({ timeout: 20000 });
   await world.startServer();
   await page.getByText('live', { exact: true }).first().waitFor({ timeout: 60000 });
   await page.close();

@@ -19,11 +19,25 @@ after(async () => {
   await world?.stop();
 });
 
-const LOOKS = [['dark', 1280, 800], ['light', 1920, 1080], ['dark', 390, 844]];
+const LOOKS = [
+  ['dark', 1280, 800],
+  ['light', 1920, 1080],
+  ['dark', 390, 844],
+];
 
 test('every page is full, fits its width and keeps nobody out', async () => {
   for (const [colorScheme, width, height] of LOOKS) {
-    for (const path of ['/', '/tasks', `/tasks/${checkout.id}`, `/tasks/${release.id}?tab=permissions`, '/insights', '/search?q=price', '/policies', '/tracer', '/settings']) {
+    for (const path of [
+      '/',
+      '/tasks',
+      `/tasks/${checkout.id}`,
+      `/tasks/${release.id}?tab=permissions`,
+      '/insights',
+      '/search?q=price',
+      '/policies',
+      '/tracer',
+      '/settings',
+    ]) {
       const page = await world.page(path, { colorScheme, viewport: { width, height } });
       await page.getByRole('heading').first().waitFor({ state: 'attached' });
       await page.waitForLoadState('load');
@@ -40,7 +54,13 @@ test('every page is full, fits its width and keeps nobody out', async () => {
 test('what is left of the limits of both agents is told, with the time at which it comes back', async () => {
   const page = await world.page('/');
   const limits = page.getByRole('region', { name: 'Rate limits' });
-  for (const name of [/Claude 5 hours\s*\d+ %\s*(resets in|full at)/, /Claude 7 days\s*\d+ %/, /Codex 5 hours\s*\d+ %/, /Codex 7 days\s*\d+ %/]) await limits.getByRole('listitem').filter({ hasText: name }).waitFor();
+  for (const name of [
+    /Claude 5 hours\s*\d+ %\s*(resets in|full at)/,
+    /Claude 7 days\s*\d+ %/,
+    /Codex 5 hours\s*\d+ %/,
+    /Codex 7 days\s*\d+ %/,
+  ])
+    await limits.getByRole('listitem').filter({ hasText: name }).waitFor();
   await page.close();
 });
 
@@ -48,9 +68,14 @@ test('a task tells its subagents, one inside another, in words too', async () =>
   const page = await world.page(`/tasks/${checkout.id}`);
   await page.getByRole('button', { name: 'Expand subagents' }).click();
   const lanes = page.getByRole('table', { name: 'Lanes of the timeline' });
-  await lanes.getByText(/Count queries of one checkout, completed/).first().waitFor({ state: 'attached' });
+  await lanes
+    .getByText(/Count queries of one checkout, completed/)
+    .first()
+    .waitFor({ state: 'attached' });
   // What the bars say by their fill and the brackets by their number.
-  await lanes.getByRole('row', { name: /^main Coordination .*\d+ measured.* 4( and \d+)* / }).waitFor({ state: 'attached' });
+  await lanes
+    .getByRole('row', { name: /^main Coordination .*\d+ measured.* 4( and \d+)* / })
+    .waitFor({ state: 'attached' });
   await page.getByRole('tab', { name: 'Tree' }).click();
   await page.getByRole('tabpanel').getByText('Count queries of one checkout').first().waitFor();
   await page.getByRole('tab', { name: 'Todos' }).click();
@@ -83,7 +108,15 @@ test('a link brings back the window, the event, the question, the pin and the pa
   const failed = calls.items.find((call) => call.state === 'failed' && call.title.includes('npm test'));
   const [from, to] = [Date.parse(failed.startedAt) - 500, Date.parse(failed.endedAt) + 500];
   const pin = `${checkout.id}/implementation`;
-  const query = new URLSearchParams({ event: failed.id, from, to, area: `${from}-${to}`, find: 'status:failed', pin, tab: 'errors' });
+  const query = new URLSearchParams({
+    event: failed.id,
+    from,
+    to,
+    area: `${from}-${to}`,
+    find: 'status:failed',
+    pin,
+    tab: 'errors',
+  });
   const page = await world.page(`/tasks/${checkout.id}?${query}`);
   await page.getByRole('complementary').getByText('Run tests: npm test').first().waitFor();
   assert.equal(await page.getByLabel('Find in this task').inputValue(), 'status:failed');
@@ -104,7 +137,8 @@ test('selected time becomes a table by tool, and the address knows it', async ()
   await page.getByRole('application').focus();
   await page.keyboard.press('m');
   const table = page.getByRole('region', { name: 'Selected time' });
-  for (const tool of ['Bash', 'Read', 'Edit', 'Agent']) await table.getByRole('rowheader', { name: tool, exact: true }).waitFor();
+  for (const tool of ['Bash', 'Read', 'Edit', 'Agent'])
+    await table.getByRole('rowheader', { name: tool, exact: true }).waitFor();
   await page.waitForURL(/area=\d+-\d+/);
   await page.reload();
   await table.getByRole('rowheader', { name: 'Bash', exact: true }).waitFor();
@@ -121,7 +155,10 @@ test('numbers of Insights open the rows behind them, and chips narrow the search
   await page.getByText(/npm/).first().waitFor();
   await page.getByLabel('Search everything').fill('tool:Bash status:failed');
   await page.getByRole('button', { name: /status:failed/ }).waitFor();
-  await page.getByText(/npm test/).first().waitFor();
+  await page
+    .getByText(/npm test/)
+    .first()
+    .waitFor();
   await page.getByRole('button', { name: /status:failed/ }).click();
   await page.waitForURL((url) => !url.search.includes('status'));
   await page.close();
@@ -139,7 +176,12 @@ test('Insights take any days, compare them with the days before and count tokens
   await page.waitForURL(/since=20(19|20)-/);
   await page.getByText(/vs previous \d{4} days/).waitFor();
   await tools.getByRole('row', { name: /^Bash/ }).getByRole('link').nth(2).click();
-  await page.waitForURL((url) => url.pathname === '/search' && url.searchParams.get('q') === 'status:failed tool:Bash' && url.searchParams.has('since'));
+  await page.waitForURL(
+    (url) =>
+      url.pathname === '/search' &&
+      url.searchParams.get('q') === 'status:failed tool:Bash' &&
+      url.searchParams.has('since'),
+  );
   assert.deepEqual(page.wrongs, []);
   await page.close();
 });
@@ -205,11 +247,15 @@ test('who may only look sees why a letter is dead; who may act puts it back', as
 test('who wants less motion gets none', async () => {
   const page = await world.page(`/tasks/${checkout.id}`);
   await page.emulateMedia({ reducedMotion: 'reduce' });
-  const moving = await page.evaluate(() => [...document.querySelectorAll('*')].filter((element) => {
-    const style = getComputedStyle(element);
-    const seconds = (text) => Math.max(...text.split(',').map((part) => parseFloat(part) || 0));
-    return seconds(style.animationDuration) > 0.01 || seconds(style.transitionDuration) > 0.01;
-  }).map((element) => element.className));
+  const moving = await page.evaluate(() =>
+    [...document.querySelectorAll('*')]
+      .filter((element) => {
+        const style = getComputedStyle(element);
+        const seconds = (text) => Math.max(...text.split(',').map((part) => parseFloat(part) || 0));
+        return seconds(style.animationDuration) > 0.01 || seconds(style.transitionDuration) > 0.01;
+      })
+      .map((element) => element.className),
+  );
   assert.deepEqual(moving, []);
   await page.close();
 });

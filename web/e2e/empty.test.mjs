@@ -16,7 +16,10 @@ after(async () => {
 test('empty pages give the command that fills them', async () => {
   for (const path of ['/', '/tasks', '/insights', '/policies']) {
     const page = await world.page(path);
-    await page.getByText(/agent-tracer (install|import|policy init)/).first().waitFor({ timeout: 5000 });
+    await page
+      .getByText(/agent-tracer (install|import|policy init)/)
+      .first()
+      .waitFor({ timeout: 5000 });
     assert.deepEqual(page.wrongs, [], path);
     await page.close();
   }

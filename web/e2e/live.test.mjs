@@ -13,7 +13,12 @@ after(async () => {
   await world?.stop();
 });
 
-const said = (id) => ({ session_id: `e2e-${id}`, cwd: '/srv/e2e', transcript_path: `/srv/none/${id}.jsonl`, prompt_id: 'p1' });
+const said = (id) => ({
+  session_id: `e2e-${id}`,
+  cwd: '/srv/e2e',
+  transcript_path: `/srv/none/${id}.jsonl`,
+  prompt_id: 'p1',
+});
 const prompt = (id, text) => world.hook({ ...said(id), hook_event_name: 'UserPromptSubmit', prompt: text });
 const ask = async (id, command) => {
   const call = { tool_name: 'Bash', tool_input: { command }, tool_use_id: `toolu_${id}` };
@@ -21,7 +26,8 @@ const ask = async (id, command) => {
   await world.hook({ ...said(id), ...call, hook_event_name: 'PermissionRequest' });
   return call;
 };
-const taskOf = (id) => world.until('/api/v1/tasks', (tasks) => tasks.find((task) => task.runtimeSessionId === `e2e-${id}`));
+const taskOf = (id) =>
+  world.until('/api/v1/tasks', (tasks) => tasks.find((task) => task.runtimeSessionId === `e2e-${id}`));
 
 test('who waits for me is told oldest first, with a clock that runs, and goes when answered', async () => {
   const page = await world.page('/');
@@ -31,7 +37,12 @@ test('who waits for me is told oldest first, with a clock that runs, and goes wh
   await ask('second', 'git push origin gate');
   const waits = page.getByRole('region', { name: 'Needs you' });
   await waits.getByText('Paint the gate').waitFor();
-  assert.deepEqual(await waits.getByRole('listitem').evaluateAll((items) => items.map((item) => /Mend|Paint/.exec(item.textContent)?.[0])), ['Mend', 'Paint']);
+  assert.deepEqual(
+    await waits
+      .getByRole('listitem')
+      .evaluateAll((items) => items.map((item) => /Mend|Paint/.exec(item.textContent)?.[0])),
+    ['Mend', 'Paint'],
+  );
   // Its clock goes on by itself.
   const clock = waits.getByRole('listitem').first().locator('.num');
   const before = await clock.textContent();
@@ -50,7 +61,13 @@ test('a call that fails is on the live page at once and opens where it happened'
   await prompt('fails', 'Count the sheep');
   const call = { tool_name: 'Bash', tool_input: { command: 'count --sheep' }, tool_use_id: 'toolu_fails' };
   await world.hook({ ...said('fails'), ...call, hook_event_name: 'PreToolUse' });
-  await world.hook({ ...said('fails'), ...call, hook_event_name: 'PostToolUseFailure', error: 'Exit code 2', is_interrupt: false });
+  await world.hook({
+    ...said('fails'),
+    ...call,
+    hook_event_name: 'PostToolUseFailure',
+    error: 'Exit code 2',
+    is_interrupt: false,
+  });
   const failure = page.getByRole('region', { name: 'Recent failures' }).getByRole('link', { name: /count/ });
   await failure.click();
   await page.waitForURL(/\/tasks\/.*event=/);
@@ -66,7 +83,10 @@ test('what runs grows, can be followed, and stops when it ends', async () => {
   const page = await world.page(`/tasks/${task.id}`);
   const lanes = page.getByRole('table', { name: 'Lanes of the timeline' });
   await lanes.getByRole('row', { name: /Implementation 1 0 1/ }).waitFor({ state: 'attached' });
-  await page.getByRole('toolbar').getByText(/water --all/).waitFor();
+  await page
+    .getByRole('toolbar')
+    .getByText(/water --all/)
+    .waitFor();
   const follow = page.getByRole('button', { name: 'Follow' });
   await follow.click();
   assert.equal(await follow.getAttribute('aria-pressed'), 'true');
@@ -79,15 +99,30 @@ test('what runs grows, can be followed, and stops when it ends', async () => {
 test('hostile texts of any size stay texts on every page', async () => {
   const hostile = `<img src=x onerror="globalThis.owned=1"><script>globalThis.owned=2</script>\u001b[31mred\u001b]8;;https://evil.example\u0007link \u202etxt.exe\u2066 ${'A'.repeat(1_000_000)}`;
   await prompt('hostile', hostile);
-  const call = { tool_name: 'Bash', tool_input: { command: `echo "${hostile}"`, description: hostile }, tool_use_id: 'toolu_hostile' };
+  const call = {
+    tool_name: 'Bash',
+    tool_input: { command: `echo "${hostile}"`, description: hostile },
+    tool_use_id: 'toolu_hostile',
+  };
   await world.hook({ ...said('hostile'), ...call, hook_event_name: 'PreToolUse' });
   const task = await taskOf('hostile');
   const calls = await world.until(`/api/v1/tasks/${task.id}/tool-calls`, (items) => items.length > 0 && items);
-  for (const path of ['/', '/tasks', `/tasks/${task.id}?event=${encodeURIComponent(calls[0].id)}&tab=commands`, `/tasks/${task.id}?tab=turns`, '/search?q=onerror', '/insights']) {
+  for (const path of [
+    '/',
+    '/tasks',
+    `/tasks/${task.id}?event=${encodeURIComponent(calls[0].id)}&tab=commands`,
+    `/tasks/${task.id}?tab=turns`,
+    '/search?q=onerror',
+    '/insights',
+  ]) {
     const page = await world.page(path);
     await page.getByRole('heading').first().waitFor({ state: 'attached' });
     await page.waitForLoadState('load');
-    if (path !== '/insights') await page.getByText(/onerror/).first().waitFor({ state: 'attached' });
+    if (path !== '/insights')
+      await page
+        .getByText(/onerror/)
+        .first()
+        .waitFor({ state: 'attached' });
     assert.equal(await page.evaluate(() => globalThis.owned), undefined, path);
     assert.equal(await page.locator('img[src="x"]').count(), 0, path);
     const text = await page.evaluate(() => document.body.innerText);
@@ -101,11 +136,25 @@ test('hostile texts of any size stay texts on every page', async () => {
 });
 
 test('a question that the server cannot answer is said where it was asked, and can be asked again', async () => {
-  for (const [path, asked] of [['/tasks', '**/api/v1/tasks?*'], ['/insights', '**/api/v1/tools?*'], ['/search?q=fence', '**/api/v1/search?*'], ['/settings', '**/api/v1/settings']]) {
+  for (const [path, asked] of [
+    ['/tasks', '**/api/v1/tasks?*'],
+    ['/insights', '**/api/v1/tools?*'],
+    ['/search?q=fence', '**/api/v1/search?*'],
+    ['/settings', '**/api/v1/settings'],
+  ]) {
     const page = await world.page('/tracer');
-    await page.route(asked, (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{"title":"the store is busy","detail":"try again"}' }));
+    await page.route(asked, (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/problem+json',
+        body: '{"title":"the store is busy","detail":"try again"}',
+      }),
+    );
     await page.goto(world.address + path);
-    await page.getByRole('alert').getByText(/the store is busy/i).waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/the store is busy/i)
+      .waitFor();
     await page.unroute(asked);
     await page.getByRole('button', { name: 'Try again' }).first().click();
     await page.getByText(/the store is busy/i).waitFor({ state: 'hidden' });

@@ -8,7 +8,9 @@ import { World } from './world.mjs';
 let world;
 before(async () => {
   world = await World.demo();
-  await world.until('/api/v1/policies/decisions', (decisions) => ['ask-before-push', 'look-at-the-first-error'].every((rule) => decisions.some((one) => one.rule === rule)));
+  await world.until('/api/v1/policies/decisions', (decisions) =>
+    ['ask-before-push', 'look-at-the-first-error'].every((rule) => decisions.some((one) => one.rule === rule)),
+  );
 });
 after(async () => {
   await world?.stop();
@@ -20,7 +22,9 @@ test('every rule says when it speaks, what it wants and how often it did, and ea
   await rules.getByRole('row', { name: /no-recursive-delete .*PreToolUse.*deny.*in force/ }).waitFor();
   const push = rules.getByRole('row', { name: /ask-before-push .*git.*push.*ask.*rehearses/ });
   await push.getByRole('link', { name: 'ask 1' }).click();
-  await page.waitForURL((url) => url.searchParams.get('rule') === 'ask-before-push' && url.searchParams.get('decision') === 'ask');
+  await page.waitForURL(
+    (url) => url.searchParams.get('rule') === 'ask-before-push' && url.searchParams.get('decision') === 'ask',
+  );
   const decisions = page.getByRole('region', { name: 'Decisions' });
   await decisions.getByRole('row', { name: /ask-before-push/ }).waitFor();
   await decisions.getByRole('row', { name: /look-at-the-first-error/ }).waitFor({ state: 'hidden' });
@@ -37,7 +41,11 @@ test('rehearsals can be told from what acted, and a decision opens the call that
   await decisions.getByRole('row', { name: /look-at-the-first-error.*rehearsed/ }).waitFor();
   await decisions.getByRole('row', { name: /ask-before-push.*rehearsed/ }).click();
   await page.waitForURL(/\/tasks\/.*event=/);
-  await page.getByRole('complementary', { name: 'Event' }).getByText(/git push origin/).first().waitFor();
+  await page
+    .getByRole('complementary', { name: 'Event' })
+    .getByText(/git push origin/)
+    .first()
+    .waitFor();
   await page.close();
 });
 
@@ -51,13 +59,22 @@ test('a draft is tried on what was recorded by who may act: mistakes by line, th
   const draft = backtest.getByRole('textbox');
   await draft.fill('version = 1\n\n[[rule]]\nname = "x"\non = "PreToolUse"\ndecision = "forbid"\n');
   await backtest.getByRole('button', { name: 'Try it' }).click();
-  await backtest.getByRole('alert').getByText(/line \d+, column \d+/).first().waitFor();
+  await backtest
+    .getByRole('alert')
+    .getByText(/line \d+, column \d+/)
+    .first()
+    .waitFor();
   // A refused question is an error in the console of every browser, and a mistake in a draft is no fault of the page.
   page.wrongs.length = 0;
-  await draft.fill('version = 1\n\n[[rule]]\nname = "no-push"\non = "PreToolUse"\ndecision = "deny"\nreason = "not today"\nmatch.command = { program = "git", subcommand = "push" }\n');
+  await draft.fill(
+    'version = 1\n\n[[rule]]\nname = "no-push"\non = "PreToolUse"\ndecision = "deny"\nreason = "not today"\nmatch.command = { program = "git", subcommand = "push" }\n',
+  );
   await draft.press('Control+Enter');
   await backtest.getByRole('heading', { name: /no-push.*denied \d+/ }).waitFor();
-  await backtest.getByRole('link', { name: /deny.*(push|Push)/ }).first().click();
+  await backtest
+    .getByRole('link', { name: /deny.*(push|Push)/ })
+    .first()
+    .click();
   await page.waitForURL(/\/tasks\/.*event=/);
   assert.deepEqual(page.wrongs, []);
   await page.close();

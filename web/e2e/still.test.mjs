@@ -16,16 +16,19 @@ after(async () => {
 /** After so many frames without a question a page has asked everything. */
 const QUIET_FRAMES = 30;
 
-const nextFrame = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const nextFrame = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 /** Opens a page whose answers come one by one, the last one asked for first, and says what moved. */
 async function jumps(path, viewport) {
   const page = await world.page('/settings', { viewport });
   await page.addInitScript(() => {
     globalThis.jumps = [];
-    const name = (node) => (node instanceof Element ? node : node?.parentElement)?.outerHTML.slice(0, 100) ?? 'a node that is gone';
+    const name = (node) =>
+      (node instanceof Element ? node : node?.parentElement)?.outerHTML.slice(0, 100) ?? 'a node that is gone';
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) globalThis.jumps.push(`${entry.value}: ${(entry.sources ?? []).map(({ node }) => name(node)).join(' | ')}`);
+      for (const entry of list.getEntries())
+        globalThis.jumps.push(`${entry.value}: ${(entry.sources ?? []).map(({ node }) => name(node)).join(' | ')}`);
     }).observe({ type: 'layout-shift', buffered: true });
   });
   const held = [];
@@ -35,7 +38,10 @@ async function jumps(path, viewport) {
     const route = held.pop();
     if (route) {
       // A question that the page has given up needs no answer.
-      await route.fetch().then((response) => route.fulfill({ response })).catch(() => undefined);
+      await route
+        .fetch()
+        .then((response) => route.fulfill({ response }))
+        .catch(() => undefined);
       quiet = 0;
     }
     await nextFrame(page);
@@ -46,10 +52,26 @@ async function jumps(path, viewport) {
   return found;
 }
 
-for (const [width, height] of [[1280, 800], [390, 844]]) {
+for (const [width, height] of [
+  [1280, 800],
+  [390, 844],
+]) {
   test(`no page jumps while it loads, ${width} pixels wide`, async () => {
     const task = `/tasks/${world.checkout.id}`;
-    for (const path of ['/', '/tasks', task, `${task}?tab=files`, `${task}?tab=exploration`, `${task}?tab=tokens`, `/tasks/${world.release.id}?tab=compactions`, '/insights', '/search?q=price', '/policies', '/tracer', '/settings']) {
+    for (const path of [
+      '/',
+      '/tasks',
+      task,
+      `${task}?tab=files`,
+      `${task}?tab=exploration`,
+      `${task}?tab=tokens`,
+      `/tasks/${world.release.id}?tab=compactions`,
+      '/insights',
+      '/search?q=price',
+      '/policies',
+      '/tracer',
+      '/settings',
+    ]) {
       assert.deepEqual(await jumps(path, { width, height }), [], path);
     }
   });

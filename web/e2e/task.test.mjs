@@ -40,7 +40,10 @@ test('the wheel zooms at the cursor, a drag pans, and one key shows the whole ag
   const length = Date.parse(checkout.endedAt) - start;
   assert.ok(to - from < length * 0.6, `${to - from} of ${length} is zoomed in`);
   // What lay under the cursor lies there still.
-  assert.ok(Math.abs(from + (to - from) * 0.25 - (start + length * 0.25)) < length * 0.05, 'the moment under the cursor stays');
+  assert.ok(
+    Math.abs(from + (to - from) * 0.25 - (start + length * 0.25)) < length * 0.05,
+    'the moment under the cursor stays',
+  );
   await page.mouse.down();
   await page.mouse.move(x - 200, y, { steps: 4 });
   await page.mouse.up();
@@ -88,7 +91,20 @@ test('agents open and close one by one and together, by mouse and by key', async
 
 test('every panel opens by its keys, says what is in it, and fits', async () => {
   const page = await open();
-  const panels = { w: /npm run bench/, a: /Count queries of one checkout/, t: /Checkout takes seconds/, x: /src\/cart\/total\.ts/, f: /main ×\d/, c: /npm test -- total/, p: /No permission prompts recorded|Unknown: recorded from files only/, d: /Prove it/, q: /No question was asked/, e: /not found/, o: /Together/, m: /Its context was never compacted/ };
+  const panels = {
+    w: /npm run bench/,
+    a: /Count queries of one checkout/,
+    t: /Checkout takes seconds/,
+    x: /src\/cart\/total\.ts/,
+    f: /main ×\d/,
+    c: /npm test -- total/,
+    p: /No permission prompts recorded|Unknown: recorded from files only/,
+    d: /Prove it/,
+    q: /No question was asked/,
+    e: /not found/,
+    o: /Together/,
+    m: /Its context was never compacted/,
+  };
   for (const [key, text] of Object.entries(panels)) {
     await page.getByRole('application').focus();
     await page.keyboard.press('t');
@@ -117,8 +133,17 @@ test('a compaction says what went in and what came out, and the address knows wh
   await page.getByRole('tab', { name: /Compactions/, selected: true }).waitFor();
   const panel = page.getByRole('tabpanel');
   await panel.getByText(/tokens became/).waitFor();
-  await panel.getByRole('region', { name: 'What went in' }).getByText(/prompt/).first().waitFor();
-  await panel.getByRole('region', { name: 'What went in' }).getByRole('listitem').filter({ hasText: /Prepare release/ }).first().waitFor();
+  await panel
+    .getByRole('region', { name: 'What went in' })
+    .getByText(/prompt/)
+    .first()
+    .waitFor();
+  await panel
+    .getByRole('region', { name: 'What went in' })
+    .getByRole('listitem')
+    .filter({ hasText: /Prepare release/ })
+    .first()
+    .waitFor();
   await panel.getByRole('region', { name: 'What came out' }).getByRole('listitem').first().waitFor();
   await panel.getByRole('group', { name: 'Compactions' }).getByRole('button').first().click();
   await page.waitForURL(/compaction=1/);
@@ -134,7 +159,8 @@ test('the drawer tells everything of an event, who told it, and gives commands a
   const page = await open(`?event=${failed.id}`);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const drawer = page.getByRole('complementary', { name: 'Event' });
-  for (const text of [/^failed$/, /^measured$/, /^non zero exit$/, /^Sources$/, /^What it does$/]) await drawer.getByText(text).first().waitFor();
+  for (const text of [/^failed$/, /^measured$/, /^non zero exit$/, /^Sources$/, /^What it does$/])
+    await drawer.getByText(text).first().waitFor();
   for (const channel of ['hook', 'transcript']) await drawer.getByText(channel, { exact: true }).first().waitFor();
   await drawer.getByRole('button', { name: 'copy' }).first().click();
   await page.getByText('Command copied').waitFor();
@@ -150,7 +176,12 @@ test('the drawer tells everything of an event, who told it, and gives commands a
 
 test('the numbers of the header open the rows behind them', async () => {
   const page = await open();
-  for (const [name, tab] of [['Failed', 'Errors'], ['Agents', 'Tree'], ['Cost', 'Tokens'], ['Calls', 'Waterfall']]) {
+  for (const [name, tab] of [
+    ['Failed', 'Errors'],
+    ['Agents', 'Tree'],
+    ['Cost', 'Tokens'],
+    ['Calls', 'Waterfall'],
+  ]) {
     await page.getByRole('button', { name: new RegExp(`^${name} .*show the rows`) }).click();
     await page.getByRole('tab', { name: tab, selected: true }).waitFor();
   }

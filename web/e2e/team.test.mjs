@@ -31,7 +31,10 @@ async function teamPage(path, asked) {
     const answer = await (await route.fetch({ url: url.href })).json();
     if (url.pathname.endsWith('/health')) answer.store.kind = 'clickhouse';
     if (url.pathname.endsWith('/tree')) for (const node of answer.items) node.task.owner = owner;
-    if (url.pathname.endsWith('/api/v1/tasks')) answer.items = answer.items.flatMap((task) => ['ann', 'bob'].filter((name) => !owner || owner === name).map((name) => ({ ...task, owner: name })));
+    if (url.pathname.endsWith('/api/v1/tasks'))
+      answer.items = answer.items.flatMap((task) =>
+        ['ann', 'bob'].filter((name) => !owner || owner === name).map((name) => ({ ...task, owner: name })),
+      );
     if (by === 'owner') answer.items = spent(['ann', 'bob'], answer.items);
     if (by === 'machine') answer.items = spent(['desk'], answer.items);
     await route.fulfill({ json: answer });
@@ -62,7 +65,9 @@ test('tasks say whose they are, also where two have the same session, and are na
   assert.equal(await page.getByLabel('Machine').count(), 0, 'there is one machine');
   await page.getByLabel('Person', { exact: true }).selectOption('ann');
   await page.waitForURL(/owner=ann/);
-  await page.waitForFunction(() => ![...document.querySelectorAll('[role=gridcell]')].some((cell) => cell.textContent === 'bob'));
+  await page.waitForFunction(
+    () => ![...document.querySelectorAll('[role=gridcell]')].some((cell) => cell.textContent === 'bob'),
+  );
   assert.ok(asked.includes('/api/v1/tasks?owner=ann'), asked.join());
   assert.deepEqual(await seriousFaults(page), []);
   assert.deepEqual(page.wrongs, []);
@@ -78,7 +83,8 @@ test('insights tell people apart, and the rows behind a number are those of the 
   await page.getByLabel('Person', { exact: true }).selectOption('bob');
   await page.waitForURL(/owner=bob/);
   await page.waitForFunction(() => document.querySelector('dl.heads a[href*="owner"]') !== null);
-  for (const path of ['tools', 'usage', 'activity', 'files', 'loops']) assert.ok(asked.includes(`/api/v1/${path}?owner=bob`), path);
+  for (const path of ['tools', 'usage', 'activity', 'files', 'loops'])
+    assert.ok(asked.includes(`/api/v1/${path}?owner=bob`), path);
   assert.deepEqual(await seriousFaults(page), []);
   await leave(page);
 });
@@ -97,7 +103,10 @@ test('a session that two have is opened as the one that was chosen, and every qu
   await page.getByRole('button', { name: /^Calls/ }).waitFor();
   const ofTask = asked.filter((path) => /\/tasks\/./.test(path));
   assert.ok(ofTask.length > 8, ofTask.join());
-  assert.deepEqual(ofTask.filter((path) => !path.endsWith('?owner=bob')), []);
+  assert.deepEqual(
+    ofTask.filter((path) => !path.endsWith('?owner=bob')),
+    [],
+  );
   assert.deepEqual(page.wrongs, []);
   await leave(page);
 });
@@ -111,7 +120,8 @@ test('live is narrowed to one person, whose rows it links to, and says that some
   await page.getByLabel('Person', { exact: true }).selectOption('ann');
   await page.waitForURL(/owner=ann/);
   await page.waitForFunction(() => !document.body.innerText.includes('bob · '));
-  for (const path of ['tasks', 'attention', 'activity', 'limits', 'usage/blocks', 'search']) assert.ok(asked.includes(`/api/v1/${path}?owner=ann`), path);
+  for (const path of ['tasks', 'attention', 'activity', 'limits', 'usage/blocks', 'search'])
+    assert.ok(asked.includes(`/api/v1/${path}?owner=ann`), path);
   assert.match((await page.locator('a[href^="/tasks/"]').first().getAttribute('href')) ?? '', /\?owner=ann/);
   assert.deepEqual(await seriousFaults(page), []);
   assert.deepEqual(page.wrongs, []);
@@ -121,7 +131,9 @@ test('live is narrowed to one person, whose rows it links to, and says that some
 test('an address that could mean two sessions says so instead of showing one', async () => {
   const page = await world.page('/settings');
   const detail = 'more than one person has this session: say with `owner` whose you mean, `ann` or `bob`';
-  await page.route(/\/api\/v1\/tasks\/./, (route) => route.fulfill({ status: 400, json: { title: 'the request is not understood', detail } }));
+  await page.route(/\/api\/v1\/tasks\/./, (route) =>
+    route.fulfill({ status: 400, json: { title: 'the request is not understood', detail } }),
+  );
   await page.goto(`${world.address}/tasks/tx6hxv40msedx8yrgk5ed`);
   await page.getByText('`ann` or `bob`').waitFor();
   await page.getByRole('button', { name: 'All tasks' }).click();

@@ -55,7 +55,10 @@ export class World {
     world.link = world.link.replace(world.behind, world.address);
     world.data = /data +(\S+),/.exec(said)[1];
     // Those of the past days are known from files alone, which tell no end: the one that has an end is today's.
-    const find = (words) => world.until('/api/v1/tasks?kind=primary', (tasks) => tasks.find((task) => task.title.startsWith(words) && task.endedAt));
+    const find = (words) =>
+      world.until('/api/v1/tasks?kind=primary', (tasks) =>
+        tasks.find((task) => task.title.startsWith(words) && task.endedAt),
+      );
     world.checkout = await find('Checkout');
     world.release = await find('Prepare release');
     await world.until(`/api/v1/tasks/${world.checkout.id}/tree`, (nodes) => nodes.length === 5);
@@ -126,7 +129,10 @@ export class World {
     page.wrongs = [];
     page.on('pageerror', (error) => page.wrongs.push(`error: ${error.message}`));
     page.on('console', (message) => message.type() === 'error' && page.wrongs.push(`console: ${message.text()}`));
-    page.on('request', (request) => request.url().startsWith(this.address) || page.wrongs.push(`asked ${request.url()}`));
+    page.on(
+      'request',
+      (request) => request.url().startsWith(this.address) || page.wrongs.push(`asked ${request.url()}`),
+    );
     await page.goto(this.address + path);
     return page;
   }

@@ -9,14 +9,20 @@
   } catch {
     // Storage may be forbidden or hold something else; then the system decides.
   }
-  if (theme !== 'dark' && theme !== 'light') theme = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+  if (theme !== 'dark' && theme !== 'light')
+    theme = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
   document.documentElement.dataset.theme = theme;
 
   const task = /^\/tasks\/([^/]+)$/.exec(location.pathname)?.[1];
   // In the words of `api/client.ts`, which takes the answers up by their addresses.
   const owner = new URLSearchParams(location.search).get('owner');
   const asked = new Map();
-  for (const [what, query] of task ? [['tree', {}], ['lanes', { width: '800' }]] : []) {
+  for (const [what, query] of task
+    ? [
+        ['tree', {}],
+        ['lanes', { width: '800' }],
+      ]
+    : []) {
     const words = new URLSearchParams({ ...query, ...(owner ? { owner } : {}) }).toString();
     const url = `/api/v1/tasks/${task}/${what}${words && `?${words}`}`;
     const answer = fetch(url, { headers: { accept: 'application/json' } });

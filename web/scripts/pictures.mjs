@@ -65,7 +65,9 @@ async function until(path, wanted, limitMs = 180_000) {
 }
 
 async function takeReadme() {
-  const task = await until('/api/v1/tasks?kind=primary', (tasks) => tasks.find((task) => task.status === 'running' && task.title.startsWith('Checkout')));
+  const task = await until('/api/v1/tasks?kind=primary', (tasks) =>
+    tasks.find((task) => task.status === 'running' && task.title.startsWith('Checkout')),
+  );
   // Subagents are back, a test has failed and the next one runs: the most there is to see at once.
   await until(`/api/v1/tasks/${task.id}/tool-calls?limit=500`, (calls) => {
     const tests = calls.filter((call) => call.title.includes('npm test'));
@@ -82,14 +84,29 @@ async function takeReadme() {
 }
 
 async function takeAll() {
-  const find = async (words, status) => (await until('/api/v1/tasks?kind=primary', (tasks) => tasks.find((task) => task.title.startsWith(words) && status.includes(task.status)))).id;
+  const find = async (words, status) =>
+    (
+      await until('/api/v1/tasks?kind=primary', (tasks) =>
+        tasks.find((task) => task.title.startsWith(words) && status.includes(task.status)),
+      )
+    ).id;
   const ends = ['completed', 'failed'];
   const paths = {
-    live: '/', tasks: '/tasks', insights: '/insights', search: '/search?q=price', health: '/tracer', settings: '/settings',
-    checkout: `/tasks/${await find('Checkout', ends)}`, release: `/tasks/${await find('Prepare', ends)}`,
+    live: '/',
+    tasks: '/tasks',
+    insights: '/insights',
+    search: '/search?q=price',
+    health: '/tracer',
+    settings: '/settings',
+    checkout: `/tasks/${await find('Checkout', ends)}`,
+    release: `/tasks/${await find('Prepare', ends)}`,
   };
   for (const [name, path] of Object.entries(paths)) {
-    for (const [look, colorScheme, width, height] of [['dark', 'dark', 1280, 800], ['light', 'light', 1920, 1080], ['phone', 'dark', 390, 844]]) {
+    for (const [look, colorScheme, width, height] of [
+      ['dark', 'dark', 1280, 800],
+      ['light', 'light', 1920, 1080],
+      ['phone', 'dark', 390, 844],
+    ]) {
       const page = await browser.newPage({ colorScheme, viewport: { width, height } });
       await page.goto(address + path);
       await page.waitForLoadState('networkidle', { timeout: 3000 }).catch(() => {});
@@ -101,7 +118,8 @@ async function takeAll() {
 
 async function save(page, name) {
   const picture = smaller(await page.screenshot());
-  if (everything < 0 && picture.length > mostBytes) throw new Error(`${name} has ${picture.length} bytes, over ${mostBytes}`);
+  if (everything < 0 && picture.length > mostBytes)
+    throw new Error(`${name} has ${picture.length} bytes, over ${mostBytes}`);
   writeFileSync(join(folder, `${name}.png`), picture);
   console.log(`${join(folder, name)}.png  ${Math.round(picture.length / 1024)} KB`);
 }

@@ -8,7 +8,7 @@ export function smaller(png) {
   if (!png.subarray(0, 8).equals(signature)) throw new Error('not a PNG');
   const head = [];
   const data = [];
-  for (let at = 8; at < png.length; ) {
+  for (let at = 8; at < png.length;) {
     const length = png.readUInt32BE(at);
     const type = png.toString('latin1', at + 4, at + 8);
     const body = png.subarray(at + 8, at + 8 + length);
@@ -16,7 +16,11 @@ export function smaller(png) {
     else if (type !== 'IEND' && data.length === 0) head.push(chunk(type, body));
     at += 12 + length;
   }
-  const packed = deflateSync(inflateSync(Buffer.concat(data)), { level: 9, memLevel: 9, strategy: constants.Z_DEFAULT_STRATEGY });
+  const packed = deflateSync(inflateSync(Buffer.concat(data)), {
+    level: 9,
+    memLevel: 9,
+    strategy: constants.Z_DEFAULT_STRATEGY,
+  });
   const made = Buffer.concat([signature, ...head, chunk('IDAT', packed), chunk('IEND', Buffer.alloc(0))]);
   return made.length < png.length ? made : png;
 }

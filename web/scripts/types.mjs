@@ -9,6 +9,8 @@ const document = { ...JSON.parse(readFileSync(source, 'utf8')), paths: {} };
 const text = `/** Generated from \`crates/server/openapi.json\` by \`npm run types\`. */\n${astToString(await openapi(document))}`;
 if (!process.argv.includes('--check')) writeFileSync(target, text);
 else if (readFileSync(target, 'utf8') !== text) {
-  console.error('`src/api/generated/schema.ts` is not what `crates/server/openapi.json` says\nhint: run `npm run types`');
+  console.error(
+    '`src/api/generated/schema.ts` is not what `crates/server/openapi.json` says\nhint: run `npm run types`',
+  );
   process.exit(1);
 }

@@ -16,7 +16,22 @@ export interface Parsed {
   words: string;
 }
 
-const NAMES: Record<string, string> = { tool: 'tool', status: 'state', state: 'state', agent: 'agentType', type: 'agentType', kind: 'kind', project: 'project', owner: 'owner', person: 'owner', machine: 'machine', client: 'agent', task: 'task', since: 'since', until: 'until' };
+const NAMES: Record<string, string> = {
+  tool: 'tool',
+  status: 'state',
+  state: 'state',
+  agent: 'agentType',
+  type: 'agentType',
+  kind: 'kind',
+  project: 'project',
+  owner: 'owner',
+  person: 'owner',
+  machine: 'machine',
+  client: 'agent',
+  task: 'task',
+  since: 'since',
+  until: 'until',
+};
 /** What a team's server alone can be asked. */
 export const TEAM_CHIPS = ['owner:', 'machine:'] as const;
 export const CHIP_NAMES = ['tool:', 'status:', 'agent:', 'kind:', 'project:', 'client:', 'since:', '>'] as const;
@@ -36,7 +51,12 @@ export function parse(text: string): Parsed {
     const longer = /^>(\d+(?:\.\d+)?)(ms|s|min|m|h)$/.exec(piece);
     const named = /^([a-z]+):(.+)$/s.exec(piece);
     const name = named ? NAMES[named[1]!] : undefined;
-    if (longer) chips.push({ name: 'longerThanMs', value: String(Math.round(Number(longer[1]) * UNITS[longer[2]!]!)), text: piece });
+    if (longer)
+      chips.push({
+        name: 'longerThanMs',
+        value: String(Math.round(Number(longer[1]) * UNITS[longer[2]!]!)),
+        text: piece,
+      });
     else if (name && bare(named![2]!)) chips.push({ name, value: bare(named![2]!), text: piece });
     else if (bare(piece)) words.push(bare(piece));
   }

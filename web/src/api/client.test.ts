@@ -9,7 +9,9 @@ function serve(total: number): string[] {
     asked.push(url);
     const from = Number(new URLSearchParams(url.split('?')[1]).get('cursor') ?? 0);
     const items = [from, from + 1].filter((n) => n < total);
-    return Promise.resolve(new Response(JSON.stringify({ items, ...(from + 2 < total ? { nextCursor: String(from + 2) } : {}) })));
+    return Promise.resolve(
+      new Response(JSON.stringify({ items, ...(from + 2 < total ? { nextCursor: String(from + 2) } : {}) })),
+    );
   });
   return asked;
 }
@@ -22,7 +24,11 @@ describe('questions to the server', () => {
     const found: number[][] = [];
     for await (const page of pages<number>('numbers', { tree: true })) found.push(page.items);
     expect(found).toEqual([[0, 1], [2, 3], [4]]);
-    expect(asked).toEqual(['/api/v1/numbers?limit=500&tree=true', '/api/v1/numbers?limit=500&tree=true&cursor=2', '/api/v1/numbers?limit=500&tree=true&cursor=4']);
+    expect(asked).toEqual([
+      '/api/v1/numbers?limit=500&tree=true',
+      '/api/v1/numbers?limit=500&tree=true&cursor=2',
+      '/api/v1/numbers?limit=500&tree=true&cursor=4',
+    ]);
   });
 
   it('stop asking when nobody wants the next page', async () => {
@@ -46,14 +52,27 @@ describe('questions to the server', () => {
     await api.tree('t', { owner: 'bob' });
     await api.tools({ since: '-7d' });
     expect(keyOfAnswer('task', 't'), 'answers about two people are remembered apart').toBe('task t ann b');
-    expect(asked).toEqual(['/api/v1/tasks/t?owner=ann+b', '/api/v1/tasks/t/turns?limit=500&tree=true&owner=ann+b', '/api/v1/events/e1?owner=ann+b', '/api/v1/tasks/t/tree?owner=bob', '/api/v1/tools?since=-7d']);
+    expect(asked).toEqual([
+      '/api/v1/tasks/t?owner=ann+b',
+      '/api/v1/tasks/t/turns?limit=500&tree=true&owner=ann+b',
+      '/api/v1/events/e1?owner=ann+b',
+      '/api/v1/tasks/t/tree?owner=bob',
+      '/api/v1/tools?since=-7d',
+    ]);
   });
 
   it('tell every part that was wrong, wherever it stands', async () => {
-    const wrong = { title: 'the body is wrong', detail: 'one rule', errors: [{ at: 'policy:3:7', reason: 'unknown key' }, { reason: 5 }] };
+    const wrong = {
+      title: 'the body is wrong',
+      detail: 'one rule',
+      errors: [{ at: 'policy:3:7', reason: 'unknown key' }, { reason: 5 }],
+    };
     vi.stubGlobal('fetch', () => Promise.resolve(new Response(JSON.stringify(wrong), { status: 422 })));
     const problem = await api.backtest('version = 1', { since: '-7d' }).catch((error: unknown) => error);
     expect(problem).toBeInstanceOf(Problem);
-    expect((problem as Problem).errors).toEqual([{ at: 'policy:3:7', reason: 'unknown key' }, { at: '', reason: '5' }]);
+    expect((problem as Problem).errors).toEqual([
+      { at: 'policy:3:7', reason: 'unknown key' },
+      { at: '', reason: '5' },
+    ]);
   });
 });

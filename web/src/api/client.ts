@@ -3,9 +3,45 @@
  * that a page can show.
  */
 import type {
-  ActivityBucket, AgentStat, Attention, Backtest, CommandRun, CommandStat, Compaction, CompactionItem, ContextPoint, DeadLetter, EventDetail, Exploration, FailureStat, FileStat, FileUse,
-  Health, Hit, LaneBins, Limit, Loop, McpStat, Page, Permission, Policies, Question, Row, RuleDecision, Settings, SkillStat, Task, TaskSummary, Todo, ToolCall, ToolStat, TreeNode, Turn,
-  UsageBlock, UsageBucket, WebLookup,
+  ActivityBucket,
+  AgentStat,
+  Attention,
+  Backtest,
+  CommandRun,
+  CommandStat,
+  Compaction,
+  CompactionItem,
+  ContextPoint,
+  DeadLetter,
+  EventDetail,
+  Exploration,
+  FailureStat,
+  FileStat,
+  FileUse,
+  Health,
+  Hit,
+  LaneBins,
+  Limit,
+  Loop,
+  McpStat,
+  Page,
+  Permission,
+  Policies,
+  Question,
+  Row,
+  RuleDecision,
+  Settings,
+  SkillStat,
+  Task,
+  TaskSummary,
+  Todo,
+  ToolCall,
+  ToolStat,
+  TreeNode,
+  Turn,
+  UsageBlock,
+  UsageBucket,
+  WebLookup,
 } from './types';
 
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
@@ -44,11 +80,22 @@ export function search(query: Query): string {
 
 async function problemOf(response: Response): Promise<Problem> {
   try {
-    const body = (await response.json()) as { title?: unknown; detail?: unknown; errors?: { at?: unknown; reason?: unknown }[] };
-    const errors = (Array.isArray(body.errors) ? body.errors : []).map(({ at: where, reason }) => ({ at: String(where ?? ''), reason: String(reason ?? '') }));
+    const body = (await response.json()) as {
+      title?: unknown;
+      detail?: unknown;
+      errors?: { at?: unknown; reason?: unknown }[];
+    };
+    const errors = (Array.isArray(body.errors) ? body.errors : []).map(({ at: where, reason }) => ({
+      at: String(where ?? ''),
+      reason: String(reason ?? ''),
+    }));
     return new Problem(response.status, String(body.title ?? response.statusText), String(body.detail ?? ''), errors);
   } catch {
-    return new Problem(response.status, response.statusText || `status ${response.status}`, 'the answer is not readable');
+    return new Problem(
+      response.status,
+      response.statusText || `status ${response.status}`,
+      'the answer is not readable',
+    );
   }
 }
 
@@ -76,7 +123,10 @@ export async function get<T>(path: string, query: Query = {}, signal?: AbortSign
 
 /** Asks for something to be done. The browser's cookie says who asks; without it the server refuses. */
 export async function post(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-  const told = body === undefined ? {} : { body: JSON.stringify(body), headers: { accept: 'application/json', 'content-type': 'application/json' } };
+  const told =
+    body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { accept: 'application/json', 'content-type': 'application/json' } };
   let response: Response;
   try {
     response = await fetch(`/api/v1/${path}`, { method: 'POST', credentials: 'same-origin', signal, ...told });
@@ -92,7 +142,8 @@ export async function post(path: string, body?: unknown, signal?: AbortSignal): 
  * What is asked about one task or one row is asked of the person whom the address names: on a team's server two may have the
  * same session, and the server does not choose between them.
  */
-const personAsked = (): string | undefined => new URLSearchParams(globalThis.location?.search).get('owner') ?? undefined;
+const personAsked = (): string | undefined =>
+  new URLSearchParams(globalThis.location?.search).get('owner') ?? undefined;
 const ofPerson = (query: Query = {}): Query => ({ ...query, owner: query['owner'] ?? personAsked() });
 
 /** The name under which an answer about one task or one row is remembered: of the same person as it is asked. */
@@ -111,7 +162,12 @@ export async function* pages<T>(path: string, query: Query, signal?: AbortSignal
 }
 
 /** All pages of a list, at most `most` items. */
-export async function all<T>(path: string, query: Query, signal?: AbortSignal, most = 5000): Promise<{ items: T[]; complete: boolean }> {
+export async function all<T>(
+  path: string,
+  query: Query,
+  signal?: AbortSignal,
+  most = 5000,
+): Promise<{ items: T[]; complete: boolean }> {
   const items: T[] = [];
   for await (const page of pages<T>(path, query, signal)) {
     for (const item of page.items) items.push(item);
@@ -121,10 +177,19 @@ export async function all<T>(path: string, query: Query, signal?: AbortSignal, m
 }
 
 type Ask<T> = (query?: Query, signal?: AbortSignal) => Promise<T>;
-const list = <T>(path: string): Ask<Page<T>> => (query, signal) => get(path, query, signal);
+const list =
+  <T>(path: string): Ask<Page<T>> =>
+  (query, signal) =>
+    get(path, query, signal);
 type AskTask<T> = (id: string, query?: Query, signal?: AbortSignal) => Promise<T>;
-const ofTask = <T>(what: string): AskTask<T> => (id, query, signal) => get(at(id, what), ofPerson(query), signal);
-const allOfTask = <T>(what: string): AskTask<{ items: T[]; complete: boolean }> => (id, query, signal) => all(at(id, what), ofPerson(query), signal);
+const ofTask =
+  <T>(what: string): AskTask<T> =>
+  (id, query, signal) =>
+    get(at(id, what), ofPerson(query), signal);
+const allOfTask =
+  <T>(what: string): AskTask<{ items: T[]; complete: boolean }> =>
+  (id, query, signal) =>
+    all(at(id, what), ofPerson(query), signal);
 
 export const api = {
   tasks: list<Task>('tasks'),
@@ -137,7 +202,8 @@ export const api = {
   timelinePage: ofTask<Page<Row>>('timeline'),
   turns: allOfTask<Turn>('turns'),
   toolCalls: allOfTask<ToolCall>('tool-calls'),
-  timelinePages: (id: string, query: Query, signal?: AbortSignal) => pages<Row>(at(id, 'timeline'), ofPerson(query), signal),
+  timelinePages: (id: string, query: Query, signal?: AbortSignal) =>
+    pages<Row>(at(id, 'timeline'), ofPerson(query), signal),
   contextPage: ofTask<Page<ContextPoint>>('context'),
   compactions: ofTask<Page<Compaction>>('compactions'),
   compactionItems: ofTask<Page<CompactionItem>>('compaction-items'),
@@ -156,7 +222,8 @@ export const api = {
   deadLetters: list<DeadLetter>('dead-letters'),
   policies: list0<Policies>('policies'),
   decisions: list<RuleDecision>('policies/decisions'),
-  backtest: async (policy: string, query: Query, signal?: AbortSignal) => (await (await post(`policies/backtest${search(query)}`, { policy }, signal)).json()) as Backtest,
+  backtest: async (policy: string, query: Query, signal?: AbortSignal) =>
+    (await (await post(`policies/backtest${search(query)}`, { policy }, signal)).json()) as Backtest,
   requeue: (name: string) => post(`dead-letters/${encodeURIComponent(name)}/requeue`),
   tools: list<ToolStat>('tools'),
   failures: list<FailureStat>('failures'),

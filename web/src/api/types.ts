@@ -5,7 +5,11 @@
 import type { components } from './generated/schema';
 
 /** The description calls optional fields nullable; on the wire an absent field is left out, so `null` never comes. */
-type Filled<T> = T extends (infer U)[] ? Filled<U>[] : T extends object ? { [K in keyof T]: Filled<Exclude<T[K], null>> } : T;
+type Filled<T> = T extends (infer U)[]
+  ? Filled<U>[]
+  : T extends object
+    ? { [K in keyof T]: Filled<Exclude<T[K], null>> }
+    : T;
 type Schemas = { [Name in keyof components['schemas']]: Filled<components['schemas'][Name]> };
 
 export interface Page<T> {
@@ -21,7 +25,10 @@ export type Attention = Schemas['Attention'];
 export type Backtest = Schemas['Backtest'];
 export type CommandRun = Schemas['CommandRun'];
 export type CommandStat = Schemas['CommandStat'];
-export type Compaction = Omit<Schemas['Compaction'], 'before' | 'after'> & { before: CompactionSide; after: CompactionSide };
+export type Compaction = Omit<Schemas['Compaction'], 'before' | 'after'> & {
+  before: CompactionSide;
+  after: CompactionSide;
+};
 export type CompactionItem = Schemas['CompactionItem'];
 export type CompactionSide = Omit<Schemas['CompactionSide'], 'pieces'> & { pieces: Record<string, number> };
 export type ContextPoint = Schemas['ContextPoint'];

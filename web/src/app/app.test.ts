@@ -77,7 +77,10 @@ describe('an answer', () => {
     await range.load(away, '7 days');
     expect([range.data, range.answers('7 days')], 'the same question keeps its answer').toEqual(['seven', true]);
     await range.load(away, '30 days');
-    expect([range.data, range.old !== undefined], 'the last answer to the question that is asked').toEqual(['thirty', true]);
+    expect([range.data, range.old !== undefined], 'the last answer to the question that is asked').toEqual([
+      'thirty',
+      true,
+    ]);
     await range.load(away, '90 days');
     expect([range.data, range.old, range.answers('90 days')], 'unknown').toEqual([undefined, undefined, false]);
     await range.load(async () => 'seven', '7 days');
@@ -145,7 +148,11 @@ describe('the stream', () => {
     const { around, sources, frames } = surroundings();
     const stream = new Stream(around);
     const seen: unknown[] = [];
-    stream.listen({ rows: (rows) => seen.push(rows.map((row) => row.id)), removed: (ids) => seen.push([...ids]), reload: () => seen.push('reload') });
+    stream.listen({
+      rows: (rows) => seen.push(rows.map((row) => row.id)),
+      removed: (ids) => seen.push([...ids]),
+      reload: () => seen.push('reload'),
+    });
     stream.connect();
     const source = sources[0]!;
     source.row(1);
@@ -205,12 +212,26 @@ describe('the stream', () => {
 });
 
 const press = (key: string, more: Partial<KeyboardEvent> = {}) =>
-  ({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, target: null, timeStamp: 0, preventDefault: () => undefined, ...more }) as KeyboardEvent;
+  ({
+    key,
+    ctrlKey: false,
+    metaKey: false,
+    shiftKey: false,
+    altKey: false,
+    target: null,
+    timeStamp: 0,
+    preventDefault: () => undefined,
+    ...more,
+  }) as KeyboardEvent;
 
 describe('the keyboard', () => {
   it('writes keys the way bindings do', () => {
-    expect([chord(press('k', { metaKey: true })), chord(press('?', { shiftKey: true })), chord(press('ArrowLeft', { shiftKey: true })), chord(press(' '))])
-      .toEqual(['Mod+k', '?', 'Shift+ArrowLeft', 'Space']);
+    expect([
+      chord(press('k', { metaKey: true })),
+      chord(press('?', { shiftKey: true })),
+      chord(press('ArrowLeft', { shiftKey: true })),
+      chord(press(' ')),
+    ]).toEqual(['Mod+k', '?', 'Shift+ArrowLeft', 'Space']);
   });
 
   it('understands two keys in a row, if they come soon', () => {
@@ -227,7 +248,10 @@ describe('the keyboard', () => {
   it('keeps the page behind a dialog still, but for what works everywhere', () => {
     const keys = new Keys();
     const ran: string[] = [];
-    keys.add([{ keys: 'Escape', label: '', group: '', run: () => ran.push('page') }, { keys: 'Mod+k', label: '', group: '', everywhere: true, run: () => ran.push('palette') }]);
+    keys.add([
+      { keys: 'Escape', label: '', group: '', run: () => ran.push('page') },
+      { keys: 'Mod+k', label: '', group: '', everywhere: true, run: () => ran.push('palette') },
+    ]);
     const leave = keys.enter();
     keys.handle(press('Escape'));
     keys.handle(press('k', { ctrlKey: true }));

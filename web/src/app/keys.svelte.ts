@@ -75,7 +75,10 @@ export class Keys {
 
 function isTyping(target: EventTarget | null): boolean {
   if (typeof HTMLElement === 'undefined' || !(target instanceof HTMLElement)) return false;
-  return target.isContentEditable || target.matches('input:not([type=checkbox]):not([type=radio]):not([type=range]), textarea, select');
+  return (
+    target.isContentEditable ||
+    target.matches('input:not([type=checkbox]):not([type=radio]):not([type=range]), textarea, select')
+  );
 }
 
 export const keys = new Keys();

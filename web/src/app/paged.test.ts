@@ -5,11 +5,16 @@ import type { Page } from '../api/types';
 import { Paged } from './paged.svelte';
 
 /** Numbers from `from` on, two to a page, up to `end`. */
-const numbers = (end: number, asked: (string | undefined)[] = []) => (cursor?: string): Promise<Page<number>> => {
-  asked.push(cursor);
-  const from = Number(cursor ?? 0);
-  return Promise.resolve({ items: [from, from + 1].filter((n) => n < end), ...(from + 2 < end ? { nextCursor: String(from + 2) } : {}) });
-};
+const numbers =
+  (end: number, asked: (string | undefined)[] = []) =>
+  (cursor?: string): Promise<Page<number>> => {
+    asked.push(cursor);
+    const from = Number(cursor ?? 0);
+    return Promise.resolve({
+      items: [from, from + 1].filter((n) => n < end),
+      ...(from + 2 < end ? { nextCursor: String(from + 2) } : {}),
+    });
+  };
 
 describe('a list that comes page by page', () => {
   it('grows when more is wanted and stops at its end', async () => {
@@ -25,15 +30,21 @@ describe('a list that comes page by page', () => {
   it('goes on from pages that are empty until something is found or the end is there', async () => {
     const asked: (string | undefined)[] = [];
     const list = new Paged<number>(String);
-    const sparse = (found: number[]) => (cursor?: string): Promise<Page<number>> => {
-      asked.push(cursor);
-      return Promise.resolve(cursor === 'b' ? { items: found } : { items: [], nextCursor: cursor === 'a' ? 'b' : 'a' });
-    };
+    const sparse =
+      (found: number[]) =>
+      (cursor?: string): Promise<Page<number>> => {
+        asked.push(cursor);
+        return Promise.resolve(
+          cursor === 'b' ? { items: found } : { items: [], nextCursor: cursor === 'a' ? 'b' : 'a' },
+        );
+      };
     await list.load(sparse([7]));
     expect([list.rows, list.cursor, asked]).toEqual([[7], undefined, [undefined, 'a', 'b']]);
     await list.load(sparse([]));
     expect([list.rows, list.cursor]).toEqual([[], undefined]);
-    await list.load((cursor) => (cursor ? Promise.reject(new Error('gone')) : Promise.resolve({ items: [], nextCursor: 'on' })));
+    await list.load((cursor) =>
+      cursor ? Promise.reject(new Error('gone')) : Promise.resolve({ items: [], nextCursor: 'on' }),
+    );
     expect([list.rows, list.cursor]).toEqual([[], 'on']);
   });
 
@@ -50,7 +61,11 @@ describe('a list that comes page by page', () => {
     const list = new Paged<number>(String);
     let answer: (page: Page<number>) => void = () => undefined;
     let late = 0;
-    await list.load((cursor) => (cursor ? ((late += 1), new Promise((resolve) => (answer = resolve))) : Promise.resolve({ items: [0], nextCursor: 'on' })));
+    await list.load((cursor) =>
+      cursor
+        ? ((late += 1), new Promise((resolve) => (answer = resolve)))
+        : Promise.resolve({ items: [0], nextCursor: 'on' }),
+    );
     const waiting = list.next();
     await list.next();
     await list.load(numbers(2));
@@ -62,7 +77,13 @@ describe('a list that comes page by page', () => {
   it('keeps what is known and can go on after a page that failed', async () => {
     const list = new Paged<number>(String);
     let broken = true;
-    await list.load((cursor) => (cursor ? (broken ? Promise.reject(new Error('gone')) : Promise.resolve({ items: [1] })) : Promise.resolve({ items: [0], nextCursor: 'on' })));
+    await list.load((cursor) =>
+      cursor
+        ? broken
+          ? Promise.reject(new Error('gone'))
+          : Promise.resolve({ items: [1] })
+        : Promise.resolve({ items: [0], nextCursor: 'on' }),
+    );
     await list.next();
     expect(list.rows).toEqual([0]);
     broken = false;

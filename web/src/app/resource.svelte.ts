@@ -49,7 +49,8 @@ export class Resource<T> {
       if (key !== undefined) remember(key, data, this.at);
     } catch (error) {
       if (this.controller !== controller || controller.signal.aborted) return;
-      this.problem = error instanceof Problem ? error : new Problem(-1, 'the page could not use the answer', String(error));
+      this.problem =
+        error instanceof Problem ? error : new Problem(-1, 'the page could not use the answer', String(error));
       if (this.shown !== (key ?? ask)) {
         const before = key === undefined || !this.problem.offline ? undefined : remembered.get(key);
         this.data = before?.data as T | undefined;

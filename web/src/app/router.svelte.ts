@@ -41,10 +41,19 @@ class Router {
   }
 
   private click(event: MouseEvent): void {
-    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    if (
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return;
     const link = event.target instanceof Element ? event.target.closest('a') : null;
     const href = link?.getAttribute('href');
-    if (!link || !href?.startsWith('/') || href.startsWith('//') || link.target || link.hasAttribute('download')) return;
+    if (!link || !href?.startsWith('/') || href.startsWith('//') || link.target || link.hasAttribute('download'))
+      return;
     event.preventDefault();
     this.go(href);
   }

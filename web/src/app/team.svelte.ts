@@ -43,7 +43,8 @@ export class Team {
     // Asked again later: without its store the server does not say whose it is.
     if (!store) throw new Error('the store does not answer');
     if (store.kind !== 'clickhouse') return this.keep(NOBODY);
-    const names = async (by: string) => (await api.usage({ by, limit: 500 })).items.map(({ key }) => key).sort((a, b) => a.localeCompare(b));
+    const names = async (by: string) =>
+      (await api.usage({ by, limit: 500 })).items.map(({ key }) => key).sort((a, b) => a.localeCompare(b));
     const [people, machines] = await Promise.all([names('owner'), names('machine')]);
     this.keep({ people, machines });
   }

@@ -3,8 +3,16 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { api } from '../api/client';
 import { Team } from './team.svelte';
 
-const health = (kind: string) => vi.spyOn(api, 'health').mockResolvedValue({ store: { kind } } as Awaited<ReturnType<typeof api.health>>);
-const usage = () => vi.spyOn(api, 'usage').mockImplementation((query) => Promise.resolve({ items: (query?.['by'] === 'owner' ? ['bob', 'ann'] : ['desk']).map((key) => ({ key })) } as Awaited<ReturnType<typeof api.usage>>));
+const health = (kind: string) =>
+  vi.spyOn(api, 'health').mockResolvedValue({ store: { kind } } as Awaited<ReturnType<typeof api.health>>);
+const usage = () =>
+  vi
+    .spyOn(api, 'usage')
+    .mockImplementation((query) =>
+      Promise.resolve({
+        items: (query?.['by'] === 'owner' ? ['bob', 'ann'] : ['desk']).map((key) => ({ key })),
+      } as Awaited<ReturnType<typeof api.usage>>),
+    );
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -30,7 +38,11 @@ describe('the people of a team', () => {
 
   it('are remembered, so that a page does not move when it opens again', async () => {
     const kept = new Map<string, string>();
-    vi.stubGlobal('localStorage', { getItem: (key: string) => kept.get(key) ?? null, setItem: (key: string, value: string) => kept.set(key, value), removeItem: (key: string) => kept.delete(key) });
+    vi.stubGlobal('localStorage', {
+      getItem: (key: string) => kept.get(key) ?? null,
+      setItem: (key: string, value: string) => kept.set(key, value),
+      removeItem: (key: string) => kept.delete(key),
+    });
     health('clickhouse');
     usage();
     await new Team().load();

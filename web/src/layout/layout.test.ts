@@ -27,7 +27,10 @@ describe('the axis', () => {
   });
 
   it('shortens long gaps and leaves short ones', () => {
-    const axis = Axis.folded(0, 10 * HOUR, [[HOUR, 9 * HOUR], [9.5 * HOUR, 9.5 * HOUR + 1000]]);
+    const axis = Axis.folded(0, 10 * HOUR, [
+      [HOUR, 9 * HOUR],
+      [9.5 * HOUR, 9.5 * HOUR + 1000],
+    ]);
     expect(axis.folds).toHaveLength(1);
     expect(axis.length).toBeLessThan(2.1 * HOUR);
     expect(axis.length).toBeGreaterThan(2 * HOUR);
@@ -56,8 +59,14 @@ describe('the axis', () => {
   });
 
   it('names the stretches between folds', () => {
-    const axis = Axis.folded(0, 10 * HOUR, [[HOUR, 2 * HOUR], [5 * HOUR, 9 * HOUR]]);
-    expect(axis.segments(1.5 * HOUR, 9.5 * HOUR)).toEqual([[2 * HOUR, 5 * HOUR], [9 * HOUR, 9.5 * HOUR]]);
+    const axis = Axis.folded(0, 10 * HOUR, [
+      [HOUR, 2 * HOUR],
+      [5 * HOUR, 9 * HOUR],
+    ]);
+    expect(axis.segments(1.5 * HOUR, 9.5 * HOUR)).toEqual([
+      [2 * HOUR, 5 * HOUR],
+      [9 * HOUR, 9.5 * HOUR],
+    ]);
     expect(axis.segments(6 * HOUR, 7 * HOUR)).toEqual([]);
   });
 
@@ -177,33 +186,67 @@ describe('tracks', () => {
   });
 
   it('put nothing behind what still runs', () => {
-    expect(packTracks([{ start: 0, end: 5, running: true }, { start: 9, end: 10 }], 9).tracks).toHaveLength(2);
+    expect(
+      packTracks(
+        [
+          { start: 0, end: 5, running: true },
+          { start: 9, end: 10 },
+        ],
+        9,
+      ).tracks,
+    ).toHaveLength(2);
   });
 
   it('keep moments without length apart', () => {
-    expect(packTracks([{ start: 1, end: 1 }, { start: 1, end: 1 }], 9, 5).tracks).toHaveLength(2);
+    expect(
+      packTracks(
+        [
+          { start: 1, end: 1 },
+          { start: 1, end: 1 },
+        ],
+        9,
+        5,
+      ).tracks,
+    ).toHaveLength(2);
   });
 
   it('find the first bar in sight', () => {
-    const track = [{ start: 0, end: 5 }, { start: 6, end: 8 }, { start: 9, end: 9 }];
+    const track = [
+      { start: 0, end: 5 },
+      { start: 6, end: 8 },
+      { start: 9, end: 9 },
+    ];
     expect([0, 5, 6, 8.5, 10].map((t) => firstEndingAfter(track, t))).toEqual([0, 0, 1, 2, 3]);
   });
 });
 
 describe('runs', () => {
   const bar = (start: number, end: number, tool: string, more: Partial<Groupable> = {}): Groupable => ({
-    start, end, tool, count: 1, failures: 0, running: false, ...more,
+    start,
+    end,
+    tool,
+    count: 1,
+    failures: 0,
+    running: false,
+    ...more,
   });
   const runsOf = (bars: Groupable[], scale = 1) => {
     const out: { x0: number; x1: number; count: number; failures: number; uniform: boolean }[] = [];
-    eachRun(bars, 0, 1e9, (t) => t * scale, RUN_OPTIONS, ({ x0, x1, count, failures, uniform }) =>
-      out.push({ x0, x1, count, failures, uniform }));
+    eachRun(
+      bars,
+      0,
+      1e9,
+      (t) => t * scale,
+      RUN_OPTIONS,
+      ({ x0, x1, count, failures, uniform }) => out.push({ x0, x1, count, failures, uniform }),
+    );
     return out;
   };
 
   it('join narrow neighbours of one tool and add them up', () => {
-    expect(runsOf([bar(0, 5, 'Read'), bar(6, 10, 'Read', { failures: 1 }), bar(11, 15, 'Read', { count: 3 })]))
-      .toEqual([{ x0: 0, x1: 15, count: 5, failures: 1, uniform: true }]);
+    expect(runsOf([bar(0, 5, 'Read'), bar(6, 10, 'Read', { failures: 1 }), bar(11, 15, 'Read', { count: 3 })])).toEqual(
+      [{ x0: 0, x1: 15, count: 5, failures: 1, uniform: true }],
+    );
   });
 
   it('open again when there is room', () => {
@@ -223,7 +266,15 @@ describe('runs', () => {
 
   it('look sure only when all of them are', () => {
     const seen: (string | undefined)[] = [];
-    const look = (...bars: Groupable[]) => eachRun(bars, 0, 1e9, (t) => t, RUN_OPTIONS, (run) => seen.push(run.certainty));
+    const look = (...bars: Groupable[]) =>
+      eachRun(
+        bars,
+        0,
+        1e9,
+        (t) => t,
+        RUN_OPTIONS,
+        (run) => seen.push(run.certainty),
+      );
     look(bar(0, 5, 'a', { certainty: 'inferred' }), bar(6, 9, 'a', { certainty: 'inferred' }));
     look(bar(0, 5, 'a', { certainty: 'inferred' }), bar(6, 9, 'a', { certainty: 'measured' }));
     look(bar(0, 5, 'a', { certainty: 'guessed', count: 7 }));
@@ -232,20 +283,32 @@ describe('runs', () => {
     seen.length = 0;
     look(bar(0, 5, 'a', { certainty: 'inferred' }), bar(6, 9, 'a', { certainty: 'guessed' }));
     look(bar(0, 5, 'a', { certainty: 'measured', count: 7 }));
-    look(bar(0, 5, 'a', { certainty: 'measured' }), bar(6, 9, 'a', { certainty: 'inferred', count: 3 }), bar(10, 12, 'a', { certainty: 'measured' }));
+    look(
+      bar(0, 5, 'a', { certainty: 'measured' }),
+      bar(6, 9, 'a', { certainty: 'inferred', count: 3 }),
+      bar(10, 12, 'a', { certainty: 'measured' }),
+    );
     expect(seen).toEqual(['mixed', 'measured', 'mixed']);
   });
 
   it('add up how long their calls ran, not how long they look', () => {
     const seen: number[] = [];
-    eachRun([bar(0, 5, 'a'), bar(7, 9, 'a'), bar(10, 20, 'a', { count: 4, busyMs: 3 })], 0, 1e9, (t) => t, RUN_OPTIONS, (run) => seen.push(run.busyMs));
+    eachRun(
+      [bar(0, 5, 'a'), bar(7, 9, 'a'), bar(10, 20, 'a', { count: 4, busyMs: 3 })],
+      0,
+      1e9,
+      (t) => t,
+      RUN_OPTIONS,
+      (run) => seen.push(run.busyMs),
+    );
     expect(seen).toEqual([10]);
   });
 
   it('lose no row at any zoom', () => {
     const next = numbers(11);
     const bars: Groupable[] = [];
-    for (let t = 0; bars.length < 500; t += next() * 30) bars.push(bar(t, (t += next() * 10), next() > 0.5 ? 'Read' : 'Grep'));
+    for (let t = 0; bars.length < 500; t += next() * 30)
+      bars.push(bar(t, (t += next() * 10), next() > 0.5 ? 'Read' : 'Grep'));
     for (const scale of [0.001, 0.1, 1, 5]) {
       expect(runsOf(bars, scale).reduce((sum, run) => sum + run.count, 0)).toBe(500);
     }
@@ -253,7 +316,14 @@ describe('runs', () => {
 
   it('stop at the right edge', () => {
     const seen: number[] = [];
-    eachRun([bar(0, 1, 'a'), bar(50, 60, 'a'), bar(200, 210, 'a')], 0, 100, (t) => t, RUN_OPTIONS, (run) => seen.push(run.x0));
+    eachRun(
+      [bar(0, 1, 'a'), bar(50, 60, 'a'), bar(200, 210, 'a')],
+      0,
+      100,
+      (t) => t,
+      RUN_OPTIONS,
+      (run) => seen.push(run.x0),
+    );
     expect(seen).toEqual([0, 50]);
   });
 });
@@ -263,18 +333,29 @@ describe('the table of a selection', () => {
     expect(overlapMs(0, 48_000, 100, 250)).toBe(150);
     expect(overlapMs(200, 300, 100, 250)).toBe(50);
     expect(overlapMs(300, 400, 100, 250)).toBe(0);
-    const [line] = byTool([{ toolName: 'Bash', state: 'succeeded', durationMs: 48_000, insideMs: 150 }, { toolName: 'Bash', state: 'failed', durationMs: 10, insideMs: 10 }]);
+    const [line] = byTool([
+      { toolName: 'Bash', state: 'succeeded', durationMs: 48_000, insideMs: 150 },
+      { toolName: 'Bash', state: 'failed', durationMs: 10, insideMs: 10 },
+    ]);
     expect(line).toMatchObject({ count: 2, failures: 1, maxMs: 48_000, totalMs: 160 });
   });
 
   it('uses the nearest rank', () => {
     const sorted = Array.from({ length: 100 }, (_, i) => i + 1);
-    expect([percentile(sorted, 0.5), percentile(sorted, 0.95), percentile([7], 0.95), percentile([], 0.5)])
-      .toEqual([50, 95, 7, undefined]);
+    expect([percentile(sorted, 0.5), percentile(sorted, 0.95), percentile([7], 0.95), percentile([], 0.5)]).toEqual([
+      50,
+      95,
+      7,
+      undefined,
+    ]);
   });
 
   it('comes out the same however many parts the calls came in', () => {
-    const calls = Array.from({ length: 3000 }, (_, i) => ({ toolName: ['Read', 'Bash', 'Edit'][i % 3]!, state: i % 7 === 0 ? 'failed' : 'completed', ...(i % 5 === 0 ? {} : { durationMs: (i * 37) % 1000 }) }));
+    const calls = Array.from({ length: 3000 }, (_, i) => ({
+      toolName: ['Read', 'Bash', 'Edit'][i % 3]!,
+      state: i % 7 === 0 ? 'failed' : 'completed',
+      ...(i % 5 === 0 ? {} : { durationMs: (i * 37) % 1000 }),
+    }));
     const tally = new ToolTally();
     for (let i = 0; i < calls.length; i += 500) {
       tally.add(calls.slice(i, i + 500));
@@ -300,15 +381,29 @@ describe('the table of a selection', () => {
 describe('density', () => {
   it('keeps the number of rows, spread over their columns', () => {
     const { counts, failures, peak } = density(
-      [{ start: 0, end: 4, count: 8, failures: 4 }, { start: 3, end: 3, count: 1, failures: 0 }], 10, (t) => t);
+      [
+        { start: 0, end: 4, count: 8, failures: 4 },
+        { start: 3, end: 3, count: 1, failures: 0 },
+      ],
+      10,
+      (t) => t,
+    );
     expect([...counts]).toEqual([2, 2, 2, 3, 0, 0, 0, 0, 0, 0]);
     expect(failures.reduce((a, b) => a + b)).toBe(4);
     expect(peak).toBe(3);
   });
 
   it('ignores what is outside', () => {
-    expect([...density([{ start: -5, end: -4, count: 1, failures: 0 }, { start: 90, end: 99, count: 1, failures: 0 }], 3, (t) => t).counts])
-      .toEqual([0, 0, 0]);
+    expect([
+      ...density(
+        [
+          { start: -5, end: -4, count: 1, failures: 0 },
+          { start: 90, end: 99, count: 1, failures: 0 },
+        ],
+        3,
+        (t) => t,
+      ).counts,
+    ]).toEqual([0, 0, 0]);
   });
 });
 

@@ -10,7 +10,8 @@ export interface Timed {
 }
 
 /** The part of a stretch that lies in another, in milliseconds. */
-export const overlapMs = (start: number, end: number, from: number, to: number): number => Math.max(Math.min(end, to) - Math.max(start, from), 0);
+export const overlapMs = (start: number, end: number, from: number, to: number): number =>
+  Math.max(Math.min(end, to) - Math.max(start, from), 0);
 
 export interface ToolLine {
   tool: string;
@@ -37,7 +38,10 @@ const FAILED = new Set(['failed', 'denied', 'interrupted']);
 /** What is counted by tool, part by part: an area may hold more calls than one answer does. */
 export class ToolTally {
   count = 0;
-  private readonly groups = new Map<string, { durations: number[]; count: number; failures: number; totalMs: number }>();
+  private readonly groups = new Map<
+    string,
+    { durations: number[]; count: number; failures: number; totalMs: number }
+  >();
 
   add(calls: readonly Timed[]): void {
     this.count += calls.length;

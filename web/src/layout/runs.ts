@@ -52,10 +52,12 @@ export const RUN_OPTIONS: RunOptions = { readablePx: 26, joinPx: 2.5, minPx: 2 }
 const SEEN = new Set(['measured', 'reported']);
 
 /** Of two that differ: what was measured and what was reported are together reported, all else is mixed. */
-const together = (one: string | undefined, other: string | undefined) => (one === undefined || other === undefined ? undefined : SEEN.has(one) && SEEN.has(other) ? 'reported' : 'mixed');
+const together = (one: string | undefined, other: string | undefined) =>
+  one === undefined || other === undefined ? undefined : SEEN.has(one) && SEEN.has(other) ? 'reported' : 'mixed';
 
 /** How sure the rows of a bar are. A bin of several has only the word of its least sure row. */
-export const surenessOf = (bar: { count: number; certainty?: string }): string | undefined => (bar.count > 1 && bar.certainty !== undefined && !SEEN.has(bar.certainty) ? 'mixed' : bar.certainty);
+export const surenessOf = (bar: { count: number; certainty?: string }): string | undefined =>
+  bar.count > 1 && bar.certainty !== undefined && !SEEN.has(bar.certainty) ? 'mixed' : bar.certainty;
 
 /**
  * Calls `emit` for each run of `track[from..]` until one begins after `limit` pixels. The run is reused between calls:
@@ -98,7 +100,18 @@ export function eachRun<T extends Groupable>(
       emit(run);
       run.bars = 0;
     }
-    run ??= { first: bar, last: bar, x0, x1, count: 0, failures: 0, busyMs: 0, bars: 0, uniform: true, certainty: undefined };
+    run ??= {
+      first: bar,
+      last: bar,
+      x0,
+      x1,
+      count: 0,
+      failures: 0,
+      busyMs: 0,
+      bars: 0,
+      uniform: true,
+      certainty: undefined,
+    };
     run.first = bar;
     run.last = bar;
     run.x0 = x0;

@@ -36,7 +36,9 @@ export function packTracks<T extends Span>(items: readonly T[], maxTracks = 12, 
       }
     }
     tracks[track]!.push(item);
-    busyUntil[track] = item.running ? Number.POSITIVE_INFINITY : Math.max(busyUntil[track]!, item.end, item.start + minMs);
+    busyUntil[track] = item.running
+      ? Number.POSITIVE_INFINITY
+      : Math.max(busyUntil[track]!, item.end, item.start + minMs);
   }
   return { tracks, overflow };
 }

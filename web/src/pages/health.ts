@@ -2,7 +2,8 @@
 import type { Health } from '../api/types';
 
 /** Whether a source ever spoke; unknown while the store cannot say. */
-export const connected = (health: Health): boolean | undefined => health.sources?.some((source) => source.observations > 0);
+export const connected = (health: Health): boolean | undefined =>
+  health.sources?.some((source) => source.observations > 0);
 
 /** One line about everything. Without a source that ever spoke nothing is known to work. */
 export function headline(health: Health, isOld: boolean): string {

@@ -11,13 +11,25 @@ export interface Line {
   open: boolean | undefined;
 }
 
-export function lines(tasks: readonly Task[], opened: ReadonlySet<string>, trees: ReadonlyMap<string, readonly TreeNode[]>): Line[] {
+export function lines(
+  tasks: readonly Task[],
+  opened: ReadonlySet<string>,
+  trees: ReadonlyMap<string, readonly TreeNode[]>,
+): Line[] {
   return tasks.flatMap((task): Line[] => {
     const open = task.childCount > 0 ? opened.has(task.id) : undefined;
     const line: Line = { key: keyOf(task), task, depth: 0, open };
     if (!open) return [line];
     // The first of a tree is the task itself, and the others know how deep they stand below it.
     const below = (trees.get(keyOf(task)) ?? []).filter((node) => node.task.id !== task.id);
-    return [line, ...below.map((node): Line => ({ key: `${keyOf(task)} ${node.task.id}`, task: node.task, depth: Math.max(node.depth, 1), open: undefined }))];
+    return [
+      line,
+      ...below.map((node): Line => ({
+        key: `${keyOf(task)} ${node.task.id}`,
+        task: node.task,
+        depth: Math.max(node.depth, 1),
+        open: undefined,
+      })),
+    ];
   });
 }

@@ -21,15 +21,28 @@ describe('what is said of a look', () => {
   });
 
   it('names what limited a search', () => {
-    expect(lookDetails({ ...look, scope: 'src', glob: '*.rs', mode: 'files_with_matches', caseInsensitive: true, multiline: true })).toBe('src · only *.rs · files with matches · any case · across lines');
+    expect(
+      lookDetails({
+        ...look,
+        scope: 'src',
+        glob: '*.rs',
+        mode: 'files_with_matches',
+        caseInsensitive: true,
+        multiline: true,
+      }),
+    ).toBe('src · only *.rs · files with matches · any case · across lines');
     expect(lookDetails({ ...look, caseInsensitive: false, multiline: false })).toBe('');
   });
 
   it('shows what was asked of a page, and the domains that were allowed and blocked', () => {
-    expect(webSubject({ query: 'https://x.y/z', prompt: 'Which version?', title: 't' })).toBe('https://x.y/z · Which version?');
+    expect(webSubject({ query: 'https://x.y/z', prompt: 'Which version?', title: 't' })).toBe(
+      'https://x.y/z · Which version?',
+    );
     expect(webSubject({ prompt: 'Which version?', title: 't' })).toBe('Which version?');
     expect(webSubject({ title: 't' })).toBe('t');
-    expect(webDetails({ domains: ['x.y'], allowedDomains: ['x.y', 'docs.rs'], blockedDomains: ['z.com'] })).toBe('x.y · only x.y, docs.rs · without z.com');
+    expect(webDetails({ domains: ['x.y'], allowedDomains: ['x.y', 'docs.rs'], blockedDomains: ['z.com'] })).toBe(
+      'x.y · only x.y, docs.rs · without z.com',
+    );
     expect(webDetails({ domains: [] })).toBe('');
   });
 });
@@ -37,19 +50,36 @@ describe('what is said of a look', () => {
 describe('the search box', () => {
   it('reads chips and leaves the rest as words', () => {
     const parsed = parse('tool:Bash status:failed agent:Explore >10s cargo  test');
-    expect(questionOf(parsed)).toEqual({ q: 'cargo test', tool: 'Bash', state: 'failed', agentType: 'Explore', longerThanMs: '10000' });
+    expect(questionOf(parsed)).toEqual({
+      q: 'cargo test',
+      tool: 'Bash',
+      state: 'failed',
+      agentType: 'Explore',
+      longerThanMs: '10000',
+    });
   });
 
   it('knows every unit of time', () => {
-    expect(['>250ms', '>1.5s', '>2m', '>2min', '>1h'].map((text) => questionOf(parse(text))['longerThanMs'])).toEqual(['250', '1500', '120000', '120000', '3600000']);
+    expect(['>250ms', '>1.5s', '>2m', '>2min', '>1h'].map((text) => questionOf(parse(text))['longerThanMs'])).toEqual([
+      '250',
+      '1500',
+      '120000',
+      '120000',
+      '3600000',
+    ]);
   });
 
   it('takes quoted values and quoted words whole', () => {
-    expect(questionOf(parse('project:"/home/my dir" "two words"'))).toEqual({ q: 'two words', project: '/home/my dir' });
+    expect(questionOf(parse('project:"/home/my dir" "two words"'))).toEqual({
+      q: 'two words',
+      project: '/home/my dir',
+    });
   });
 
   it('searches for what looks like a chip but is none', () => {
-    expect(questionOf(parse('https://x.y http:80 std::fs >fast tool:'))).toEqual({ q: 'https://x.y http:80 std::fs >fast tool:' });
+    expect(questionOf(parse('https://x.y http:80 std::fs >fast tool:'))).toEqual({
+      q: 'https://x.y http:80 std::fs >fast tool:',
+    });
   });
 
   it('is not confused by an open quote', () => {
@@ -71,7 +101,10 @@ describe('ranges', () => {
   });
 
   it('can be given as moments, unless they are upside down', () => {
-    expect(readRange('7d', '2026-01-01', '2026-01-03', now)).toEqual({ since: Date.UTC(2026, 0, 1), until: Date.UTC(2026, 0, 3) });
+    expect(readRange('7d', '2026-01-01', '2026-01-03', now)).toEqual({
+      since: Date.UTC(2026, 0, 1),
+      until: Date.UTC(2026, 0, 3),
+    });
     expect(readRange('7d', '2026-01-03', '2026-01-01', now).until).toBeGreaterThan(now);
   });
 
@@ -87,13 +120,19 @@ describe('ranges', () => {
   });
 
   it('are chosen by whole days of the reader, across months and in any order', () => {
-    expect([midnight('2026-02-28', 1), midnight('2026-03-01')]).toEqual([new Date(2026, 2, 1).toISOString(), new Date(2026, 2, 1).toISOString()]);
+    expect([midnight('2026-02-28', 1), midnight('2026-03-01')]).toEqual([
+      new Date(2026, 2, 1).toISOString(),
+      new Date(2026, 2, 1).toISOString(),
+    ]);
     expect(dayName(new Date(2026, 0, 5, 23, 59).getTime())).toBe('2026-01-05');
     expect([midnight(''), midnight('yesterday')]).toEqual([undefined, undefined]);
   });
 
   it('say how long they are', () => {
-    expect([lengthOf({ since: 0, until: 86_400_000 }), lengthOf({ since: 0, until: 7 * 86_400_000 })]).toEqual(['24 hours', '7 days']);
+    expect([lengthOf({ since: 0, until: 86_400_000 }), lengthOf({ since: 0, until: 7 * 86_400_000 })]).toEqual([
+      '24 hours',
+      '7 days',
+    ]);
   });
 
   it('have as many stretches as can be read', () => {
@@ -108,13 +147,22 @@ describe('ranges', () => {
 describe('the task filter', () => {
   it('comes from the address and ignores what nobody knows', () => {
     const filter = readFilter(new URLSearchParams('status=running,nonsense,failed&q=x&failed=1'));
-    expect([filter.status, filter.q, filter.failed, isFiltered(filter)]).toEqual([['running', 'failed'], 'x', true, true]);
+    expect([filter.status, filter.q, filter.failed, isFiltered(filter)]).toEqual([
+      ['running', 'failed'],
+      'x',
+      true,
+      true,
+    ]);
     expect(isFiltered(readFilter(new URLSearchParams()))).toBe(false);
   });
 
   it('keeps both ends of a range', () => {
     const filter = readFilter(new URLSearchParams('since=2026-03-01T00:00:00Z&until=2026-03-02T00:00:00Z'));
-    expect([askFor(filter)['since'], askFor(filter)['until'], isFiltered(filter)]).toEqual(['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z', true]);
+    expect([askFor(filter)['since'], askFor(filter)['until'], isFiltered(filter)]).toEqual([
+      '2026-03-01T00:00:00Z',
+      '2026-03-02T00:00:00Z',
+      true,
+    ]);
   });
 
   it('asks for main agents unless subagents are wanted', () => {
@@ -125,25 +173,61 @@ describe('the task filter', () => {
 
 describe('the panels of a task', () => {
   it('are the one that the address names, on a tall page the waterfall, and none where nobody wants one', () => {
-    expect([openTab('errors', 700), openTab('', 700), openTab('', 1080), openTab('none', 1080), openTab('nonsense', 1080)]).toEqual(['errors', undefined, 'waterfall', undefined, undefined]);
+    expect([
+      openTab('errors', 700),
+      openTab('', 700),
+      openTab('', 1080),
+      openTab('none', 1080),
+      openTab('nonsense', 1080),
+    ]).toEqual(['errors', undefined, 'waterfall', undefined, undefined]);
   });
 });
 
 describe('what a command does', () => {
   it('is read from what the server found', () => {
-    const found = readAnalysis({ overallEffect: 'network', confidence: 'high', failureMasked: true, steps: [{ raw: 'curl x', operation: 'fetch', effect: 'network', targets: ['x', { value: 'y' }] }] });
-    expect(found).toEqual({ effect: 'network', confidence: 'high', failureMasked: true, steps: [{ raw: 'curl x', operation: 'fetch', effect: 'network', targets: ['x', 'y'] }] });
+    const found = readAnalysis({
+      overallEffect: 'network',
+      confidence: 'high',
+      failureMasked: true,
+      steps: [{ raw: 'curl x', operation: 'fetch', effect: 'network', targets: ['x', { value: 'y' }] }],
+    });
+    expect(found).toEqual({
+      effect: 'network',
+      confidence: 'high',
+      failureMasked: true,
+      steps: [{ raw: 'curl x', operation: 'fetch', effect: 'network', targets: ['x', 'y'] }],
+    });
   });
 
   it('is unknown where it looks like nothing we know, and never fails', () => {
-    expect([undefined, null, 'text', [], { steps: 'no' }].map(readAnalysis)).toEqual([undefined, undefined, undefined, undefined, undefined]);
-    expect(readAnalysis({ steps: [null, 3, { targets: [null, 4, {}] }] })).toEqual({ effect: '', confidence: '', failureMasked: false, steps: [{ raw: '', operation: '', effect: '', targets: [] }] });
+    expect([undefined, null, 'text', [], { steps: 'no' }].map(readAnalysis)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(readAnalysis({ steps: [null, 3, { targets: [null, 4, {}] }] })).toEqual({
+      effect: '',
+      confidence: '',
+      failureMasked: false,
+      steps: [{ raw: '', operation: '', effect: '', targets: [] }],
+    });
   });
 });
 
 describe('subagents in the list of tasks', () => {
   const task = (id: string, childCount = 0) => ({ id, childCount }) as Task;
-  const trees = new Map([['a', [{ depth: 0, task: task('a', 2) }, { depth: 1, task: task('b', 1) }, { depth: 2, task: task('c') }] as TreeNode[]]]);
+  const trees = new Map([
+    [
+      'a',
+      [
+        { depth: 0, task: task('a', 2) },
+        { depth: 1, task: task('b', 1) },
+        { depth: 2, task: task('c') },
+      ] as TreeNode[],
+    ],
+  ]);
 
   it('tells the same session of two people apart', () => {
     const task = (owner: string) => ({ id: 't', owner, childCount: 0 }) as Task;
@@ -151,15 +235,29 @@ describe('subagents in the list of tasks', () => {
     expect(new Set(keys).size).toBe(2);
     const parent = (owner: string) => ({ ...task(owner), childCount: 1 });
     const tree = new Map([['bob t', [{ depth: 1, task: { ...task('bob'), id: 'c' } }] as TreeNode[]]]);
-    expect(lines([parent('ann'), parent('bob')], new Set(['t']), tree).map((line) => line.key)).toEqual(['ann t', 'bob t', 'bob t c']);
+    expect(lines([parent('ann'), parent('bob')], new Set(['t']), tree).map((line) => line.key)).toEqual([
+      'ann t',
+      'bob t',
+      'bob t c',
+    ]);
   });
 
   it('stand below the task that is open, as deep as they are', () => {
-    expect(lines([task('a', 2), task('z')], new Set(['a']), trees).map(({ key, depth, open }) => [key, depth, open])).toEqual([['a', 0, true], ['a b', 1, undefined], ['a c', 2, undefined], ['z', 0, undefined]]);
+    expect(
+      lines([task('a', 2), task('z')], new Set(['a']), trees).map(({ key, depth, open }) => [key, depth, open]),
+    ).toEqual([
+      ['a', 0, true],
+      ['a b', 1, undefined],
+      ['a c', 2, undefined],
+      ['z', 0, undefined],
+    ]);
   });
 
   it('are hidden while it is closed, and no task has two places with one name', () => {
-    expect(lines([task('a', 2), task('b', 1)], new Set(), trees).map(({ key, open }) => [key, open])).toEqual([['a', false], ['b', false]]);
+    expect(lines([task('a', 2), task('b', 1)], new Set(), trees).map(({ key, open }) => [key, open])).toEqual([
+      ['a', false],
+      ['b', false],
+    ]);
     const both = lines([task('a', 2), task('b', 1)], new Set(['a', 'b']), trees).map(({ key }) => key);
     expect(new Set(both).size).toBe(both.length);
   });
@@ -171,10 +269,23 @@ describe('subagents in the list of tasks', () => {
 
 describe('a compaction in words', () => {
   it('says how much was kept, also when that is next to nothing or unknown', () => {
-    expect([kept(771_470, 3030), kept(1000, 250), kept(1000, 0), kept(undefined, 5), kept(0, 5), kept(10, undefined)]).toEqual(['less than 1 % kept', '25 % kept', '0 % kept', '', '', '']);
+    expect([
+      kept(771_470, 3030),
+      kept(1000, 250),
+      kept(1000, 0),
+      kept(undefined, 5),
+      kept(0, 5),
+      kept(10, undefined),
+    ]).toEqual(['less than 1 % kept', '25 % kept', '0 % kept', '', '', '']);
   });
 
   it('counts pieces, most first, one in the singular and strangers by their own name', () => {
-    expect(pieceWords({ prompt: 1, call: 1200, result: 1200, harness: 1, summary: 0, sketch: 2 })).toEqual(['1,200 calls', '1,200 results', '2 sketch', '1 of the harness', '1 prompt']);
+    expect(pieceWords({ prompt: 1, call: 1200, result: 1200, harness: 1, summary: 0, sketch: 2 })).toEqual([
+      '1,200 calls',
+      '1,200 results',
+      '2 sketch',
+      '1 of the harness',
+      '1 prompt',
+    ]);
   });
 });

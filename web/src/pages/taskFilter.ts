@@ -2,7 +2,13 @@
 import type { Query } from '../api/client';
 
 export const STATUSES = ['running', 'waiting', 'failed', 'completed', 'abandoned'] as const;
-export const SINCE = [['', 'any time'], ['-1h', 'last hour'], ['-24h', 'last 24 hours'], ['-7d', 'last 7 days'], ['-30d', 'last 30 days']] as const;
+export const SINCE = [
+  ['', 'any time'],
+  ['-1h', 'last hour'],
+  ['-24h', 'last 24 hours'],
+  ['-7d', 'last 7 days'],
+  ['-30d', 'last 30 days'],
+] as const;
 
 export interface TaskFilter {
   q: string;
@@ -54,4 +60,15 @@ export function askFor(filter: TaskFilter): Query {
 }
 
 export const isFiltered = (filter: TaskFilter): boolean =>
-  Boolean(filter.q || filter.status.length || filter.agent || filter.project || filter.owner || filter.machine || filter.model || filter.since || filter.until || filter.failed);
+  Boolean(
+    filter.q ||
+    filter.status.length ||
+    filter.agent ||
+    filter.project ||
+    filter.owner ||
+    filter.machine ||
+    filter.model ||
+    filter.since ||
+    filter.until ||
+    filter.failed,
+  );

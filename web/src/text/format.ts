@@ -64,7 +64,10 @@ export function unpriced(usage: Costed | undefined): string {
 }
 
 /** What a residual cost: it is of several models, each with a price or without. */
-export function residualCost(residual: { costUsd: number; models?: readonly { costUsd?: number }[] }, isPartial: boolean): string {
+export function residualCost(
+  residual: { costUsd: number; models?: readonly { costUsd?: number }[] },
+  isPartial: boolean,
+): string {
   const models = residual.models ?? [];
   const lacking = models.filter(({ costUsd }) => costUsd === undefined).length;
   // Without its models it is not told which part of a sum has no price.
@@ -83,7 +86,13 @@ export function together(usages: readonly Costed[]): Costed {
   return sum;
 }
 
-const CERTAINTIES: Record<string, string> = { measured: 'measured', reported: 'as reported', inferred: 'inferred', guessed: 'estimated', mixed: 'mixed' };
+const CERTAINTIES: Record<string, string> = {
+  measured: 'measured',
+  reported: 'as reported',
+  inferred: 'inferred',
+  guessed: 'estimated',
+  mixed: 'mixed',
+};
 
 /** How sure something is, in the words of the legend. */
 export const certaintyName = (certainty: string): string => CERTAINTIES[certainty] ?? certainty;
@@ -114,7 +123,9 @@ const two = (n: number) => String(n).padStart(2, '0');
 /** `14:03:07`, in the reader's zone. */
 export function clock(time: string | number): string {
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? NONE : `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  return Number.isNaN(date.getTime())
+    ? NONE
+    : `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
 /** `14:03:07.250`. */
@@ -177,13 +188,21 @@ export function folder(path: string): string {
 /** A name for each of some folders: its last part, and as many before it as tell it apart from the others. */
 export function foldersOf(paths: readonly string[]): Map<string, string> {
   const all = [...new Set(paths)];
-  const name = (path: string, parts: number) => path.split(/[\\/]+/).filter(Boolean).slice(-parts).join('/') || path;
-  return new Map(all.map((path) => {
-    const most = path.split(/[\\/]+/).filter(Boolean).length;
-    let parts = 1;
-    while (parts < most && all.some((other) => other !== path && name(other, parts) === name(path, parts))) parts += 1;
-    return [path, name(path, parts)];
-  }));
+  const name = (path: string, parts: number) =>
+    path
+      .split(/[\\/]+/)
+      .filter(Boolean)
+      .slice(-parts)
+      .join('/') || path;
+  return new Map(
+    all.map((path) => {
+      const most = path.split(/[\\/]+/).filter(Boolean).length;
+      let parts = 1;
+      while (parts < most && all.some((other) => other !== path && name(other, parts) === name(path, parts)))
+        parts += 1;
+      return [path, name(path, parts)];
+    }),
+  );
 }
 
 /** A path short enough to read: its end is what tells files apart. */
@@ -247,8 +266,11 @@ export function words(name: string): string {
 export function timeMark(time: number, stepMs: number): string {
   const date = new Date(time);
   const midnight = date.getHours() === 0 && date.getMinutes() === 0;
-  return stepMs >= 86_400_000 || midnight ? `${date.getDate()} ${date.toLocaleString('en', { month: 'short' })}` : clock(time).slice(0, 5);
+  return stepMs >= 86_400_000 || midnight
+    ? `${date.getDate()} ${date.toLocaleString('en', { month: 'short' })}`
+    : clock(time).slice(0, 5);
 }
 
 /** What tells a task apart in a list: on a team's server two people may have shipped the same session. */
-export const keyOf = (task: { id: string; owner?: string }): string => (task.owner ? `${task.owner} ${task.id}` : task.id);
+export const keyOf = (task: { id: string; owner?: string }): string =>
+  task.owner ? `${task.owner} ${task.id}` : task.id;

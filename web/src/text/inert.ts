@@ -21,9 +21,15 @@ const BIDI: Record<string, string> = {
   '\u2068': '⟨FSI⟩',
   '\u2069': '⟨PDI⟩',
 };
-const INVISIBLE: Record<string, string> = { '\u200b': '⟨ZWSP⟩', '\u2060': '⟨WJ⟩', '\ufeff': '⟨BOM⟩', '\u00ad': '⟨SHY⟩' };
+const INVISIBLE: Record<string, string> = {
+  '\u200b': '⟨ZWSP⟩',
+  '\u2060': '⟨WJ⟩',
+  '\ufeff': '⟨BOM⟩',
+  '\u00ad': '⟨SHY⟩',
+};
 
-const ACTIVE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u2028\u2029\ud800-\udfff]/gu;
+const ACTIVE =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u2028\u2029\ud800-\udfff]/gu;
 
 function shown(character: string): string {
   const code = character.codePointAt(0)!;
@@ -75,7 +81,11 @@ export function snippetPieces(snippet: string): Piece[] {
     const close = i === 0 ? -1 : part.indexOf('⟧');
     if (close >= 0) pieces.push({ text: inertLine(part.slice(0, close)), hit: true });
     const rest = part.slice(close + 1);
-    if (rest) pieces.push({ text: rest.length > 400 ? `${rest.slice(0, 400)}…` : rest.replace(STYLES, '').replace(ACTIVE, shown), hit: false });
+    if (rest)
+      pieces.push({
+        text: rest.length > 400 ? `${rest.slice(0, 400)}…` : rest.replace(STYLES, '').replace(ACTIVE, shown),
+        hit: false,
+      });
   }
   return pieces;
 }

@@ -1,6 +1,28 @@
 import { describe, expect, it } from 'vitest';
 
-import { ago, bytes, certaintyName, change, cost, count, duration, folder, modelName, moment, money, percent, points, roughly, shortPath, step, timeMark, titleOf, together, unpriced, until } from './format';
+import {
+  ago,
+  bytes,
+  certaintyName,
+  change,
+  cost,
+  count,
+  duration,
+  folder,
+  modelName,
+  moment,
+  money,
+  percent,
+  points,
+  roughly,
+  shortPath,
+  step,
+  timeMark,
+  titleOf,
+  together,
+  unpriced,
+  until,
+} from './format';
 import { inertBlock, inertLine, snippetPieces } from './inert';
 
 describe('foreign text', () => {
@@ -42,36 +64,75 @@ describe('foreign text', () => {
 
   it('marks the words that matched and nothing else', () => {
     expect(snippetPieces('run ⟦cargo⟧ test')).toEqual([
-      { text: 'run ', hit: false }, { text: 'cargo', hit: true }, { text: ' test', hit: false },
+      { text: 'run ', hit: false },
+      { text: 'cargo', hit: true },
+      { text: ' test', hit: false },
     ]);
-    expect(snippetPieces('no ⟦ end')).toEqual([{ text: 'no ', hit: false }, { text: ' end', hit: false }]);
-    expect(snippetPieces('<b>⟦<i>⟧')).toEqual([{ text: '<b>', hit: false }, { text: '<i>', hit: true }]);
+    expect(snippetPieces('no ⟦ end')).toEqual([
+      { text: 'no ', hit: false },
+      { text: ' end', hit: false },
+    ]);
+    expect(snippetPieces('<b>⟦<i>⟧')).toEqual([
+      { text: '<b>', hit: false },
+      { text: '<i>', hit: true },
+    ]);
   });
 });
 
 describe('numbers', () => {
   it('read durations with at most two units', () => {
-    expect([0, 0.4, 12.6, 999.6, 4210, 59_960, 187_000, 7_500_000, 280_000_000].map(duration))
-      .toEqual(['0 ms', '0 ms', '13 ms', '1.0 s', '4.2 s', '1m 00s', '3m 07s', '2h 05m', '3d 6h']);
+    expect([0, 0.4, 12.6, 999.6, 4210, 59_960, 187_000, 7_500_000, 280_000_000].map(duration)).toEqual([
+      '0 ms',
+      '0 ms',
+      '13 ms',
+      '1.0 s',
+      '4.2 s',
+      '1m 00s',
+      '3m 07s',
+      '2h 05m',
+      '3d 6h',
+    ]);
     expect([duration(undefined), duration(Number.NaN), duration(-5)]).toEqual(['–', '–', '0 ms']);
   });
 
   it('shorten counts', () => {
-    expect([0, 999, 1000, 9_960, 12_400, 999_600, 3_100_000, 12_000_000_000].map(count))
-      .toEqual(['0', '999', '1.0k', '10k', '12k', '1.0M', '3.1M', '12.0G']);
+    expect([0, 999, 1000, 9_960, 12_400, 999_600, 3_100_000, 12_000_000_000].map(count)).toEqual([
+      '0',
+      '999',
+      '1.0k',
+      '10k',
+      '12k',
+      '1.0M',
+      '3.1M',
+      '12.0G',
+    ]);
   });
 
   it('never show a cost that is not known as one that is', () => {
-    const usage = (costUsd: number, responses: number, without: number) => ({ costUsd, provenance: { responses, unpriced: without } });
-    expect([usage(0, 3, 0), usage(2.12, 80, 0), usage(2.12, 80, 27), usage(0, 4, 4), usage(0.001, 9, 1)].map(cost))
-      .toEqual(['$0.00', '$2.12', '≥ $2.12', 'no price', '> $0.00']);
+    const usage = (costUsd: number, responses: number, without: number) => ({
+      costUsd,
+      provenance: { responses, unpriced: without },
+    });
+    expect(
+      [usage(0, 3, 0), usage(2.12, 80, 0), usage(2.12, 80, 27), usage(0, 4, 4), usage(0.001, 9, 1)].map(cost),
+    ).toEqual(['$0.00', '$2.12', '≥ $2.12', 'no price', '> $0.00']);
     expect(cost(undefined)).toBe('–');
-    expect([usage(2, 80, 27), usage(0, 1, 1), usage(2, 80, 0)].map(unpriced)).toEqual(['27 of 80 responses have no price', '1 of 1 response has no price', '']);
+    expect([usage(2, 80, 27), usage(0, 1, 1), usage(2, 80, 0)].map(unpriced)).toEqual([
+      '27 of 80 responses have no price',
+      '1 of 1 response has no price',
+      '',
+    ]);
     expect(cost(together([usage(2, 3, 0), usage(0, 4, 4)]))).toBe('≥ $2.00');
   });
 
   it('call every degree of certainty as the legend does', () => {
-    expect(['measured', 'reported', 'inferred', 'guessed', 'mixed'].map(certaintyName)).toEqual(['measured', 'as reported', 'inferred', 'estimated', 'mixed']);
+    expect(['measured', 'reported', 'inferred', 'guessed', 'mixed'].map(certaintyName)).toEqual([
+      'measured',
+      'as reported',
+      'inferred',
+      'estimated',
+      'mixed',
+    ]);
   });
 
   it('never show some money as none', () => {
@@ -89,12 +150,23 @@ describe('numbers', () => {
     expect(moment(new Date(2026, 2, 3, 9, 5).getTime(), now)).toBe('3 Mar 09:05');
     expect(moment(new Date(2024, 2, 3, 9, 5).getTime(), now)).toBe('3 Mar 2024');
     expect(moment('nonsense', now)).toBe('–');
-    expect([1000, 45_000, 300_000, 7_300_000, 200_000_000].map((ms) => ago(now - ms, now)))
-      .toEqual(['just now', '45 s', '5 min', '2 h', '2 d']);
+    expect([1000, 45_000, 300_000, 7_300_000, 200_000_000].map((ms) => ago(now - ms, now))).toEqual([
+      'just now',
+      '45 s',
+      '5 min',
+      '2 h',
+      '2 d',
+    ]);
   });
 
   it('compare with the range before', () => {
-    expect([change(112, 100), change(50, 100), change(5, 0), change(100, 100), change(40, 1)]).toEqual(['+12 %', '−50 %', '', '±0 %', '×40']);
+    expect([change(112, 100), change(50, 100), change(5, 0), change(100, 100), change(40, 1)]).toEqual([
+      '+12 %',
+      '−50 %',
+      '',
+      '±0 %',
+      '×40',
+    ]);
   });
 
   it('say how two percentages differ in points', () => {
@@ -102,7 +174,13 @@ describe('numbers', () => {
   });
 
   it('say how long it is until then, and how long a step is', () => {
-    expect([30_000, 1_500_000, 7_500_000, 200_000_000, -5].map((ms) => until(ms, 0))).toEqual(['1 min', '25 min', '2h 05m', '2 d', '0 min']);
+    expect([30_000, 1_500_000, 7_500_000, 200_000_000, -5].map((ms) => until(ms, 0))).toEqual([
+      '1 min',
+      '25 min',
+      '2h 05m',
+      '2 d',
+      '0 min',
+    ]);
     expect([900_000, 10_800_000, 86_400_000].map(step)).toEqual(['15 min', '3 h', '1 d']);
   });
 
@@ -111,14 +189,24 @@ describe('numbers', () => {
   });
 
   it('name a task that has no title by its session', () => {
-    expect([titleOf({ title: ' ', runtimeSessionId: '0123456789' }), titleOf({ title: 'x', runtimeSessionId: 'y' })]).toEqual(['Session 01234567', 'x']);
+    expect([
+      titleOf({ title: ' ', runtimeSessionId: '0123456789' }),
+      titleOf({ title: 'x', runtimeSessionId: 'y' }),
+    ]).toEqual(['Session 01234567', 'x']);
   });
 
   it('shorten names', () => {
     expect([folder('/home/a/project/'), folder('C:\\x\\y'), folder('')]).toEqual(['project', 'y', '']);
-    expect([shortPath('/a/b/c.rs', '/a/b'), shortPath('/a/b', '/a/b'), shortPath('/x', '/a')]).toEqual(['c.rs', '/a/b', '/x']);
-    expect([modelName('claude-opus-4-8-20260401'), modelName('gpt-5.2-codex'), modelName(undefined)])
-      .toEqual(['opus-4-8', 'gpt-5.2-codex', '–']);
+    expect([shortPath('/a/b/c.rs', '/a/b'), shortPath('/a/b', '/a/b'), shortPath('/x', '/a')]).toEqual([
+      'c.rs',
+      '/a/b',
+      '/x',
+    ]);
+    expect([modelName('claude-opus-4-8-20260401'), modelName('gpt-5.2-codex'), modelName(undefined)]).toEqual([
+      'opus-4-8',
+      'gpt-5.2-codex',
+      '–',
+    ]);
   });
 });
 
@@ -126,6 +214,11 @@ describe('marks of a time axis', () => {
   const at = (hour: number, minute = 0) => new Date(2026, 10, 9, hour, minute).getTime();
 
   it('name the day where one begins, so that half days are not all alike', () => {
-    expect([timeMark(at(0), 43_200_000), timeMark(at(12), 43_200_000), timeMark(at(6, 30), 1_800_000), timeMark(at(1), 86_400_000)]).toEqual(['9 Nov', '12:00', '06:30', '9 Nov']);
+    expect([
+      timeMark(at(0), 43_200_000),
+      timeMark(at(12), 43_200_000),
+      timeMark(at(6, 30), 1_800_000),
+      timeMark(at(1), 86_400_000),
+    ]).toEqual(['9 Nov', '12:00', '06:30', '9 Nov']);
   });
 });

@@ -13,7 +13,14 @@ export function callsOf(rows: readonly Row[], area: Area, now: number): Timed[] 
     const end = row.endedAt ? Date.parse(row.endedAt) : row.state === 'running' ? Math.max(now, start) : start;
     if (start >= area.to || (end <= area.from && start < area.from)) return [];
     const took = row.metadata['durationMs'];
-    return [{ toolName: row.toolName, state: row.state, durationMs: typeof took === 'number' ? took : row.endedAt ? end - start : undefined, insideMs: overlapMs(start, end, area.from, area.to) }];
+    return [
+      {
+        toolName: row.toolName,
+        state: row.state,
+        durationMs: typeof took === 'number' ? took : row.endedAt ? end - start : undefined,
+        insideMs: overlapMs(start, end, area.from, area.to),
+      },
+    ];
   });
 }
 
@@ -21,7 +28,8 @@ export function callsOf(rows: readonly Row[], area: Area, now: number): Timed[] 
 export function earliestOf(bars: readonly Bar[], area: Area): number {
   let earliest = area.from;
   for (const bar of bars) {
-    if (bar.start < earliest && (bar.running || bar.end > area.from) && isInRows(area.rows, bar.taskId, bar.lane)) earliest = bar.start;
+    if (bar.start < earliest && (bar.running || bar.end > area.from) && isInRows(area.rows, bar.taskId, bar.lane))
+      earliest = bar.start;
   }
   return earliest;
 }
@@ -33,5 +41,8 @@ export function coverage(rows: ReadonlySet<string> | undefined): string {
   if (!rows) return 'all lanes';
   const lanes = [...rows].filter((key) => key.includes('/')).length;
   const agents = rows.size - lanes;
-  return [...(agents > 0 ? [plural(agents, 'agent')] : []), ...(lanes > 0 || agents === 0 ? [plural(lanes, 'lane')] : [])].join(', ');
+  return [
+    ...(agents > 0 ? [plural(agents, 'agent')] : []),
+    ...(lanes > 0 || agents === 0 ? [plural(lanes, 'lane')] : []),
+  ].join(', ');
 }

@@ -30,12 +30,31 @@ export interface Bar {
 
 /** From top to bottom: who speaks, what is looked at, what is done, what goes along with it. */
 export const LANES = [
-  'user', 'assistant', 'planning', 'exploration', 'implementation', 'coordination', 'questions', 'todos', 'rule', 'background', 'telemetry',
+  'user',
+  'assistant',
+  'planning',
+  'exploration',
+  'implementation',
+  'coordination',
+  'questions',
+  'todos',
+  'rule',
+  'background',
+  'telemetry',
 ] as const;
 
 export const LANE_NAMES: Record<string, string> = {
-  user: 'Human', assistant: 'Assistant', planning: 'Planning', exploration: 'Exploration', implementation: 'Implementation', coordination: 'Coordination',
-  questions: 'Questions', todos: 'Todos', rule: 'Rules', background: 'Background', telemetry: 'Telemetry',
+  user: 'Human',
+  assistant: 'Assistant',
+  planning: 'Planning',
+  exploration: 'Exploration',
+  implementation: 'Implementation',
+  coordination: 'Coordination',
+  questions: 'Questions',
+  todos: 'Todos',
+  rule: 'Rules',
+  background: 'Background',
+  telemetry: 'Telemetry',
 };
 
 const FAILED = new Set(['failed', 'denied']);
@@ -43,20 +62,48 @@ const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 export function barOfRow(row: Row, now: number): Bar {
   const start = Date.parse(row.occurredAt);
-  const running = row.state === 'running' || (row.kind === 'permission.request' && !row.endedAt && row.metadata['decision'] === undefined);
+  const running =
+    row.state === 'running' ||
+    (row.kind === 'permission.request' && !row.endedAt && row.metadata['decision'] === undefined);
   const ended = row.endedAt ? Date.parse(row.endedAt) : running ? now : start;
   const wait = row.metadata['permissionWaitMs'];
   return {
-    start, end: Math.max(ended, start), running, count: 1, failures: row.state && FAILED.has(row.state) ? 1 : 0, taskId: row.taskId, lane: row.lane, track: 0,
-    label: inertLine(row.title, 120), certainty: row.certainty, id: row.id, tool: row.toolName, kind: row.kind, state: row.state, toolUseId: row.toolUseId ?? text(row.metadata['toolUseId']),
-    batch: text(row.metadata['batchId']), waitMs: typeof wait === 'number' ? wait : undefined,
+    start,
+    end: Math.max(ended, start),
+    running,
+    count: 1,
+    failures: row.state && FAILED.has(row.state) ? 1 : 0,
+    taskId: row.taskId,
+    lane: row.lane,
+    track: 0,
+    label: inertLine(row.title, 120),
+    certainty: row.certainty,
+    id: row.id,
+    tool: row.toolName,
+    kind: row.kind,
+    state: row.state,
+    toolUseId: row.toolUseId ?? text(row.metadata['toolUseId']),
+    batch: text(row.metadata['batchId']),
+    waitMs: typeof wait === 'number' ? wait : undefined,
   };
 }
 
 export function barOfBin(bin: LaneBin, taskId: string, lane: string): Bar {
   return {
-    start: bin.start, end: Math.max(bin.end, bin.start), running: bin.running, count: bin.count, failures: bin.failures, taskId, lane, track: bin.track, label: inertLine(bin.title, 120),
-    certainty: bin.certainty, id: bin.id, tool: bin.tool, kind: bin.kind, busyMs: bin.count > 1 ? bin.busyMs : undefined,
+    start: bin.start,
+    end: Math.max(bin.end, bin.start),
+    running: bin.running,
+    count: bin.count,
+    failures: bin.failures,
+    taskId,
+    lane,
+    track: bin.track,
+    label: inertLine(bin.title, 120),
+    certainty: bin.certainty,
+    id: bin.id,
+    tool: bin.tool,
+    kind: bin.kind,
+    busyMs: bin.count > 1 ? bin.busyMs : undefined,
   };
 }
 

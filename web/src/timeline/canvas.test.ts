@@ -37,15 +37,26 @@ describe('a surface', () => {
     vi.stubGlobal('requestAnimationFrame', frames.request);
     vi.stubGlobal('cancelAnimationFrame', frames.cancel);
     vi.stubGlobal('devicePixelRatio', 2);
-    vi.stubGlobal('ResizeObserver', class {
-      constructor(told: (entries: { contentRect: { width: number; height: number } }[]) => void) {
-        resize = (contentRect) => told([{ contentRect }]);
-      }
-      observe(): void {}
-      disconnect(): void {}
-    });
-    const canvas = { width: 0, height: 0, getContext: () => ({ setTransform: () => undefined }) } as unknown as HTMLCanvasElement;
-    surface = new Surface(canvas, () => (painted += 1), () => undefined);
+    vi.stubGlobal(
+      'ResizeObserver',
+      class {
+        constructor(told: (entries: { contentRect: { width: number; height: number } }[]) => void) {
+          resize = (contentRect) => told([{ contentRect }]);
+        }
+        observe(): void {}
+        disconnect(): void {}
+      },
+    );
+    const canvas = {
+      width: 0,
+      height: 0,
+      getContext: () => ({ setTransform: () => undefined }),
+    } as unknown as HTMLCanvasElement;
+    surface = new Surface(
+      canvas,
+      () => (painted += 1),
+      () => undefined,
+    );
     resize({ width: 100, height: 50 });
     painted = 0;
   });

@@ -4,7 +4,17 @@ import type { Palette } from './palette';
 
 const BANDS = ['exploration', 'planning', 'implementation', 'coordination', 'questions'];
 
-export function drawContext(pen: CanvasRenderingContext2D, width: number, height: number, curve: Curve, seen: { from: number; to: number }, end: number, toX: (t: number) => number, palette: Palette, cursor: number | undefined): void {
+export function drawContext(
+  pen: CanvasRenderingContext2D,
+  width: number,
+  height: number,
+  curve: Curve,
+  seen: { from: number; to: number },
+  end: number,
+  toX: (t: number) => number,
+  palette: Palette,
+  cursor: number | undefined,
+): void {
   pen.fillStyle = palette.panel;
   pen.fillRect(0, 0, width, height);
   pen.font = palette.font;

@@ -30,8 +30,12 @@ export function curveOf(points: readonly ContextPoint[]): Curve {
   const line = dated.filter(({ point }) => point.kind === 'snapshot' && point.usedPct !== undefined);
   const bands = modelBands(dated);
   return {
-    at: Float64Array.from(line, ({ at }) => at), used: Float64Array.from(line, ({ point }) => point.usedPct!), snapshots: line.map(({ point }) => point),
-    bands, models: [...new Set(bands.map(({ model }) => model))], marks: dated.filter(({ point }) => point.kind !== 'snapshot'),
+    at: Float64Array.from(line, ({ at }) => at),
+    used: Float64Array.from(line, ({ point }) => point.usedPct!),
+    snapshots: line.map(({ point }) => point),
+    bands,
+    models: [...new Set(bands.map(({ model }) => model))],
+    marks: dated.filter(({ point }) => point.kind !== 'snapshot'),
   };
 }
 
@@ -68,13 +72,19 @@ export const usedAt = (curve: Curve, t: number): ContextPoint | undefined => cur
  * Walks the curve through a window of time as steps, at most a few per pixel: `to` is called with places on the screen, in
  * order. Of the snapshots that share a pixel the lowest, the highest and the last are kept, so no peak is lost.
  */
-export function walk(curve: Curve, from: number, until: number, toX: (t: number) => number, to: (x: number, used: number) => void): void {
+export function walk(
+  curve: Curve,
+  from: number,
+  until: number,
+  toX: (t: number) => number,
+  to: (x: number, used: number) => void,
+): void {
   let i = Math.max(placeAt(curve, from), 0);
   if (i >= curve.at.length || curve.at[i]! > until) return;
   let x = toX(curve.at[i]!);
   let last = curve.used[i]!;
   to(x, last);
-  for (i += 1; i < curve.at.length && curve.at[i]! <= until; ) {
+  for (i += 1; i < curve.at.length && curve.at[i]! <= until;) {
     x = toX(curve.at[i]!);
     const before = last;
     let low = curve.used[i]!;

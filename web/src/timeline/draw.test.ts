@@ -9,15 +9,66 @@ import { laneRows } from './lanes';
 import type { Palette } from './palette';
 import { inWords } from './words';
 
-const task = { id: 'a', agentType: 'main', title: 'Mend it', status: 'completed', startedAt: '1970-01-01T00:00:00.000Z', lastEventAt: '1970-01-01T00:00:01.000Z', failureCount: 0 } as unknown as Task;
+const task = {
+  id: 'a',
+  agentType: 'main',
+  title: 'Mend it',
+  status: 'completed',
+  startedAt: '1970-01-01T00:00:00.000Z',
+  lastEventAt: '1970-01-01T00:00:01.000Z',
+  failureCount: 0,
+} as unknown as Task;
 const tree: TreeNode[] = [{ depth: 0, task }];
 const bar = (start: number, end: number, more: Partial<Bar> = {}): Bar => ({
-  taskId: 'a', lane: 'exploration', start, end, running: false, count: 1, failures: 0, track: 0, label: 'Read it', certainty: 'measured', id: `e${start}`, tool: 'Read', ...more,
+  taskId: 'a',
+  lane: 'exploration',
+  start,
+  end,
+  running: false,
+  count: 1,
+  failures: 0,
+  track: 0,
+  label: 'Read it',
+  certainty: 'measured',
+  id: `e${start}`,
+  tool: 'Read',
+  ...more,
 });
 
 const HATCH = { hatch: true } as unknown as CanvasPattern;
-const lanes = Object.fromEntries(['user', 'assistant', 'exploration', 'implementation', 'planning', 'coordination', 'questions', 'todos', 'rule', 'background', 'telemetry'].map((name) => [name, `lane ${name}`]));
-const palette = { lanes, ink: 'ink', bg: 'bg', panel: 'panel', raised: 'raised', line: 'line', strong: 'strong', text: 'text', dim: 'dim', faint: 'faint', accent: 'accent', bad: 'bad', warn: 'warn', good: 'good', font: '11px x', hatch: HATCH } as Palette;
+const lanes = Object.fromEntries(
+  [
+    'user',
+    'assistant',
+    'exploration',
+    'implementation',
+    'planning',
+    'coordination',
+    'questions',
+    'todos',
+    'rule',
+    'background',
+    'telemetry',
+  ].map((name) => [name, `lane ${name}`]),
+);
+const palette = {
+  lanes,
+  ink: 'ink',
+  bg: 'bg',
+  panel: 'panel',
+  raised: 'raised',
+  line: 'line',
+  strong: 'strong',
+  text: 'text',
+  dim: 'dim',
+  faint: 'faint',
+  accent: 'accent',
+  bad: 'bad',
+  warn: 'warn',
+  good: 'good',
+  font: '11px x',
+  hatch: HATCH,
+} as Palette;
 
 interface Stroke {
   what: string;
@@ -58,13 +109,28 @@ describe('the picture', () => {
   const paint = (bars: readonly Bar[], more: Partial<Scene> = {}) => {
     const rows = laneRows(tree, byLane([...bars]), { closed: new Set(), hidden: new Set(), momentMs: 0 });
     const scene: Scene = {
-      axis: Axis.plain(0, 1000), view: { u0: 0, u1: 1000 }, width: 1000, height: 400, scrollTop: 0, rows, flows: flows(tree, bars), batches: batches(bars), now: 1000, running: false, stale: false, offsetMs: 0, ...more,
+      axis: Axis.plain(0, 1000),
+      view: { u0: 0, u1: 1000 },
+      width: 1000,
+      height: 400,
+      scrollTop: 0,
+      rows,
+      flows: flows(tree, bars),
+      batches: batches(bars),
+      now: 1000,
+      running: false,
+      stale: false,
+      offsetMs: 0,
+      ...more,
     };
     draw(pen as unknown as CanvasRenderingContext2D, scene, palette);
     return rows;
   };
   /** What was drawn in the columns of one bar, in the colour of its lane or over it. */
-  const over = (x: number, what: string, style: unknown) => pen.strokes.filter((stroke) => stroke.what === what && stroke.style === style && Math.abs(Number(stroke.at[0]) - x) < 2);
+  const over = (x: number, what: string, style: unknown) =>
+    pen.strokes.filter(
+      (stroke) => stroke.what === what && stroke.style === style && Math.abs(Number(stroke.at[0]) - x) < 2,
+    );
   beforeEach(() => {
     pen = new Pen();
   });
@@ -81,7 +147,11 @@ describe('the picture', () => {
   });
 
   it('lays stripes over a bin of which only some were inferred or guessed', () => {
-    paint([bar(100, 200, { count: 7, certainty: 'guessed' }), bar(300, 310, { count: 7, certainty: 'inferred' }), bar(500, 600, { count: 7 })]);
+    paint([
+      bar(100, 200, { count: 7, certainty: 'guessed' }),
+      bar(300, 310, { count: 7, certainty: 'inferred' }),
+      bar(500, 600, { count: 7 }),
+    ]);
     for (const x of [100, 300]) {
       expect(over(x, 'fill', HATCH)).toHaveLength(1);
       const [whole, part] = [over(x, 'fill', 'lane exploration')[0], over(x, 'fill', HATCH)[0]];
@@ -97,18 +167,26 @@ describe('the picture', () => {
   });
 
   it('holds the calls of one batch together with a bracket and their number', () => {
-    paint([bar(100, 200, { batch: 'b' }), bar(110, 220, { batch: 'b' }), bar(120, 230, { batch: 'b', lane: 'implementation' }), bar(600, 700, { batch: 'alone' })]);
+    paint([
+      bar(100, 200, { batch: 'b' }),
+      bar(110, 220, { batch: 'b' }),
+      bar(120, 230, { batch: 'b', lane: 'implementation' }),
+      bar(600, 700, { batch: 'alone' }),
+    ]);
     const numbers = pen.strokes.filter(({ what, at }) => what === 'text' && /^\d+$/.test(String(at[0])));
     expect(numbers.map(({ at }) => at[0])).toEqual(['3']);
     // From the top of its first lane to the foot of its last, left of the first call.
-    const bracket = pen.strokes.filter(({ what, style, at }) => what === 'line' && style === 'dim' && Number(at[0]) < 101 && Number(at[0]) > 95);
+    const bracket = pen.strokes.filter(
+      ({ what, style, at }) => what === 'line' && style === 'dim' && Number(at[0]) < 101 && Number(at[0]) > 95,
+    );
     const ys = bracket.map(({ at }) => Number(at[1]));
     expect(Math.max(...ys) - Math.min(...ys)).toBeGreaterThan(30);
   });
 
   it('draws what is too narrow to be told apart as one that says how many it is and how busy', () => {
     const many = (n: number) => Array.from({ length: n }, (_, i) => bar(100 + i * 2, 101 + i * 2));
-    const words = () => pen.strokes.filter(({ what, at }) => what === 'text' && String(at[0]).startsWith('Read')).map(({ at }) => at[0]);
+    const words = () =>
+      pen.strokes.filter(({ what, at }) => what === 'text' && String(at[0]).startsWith('Read')).map(({ at }) => at[0]);
     paint(many(80));
     expect(words()).toEqual(['Read ×80 · 50 % busy']);
     pen = new Pen();
@@ -121,15 +199,20 @@ describe('the picture', () => {
     let area = 0;
     for (const { what, style, at, alpha } of pen.strokes) {
       const [x, , w, h] = at.map(Number) as [number, number, number, number];
-      if (what === 'fill' && style === 'lane exploration' && alpha > 0.5) area += Math.max(Math.min(x + w, to) - Math.max(x, from), 0) * h;
+      if (what === 'fill' && style === 'lane exploration' && alpha > 0.5)
+        area += Math.max(Math.min(x + w, to) - Math.max(x, from), 0) * h;
     }
     return area / ((to - from) * 13);
   };
 
   it('never paints a lane fuller than it was, however far one zooms out', () => {
     // 500 calls of 20 ms, one each second: busy for two hundredths of the time.
-    const calls = Array.from({ length: 500 }, (_, i) => bar(i * 1000, i * 1000 + 20, { tool: i % 2 ? 'Read' : 'Grep' }));
-    const bins = Array.from({ length: 250 }, (_, i) => bar(i * 2000, i * 2000 + 1020, { count: 2, busyMs: 40, id: undefined }));
+    const calls = Array.from({ length: 500 }, (_, i) =>
+      bar(i * 1000, i * 1000 + 20, { tool: i % 2 ? 'Read' : 'Grep' }),
+    );
+    const bins = Array.from({ length: 250 }, (_, i) =>
+      bar(i * 2000, i * 2000 + 1020, { count: 2, busyMs: 40, id: undefined }),
+    );
     for (const bars of [calls, bins]) {
       for (const width of [250, 500, 1000, 2000]) {
         pen = new Pen();
@@ -143,7 +226,10 @@ describe('the picture', () => {
   it('fills a bin to the part of its time in which a call ran, and tints the rest', () => {
     paint([bar(100, 200, { count: 9, busyMs: 25, id: undefined })]);
     const parts = over(100, 'fill', 'lane exploration');
-    expect(parts.map(({ at, alpha }) => [Math.round(Number(at[3]) * 100) / 100, alpha < 0.5])).toEqual([[9.75, true], [3.25, false]]);
+    expect(parts.map(({ at, alpha }) => [Math.round(Number(at[3]) * 100) / 100, alpha < 0.5])).toEqual([
+      [9.75, true],
+      [3.25, false],
+    ]);
   });
 
   it('draws what the agent wrote down lighter than what was measured', () => {
@@ -153,7 +239,9 @@ describe('the picture', () => {
   });
 
   it('marks a selected area only over its rows', () => {
-    paint([bar(100, 200), bar(100, 200, { lane: 'implementation' })], { area: { from: 100, to: 300, rows: new Set(['a/implementation']) } });
+    paint([bar(100, 200), bar(100, 200, { lane: 'implementation' })], {
+      area: { from: 100, to: 300, rows: new Set(['a/implementation']) },
+    });
     const tinted = pen.strokes.filter(({ what, style, alpha }) => what === 'fill' && style === 'accent' && alpha < 0.2);
     expect(tinted).toHaveLength(1);
     expect(Number(tinted[0]!.at[3])).toBeLessThan(40);
@@ -161,14 +249,30 @@ describe('the picture', () => {
 
   it('draws nothing that is out of sight', () => {
     paint([bar(100, 200), bar(300, 400)], { view: { u0: 250, u1: 500 } });
-    expect(pen.strokes.filter(({ what, style, at }) => what === 'fill' && style === 'lane exploration' && Number(at[0]) < 0)).toHaveLength(0);
+    expect(
+      pen.strokes.filter(({ what, style, at }) => what === 'fill' && style === 'lane exploration' && Number(at[0]) < 0),
+    ).toHaveLength(0);
     expect(over(200, 'fill', 'lane exploration')).toHaveLength(1);
   });
 
   it('says the same in words: how many, how sure, and what was asked for at once', () => {
-    const bars = [bar(100, 200, { batch: 'b' }), bar(110, 220, { batch: 'b', certainty: 'inferred' }), bar(300, 400, { certainty: 'guessed', failures: 1 }), bar(500, 600, { count: 7 })];
+    const bars = [
+      bar(100, 200, { batch: 'b' }),
+      bar(110, 220, { batch: 'b', certainty: 'inferred' }),
+      bar(300, 400, { certainty: 'guessed', failures: 1 }),
+      bar(500, 600, { count: 7 }),
+    ];
     const rows = paint(bars);
     const lane = rows.find(({ key }) => key === 'a/exploration')!;
-    expect(inWords(lane, batches(bars))).toEqual({ count: 10, failures: 1, running: 0, busyMs: 410, sure: '8 measured, 1 inferred, 1 estimated', batches: '2', first: 100, last: 600 });
+    expect(inWords(lane, batches(bars))).toEqual({
+      count: 10,
+      failures: 1,
+      running: 0,
+      busyMs: 410,
+      sure: '8 measured, 1 inferred, 1 estimated',
+      batches: '2',
+      first: 100,
+      last: 600,
+    });
   });
 });

@@ -51,7 +51,8 @@ export function trackTop(row: LaneRow, track: number, scrollTop: number): number
   return RULER_PX + row.top - scrollTop + 3 + track * row.trackPx;
 }
 
-const inSight = (row: LaneRow, { scrollTop, height }: Scene) => row.top + row.height > scrollTop && row.top < scrollTop + height;
+const inSight = (row: LaneRow, { scrollTop, height }: Scene) =>
+  row.top + row.height > scrollTop && row.top < scrollTop + height;
 
 const barPx = (row: LaneRow) => Math.max(row.trackPx - 3, 4);
 
@@ -65,7 +66,8 @@ export function draw(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
   const marks = ticks(scene.axis, scene.view, width, scene.offsetMs);
 
   drawGround(pen, scene, palette, toX, marks);
-  for (const row of scene.rows) if (row.kind === 'agent' && inSight(row, scene)) drawAgentSpan(pen, scene, palette, row, toX);
+  for (const row of scene.rows)
+    if (row.kind === 'agent' && inSight(row, scene)) drawAgentSpan(pen, scene, palette, row, toX);
   drawBars(pen, scene, palette, toX);
   drawBatches(pen, scene, palette, toX);
   drawFlows(pen, scene, palette, toX);
@@ -74,7 +76,13 @@ export function draw(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
   drawRuler(pen, scene, palette, toX, marks);
 }
 
-function drawGround(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, toX: (t: number) => number, marks: { t: number; major: boolean }[]): void {
+function drawGround(
+  pen: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Palette,
+  toX: (t: number) => number,
+  marks: { t: number; major: boolean }[],
+): void {
   const { height, scrollTop } = scene;
   for (const row of scene.rows) {
     const y = RULER_PX + row.top - scrollTop;
@@ -113,14 +121,27 @@ function drawGround(pen: CanvasRenderingContext2D, scene: Scene, palette: Palett
 }
 
 /** The life of an agent behind its row. */
-function drawAgentSpan(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, row: LaneRow, toX: (t: number) => number): void {
+function drawAgentSpan(
+  pen: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Palette,
+  row: LaneRow,
+  toX: (t: number) => number,
+): void {
   const { task } = row;
   const running = task.status === 'running';
   const x0 = Math.max(toX(Date.parse(task.startedAt)), -2);
   const x1 = Math.min(toX(running ? scene.now : Date.parse(task.endedAt ?? task.lastEventAt)), scene.width + 2);
   if (x1 < 0 || x0 > scene.width) return;
   const y = RULER_PX + row.top - scene.scrollTop;
-  const colour = task.status === 'failed' ? palette.bad : task.status === 'waiting' && (task.waitingReason ?? 'idle') !== 'idle' ? palette.warn : running ? palette.accent : palette.dim;
+  const colour =
+    task.status === 'failed'
+      ? palette.bad
+      : task.status === 'waiting' && (task.waitingReason ?? 'idle') !== 'idle'
+        ? palette.warn
+        : running
+          ? palette.accent
+          : palette.dim;
   pen.fillStyle = colour;
   pen.globalAlpha = 0.1;
   pen.fillRect(x0, y + 2, Math.max(x1 - x0, 2), row.height - 5);
@@ -131,7 +152,14 @@ function drawAgentSpan(pen: CanvasRenderingContext2D, scene: Scene, palette: Pal
   if (row.open && x1 - x0 > 90) {
     pen.fillStyle = palette.dim;
     const from = Math.max(x0, 0) + 8;
-    pen.fillText(fitText(`${row.task.title} · ${duration((running ? scene.now : Date.parse(task.endedAt ?? task.lastEventAt)) - Date.parse(task.startedAt))}`, x1 - from - 4), from, y + row.height / 2 - 1);
+    pen.fillText(
+      fitText(
+        `${row.task.title} · ${duration((running ? scene.now : Date.parse(task.endedAt ?? task.lastEventAt)) - Date.parse(task.startedAt))}`,
+        x1 - from - 4,
+      ),
+      from,
+      y + row.height / 2 - 1,
+    );
   }
 }
 
@@ -210,8 +238,17 @@ function drawBars(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette,
         if (w <= 0) return;
         const sure = run.certainty !== 'inferred' && run.certainty !== 'guessed';
         const isReported = run.certainty === 'reported';
-        const plain = sure && run.failures === 0 && !run.last.running && w < 24 && bar.id !== scene.selected && bar !== scene.hovered;
-        const dimmed = scene.matches !== undefined && bar.id !== scene.selected && !(bar.id !== undefined && scene.matches.has(bar.id));
+        const plain =
+          sure &&
+          run.failures === 0 &&
+          !run.last.running &&
+          w < 24 &&
+          bar.id !== scene.selected &&
+          bar !== scene.hovered;
+        const dimmed =
+          scene.matches !== undefined &&
+          bar.id !== scene.selected &&
+          !(bar.id !== undefined && scene.matches.has(bar.id));
         const busy = busyShare(run, msPerPx);
         const colour = palette.lanes[bar.lane] ?? palette.dim;
         const filled = filledPx(h, busy);
@@ -244,12 +281,19 @@ function fillAll(pen: CanvasRenderingContext2D, heaps: ReadonlyMap<string, Heap>
 function fill(pen: CanvasRenderingContext2D, style: string | CanvasPattern, heap: Heap): void {
   pen.fillStyle = style;
   const { rects, used } = heap;
-  for (let i = 0; i < used; i += 4) pen.fillRect(rects[i]!, rects[i + 1]!, Math.max(rects[i + 2]! - 0.5, 1.5), rects[i + 3]!);
+  for (let i = 0; i < used; i += 4)
+    pen.fillRect(rects[i]!, rects[i + 1]!, Math.max(rects[i + 2]! - 0.5, 1.5), rects[i + 3]!);
   heap.used = 0;
 }
 
 /** A bar that says more than that it is there: failed, running, unsure, picked, or wide enough for words. */
-function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, { x, y, w, h, run, busy }: Placed, toX: (t: number) => number): void {
+function drawSpecial(
+  pen: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Palette,
+  { x, y, w, h, run, busy }: Placed,
+  toX: (t: number) => number,
+): void {
   const bar = run.first;
   const colour = palette.lanes[bar.lane] ?? palette.dim;
   const width = Math.max(w - 0.5, 2);
@@ -305,7 +349,10 @@ function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
     }
   }
   if (run.last.running) drawOpenEnd(pen, scene, palette, x + width, y, h);
-  const what = run.count > 1 ? `${run.uniform && bar.tool ? bar.tool : run.uniform ? bar.label : 'calls'} ×${run.count}` : bar.label;
+  const what =
+    run.count > 1
+      ? `${run.uniform && bar.tool ? bar.tool : run.uniform ? bar.label : 'calls'} ×${run.count}`
+      : bar.label;
   const share = run.count > 1 ? ` · ${percent(busy * 100)} busy` : '';
   if (width >= 30 && h >= 10) {
     pen.fillStyle = guessed || busy < MOSTLY_BUSY ? palette.text : palette.ink;
@@ -325,14 +372,29 @@ function drawSpecial(pen: CanvasRenderingContext2D, scene: Scene, palette: Palet
   else if (bar === scene.hovered) outline(pen, palette.text, 1, x, y, width, h);
 }
 
-function outline(pen: CanvasRenderingContext2D, colour: string, line: number, x: number, y: number, w: number, h: number): void {
+function outline(
+  pen: CanvasRenderingContext2D,
+  colour: string,
+  line: number,
+  x: number,
+  y: number,
+  w: number,
+  h: number,
+): void {
   pen.strokeStyle = colour;
   pen.lineWidth = line;
   pen.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1);
   pen.lineWidth = 1;
 }
 
-function drawOpenEnd(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, x: number, y: number, h: number): void {
+function drawOpenEnd(
+  pen: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Palette,
+  x: number,
+  y: number,
+  h: number,
+): void {
   pen.fillStyle = scene.stale ? palette.faint : palette.accent;
   pen.beginPath();
   pen.moveTo(x, y);
@@ -401,7 +463,9 @@ function drawFlows(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette
   const chosen = (flow: Flow) =>
     (scene.selected !== undefined && (flow.from.id === scene.selected || flow.to.id === scene.selected)) ||
     (scene.hovered?.id !== undefined && (flow.from.id === scene.hovered.id || flow.to.id === scene.hovered.id)) ||
-    (scene.focusTask !== undefined && (flow.from.taskId === scene.focusTask || flow.to.taskId === scene.focusTask) && flow.kind !== 'permission');
+    (scene.focusTask !== undefined &&
+      (flow.from.taskId === scene.focusTask || flow.to.taskId === scene.focusTask) &&
+      flow.kind !== 'permission');
   const near = scene.flows.filter((flow) => {
     const a = toX(flow.from.t);
     const b = toX(flow.to.t);
@@ -465,14 +529,22 @@ function drawArea(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette,
   pen.globalAlpha = 0.12;
   const { rows } = scene.area;
   if (!rows) pen.fillRect(x0, 0, x1 - x0, scene.height);
-  else for (const row of scene.rows) if (rows.has(row.key)) pen.fillRect(x0, RULER_PX + row.top - scene.scrollTop, x1 - x0, row.height);
+  else
+    for (const row of scene.rows)
+      if (rows.has(row.key)) pen.fillRect(x0, RULER_PX + row.top - scene.scrollTop, x1 - x0, row.height);
   pen.globalAlpha = 0.9;
   pen.fillRect(Math.round(x0), 0, 1, scene.height);
   pen.fillRect(Math.round(x1), 0, 1, scene.height);
   pen.globalAlpha = 1;
 }
 
-function drawRuler(pen: CanvasRenderingContext2D, scene: Scene, palette: Palette, toX: (t: number) => number, marks: { t: number; label: string; major: boolean }[]): void {
+function drawRuler(
+  pen: CanvasRenderingContext2D,
+  scene: Scene,
+  palette: Palette,
+  toX: (t: number) => number,
+  marks: { t: number; label: string; major: boolean }[],
+): void {
   pen.fillStyle = palette.panel;
   pen.fillRect(0, 0, scene.width, RULER_PX - 1);
   pen.fillStyle = palette.line;

@@ -4,15 +4,33 @@ import type { Bar } from './bars';
 import { found, matcher, next, type Match } from './find';
 
 const bar = (id: string | undefined, start: number, more: Partial<Bar> = {}): Bar => ({
-  id, taskId: 'a', lane: 'x', start, end: start + 10, running: false, count: 1, failures: 0, track: 0, label: 'Run tests: npm test', certainty: 'measured', ...more,
+  id,
+  taskId: 'a',
+  lane: 'x',
+  start,
+  end: start + 10,
+  running: false,
+  count: 1,
+  failures: 0,
+  track: 0,
+  label: 'Run tests: npm test',
+  certainty: 'measured',
+  ...more,
 });
-const types = new Map([['a', 'main'], ['b', 'Explore']]);
+const types = new Map([
+  ['a', 'main'],
+  ['b', 'Explore'],
+]);
 const ids = (text: string, bars: Bar[]) => found(bars, matcher(text, types)!).map(({ id }) => id);
 
 describe('finding in a task', () => {
   const bars = [
-    bar('late', 90, { tool: 'Bash', failures: 1 }), bar('early', 1, { tool: 'Bash' }), bar('read', 5, { tool: 'Read', label: 'Read src/cart.ts' }),
-    bar('long', 20, { end: 20_020, taskId: 'b', tool: 'Bash', running: true }), bar('many', 30, { count: 4 }), bar(undefined, 40),
+    bar('late', 90, { tool: 'Bash', failures: 1 }),
+    bar('early', 1, { tool: 'Bash' }),
+    bar('read', 5, { tool: 'Read', label: 'Read src/cart.ts' }),
+    bar('long', 20, { end: 20_020, taskId: 'b', tool: 'Bash', running: true }),
+    bar('many', 30, { count: 4 }),
+    bar(undefined, 40),
   ];
 
   it('looks for every word in what is drawn, whatever its case, in order of time', () => {
@@ -37,11 +55,20 @@ describe('the next match', () => {
   const matches = [10, 20, 30].map((start): Match => ({ id: `m${start}`, taskId: 'a', lane: 'x', start, end: start }));
 
   it('goes round in both directions', () => {
-    expect([next(matches, 'm30', 0, 1)?.id, next(matches, 'm10', 0, -1)?.id, next(matches, 'm10', 0, 1)?.id]).toEqual(['m10', 'm30', 'm20']);
+    expect([next(matches, 'm30', 0, 1)?.id, next(matches, 'm10', 0, -1)?.id, next(matches, 'm10', 0, 1)?.id]).toEqual([
+      'm10',
+      'm30',
+      'm20',
+    ]);
   });
 
   it('begins where one looks', () => {
-    expect([next(matches, undefined, 15, 1)?.id, next(matches, undefined, 15, -1)?.id, next(matches, 'other', 99, 1)?.id, next(matches, undefined, 5, -1)?.id]).toEqual(['m20', 'm10', 'm10', 'm30']);
+    expect([
+      next(matches, undefined, 15, 1)?.id,
+      next(matches, undefined, 15, -1)?.id,
+      next(matches, 'other', 99, 1)?.id,
+      next(matches, undefined, 5, -1)?.id,
+    ]).toEqual(['m20', 'm10', 'm10', 'm30']);
   });
 
   it('is none among none', () => {

@@ -26,7 +26,15 @@ export function matcher(text: string, agentTypes: ReadonlyMap<string, string>): 
     if (bar.id === undefined || bar.count > 1) return false;
     for (const { name, value } of chips) {
       if (name === 'tool' && !same(bar.tool, value)) return false;
-      if (name === 'state' && !(same(bar.state, value) || (same('failed', value) && bar.failures > 0) || (same('running', value) && bar.running))) return false;
+      if (
+        name === 'state' &&
+        !(
+          same(bar.state, value) ||
+          (same('failed', value) && bar.failures > 0) ||
+          (same('running', value) && bar.running)
+        )
+      )
+        return false;
       if (name === 'agentType' && !same(agentTypes.get(bar.taskId), value)) return false;
       if (name === 'kind' && !same(bar.kind, value)) return false;
       if (name === 'longerThanMs' && bar.end - bar.start <= Number(value)) return false;
@@ -39,14 +47,21 @@ export function matcher(text: string, agentTypes: ReadonlyMap<string, string>): 
 /** What was found among bars, in order of time. */
 export function found(bars: readonly Bar[], test: (bar: Bar) => boolean): Match[] {
   const out: Match[] = [];
-  for (const bar of bars) if (test(bar)) out.push({ id: bar.id!, taskId: bar.taskId, lane: bar.lane, start: bar.start, end: bar.end });
+  for (const bar of bars)
+    if (test(bar)) out.push({ id: bar.id!, taskId: bar.taskId, lane: bar.lane, start: bar.start, end: bar.end });
   return inOrder(out);
 }
 
-export const inOrder = (matches: Match[]): Match[] => matches.sort((a, b) => a.start - b.start || a.id.localeCompare(b.id));
+export const inOrder = (matches: Match[]): Match[] =>
+  matches.sort((a, b) => a.start - b.start || a.id.localeCompare(b.id));
 
 /** The match after or before the selected one, or else after or before a moment; from the last on to the first. */
-export function next(matches: readonly Match[], selected: string | undefined, moment: number, step: 1 | -1): Match | undefined {
+export function next(
+  matches: readonly Match[],
+  selected: string | undefined,
+  moment: number,
+  step: 1 | -1,
+): Match | undefined {
   if (matches.length === 0) return undefined;
   const at = selected === undefined ? -1 : matches.findIndex(({ id }) => id === selected);
   if (at >= 0) return matches[(at + step + matches.length) % matches.length];

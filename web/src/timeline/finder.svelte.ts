@@ -47,12 +47,24 @@ export class Finder {
     const question = questionOf(parse(text));
     const tasks = this.source.tree.slice(0, AGENTS_AT_MOST);
     try {
-      const pages = await Promise.all(tasks.map(({ task }) => api.search({ ...question, task: task.id, owner: task.owner, limit: HITS_AT_MOST }, controller.signal)));
+      const pages = await Promise.all(
+        tasks.map(({ task }) =>
+          api.search({ ...question, task: task.id, owner: task.owner, limit: HITS_AT_MOST }, controller.signal),
+        ),
+      );
       const hits = pages.flatMap((page) => page.items);
-      this.matches = inOrder(hits.map(({ row }): Match => {
-        const start = Date.parse(row.occurredAt);
-        return { id: row.id, taskId: row.taskId, lane: row.lane, start, end: row.endedAt ? Date.parse(row.endedAt) : start };
-      }));
+      this.matches = inOrder(
+        hits.map(({ row }): Match => {
+          const start = Date.parse(row.occurredAt);
+          return {
+            id: row.id,
+            taskId: row.taskId,
+            lane: row.lane,
+            start,
+            end: row.endedAt ? Date.parse(row.endedAt) : start,
+          };
+        }),
+      );
       this.partly = pages.some((page) => page.nextCursor !== undefined) || this.source.tree.length > tasks.length;
     } catch {
       // Asked again with the next letter; until then nothing is found.

@@ -30,20 +30,34 @@ export function flows(tree: readonly TreeNode[], bars: readonly Bar[]): Flow[] {
   }
   for (const { task } of tree) {
     if (!task.parentTaskId) continue;
-    const call = task.parentToolUseId ? byUse.get(task.parentToolUseId)?.find((bar) => bar.taskId === task.parentTaskId) : undefined;
+    const call = task.parentToolUseId
+      ? byUse.get(task.parentToolUseId)?.find((bar) => bar.taskId === task.parentTaskId)
+      : undefined;
     const start = Date.parse(task.startedAt);
     const parent = { taskId: task.parentTaskId, lane: call?.lane ?? 'coordination', id: call?.id };
-    out.push({ kind: 'spawn', from: { ...parent, t: call ? Math.min(call.start, start) : start }, to: { taskId: task.id, lane: 'agent', t: start } });
+    out.push({
+      kind: 'spawn',
+      from: { ...parent, t: call ? Math.min(call.start, start) : start },
+      to: { taskId: task.id, lane: 'agent', t: start },
+    });
     if (task.endedAt) {
       const end = Date.parse(task.endedAt);
-      out.push({ kind: 'result', from: { taskId: task.id, lane: 'agent', t: end }, to: { ...parent, t: call && !call.running ? Math.max(call.end, end) : end } });
+      out.push({
+        kind: 'result',
+        from: { taskId: task.id, lane: 'agent', t: end },
+        to: { ...parent, t: call && !call.running ? Math.max(call.end, end) : end },
+      });
     }
   }
   for (const list of byUse.values()) {
     const ask = list.find((bar) => bar.kind === 'permission.request');
     const call = list.find((bar) => bar.kind !== 'permission.request');
     if (ask && call && ask.taskId === call.taskId) {
-      out.push({ kind: 'permission', from: { taskId: ask.taskId, lane: ask.lane, t: ask.end, id: ask.id }, to: { taskId: call.taskId, lane: call.lane, t: Math.max(call.start, ask.start), id: call.id } });
+      out.push({
+        kind: 'permission',
+        from: { taskId: ask.taskId, lane: ask.lane, t: ask.end, id: ask.id },
+        to: { taskId: call.taskId, lane: call.lane, t: Math.max(call.start, ask.start), id: call.id },
+      });
     }
   }
   return out;
@@ -56,7 +70,15 @@ export function batches(bars: readonly Bar[]): Batch[] {
     if (!bar.batch) continue;
     const key = `${bar.taskId} ${bar.batch}`;
     const batch = out.get(key);
-    if (!batch) out.set(key, { id: bar.batch, taskId: bar.taskId, count: 1, start: bar.start, end: bar.end, lanes: new Set([bar.lane]) });
+    if (!batch)
+      out.set(key, {
+        id: bar.batch,
+        taskId: bar.taskId,
+        count: 1,
+        start: bar.start,
+        end: bar.end,
+        lanes: new Set([bar.lane]),
+      });
     else {
       batch.count += 1;
       batch.start = Math.min(batch.start, bar.start);

@@ -19,9 +19,16 @@ export interface Hit {
 /** The bar under a point, and how many bars were drawn as one there. */
 export function hit(scene: Scene, x: number, y: number): Hit | undefined {
   const toX = scaleOf(scene);
-  const row = scene.rows.find((candidate) => y >= RULER_PX + candidate.top - scene.scrollTop && y < RULER_PX + candidate.top + candidate.height - scene.scrollTop);
+  const row = scene.rows.find(
+    (candidate) =>
+      y >= RULER_PX + candidate.top - scene.scrollTop &&
+      y < RULER_PX + candidate.top + candidate.height - scene.scrollTop,
+  );
   if (!row || row.tracks.length === 0) return undefined;
-  const n = Math.min(Math.max(Math.floor((y - trackTop(row, 0, scene.scrollTop)) / row.trackPx), 0), row.tracks.length - 1);
+  const n = Math.min(
+    Math.max(Math.floor((y - trackTop(row, 0, scene.scrollTop)) / row.trackPx), 0),
+    row.tracks.length - 1,
+  );
   const track = row.tracks[n]!;
   const slack = scene.axis.toT(scene.view.u0 + ((x - 6) / scene.width) * (scene.view.u1 - scene.view.u0));
   let found: Hit | undefined;
@@ -31,7 +38,15 @@ export function hit(scene: Scene, x: number, y: number): Hit | undefined {
     const away = x < run.x0 ? run.x0 - x : x > end ? x - end : 0;
     if (away < best) {
       best = away;
-      found = { bar: run.first, last: run.last, bars: run.bars, count: run.count, failures: run.failures, busyMs: run.busyMs, row };
+      found = {
+        bar: run.first,
+        last: run.last,
+        bars: run.bars,
+        count: run.count,
+        failures: run.failures,
+        busyMs: run.busyMs,
+        row,
+      };
     }
   });
   return found;

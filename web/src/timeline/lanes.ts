@@ -65,8 +65,18 @@ export function laneRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOp
     const trackPx = thin ? THIN_PX : TRACK_PX;
     keepTracks(tracks, options.tracksAtLeast?.get(`${task.id}/${lane}`));
     push({
-      key: `${task.id}/${lane}`, kind: 'lane', task, lane, label: LANE_NAMES[lane] ?? lane, depth, open: undefined, inside: 0, tracks, overflow: thin ? 0 : overflow,
-      height: tracks.length * trackPx + PAD_PX, trackPx,
+      key: `${task.id}/${lane}`,
+      kind: 'lane',
+      task,
+      lane,
+      label: LANE_NAMES[lane] ?? lane,
+      depth,
+      open: undefined,
+      inside: 0,
+      tracks,
+      overflow: thin ? 0 : overflow,
+      height: tracks.length * trackPx + PAD_PX,
+      trackPx,
     });
   };
 
@@ -79,20 +89,36 @@ export function laneRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOp
     if (depth > skipBelow) continue;
     skipBelow = Number.POSITIVE_INFINITY;
     const open = !options.closed.has(task.id);
-    const own = [...(lanes.get(task.id)?.entries() ?? [])].filter(([lane]) => !options.hidden.has(lane) && lane !== 'telemetry' && !(i === 0 && speaking.includes(lane)));
+    const own = [...(lanes.get(task.id)?.entries() ?? [])].filter(
+      ([lane]) => !options.hidden.has(lane) && lane !== 'telemetry' && !(i === 0 && speaking.includes(lane)),
+    );
     let tracks: Bar[][] = [];
     let overflow = 0;
     let inside = 0;
     if (!open) {
       skipBelow = depth;
-      ({ tracks, overflow } = packTracks(own.flatMap(([, bars]) => bars), CLOSED_TRACKS, options.momentMs));
+      ({ tracks, overflow } = packTracks(
+        own.flatMap(([, bars]) => bars),
+        CLOSED_TRACKS,
+        options.momentMs,
+      ));
       keepTracks(tracks, options.tracksAtLeast?.get(task.id));
       for (let j = i + 1; j < tree.length && tree[j]!.depth > depth; j += 1) inside += 1;
     }
     const trackPx = open ? 0 : tracks.length > 1 ? THIN_PX : TRACK_PX;
     push({
-      key: task.id, kind: 'agent', task, lane: 'agent', label: task.agentType === 'main' ? 'Main agent' : task.agentType, depth, open, inside, tracks, overflow,
-      height: open ? AGENT_PX : Math.max(AGENT_PX, tracks.length * trackPx + PAD_PX + 2), trackPx,
+      key: task.id,
+      kind: 'agent',
+      task,
+      lane: 'agent',
+      label: task.agentType === 'main' ? 'Main agent' : task.agentType,
+      depth,
+      open,
+      inside,
+      tracks,
+      overflow,
+      height: open ? AGENT_PX : Math.max(AGENT_PX, tracks.length * trackPx + PAD_PX + 2),
+      trackPx,
     });
     if (open) for (const lane of LANES) if (!(i === 0 && speaking.includes(lane))) laneRow(task, lane, depth + 1);
   }
@@ -101,7 +127,9 @@ export function laneRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOp
 
 /** Pinned rows first, each below the one before. */
 function placed(rows: LaneRow[]): LaneRow[] {
-  const ordered = rows.some((row) => row.pinned) ? [...rows.filter((row) => row.pinned), ...rows.filter((row) => !row.pinned)] : rows;
+  const ordered = rows.some((row) => row.pinned)
+    ? [...rows.filter((row) => row.pinned), ...rows.filter((row) => !row.pinned)]
+    : rows;
   let top = 0;
   for (const row of ordered) {
     row.top = top;
@@ -111,7 +139,8 @@ function placed(rows: LaneRow[]): LaneRow[] {
 }
 
 /** The row in the parent's lane that says that a subagent lives. */
-const isLife = (bar: Bar): boolean => bar.count === 1 && bar.kind === 'action.logged' && bar.label.startsWith('Subagent ');
+const isLife = (bar: Bar): boolean =>
+  bar.count === 1 && bar.kind === 'action.logged' && bar.label.startsWith('Subagent ');
 
 function keepTracks(tracks: Bar[][], atLeast = 0): void {
   while (tracks.length < atLeast) tracks.push([]);
@@ -142,7 +171,12 @@ export function closedAtFirst(tree: readonly TreeNode[]): Set<string> {
 }
 
 /** The keys of the rows between two heights; of a closed agent those inside it too. */
-export function rowsBetween(rows: readonly LaneRow[], tree: readonly TreeNode[], a: number, b: number): ReadonlySet<string> {
+export function rowsBetween(
+  rows: readonly LaneRow[],
+  tree: readonly TreeNode[],
+  a: number,
+  b: number,
+): ReadonlySet<string> {
   const [top, bottom] = [Math.min(a, b), Math.max(a, b)];
   const covered = rows.filter((row) => row.top < bottom && row.top + row.height > top);
   const lanes = covered.filter((row) => row.kind === 'lane' || !row.open);

@@ -28,8 +28,22 @@ export function readPalette(context: CanvasRenderingContext2D): Palette {
   for (const lane of LANES) lanes[lane] = token(`lane-${lane}`);
   const panel = token('panel');
   return {
-    lanes, ink: document.documentElement.dataset['theme'] === 'light' ? '#ffffff' : '#0a0d12', bg: token('bg'), panel, raised: token('raised'), line: token('line'), strong: token('strong'), text: token('text'), dim: token('dim'), faint: token('faint'),
-    accent: token('accent'), bad: token('bad'), warn: token('warn'), good: token('good'), font: `11px ${token('font')}`, hatch: hatch(context, panel),
+    lanes,
+    ink: document.documentElement.dataset['theme'] === 'light' ? '#ffffff' : '#0a0d12',
+    bg: token('bg'),
+    panel,
+    raised: token('raised'),
+    line: token('line'),
+    strong: token('strong'),
+    text: token('text'),
+    dim: token('dim'),
+    faint: token('faint'),
+    accent: token('accent'),
+    bad: token('bad'),
+    warn: token('warn'),
+    good: token('good'),
+    font: `11px ${token('font')}`,
+    hatch: hatch(context, panel),
   };
 }
 

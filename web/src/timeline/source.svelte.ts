@@ -86,11 +86,18 @@ export class TimelineSource {
   }
 
   private async loadRows(from: number, to: number, whole: boolean, signal?: AbortSignal): Promise<void> {
-    const query = whole ? { tree: true } : { tree: true, since: new Date(from).toISOString(), until: new Date(to).toISOString() };
+    const query = whole
+      ? { tree: true }
+      : { tree: true, since: new Date(from).toISOString(), until: new Date(to).toISOString() };
     const { items, complete } = await api.timeline(this.id, query, signal);
     if (!complete) return;
     const now = Date.now();
-    this.part = { from: whole ? Number.NEGATIVE_INFINITY : from, to: whole ? Number.POSITIVE_INFINITY : to, columnMs: 0, bars: items.map((row) => barOfRow(row, now)) };
+    this.part = {
+      from: whole ? Number.NEGATIVE_INFINITY : from,
+      to: whole ? Number.POSITIVE_INFINITY : to,
+      columnMs: 0,
+      bars: items.map((row) => barOfRow(row, now)),
+    };
   }
 
   /** Loads what is missing for a view that is `width` pixels wide. */
@@ -99,7 +106,14 @@ export class TimelineSource {
     const pixelMs = (view.u1 - view.u0) / width;
     const seen = { from: axis.toT(view.u0), to: axis.toT(view.u1) };
     const part = this.part;
-    if (part && !part.old && part.from <= Math.max(seen.from, this.start) && part.to >= Math.min(seen.to, this.end) && part.columnMs <= pixelMs * 1.5) return;
+    if (
+      part &&
+      !part.old &&
+      part.from <= Math.max(seen.from, this.start) &&
+      part.to >= Math.min(seen.to, this.end) &&
+      part.columnMs <= pixelMs * 1.5
+    )
+      return;
     if (this.baseColumnMs <= pixelMs * 1.5 && !part) return;
     const margin = (view.u1 - view.u0) * 0.5;
     const from = Math.max(axis.toT(view.u0 - margin), this.start);
@@ -128,13 +142,24 @@ export class TimelineSource {
     let segments = axis.segments(from, to);
     if (segments.length > SEGMENTS_AT_MOST) segments = [[from, to]];
     const answers = await Promise.all(
-      segments.map(([a, b]) => api.lanes(this.id, { from: new Date(Math.floor(a)).toISOString(), to: new Date(Math.ceil(b)).toISOString(), width: Math.min(Math.max(Math.ceil((b - a) / pixelMs), 16), 4000) }, signal)),
+      segments.map(([a, b]) =>
+        api.lanes(
+          this.id,
+          {
+            from: new Date(Math.floor(a)).toISOString(),
+            to: new Date(Math.ceil(b)).toISOString(),
+            width: Math.min(Math.max(Math.ceil((b - a) / pixelMs), 16), 4000),
+          },
+          signal,
+        ),
+      ),
     );
     if (signal.aborted) return;
     // A row that lies across a fold comes with both of its neighbours.
     const bars = new Map<string, Bar>();
     for (const [i, answer] of answers.entries()) {
-      for (const bar of barsOfBins(answer)) bars.set(bar.id ?? `${i} ${bar.taskId} ${bar.lane} ${bar.track} ${bar.start}`, bar);
+      for (const bar of barsOfBins(answer))
+        bars.set(bar.id ?? `${i} ${bar.taskId} ${bar.lane} ${bar.track} ${bar.start}`, bar);
     }
     this.part = { from, to, columnMs: pixelMs, bars: [...bars.values()] };
   }
@@ -198,7 +223,10 @@ export class TimelineSource {
     if (this.part && this.part.from === Number.NEGATIVE_INFINITY) bars = this.part.bars;
     if (this.fresh.size > 0) {
       const now = Date.now();
-      bars = [...bars.filter((bar) => bar.id === undefined || !this.fresh.has(bar.id)), ...[...this.fresh.values()].map(({ row }) => barOfRow(row, now))];
+      bars = [
+        ...bars.filter((bar) => bar.id === undefined || !this.fresh.has(bar.id)),
+        ...[...this.fresh.values()].map(({ row }) => barOfRow(row, now)),
+      ];
     }
     this.merged = { version: this.version, bars };
     return bars;
@@ -208,7 +236,6 @@ export class TimelineSource {
   get complete(): boolean {
     return this.part?.from === Number.NEGATIVE_INFINITY;
   }
-
 
   /** How many rows the stream told since the last full load. */
   get freshCount(): number {

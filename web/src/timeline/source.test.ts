@@ -60,7 +60,23 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     const source = new TimelineSource('task-run3');
     await source.load();
     const at = source.end + 1000;
-    const row = (endedAt?: string) => ({ id: 'new', taskId: source.tree[0]!.task.id, owner: source.tree[0]!.task.owner, kind: 'terminal.command', lane: 'implementation', title: 'Build', state: endedAt ? 'succeeded' : 'running', toolName: 'Bash', certainty: 'measured', channels: ['hook'], occurredAt: new Date(at).toISOString(), endedAt, metadata: {}, seq: 1e9 }) as unknown as Row;
+    const row = (endedAt?: string) =>
+      ({
+        id: 'new',
+        taskId: source.tree[0]!.task.id,
+        owner: source.tree[0]!.task.owner,
+        kind: 'terminal.command',
+        lane: 'implementation',
+        title: 'Build',
+        state: endedAt ? 'succeeded' : 'running',
+        toolName: 'Bash',
+        certainty: 'measured',
+        channels: ['hook'],
+        occurredAt: new Date(at).toISOString(),
+        endedAt,
+        metadata: {},
+        seq: 1e9,
+      }) as unknown as Row;
     source.take([row()]);
     expect(source.bars().find((bar) => bar.id === 'new')?.running).toBe(true);
     source.take([row(new Date(at + 4000).toISOString())]);
@@ -93,7 +109,16 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     const source = new TimelineSource('task-run3');
     await source.load();
     source.tree = source.tree.map((node) => ({ ...node, task: { ...node.task, owner: 'ann' } }));
-    const row = (owner?: string) => ({ id: `of ${owner}`, taskId: 'task-run3', owner, kind: 'tool.used', lane: 'implementation', occurredAt: new Date(source.end).toISOString(), metadata: {} }) as unknown as Row;
+    const row = (owner?: string) =>
+      ({
+        id: `of ${owner}`,
+        taskId: 'task-run3',
+        owner,
+        kind: 'tool.used',
+        lane: 'implementation',
+        occurredAt: new Date(source.end).toISOString(),
+        metadata: {},
+      }) as unknown as Row;
     source.take([row('bob'), row()]);
     expect(source.freshCount).toBe(0);
     source.take([row('ann')]);
@@ -115,10 +140,26 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     await source.load();
     const before = source.bars().length;
     const open = source.bars().find((bar) => bar.running && bar.id !== undefined)!;
-    const ended = { id: open.id, seq: 1e9, taskId: open.taskId, kind: open.kind, lane: open.lane, title: 'ended', occurredAt: new Date(open.start).toISOString(), endedAt: new Date(open.start + 5).toISOString(), state: 'failed', metadata: {}, certainty: 'measured' } as Row;
+    const ended = {
+      id: open.id,
+      seq: 1e9,
+      taskId: open.taskId,
+      kind: open.kind,
+      lane: open.lane,
+      title: 'ended',
+      occurredAt: new Date(open.start).toISOString(),
+      endedAt: new Date(open.start + 5).toISOString(),
+      state: 'failed',
+      metadata: {},
+      certainty: 'measured',
+    } as Row;
     expect(source.take([ended])).toBe(false);
     expect(source.bars()).toHaveLength(before);
-    expect(source.bars().find((bar) => bar.id === open.id)).toMatchObject({ running: false, failures: 1, end: open.start + 5 });
+    expect(source.bars().find((bar) => bar.id === open.id)).toMatchObject({
+      running: false,
+      failures: 1,
+      end: open.start + 5,
+    });
     expect(source.take([{ ...ended, id: 'other', taskId: 'elsewhere', isSubagent: false }])).toBe(false);
     expect(source.bars()).toHaveLength(before);
     expect(source.take([{ ...ended, id: 'new', taskId: 'unknown child', isSubagent: true }])).toBe(true);
@@ -129,7 +170,19 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     await source.load();
     const before = source.bars().length;
     const [loaded, told] = source.bars().filter((bar) => bar.id !== undefined);
-    source.take([{ id: told!.id, seq: 1e9, taskId: told!.taskId, kind: told!.kind, lane: told!.lane, title: 'told', occurredAt: new Date(told!.start).toISOString(), metadata: {}, certainty: 'measured' } as Row]);
+    source.take([
+      {
+        id: told!.id,
+        seq: 1e9,
+        taskId: told!.taskId,
+        kind: told!.kind,
+        lane: told!.lane,
+        title: 'told',
+        occurredAt: new Date(told!.start).toISOString(),
+        metadata: {},
+        certainty: 'measured',
+      } as Row,
+    ]);
     expect(source.drop(new Set([loaded!.id!, told!.id!, 'never seen']))).toBe(true);
     expect(source.bars()).toHaveLength(before - 2);
     expect(source.bars().some((bar) => bar.id === loaded!.id || bar.id === told!.id)).toBe(false);
@@ -179,12 +232,18 @@ describe('the stage', () => {
 describe('the context chart', () => {
   const at = (t: number) => new Date(t).toISOString();
   const points: ContextPoint[] = [
-    { id: '1', kind: 'snapshot', at: at(10), usedPct: 5, model: 'a' }, { id: '2', kind: 'snapshot', at: at(20), usedPct: 9, model: 'a' }, { id: '3', kind: 'compaction', at: at(25) },
-    { id: '4', kind: 'model_switch', at: at(30), model: 'b' }, { id: '5', kind: 'snapshot', at: at(40), usedPct: 2, model: 'b' },
+    { id: '1', kind: 'snapshot', at: at(10), usedPct: 5, model: 'a' },
+    { id: '2', kind: 'snapshot', at: at(20), usedPct: 9, model: 'a' },
+    { id: '3', kind: 'compaction', at: at(25) },
+    { id: '4', kind: 'model_switch', at: at(30), model: 'b' },
+    { id: '5', kind: 'snapshot', at: at(40), usedPct: 2, model: 'b' },
   ];
 
   it('has one band for each stay of a model, without holes', () => {
-    expect(curveOf(points).bands).toEqual([{ from: 10, to: 30, model: 'a' }, { from: 30, to: Number.POSITIVE_INFINITY, model: 'b' }]);
+    expect(curveOf(points).bands).toEqual([
+      { from: 10, to: 30, model: 'a' },
+      { from: 30, to: Number.POSITIVE_INFINITY, model: 'b' },
+    ]);
     expect(curveOf([]).bands).toEqual([]);
   });
 
@@ -195,12 +254,24 @@ describe('the context chart', () => {
 
   const steps = (used: number[], from: number, until: number, pixelMs: number) => {
     const out: [number, number][] = [];
-    walk(curveOf(used.map((usedPct, i) => ({ id: String(i), kind: 'snapshot', at: at(i * 10), usedPct }))), from, until, (t) => t / pixelMs, (x, y) => out.push([x, y]));
+    walk(
+      curveOf(used.map((usedPct, i) => ({ id: String(i), kind: 'snapshot', at: at(i * 10), usedPct }))),
+      from,
+      until,
+      (t) => t / pixelMs,
+      (x, y) => out.push([x, y]),
+    );
     return out;
   };
 
   it('goes in steps from the last point before the window to the last one in it', () => {
-    expect(steps([1, 2, 3, 4, 5], 15, 35, 1)).toEqual([[10, 2], [20, 2], [20, 3], [30, 3], [30, 4]]);
+    expect(steps([1, 2, 3, 4, 5], 15, 35, 1)).toEqual([
+      [10, 2],
+      [20, 2],
+      [20, 3],
+      [30, 3],
+      [30, 4],
+    ]);
     expect(steps([], 0, 99, 1)).toEqual([]);
     expect(steps([7], -50, -10, 1)).toEqual([]);
   });

@@ -12,7 +12,8 @@ export interface Area {
 }
 
 /** Whether something of a lane is in an area. */
-export const isInRows = (rows: ReadonlySet<string> | undefined, taskId: string, lane: string): boolean => !rows || rows.has(taskId) || rows.has(`${taskId}/${lane}`);
+export const isInRows = (rows: ReadonlySet<string> | undefined, taskId: string, lane: string): boolean =>
+  !rows || rows.has(taskId) || rows.has(`${taskId}/${lane}`);
 
 export class Stage {
   axis = $state.raw(Axis.plain(0, 1));
@@ -31,7 +32,8 @@ export class Stage {
   /** Takes a new axis; what is in view stays in view. */
   take(axis: Axis): void {
     const before = this.axis;
-    if (before.length === axis.length && before.start === axis.start && before.folds.length === axis.folds.length) return;
+    if (before.length === axis.length && before.start === axis.start && before.folds.length === axis.folds.length)
+      return;
     const [t0, t1] = [before.toT(this.view.u0), before.toT(this.view.u1)];
     this.axis = axis;
     if (!this.placed || this.whole) this.view = fit(axis.length);
@@ -90,7 +92,9 @@ export class Stage {
 
   /** The view of the whole, as the timeline draws it when it shows everything. */
   get everything(): View {
-    return this.whole ? this.view : fit(Math.max(this.axis.length, Math.min(this.axis.toU(this.reached), this.axis.length * 2)));
+    return this.whole
+      ? this.view
+      : fit(Math.max(this.axis.length, Math.min(this.axis.toU(this.reached), this.axis.length * 2)));
   }
 
   get from(): number {

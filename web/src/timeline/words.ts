@@ -23,7 +23,14 @@ const CERTAINTIES = ['measured', 'reported', 'inferred', 'guessed', 'mixed'];
 const BATCHES_AT_MOST = 12;
 
 export function inWords(row: LaneRow, batches: readonly Batch[]): LaneWords {
-  const out = { count: 0, failures: 0, running: 0, busyMs: 0, first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+  const out = {
+    count: 0,
+    failures: 0,
+    running: 0,
+    busyMs: 0,
+    first: Number.POSITIVE_INFINITY,
+    last: Number.NEGATIVE_INFINITY,
+  };
   const sure = new Map<string, number>(CERTAINTIES.map((name) => [name, 0]));
   for (const track of row.tracks) {
     for (const bar of track) {
@@ -37,10 +44,18 @@ export function inWords(row: LaneRow, batches: readonly Batch[]): LaneWords {
       sure.set(certainty, (sure.get(certainty) ?? 0) + bar.count);
     }
   }
-  const sizes = row.kind === 'agent' ? [] : batches.filter((batch) => batch.taskId === row.task.id && batch.lanes.has(row.lane)).map((batch) => batch.count);
+  const sizes =
+    row.kind === 'agent'
+      ? []
+      : batches
+          .filter((batch) => batch.taskId === row.task.id && batch.lanes.has(row.lane))
+          .map((batch) => batch.count);
   return {
     ...out,
-    sure: [...sure].filter(([, n]) => n > 0).map(([name, n]) => `${n} ${certaintyName(name)}`).join(', '),
+    sure: [...sure]
+      .filter(([, n]) => n > 0)
+      .map(([name, n]) => `${n} ${certaintyName(name)}`)
+      .join(', '),
     batches: sizes.length > BATCHES_AT_MOST ? `${sizes.length} times` : sizes.join(' and '),
   };
 }

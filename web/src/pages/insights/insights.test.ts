@@ -7,7 +7,8 @@ import { knownCost, waited, waitingWords, type Numbers } from './numbers';
 import { everyDay } from './range';
 import { against, costStat } from './stat';
 
-const usage = (costUsd: number, unpriced = 0, responses = 4) => ({ costUsd, provenance: { responses, unpriced } }) as UsageView;
+const usage = (costUsd: number, unpriced = 0, responses = 4) =>
+  ({ costUsd, provenance: { responses, unpriced } }) as UsageView;
 
 describe('costs of which a part has no price', () => {
   const stat = costStat((row: Costed) => row, cost);
@@ -22,10 +23,19 @@ describe('costs of which a part has no price', () => {
 
   it('are no bar of nothing', () => {
     const at = (day: number) => new Date(2026, 2, day).getTime();
-    const days = [{ key: '2026-03-01', usage: usage(3) }, { key: '2026-03-02', usage: usage(0, 4) }, { key: '2026-03-04', usage: usage(2, 1) }];
+    const days = [
+      { key: '2026-03-01', usage: usage(3) },
+      { key: '2026-03-02', usage: usage(0, 4) },
+      { key: '2026-03-04', usage: usage(2, 1) },
+    ];
     const daily = everyDay({ since: at(1), until: at(5) }, days, (day) => knownCost(day.usage));
     expect(daily.values, 'priced, without a price, nothing spent, a part').toEqual([3, null, 0, 2]);
-    expect(daily.days.map((day) => (day ? cost(day.usage) : money(0)))).toEqual(['$3.00', 'no price', '$0.00', '≥ $2.00']);
+    expect(daily.days.map((day) => (day ? cost(day.usage) : money(0)))).toEqual([
+      '$3.00',
+      'no price',
+      '$0.00',
+      '≥ $2.00',
+    ]);
   });
 
   it('are unknown where a chart is read out', () => {
@@ -53,8 +63,21 @@ describe('waiting for people', () => {
 
 describe('names of folders', () => {
   it('tell equal ones apart by what stands before them', () => {
-    const names = foldersOf(['/home/ann/shop/web', '/home/ann/bank/web', '/home/ann/api', '/srv/bank/web', '/', '/home/ann/api']);
-    expect([...names]).toEqual([['/home/ann/shop/web', 'shop/web'], ['/home/ann/bank/web', 'ann/bank/web'], ['/home/ann/api', 'api'], ['/srv/bank/web', 'srv/bank/web'], ['/', '/']]);
+    const names = foldersOf([
+      '/home/ann/shop/web',
+      '/home/ann/bank/web',
+      '/home/ann/api',
+      '/srv/bank/web',
+      '/',
+      '/home/ann/api',
+    ]);
+    expect([...names]).toEqual([
+      ['/home/ann/shop/web', 'shop/web'],
+      ['/home/ann/bank/web', 'ann/bank/web'],
+      ['/home/ann/api', 'api'],
+      ['/srv/bank/web', 'srv/bank/web'],
+      ['/', '/'],
+    ]);
     expect(new Set(foldersOf(['web', '/web', '/a/web', 'a/web']).keys()).size).toBe(4);
   });
 });

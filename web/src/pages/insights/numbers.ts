@@ -1,6 +1,18 @@
 /** All numbers of one range: asked at once, so that they belong together. */
 import { api, type Query } from '../../api/client';
-import type { ActivityBucket, AgentStat, CommandStat, FailureStat, FileStat, Loop, McpStat, SkillStat, ToolStat, UsageBucket, UsageView } from '../../api/types';
+import type {
+  ActivityBucket,
+  AgentStat,
+  CommandStat,
+  FailureStat,
+  FileStat,
+  Loop,
+  McpStat,
+  SkillStat,
+  ToolStat,
+  UsageBucket,
+  UsageView,
+} from '../../api/types';
 import { duration } from '../../text/format';
 import { ask, bucketCount, type Span } from './range';
 
@@ -29,28 +41,81 @@ export async function gather(span: Span, scope: Query, ofTeam: boolean, signal: 
   const plain = { ...ask(span), ...scope };
   const of = { ...plain, limit: 200 };
   const items = async <T>(page: Promise<{ items: T[] }>) => (await page).items;
-  const [tools, failures, days, models, projects, agents, types, commands, files, loops, skills, mcp, activity, people, machines] = await Promise.all([
-    items(api.tools(of, signal)), items(api.failures(of, signal)), items(api.usage({ ...of, by: 'day', tz, limit: 400 }, signal)), items(api.usage({ ...of, by: 'model' }, signal)), items(api.usage({ ...of, by: 'project' }, signal)),
-    items(api.usage({ ...of, by: 'agent' }, signal)), items(api.agents(of, signal)), items(api.allCommands(of, signal)), items(api.allFiles(of, signal)), items(api.loops({ ...of, limit: 50 }, signal)), items(api.skills(of, signal)), items(api.mcp(of, signal)),
+  const [
+    tools,
+    failures,
+    days,
+    models,
+    projects,
+    agents,
+    types,
+    commands,
+    files,
+    loops,
+    skills,
+    mcp,
+    activity,
+    people,
+    machines,
+  ] = await Promise.all([
+    items(api.tools(of, signal)),
+    items(api.failures(of, signal)),
+    items(api.usage({ ...of, by: 'day', tz, limit: 400 }, signal)),
+    items(api.usage({ ...of, by: 'model' }, signal)),
+    items(api.usage({ ...of, by: 'project' }, signal)),
+    items(api.usage({ ...of, by: 'agent' }, signal)),
+    items(api.agents(of, signal)),
+    items(api.allCommands(of, signal)),
+    items(api.allFiles(of, signal)),
+    items(api.loops({ ...of, limit: 50 }, signal)),
+    items(api.skills(of, signal)),
+    items(api.mcp(of, signal)),
     items(api.activity({ ...plain, buckets: bucketCount(span) }, signal)),
-    ofTeam ? items(api.usage({ ...of, by: 'owner' }, signal)) : [], ofTeam ? items(api.usage({ ...of, by: 'machine' }, signal)) : [],
+    ofTeam ? items(api.usage({ ...of, by: 'owner' }, signal)) : [],
+    ofTeam ? items(api.usage({ ...of, by: 'machine' }, signal)) : [],
   ]);
-  return { tools, failures, days, models, projects, agents, people, machines, types, commands, files, loops, skills, mcp, activity };
+  return {
+    tools,
+    failures,
+    days,
+    models,
+    projects,
+    agents,
+    people,
+    machines,
+    types,
+    commands,
+    files,
+    loops,
+    skills,
+    mcp,
+    activity,
+  };
 }
 
-export const sum = <T>(rows: readonly T[], of: (row: T) => number): number => rows.reduce((total, row) => total + of(row), 0);
+export const sum = <T>(rows: readonly T[], of: (row: T) => number): number =>
+  rows.reduce((total, row) => total + of(row), 0);
 
 /** What a day cost, or nothing where that is not known at all. */
-export const knownCost = (usage: UsageView): number | null => (usage.provenance.unpriced > 0 && !(usage.costUsd > 0) ? null : usage.costUsd);
+export const knownCost = (usage: UsageView): number | null =>
+  usage.provenance.unpriced > 0 && !(usage.costUsd > 0) ? null : usage.costUsd;
 
 /** How long people were waited for, as far as it was recorded. */
 export const waited = (numbers: Numbers): number => sum(numbers.activity, (row) => row.waitingMs);
-export const WAITING_HINT = 'recorded by hooks: permission prompts are not in the files of the agents, so imported sessions add none';
+export const WAITING_HINT =
+  'recorded by hooks: permission prompts are not in the files of the agents, so imported sessions add none';
 /** Nothing recorded is not the same as no wait. */
 export const waitingWords = (ms: number): string => (ms > 0 ? duration(ms) : 'none recorded');
 
 /** All tokens that a provider counted. */
-export const tokens = (usage: UsageView): number => usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheCreationTokens;
+export const tokens = (usage: UsageView): number =>
+  usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheCreationTokens;
 
 /** How many of a hundred calls failed. */
-export const failedPart = (rows: readonly ToolStat[]): number => (sum(rows, (row) => row.failures) / Math.max(sum(rows, (row) => row.count), 1)) * 100;
+export const failedPart = (rows: readonly ToolStat[]): number =>
+  (sum(rows, (row) => row.failures) /
+    Math.max(
+      sum(rows, (row) => row.count),
+      1,
+    )) *
+  100;

@@ -4,7 +4,13 @@ export interface Span {
   until: number;
 }
 
-export const RANGES = [['24h', '24 hours', 1], ['7d', '7 days', 7], ['30d', '30 days', 30], ['90d', '90 days', 90], ['365d', 'year', 365]] as const;
+export const RANGES = [
+  ['24h', '24 hours', 1],
+  ['7d', '7 days', 7],
+  ['30d', '30 days', 30],
+  ['90d', '90 days', 90],
+  ['365d', 'year', 365],
+] as const;
 
 const DAY = 86_400_000;
 
@@ -22,7 +28,10 @@ export function before({ since, until }: Span): Span {
   return { since: since - (until - since), until: since };
 }
 
-export const ask = ({ since, until }: Span) => ({ since: new Date(since).toISOString(), until: new Date(until).toISOString() });
+export const ask = ({ since, until }: Span) => ({
+  since: new Date(since).toISOString(),
+  until: new Date(until).toISOString(),
+});
 
 const two = (n: number) => String(n).padStart(2, '0');
 
@@ -44,7 +53,11 @@ export function midnight(day: string, days = 0): string | undefined {
  * Every local day of the range, those on which nothing was spent too: a chart without them would join far days. A day of
  * which nothing is known has no value.
  */
-export function everyDay<T extends { key: string }>({ since, until }: Span, spent: readonly T[], of: (day: T) => number | null): { times: number[]; values: (number | null)[]; days: (T | undefined)[] } {
+export function everyDay<T extends { key: string }>(
+  { since, until }: Span,
+  spent: readonly T[],
+  of: (day: T) => number | null,
+): { times: number[]; values: (number | null)[]; days: (T | undefined)[] } {
   const byDay = new Map(spent.map((day) => [day.key, day]));
   const times: number[] = [];
   const values: (number | null)[] = [];
@@ -72,5 +85,9 @@ export function lengthOf({ since, until }: Span): string {
 /** As many stretches as can be read, of a length that people know. */
 export function bucketCount({ since, until }: Span): number {
   const hours = (until - since) / 3_600_000;
-  return hours <= 48 ? Math.max(Math.round(hours * 2), 12) : hours <= 24 * 14 ? Math.round(hours / 3) : Math.min(Math.round(hours / 24), 365);
+  return hours <= 48
+    ? Math.max(Math.round(hours * 2), 12)
+    : hours <= 24 * 14
+      ? Math.round(hours / 3)
+      : Math.min(Math.round(hours / 24), 365);
 }

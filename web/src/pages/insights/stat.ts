@@ -17,7 +17,12 @@ export interface Stat<T> {
 export const isPartial = (usage: Costed): boolean => usage.provenance.unpriced > 0;
 
 /** A column of costs. */
-export const costStat = <T>(usage: (row: T) => Costed, show: (usage: Costed) => string): Stat<T> => ({ name: 'Cost', value: (row) => usage(row).costUsd, show: (row) => show(usage(row)), partial: (row) => isPartial(usage(row)) });
+export const costStat = <T>(usage: (row: T) => Costed, show: (usage: Costed) => string): Stat<T> => ({
+  name: 'Cost',
+  value: (row) => usage(row).costUsd,
+  show: (row) => show(usage(row)),
+  partial: (row) => isPartial(usage(row)),
+});
 
 /** How a number stands against the same of the range before; empty where that cannot be known. */
 export function against<T>(stat: Stat<T> | undefined, row: T, old: T | undefined): string {

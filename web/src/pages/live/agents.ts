@@ -32,18 +32,30 @@ export function cards(tasks: readonly Task[]): Card[] {
     } else roots.push(task);
   }
   const below = (key: string, depth: number, seen: Set<string>): Card['below'] =>
-    (children.get(key) ?? []).filter((task) => !seen.has(task.id)).flatMap((task) => {
-      seen.add(task.id);
-      return [{ task, depth }, ...below(keyOf(task), depth + 1, seen)];
-    });
-  return roots.map((task) => ({ task, below: below(keyOf(task), 1, new Set([task.id])) })).sort((a, b) => rank(a.task) - rank(b.task) || a.task.startedAt.localeCompare(b.task.startedAt) || a.task.id.localeCompare(b.task.id));
+    (children.get(key) ?? [])
+      .filter((task) => !seen.has(task.id))
+      .flatMap((task) => {
+        seen.add(task.id);
+        return [{ task, depth }, ...below(keyOf(task), depth + 1, seen)];
+      });
+  return roots
+    .map((task) => ({ task, below: below(keyOf(task), 1, new Set([task.id])) }))
+    .sort(
+      (a, b) =>
+        rank(a.task) - rank(b.task) ||
+        a.task.startedAt.localeCompare(b.task.startedAt) ||
+        a.task.id.localeCompare(b.task.id),
+    );
 }
 
 /** It waits for nothing in particular: for the next prompt, as far as anybody knows. */
 export const isIdle = (task: Task): boolean => task.status === 'waiting' && (task.waitingReason ?? 'idle') === 'idle';
 
 /** It and all below it have said nothing for long: nobody knows whether they still are. */
-export const isSilent = ({ task, below }: Card): boolean => task.status === 'running' && task.stale && below.every(({ task: child }) => child.status !== 'running' || child.stale);
+export const isSilent = ({ task, below }: Card): boolean =>
+  task.status === 'running' &&
+  task.stale &&
+  below.every(({ task: child }) => child.status !== 'running' || child.stale);
 
 const rank = (task: Task) => (isIdle(task) ? 2 : task.status === 'waiting' ? 0 : 1);
 
@@ -54,7 +66,13 @@ export function doing(before: Doing | undefined, row: Row): Doing | undefined {
   const running = row.state === 'running';
   // A call that ended while another one runs does not hide the one that runs.
   if (!running && before?.running && before.title !== row.title) return before;
-  return { title: row.title, tool: row.toolName, since: Date.parse(running ? row.occurredAt : (row.endedAt ?? row.occurredAt)), running, seq: row.seq };
+  return {
+    title: row.title,
+    tool: row.toolName,
+    since: Date.parse(running ? row.occurredAt : (row.endedAt ?? row.occurredAt)),
+    running,
+    seq: row.seq,
+  };
 }
 
 const WINDOWS: Record<string, string> = { five_hour: '5 hours', seven_day: '7 days' };
@@ -65,9 +83,13 @@ export const limitName = (window: string): string => WINDOWS[window] ?? window.r
 /** The limits of one account as they come; of a team's accounts those that are nearest to their end first. */
 export function nearest(limits: readonly Limit[]): readonly Limit[] {
   if (new Set(limits.map(({ owner }) => owner)).size < 2) return limits;
-  const fullAt = (limit: Limit) => (limit.forecast?.fullAt ? Date.parse(limit.forecast.fullAt) : Number.POSITIVE_INFINITY);
-  return [...limits].sort((a, b) => Number(fullAt(a) > fullAt(b)) - Number(fullAt(a) < fullAt(b)) || b.usedPct - a.usedPct);
+  const fullAt = (limit: Limit) =>
+    limit.forecast?.fullAt ? Date.parse(limit.forecast.fullAt) : Number.POSITIVE_INFINITY;
+  return [...limits].sort(
+    (a, b) => Number(fullAt(a) > fullAt(b)) - Number(fullAt(a) < fullAt(b)) || b.usedPct - a.usedPct,
+  );
 }
 
 /** Whether a row may have changed how much of a limit is used. */
-export const tellsLimits = (row: Row): boolean => row.kind === 'context.snapshot' && Object.keys(row.metadata).some((key) => key.startsWith('rateLimit'));
+export const tellsLimits = (row: Row): boolean =>
+  row.kind === 'context.snapshot' && Object.keys(row.metadata).some((key) => key.startsWith('rateLimit'));

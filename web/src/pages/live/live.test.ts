@@ -3,19 +3,35 @@ import { describe, expect, it } from 'vitest';
 import type { Limit, Row, Task } from '../../api/types';
 import { cards, doing, isSilent, limitName, nearest, tellsLimits } from './agents';
 
-const task = (id: string, more: Partial<Task> = {}) => ({ id, status: 'running', startedAt: '2026-01-01T00:00:00.000Z', ...more }) as Task;
-const row = (more: Partial<Row>) => ({ title: 'x', seq: 1, lane: 'exploration', occurredAt: '2026-01-01T00:00:00.000Z', metadata: {}, ...more }) as Row;
+const task = (id: string, more: Partial<Task> = {}) =>
+  ({ id, status: 'running', startedAt: '2026-01-01T00:00:00.000Z', ...more }) as Task;
+const row = (more: Partial<Row>) =>
+  ({ title: 'x', seq: 1, lane: 'exploration', occurredAt: '2026-01-01T00:00:00.000Z', metadata: {}, ...more }) as Row;
 
 describe('cards', () => {
   it('put subagents below their parents, whatever order they come in', () => {
     const found = cards([task('c', { parentTaskId: 'b' }), task('a'), task('b', { parentTaskId: 'a' })]);
-    expect(found.map((card) => [card.task.id, card.below.map(({ task: { id }, depth }) => [id, depth])])).toEqual([['a', [['b', 1], ['c', 2]]]]);
+    expect(found.map((card) => [card.task.id, card.below.map(({ task: { id }, depth }) => [id, depth])])).toEqual([
+      [
+        'a',
+        [
+          ['b', 1],
+          ['c', 2],
+        ],
+      ],
+    ]);
   });
 
   it('keep the same session of two people apart', () => {
     const of = (owner: string) => [task('a', { owner }), task('b', { owner, parentTaskId: 'a' })];
-    const found = cards([...of('ann'), ...of('bob')]).map((card) => [card.task.owner, card.below.map(({ task: { owner, id } }) => [owner, id])]);
-    expect(found).toEqual([['ann', [['ann', 'b']]], ['bob', [['bob', 'b']]]]);
+    const found = cards([...of('ann'), ...of('bob')]).map((card) => [
+      card.task.owner,
+      card.below.map(({ task: { owner, id } }) => [owner, id]),
+    ]);
+    expect(found).toEqual([
+      ['ann', [['ann', 'b']]],
+      ['bob', [['bob', 'b']]],
+    ]);
   });
 
   it('keep a subagent whose parent has ended', () => {
@@ -23,7 +39,14 @@ describe('cards', () => {
   });
 
   it('begin with those who wait for a person and end with the idle', () => {
-    expect(cards([task('idle', { status: 'waiting', waitingReason: 'idle' }), task('runs'), task('unsaid', { status: 'waiting' }), task('asks', { status: 'waiting', waitingReason: 'permission' })]).map((card) => card.task.id)).toEqual(['asks', 'runs', 'idle', 'unsaid']);
+    expect(
+      cards([
+        task('idle', { status: 'waiting', waitingReason: 'idle' }),
+        task('runs'),
+        task('unsaid', { status: 'waiting' }),
+        task('asks', { status: 'waiting', waitingReason: 'permission' }),
+      ]).map((card) => card.task.id),
+    ).toEqual(['asks', 'runs', 'idle', 'unsaid']);
   });
 
   it('are silent only when nobody below says anything either', () => {
@@ -31,7 +54,9 @@ describe('cards', () => {
     expect(cards([task('a', stale)]).map(isSilent)).toEqual([true]);
     expect(cards([task('a', stale), task('b', { parentTaskId: 'a' })]).map(isSilent)).toEqual([false]);
     expect(cards([task('a', stale), task('b', { parentTaskId: 'a', stale: true })]).map(isSilent)).toEqual([true]);
-    expect(cards([task('a', { status: 'waiting', waitingReason: 'permission', stale: true })]).map(isSilent)).toEqual([false]);
+    expect(cards([task('a', { status: 'waiting', waitingReason: 'permission', stale: true })]).map(isSilent)).toEqual([
+      false,
+    ]);
   });
 
   it('end for parents in a circle', () => {
@@ -44,7 +69,9 @@ describe('what a task does now', () => {
     const first = doing(undefined, row({ title: 'Read', state: 'running', seq: 5 }));
     expect(first).toMatchObject({ title: 'Read', running: true });
     expect(doing(first, row({ title: 'Grep', state: 'succeeded', seq: 6 }))).toBe(first);
-    expect(doing(first, row({ title: 'Read', state: 'succeeded', seq: 7, endedAt: '2026-01-01T00:00:09.000Z' }))).toMatchObject({ running: false, since: Date.UTC(2026, 0, 1, 0, 0, 9) });
+    expect(
+      doing(first, row({ title: 'Read', state: 'succeeded', seq: 7, endedAt: '2026-01-01T00:00:09.000Z' })),
+    ).toMatchObject({ running: false, since: Date.UTC(2026, 0, 1, 0, 0, 9) });
   });
 
   it('is not changed by older rows or by telemetry', () => {
@@ -62,12 +89,17 @@ describe('limits', () => {
   });
 
   it('have names that people use, also those of tomorrow', () => {
-    expect([limitName('five_hour'), limitName('seven_day'), limitName('thirty_day')]).toEqual(['5 hours', '7 days', 'thirty day']);
+    expect([limitName('five_hour'), limitName('seven_day'), limitName('thirty_day')]).toEqual([
+      '5 hours',
+      '7 days',
+      'thirty day',
+    ]);
   });
 });
 
 describe('limits', () => {
-  const limit = (window: string, usedPct: number, owner?: string, fullAt?: string) => ({ window, usedPct, owner, ...(fullAt ? { forecast: { pctPerHour: 1, fullAt } } : {}) }) as Limit;
+  const limit = (window: string, usedPct: number, owner?: string, fullAt?: string) =>
+    ({ window, usedPct, owner, ...(fullAt ? { forecast: { pctPerHour: 1, fullAt } } : {}) }) as Limit;
 
   it('of one account stand as they come', () => {
     const own = [limit('five_hour', 10), limit('seven_day', 90)];
@@ -78,7 +110,13 @@ describe('limits', () => {
 
   it('of a team begin with those that will be full first, then with those that are used most', () => {
     const at = (hour: number) => `2026-01-01T0${hour}:00:00.000Z`;
-    const found = nearest([limit('a', 20, 'ann'), limit('b', 60, 'bob'), limit('c', 30, 'ann', at(5)), limit('d', 10, 'bob', at(2)), limit('e', 80, 'bob', at(5))]);
+    const found = nearest([
+      limit('a', 20, 'ann'),
+      limit('b', 60, 'bob'),
+      limit('c', 30, 'ann', at(5)),
+      limit('d', 10, 'bob', at(2)),
+      limit('e', 80, 'bob', at(5)),
+    ]);
     expect(found.map(({ window }) => window)).toEqual(['d', 'e', 'c', 'b', 'a']);
   });
 });

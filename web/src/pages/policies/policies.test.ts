@@ -4,17 +4,32 @@ import { about, decisionsUrl, found, micros, outcomes, place, standing, trustCom
 
 describe('rules in words', () => {
   it('name outcomes the strictest first and leave out what never was', () => {
-    expect(outcomes({ outcomes: { allow: 3, deny: 1, warn: 0, someday: 2, ask: 5 } })).toEqual([['deny', 1], ['ask', 5], ['allow', 3], ['someday', 2]]);
-    expect(found({ allowed: 2, rewritten: 0, warned: 1, asked: 0, denied: 4, stopped: 0 })).toEqual([['denied', 4], ['warned', 1], ['allowed', 2]]);
+    expect(outcomes({ outcomes: { allow: 3, deny: 1, warn: 0, someday: 2, ask: 5 } })).toEqual([
+      ['deny', 1],
+      ['ask', 5],
+      ['allow', 3],
+      ['someday', 2],
+    ]);
+    expect(found({ allowed: 2, rewritten: 0, warned: 1, asked: 0, denied: 4, stopped: 0 })).toEqual([
+      ['denied', 4],
+      ['warned', 1],
+      ['allowed', 2],
+    ]);
   });
 
   it('link to the decisions behind a number', () => {
-    expect(decisionsUrl({ rule: 'no & push', mode: 'dry_run', range: undefined })).toBe('/policies?rule=no+%26+push&mode=dry_run#decisions');
+    expect(decisionsUrl({ rule: 'no & push', mode: 'dry_run', range: undefined })).toBe(
+      '/policies?rule=no+%26+push&mode=dry_run#decisions',
+    );
   });
 
   it('give the command that trusts a file, as a shell reads it, and only where there is something to trust', () => {
-    expect(trustCommand({ origin: 'project', path: '/srv/a b/it\'s/.agent-tracer/policy.toml' })).toBe("agent-tracer policy trust '/srv/a b/it'\\''s/.agent-tracer/policy.toml'");
-    expect(trustCommand({ origin: 'project', path: '/srv/a/policy.toml' })).toBe('agent-tracer policy trust /srv/a/policy.toml');
+    expect(trustCommand({ origin: 'project', path: "/srv/a b/it's/.agent-tracer/policy.toml" })).toBe(
+      "agent-tracer policy trust '/srv/a b/it'\\''s/.agent-tracer/policy.toml'",
+    );
+    expect(trustCommand({ origin: 'project', path: '/srv/a/policy.toml' })).toBe(
+      'agent-tracer policy trust /srv/a/policy.toml',
+    );
     expect(trustCommand({ origin: 'trusted_project', path: '/srv/a' })).toBeUndefined();
   });
 

@@ -5,7 +5,21 @@ import { words } from '../../text/format';
 /** What can come of a rule, the strictest first. */
 export const OUTCOMES = ['stop', 'deny', 'block_stop', 'ask', 'rewrite', 'warn', 'allow'] as const;
 
-const TONES: Record<string, string> = { stop: 'bad', deny: 'bad', block_stop: 'bad', stopped: 'bad', denied: 'bad', ask: 'warn', asked: 'warn', warn: 'warn', warned: 'warn', allow: 'good', allowed: 'good', rewrite: 'accent', rewritten: 'accent' };
+const TONES: Record<string, string> = {
+  stop: 'bad',
+  deny: 'bad',
+  block_stop: 'bad',
+  stopped: 'bad',
+  denied: 'bad',
+  ask: 'warn',
+  asked: 'warn',
+  warn: 'warn',
+  warned: 'warn',
+  allow: 'good',
+  allowed: 'good',
+  rewrite: 'accent',
+  rewritten: 'accent',
+};
 
 export const tone = (decision: string): string => TONES[decision] ?? 'dim';
 
@@ -18,34 +32,64 @@ export function decisionsUrl(parts: { rule?: string; mode?: string; decision?: s
 
 /** How often a rule came to what, the strictest first, without what never was. */
 export function outcomes(stat: Pick<RuleStat, 'outcomes'>): [string, number][] {
-  const rank = (name: string) => { const i = (OUTCOMES as readonly string[]).indexOf(name); return i < 0 ? OUTCOMES.length : i; };
-  return Object.entries(stat.outcomes).filter(([, n]) => n > 0).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b));
+  const rank = (name: string) => {
+    const i = (OUTCOMES as readonly string[]).indexOf(name);
+    return i < 0 ? OUTCOMES.length : i;
+  };
+  return Object.entries(stat.outcomes)
+    .filter(([, n]) => n > 0)
+    .sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b));
 }
 
 /** What a try would have done to somebody, the strictest first, without what never was. */
 export function found(decisions: RuleFound['decisions']): [string, number][] {
-  return (['stopped', 'denied', 'asked', 'rewritten', 'warned', 'allowed'] as const).map((name): [string, number] => [name, decisions[name]]).filter(([, n]) => n > 0);
+  return (['stopped', 'denied', 'asked', 'rewritten', 'warned', 'allowed'] as const)
+    .map((name): [string, number] => [name, decisions[name]])
+    .filter(([, n]) => n > 0);
 }
 
-const ORIGINS: Record<string, string> = { user: 'yours', project: 'of a project', trusted_project: 'of a project, trusted' };
+const ORIGINS: Record<string, string> = {
+  user: 'yours',
+  project: 'of a project',
+  trusted_project: 'of a project, trusted',
+};
 
 export const origin = (name: string): string => ORIGINS[name] ?? words(name);
 
 /** The command that lets a project's file do more than deny, ask and warn. */
-export const trustCommand = (file: Pick<PolicyFile, 'origin' | 'path'>): string | undefined => (file.origin === 'project' ? `agent-tracer policy trust ${quoted(file.path)}` : undefined);
+export const trustCommand = (file: Pick<PolicyFile, 'origin' | 'path'>): string | undefined =>
+  file.origin === 'project' ? `agent-tracer policy trust ${quoted(file.path)}` : undefined;
 
 /** A path as a shell reads it. */
 const quoted = (path: string) => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
-const STATUS: Record<string, string> = { enforced: 'in force', dry_run: 'rehearsed', held_back: 'held back: the project is not trusted', let_go: 'let go: put off as often as it may be' };
+const STATUS: Record<string, string> = {
+  enforced: 'in force',
+  dry_run: 'rehearsed',
+  held_back: 'held back: the project is not trusted',
+  let_go: 'let go: put off as often as it may be',
+};
 
 /** How a decision counted, in words, with who made it if it was not the server. */
 export function standing(decision: Pick<RuleDecision, 'status' | 'answeredBy'>): string {
-  const by = decision.answeredBy === 'guard' ? ', by the guard' : decision.answeredBy === 'outage' ? ', because nobody answered' : '';
+  const by =
+    decision.answeredBy === 'guard'
+      ? ', by the guard'
+      : decision.answeredBy === 'outage'
+        ? ', because nobody answered'
+        : '';
   return `${STATUS[decision.status] ?? words(decision.status)}${by}`;
 }
 
-const MOMENTS: Record<string, string> = { PreToolUse: 'before', PermissionRequest: 'permission for', PostToolUse: 'after', PostToolUseFailure: 'after the failure of', UserPromptSubmit: 'a prompt', Stop: 'the end of a turn', SubagentStop: 'the end of a subagent' };
+const MOMENTS: Record<string, string> = {
+  PreToolUse: 'before',
+  PermissionRequest: 'permission for',
+  PostToolUse: 'after',
+  PostToolUseFailure: 'after the failure of',
+  UserPromptSubmit: 'a prompt',
+  Stop: 'the end of a turn',
+  SubagentStop: 'the end of a subagent',
+};
 
 /** What a decision was about: the moment, and the tool if there is one. */
 export function about({ inputs }: { inputs: { event?: string; toolName?: string } }): string {
@@ -54,7 +98,14 @@ export function about({ inputs }: { inputs: { event?: string; toolName?: string 
 }
 
 /** Microseconds as people read them. */
-export const micros = (us: number | undefined): string => (us === undefined ? '–' : us < 1000 ? `${us} µs` : us < 10_000 ? `${(us / 1000).toFixed(1)} ms` : `${Math.round(us / 1000)} ms`);
+export const micros = (us: number | undefined): string =>
+  us === undefined
+    ? '–'
+    : us < 1000
+      ? `${us} µs`
+      : us < 10_000
+        ? `${(us / 1000).toFixed(1)} ms`
+        : `${Math.round(us / 1000)} ms`;
 
 /** `policy:12:3` of a problem as a place that a person finds. */
 export function place(at: string): string {

@@ -7,7 +7,15 @@ export function kept(before: number | undefined, after: number | undefined): str
   return part > 0 && part < 1 ? 'less than 1 % kept' : `${Math.round(part)} % kept`;
 }
 
-const MANY: Record<string, string> = { prompt: 'prompts', answer: 'answers', thought: 'thoughts', call: 'calls', result: 'results', summary: 'summaries', harness: 'of the harness' };
+const MANY: Record<string, string> = {
+  prompt: 'prompts',
+  answer: 'answers',
+  thought: 'thoughts',
+  call: 'calls',
+  result: 'results',
+  summary: 'summaries',
+  harness: 'of the harness',
+};
 
 /** `6 calls`, `1 prompt`: the pieces of one side, most first. */
 export function pieceWords(pieces: Readonly<Record<string, number>>): string[] {

@@ -7,7 +7,11 @@ export interface Listed<T> {
 }
 
 /** Calls `ask` now and whenever what it reads changes. Must be called while a component is made. */
-export function listed<T>(ask: (signal: AbortSignal) => Promise<Listed<T>>, pulse: () => number, key: () => string): Resource<Listed<T>> {
+export function listed<T>(
+  ask: (signal: AbortSignal) => Promise<Listed<T>>,
+  pulse: () => number,
+  key: () => string,
+): Resource<Listed<T>> {
   const list = new Resource<Listed<T>>();
   $effect(() => {
     pulse();

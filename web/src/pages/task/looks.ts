@@ -22,8 +22,19 @@ export const lookDetails = (look: Exploration) =>
     .join(' · ');
 
 /** What was searched for, or the page and what was asked of it. */
-export const webSubject = ({ query, prompt, title }: Pick<WebLookup, 'query' | 'prompt' | 'title'>) => [query ?? (prompt ? '' : title), prompt].filter(Boolean).join(' · ');
+export const webSubject = ({ query, prompt, title }: Pick<WebLookup, 'query' | 'prompt' | 'title'>) =>
+  [query ?? (prompt ? '' : title), prompt].filter(Boolean).join(' · ');
 
 /** The hosts that answered, and the domains that a search was limited to or left out. */
-export const webDetails = ({ domains, allowedDomains, blockedDomains }: Pick<WebLookup, 'domains' | 'allowedDomains' | 'blockedDomains'>) =>
-  [domains.join(', '), allowedDomains?.length && `only ${allowedDomains.join(', ')}`, blockedDomains?.length && `without ${blockedDomains.join(', ')}`].filter(Boolean).join(' · ');
+export const webDetails = ({
+  domains,
+  allowedDomains,
+  blockedDomains,
+}: Pick<WebLookup, 'domains' | 'allowedDomains' | 'blockedDomains'>) =>
+  [
+    domains.join(', '),
+    allowedDomains?.length && `only ${allowedDomains.join(', ')}`,
+    blockedDomains?.length && `without ${blockedDomains.join(', ')}`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
