@@ -1,28 +1,19 @@
 /**
- * How the dashboard is built and served while it is worked on.
- *
- * `vite` talks to a real server on the default address, `vite --mode mock` to the made-up one in `mock/`. The mock is
- * part of this configuration, never of the application: nothing under `src/` can import it into the build.
+ * How the dashboard is built, and served while it is worked on: with reloading, in front of a running server, by
+ * default the one on the default address.
  */
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
 
-import { mockServer } from './mock/plugin.ts';
+const target = process.env['AGENT_TRACER_URL'] ?? 'http://127.0.0.1:4747';
 
-const tracer = process.env['AGENT_TRACER_URL'] ?? 'http://127.0.0.1:4747';
-
-export default defineConfig(({ mode }) => ({
-  plugins: [svelte(), ...(mode === 'mock' ? [mockServer()] : [])],
+export default defineConfig({
+  plugins: [svelte()],
   server: {
     host: '127.0.0.1',
     port: 4748,
-    ...(mode === 'mock'
-      ? {}
-      : {
-          proxy: Object.fromEntries(['/api', '/login'].map((path) => [path, { target: tracer, changeOrigin: true }])),
-        }),
+    proxy: Object.fromEntries(['/api', '/login'].map((path) => [path, { target, changeOrigin: true }])),
   },
-  preview: { host: '127.0.0.1', port: 4749 },
   build: {
     target: 'es2022',
     cssCodeSplit: false,
@@ -31,5 +22,5 @@ export default defineConfig(({ mode }) => ({
     // The strict content policy of the server allows no inline script, and every browser we support preloads modules.
     modulePreload: { polyfill: false },
   },
-  test: { environment: 'node', include: ['src/**/*.test.ts', 'mock/**/*.test.ts'] },
-}));
+  test: { environment: 'node', include: ['src/**/*.test.ts'] },
+});

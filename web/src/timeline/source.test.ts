@@ -1,63 +1,56 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 
-import { Mock } from '../../mock/plugin.ts';
-import { HUGE } from '../../mock/world.ts';
 import type { ContextPoint, Row } from '../api/types';
 import { Axis } from '../layout/axis';
 import { curveOf, usedAt, walk } from './contextCurve';
 import { Finder } from './finder.svelte';
+import { LARGE_TASK, RUNNING_TASK, SampleServer } from './sampleServer';
 import { TimelineSource } from './source.svelte';
 import { Stage } from './stage.svelte';
 
-const asked: string[] = [];
+const server = new SampleServer(Date.now());
+const { requests } = server;
 
 beforeAll(() => {
-  process.env['MOCK_STILL'] = '1';
-  process.env['MOCK_TASKS'] = '5';
-  const mock = new Mock(Date.now(), 'full');
-  vi.stubGlobal('fetch', async (path: string) => {
-    const url = new URL(path, 'http://localhost');
-    asked.push(`${url.pathname.slice('/api/v1/'.length)}${url.search}`);
-    return new Response(JSON.stringify(mock.answer(url.pathname.slice('/api/v1/'.length), url.searchParams)));
-  });
+  vi.stubGlobal('fetch', server.fetch);
 });
 
 const rowsIn = (source: TimelineSource) => source.bars().reduce((sum, bar) => sum + bar.count, 0);
 
-// The made-up server bins a hundred thousand rows in JavaScript, which takes its time on a busy machine.
+// Cutting a hundred thousand rows into columns takes seconds on a busy machine.
 describe('the source of the timeline', { timeout: 60_000 }, () => {
   it('draws a hundred thousand rows from one answer', async () => {
-    asked.length = 0;
-    const source = new TimelineSource(HUGE);
+    requests.length = 0;
+    const source = new TimelineSource(LARGE_TASK);
     await source.load();
-    expect(asked.filter((path) => path.includes('/lanes'))).toHaveLength(1);
-    expect(asked.some((path) => path.includes('/timeline'))).toBe(false);
+    expect(requests.filter((path) => path.includes('/lanes'))).toHaveLength(1);
+    expect(requests.some((path) => path.includes('/timeline'))).toBe(false);
     expect(rowsIn(source)).toBeGreaterThanOrEqual(100_000);
     expect(source.bars().length).toBeLessThan(60_000);
   });
 
   it('loads rows where few are in view, bins where many are, and nothing twice', async () => {
-    const source = new TimelineSource(HUGE);
+    const source = new TimelineSource(LARGE_TASK);
     await source.load();
     const axis = Axis.folded(source.start, source.end, source.gaps);
     const whole = { u0: 0, u1: axis.length };
-    asked.length = 0;
+    requests.length = 0;
     await source.refine(axis, whole, 1000);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     const tenth = { u0: axis.length * 0.1, u1: axis.length * 0.2 };
     await source.refine(axis, tenth, 1000);
-    expect(asked.length).toBeGreaterThan(0);
-    expect(asked.every((path) => path.includes('/lanes'))).toBe(true);
-    asked.length = 0;
+    expect(requests.length).toBeGreaterThan(0);
+    expect(requests.every((path) => path.includes('/lanes'))).toBe(true);
+    requests.length = 0;
     await source.refine(axis, { u0: axis.length * 0.12, u1: axis.length * 0.2 }, 900);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     await source.refine(axis, { u0: axis.length * 0.15, u1: axis.length * 0.153 }, 1000);
-    expect(asked.some((path) => path.includes('/timeline'))).toBe(true);
+    expect(requests.some((path) => path.includes('/timeline'))).toBe(true);
     expect(source.bars().some((bar) => bar.toolUseId !== undefined)).toBe(true);
   });
 
   it('shows in the overview what the stream brought since it was loaded', async () => {
-    const source = new TimelineSource('task-run3');
+    const source = new TimelineSource(RUNNING_TASK);
     await source.load();
     const at = source.end + 1000;
     const row = (endedAt?: string) =>
@@ -106,13 +99,13 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
   });
 
   it('takes nothing that the stream tells of the same session of somebody else', async () => {
-    const source = new TimelineSource('task-run3');
+    const source = new TimelineSource(RUNNING_TASK);
     await source.load();
     source.tree = source.tree.map((node) => ({ ...node, task: { ...node.task, owner: 'ann' } }));
     const row = (owner?: string) =>
       ({
         id: `of ${owner}`,
-        taskId: 'task-run3',
+        taskId: RUNNING_TASK,
         owner,
         kind: 'tool.used',
         lane: 'implementation',
@@ -126,17 +119,17 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
   });
 
   it('looks for words in the session of whom it is', async () => {
-    const source = new TimelineSource(HUGE);
+    const source = new TimelineSource(LARGE_TASK);
     await source.load();
     source.tree = source.tree.map((node) => ({ ...node, task: { ...node.task, owner: 'ann' } }));
-    asked.length = 0;
+    requests.length = 0;
     await new Finder(source).look('cargo');
-    expect(asked.length).toBeGreaterThan(0);
-    expect(asked.filter((path) => !/^search\?.*task=.*owner=ann/.test(path))).toEqual([]);
+    expect(requests.length).toBeGreaterThan(0);
+    expect(requests.filter((path) => !/^search\?.*task=.*owner=ann/.test(path))).toEqual([]);
   });
 
   it('lets what the stream tells replace what was loaded', async () => {
-    const source = new TimelineSource('task-run3');
+    const source = new TimelineSource(RUNNING_TASK);
     await source.load();
     const before = source.bars().length;
     const open = source.bars().find((bar) => bar.running && bar.id !== undefined)!;
@@ -166,7 +159,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
   });
 
   it('draws no row that the stream says is no more', async () => {
-    const source = new TimelineSource('task-run3');
+    const source = new TimelineSource(RUNNING_TASK);
     await source.load();
     const before = source.bars().length;
     const [loaded, told] = source.bars().filter((bar) => bar.id !== undefined);
