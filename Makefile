@@ -9,7 +9,7 @@ CARGO ?= cargo
 FUZZ_SECONDS ?= 10
 
 .PHONY: help run build test check test-real test-real-all test-clients-old bench clean
-.PHONY: bench-hook bench-guard bench-denials bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-faults test-fuzz test-gate prices shapes
+.PHONY: check-web bench-hook bench-guard bench-denials bench-shell bench-scan bench-ui bench-store bench-fleet bench-usage hook-static floor-static test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-clickhouse-large test-deploy test-faults test-fuzz test-gate prices shapes
 
 help: ## This list
 	@awk 'BEGIN{FS=":.*## "} /^[a-z0-9-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,11 +46,15 @@ hook-static:
 floor-static:
 	$(CARGO) rustc -p agent-tracer-bench-hook --bin floor --profile hook -- $(STATIC)
 
-check: ## The fast loop: format, lints with warnings denied, docs, unit tests
+# Where Node is missing, the fast loop goes on without the dashboard; `make test` says so.
+check: $(if $(shell command -v npm),check-web) ## The fast loop: format, lints with warnings denied, docs, unit tests
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet
 	$(CARGO) test --workspace --lib --bins --quiet
+
+check-web: web/node_modules/.installed ## Format, lints and types of the dashboard
+	cd web && npm run --silent check
 
 test: build test-rust test-web test-e2e test-prometheus test-api test-clickhouse test-deploy test-fuzz test-gate ## Every test there is
 	@echo "all tests passed"
@@ -58,8 +62,8 @@ test: build test-rust test-web test-e2e test-prometheus test-api test-clickhouse
 test-rust:
 	$(CARGO) test --workspace
 
-test-web: web/node_modules/.installed
-	cd web && npm run --silent check && npm test --silent
+test-web: check-web
+	cd web && npm test --silent
 
 test-e2e: build ## The dashboard in a real browser, on the real server
 	@scripts/install-missing chromium chromium

@@ -1,4 +1,6 @@
-/** One task in the hand: zoom, pan, brush, lanes that open and close, panels, the drawer and what can be copied from it. */
+/**
+ * One task in the hand: zoom, pan, brush, lanes that open and close, panels, the drawer and what can be copied from it.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 

@@ -1,6 +1,6 @@
 /**
- * What a team's server tells beside: whose sessions they are. The server of this test is of one machine, so what it answers
- * is given to two people on the way, as a team's server tells it; the same session is once with each of them.
+ * What a team's server tells beside: whose sessions they are. The server of this test is of one machine, so what it
+ * answers is given to two people on the way, as a team's server tells it; the same session is once with each of them.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -17,7 +17,9 @@ after(async () => {
   await world?.stop();
 });
 
-/** A page that a team's server of two people seems to answer; `asked` holds every question, with the person it named. */
+/**
+ * A page that a team's server of two people seems to answer; `asked` holds every question, with the person it named.
+ */
 async function teamPage(path, asked) {
   const page = await world.page('/settings');
   const spent = (names, [agent]) => (agent ? names.map((key) => ({ ...agent, key })) : []);

@@ -36,7 +36,10 @@ export class World {
     return world;
   }
 
-  /** The demo in its own home, told once and quickly; `link` signs a browser in, `checkout` and `release` are two of its tasks. */
+  /**
+   * The demo in its own home, told once and quickly; `link` signs a browser in, `checkout` and `release` are two of its
+   * tasks.
+   */
   static async demo({ speed = 25, days = 2 } = {}) {
     const world = new World();
     world.server = spawn(tracer, ['demo', '--once', '--speed', String(speed), '--days', String(days)]);

@@ -1,6 +1,6 @@
 /**
- * Runs before the page is painted and before its program is read: the colours that the reader chose, and on the page of a
- * task the two answers that its picture waits for. They travel while the program is still being read.
+ * Runs before the page is painted and before its program is read: the colours that the reader chose, and on the page of
+ * a task the two answers that its picture waits for. They travel while the program is still being read.
  */
 (() => {
   let theme;

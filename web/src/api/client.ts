@@ -139,8 +139,8 @@ export async function post(path: string, body?: unknown, signal?: AbortSignal): 
 }
 
 /**
- * What is asked about one task or one row is asked of the person whom the address names: on a team's server two may have the
- * same session, and the server does not choose between them.
+ * What is asked about one task or one row is asked of the person whom the address names: on a team's server two may
+ * have the same session, and the server does not choose between them.
  */
 const personAsked = (): string | undefined =>
   new URLSearchParams(globalThis.location?.search).get('owner') ?? undefined;

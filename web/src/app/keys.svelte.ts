@@ -1,7 +1,8 @@
 /**
  * The keyboard: every action has a key, and `?` lists those that work where one is.
  *
- * A binding is one key (`j`, `Shift+ArrowLeft`, `Mod+k`) or two in a row (`g t`). Single keys rest while somebody types.
+ * A binding is one key (`j`, `Shift+ArrowLeft`, `Mod+k`) or two in a row (`g t`). Single keys rest while somebody
+ * types.
  */
 import { untrack } from 'svelte';
 

@@ -1,6 +1,6 @@
 /**
- * An answer that a page shows: what is known stays visible while it is asked for again, a late answer to an old question
- * never replaces the answer to a new one, and the answer to an old question never stands for one that failed.
+ * An answer that a page shows: what is known stays visible while it is asked for again, a late answer to an old
+ * question never replaces the answer to a new one, and the answer to an old question never stands for one that failed.
  */
 import { Problem } from '../api/client';
 
@@ -28,9 +28,9 @@ export class Resource<T> {
   private shown = $state.raw<unknown>();
 
   /**
-   * Asks; resolves when the answer is shown, when it failed, or when a newer question replaced it. With a `key` the answer
-   * is remembered, and shown again where the same is asked while the server is away. Questions with the same key are the
-   * same question; without a key each is one of its own.
+   * Asks; resolves when the answer is shown, when it failed, or when a newer question replaced it. With a `key` the
+   * answer is remembered, and shown again where the same is asked while the server is away. Questions with the same key
+   * are the same question; without a key each is one of its own.
    */
   async load(ask: (signal: AbortSignal) => Promise<T>, key?: string): Promise<void> {
     this.controller?.abort();

@@ -29,7 +29,9 @@ export interface Listener {
   rows?: (rows: Row[]) => void;
   /** Rows of these ids are no more. */
   removed?: (ids: ReadonlySet<string>) => void;
-  /** The connection stands for the first time: what was asked for before it did may lack rows that it will not bring. */
+  /**
+   * The connection stands for the first time: what was asked for before it did may lack rows that it will not bring.
+   */
   opened?: () => void;
   /** Rows may have been missed: load again. */
   reload?: () => void;

@@ -6,13 +6,11 @@ import { Team } from './team.svelte';
 const health = (kind: string) =>
   vi.spyOn(api, 'health').mockResolvedValue({ store: { kind } } as Awaited<ReturnType<typeof api.health>>);
 const usage = () =>
-  vi
-    .spyOn(api, 'usage')
-    .mockImplementation((query) =>
-      Promise.resolve({
-        items: (query?.['by'] === 'owner' ? ['bob', 'ann'] : ['desk']).map((key) => ({ key })),
-      } as Awaited<ReturnType<typeof api.usage>>),
-    );
+  vi.spyOn(api, 'usage').mockImplementation((query) =>
+    Promise.resolve({
+      items: (query?.['by'] === 'owner' ? ['bob', 'ann'] : ['desk']).map((key) => ({ key })),
+    } as Awaited<ReturnType<typeof api.usage>>),
+  );
 
 afterEach(() => {
   vi.restoreAllMocks();

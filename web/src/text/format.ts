@@ -48,7 +48,9 @@ export interface Costed {
   provenance: { responses: number; unpriced: number };
 }
 
-/** `$2.12`, `≥ $2.12` where some responses have no price, `no price` where none has one: never a cost that is not known. */
+/**
+ * `$2.12`, `≥ $2.12` where some responses have no price, `no price` where none has one: never a cost that is not known.
+ */
 export function cost(usage: Costed | undefined): string {
   if (!usage) return NONE;
   if (usage.provenance.unpriced === 0) return money(usage.costUsd);

@@ -24,7 +24,9 @@ export function callsOf(rows: readonly Row[], area: Area, now: number): Timed[] 
   });
 }
 
-/** From when on rows are asked for: the earliest beginning of what still ran when the area begins, however long it took. */
+/**
+ * From when on rows are asked for: the earliest beginning of what still ran when the area begins, however long it took.
+ */
 export function earliestOf(bars: readonly Bar[], area: Area): number {
   let earliest = area.from;
   for (const bar of bars) {

@@ -69,8 +69,8 @@ export function placeAt({ at }: Pick<Curve, 'at'>, t: number): number {
 export const usedAt = (curve: Curve, t: number): ContextPoint | undefined => curve.snapshots[placeAt(curve, t)];
 
 /**
- * Walks the curve through a window of time as steps, at most a few per pixel: `to` is called with places on the screen, in
- * order. Of the snapshots that share a pixel the lowest, the highest and the last are kept, so no peak is lost.
+ * Walks the curve through a window of time as steps, at most a few per pixel: `to` is called with places on the screen,
+ * in order. Of the snapshots that share a pixel the lowest, the highest and the last are kept, so no peak is lost.
  */
 export function walk(
   curve: Curve,

@@ -1,6 +1,6 @@
 /**
- * The points of the context chart. A long task has tens of thousands of them: they come page by page, each drawn as soon
- * as it is there, and asking again asks only for the last page and what came after it.
+ * The points of the context chart. A long task has tens of thousands of them: they come page by page, each drawn as
+ * soon as it is there, and asking again asks only for the last page and what came after it.
  */
 import { api, Problem } from '../api/client';
 import type { ContextPoint } from '../api/types';

@@ -1,5 +1,6 @@
 /**
- * The picture: rows, bars, folds, batches, flows, selection. Draws what is in sight and nothing else, grouped by colour.
+ * The picture: rows, bars, folds, batches, flows, selection. Draws what is in sight and nothing else, grouped by
+ * colour.
  */
 import type { Axis } from '../layout/axis';
 import { eachRun, RUN_OPTIONS, type Run } from '../layout/runs';
@@ -181,8 +182,8 @@ const IDLE_ALPHA = 0.22;
 const REPORTED_ALPHA = 0.7;
 
 /**
- * The share of the time under a run in which a call ran: a bar is at least some pixels wide, and several calls are drawn
- * as one, so that most bars of a long task cover more time than their calls took.
+ * The share of the time under a run in which a call ran: a bar is at least some pixels wide, and several calls are
+ * drawn as one, so that most bars of a long task cover more time than their calls took.
  */
 export function busyShare(run: Pick<Run<Bar>, 'busyMs' | 'x0' | 'x1' | 'count' | 'last'>, msPerPx: number): number {
   // A moment takes no time and is drawn as a mark. What runs is busy to its end.

@@ -12,7 +12,10 @@ import { barOfRow, barsOfBins, overlay, type Bar } from './bars';
 
 /** As many rows as we load one by one. */
 const ROWS_AT_MOST = 2000;
-/** Fewer than most screens have pixels: it has to come soon, and what is in sight is refined at once. `first.js` asks for as many. */
+/**
+ * Fewer than most screens have pixels: it has to come soon, and what is in sight is refined at once. `first.js` asks
+ * for as many.
+ */
 const BASE_COLUMNS = 800;
 const SEGMENTS_AT_MOST = 8;
 
@@ -199,7 +202,9 @@ export class TimelineSource {
     return stranger;
   }
 
-  /** Rows that are no more. Returns whether any of them was drawn by itself; bins are only right after the next load. */
+  /**
+   * Rows that are no more. Returns whether any of them was drawn by itself; bins are only right after the next load.
+   */
   drop(ids: ReadonlySet<string>): boolean {
     const isGone = ({ id }: Bar) => id !== undefined && ids.has(id);
     let changed = false;

@@ -50,8 +50,8 @@ export function midnight(day: string, days = 0): string | undefined {
 }
 
 /**
- * Every local day of the range, those on which nothing was spent too: a chart without them would join far days. A day of
- * which nothing is known has no value.
+ * Every local day of the range, those on which nothing was spent too: a chart without them would join far days. A day
+ * of which nothing is known has no value.
  */
 export function everyDay<T extends { key: string }>(
   { since, until }: Span,

@@ -13,7 +13,10 @@ export interface Stat<T> {
   href?: (row: T) => string;
 }
 
-/** Whether some of what was spent has no price: its cost is then at least that much, and differs by nobody knows how much. */
+/**
+ * Whether some of what was spent has no price: its cost is then at least that much, and differs by nobody knows how
+ * much.
+ */
 export const isPartial = (usage: Costed): boolean => usage.provenance.unpriced > 0;
 
 /** A column of costs. */

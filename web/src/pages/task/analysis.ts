@@ -1,4 +1,6 @@
-/** What a command does, as the server found it: read with care, because what a later version says may look different. */
+/**
+ * What a command does, as the server found it: read with care, because what a later version says may look different.
+ */
 export interface Step {
   raw: string;
   operation: string;
@@ -28,14 +30,12 @@ const target = (value: unknown): string =>
 
 export function readAnalysis(value: unknown): Analysis | undefined {
   if (!isObject(value) || !Array.isArray(value['steps'])) return undefined;
-  const steps = value['steps']
-    .filter(isObject)
-    .map((step): Step => ({
-      raw: text(step['raw']),
-      operation: text(step['operation']),
-      effect: text(step['effect']),
-      targets: Array.isArray(step['targets']) ? step['targets'].map(target).filter(Boolean) : [],
-    }));
+  const steps = value['steps'].filter(isObject).map((step): Step => ({
+    raw: text(step['raw']),
+    operation: text(step['operation']),
+    effect: text(step['effect']),
+    targets: Array.isArray(step['targets']) ? step['targets'].map(target).filter(Boolean) : [],
+  }));
   return {
     effect: text(value['overallEffect']),
     confidence: text(value['confidence']),
