@@ -2,9 +2,10 @@
 //!
 //! What happened is told in these words and no others: who did it ([`Agent`], [`TaskKey`]), what it was
 //! ([`Kind`], [`Lane`], [`semantics`]), how we know ([`Channel`], [`Certainty`]), and what became of what
-//! arrived ([`Outcome`]). Agents' own spellings never reach this crate. It knows no clock, no file and no
-//! network: everything here is a value.
+//! arrived ([`Outcome`]). Agents' own spellings never reach this crate. Every key of the metadata is declared in
+//! [`attributes`]. The crate knows no clock, no file and no network: everything here is a value.
 
+pub mod attributes;
 mod entry;
 mod ids;
 mod kind;
