@@ -41,7 +41,7 @@ declare! { CONTEXT_ATTRIBUTES
     COST_TOTAL_USD = "costTotalUsd": Number(UsDollars), Metadata, [CONTEXT_SNAPSHOT];
     /// Holds the version of the client.
     SESSION_VERSION = "sessionVersion": String, Metadata, [CONTEXT_SNAPSHOT];
-    /// Names what changed the context: the source of a session, a notification, a compaction, …
+    /// Names what changed the context: the source of a session, a notification, a compaction and others.
     TRIGGER = "trigger": String, Metadata, [CALLS, SETUP_TRIGGERED, USER_MESSAGE];
     /// Holds the phase of the compaction: before or after.
     COMPACT_PHASE = "compactPhase": String, Metadata, [CONTEXT_SAVED];

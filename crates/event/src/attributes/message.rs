@@ -11,7 +11,7 @@ declare! { MESSAGE_ATTRIBUTES
     PROMPT_CHARACTERS_COUNT = "promptCharactersCount": Integer(Characters), Metadata, [USER_MESSAGE];
     /// Names the prompt that the event belongs to.
     PROMPT_ID = "promptId": String, Metadata, [EVENTS, TURN, TASK];
-    /// Names the origin of the prompt: user, task_notification, steering, delegation, …
+    /// Names the origin of the prompt: user, task_notification, steering, delegation and others.
     PROMPT_ORIGIN = "promptOrigin": String, Metadata, [USER_MESSAGE, TURN];
     /// Names the source of the prompt as the client does.
     PROMPT_SOURCE = "promptSource": String, Metadata, [USER_MESSAGE];

@@ -11,7 +11,7 @@ declare! { PERMISSION_ATTRIBUTES
     CHANGED_BY = "changedBy": String, Metadata, [CONTEXT_SAVED];
     /// Holds the decision on the call.
     PERMISSION_DECISION = "permissionDecision": String, Metadata, [CALLS, RULE_LOGGED];
-    /// Names the source of the decision: config, hook, user, …
+    /// Names the source of the decision: config, hook, user and others.
     PERMISSION_SOURCE = "permissionSource": String, Metadata, [CALLS];
     /// Names the type of reason of the decision.
     PERMISSION_REASON = "permissionReason": String, Metadata, [CALLS];
@@ -43,7 +43,7 @@ declare! { PERMISSION_ATTRIBUTES
     RULE_STATUS = "ruleStatus": String, Metadata, [RULE_LOGGED];
     /// Holds the outcome: allow, deny, ask, rewrite, warn, block_stop, auto_deny or observed.
     RULE_OUTCOME = "ruleOutcome": String, Metadata, [RULE_LOGGED];
-    /// Names the authority that decided: agent_tracer, auto_mode_classifier, user_hook, codex_permission, …
+    /// Names the authority that decided: agent_tracer, auto_mode_classifier, user_hook, codex_permission and others.
     RULE_POLICY = "rulePolicy": String, Metadata, [RULE_LOGGED];
     /// Names the rule.
     RULE_ID = "ruleId": String, Metadata, [RULE_LOGGED];

@@ -11,7 +11,7 @@ declare! { TOOL_ATTRIBUTES
     SUBTYPE_GROUP = "subtypeGroup": String, Metadata, [CALLS];
     /// Names the family of the tool.
     TOOL_FAMILY = "toolFamily": String, Metadata, [CALLS];
-    /// Names the verb of the call: read, search, modify, delete, execute, delegate, …
+    /// Names the verb of the call: read, search, modify, delete, execute, delegate and others.
     OPERATION = "operation": String, Metadata, [CALLS];
     /// Names the type of the thing that the call is about.
     ENTITY_TYPE = "entityType": String, Metadata, [CALLS];
