@@ -38,7 +38,8 @@ pub use sqlite::{
     remove_copy, salvage, set_aside, succeed, swap_store, unpack, upgrade_copies, verify_copy,
 };
 pub use store::{
-    Answer, DecisionFilter, MAX_LIMIT, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter,
-    UsageBy, Utc, Whose, Zone,
+    Answer, Changes, DecisionFilter, Decisions, Diagnostics, Insights, MAX_LIMIT, Paging, QueryError, Range,
+    RowFilter, Search, SearchFilter, Store, TaskDetails, TaskFilter, Tasks, Timeline, Usage, UsageBy, Utc,
+    Whose, Zone,
 };
 pub use task_names::TaskNames;

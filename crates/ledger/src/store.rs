@@ -212,43 +212,50 @@ impl Zone for Utc {
     }
 }
 
-/// A store that answers questions.
-#[expect(missing_docs, reason = "each question is named after its path in the query API, which documents it")]
-pub trait Store: Send + Sync {
-    /// The same store, as far as it is of an owner and a machine; none where it is of one machine and knows nobody else.
-    fn narrowed(&self, _whose: &Whose) -> Option<Arc<dyn Store>> {
-        None
-    }
+/// Finds tasks.
+#[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
+pub trait Tasks: Send + Sync {
     fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>>;
     fn task(&self, now: Millis, id: &TaskId) -> Answer<Task>;
     fn tree(&self, now: Millis, id: &TaskId) -> Answer<Page<TreeNode>>;
-    fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>>;
+    fn attention(&self, now: Millis) -> Answer<Page<Attention>>;
+}
+
+/// Describes one task as a whole.
+#[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
+pub trait TaskDetails: Send + Sync {
+    fn summary(&self, now: Millis, id: &TaskId) -> Answer<TaskSummary>;
     fn turns(&self, id: &TaskId, paging: &Paging) -> Answer<Page<Turn>>;
-    fn tool_calls(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>>;
     fn context(&self, id: &TaskId, paging: &Paging) -> Answer<Page<ContextPoint>>;
+    fn todos(&self, id: &TaskId) -> Answer<Page<Todo>>;
     fn task_files(&self, id: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>>;
+    /// Returns the usage of a task and all below it, by model, skill, project, agent, type of agent or task. The parts by
+    /// skill do not add up to the whole: most responses belong to no skill.
+    fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>>;
+}
+
+/// Lists and details the rows of one task.
+#[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
+pub trait Timeline: Send + Sync {
+    fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>>;
+    fn tool_calls(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>>;
     fn task_commands(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>>;
     fn exploration(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Exploration>>;
     fn web(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<WebLookup>>;
     fn permissions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Permission>>;
-    fn todos(&self, id: &TaskId) -> Answer<Page<Todo>>;
     fn questions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Question>>;
-    fn summary(&self, now: Millis, id: &TaskId) -> Answer<TaskSummary>;
     fn lanes(&self, id: &TaskId, from: Option<Millis>, to: Option<Millis>, width: u32) -> Answer<LaneBins>;
     fn event(&self, id: &FactId) -> Answer<EventDetail>;
+}
+
+/// Sums the calls of a range.
+#[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
+pub trait Insights: Send + Sync {
     fn tools(&self, range: &Range) -> Answer<Page<ToolStat>>;
-    /// How long the calls in a range took, of every tool: most calls first. The range is rounded outwards to days.
+    /// Returns how long the calls of every tool took, most calls first. The range is rounded outwards to days.
     fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>>;
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>>;
-    fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>>;
-    /// Windows of five hours, newest first; the one that is open says what it comes to.
-    fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>>;
-    /// How much of each agent's rate limits is used, and when they will be reached.
-    fn limits(&self, now: Millis) -> Answer<Page<Limit>>;
-    /// What a task and all below it spent, by model, skill, project, agent, type of agent or task. The parts by skill are
-    /// not the whole: most responses are given for none.
-    fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>>;
-    /// The files used most, at most 150, in a range rounded to UTC days. Ranked are those that were among the most used of
+    /// Returns the files used most, at most 150, in a range rounded to UTC days. Ranked are those that were among the most used of
     /// some day or month that the range is made up of ([`crate::project::ranking`]); their numbers are exact.
     fn files(&self, range: &Range) -> Answer<Page<FileStat>>;
     fn skills(&self, range: &Range) -> Answer<Page<SkillStat>>;
@@ -257,23 +264,62 @@ pub trait Store: Send + Sync {
     fn commands(&self, range: &Range) -> Answer<Page<CommandStat>>;
     fn loops(&self, range: &Range) -> Answer<Page<Loop>>;
     fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>>;
-    /// What rules decided, newest first. A part may have fewer items than asked for, even none, and still not be the last:
-    /// only one without a cursor is.
+}
+
+/// Sums tokens and cost of a range.
+#[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
+pub trait Usage: Send + Sync {
+    fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>>;
+    /// Returns windows of five hours, newest first; the open one carries a projection of its total.
+    fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>>;
+    /// Returns how much of each agent's rate limits is used, and when they will be reached.
+    fn limits(&self, now: Millis) -> Answer<Page<Limit>>;
+}
+
+/// Lists and counts the decisions of rules.
+pub trait Decisions: Send + Sync {
+    /// Returns decisions of rules, newest first. A page may have fewer items than its limit, even none, and still not be
+    /// the last: only a page without a cursor is.
     fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>>;
-    /// How often each rule decided what, most decisions first.
+    /// Counts the decisions of each rule by outcome, most decisions first.
     fn rules(&self, range: &Range) -> Answer<Page<RuleStat>>;
+}
+
+/// Finds rows by their words.
+#[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
+pub trait Search: Send + Sync {
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>>;
-    fn attention(&self, now: Millis) -> Answer<Page<Attention>>;
-    /// Rows that changed after a place in the order of delivery, in that order, about `limit` of them: fewer where turns,
-    /// which are no rows, changed between them, more where many changed at one place. Only an empty answer is the end.
+}
+
+/// Follows the order of delivery.
+#[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
+pub trait Changes: Send + Sync {
+    /// Returns rows that changed after a place in the order of delivery, in that order, about `limit` of them: fewer where
+    /// turns, which are no rows, changed between them, more where many changed at one place. Only an empty answer is the end.
     fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Row>>;
     fn seq(&self) -> Answer<u64>;
+}
+
+/// Reports how recording and the store itself are.
+#[expect(missing_docs, reason = "each method is named after its path in the query API, which documents it")]
+pub trait Diagnostics: Send + Sync {
     fn outcomes(&self) -> Answer<OutcomeCounts>;
-    /// Why observations were malformed or refused, most frequent first. A team's store takes no observations.
+    /// Returns reasons why observations were malformed or refused, most frequent first. A team's store takes no
+    /// observations and keeps the default.
     fn reasons(&self) -> Answer<Vec<OutcomeReason>> {
         Ok(Vec::new())
     }
     fn unrecognised(&self) -> Answer<Vec<UnrecognisedName>>;
     fn sources(&self) -> Answer<Vec<SourceHealth>>;
     fn health(&self) -> Answer<StoreHealth>;
+}
+
+/// Answers every question: the sum of the traits above, for callers that need more than one of them.
+pub trait Store:
+    Tasks + TaskDetails + Timeline + Insights + Usage + Decisions + Search + Changes + Diagnostics
+{
+    /// Returns the same store narrowed to an owner and a machine; `None` where the store knows only one of each.
+    fn narrowed(&self, _whose: &Whose) -> Option<Arc<dyn Store>> {
+        None
+    }
 }

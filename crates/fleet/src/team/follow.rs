@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 
 use crate::clickhouse::Reader;
-use agent_tracer_ledger::Answer;
 use agent_tracer_ledger::view::Row;
+use agent_tracer_ledger::{Answer, Changes};
 
 /// How far back it is looked again, in milliseconds: longer than any insert takes to be seen.
 const OVERLAP_MS: u64 = 15_000;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::clickhouse::{Fleet, FleetError, Reader, VisitFilter, Waits};
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::Page;
-use agent_tracer_ledger::{Answer, Batch, QueryError};
+use agent_tracer_ledger::{Answer, Batch, Changes, QueryError};
 use agent_tracer_server as server;
 use agent_tracer_server::{
     Append, AppendError, Ask, AuditEntry, AuditFilter, DeadLetters, Done, Doors, FindAsset, Live, NotTaken,

@@ -10,8 +10,9 @@ use agent_tracer_event::{
 };
 use agent_tracer_ledger::view::*;
 use agent_tracer_ledger::{
-    Answer, Batch, DecisionFilter, Observed, Paging, QueryError, Range, Receipt, RowFilter, SearchFilter,
-    Store, TaskFilter, UsageBy, Verdict, Whose, Zone,
+    Answer, Batch, Changes, DecisionFilter, Decisions, Diagnostics, Insights, Observed, Paging, QueryError,
+    Range, Receipt, RowFilter, Search, SearchFilter, Store, TaskDetails, TaskFilter, Tasks, Timeline, Usage,
+    UsageBy, Verdict, Whose, Zone,
 };
 use agent_tracer_server::{Append, AppendError, Done};
 
@@ -245,6 +246,9 @@ impl Store for Memory {
         narrowed.note(format!("narrowed {whose:?}"), ()).ok()?;
         Some(Arc::clone(narrowed) as Arc<dyn Store>)
     }
+}
+
+impl Tasks for Memory {
     fn tasks(&self, _: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
         if filter.paging.cursor.as_deref() == Some("torn") {
             return Err(QueryError::Bad("`cursor` is none of ours".to_owned()));
@@ -260,20 +264,39 @@ impl Store for Memory {
     fn tree(&self, _: Millis, id: &TaskId) -> Answer<Page<TreeNode>> {
         self.empty(&format!("tree {id}"))
     }
-    fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>> {
-        self.empty(&format!("timeline {id} {filter:?}"))
+    fn attention(&self, _: Millis) -> Answer<Page<Attention>> {
+        self.empty("attention")
+    }
+}
+
+impl TaskDetails for Memory {
+    fn summary(&self, _: Millis, id: &TaskId) -> Answer<TaskSummary> {
+        self.note(format!("summary {id}"), ())?;
+        Err(QueryError::NotFound)
     }
     fn turns(&self, _: &TaskId, paging: &Paging) -> Answer<Page<Turn>> {
         self.empty(&format!("turns {paging:?}"))
     }
-    fn tool_calls(&self, _: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
-        self.empty(&format!("tool_calls {filter:?}"))
-    }
     fn context(&self, _: &TaskId, paging: &Paging) -> Answer<Page<ContextPoint>> {
         self.empty(&format!("context {paging:?}"))
     }
+    fn todos(&self, _: &TaskId) -> Answer<Page<Todo>> {
+        self.empty("todos")
+    }
     fn task_files(&self, _: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>> {
         self.empty(&format!("task_files {tree} {paging:?}"))
+    }
+    fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
+        self.empty(&format!("task_usage {id:?} {by:?}"))
+    }
+}
+
+impl Timeline for Memory {
+    fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>> {
+        self.empty(&format!("timeline {id} {filter:?}"))
+    }
+    fn tool_calls(&self, _: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
+        self.empty(&format!("tool_calls {filter:?}"))
     }
     fn task_commands(&self, _: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>> {
         self.empty(&format!("task_commands {filter:?}"))
@@ -287,15 +310,8 @@ impl Store for Memory {
     fn permissions(&self, _: &TaskId, filter: &RowFilter) -> Answer<Page<Permission>> {
         self.empty(&format!("permissions {filter:?}"))
     }
-    fn todos(&self, _: &TaskId) -> Answer<Page<Todo>> {
-        self.empty("todos")
-    }
     fn questions(&self, _: &TaskId, filter: &RowFilter) -> Answer<Page<Question>> {
         self.empty(&format!("questions {filter:?}"))
-    }
-    fn summary(&self, _: Millis, id: &TaskId) -> Answer<TaskSummary> {
-        self.note(format!("summary {id}"), ())?;
-        Err(QueryError::NotFound)
     }
     fn lanes(&self, _: &TaskId, from: Option<Millis>, to: Option<Millis>, width: u32) -> Answer<LaneBins> {
         let (from, to) = (from.unwrap_or(Millis(0)), to.unwrap_or(Millis(0)));
@@ -305,6 +321,9 @@ impl Store for Memory {
         self.note(format!("event {id}"), ())?;
         Err(QueryError::NotFound)
     }
+}
+
+impl Insights for Memory {
     fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
         let only = range.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
         let items = if only { self.tools.lock().unwrap().clone() } else { Vec::new() };
@@ -317,19 +336,6 @@ impl Store for Memory {
     }
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
         self.empty(&format!("failures {range:?}"))
-    }
-    fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
-        let question = format!("usage {by:?} {} {range:?}", zone.offset_seconds(Millis(1_794_777_004_001)));
-        self.note(question, Page::whole(self.usage.lock().unwrap().clone()))
-    }
-    fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
-        self.empty(&format!("blocks {now:?} {range:?}"))
-    }
-    fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
-        self.empty(&format!("limits {now:?}"))
-    }
-    fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
-        self.empty(&format!("task_usage {id:?} {by:?}"))
     }
     fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
         self.empty(&format!("files {range:?}"))
@@ -354,6 +360,22 @@ impl Store for Memory {
     fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
         self.empty(&format!("activity {buckets} {range:?}"))
     }
+}
+
+impl Usage for Memory {
+    fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+        let question = format!("usage {by:?} {} {range:?}", zone.offset_seconds(Millis(1_794_777_004_001)));
+        self.note(question, Page::whole(self.usage.lock().unwrap().clone()))
+    }
+    fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
+        self.empty(&format!("blocks {now:?} {range:?}"))
+    }
+    fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
+        self.empty(&format!("limits {now:?}"))
+    }
+}
+
+impl Decisions for Memory {
     fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
         self.empty(&format!("decisions {filter:?}"))
     }
@@ -361,12 +383,15 @@ impl Store for Memory {
         let rules = self.rules.lock().unwrap().clone();
         self.note(format!("rules {range:?}"), Page::whole(rules))
     }
+}
+
+impl Search for Memory {
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>> {
         self.empty(&format!("search {filter:?}"))
     }
-    fn attention(&self, _: Millis) -> Answer<Page<Attention>> {
-        self.empty("attention")
-    }
+}
+
+impl Changes for Memory {
     fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Row>> {
         self.note(format!("changes {after} {limit}"), ())?;
         let mut rows = self.rows.lock().unwrap().clone();
@@ -387,14 +412,17 @@ impl Store for Memory {
         }
         Ok(self.seq.load(Ordering::SeqCst))
     }
-    fn reasons(&self) -> Answer<Vec<OutcomeReason>> {
-        self.note("reasons", Vec::new())
-    }
+}
+
+impl Diagnostics for Memory {
     fn outcomes(&self) -> Answer<OutcomeCounts> {
         self.note(
             "outcomes",
             OutcomeCounts { received: 3, recorded: 2, refused: 1, ..OutcomeCounts::default() },
         )
+    }
+    fn reasons(&self) -> Answer<Vec<OutcomeReason>> {
+        self.note("reasons", Vec::new())
     }
     fn unrecognised(&self) -> Answer<Vec<UnrecognisedName>> {
         self.note("unrecognised", Vec::new())

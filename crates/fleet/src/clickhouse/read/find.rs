@@ -10,7 +10,7 @@ use agent_tracer_ledger::engine::texts;
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::search::{mark, snippet};
 use agent_tracer_ledger::view::{Hit, Page};
-use agent_tracer_ledger::{Answer, QueryError, SearchFilter};
+use agent_tracer_ledger::{Answer, QueryError, Search, SearchFilter};
 use clickhouse::Row;
 use serde::Deserialize;
 
@@ -172,12 +172,11 @@ impl Reader {
             }
         }
     }
+}
 
+impl Search for Reader {
     /// A page of rows that hold the words.
-    ///
-    /// # Errors
-    /// If the cursor or the state is none, there is no such task, or the database cannot answer.
-    pub fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>> {
+    fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>> {
         let place = cursor::place::<4>(Listing::Search, &filter.range.paging)?;
         let limit = cursor::limit(&filter.range.paging);
         let Some(mut all) = self.narrow_search(filter)? else { return Ok(Page::whole(Vec::new())) };

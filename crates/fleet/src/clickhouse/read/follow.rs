@@ -12,7 +12,7 @@ use agent_tracer_ledger::project::shown::lanes::{Drawing, LOOK_BACK_MS, MOST_BEF
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::view::{EventDetail, LaneBins, Row as Shown, StoreHealth};
-use agent_tracer_ledger::{Answer, QueryError};
+use agent_tracer_ledger::{Answer, Changes, QueryError};
 use clickhouse::Row;
 use serde::Deserialize;
 
@@ -198,26 +198,6 @@ impl Reader {
         Ok(self.newest_tasks(&keys)?.into_values().collect())
     }
 
-    /// Rows that arrived after a moment, in the order in which they arrived: about `limit`, and always all of the last
-    /// moment. Their `seq` is the moment of arrival.
-    ///
-    /// # Errors
-    /// If the database cannot answer.
-    pub fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Shown>> {
-        let limit = limit.clamp(1, MOST_CHANGES);
-        let mut after = after;
-        // How far to look is found in one column; only what arrived up to there is deduplicated. It may all have been
-        // replaced by what arrived later, and is told there.
-        while let Some(last) = self.arrival(after, limit)? {
-            let rows = self.arrived(after, last)?;
-            if !rows.is_empty() {
-                return Ok(rows);
-            }
-            after = last;
-        }
-        Ok(Vec::new())
-    }
-
     /// The moment up to which about so many rows, with their older versions, arrived after another; none if none did.
     fn arrival(&self, after: u64, limit: u32) -> Answer<Option<u64>> {
         let found: Vec<i64> = self.rows(&format!(
@@ -263,21 +243,6 @@ impl Reader {
             Some(row)
         };
         Ok(facts.iter().filter_map(row).collect())
-    }
-
-    /// The newest moment of arrival.
-    ///
-    /// # Errors
-    /// If the database cannot answer.
-    pub fn seq(&self) -> Answer<u64> {
-        // Something nearly always came a moment ago, and that is found without reading the column of every row.
-        let now = self.now()?;
-        for back in LOOKS_BACK_MS {
-            if let (1.., newest) = self.arrivals(now.saturating_sub(back))? {
-                return Ok(newest);
-            }
-        }
-        self.arrivals(0).map(|(_, newest)| newest)
     }
 
     /// What time it is where arrivals are told: every process asks the same clock.
@@ -342,5 +307,36 @@ impl Reader {
             search_lag: 0,
             schema: schema::VERSION,
         })
+    }
+}
+
+impl Changes for Reader {
+    /// Rows that arrived after a moment, in the order in which they arrived: about `limit`, and always all of the last
+    /// moment. Their `seq` is the moment of arrival.
+    fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Shown>> {
+        let limit = limit.clamp(1, MOST_CHANGES);
+        let mut after = after;
+        // How far to look is found in one column; only what arrived up to there is deduplicated. It may all have been
+        // replaced by what arrived later, and is told there.
+        while let Some(last) = self.arrival(after, limit)? {
+            let rows = self.arrived(after, last)?;
+            if !rows.is_empty() {
+                return Ok(rows);
+            }
+            after = last;
+        }
+        Ok(Vec::new())
+    }
+
+    /// The newest moment of arrival.
+    fn seq(&self) -> Answer<u64> {
+        // Something nearly always came a moment ago, and that is found without reading the column of every row.
+        let now = self.now()?;
+        for back in LOOKS_BACK_MS {
+            if let (1.., newest) = self.arrivals(now.saturating_sub(back))? {
+                return Ok(newest);
+            }
+        }
+        self.arrivals(0).map(|(_, newest)| newest)
     }
 }

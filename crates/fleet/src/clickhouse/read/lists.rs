@@ -1,13 +1,13 @@
 //! The lists of one task: its timeline, and the pages that show a part of it in their own words.
 
-use agent_tracer_event::{Kind, Lane, TaskId};
+use agent_tracer_event::{FactId, Kind, Lane, Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::project::shown::{self, About};
 use agent_tracer_ledger::project::{FactRow, List};
 use agent_tracer_ledger::view::{
-    CommandRun, Exploration, Page, Permission, Question, Row, ToolCall, WebLookup,
+    CommandRun, EventDetail, Exploration, LaneBins, Page, Permission, Question, Row, ToolCall, WebLookup,
 };
-use agent_tracer_ledger::{Answer, RowFilter};
+use agent_tracer_ledger::{Answer, RowFilter, Timeline};
 
 use super::fact::Stored;
 use super::family::{Kin, Member};
@@ -83,12 +83,11 @@ impl Reader {
             .collect();
         Ok(Page { items, next_cursor: page.next_cursor })
     }
+}
 
+impl Timeline for Reader {
     /// The timeline.
-    ///
-    /// # Errors
-    /// If there is no such task, the cursor is none of this list, or the database cannot answer.
-    pub fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>> {
+    fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>> {
         let (family, page) = self.page_of(id, &[], filter)?;
         let abouts = self.abouts(&family)?;
         let row = |stored: &Stored| Some(abouts.get(&stored.key)?.row(&stored.row, stored.version));
@@ -96,52 +95,42 @@ impl Reader {
     }
 
     /// Tool calls.
-    ///
-    /// # Errors
-    /// As [`Reader::timeline`].
-    pub fn tool_calls(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
+    fn tool_calls(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
         self.page(id, &shown::CALLS, filter, shown::tool_call)
     }
 
     /// Shell commands.
-    ///
-    /// # Errors
-    /// As [`Reader::timeline`].
-    pub fn task_commands(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>> {
+    fn task_commands(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>> {
         self.page(id, &[List::Command], filter, |about, row| Some(shown::command_run(about, row)))
     }
 
     /// Reads, searches and look-ups, those in the web included.
-    ///
-    /// # Errors
-    /// As [`Reader::timeline`].
-    pub fn exploration(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Exploration>> {
+    fn exploration(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Exploration>> {
         self.page(id, &[List::Exploration, List::Web], filter, |about, row| {
             Some(shown::exploration(about, row))
         })
     }
 
     /// Look-ups in the web.
-    ///
-    /// # Errors
-    /// As [`Reader::timeline`].
-    pub fn web(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<WebLookup>> {
+    fn web(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<WebLookup>> {
         self.page(id, &[List::Web], filter, |about, row| Some(shown::web_lookup(about, row)))
     }
 
     /// Permissions that were asked for.
-    ///
-    /// # Errors
-    /// As [`Reader::timeline`].
-    pub fn permissions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Permission>> {
+    fn permissions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Permission>> {
         self.page(id, &[List::Permission], filter, |about, row| Some(shown::permission(about, row)))
     }
 
     /// Questions to people.
-    ///
-    /// # Errors
-    /// As [`Reader::timeline`].
-    pub fn questions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Question>> {
+    fn questions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Question>> {
         self.page(id, &[List::Question], filter, shown::question)
+    }
+
+    fn lanes(&self, id: &TaskId, from: Option<Millis>, to: Option<Millis>, width: u32) -> Answer<LaneBins> {
+        Self::lanes(self, id, from, to, width)
+    }
+
+    fn event(&self, id: &FactId) -> Answer<EventDetail> {
+        Self::event(self, id)
     }
 }

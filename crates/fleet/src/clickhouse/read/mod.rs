@@ -15,7 +15,6 @@ mod lists;
 mod loops;
 mod numbers;
 mod rules;
-mod store;
 mod sums;
 mod task;
 mod turns;
@@ -23,7 +22,8 @@ mod usage;
 
 use std::sync::Arc;
 
-use agent_tracer_ledger::{Answer, QueryError, Whose};
+use agent_tracer_ledger::view::{OutcomeCounts, SourceHealth, StoreHealth, UnrecognisedName};
+use agent_tracer_ledger::{Answer, Diagnostics, QueryError, Store, Whose};
 use clickhouse::{RowOwned, RowRead};
 
 use crate::clickhouse::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
@@ -148,6 +148,31 @@ fn keys_in<'key>(keys: impl IntoIterator<Item = &'key Key>) -> String {
         return "(('', '')) AND owner = ''".to_owned();
     }
     format!("({}) AND owner IN {}", pairs.join(", "), any_of(owners))
+}
+
+impl Store for Reader {
+    fn narrowed(&self, whose: &Whose) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(self.of(whose)))
+    }
+}
+
+// What arrived at a machine is counted on that machine: a team's store has no outcomes and no sources.
+impl Diagnostics for Reader {
+    fn outcomes(&self) -> Answer<OutcomeCounts> {
+        Ok(OutcomeCounts::default())
+    }
+
+    fn unrecognised(&self) -> Answer<Vec<UnrecognisedName>> {
+        Ok(Vec::new())
+    }
+
+    fn sources(&self) -> Answer<Vec<SourceHealth>> {
+        Ok(Vec::new())
+    }
+
+    fn health(&self) -> Answer<StoreHealth> {
+        Self::health(self)
+    }
 }
 
 /// The columns of a row, as a statement names them.

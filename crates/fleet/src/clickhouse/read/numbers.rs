@@ -9,9 +9,10 @@ use agent_tracer_ledger::project::bucket::{Bucket, Sums, model_of};
 use agent_tracer_ledger::project::shown::numbers;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::view::{
-    ActivityBucket, AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat,
+    ActivityBucket, AgentStat, CommandStat, FailureStat, FileStat, Loop, McpStat, Page, SkillStat,
+    ToolDurations, ToolStat,
 };
-use agent_tracer_ledger::{Answer, Range, TaskFilter};
+use agent_tracer_ledger::{Answer, Insights, Range, TaskFilter};
 use clickhouse::Row;
 use serde::Deserialize;
 
@@ -65,12 +66,11 @@ impl Reader {
         let sums = self.sums(&asked.closed, dim, asked.span, range, By::Key)?;
         Ok(sums.into_iter().map(|summed| (summed.key, summed.sums)).collect())
     }
+}
 
+impl Insights for Reader {
     /// Tools: how often, how well, how long.
-    ///
-    /// # Errors
-    /// If the range or its cursor is wrong, or the database cannot answer.
-    pub fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
+    fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
         let Some((asked, page)) = self.ranked(range, Dim::Tool)? else { return Ok(Page::whole(Vec::new())) };
         let durations = self.durations_of(&asked, range)?;
         Ok(page.map(|Summed { key, sums, .. }| {
@@ -80,10 +80,7 @@ impl Reader {
     }
 
     /// How long the calls of every tool in a range took, counted at these bounds: most calls first.
-    ///
-    /// # Errors
-    /// If the range is wrong, or the database cannot answer.
-    pub fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
+    fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
         let Some(asked) = self.asked(range)? else { return Ok(Vec::new()) };
         let sums = self.counts(Dim::Tool, &asked, range)?;
         // Days are rounded outwards: a tool that was used on one of them may not be in the range itself.
@@ -95,10 +92,7 @@ impl Reader {
     }
 
     /// Failures by class and tool.
-    ///
-    /// # Errors
-    /// As [`Reader::tools`].
-    pub fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
+    fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
         let Some((asked, page)) = self.ranked(range, Dim::Error)? else { return Ok(Page::whole(Vec::new())) };
         let calls = self.counts(Dim::Tool, &asked, range)?;
         Ok(page.map(|summed| {
@@ -112,27 +106,8 @@ impl Reader {
         }))
     }
 
-    /// Shell commands by program and subcommand.
-    ///
-    /// # Errors
-    /// As [`Reader::tools`].
-    pub fn commands(&self, range: &Range) -> Answer<Page<CommandStat>> {
-        self.shown(range, Dim::Command, |summed| numbers::command_stat(summed.key, &summed.sums))
-    }
-
-    /// MCP calls by server and tool.
-    ///
-    /// # Errors
-    /// As [`Reader::tools`].
-    pub fn mcp(&self, range: &Range) -> Answer<Page<McpStat>> {
-        self.shown(range, Dim::Mcp, |summed| numbers::mcp_stat(&summed.key, &summed.sums))
-    }
-
     /// Skills by how often they were activated.
-    ///
-    /// # Errors
-    /// As [`Reader::tools`].
-    pub fn skills(&self, range: &Range) -> Answer<Page<SkillStat>> {
+    fn skills(&self, range: &Range) -> Answer<Page<SkillStat>> {
         let mut whole = 0_i64;
         if let Some(asked) = self.asked(range)? {
             for sums in self.counts(Dim::Model, &asked, range)?.values() {
@@ -142,11 +117,13 @@ impl Reader {
         self.shown(range, Dim::Skill, |summed| numbers::skill_stat(summed.key, &summed.sums, whole))
     }
 
+    /// MCP calls by server and tool.
+    fn mcp(&self, range: &Range) -> Answer<Page<McpStat>> {
+        self.shown(range, Dim::Mcp, |summed| numbers::mcp_stat(&summed.key, &summed.sums))
+    }
+
     /// Types of agents, by how many tasks.
-    ///
-    /// # Errors
-    /// As [`Reader::tools`].
-    pub fn agents(&self, range: &Range) -> Answer<Page<AgentStat>> {
+    fn agents(&self, range: &Range) -> Answer<Page<AgentStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
         let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
         let mut types: BTreeMap<String, ((i64, i64), Sums, Bucket)> = BTreeMap::new();
@@ -176,11 +153,13 @@ impl Reader {
         Ok(page.map(|(_, item)| item))
     }
 
+    /// Shell commands by program and subcommand.
+    fn commands(&self, range: &Range) -> Answer<Page<CommandStat>> {
+        self.shown(range, Dim::Command, |summed| numbers::command_stat(summed.key, &summed.sums))
+    }
+
     /// Activity over time, in columns of equal width, oldest first, those without anything included.
-    ///
-    /// # Errors
-    /// As [`Reader::tools`].
-    pub fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
+    fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
         let Some(asked) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
         let ((first, last), closed) = (asked.span, &asked.closed);
         let from = range.since.map_or(first, |since| since.0);
@@ -207,5 +186,13 @@ impl Reader {
         let items =
             items.map(|(place, (sums, calls))| numbers::activity_bucket(grid.at(place), sums, *calls));
         Ok(Page::whole(items.collect()))
+    }
+
+    fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
+        Self::files(self, range)
+    }
+
+    fn loops(&self, range: &Range) -> Answer<Page<Loop>> {
+        Self::loops(self, range)
     }
 }

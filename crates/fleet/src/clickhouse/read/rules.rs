@@ -10,7 +10,7 @@ use agent_tracer_ledger::project::shown;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::view::{Page, RuleDecision, RuleStat};
-use agent_tracer_ledger::{Answer, DecisionFilter, Range};
+use agent_tracer_ledger::{Answer, DecisionFilter, Decisions, Range};
 use clickhouse::Row;
 use serde::Deserialize;
 
@@ -28,11 +28,40 @@ struct Last {
 }
 
 impl Reader {
+    /// When each rule last spoke, by its name and its project.
+    fn last_of_rules(&self, closed: &Closed) -> Answer<HashMap<(String, String), i64>> {
+        let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::Rule.code());
+        let made = closed.made(ALWAYS, Level::Day).map(|made| {
+            format!(
+                "SELECT key AS rule, day_sum.last AS moment FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}"
+            )
+        });
+        let open = closed.open(ALWAYS).map(|open| {
+            format!(
+                "SELECT rule, occurred AS moment FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS rule \
+                 WHERE {facts} AND list = {} AND own_dim = {dim} AND {}",
+                List::Rule.code(),
+                open.facts
+            )
+        });
+        let parts: Vec<String> = made.into_iter().chain(open).collect();
+        let lines = self.rows::<Last>(&format!(
+            "SELECT rule AS key, max(moment) AS at FROM ({}) GROUP BY key",
+            parts.join(" UNION ALL ")
+        ))?;
+        let mut last: HashMap<(String, String), i64> = HashMap::new();
+        for line in lines {
+            let key = RuleKey::parse(&line.key);
+            let at = last.entry((key.rule, key.project)).or_insert(line.at);
+            *at = line.at.max(*at);
+        }
+        Ok(last)
+    }
+}
+
+impl Decisions for Reader {
     /// A page of decisions, newest first.
-    ///
-    /// # Errors
-    /// If there is no such task, the cursor is none of this list, or the database cannot answer.
-    pub fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
+    fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
         let after = cursor::place::<4>(Listing::Decisions, &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
         let mut all = vec![self.my_facts(), format!("list = {}", List::Rule.code())];
@@ -71,10 +100,7 @@ impl Reader {
     }
 
     /// How often each rule decided what, most decisions first.
-    ///
-    /// # Errors
-    /// If the range or its cursor is wrong, or the database cannot answer.
-    pub fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
+    fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
         let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
         let sums = self.sums(&closed, Dim::Rule, span, range, By::Key)?;
@@ -89,35 +115,5 @@ impl Reader {
             stat.last_at = last.get(&whose).copied().map(Millis);
             stat
         }))
-    }
-
-    /// When each rule last spoke, by its name and its project.
-    fn last_of_rules(&self, closed: &Closed) -> Answer<HashMap<(String, String), i64>> {
-        let (mine, facts, dim) = (self.mine(), self.my_facts(), Dim::Rule.code());
-        let made = closed.made(ALWAYS, Level::Day).map(|made| {
-            format!(
-                "SELECT key AS rule, day_sum.last AS moment FROM day_sum FINAL WHERE {mine} AND dim = {dim} AND {made}"
-            )
-        });
-        let open = closed.open(ALWAYS).map(|open| {
-            format!(
-                "SELECT rule, occurred AS moment FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS rule \
-                 WHERE {facts} AND list = {} AND own_dim = {dim} AND {}",
-                List::Rule.code(),
-                open.facts
-            )
-        });
-        let parts: Vec<String> = made.into_iter().chain(open).collect();
-        let lines = self.rows::<Last>(&format!(
-            "SELECT rule AS key, max(moment) AS at FROM ({}) GROUP BY key",
-            parts.join(" UNION ALL ")
-        ))?;
-        let mut last: HashMap<(String, String), i64> = HashMap::new();
-        for line in lines {
-            let key = RuleKey::parse(&line.key);
-            let at = last.entry((key.rule, key.project)).or_insert(line.at);
-            *at = line.at.max(*at);
-        }
-        Ok(last)
     }
 }

@@ -11,7 +11,7 @@ use agent_tracer_ledger::project::shown::{Seen, TreeSums, task_id};
 use agent_tracer_ledger::record::{SpentRecord, TaskRecord};
 use agent_tracer_ledger::search::Ask;
 use agent_tracer_ledger::view::{Attention, Page, Task, TaskKind, TaskStatus, TreeNode, WaitingReason};
-use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter};
+use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter, Tasks};
 use serde_json::Value;
 
 use super::family::{Kin, Member};
@@ -257,12 +257,11 @@ impl Reader {
         });
         Ok(tasks.collect())
     }
+}
 
+impl Tasks for Reader {
     /// A page of tasks, newest first.
-    ///
-    /// # Errors
-    /// If the cursor is none of this list, the parent is unknown, or the database cannot answer.
-    pub fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
+    fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
         let limit = cursor::limit(&filter.paging);
         let before = cursor::place::<2>(List::Tasks, &filter.paging)?;
         let mut all = vec![self.mine()];
@@ -288,19 +287,13 @@ impl Reader {
     }
 
     /// One task.
-    ///
-    /// # Errors
-    /// If there is no such task, or the database cannot answer.
-    pub fn task(&self, now: Millis, id: &TaskId) -> Answer<Task> {
+    fn task(&self, now: Millis, id: &TaskId) -> Answer<Task> {
         let line: TaskLine = self.one(id)?;
         self.show(now, vec![line])?.pop().ok_or(QueryError::NotFound)
     }
 
     /// A task and its descendants, each below its parent.
-    ///
-    /// # Errors
-    /// If there is no such task, or the database cannot answer.
-    pub fn tree(&self, now: Millis, id: &TaskId) -> Answer<Page<TreeNode>> {
+    fn tree(&self, now: Millis, id: &TaskId) -> Answer<Page<TreeNode>> {
         let family: Vec<TaskLine> = self.family(id, true)?;
         let Some(root) = family.first().map(TaskLine::key) else { return Err(QueryError::NotFound) };
         let mut below: HashMap<String, Vec<(i64, String)>> = HashMap::new();
@@ -321,10 +314,7 @@ impl Reader {
     }
 
     /// Everybody who waits, those whose work is held up first, each group the longest wait first.
-    ///
-    /// # Errors
-    /// If the database cannot answer.
-    pub fn attention(&self, now: Millis) -> Answer<Page<Attention>> {
+    fn attention(&self, now: Millis) -> Answer<Page<Attention>> {
         let waits = format!(
             "events > 0 AND status = {} AND last > {}",
             literal(&word(TaskStatus::Waiting)),

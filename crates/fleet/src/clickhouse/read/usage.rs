@@ -11,8 +11,8 @@ use agent_tracer_ledger::project::bucket::{Bucket, model_of};
 use agent_tracer_ledger::project::shown::numbers;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
-use agent_tracer_ledger::view::{Page, UsageBlock, UsageBucket};
-use agent_tracer_ledger::{Answer, QueryError, Range, UsageBy, Zone};
+use agent_tracer_ledger::view::{Limit, Page, UsageBlock, UsageBucket};
+use agent_tracer_ledger::{Answer, QueryError, Range, Usage, UsageBy, Zone};
 use clickhouse::Row;
 use serde::Deserialize;
 
@@ -74,24 +74,6 @@ fn spent_by_member(family: &[TaskLine], by: UsageBy) -> BTreeMap<String, Spent> 
 }
 
 impl Reader {
-    /// What was spent in a range.
-    ///
-    /// # Errors
-    /// If the range or its cursor is wrong, or the database cannot answer.
-    pub fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
-        match by {
-            UsageBy::Day | UsageBy::Week | UsageBy::Month => self.usage_by_time(range, by, zone),
-            UsageBy::Task => self.usage_by_task(range),
-            UsageBy::Model => self.usage_by(range, Dim::Model, By::Key),
-            UsageBy::Skill => self.usage_by(range, Dim::Skill, By::Key),
-            UsageBy::Project => self.usage_by(range, Dim::Model, By::Project),
-            UsageBy::Agent => self.usage_by(range, Dim::Model, By::Agent),
-            UsageBy::AgentType => self.usage_by(range, Dim::Model, By::AgentType),
-            UsageBy::Owner => self.usage_by(range, Dim::Model, By::Owner),
-            UsageBy::Machine => self.usage_by(range, Dim::Model, By::Machine),
-        }
-    }
-
     fn usage_by(&self, range: &Range, dim: Dim, by: By) -> Answer<Page<UsageBucket>> {
         let Some(asked) = self.asked(range)? else { return numbers::usage_page(&range.paging, Vec::new()) };
         let mut buckets: HashMap<String, Bucket> = HashMap::new();
@@ -157,17 +139,6 @@ impl Reader {
             key: line.task,
         });
         Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
-    }
-
-    /// Windows of five hours, newest first.
-    ///
-    /// # Errors
-    /// As [`Reader::usage`].
-    pub fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
-        cursor::place::<1>(Listing::Usage, &range.paging)?;
-        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
-        let quarters = self.quarters(&closed, numbers::block_span(span), range)?;
-        numbers::block_page(&range.paging, now, range.since, quarters)
     }
 
     /// What a task and all below it spent, told apart, the dearest first. By time there is only one way: by model.
@@ -261,5 +232,34 @@ impl Reader {
                 &Spent { residual: Some(line.into()), ..Spent::default() };
         }
         Ok(models)
+    }
+}
+
+impl Usage for Reader {
+    /// What was spent in a range.
+    fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+        match by {
+            UsageBy::Day | UsageBy::Week | UsageBy::Month => self.usage_by_time(range, by, zone),
+            UsageBy::Task => self.usage_by_task(range),
+            UsageBy::Model => self.usage_by(range, Dim::Model, By::Key),
+            UsageBy::Skill => self.usage_by(range, Dim::Skill, By::Key),
+            UsageBy::Project => self.usage_by(range, Dim::Model, By::Project),
+            UsageBy::Agent => self.usage_by(range, Dim::Model, By::Agent),
+            UsageBy::AgentType => self.usage_by(range, Dim::Model, By::AgentType),
+            UsageBy::Owner => self.usage_by(range, Dim::Model, By::Owner),
+            UsageBy::Machine => self.usage_by(range, Dim::Model, By::Machine),
+        }
+    }
+
+    /// Windows of five hours, newest first.
+    fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
+        cursor::place::<1>(Listing::Usage, &range.paging)?;
+        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
+        let quarters = self.quarters(&closed, numbers::block_span(span), range)?;
+        numbers::block_page(&range.paging, now, range.since, quarters)
+    }
+
+    fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
+        Self::limits(self, now)
     }
 }

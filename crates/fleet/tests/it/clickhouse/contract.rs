@@ -17,7 +17,10 @@ use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
 use agent_tracer_fleet::clickhouse::{Fleet, Reader, Waits};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
-use agent_tracer_ledger::{Answer, MAX_LIMIT, Observed, Paging, QueryError, RowFilter, Store, TaskFilter};
+use agent_tracer_ledger::{
+    Answer, MAX_LIMIT, Observed, Paging, QueryError, RowFilter, Store, TaskDetails, TaskFilter, Tasks,
+    Timeline,
+};
 use agent_tracer_testkit::scenarios;
 use serde::Serialize;
 use serde_json::{Value, json};

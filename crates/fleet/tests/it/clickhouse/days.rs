@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent_tracer_event::Millis;
 use agent_tracer_fleet::clickhouse::{Fleet, Forget, Place, Reader, Waits};
 use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
-use agent_tracer_ledger::{Paging, Range, UsageBy, Utc};
+use agent_tracer_ledger::{Decisions, Insights, Paging, Range, Usage, UsageBy, Utc};
 use serde_json::{Value, json};
 
 use crate::clickhouse::contract::{AT_ONCE_CLOSED, shown};

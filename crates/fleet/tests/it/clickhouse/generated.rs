@@ -10,7 +10,7 @@ use std::sync::Arc;
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_fleet::clickhouse::{Fleet, Place};
 use agent_tracer_ledger::view::ToolStat;
-use agent_tracer_ledger::{Observed, Range, SearchFilter, TaskFilter};
+use agent_tracer_ledger::{Insights, Observed, Range, Search, SearchFilter, TaskFilter};
 use agent_tracer_testkit::history::{BEGIN, History, MANY, SINGLE};
 use agent_tracer_testkit::{hook, scenario};
 use serde_json::json;

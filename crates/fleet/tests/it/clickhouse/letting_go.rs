@@ -6,8 +6,8 @@ use std::sync::Arc;
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_fleet::clickhouse::schema::{Layout, TABLES};
 use agent_tracer_fleet::clickhouse::{Fleet, Forget, Place, Reader, Token, TokenScope, Visit, VisitFilter};
-use agent_tracer_ledger::TaskFilter;
 use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
+use agent_tracer_ledger::{TaskFilter, Tasks};
 
 use crate::clickhouse::contract::AT_ONCE_CLOSED;
 use crate::clickhouse::world::World;

@@ -6,7 +6,8 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use agent_tracer_event::{Agent, FactId, Kind, Millis, TaskId};
 use agent_tracer_ledger::view::{Limit, Task};
 use agent_tracer_ledger::{
-    Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, UsageBy, Utc, Zone,
+    Answer, DecisionFilter, Decisions, Insights, Paging, Range, RowFilter, Search, SearchFilter, Store,
+    Usage, UsageBy, Utc, Zone,
 };
 use agent_tracer_testkit::history::{MANY, SINGLE};
 use serde::Serialize;

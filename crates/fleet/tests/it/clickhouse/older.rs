@@ -7,7 +7,9 @@ use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_fleet::clickhouse::{Fleet, Reader};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
-use agent_tracer_ledger::{Answer, Paging, Range, SearchFilter, TaskFilter, UsageBy, Utc};
+use agent_tracer_ledger::{
+    Answer, Changes, Insights, Paging, Range, Search, SearchFilter, TaskFilter, Tasks, Usage, UsageBy, Utc,
+};
 use agent_tracer_testkit::history::{COMMON, Dice, History};
 use serde::Serialize;
 use serde_json::{Value, json};

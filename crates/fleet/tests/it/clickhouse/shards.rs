@@ -20,7 +20,9 @@ use agent_tracer_event::Millis;
 use agent_tracer_fleet::clickhouse::schema::{Layout, TABLES};
 use agent_tracer_fleet::clickhouse::{Fleet, FleetError, Place, Reader};
 use agent_tracer_ledger::record::{Shipment, TaskRecord};
-use agent_tracer_ledger::{Observed, Range, SearchFilter, TaskFilter, UsageBy, Utc};
+use agent_tracer_ledger::{
+    Insights, Observed, Range, Search, SearchFilter, TaskFilter, Tasks, Usage, UsageBy, Utc,
+};
 use agent_tracer_testkit::history::History;
 use agent_tracer_testkit::scenario;
 use serde_json::Value;

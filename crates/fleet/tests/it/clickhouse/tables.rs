@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agent_tracer_fleet::clickhouse::schema::{TABLES, VERSION, VIEWS};
 use agent_tracer_fleet::clickhouse::{Fleet, Place, Reader};
-use agent_tracer_ledger::{Range, UsageBy, Utc};
+use agent_tracer_ledger::{Range, Usage, UsageBy, Utc};
 use agent_tracer_testkit::history::History;
 use clickhouse::{Client, Row, RowOwned, RowRead};
 use serde::Deserialize;

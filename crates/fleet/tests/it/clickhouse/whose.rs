@@ -5,8 +5,8 @@ use std::sync::Arc;
 use agent_tracer_event::{Agent, FactId, Millis, TaskId, TaskKey};
 use agent_tracer_fleet::clickhouse::{Fleet, Reader};
 use agent_tracer_ledger::{
-    Answer, DecisionFilter, Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy,
-    Utc, Whose,
+    Answer, Changes, DecisionFilter, Paging, QueryError, Range, RowFilter, Search, SearchFilter, Store,
+    TaskDetails, TaskFilter, Tasks, Timeline, UsageBy, Utc, Whose,
 };
 use agent_tracer_testkit::history::{BEGIN, COMMON, History};
 use agent_tracer_testkit::scenario;

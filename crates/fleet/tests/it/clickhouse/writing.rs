@@ -7,7 +7,9 @@ use agent_tracer_event::{FactId, Millis, TaskId};
 use agent_tracer_fleet::clickhouse::schema::VERSION;
 use agent_tracer_fleet::clickhouse::{Fleet, FleetError, Reader};
 use agent_tracer_ledger::record::Shipment;
-use agent_tracer_ledger::{Paging, Range, RowFilter, SearchFilter, TaskFilter};
+use agent_tracer_ledger::{
+    Insights, Paging, Range, RowFilter, Search, SearchFilter, TaskFilter, Tasks, Timeline,
+};
 
 use agent_tracer_testkit::history::History;
 

@@ -7,7 +7,8 @@ use super::{
     loops, parts, rules, search, summary, task, tasks, turns, usage,
 };
 use crate::store::{
-    Answer, DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Zone,
+    Answer, Changes, DecisionFilter, Decisions, Diagnostics, Insights, Paging, Range, RowFilter, Search,
+    SearchFilter, Store, TaskDetails, TaskFilter, Tasks, Timeline, Usage, UsageBy, Zone,
 };
 use crate::view::{
     ActivityBucket, AgentStat, Attention, CommandRun, CommandStat, ContextPoint, EventDetail, Exploration,
@@ -17,7 +18,9 @@ use crate::view::{
     UsageBucket, WebLookup,
 };
 
-impl Store for SqliteStore {
+impl Store for SqliteStore {}
+
+impl Tasks for SqliteStore {
     fn tasks(&self, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
         self.ask(|conn| tasks::tasks(conn, now, filter))
     }
@@ -30,24 +33,44 @@ impl Store for SqliteStore {
         self.ask(|conn| task::tree(conn, now, id).map(Page::whole))
     }
 
-    fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>> {
-        self.ask(|conn| lists::timeline(conn, id, filter))
+    fn attention(&self, now: Millis) -> Answer<Page<Attention>> {
+        self.ask(|conn| attention::attention(conn, now))
+    }
+}
+
+impl TaskDetails for SqliteStore {
+    fn summary(&self, now: Millis, id: &TaskId) -> Answer<TaskSummary> {
+        self.ask(|conn| summary::summary(conn, now, id))
     }
 
     fn turns(&self, id: &TaskId, paging: &Paging) -> Answer<Page<Turn>> {
         self.ask(|conn| turns::turns(conn, id, paging))
     }
 
-    fn tool_calls(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
-        self.ask(|conn| lists::tool_calls(conn, id, filter))
-    }
-
     fn context(&self, id: &TaskId, paging: &Paging) -> Answer<Page<ContextPoint>> {
         self.ask(|conn| context::context(conn, id, paging))
     }
 
+    fn todos(&self, id: &TaskId) -> Answer<Page<Todo>> {
+        self.ask(|conn| summary::todos(conn, id))
+    }
+
     fn task_files(&self, id: &TaskId, tree: bool, paging: &Paging) -> Answer<Page<FileUse>> {
         self.ask(|conn| files::of_task(conn, id, tree, paging))
+    }
+
+    fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
+        self.ask(|conn| parts::of_task(conn, id, by))
+    }
+}
+
+impl Timeline for SqliteStore {
+    fn timeline(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Row>> {
+        self.ask(|conn| lists::timeline(conn, id, filter))
+    }
+
+    fn tool_calls(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
+        self.ask(|conn| lists::tool_calls(conn, id, filter))
     }
 
     fn task_commands(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>> {
@@ -66,16 +89,8 @@ impl Store for SqliteStore {
         self.ask(|conn| lists::permissions(conn, id, filter))
     }
 
-    fn todos(&self, id: &TaskId) -> Answer<Page<Todo>> {
-        self.ask(|conn| summary::todos(conn, id))
-    }
-
     fn questions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Question>> {
         self.ask(|conn| lists::questions(conn, id, filter))
-    }
-
-    fn summary(&self, now: Millis, id: &TaskId) -> Answer<TaskSummary> {
-        self.ask(|conn| summary::summary(conn, now, id))
     }
 
     fn lanes(&self, id: &TaskId, from: Option<Millis>, to: Option<Millis>, width: u32) -> Answer<LaneBins> {
@@ -85,7 +100,9 @@ impl Store for SqliteStore {
     fn event(&self, id: &FactId) -> Answer<EventDetail> {
         self.ask(|conn| detail::event(conn, id))
     }
+}
 
+impl Insights for SqliteStore {
     fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
         self.ask(|conn| insights::tools(conn, range))
     }
@@ -96,22 +113,6 @@ impl Store for SqliteStore {
 
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
         self.ask(|conn| insights::failures(conn, range))
-    }
-
-    fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
-        self.ask(|conn| usage::usage(conn, range, by, zone))
-    }
-
-    fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
-        self.ask(|conn| blocks::blocks(conn, now, range))
-    }
-
-    fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
-        self.ask(|conn| limits::limits(conn, now))
-    }
-
-    fn task_usage(&self, id: &TaskId, by: UsageBy) -> Answer<Page<UsageBucket>> {
-        self.ask(|conn| parts::of_task(conn, id, by))
     }
 
     fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
@@ -141,7 +142,23 @@ impl Store for SqliteStore {
     fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
         self.ask(|conn| activity::activity(conn, range, buckets))
     }
+}
 
+impl Usage for SqliteStore {
+    fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+        self.ask(|conn| usage::usage(conn, range, by, zone))
+    }
+
+    fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
+        self.ask(|conn| blocks::blocks(conn, now, range))
+    }
+
+    fn limits(&self, now: Millis) -> Answer<Page<Limit>> {
+        self.ask(|conn| limits::limits(conn, now))
+    }
+}
+
+impl Decisions for SqliteStore {
     fn decisions(&self, filter: &DecisionFilter) -> Answer<Page<RuleDecision>> {
         self.ask(|conn| rules::decisions(conn, filter))
     }
@@ -149,15 +166,15 @@ impl Store for SqliteStore {
     fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
         self.ask(|conn| rules::rules(conn, range))
     }
+}
 
+impl Search for SqliteStore {
     fn search(&self, filter: &SearchFilter) -> Answer<Page<Hit>> {
         self.ask(|conn| search::search(conn, filter))
     }
+}
 
-    fn attention(&self, now: Millis) -> Answer<Page<Attention>> {
-        self.ask(|conn| attention::attention(conn, now))
-    }
-
+impl Changes for SqliteStore {
     fn changes(&self, after: u64, limit: u32) -> Answer<Vec<Row>> {
         self.ask(|conn| detail::changes(conn, after, limit))
     }
@@ -165,7 +182,9 @@ impl Store for SqliteStore {
     fn seq(&self) -> Answer<u64> {
         self.ask(health::seq)
     }
+}
 
+impl Diagnostics for SqliteStore {
     fn outcomes(&self) -> Answer<OutcomeCounts> {
         self.ask(health::outcomes)
     }
