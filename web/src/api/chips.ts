@@ -38,16 +38,16 @@ export const CHIP_NAMES = ['tool:', 'status:', 'agent:', 'kind:', 'project:', 'c
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
 
 /** Cuts at blanks, but not inside quotes. */
-function pieces(text: string): string[] {
+function splitWords(text: string): string[] {
   return [...text.matchAll(/(?:[^\s"]+:)?"[^"]*"?|\S+/g)].map((match) => match[0]);
 }
 
-const bare = (text: string) => text.replaceAll('"', '');
+const unquote = (text: string) => text.replaceAll('"', '');
 
-export function parse(text: string): Parsed {
+export function parseSearch(text: string): Parsed {
   const chips: Chip[] = [];
   const words: string[] = [];
-  for (const piece of pieces(text)) {
+  for (const piece of splitWords(text)) {
     const longer = /^>(\d+(?:\.\d+)?)(ms|s|min|m|h)$/.exec(piece);
     const named = /^([a-z]+):(.+)$/s.exec(piece);
     const name = named ? NAMES[named[1]!] : undefined;
@@ -57,22 +57,22 @@ export function parse(text: string): Parsed {
         value: String(Math.round(Number(longer[1]) * UNITS[longer[2]!]!)),
         text: piece,
       });
-    else if (name && bare(named![2]!)) chips.push({ name, value: bare(named![2]!), text: piece });
-    else if (bare(piece)) words.push(bare(piece));
+    else if (name && unquote(named![2]!)) chips.push({ name, value: unquote(named![2]!), text: piece });
+    else if (unquote(piece)) words.push(unquote(piece));
   }
   return { chips, words: words.join(' ') };
 }
 
 /** The question to the server; of two chips with one name the last one counts. */
-export function questionOf({ chips, words }: Parsed): Query {
+export function toQuery({ chips, words }: Parsed): Query {
   const query: Query = { q: words || undefined };
   for (const chip of chips) query[chip.name] = chip.value;
   return query;
 }
 
 /** The text without one of its chips. */
-export function without(text: string, chip: Chip): string {
-  const all = pieces(text);
+export function removeChip(text: string, chip: Chip): string {
+  const all = splitWords(text);
   const at = all.indexOf(chip.text);
   return all.filter((_, i) => i !== at).join(' ');
 }

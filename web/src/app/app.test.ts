@@ -52,18 +52,18 @@ describe('an answer', () => {
   it('is shown again with its time while the server is away', async () => {
     const first = new Resource<string>();
     await first.load(async () => 'eight', 'failures');
-    expect([first.data, first.old]).toEqual(['eight', undefined]);
+    expect([first.data, first.staleAt]).toEqual(['eight', undefined]);
     const later = new Resource<string>();
     await later.load(away, 'failures');
-    expect([later.data, later.old]).toEqual(['eight', first.at]);
+    expect([later.data, later.staleAt]).toEqual(['eight', first.at]);
     await later.load(async () => 'nine', 'failures');
-    expect([later.data, later.old]).toEqual(['nine', undefined]);
+    expect([later.data, later.staleAt]).toEqual(['nine', undefined]);
   });
 
   it('is unknown where it was never given, and where the server refuses it', async () => {
     const never = new Resource<string>();
     await never.load(away, 'never asked');
-    expect([never.data, never.old, never.settled]).toEqual([undefined, undefined, true]);
+    expect([never.data, never.staleAt, never.settled]).toEqual([undefined, undefined, true]);
     const refused = new Resource<string>();
     await new Resource<string>().load(async () => 'known', 'refused');
     await refused.load(() => Promise.reject(new Problem(404, 'not found', '')), 'refused');
@@ -77,12 +77,12 @@ describe('an answer', () => {
     await range.load(away, '7 days');
     expect([range.data, range.answers('7 days')], 'the same question keeps its answer').toEqual(['seven', true]);
     await range.load(away, '30 days');
-    expect([range.data, range.old !== undefined], 'the last answer to the question that is asked').toEqual([
+    expect([range.data, range.staleAt !== undefined], 'the last answer to the question that is asked').toEqual([
       'thirty',
       true,
     ]);
     await range.load(away, '90 days');
-    expect([range.data, range.old, range.answers('90 days')], 'unknown').toEqual([undefined, undefined, false]);
+    expect([range.data, range.staleAt, range.answers('90 days')], 'unknown').toEqual([undefined, undefined, false]);
     await range.load(async () => 'seven', '7 days');
     await range.load(() => Promise.reject(new Problem(500, 'broken', '')), '30 days');
     expect(range.data, 'a refusal is no answer').toBeUndefined();

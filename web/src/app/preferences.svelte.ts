@@ -1,22 +1,22 @@
 /**
- * What the reader prefers, kept in this browser.
+ * What the reader prefers, stored in this browser.
  */
 export type Theme = 'system' | 'dark' | 'light';
 export type Wheel = 'zoom' | 'scroll';
 
 const STORE = 'agent-tracer';
 
-interface Kept {
+interface StoredPreferences {
   theme: Theme;
   wheel: Wheel;
   fold: boolean;
 }
 
-const DEFAULTS: Kept = { theme: 'system', wheel: 'zoom', fold: true };
+const DEFAULTS: StoredPreferences = { theme: 'system', wheel: 'zoom', fold: true };
 
-function read(): Kept {
+function read(): StoredPreferences {
   try {
-    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(STORE) ?? '{}') as Partial<Kept>) };
+    return { ...DEFAULTS, ...(JSON.parse(localStorage.getItem(STORE) ?? '{}') as Partial<StoredPreferences>) };
   } catch {
     // Storage may be forbidden or hold something else; then the defaults hold for this visit.
     return DEFAULTS;
@@ -30,17 +30,17 @@ class Preferences {
   private system = $state<'dark' | 'light'>('dark');
 
   constructor() {
-    const kept = read();
-    this.theme = kept.theme;
-    this.wheel = kept.wheel;
-    this.fold = kept.fold;
+    const stored = read();
+    this.theme = stored.theme;
+    this.wheel = stored.wheel;
+    this.fold = stored.fold;
     const dark = matchMedia('(prefers-color-scheme: dark)');
     this.system = dark.matches ? 'dark' : 'light';
     dark.addEventListener('change', () => {
       this.system = dark.matches ? 'dark' : 'light';
-      this.show();
+      this.apply();
     });
-    this.show();
+    this.apply();
   }
 
   /** The colours in use. */
@@ -48,17 +48,17 @@ class Preferences {
     return this.theme === 'system' ? this.system : this.theme;
   }
 
-  keep(parts: Partial<Kept>): void {
+  update(parts: Partial<StoredPreferences>): void {
     Object.assign(this, parts);
     try {
       localStorage.setItem(STORE, JSON.stringify({ theme: this.theme, wheel: this.wheel, fold: this.fold }));
     } catch {
-      // Kept for this visit only.
+      // StoredPreferences for this visit only.
     }
-    this.show();
+    this.apply();
   }
 
-  private show(): void {
+  private apply(): void {
     document.documentElement.dataset['theme'] = this.shade;
   }
 }

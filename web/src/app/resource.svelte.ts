@@ -62,7 +62,7 @@ export class Resource<T> {
   }
 
   /** When what is shown was known, while nothing newer can be asked for. */
-  get old(): number | undefined {
+  get staleAt(): number | undefined {
     return this.problem?.offline && this.data !== undefined ? this.at : undefined;
   }
 

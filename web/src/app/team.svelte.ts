@@ -1,61 +1,61 @@
 /**
- * The people and machines that a team's server knows. On one machine there are none, and nothing is asked about them.
+ * The people and machines that a team's server knows. On one machine there are none, and nothing is loading about them.
  */
 import { api } from '../api/client';
 
-interface Known {
+interface TeamNames {
   people: readonly string[];
   machines: readonly string[];
 }
 
 const STORE = 'agent-tracer-team';
-const NOBODY: Known = { people: [], machines: [] };
+const NO_TEAM: TeamNames = { people: [], machines: [] };
 
-/** Whom this browser knew last: what is there from the beginning does not move the page when the answer comes. */
-function remembered(): Known {
+/** Returns the names of the last visit: what is shown from the start does not move the page when the answer comes. */
+function readStored(): TeamNames {
   try {
-    return { ...NOBODY, ...(JSON.parse(localStorage.getItem(STORE) ?? '{}') as Partial<Known>) };
+    return { ...NO_TEAM, ...(JSON.parse(localStorage.getItem(STORE) ?? '{}') as Partial<TeamNames>) };
   } catch {
-    return NOBODY;
+    return NO_TEAM;
   }
 }
 
 export class Team {
-  people = $state.raw<readonly string[]>(remembered().people);
-  machines = $state.raw<readonly string[]>(remembered().machines);
-  private asked: Promise<void> | undefined;
+  people = $state.raw<readonly string[]>(readStored().people);
+  machines = $state.raw<readonly string[]>(readStored().machines);
+  private loading: Promise<void> | undefined;
 
-  /** Learns whom there is: once, and again if that failed. */
+  /** Loads the names once, and again if that failed. */
   load(): Promise<void> {
-    this.asked ??= this.ask().catch(() => {
-      this.asked = undefined;
+    this.loading ??= this.fetchNames().catch(() => {
+      this.loading = undefined;
     });
-    return this.asked;
+    return this.loading;
   }
 
-  /** Whether a server of many people answers. */
-  get known(): boolean {
+  /** Whether the server is a team's server. */
+  get isKnown(): boolean {
     return this.people.length > 0;
   }
 
-  private async ask(): Promise<void> {
+  private async fetchNames(): Promise<void> {
     const { store } = await api.health();
-    // Asked again later: without its store the server does not say whose it is.
+    // Loaded again later: without its store the server does not report its kind.
     if (!store) throw new Error('the store does not answer');
-    if (store.kind !== 'clickhouse') return this.keep(NOBODY);
+    if (store.kind !== 'clickhouse') return this.store(NO_TEAM);
     const names = async (by: string) =>
       (await api.usage({ by, limit: 500 })).items.map(({ key }) => key).sort((a, b) => a.localeCompare(b));
     const [people, machines] = await Promise.all([names('owner'), names('machine')]);
-    this.keep({ people, machines });
+    this.store({ people, machines });
   }
 
-  private keep(known: Known): void {
+  private store(known: TeamNames): void {
     ({ people: this.people, machines: this.machines } = known);
     try {
-      if (this.known) localStorage.setItem(STORE, JSON.stringify(known));
+      if (this.isKnown) localStorage.setItem(STORE, JSON.stringify(known));
       else localStorage.removeItem(STORE);
     } catch {
-      // A browser that keeps nothing asks every time.
+      // Storage may be forbidden; then the names are loaded on each visit.
     }
   }
 }

@@ -22,7 +22,7 @@ describe('the people of a team', () => {
     const [asked, told] = [health('clickhouse'), usage()];
     const team = new Team();
     await Promise.all([team.load(), team.load()]);
-    expect([team.people, team.machines, team.known]).toEqual([['ann', 'bob'], ['desk'], true]);
+    expect([team.people, team.machines, team.isKnown]).toEqual([['ann', 'bob'], ['desk'], true]);
     expect([asked.mock.calls.length, told.mock.calls.length]).toEqual([1, 2]);
   });
 
@@ -31,7 +31,7 @@ describe('the people of a team', () => {
     const told = usage();
     const team = new Team();
     await team.load();
-    expect([team.known, told.mock.calls.length]).toEqual([false, 0]);
+    expect([team.isKnown, told.mock.calls.length]).toEqual([false, 0]);
   });
 
   it('are remembered, so that a page does not move when it opens again', async () => {
@@ -48,9 +48,9 @@ describe('the people of a team', () => {
     expect([team.people, team.machines]).toEqual([['ann', 'bob'], ['desk']]);
     health('sqlite');
     await team.load();
-    expect([team.known, kept.size, new Team().known]).toEqual([false, 0, false]);
+    expect([team.isKnown, kept.size, new Team().isKnown]).toEqual([false, 0, false]);
     kept.set('agent-tracer-team', 'torn');
-    expect(new Team().known).toBe(false);
+    expect(new Team().isKnown).toBe(false);
   });
 
   it('are asked for again when the server did not answer', async () => {
@@ -58,7 +58,7 @@ describe('the people of a team', () => {
     usage();
     const team = new Team();
     await team.load();
-    expect(team.known).toBe(false);
+    expect(team.isKnown).toBe(false);
     asked.mockResolvedValue({ store: { kind: 'clickhouse' } } as Awaited<ReturnType<typeof api.health>>);
     await team.load();
     expect(team.people).toEqual(['ann', 'bob']);

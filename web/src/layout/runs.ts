@@ -52,11 +52,11 @@ export const RUN_OPTIONS: RunOptions = { readablePx: 26, joinPx: 2.5, minPx: 2 }
 const SEEN = new Set(['measured', 'reported']);
 
 /** Of two that differ: what was measured and what was reported are together reported, all else is mixed. */
-const together = (one: string | undefined, other: string | undefined) =>
+const combineCertainty = (one: string | undefined, other: string | undefined) =>
   one === undefined || other === undefined ? undefined : SEEN.has(one) && SEEN.has(other) ? 'reported' : 'mixed';
 
 /** How sure the rows of a bar are. A bin of several has only the word of its least sure row. */
-export const surenessOf = (bar: { count: number; certainty?: string }): string | undefined =>
+export const certaintyOf = (bar: { count: number; certainty?: string }): string | undefined =>
   bar.count > 1 && bar.certainty !== undefined && !SEEN.has(bar.certainty) ? 'mixed' : bar.certainty;
 
 /**
@@ -92,8 +92,8 @@ export function eachRun<T extends Groupable>(
           run.busyMs += busyOf(bar);
           run.bars += 1;
           run.uniform = run.uniform && same;
-          const certainty = surenessOf(bar);
-          if (run.certainty !== certainty) run.certainty = together(run.certainty, certainty);
+          const certainty = certaintyOf(bar);
+          if (run.certainty !== certainty) run.certainty = combineCertainty(run.certainty, certainty);
           continue;
         }
       }
@@ -121,7 +121,7 @@ export function eachRun<T extends Groupable>(
     run.busyMs = busyOf(bar);
     run.bars = 1;
     run.uniform = true;
-    run.certainty = surenessOf(bar);
+    run.certainty = certaintyOf(bar);
   }
   if (run && run.bars > 0) emit(run);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Health } from '../api/types';
-import { connected, headline } from './health';
+import { isConnected, headline } from './health';
 
 const health = (of: Partial<Health>) => ({ status: 'ok', problems: [], ...of }) as Health;
 const source = (observations: number) => ({ name: 'hook', observations }) as NonNullable<Health['sources']>[number];
@@ -16,7 +16,7 @@ describe('the line about everything', () => {
   });
 
   it('does not take a store that cannot answer for one without sources', () => {
-    expect(connected(health({}))).toBeUndefined();
+    expect(isConnected(health({}))).toBeUndefined();
     expect(headline(health({ status: 'degraded' }), false)).toBe('Something needs attention');
     expect(headline(health({}), false)).not.toBe('No source connected yet');
   });

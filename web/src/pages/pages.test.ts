@@ -1,28 +1,28 @@
 import { describe, expect, it } from 'vitest';
 
-import { kept, pieceWords } from './task/compaction';
+import { formatKeptShare, formatPieces } from './task/compaction';
 import type { Task, TreeNode } from '../api/types';
-import { parse, questionOf, without } from '../api/chips';
-import { before, bucketCount, dayName, everyDay, lengthOf, midnight, readRange } from './insights/range';
+import { parseSearch, toQuery, removeChip } from '../api/chips';
+import { previousRange, bucketCount, dayName, fillDays, formatLength, midnight, readRange } from './insights/range';
 import { readAnalysis } from './task/analysis';
-import { lines } from './nested';
-import { lookDetails, webDetails, webSubject } from './task/looks';
-import { openTab } from './task/tabs';
+import { nestTasks } from './taskLines';
+import { formatScope, formatWebScope, formatWebSubject } from './task/exploration';
+import { chooseTab } from './task/tabs';
 import { askFor, isFiltered, readFilter } from './taskFilter';
 
 describe('what is said of a look', () => {
   const look = { id: 'f', taskId: 't', what: 'grep_code', title: 'Search', filePaths: [], occurredAt: '' };
 
   it('names the lines that were read', () => {
-    expect(lookDetails({ ...look, offset: 10, limit: 5 })).toBe('lines 10–14');
-    expect(lookDetails({ ...look, offset: 10 })).toBe('lines 10–');
-    expect(lookDetails({ ...look, limit: 5 })).toBe('first 5 lines');
-    expect(lookDetails(look)).toBe('');
+    expect(formatScope({ ...look, offset: 10, limit: 5 })).toBe('lines 10–14');
+    expect(formatScope({ ...look, offset: 10 })).toBe('lines 10–');
+    expect(formatScope({ ...look, limit: 5 })).toBe('first 5 lines');
+    expect(formatScope(look)).toBe('');
   });
 
   it('names what limited a search', () => {
     expect(
-      lookDetails({
+      formatScope({
         ...look,
         scope: 'src',
         glob: '*.rs',
@@ -31,26 +31,26 @@ describe('what is said of a look', () => {
         multiline: true,
       }),
     ).toBe('src · only *.rs · files with matches · any case · across lines');
-    expect(lookDetails({ ...look, caseInsensitive: false, multiline: false })).toBe('');
+    expect(formatScope({ ...look, caseInsensitive: false, multiline: false })).toBe('');
   });
 
   it('shows what was asked of a page, and the domains that were allowed and blocked', () => {
-    expect(webSubject({ query: 'https://x.y/z', prompt: 'Which version?', title: 't' })).toBe(
+    expect(formatWebSubject({ query: 'https://x.y/z', prompt: 'Which version?', title: 't' })).toBe(
       'https://x.y/z · Which version?',
     );
-    expect(webSubject({ prompt: 'Which version?', title: 't' })).toBe('Which version?');
-    expect(webSubject({ title: 't' })).toBe('t');
-    expect(webDetails({ domains: ['x.y'], allowedDomains: ['x.y', 'docs.rs'], blockedDomains: ['z.com'] })).toBe(
+    expect(formatWebSubject({ prompt: 'Which version?', title: 't' })).toBe('Which version?');
+    expect(formatWebSubject({ title: 't' })).toBe('t');
+    expect(formatWebScope({ domains: ['x.y'], allowedDomains: ['x.y', 'docs.rs'], blockedDomains: ['z.com'] })).toBe(
       'x.y · only x.y, docs.rs · without z.com',
     );
-    expect(webDetails({ domains: [] })).toBe('');
+    expect(formatWebScope({ domains: [] })).toBe('');
   });
 });
 
 describe('the search box', () => {
   it('reads chips and leaves the rest as words', () => {
-    const parsed = parse('tool:Bash status:failed agent:Explore >10s cargo  test');
-    expect(questionOf(parsed)).toEqual({
+    const parsed = parseSearch('tool:Bash status:failed agent:Explore >10s cargo  test');
+    expect(toQuery(parsed)).toEqual({
       q: 'cargo test',
       tool: 'Bash',
       state: 'failed',
@@ -60,35 +60,31 @@ describe('the search box', () => {
   });
 
   it('knows every unit of time', () => {
-    expect(['>250ms', '>1.5s', '>2m', '>2min', '>1h'].map((text) => questionOf(parse(text))['longerThanMs'])).toEqual([
-      '250',
-      '1500',
-      '120000',
-      '120000',
-      '3600000',
-    ]);
+    expect(
+      ['>250ms', '>1.5s', '>2m', '>2min', '>1h'].map((text) => toQuery(parseSearch(text))['longerThanMs']),
+    ).toEqual(['250', '1500', '120000', '120000', '3600000']);
   });
 
   it('takes quoted values and quoted words whole', () => {
-    expect(questionOf(parse('project:"/home/my dir" "two words"'))).toEqual({
+    expect(toQuery(parseSearch('project:"/home/my dir" "two words"'))).toEqual({
       q: 'two words',
       project: '/home/my dir',
     });
   });
 
   it('searches for what looks like a chip but is none', () => {
-    expect(questionOf(parse('https://x.y http:80 std::fs >fast tool:'))).toEqual({
+    expect(toQuery(parseSearch('https://x.y http:80 std::fs >fast tool:'))).toEqual({
       q: 'https://x.y http:80 std::fs >fast tool:',
     });
   });
 
   it('is not confused by an open quote', () => {
-    expect(questionOf(parse('tool:"Ba'))).toEqual({ q: undefined, tool: 'Ba' });
+    expect(toQuery(parseSearch('tool:"Ba'))).toEqual({ q: undefined, tool: 'Ba' });
   });
 
   it('takes one chip away and keeps the others', () => {
     const text = 'tool:Bash status:failed tool:Bash x';
-    expect(without(text, parse(text).chips[0]!)).toBe('status:failed tool:Bash x');
+    expect(removeChip(text, parseSearch(text).chips[0]!)).toBe('status:failed tool:Bash x');
   });
 });
 
@@ -109,12 +105,12 @@ describe('ranges', () => {
   });
 
   it('are compared with as much time before', () => {
-    expect(before({ since: 100, until: 150 })).toEqual({ since: 50, until: 100 });
+    expect(previousRange({ since: 100, until: 150 })).toEqual({ since: 50, until: 100 });
   });
 
   it('have every day, also those on which nothing was spent', () => {
     const span = { since: new Date(2026, 1, 27, 18).getTime(), until: new Date(2026, 2, 2, 9).getTime() };
-    const { times, values } = everyDay(span, [{ key: '2026-03-01', cost: 3 }], (day) => day.cost);
+    const { times, values } = fillDays(span, [{ key: '2026-03-01', cost: 3 }], (day) => day.cost);
     expect(times.map((t) => new Date(t).getDate())).toEqual([27, 28, 1, 2]);
     expect(values).toEqual([0, 0, 3, 0]);
   });
@@ -129,7 +125,7 @@ describe('ranges', () => {
   });
 
   it('say how long they are', () => {
-    expect([lengthOf({ since: 0, until: 86_400_000 }), lengthOf({ since: 0, until: 7 * 86_400_000 })]).toEqual([
+    expect([formatLength({ since: 0, until: 86_400_000 }), formatLength({ since: 0, until: 7 * 86_400_000 })]).toEqual([
       '24 hours',
       '7 days',
     ]);
@@ -174,11 +170,11 @@ describe('the task filter', () => {
 describe('the panels of a task', () => {
   it('are the one that the address names, on a tall page the waterfall, and none where nobody wants one', () => {
     expect([
-      openTab('errors', 700),
-      openTab('', 700),
-      openTab('', 1080),
-      openTab('none', 1080),
-      openTab('nonsense', 1080),
+      chooseTab('errors', 700),
+      chooseTab('', 700),
+      chooseTab('', 1080),
+      chooseTab('none', 1080),
+      chooseTab('nonsense', 1080),
     ]).toEqual(['errors', undefined, 'waterfall', undefined, undefined]);
   });
 });
@@ -231,11 +227,11 @@ describe('subagents in the list of tasks', () => {
 
   it('tells the same session of two people apart', () => {
     const task = (owner: string) => ({ id: 't', owner, childCount: 0 }) as Task;
-    const keys = lines([task('ann'), task('bob')], new Set(), new Map()).map((line) => line.key);
+    const keys = nestTasks([task('ann'), task('bob')], new Set(), new Map()).map((line) => line.key);
     expect(new Set(keys).size).toBe(2);
     const parent = (owner: string) => ({ ...task(owner), childCount: 1 });
     const tree = new Map([['bob t', [{ depth: 1, task: { ...task('bob'), id: 'c' } }] as TreeNode[]]]);
-    expect(lines([parent('ann'), parent('bob')], new Set(['t']), tree).map((line) => line.key)).toEqual([
+    expect(nestTasks([parent('ann'), parent('bob')], new Set(['t']), tree).map((line) => line.key)).toEqual([
       'ann t',
       'bob t',
       'bob t c',
@@ -244,7 +240,7 @@ describe('subagents in the list of tasks', () => {
 
   it('stand below the task that is open, as deep as they are', () => {
     expect(
-      lines([task('a', 2), task('z')], new Set(['a']), trees).map(({ key, depth, open }) => [key, depth, open]),
+      nestTasks([task('a', 2), task('z')], new Set(['a']), trees).map(({ key, depth, open }) => [key, depth, open]),
     ).toEqual([
       ['a', 0, true],
       ['a b', 1, undefined],
@@ -254,33 +250,33 @@ describe('subagents in the list of tasks', () => {
   });
 
   it('are hidden while it is closed, and no task has two places with one name', () => {
-    expect(lines([task('a', 2), task('b', 1)], new Set(), trees).map(({ key, open }) => [key, open])).toEqual([
+    expect(nestTasks([task('a', 2), task('b', 1)], new Set(), trees).map(({ key, open }) => [key, open])).toEqual([
       ['a', false],
       ['b', false],
     ]);
-    const both = lines([task('a', 2), task('b', 1)], new Set(['a', 'b']), trees).map(({ key }) => key);
+    const both = nestTasks([task('a', 2), task('b', 1)], new Set(['a', 'b']), trees).map(({ key }) => key);
     expect(new Set(both).size).toBe(both.length);
   });
 
   it('may not be loaded yet', () => {
-    expect(lines([task('q', 3)], new Set(['q']), trees)).toHaveLength(1);
+    expect(nestTasks([task('q', 3)], new Set(['q']), trees)).toHaveLength(1);
   });
 });
 
 describe('a compaction in words', () => {
   it('says how much was kept, also when that is next to nothing or unknown', () => {
     expect([
-      kept(771_470, 3030),
-      kept(1000, 250),
-      kept(1000, 0),
-      kept(undefined, 5),
-      kept(0, 5),
-      kept(10, undefined),
+      formatKeptShare(771_470, 3030),
+      formatKeptShare(1000, 250),
+      formatKeptShare(1000, 0),
+      formatKeptShare(undefined, 5),
+      formatKeptShare(0, 5),
+      formatKeptShare(10, undefined),
     ]).toEqual(['less than 1 % kept', '25 % kept', '0 % kept', '', '', '']);
   });
 
   it('counts pieces, most first, one in the singular and strangers by their own name', () => {
-    expect(pieceWords({ prompt: 1, call: 1200, result: 1200, harness: 1, summary: 0, sketch: 2 })).toEqual([
+    expect(formatPieces({ prompt: 1, call: 1200, result: 1200, harness: 1, summary: 0, sketch: 2 })).toEqual([
       '1,200 calls',
       '1,200 results',
       '2 sketch',

@@ -59,7 +59,7 @@ export function cost(usage: Costed | undefined): string {
 }
 
 /** `27 of 80 responses have no price`; empty where all have one. */
-export function unpriced(usage: Costed | undefined): string {
+export function unpricedNote(usage: Costed | undefined): string {
   if (!usage || usage.provenance.unpriced === 0) return '';
   const { responses, unpriced } = usage.provenance;
   return `${exact(unpriced)} of ${exact(Math.max(responses, unpriced))} response${Math.max(responses, unpriced) === 1 ? '' : 's'} ${unpriced === 1 ? 'has' : 'have'} no price`;
@@ -78,7 +78,7 @@ export function residualCost(
 }
 
 /** What several came to together. */
-export function together(usages: readonly Costed[]): Costed {
+export function sumCosts(usages: readonly Costed[]): Costed {
   const sum = { costUsd: 0, provenance: { responses: 0, unpriced: 0 } };
   for (const usage of usages) {
     sum.costUsd += usage.costUsd;
@@ -223,7 +223,7 @@ export function modelName(model: string | undefined): string {
 }
 
 /** `+12 %` against the range before, `×40` when it is many times that; empty when there is nothing to compare with. */
-export function change(now: number, before: number): string {
+export function percentChange(now: number, before: number): string {
   if (!(before > 0)) return '';
   const part = ((now - before) / before) * 100;
   if (Math.abs(part) < 0.5) return '±0 %';
@@ -232,14 +232,14 @@ export function change(now: number, before: number): string {
 }
 
 /** `+1.7 points`: how two percentages differ; a percentage of a percentage tells nobody anything. */
-export function points(now: number, before: number): string {
+export function pointChange(now: number, before: number): string {
   const by = now - before;
   if (Math.abs(by) < 0.05) return '±0 points';
   return `${by > 0 ? '+' : '−'}${Math.abs(by).toFixed(1)} points`;
 }
 
 /** `0`, `500 ms`, `30 s`, `2 min`, `1.5 h`: for the marks of an axis. */
-export function roughly(ms: number): string {
+export function axisDuration(ms: number): string {
   const round = (n: number) => String(Math.round(n * 10) / 10);
   if (ms <= 0) return '0';
   if (ms < 1000) return `${round(ms)} ms`;
@@ -250,7 +250,7 @@ export function roughly(ms: number): string {
 export const AGENTS: Record<string, string> = { claude_code: 'Claude Code', codex: 'Codex' };
 
 /** A task without a title is known by its session. */
-export function titleOf(task: { title: string; runtimeSessionId: string }): string {
+export function taskTitle(task: { title: string; runtimeSessionId: string }): string {
   return task.title.trim() || `Session ${task.runtimeSessionId.slice(0, 8)}`;
 }
 
@@ -260,7 +260,7 @@ export function agentName(agent: string): string {
 }
 
 /** `tool_batch_completed` → `tool batch completed`. */
-export function words(name: string): string {
+export function humanize(name: string): string {
   return name.replace(/[_.]+/g, ' ');
 }
 
@@ -274,5 +274,5 @@ export function timeMark(time: number, stepMs: number): string {
 }
 
 /** What tells a task apart in a list: on a team's server two people may have shipped the same session. */
-export const keyOf = (task: { id: string; owner?: string }): string =>
+export const taskKey = (task: { id: string; owner?: string }): string =>
   task.owner ? `${task.owner} ${task.id}` : task.id;

@@ -4,7 +4,7 @@ import {
   ago,
   bytes,
   certaintyName,
-  change,
+  percentChange,
   cost,
   count,
   duration,
@@ -13,66 +13,66 @@ import {
   moment,
   money,
   percent,
-  points,
-  roughly,
+  pointChange,
+  axisDuration,
   shortPath,
   step,
   timeMark,
-  titleOf,
-  together,
-  unpriced,
+  taskTitle,
+  sumCosts,
+  unpricedNote,
   until,
 } from './format';
-import { inertBlock, inertLine, snippetPieces } from './inert';
+import { escapeBlock, escapeLine, splitSnippet } from './escape';
 
 describe('foreign text', () => {
   it('shows control characters instead of obeying them', () => {
-    expect(inertLine('\u001b[2Jred\u0007')).toBe('␛[2Jred␇');
-    expect(inertBlock('a\u0000b\u007fc\u009b1J').text).toBe('a␀b␡c⟨9B⟩1J');
+    expect(escapeLine('\u001b[2Jred\u0007')).toBe('␛[2Jred␇');
+    expect(escapeBlock('a\u0000b\u007fc\u009b1J').text).toBe('a␀b␡c⟨9B⟩1J');
   });
 
   it('drops the colours of a terminal, and no text that only looks like them', () => {
-    expect(inertLine('\u001b[31mred\u001b[0m and \u001b[1;38;5;9mmore\u009bm')).toBe('red and more');
-    expect(inertBlock("printf '\\033[31m'").text).toBe("printf '\\033[31m'");
+    expect(escapeLine('\u001b[31mred\u001b[0m and \u001b[1;38;5;9mmore\u009bm')).toBe('red and more');
+    expect(escapeBlock("printf '\\033[31m'").text).toBe("printf '\\033[31m'");
   });
 
   it('names what would turn the line around', () => {
-    expect(inertLine('evil\u202egnp.exe')).toBe('evil⟨RLO⟩gnp.exe');
-    expect(inertLine('\u2067abc\u2069')).toBe('⟨RLI⟩abc⟨PDI⟩');
+    expect(escapeLine('evil\u202egnp.exe')).toBe('evil⟨RLO⟩gnp.exe');
+    expect(escapeLine('\u2067abc\u2069')).toBe('⟨RLI⟩abc⟨PDI⟩');
   });
 
   it('leaves letters of every script alone', () => {
     const text = 'שלום مرحبا 你好 👩‍👩‍👧 naïve';
-    expect(inertLine(text)).toBe(text);
+    expect(escapeLine(text)).toBe(text);
   });
 
   it('keeps lines in blocks and folds them in lines', () => {
-    expect(inertBlock('a\r\nb\tc').text).toBe('a\nb\tc');
-    expect(inertLine('a\r\nb\tc   d')).toBe('a ⏎ b c d');
-    expect(inertLine('a\rb')).toBe('a␍b');
+    expect(escapeBlock('a\r\nb\tc').text).toBe('a\nb\tc');
+    expect(escapeLine('a\r\nb\tc   d')).toBe('a ⏎ b c d');
+    expect(escapeLine('a\rb')).toBe('a␍b');
   });
 
   it('cuts what nobody reads, and says how much', () => {
     const long = 'x'.repeat(1_000_000);
-    expect(inertBlock(long, 100)).toEqual({ text: 'x'.repeat(100), cut: 999_900 });
-    expect(inertLine(long)).toHaveLength(401);
+    expect(escapeBlock(long, 100)).toEqual({ text: 'x'.repeat(100), cut: 999_900 });
+    expect(escapeLine(long)).toHaveLength(401);
   });
 
   it('does not break on halves of characters', () => {
-    expect(inertLine('a\ud800b')).toBe('a�b');
+    expect(escapeLine('a\ud800b')).toBe('a�b');
   });
 
   it('marks the words that matched and nothing else', () => {
-    expect(snippetPieces('run ⟦cargo⟧ test')).toEqual([
+    expect(splitSnippet('run ⟦cargo⟧ test')).toEqual([
       { text: 'run ', hit: false },
       { text: 'cargo', hit: true },
       { text: ' test', hit: false },
     ]);
-    expect(snippetPieces('no ⟦ end')).toEqual([
+    expect(splitSnippet('no ⟦ end')).toEqual([
       { text: 'no ', hit: false },
       { text: ' end', hit: false },
     ]);
-    expect(snippetPieces('<b>⟦<i>⟧')).toEqual([
+    expect(splitSnippet('<b>⟦<i>⟧')).toEqual([
       { text: '<b>', hit: false },
       { text: '<i>', hit: true },
     ]);
@@ -117,12 +117,12 @@ describe('numbers', () => {
       [usage(0, 3, 0), usage(2.12, 80, 0), usage(2.12, 80, 27), usage(0, 4, 4), usage(0.001, 9, 1)].map(cost),
     ).toEqual(['$0.00', '$2.12', '≥ $2.12', 'no price', '> $0.00']);
     expect(cost(undefined)).toBe('–');
-    expect([usage(2, 80, 27), usage(0, 1, 1), usage(2, 80, 0)].map(unpriced)).toEqual([
+    expect([usage(2, 80, 27), usage(0, 1, 1), usage(2, 80, 0)].map(unpricedNote)).toEqual([
       '27 of 80 responses have no price',
       '1 of 1 response has no price',
       '',
     ]);
-    expect(cost(together([usage(2, 3, 0), usage(0, 4, 4)]))).toBe('≥ $2.00');
+    expect(cost(sumCosts([usage(2, 3, 0), usage(0, 4, 4)]))).toBe('≥ $2.00');
   });
 
   it('call every degree of certainty as the legend does', () => {
@@ -160,17 +160,21 @@ describe('numbers', () => {
   });
 
   it('compare with the range before', () => {
-    expect([change(112, 100), change(50, 100), change(5, 0), change(100, 100), change(40, 1)]).toEqual([
-      '+12 %',
-      '−50 %',
-      '',
-      '±0 %',
-      '×40',
-    ]);
+    expect([
+      percentChange(112, 100),
+      percentChange(50, 100),
+      percentChange(5, 0),
+      percentChange(100, 100),
+      percentChange(40, 1),
+    ]).toEqual(['+12 %', '−50 %', '', '±0 %', '×40']);
   });
 
   it('say how two percentages differ in points', () => {
-    expect([points(9, 7.3), points(1, 4), points(2, 2.01)]).toEqual(['+1.7 points', '−3.0 points', '±0 points']);
+    expect([pointChange(9, 7.3), pointChange(1, 4), pointChange(2, 2.01)]).toEqual([
+      '+1.7 points',
+      '−3.0 points',
+      '±0 points',
+    ]);
   });
 
   it('say how long it is until then, and how long a step is', () => {
@@ -185,13 +189,13 @@ describe('numbers', () => {
   });
 
   it('are short at the marks of an axis', () => {
-    expect([0, 500, 30_000, 120_000, 5_400_000].map(roughly)).toEqual(['0', '500 ms', '30 s', '2 min', '1.5 h']);
+    expect([0, 500, 30_000, 120_000, 5_400_000].map(axisDuration)).toEqual(['0', '500 ms', '30 s', '2 min', '1.5 h']);
   });
 
   it('name a task that has no title by its session', () => {
     expect([
-      titleOf({ title: ' ', runtimeSessionId: '0123456789' }),
-      titleOf({ title: 'x', runtimeSessionId: 'y' }),
+      taskTitle({ title: ' ', runtimeSessionId: '0123456789' }),
+      taskTitle({ title: 'x', runtimeSessionId: 'y' }),
     ]).toEqual(['Session 01234567', 'x']);
   });
 

@@ -2,7 +2,7 @@
  * What the timeline draws: one bar per row, or one per bin where the server has put several rows together.
  */
 import type { LaneBin, LaneBins, Row } from '../api/types';
-import { inertLine } from '../text/inert';
+import { escapeLine } from '../text/escape';
 
 export interface Bar {
   start: number;
@@ -76,7 +76,7 @@ export function barOfRow(row: Row, now: number): Bar {
     taskId: row.taskId,
     lane: row.lane,
     track: 0,
-    label: inertLine(row.title, 120),
+    label: escapeLine(row.title, 120),
     certainty: row.certainty,
     id: row.id,
     tool: row.toolName,
@@ -98,7 +98,7 @@ export function barOfBin(bin: LaneBin, taskId: string, lane: string): Bar {
     taskId,
     lane,
     track: bin.track,
-    label: inertLine(bin.title, 120),
+    label: escapeLine(bin.title, 120),
     certainty: bin.certainty,
     id: bin.id,
     tool: bin.tool,

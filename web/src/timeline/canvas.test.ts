@@ -67,7 +67,7 @@ describe('a surface', () => {
   });
 
   it('draws once per frame, however often it is asked', () => {
-    for (let i = 0; i < 5; i += 1) surface.ask();
+    for (let i = 0; i < 5; i += 1) surface.requestPaint();
     expect(painted).toBe(0);
     frames.next();
     expect(painted).toBe(1);
@@ -76,7 +76,7 @@ describe('a surface', () => {
   it('draws in every frame for somebody who asks from a frame of his own', () => {
     const mover = () => {
       frames.request(mover);
-      surface.ask();
+      surface.requestPaint();
     };
     frames.request(mover);
     frames.next();
@@ -87,21 +87,21 @@ describe('a surface', () => {
   });
 
   it('lets the browser rest when nobody asks any more', () => {
-    surface.ask();
+    surface.requestPaint();
     frames.next();
     frames.next();
     expect([painted, frames.idle]).toEqual([1, true]);
   });
 
   it('draws at once when its size changes, and not a second time for what was asked before', () => {
-    surface.ask();
+    surface.requestPaint();
     resize({ width: 200, height: 50 });
     frames.next();
     expect(painted).toBe(1);
   });
 
   it('draws nothing after it was closed', () => {
-    surface.ask();
+    surface.requestPaint();
     surface.close();
     frames.next();
     expect([painted, frames.idle]).toEqual([0, true]);

@@ -7,7 +7,7 @@ export class Surface {
   private readonly paint: () => void;
   private readonly observer: ResizeObserver;
   private frame = 0;
-  private asked = false;
+  private isRequested = false;
 
   constructor(canvas: HTMLCanvasElement, paint: () => void, onsize: (width: number, height: number) => void) {
     this.canvas = canvas;
@@ -25,8 +25,8 @@ export class Surface {
     this.observer.observe(canvas);
   }
 
-  ask(): void {
-    this.asked = true;
+  requestPaint(): void {
+    this.isRequested = true;
     this.frame ||= requestAnimationFrame(() => this.tick());
   }
 
@@ -42,13 +42,13 @@ export class Surface {
    */
   private tick(): void {
     this.frame = 0;
-    if (!this.asked) return;
+    if (!this.isRequested) return;
     this.frame = requestAnimationFrame(() => this.tick());
     this.paintNow();
   }
 
   private paintNow(): void {
-    this.asked = false;
+    this.isRequested = false;
     if (this.width > 0 && this.height > 0) this.paint();
   }
 

@@ -4,10 +4,10 @@ import type { Task, TreeNode } from '../api/types';
 import { Axis } from '../layout/axis';
 import { byLane, type Bar } from './bars';
 import { draw, type Scene } from './draw';
-import { batches, flows } from './flows';
-import { laneRows } from './lanes';
+import { buildBatches, buildFlows } from './flows';
+import { buildRows } from './lanes';
 import type { Palette } from './palette';
-import { inWords } from './words';
+import { summarizeLane } from './laneSummary';
 
 const task = {
   id: 'a',
@@ -107,7 +107,7 @@ class Pen {
 describe('the picture', () => {
   let pen: Pen;
   const paint = (bars: readonly Bar[], more: Partial<Scene> = {}) => {
-    const rows = laneRows(tree, byLane([...bars]), { closed: new Set(), hidden: new Set(), momentMs: 0 });
+    const rows = buildRows(tree, byLane([...bars]), { closed: new Set(), hidden: new Set(), momentMs: 0 });
     const scene: Scene = {
       axis: Axis.plain(0, 1000),
       view: { u0: 0, u1: 1000 },
@@ -115,8 +115,8 @@ describe('the picture', () => {
       height: 400,
       scrollTop: 0,
       rows,
-      flows: flows(tree, bars),
-      batches: batches(bars),
+      flows: buildFlows(tree, bars),
+      batches: buildBatches(bars),
       now: 1000,
       running: false,
       stale: false,
@@ -264,7 +264,7 @@ describe('the picture', () => {
     ];
     const rows = paint(bars);
     const lane = rows.find(({ key }) => key === 'a/exploration')!;
-    expect(inWords(lane, batches(bars))).toEqual({
+    expect(summarizeLane(lane, buildBatches(bars))).toEqual({
       count: 10,
       failures: 1,
       running: 0,

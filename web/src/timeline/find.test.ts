@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Bar } from './bars';
-import { found, matcher, next, type Match } from './find';
+import { findMatches, compileMatcher, nextMatch, type Match } from './find';
 
 const bar = (id: string | undefined, start: number, more: Partial<Bar> = {}): Bar => ({
   id,
@@ -21,7 +21,7 @@ const types = new Map([
   ['a', 'main'],
   ['b', 'Explore'],
 ]);
-const ids = (text: string, bars: Bar[]) => found(bars, matcher(text, types)!).map(({ id }) => id);
+const ids = (text: string, bars: Bar[]) => findMatches(bars, compileMatcher(text, types)!).map(({ id }) => id);
 
 describe('finding in a task', () => {
   const bars = [
@@ -47,7 +47,7 @@ describe('finding in a task', () => {
   });
 
   it('asks for nothing when nothing was typed', () => {
-    expect(matcher('  ', types)).toBeUndefined();
+    expect(compileMatcher('  ', types)).toBeUndefined();
   });
 });
 
@@ -55,23 +55,23 @@ describe('the next match', () => {
   const matches = [10, 20, 30].map((start): Match => ({ id: `m${start}`, taskId: 'a', lane: 'x', start, end: start }));
 
   it('goes round in both directions', () => {
-    expect([next(matches, 'm30', 0, 1)?.id, next(matches, 'm10', 0, -1)?.id, next(matches, 'm10', 0, 1)?.id]).toEqual([
-      'm10',
-      'm30',
-      'm20',
-    ]);
+    expect([
+      nextMatch(matches, 'm30', 0, 1)?.id,
+      nextMatch(matches, 'm10', 0, -1)?.id,
+      nextMatch(matches, 'm10', 0, 1)?.id,
+    ]).toEqual(['m10', 'm30', 'm20']);
   });
 
   it('begins where one looks', () => {
     expect([
-      next(matches, undefined, 15, 1)?.id,
-      next(matches, undefined, 15, -1)?.id,
-      next(matches, 'other', 99, 1)?.id,
-      next(matches, undefined, 5, -1)?.id,
+      nextMatch(matches, undefined, 15, 1)?.id,
+      nextMatch(matches, undefined, 15, -1)?.id,
+      nextMatch(matches, 'other', 99, 1)?.id,
+      nextMatch(matches, undefined, 5, -1)?.id,
     ]).toEqual(['m20', 'm10', 'm10', 'm30']);
   });
 
   it('is none among none', () => {
-    expect(next([], 'm10', 0, 1)).toBeUndefined();
+    expect(nextMatch([], 'm10', 0, 1)).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@
  *
  * The words are those of the search page: `tool:Bash status:failed agent:Explore >10s cargo`. All of them have to hold.
  */
-import { parse } from '../api/chips';
+import { parseSearch } from '../api/chips';
 import type { Bar } from './bars';
 
 /** Something that was found, where it stands. */
@@ -18,8 +18,11 @@ export interface Match {
 const same = (a: string | undefined, b: string) => a?.toLowerCase() === b.toLowerCase();
 
 /** Says of a bar whether it answers; nothing when nothing was asked. `agentTypes` tells whose bar it is. */
-export function matcher(text: string, agentTypes: ReadonlyMap<string, string>): ((bar: Bar) => boolean) | undefined {
-  const { chips, words } = parse(text);
+export function compileMatcher(
+  text: string,
+  agentTypes: ReadonlyMap<string, string>,
+): ((bar: Bar) => boolean) | undefined {
+  const { chips, words } = parseSearch(text);
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
   if (wanted.length === 0 && chips.length === 0) return undefined;
   return (bar) => {
@@ -45,18 +48,18 @@ export function matcher(text: string, agentTypes: ReadonlyMap<string, string>): 
 }
 
 /** What was found among bars, in order of time. */
-export function found(bars: readonly Bar[], test: (bar: Bar) => boolean): Match[] {
+export function findMatches(bars: readonly Bar[], test: (bar: Bar) => boolean): Match[] {
   const out: Match[] = [];
   for (const bar of bars)
     if (test(bar)) out.push({ id: bar.id!, taskId: bar.taskId, lane: bar.lane, start: bar.start, end: bar.end });
-  return inOrder(out);
+  return sortMatches(out);
 }
 
-export const inOrder = (matches: Match[]): Match[] =>
+export const sortMatches = (matches: Match[]): Match[] =>
   matches.sort((a, b) => a.start - b.start || a.id.localeCompare(b.id));
 
 /** The match after or before the selected one, or else after or before a moment; from the last on to the first. */
-export function next(
+export function nextMatch(
   matches: readonly Match[],
   selected: string | undefined,
   moment: number,

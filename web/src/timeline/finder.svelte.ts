@@ -3,8 +3,8 @@
  * server, which knows them all.
  */
 import { api } from '../api/client';
-import { parse, questionOf } from '../api/chips';
-import { found, inOrder, matcher, type Match } from './find';
+import { parseSearch, toQuery } from '../api/chips';
+import { findMatches, sortMatches, compileMatcher, type Match } from './find';
 import type { TimelineSource } from './source.svelte';
 
 /** As many agents as are asked one by one. */
@@ -14,11 +14,11 @@ const HITS_AT_MOST = 500;
 export class Finder {
   matches = $state.raw<readonly Match[]>([]);
   /** Whether there may be more than these. */
-  partly = $state(false);
+  isPartial = $state(false);
   readonly ids = $derived(new Set(this.matches.map(({ id }) => id)));
   active = $state(false);
   /** What the matches answer. */
-  looked = '';
+  text = '';
   private asked: AbortController | undefined;
   private readonly source: TimelineSource;
 
@@ -27,24 +27,24 @@ export class Finder {
   }
 
   /** Looks again; what is found stays until the new answer is there. */
-  async look(text: string): Promise<void> {
+  async search(text: string): Promise<void> {
     this.asked?.abort();
-    const test = matcher(text, new Map(this.source.tree.map(({ task }) => [task.id, task.agentType])));
+    const test = compileMatcher(text, new Map(this.source.tree.map(({ task }) => [task.id, task.agentType])));
     this.active = test !== undefined;
     if (!test) {
       this.matches = [];
-      this.partly = false;
+      this.isPartial = false;
     } else if (this.source.complete) {
-      this.matches = found(this.source.bars(), test);
-      this.partly = false;
+      this.matches = findMatches(this.source.bars(), test);
+      this.isPartial = false;
     } else await this.ask(text);
-    this.looked = text;
+    this.text = text;
   }
 
   private async ask(text: string): Promise<void> {
     const controller = new AbortController();
     this.asked = controller;
-    const question = questionOf(parse(text));
+    const question = toQuery(parseSearch(text));
     const tasks = this.source.tree.slice(0, AGENTS_AT_MOST);
     try {
       const pages = await Promise.all(
@@ -53,7 +53,7 @@ export class Finder {
         ),
       );
       const hits = pages.flatMap((page) => page.items);
-      this.matches = inOrder(
+      this.matches = sortMatches(
         hits.map(({ row }): Match => {
           const start = Date.parse(row.occurredAt);
           return {
@@ -65,7 +65,7 @@ export class Finder {
           };
         }),
       );
-      this.partly = pages.some((page) => page.nextCursor !== undefined) || this.source.tree.length > tasks.length;
+      this.isPartial = pages.some((page) => page.nextCursor !== undefined) || this.source.tree.length > tasks.length;
     } catch {
       // Asked again with the next letter; until then nothing is found.
       if (!controller.signal.aborted) this.matches = [];

@@ -19,7 +19,7 @@ export interface Batch {
   lanes: Set<string>;
 }
 
-export function flows(tree: readonly TreeNode[], bars: readonly Bar[]): Flow[] {
+export function buildFlows(tree: readonly TreeNode[], bars: readonly Bar[]): Flow[] {
   const out: Flow[] = [];
   const byUse = new Map<string, Bar[]>();
   for (const bar of bars) {
@@ -64,7 +64,7 @@ export function flows(tree: readonly TreeNode[], bars: readonly Bar[]): Flow[] {
 }
 
 /** Calls that the model asked for at once. A batch of one is none. */
-export function batches(bars: readonly Bar[]): Batch[] {
+export function buildBatches(bars: readonly Bar[]): Batch[] {
   const out = new Map<string, Batch>();
   for (const bar of bars) {
     if (!bar.batch) continue;

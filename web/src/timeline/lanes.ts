@@ -49,7 +49,7 @@ export interface RowOptions {
   pinned?: ReadonlySet<string>;
 }
 
-export function laneRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOptions): LaneRow[] {
+export function buildRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOptions): LaneRow[] {
   const out: LaneRow[] = [];
   const push = (row: Omit<LaneRow, 'top' | 'pinned'>) => {
     out.push({ ...row, top: 0, pinned: options.pinned?.has(row.key) ?? false });
@@ -58,7 +58,7 @@ export function laneRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOp
   const laneRow = (task: Task, lane: string, depth: number) => {
     let bars = lanes.get(task.id)?.get(lane);
     // The life of a subagent has a row of its own.
-    if (grown && lane === 'background') bars = bars?.filter((bar) => !isLife(bar));
+    if (grown && lane === 'background') bars = bars?.filter((bar) => !isLifespan(bar));
     if (!bars?.length || options.hidden.has(lane)) return;
     const thin = lane === 'telemetry';
     const { tracks, overflow } = packTracks(bars, thin ? 1 : MAX_TRACKS, thin ? 0 : options.momentMs);
@@ -122,11 +122,11 @@ export function laneRows(tree: readonly TreeNode[], lanes: Lanes, options: RowOp
     });
     if (open) for (const lane of LANES) if (!(i === 0 && speaking.includes(lane))) laneRow(task, lane, depth + 1);
   }
-  return placed(out);
+  return placeRows(out);
 }
 
 /** Pinned rows first, each below the one before. */
-function placed(rows: LaneRow[]): LaneRow[] {
+function placeRows(rows: LaneRow[]): LaneRow[] {
   const ordered = rows.some((row) => row.pinned)
     ? [...rows.filter((row) => row.pinned), ...rows.filter((row) => !row.pinned)]
     : rows;
@@ -139,7 +139,7 @@ function placed(rows: LaneRow[]): LaneRow[] {
 }
 
 /** The row in the parent's lane that says that a subagent lives. */
-const isLife = (bar: Bar): boolean =>
+const isLifespan = (bar: Bar): boolean =>
   bar.count === 1 && bar.kind === 'action.logged' && bar.label.startsWith('Subagent ');
 
 function keepTracks(tracks: Bar[][], atLeast = 0): void {
@@ -166,7 +166,7 @@ export function rowAt(rows: readonly LaneRow[], y: number): LaneRow | undefined 
 }
 
 /** Agents that are closed at first: with many of them, all but the main one. */
-export function closedAtFirst(tree: readonly TreeNode[]): Set<string> {
+export function defaultClosed(tree: readonly TreeNode[]): Set<string> {
   return tree.length > 3 ? new Set(tree.slice(1).map((node) => node.task.id)) : new Set();
 }
 

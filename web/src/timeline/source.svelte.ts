@@ -7,7 +7,7 @@ import { api } from '../api/client';
 import type { LaneBins, Row, TreeNode } from '../api/types';
 import { Axis } from '../layout/axis';
 import type { View } from '../layout/view';
-import { keyOf } from '../text/format';
+import { taskKey } from '../text/format';
 import { barOfRow, barsOfBins, overlay, type Bar } from './bars';
 
 /** As many rows as we load one by one. */
@@ -26,7 +26,7 @@ interface Part {
   columnMs: number;
   bars: Bar[];
   /** The whole picture is newer: load it again. */
-  old?: boolean;
+  isStale?: boolean;
 }
 
 export class TimelineSource {
@@ -43,7 +43,7 @@ export class TimelineSource {
   private base: Bar[] = [];
   private baseColumnMs = 0;
   private part: Part | undefined;
-  private readonly fresh = new Map<string, { row: Row; at: number }>();
+  private readonly streamed = new Map<string, { row: Row; at: number }>();
   private merged: { version: number; bars: Bar[] } | undefined;
   private detail: AbortController | undefined;
 
@@ -84,7 +84,7 @@ export class TimelineSource {
     this.baseColumnMs = (this.end - this.start) / Math.max(bins.width, 1);
     this.base = barsOfBins(bins);
     // What is known in detail stays in sight until it is loaded again.
-    if (this.part) this.part.old = true;
+    if (this.part) this.part.isStale = true;
     return rows <= ROWS_AT_MOST;
   }
 
@@ -111,7 +111,7 @@ export class TimelineSource {
     const part = this.part;
     if (
       part &&
-      !part.old &&
+      !part.isStale &&
       part.from <= Math.max(seen.from, this.start) &&
       part.to >= Math.min(seen.to, this.end) &&
       part.columnMs <= pixelMs * 1.5
@@ -169,7 +169,7 @@ export class TimelineSource {
 
   /** What the stream told before we asked is in the answer. */
   private settle(asked: number): void {
-    for (const [id, { at }] of this.fresh) if (at < asked) this.fresh.delete(id);
+    for (const [id, { at }] of this.streamed) if (at < asked) this.streamed.delete(id);
   }
 
   private countBetween(from: number, to: number): number {
@@ -184,22 +184,22 @@ export class TimelineSource {
 
   /** Rows that the stream told. Returns whether an agent that we do not know may have joined. */
   take(rows: readonly Row[]): boolean {
-    let stranger = false;
+    let unknownAgent = false;
     let changed = false;
     const now = Date.now();
-    const known = new Set(this.tree.map((node) => keyOf(node.task)));
+    const known = new Set(this.tree.map((node) => taskKey(node.task)));
     const owner = this.tree[0]?.task.owner;
     for (const row of rows) {
       if (row.owner !== owner) continue;
-      if (known.has(keyOf({ id: row.taskId, owner }))) {
-        this.fresh.set(row.id, { row, at: now });
+      if (known.has(taskKey({ id: row.taskId, owner }))) {
+        this.streamed.set(row.id, { row, at: now });
         this.end = Math.max(this.end, Date.parse(row.endedAt ?? row.occurredAt));
         changed = true;
-        if (row.kind === 'action.logged' || row.kind === 'session.ended') stranger = true;
-      } else if (row.isSubagent) stranger = true;
+        if (row.kind === 'action.logged' || row.kind === 'session.ended') unknownAgent = true;
+      } else if (row.isSubagent) unknownAgent = true;
     }
     if (changed) this.version += 1;
-    return stranger;
+    return unknownAgent;
   }
 
   /**
@@ -208,7 +208,7 @@ export class TimelineSource {
   drop(ids: ReadonlySet<string>): boolean {
     const isGone = ({ id }: Bar) => id !== undefined && ids.has(id);
     let changed = false;
-    for (const id of ids) changed = this.fresh.delete(id) || changed;
+    for (const id of ids) changed = this.streamed.delete(id) || changed;
     if (this.part?.bars.some(isGone)) {
       this.part.bars = this.part.bars.filter((bar) => !isGone(bar));
       changed = true;
@@ -226,11 +226,11 @@ export class TimelineSource {
     if (this.merged?.version === this.version) return this.merged.bars;
     let bars = this.part ? overlay(this.base, this.part.bars, this.part.from, this.part.to) : this.base;
     if (this.part && this.part.from === Number.NEGATIVE_INFINITY) bars = this.part.bars;
-    if (this.fresh.size > 0) {
+    if (this.streamed.size > 0) {
       const now = Date.now();
       bars = [
-        ...bars.filter((bar) => bar.id === undefined || !this.fresh.has(bar.id)),
-        ...[...this.fresh.values()].map(({ row }) => barOfRow(row, now)),
+        ...bars.filter((bar) => bar.id === undefined || !this.streamed.has(bar.id)),
+        ...[...this.streamed.values()].map(({ row }) => barOfRow(row, now)),
       ];
     }
     this.merged = { version: this.version, bars };
@@ -243,8 +243,8 @@ export class TimelineSource {
   }
 
   /** How many rows the stream told since the last full load. */
-  get freshCount(): number {
-    return this.fresh.size;
+  get streamedCount(): number {
+    return this.streamed.size;
   }
 
   close(): void {

@@ -80,10 +80,10 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     const stage = new Stage();
     stage.take(Axis.plain(0, 10_000));
     stage.grow(14_000);
-    expect(stage.everything).toEqual(stage.view);
+    expect(stage.wholeView).toEqual(stage.view);
     stage.show({ u0: 1000, u1: 2000 });
     stage.grow(15_000);
-    expect(stage.everything.u1).toBeGreaterThanOrEqual(15_000);
+    expect(stage.wholeView.u1).toBeGreaterThanOrEqual(15_000);
   });
 
   it('draws the overview on another axis at once when gaps are folded', () => {
@@ -95,7 +95,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     stage.take(folded);
     stage.show({ u0: 100, u1: 200 });
     expect(folded.length).toBeLessThan(50_000);
-    expect(stage.everything.u1).toBeLessThan(folded.length * 1.5);
+    expect(stage.wholeView.u1).toBeLessThan(folded.length * 1.5);
   });
 
   it('takes nothing that the stream tells of the same session of somebody else', async () => {
@@ -113,9 +113,9 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
         metadata: {},
       }) as unknown as Row;
     source.take([row('bob'), row()]);
-    expect(source.freshCount).toBe(0);
+    expect(source.streamedCount).toBe(0);
     source.take([row('ann')]);
-    expect(source.freshCount).toBe(1);
+    expect(source.streamedCount).toBe(1);
   });
 
   it('looks for words in the session of whom it is', async () => {
@@ -123,7 +123,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     await source.load();
     source.tree = source.tree.map((node) => ({ ...node, task: { ...node.task, owner: 'ann' } }));
     requests.length = 0;
-    await new Finder(source).look('cargo');
+    await new Finder(source).search('cargo');
     expect(requests.length).toBeGreaterThan(0);
     expect(requests.filter((path) => !/^search\?.*task=.*owner=ann/.test(path))).toEqual([]);
   });

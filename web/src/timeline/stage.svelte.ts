@@ -91,7 +91,7 @@ export class Stage {
   }
 
   /** The view of the whole, as the timeline draws it when it shows everything. */
-  get everything(): View {
+  get wholeView(): View {
     return this.whole
       ? this.view
       : fit(Math.max(this.axis.length, Math.min(this.axis.toU(this.reached), this.axis.length * 2)));

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { Row, Task, TreeNode } from '../api/types';
 import { barOfRow, byLane, overlay, type Bar } from './bars';
-import { batches, flows } from './flows';
-import { closedAtFirst, laneRows, rowAt, totalHeight } from './lanes';
+import { buildBatches, buildFlows } from './flows';
+import { defaultClosed, buildRows, rowAt, totalHeight } from './lanes';
 
 const task = (id: string, more: Partial<Task> = {}) =>
   ({ id, agentType: 'main', startedAt: '2026-01-01T00:00:00.000Z', ...more }) as Task;
@@ -41,7 +41,7 @@ describe('rows of the timeline', () => {
   ]);
 
   it('begin with the human, then the main agent, then each subagent below its parent', () => {
-    expect(laneRows(tree, lanes, none).map((row) => row.key)).toEqual([
+    expect(buildRows(tree, lanes, none).map((row) => row.key)).toEqual([
       'a/user',
       'a',
       'a/exploration',
@@ -56,14 +56,14 @@ describe('rows of the timeline', () => {
   });
 
   it('stack what runs at once and stand without holes', () => {
-    const rows = laneRows(tree, lanes, none);
+    const rows = buildRows(tree, lanes, none);
     expect(rows.find((row) => row.key === 'a/exploration')!.tracks).toHaveLength(2);
     for (const [i, row] of rows.entries()) expect(row.top).toBe(i === 0 ? 0 : rows[i - 1]!.top + rows[i - 1]!.height);
     expect(totalHeight(rows)).toBe(rows.at(-1)!.top + rows.at(-1)!.height);
   });
 
   it('hide everything below a closed agent and say how much that is', () => {
-    const rows = laneRows(tree, lanes, { ...none, closed: new Set(['b']) });
+    const rows = buildRows(tree, lanes, { ...none, closed: new Set(['b']) });
     expect(rows.map((row) => row.key)).toEqual(['a/user', 'a', 'a/exploration', 'b', 'd', 'd/todos']);
     const closed = rows.find((row) => row.key === 'b')!;
     expect([closed.inside, closed.open, closed.tracks.flat().length]).toEqual([1, false, 2]);
@@ -71,7 +71,7 @@ describe('rows of the timeline', () => {
 
   it('leave out lanes that are not wanted', () => {
     expect(
-      laneRows(tree, lanes, { ...none, hidden: new Set(['exploration']) }).some((row) => row.lane === 'exploration'),
+      buildRows(tree, lanes, { ...none, hidden: new Set(['exploration']) }).some((row) => row.lane === 'exploration'),
     ).toBe(false);
   });
 
@@ -81,25 +81,25 @@ describe('rows of the timeline', () => {
       bar('a', 'background', 1, 2, { kind: 'action.logged', label: 'Session ended' }),
     ]);
     expect(
-      laneRows(tree, life, none)
+      buildRows(tree, life, none)
         .find((row) => row.key === 'a/background')!
         .tracks.flat()
         .map(({ label }) => label),
     ).toEqual(['Session ended']);
     expect(
-      laneRows(tree.slice(0, 1), life, none)
+      buildRows(tree.slice(0, 1), life, none)
         .find((row) => row.key === 'a/background')!
         .tracks.flat(),
     ).toHaveLength(2);
   });
 
   it('keep their height when a finer picture needs less', () => {
-    const rows = laneRows(tree, lanes, { ...none, tracksAtLeast: new Map([['b/exploration', 3]]) });
+    const rows = buildRows(tree, lanes, { ...none, tracksAtLeast: new Map([['b/exploration', 3]]) });
     expect(rows.find((row) => row.key === 'b/exploration')!.tracks).toHaveLength(3);
   });
 
   it('stand at the top when they are pinned, without holes and without being told twice', () => {
-    const rows = laneRows(tree, lanes, { ...none, pinned: new Set(['c/planning', 'a/exploration', 'nobody']) });
+    const rows = buildRows(tree, lanes, { ...none, pinned: new Set(['c/planning', 'a/exploration', 'nobody']) });
     expect(rows.map((row) => row.key)).toEqual([
       'a/exploration',
       'c/planning',
@@ -117,7 +117,7 @@ describe('rows of the timeline', () => {
   });
 
   it('are found by their height', () => {
-    const rows = laneRows(tree, lanes, none);
+    const rows = buildRows(tree, lanes, none);
     for (const row of rows) {
       expect(rowAt(rows, row.top)?.key).toBe(row.key);
       expect(rowAt(rows, row.top + row.height - 0.5)?.key).toBe(row.key);
@@ -127,12 +127,12 @@ describe('rows of the timeline', () => {
   });
 
   it('close subagents at first only when there are many', () => {
-    expect([...closedAtFirst(tree)]).toEqual(['b', 'c', 'd']);
-    expect(closedAtFirst(tree.slice(0, 3)).size).toBe(0);
+    expect([...defaultClosed(tree)]).toEqual(['b', 'c', 'd']);
+    expect(defaultClosed(tree.slice(0, 3)).size).toBe(0);
   });
 
   it('are none without a task', () => {
-    expect(laneRows([], lanes, none)).toEqual([]);
+    expect(buildRows([], lanes, none)).toEqual([]);
   });
 });
 
@@ -223,7 +223,7 @@ describe('causes', () => {
         endedAt: new Date(5000).toISOString(),
       }),
     ];
-    const found = flows(tree, [bar('a', 'coordination', 1500, 5100, { toolUseId: 'u1', id: 'r1' })]);
+    const found = buildFlows(tree, [bar('a', 'coordination', 1500, 5100, { toolUseId: 'u1', id: 'r1' })]);
     expect(found).toEqual([
       {
         kind: 'spawn',
@@ -239,7 +239,7 @@ describe('causes', () => {
   });
 
   it('lead from a permission to the call that it held up', () => {
-    const found = flows(
+    const found = buildFlows(
       [node('a', 0)],
       [
         bar('a', 'coordination', 10, 20, { toolUseId: 'u', kind: 'permission.request', id: 'p' }),
@@ -250,7 +250,7 @@ describe('causes', () => {
   });
 
   it('put calls of one batch together, across lanes but not across agents', () => {
-    const found = batches([
+    const found = buildBatches([
       bar('a', 'x', 0, 5, { batch: 'b1' }),
       bar('a', 'y', 1, 9, { batch: 'b1' }),
       bar('b', 'x', 0, 1, { batch: 'b1' }),

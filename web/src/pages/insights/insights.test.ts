@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
 import type { UsageView } from '../../api/types';
-import { sayAt } from '../../charts/line';
+import { formatAt } from '../../charts/series';
 import { cost, foldersOf, money, residualCost, type Costed } from '../../text/format';
-import { knownCost, waited, waitingWords, type Numbers } from './numbers';
-import { everyDay } from './range';
-import { against, costStat } from './stat';
+import { knownCost, sumWaiting, formatWaiting, type InsightsData } from './data';
+import { fillDays } from './range';
+import { compareStat, costStat } from './statColumn';
 
 const usage = (costUsd: number, unpriced = 0, responses = 4) =>
   ({ costUsd, provenance: { responses, unpriced } }) as UsageView;
@@ -14,11 +14,11 @@ describe('costs of which a part has no price', () => {
   const stat = costStat((row: Costed) => row, cost);
 
   it('are not compared with the range before', () => {
-    expect(against(stat, usage(4), usage(2))).toBe('+100 %');
-    expect(against(stat, usage(4, 1), usage(2))).toBe('');
-    expect(against(stat, usage(4), usage(2, 1))).toBe('');
-    expect(against(stat, usage(4), undefined)).toBe('new');
-    expect(against(undefined, usage(4), usage(2))).toBe('');
+    expect(compareStat(stat, usage(4), usage(2))).toBe('+100 %');
+    expect(compareStat(stat, usage(4, 1), usage(2))).toBe('');
+    expect(compareStat(stat, usage(4), usage(2, 1))).toBe('');
+    expect(compareStat(stat, usage(4), undefined)).toBe('new');
+    expect(compareStat(undefined, usage(4), usage(2))).toBe('');
   });
 
   it('are no bar of nothing', () => {
@@ -28,7 +28,7 @@ describe('costs of which a part has no price', () => {
       { key: '2026-03-02', usage: usage(0, 4) },
       { key: '2026-03-04', usage: usage(2, 1) },
     ];
-    const daily = everyDay({ since: at(1), until: at(5) }, days, (day) => knownCost(day.usage));
+    const daily = fillDays({ since: at(1), until: at(5) }, days, (day) => knownCost(day.usage));
     expect(daily.values, 'priced, without a price, nothing spent, a part').toEqual([3, null, 0, 2]);
     expect(daily.days.map((day) => (day ? cost(day.usage) : money(0)))).toEqual([
       '$3.00',
@@ -40,8 +40,8 @@ describe('costs of which a part has no price', () => {
 
   it('are unknown where a chart is read out', () => {
     const line = { name: 'cost', token: 'accent', values: [3, null] };
-    expect([sayAt(line, 0, money), sayAt(line, 1, money)]).toEqual(['$3.00', 'unknown']);
-    expect(sayAt({ ...line, say: (i) => `place ${i}` }, 1, money)).toBe('place 1');
+    expect([formatAt(line, 0, money), formatAt(line, 1, money)]).toEqual(['$3.00', 'unknown']);
+    expect(formatAt({ ...line, say: (i) => `place ${i}` }, 1, money)).toBe('place 1');
   });
 
   it('stay unknown in a residual', () => {
@@ -55,9 +55,9 @@ describe('costs of which a part has no price', () => {
 
 describe('waiting for people', () => {
   it('is not said to be nothing where nothing was recorded', () => {
-    const numbers = (...waits: number[]) => ({ activity: waits.map((waitingMs) => ({ waitingMs })) }) as Numbers;
-    expect(waitingWords(waited(numbers(0, 0)))).toBe('none recorded');
-    expect(waitingWords(waited(numbers(0, 1500)))).toBe('1.5 s');
+    const numbers = (...waits: number[]) => ({ activity: waits.map((waitingMs) => ({ waitingMs })) }) as InsightsData;
+    expect(formatWaiting(sumWaiting(numbers(0, 0)))).toBe('none recorded');
+    expect(formatWaiting(sumWaiting(numbers(0, 1500)))).toBe('1.5 s');
   });
 });
 

@@ -1,5 +1,5 @@
 /** Which time is looked at, and which one before it is compared with. */
-export interface Span {
+export interface TimeRange {
   since: number;
   until: number;
 }
@@ -15,7 +15,7 @@ export const RANGES = [
 const DAY = 86_400_000;
 
 /** Reads `7d`, or two moments. The end is rounded up to the minute, so that equal questions stay equal. */
-export function readRange(range: string, since: string, until: string, now: number): Span {
+export function readRange(range: string, since: string, until: string, now: number): TimeRange {
   const minute = Math.ceil(now / 60_000) * 60_000;
   const [a, b] = [Date.parse(since), until ? Date.parse(until) : minute];
   if (!Number.isNaN(a) && !Number.isNaN(b) && b > a) return { since: a, until: b };
@@ -24,11 +24,11 @@ export function readRange(range: string, since: string, until: string, now: numb
 }
 
 /** The range of the same length that ends where this one begins. */
-export function before({ since, until }: Span): Span {
+export function previousRange({ since, until }: TimeRange): TimeRange {
   return { since: since - (until - since), until: since };
 }
 
-export const ask = ({ since, until }: Span) => ({
+export const rangeQuery = ({ since, until }: TimeRange) => ({
   since: new Date(since).toISOString(),
   until: new Date(until).toISOString(),
 });
@@ -53,8 +53,8 @@ export function midnight(day: string, days = 0): string | undefined {
  * Every local day of the range, those on which nothing was spent too: a chart without them would join far days. A day
  * of which nothing is known has no value.
  */
-export function everyDay<T extends { key: string }>(
-  { since, until }: Span,
+export function fillDays<T extends { key: string }>(
+  { since, until }: TimeRange,
   spent: readonly T[],
   of: (day: T) => number | null,
 ): { times: number[]; values: (number | null)[]; days: (T | undefined)[] } {
@@ -77,13 +77,13 @@ export function everyDay<T extends { key: string }>(
 }
 
 /** How long a range is, in words: what it is compared with has the same length. */
-export function lengthOf({ since, until }: Span): string {
+export function formatLength({ since, until }: TimeRange): string {
   const hours = Math.round((until - since) / 3_600_000);
   return hours <= 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
 }
 
 /** As many stretches as can be read, of a length that people know. */
-export function bucketCount({ since, until }: Span): number {
+export function bucketCount({ since, until }: TimeRange): number {
   const hours = (until - since) / 3_600_000;
   return hours <= 48
     ? Math.max(Math.round(hours * 2), 12)

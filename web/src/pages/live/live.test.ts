@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Limit, Row, Task } from '../../api/types';
-import { cards, doing, isSilent, limitName, nearest, tellsLimits } from './agents';
+import { groupTasks, activityOf, isSilent, limitName, sortLimits, updatesLimits } from './cards';
 
 const task = (id: string, more: Partial<Task> = {}) =>
   ({ id, status: 'running', startedAt: '2026-01-01T00:00:00.000Z', ...more }) as Task;
@@ -10,7 +10,7 @@ const row = (more: Partial<Row>) =>
 
 describe('cards', () => {
   it('put subagents below their parents, whatever order they come in', () => {
-    const found = cards([task('c', { parentTaskId: 'b' }), task('a'), task('b', { parentTaskId: 'a' })]);
+    const found = groupTasks([task('c', { parentTaskId: 'b' }), task('a'), task('b', { parentTaskId: 'a' })]);
     expect(found.map((card) => [card.task.id, card.below.map(({ task: { id }, depth }) => [id, depth])])).toEqual([
       [
         'a',
@@ -24,7 +24,7 @@ describe('cards', () => {
 
   it('keep the same session of two people apart', () => {
     const of = (owner: string) => [task('a', { owner }), task('b', { owner, parentTaskId: 'a' })];
-    const found = cards([...of('ann'), ...of('bob')]).map((card) => [
+    const found = groupTasks([...of('ann'), ...of('bob')]).map((card) => [
       card.task.owner,
       card.below.map(({ task: { owner, id } }) => [owner, id]),
     ]);
@@ -35,12 +35,12 @@ describe('cards', () => {
   });
 
   it('keep a subagent whose parent has ended', () => {
-    expect(cards([task('b', { parentTaskId: 'gone' })]).map((card) => card.task.id)).toEqual(['b']);
+    expect(groupTasks([task('b', { parentTaskId: 'gone' })]).map((card) => card.task.id)).toEqual(['b']);
   });
 
   it('begin with those who wait for a person and end with the idle', () => {
     expect(
-      cards([
+      groupTasks([
         task('idle', { status: 'waiting', waitingReason: 'idle' }),
         task('runs'),
         task('unsaid', { status: 'waiting' }),
@@ -51,41 +51,41 @@ describe('cards', () => {
 
   it('are silent only when nobody below says anything either', () => {
     const stale = { stale: true };
-    expect(cards([task('a', stale)]).map(isSilent)).toEqual([true]);
-    expect(cards([task('a', stale), task('b', { parentTaskId: 'a' })]).map(isSilent)).toEqual([false]);
-    expect(cards([task('a', stale), task('b', { parentTaskId: 'a', stale: true })]).map(isSilent)).toEqual([true]);
-    expect(cards([task('a', { status: 'waiting', waitingReason: 'permission', stale: true })]).map(isSilent)).toEqual([
-      false,
-    ]);
+    expect(groupTasks([task('a', stale)]).map(isSilent)).toEqual([true]);
+    expect(groupTasks([task('a', stale), task('b', { parentTaskId: 'a' })]).map(isSilent)).toEqual([false]);
+    expect(groupTasks([task('a', stale), task('b', { parentTaskId: 'a', stale: true })]).map(isSilent)).toEqual([true]);
+    expect(
+      groupTasks([task('a', { status: 'waiting', waitingReason: 'permission', stale: true })]).map(isSilent),
+    ).toEqual([false]);
   });
 
   it('end for parents in a circle', () => {
-    expect(cards([task('a', { parentTaskId: 'b' }), task('b', { parentTaskId: 'a' })])).toEqual([]);
+    expect(groupTasks([task('a', { parentTaskId: 'b' }), task('b', { parentTaskId: 'a' })])).toEqual([]);
   });
 });
 
 describe('what a task does now', () => {
   it('is its newest running call', () => {
-    const first = doing(undefined, row({ title: 'Read', state: 'running', seq: 5 }));
+    const first = activityOf(undefined, row({ title: 'Read', state: 'running', seq: 5 }));
     expect(first).toMatchObject({ title: 'Read', running: true });
-    expect(doing(first, row({ title: 'Grep', state: 'succeeded', seq: 6 }))).toBe(first);
+    expect(activityOf(first, row({ title: 'Grep', state: 'succeeded', seq: 6 }))).toBe(first);
     expect(
-      doing(first, row({ title: 'Read', state: 'succeeded', seq: 7, endedAt: '2026-01-01T00:00:09.000Z' })),
+      activityOf(first, row({ title: 'Read', state: 'succeeded', seq: 7, endedAt: '2026-01-01T00:00:09.000Z' })),
     ).toMatchObject({ running: false, since: Date.UTC(2026, 0, 1, 0, 0, 9) });
   });
 
   it('is not changed by older rows or by telemetry', () => {
-    const first = doing(undefined, row({ title: 'Read', state: 'running', seq: 5 }));
-    expect(doing(first, row({ title: 'Old', state: 'running', seq: 3 }))).toBe(first);
-    expect(doing(first, row({ title: 'Tokens', lane: 'telemetry', seq: 9 }))).toBe(first);
+    const first = activityOf(undefined, row({ title: 'Read', state: 'running', seq: 5 }));
+    expect(activityOf(first, row({ title: 'Old', state: 'running', seq: 3 }))).toBe(first);
+    expect(activityOf(first, row({ title: 'Tokens', lane: 'telemetry', seq: 9 }))).toBe(first);
   });
 });
 
 describe('limits', () => {
   it('are asked for again after a snapshot that tells of them, and only then', () => {
-    expect(tellsLimits(row({ kind: 'context.snapshot', metadata: { rateLimitFiveHourUsedPct: 41 } }))).toBe(true);
-    expect(tellsLimits(row({ kind: 'context.snapshot', metadata: { usedPct: 41 } }))).toBe(false);
-    expect(tellsLimits(row({ kind: 'tool.used', metadata: { rateLimitFiveHourUsedPct: 41 } }))).toBe(false);
+    expect(updatesLimits(row({ kind: 'context.snapshot', metadata: { rateLimitFiveHourUsedPct: 41 } }))).toBe(true);
+    expect(updatesLimits(row({ kind: 'context.snapshot', metadata: { usedPct: 41 } }))).toBe(false);
+    expect(updatesLimits(row({ kind: 'tool.used', metadata: { rateLimitFiveHourUsedPct: 41 } }))).toBe(false);
   });
 
   it('have names that people use, also those of tomorrow', () => {
@@ -103,14 +103,14 @@ describe('limits', () => {
 
   it('of one account stand as they come', () => {
     const own = [limit('five_hour', 10), limit('seven_day', 90)];
-    expect(nearest(own)).toBe(own);
+    expect(sortLimits(own)).toBe(own);
     const narrowed = [limit('five_hour', 10, 'ann'), limit('seven_day', 90, 'ann')];
-    expect(nearest(narrowed)).toBe(narrowed);
+    expect(sortLimits(narrowed)).toBe(narrowed);
   });
 
   it('of a team begin with those that will be full first, then with those that are used most', () => {
     const at = (hour: number) => `2026-01-01T0${hour}:00:00.000Z`;
-    const found = nearest([
+    const found = sortLimits([
       limit('a', 20, 'ann'),
       limit('b', 60, 'bob'),
       limit('c', 30, 'ann', at(5)),

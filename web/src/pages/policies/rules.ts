@@ -1,6 +1,6 @@
 /** What the page of rules says about them: pure. */
 import type { PolicyFile, RuleDecision, RuleFound, RuleStat } from '../../api/types';
-import { words } from '../../text/format';
+import { humanize } from '../../text/format';
 
 /** What can come of a rule, the strictest first. */
 export const OUTCOMES = ['stop', 'deny', 'block_stop', 'ask', 'rewrite', 'warn', 'allow'] as const;
@@ -21,7 +21,7 @@ const TONES: Record<string, string> = {
   rewritten: 'accent',
 };
 
-export const tone = (decision: string): string => TONES[decision] ?? 'dim';
+export const toneOf = (decision: string): string => TONES[decision] ?? 'dim';
 
 /** Where the decisions of a rule, or some of them, are listed. */
 export function decisionsUrl(parts: { rule?: string; mode?: string; decision?: string; range?: string }): string {
@@ -31,7 +31,7 @@ export function decisionsUrl(parts: { rule?: string; mode?: string; decision?: s
 }
 
 /** How often a rule came to what, the strictest first, without what never was. */
-export function outcomes(stat: Pick<RuleStat, 'outcomes'>): [string, number][] {
+export function listOutcomes(stat: Pick<RuleStat, 'outcomes'>): [string, number][] {
   const rank = (name: string) => {
     const i = (OUTCOMES as readonly string[]).indexOf(name);
     return i < 0 ? OUTCOMES.length : i;
@@ -42,7 +42,7 @@ export function outcomes(stat: Pick<RuleStat, 'outcomes'>): [string, number][] {
 }
 
 /** What a try would have done to somebody, the strictest first, without what never was. */
-export function found(decisions: RuleFound['decisions']): [string, number][] {
+export function listVerdicts(decisions: RuleFound['decisions']): [string, number][] {
   return (['stopped', 'denied', 'asked', 'rewritten', 'warned', 'allowed'] as const)
     .map((name): [string, number] => [name, decisions[name]])
     .filter(([, n]) => n > 0);
@@ -54,7 +54,7 @@ const ORIGINS: Record<string, string> = {
   trusted_project: 'of a project, trusted',
 };
 
-export const origin = (name: string): string => ORIGINS[name] ?? words(name);
+export const formatOrigin = (name: string): string => ORIGINS[name] ?? humanize(name);
 
 /** The command that lets a project's file do more than deny, ask and warn. */
 export const trustCommand = (file: Pick<PolicyFile, 'origin' | 'path'>): string | undefined =>
@@ -71,14 +71,14 @@ const STATUS: Record<string, string> = {
 };
 
 /** How a decision counted, in words, with who made it if it was not the server. */
-export function standing(decision: Pick<RuleDecision, 'status' | 'answeredBy'>): string {
+export function describeStatus(decision: Pick<RuleDecision, 'status' | 'answeredBy'>): string {
   const by =
     decision.answeredBy === 'guard'
       ? ', by the guard'
       : decision.answeredBy === 'outage'
         ? ', because nobody answered'
         : '';
-  return `${STATUS[decision.status] ?? words(decision.status)}${by}`;
+  return `${STATUS[decision.status] ?? humanize(decision.status)}${by}`;
 }
 
 const MOMENTS: Record<string, string> = {
@@ -92,13 +92,13 @@ const MOMENTS: Record<string, string> = {
 };
 
 /** What a decision was about: the moment, and the tool if there is one. */
-export function about({ inputs }: { inputs: { event?: string; toolName?: string } }): string {
+export function describeSubject({ inputs }: { inputs: { event?: string; toolName?: string } }): string {
   const moment = inputs.event === undefined ? '' : (MOMENTS[inputs.event] ?? inputs.event);
   return [moment, inputs.toolName].filter(Boolean).join(' ') || 'something that was not told';
 }
 
 /** Microseconds as people read them. */
-export const micros = (us: number | undefined): string =>
+export const formatMicros = (us: number | undefined): string =>
   us === undefined
     ? '–'
     : us < 1000
@@ -108,7 +108,7 @@ export const micros = (us: number | undefined): string =>
         : `${Math.round(us / 1000)} ms`;
 
 /** `policy:12:3` of a problem as a place that a person finds. */
-export function place(at: string): string {
+export function formatPlace(at: string): string {
   const [, line, column] = /^policy:(\d+):(\d+)$/.exec(at) ?? [];
   return line ? `line ${line}, column ${column}` : at;
 }

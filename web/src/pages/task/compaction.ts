@@ -1,7 +1,7 @@
 /** What is said about a compaction: pure. */
 
 /** How much of a context was kept; nothing where one of both is unknown. */
-export function kept(before: number | undefined, after: number | undefined): string {
+export function formatKeptShare(before: number | undefined, after: number | undefined): string {
   if (!before || after === undefined) return '';
   const part = (after / before) * 100;
   return part > 0 && part < 1 ? 'less than 1 % kept' : `${Math.round(part)} % kept`;
@@ -18,7 +18,7 @@ const MANY: Record<string, string> = {
 };
 
 /** `6 calls`, `1 prompt`: the pieces of one side, most first. */
-export function pieceWords(pieces: Readonly<Record<string, number>>): string[] {
+export function formatPieces(pieces: Readonly<Record<string, number>>): string[] {
   return Object.entries(pieces)
     .filter(([, n]) => n > 0)
     .sort(([a, n], [b, m]) => m - n || a.localeCompare(b))

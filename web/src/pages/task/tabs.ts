@@ -23,7 +23,7 @@ export const NO_TAB = 'none';
 const TALL_PX = 900;
 
 /** The open panel: the one that the address names, else on a tall page the waterfall. */
-export function openTab(named: string, pagePx: number): TabName | undefined {
+export function chooseTab(named: string, pagePx: number): TabName | undefined {
   const found = TABS.find(({ name }) => name === named)?.name;
   return found ?? (named === '' && pagePx >= TALL_PX ? 'waterfall' : undefined);
 }

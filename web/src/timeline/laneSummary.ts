@@ -1,10 +1,10 @@
 /** What a lane shows, in words and numbers: pure. */
-import { busyOf, surenessOf } from '../layout/runs';
+import { busyOf, certaintyOf } from '../layout/runs';
 import { certaintyName } from '../text/format';
 import type { Batch } from './flows';
 import type { LaneRow } from './lanes';
 
-export interface LaneWords {
+export interface LaneSummary {
   count: number;
   failures: number;
   running: number;
@@ -22,7 +22,7 @@ const CERTAINTIES = ['measured', 'reported', 'inferred', 'guessed', 'mixed'];
 /** More brackets than this are only counted. */
 const BATCHES_AT_MOST = 12;
 
-export function inWords(row: LaneRow, batches: readonly Batch[]): LaneWords {
+export function summarizeLane(row: LaneRow, batches: readonly Batch[]): LaneSummary {
   const out = {
     count: 0,
     failures: 0,
@@ -40,7 +40,7 @@ export function inWords(row: LaneRow, batches: readonly Batch[]): LaneWords {
       out.busyMs += busyOf(bar);
       out.first = Math.min(out.first, bar.start);
       out.last = Math.max(out.last, bar.end);
-      const certainty = surenessOf(bar) ?? bar.certainty;
+      const certainty = certaintyOf(bar) ?? bar.certainty;
       sure.set(certainty, (sure.get(certainty) ?? 0) + bar.count);
     }
   }

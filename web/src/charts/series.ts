@@ -1,5 +1,5 @@
 /** One series of a chart; its colour is the name of a token. */
-export interface Line {
+export interface ChartSeries {
   name: string;
   token: string;
   /** What is not known is no number, and is not drawn. */
@@ -10,7 +10,7 @@ export interface Line {
 }
 
 /** The value of a line at a place, in words. */
-export function sayAt(line: Line, place: number, value: (n: number) => string): string {
+export function formatAt(line: ChartSeries, place: number, value: (n: number) => string): string {
   if (line.say) return line.say(place);
   const n = line.values[place];
   return n === null ? 'unknown' : value(n ?? 0);

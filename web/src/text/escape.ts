@@ -31,7 +31,7 @@ const INVISIBLE: Record<string, string> = {
 const ACTIVE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u2028\u2029\ud800-\udfff]/gu;
 
-function shown(character: string): string {
+function visibleForm(character: string): string {
   const code = character.codePointAt(0)!;
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   if (code === DEL) return '␡';
@@ -45,27 +45,27 @@ function shown(character: string): string {
 /** Colours and styles of a terminal, which say nothing here. Any other sequence is shown. */
 const STYLES = /(?:\u001b\[|\u009b)[\d;:]{0,40}m/g;
 
-export interface Shown {
+export interface EscapedText {
   text: string;
   /** How many characters were left out. */
   cut: number;
 }
 
 /** Keeps line breaks and tabs; shows at most `limit` characters. */
-export function inertBlock(text: string, limit = 20_000): Shown {
+export function escapeBlock(text: string, limit = 20_000): EscapedText {
   const cut = text.length - limit;
   const head = cut > 0 ? text.slice(0, limit) : text;
-  return { text: head.replace(/\r\n/g, '\n').replace(STYLES, '').replace(ACTIVE, shown), cut: Math.max(cut, 0) };
+  return { text: head.replace(/\r\n/g, '\n').replace(STYLES, '').replace(ACTIVE, visibleForm), cut: Math.max(cut, 0) };
 }
 
 /** One line: breaks and tabs become symbols too, runs of blanks shrink. */
-export function inertLine(text: string, limit = 400): string {
+export function escapeLine(text: string, limit = 400): string {
   const head = text.length > limit ? `${text.slice(0, limit)}…` : text;
   return head
     .replace(/\r?\n/g, ' ⏎ ')
     .replace(/[\t ]+/g, ' ')
     .replace(STYLES, '')
-    .replace(ACTIVE, shown)
+    .replace(ACTIVE, visibleForm)
     .trim();
 }
 
@@ -75,15 +75,15 @@ export interface Piece {
 }
 
 /** Parts of a search snippet; the server puts the words that matched between `⟦` and `⟧`. */
-export function snippetPieces(snippet: string): Piece[] {
+export function splitSnippet(snippet: string): Piece[] {
   const pieces: Piece[] = [];
   for (const [i, part] of snippet.split('⟦').entries()) {
     const close = i === 0 ? -1 : part.indexOf('⟧');
-    if (close >= 0) pieces.push({ text: inertLine(part.slice(0, close)), hit: true });
+    if (close >= 0) pieces.push({ text: escapeLine(part.slice(0, close)), hit: true });
     const rest = part.slice(close + 1);
     if (rest)
       pieces.push({
-        text: rest.length > 400 ? `${rest.slice(0, 400)}…` : rest.replace(STYLES, '').replace(ACTIVE, shown),
+        text: rest.length > 400 ? `${rest.slice(0, 400)}…` : rest.replace(STYLES, '').replace(ACTIVE, visibleForm),
         hit: false,
       });
   }

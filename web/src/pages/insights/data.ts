@@ -14,9 +14,9 @@ import type {
   UsageView,
 } from '../../api/types';
 import { duration } from '../../text/format';
-import { ask, bucketCount, type Span } from './range';
+import { rangeQuery, bucketCount, type TimeRange } from './range';
 
-export interface Numbers {
+export interface InsightsData {
   tools: ToolStat[];
   failures: FailureStat[];
   days: UsageBucket[];
@@ -37,8 +37,13 @@ export interface Numbers {
 
 const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-export async function gather(span: Span, scope: Query, ofTeam: boolean, signal: AbortSignal): Promise<Numbers> {
-  const plain = { ...ask(span), ...scope };
+export async function loadInsights(
+  span: TimeRange,
+  scope: Query,
+  ofTeam: boolean,
+  signal: AbortSignal,
+): Promise<InsightsData> {
+  const plain = { ...rangeQuery(span), ...scope };
   const of = { ...plain, limit: 200 };
   const items = async <T>(page: Promise<{ items: T[] }>) => (await page).items;
   const [
@@ -101,18 +106,18 @@ export const knownCost = (usage: UsageView): number | null =>
   usage.provenance.unpriced > 0 && !(usage.costUsd > 0) ? null : usage.costUsd;
 
 /** How long people were waited for, as far as it was recorded. */
-export const waited = (numbers: Numbers): number => sum(numbers.activity, (row) => row.waitingMs);
+export const sumWaiting = (numbers: InsightsData): number => sum(numbers.activity, (row) => row.waitingMs);
 export const WAITING_HINT =
   'recorded by hooks: permission prompts are not in the files of the agents, so imported sessions add none';
 /** Nothing recorded is not the same as no wait. */
-export const waitingWords = (ms: number): string => (ms > 0 ? duration(ms) : 'none recorded');
+export const formatWaiting = (ms: number): string => (ms > 0 ? duration(ms) : 'none recorded');
 
 /** All tokens that a provider counted. */
-export const tokens = (usage: UsageView): number =>
+export const countTokens = (usage: UsageView): number =>
   usage.inputTokens + usage.outputTokens + usage.cacheReadTokens + usage.cacheCreationTokens;
 
 /** How many of a hundred calls failed. */
-export const failedPart = (rows: readonly ToolStat[]): number =>
+export const failureRate = (rows: readonly ToolStat[]): number =>
   (sum(rows, (row) => row.failures) /
     Math.max(
       sum(rows, (row) => row.count),

@@ -1,6 +1,6 @@
 /** What is said of a look beside its subject: which lines, where, how, and what limited it. */
 import type { Exploration, WebLookup } from '../../api/types';
-import { words } from '../../text/format';
+import { humanize } from '../../text/format';
 
 /** Which lines were read. */
 const lines = ({ offset, limit }: Pick<Exploration, 'offset' | 'limit'>) => {
@@ -9,12 +9,12 @@ const lines = ({ offset, limit }: Pick<Exploration, 'offset' | 'limit'>) => {
 };
 
 /** The lines that were read, or how a search was limited and done. */
-export const lookDetails = (look: Exploration) =>
+export const formatScope = (look: Exploration) =>
   [
     lines(look),
     look.scope,
     look.glob && `only ${look.glob}`,
-    look.mode && words(look.mode),
+    look.mode && humanize(look.mode),
     look.caseInsensitive && 'any case',
     look.multiline && 'across lines',
   ]
@@ -22,11 +22,11 @@ export const lookDetails = (look: Exploration) =>
     .join(' · ');
 
 /** What was searched for, or the page and what was asked of it. */
-export const webSubject = ({ query, prompt, title }: Pick<WebLookup, 'query' | 'prompt' | 'title'>) =>
+export const formatWebSubject = ({ query, prompt, title }: Pick<WebLookup, 'query' | 'prompt' | 'title'>) =>
   [query ?? (prompt ? '' : title), prompt].filter(Boolean).join(' · ');
 
 /** The hosts that answered, and the domains that a search was limited to or left out. */
-export const webDetails = ({
+export const formatWebScope = ({
   domains,
   allowedDomains,
   blockedDomains,

@@ -1,5 +1,5 @@
 /** How often each key occurs, most frequent first. */
-export function tally<T>(items: readonly T[], key: (item: T) => string): { key: string; count: number }[] {
+export function countBy<T>(items: readonly T[], key: (item: T) => string): { key: string; count: number }[] {
   const counts = new Map<string, number>();
   for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
   return [...counts]

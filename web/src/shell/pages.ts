@@ -1,5 +1,5 @@
 /** The pages that one can go to. `/health` belongs to the server, so ours stands elsewhere. */
-export const PLACES = [
+export const PAGES = [
   { name: 'Live', path: '/', key: 'l' },
   { name: 'Tasks', path: '/tasks', key: 't' },
   { name: 'Insights', path: '/insights', key: 'i' },

@@ -6,7 +6,7 @@ import type { Bar } from './bars';
 import { isInRows, type Area } from './stage.svelte';
 
 /** The calls among some rows that lie in the area, at least in part. What runs has run until `now`. */
-export function callsOf(rows: readonly Row[], area: Area, now: number): Timed[] {
+export function selectCalls(rows: readonly Row[], area: Area, now: number): Timed[] {
   return rows.flatMap((row) => {
     if (!row.toolName || !row.state || !isInRows(area.rows, row.taskId, row.lane)) return [];
     const start = Date.parse(row.occurredAt);
@@ -27,7 +27,7 @@ export function callsOf(rows: readonly Row[], area: Area, now: number): Timed[] 
 /**
  * From when on rows are asked for: the earliest beginning of what still ran when the area begins, however long it took.
  */
-export function earliestOf(bars: readonly Bar[], area: Area): number {
+export function earliestStart(bars: readonly Bar[], area: Area): number {
   let earliest = area.from;
   for (const bar of bars) {
     if (bar.start < earliest && (bar.running || bar.end > area.from) && isInRows(area.rows, bar.taskId, bar.lane))
@@ -39,7 +39,7 @@ export function earliestOf(bars: readonly Bar[], area: Area): number {
 const plural = (n: number, thing: string) => `${exact(n)} ${thing}${n === 1 ? '' : 's'}`;
 
 /** What an area covers: a closed agent is one row with all its lanes. */
-export function coverage(rows: ReadonlySet<string> | undefined): string {
+export function describeCoverage(rows: ReadonlySet<string> | undefined): string {
   if (!rows) return 'all lanes';
   const lanes = [...rows].filter((key) => key.includes('/')).length;
   const agents = rows.size - lanes;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Row, TreeNode } from '../api/types';
-import { callsOf, coverage, earliestOf } from './areaCalls';
+import { selectCalls, describeCoverage, earliestStart } from './selection';
 import type { Bar } from './bars';
 import { rowsBetween, type LaneRow } from './lanes';
 
@@ -31,7 +31,11 @@ describe('the calls of a selected area', () => {
       row(101 * MINUTE, 102 * MINUTE),
       row(99 * MINUTE, undefined),
     ];
-    expect(callsOf(rows, area, 300 * MINUTE).map(({ insideMs }) => insideMs)).toEqual([MINUTE, 0.25 * MINUTE, MINUTE]);
+    expect(selectCalls(rows, area, 300 * MINUTE).map(({ insideMs }) => insideMs)).toEqual([
+      MINUTE,
+      0.25 * MINUTE,
+      MINUTE,
+    ]);
   });
 
   it('are those of its rows alone', () => {
@@ -41,25 +45,25 @@ describe('the calls of a selected area', () => {
       row(100 * MINUTE, 101 * MINUTE, { taskId: 'b', lane: 'exploration' }),
       row(100 * MINUTE, 101 * MINUTE, { toolName: undefined }),
     ];
-    expect(callsOf(rows, { ...area, rows: new Set(['a/exploration', 'b']) }, 0)).toHaveLength(2);
+    expect(selectCalls(rows, { ...area, rows: new Set(['a/exploration', 'b']) }, 0)).toHaveLength(2);
   });
 
   it('may have begun any time before it', () => {
     const long = [bar(5 * MINUTE, 200 * MINUTE), bar(0, 99 * MINUTE), bar(102 * MINUTE, 103 * MINUTE)];
-    expect(earliestOf(long, area)).toBe(5 * MINUTE);
+    expect(earliestStart(long, area)).toBe(5 * MINUTE);
     expect(
-      earliestOf([bar(3 * MINUTE, 4 * MINUTE, { running: true })], area),
+      earliestStart([bar(3 * MINUTE, 4 * MINUTE, { running: true })], area),
       'what runs reaches into every area',
     ).toBe(3 * MINUTE);
-    expect(earliestOf(long, { ...area, rows: new Set(['b']) }), 'nothing of these rows').toBe(area.from);
-    expect(earliestOf([], area)).toBe(area.from);
+    expect(earliestStart(long, { ...area, rows: new Set(['b']) }), 'nothing of these rows').toBe(area.from);
+    expect(earliestStart([], area)).toBe(area.from);
   });
 
   it('are said to be of lanes and of agents', () => {
-    expect(coverage(undefined)).toBe('all lanes');
-    expect(coverage(new Set(['a/exploration', 'a/implementation']))).toBe('2 lanes');
-    expect(coverage(new Set(['a']))).toBe('1 agent');
-    expect(coverage(new Set(['a', 'b', 'c/user']))).toBe('2 agents, 1 lane');
+    expect(describeCoverage(undefined)).toBe('all lanes');
+    expect(describeCoverage(new Set(['a/exploration', 'a/implementation']))).toBe('2 lanes');
+    expect(describeCoverage(new Set(['a']))).toBe('1 agent');
+    expect(describeCoverage(new Set(['a', 'b', 'c/user']))).toBe('2 agents, 1 lane');
   });
 });
 

@@ -1,7 +1,7 @@
-import { change, type Costed } from '../../text/format';
+import { percentChange, type Costed } from '../../text/format';
 
 /** A column of numbers: what it sorts by and what it shows. */
-export interface Stat<T> {
+export interface StatColumn<T> {
   name: string;
   hint?: string;
   value: (row: T) => number | undefined;
@@ -20,7 +20,7 @@ export interface Stat<T> {
 export const isPartial = (usage: Costed): boolean => usage.provenance.unpriced > 0;
 
 /** A column of costs. */
-export const costStat = <T>(usage: (row: T) => Costed, show: (usage: Costed) => string): Stat<T> => ({
+export const costStat = <T>(usage: (row: T) => Costed, show: (usage: Costed) => string): StatColumn<T> => ({
   name: 'Cost',
   value: (row) => usage(row).costUsd,
   show: (row) => show(usage(row)),
@@ -28,9 +28,9 @@ export const costStat = <T>(usage: (row: T) => Costed, show: (usage: Costed) => 
 });
 
 /** How a number stands against the same of the range before; empty where that cannot be known. */
-export function against<T>(stat: Stat<T> | undefined, row: T, old: T | undefined): string {
+export function compareStat<T>(stat: StatColumn<T> | undefined, row: T, old: T | undefined): string {
   const now = stat?.value(row);
   if (!stat || now === undefined) return '';
   if (old === undefined) return 'new';
-  return stat.partial?.(row) || stat.partial?.(old) ? '' : change(now, stat.value(old) ?? 0);
+  return stat.partial?.(row) || stat.partial?.(old) ? '' : percentChange(now, stat.value(old) ?? 0);
 }

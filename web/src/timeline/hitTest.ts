@@ -17,7 +17,7 @@ export interface Hit {
 }
 
 /** The bar under a point, and how many bars were drawn as one there. */
-export function hit(scene: Scene, x: number, y: number): Hit | undefined {
+export function hitTest(scene: Scene, x: number, y: number): Hit | undefined {
   const toX = scaleOf(scene);
   const row = scene.rows.find(
     (candidate) =>

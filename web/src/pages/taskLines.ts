@@ -1,8 +1,8 @@
 /** The list of tasks with the subagents of those that are open below them. Pure. */
 import type { Task, TreeNode } from '../api/types';
-import { keyOf } from '../text/format';
+import { taskKey } from '../text/format';
 
-export interface Line {
+export interface TaskLine {
   /** A task may stand in the list and below its parent at once: the place is part of its name. */
   key: string;
   task: Task;
@@ -11,21 +11,21 @@ export interface Line {
   open: boolean | undefined;
 }
 
-export function lines(
+export function nestTasks(
   tasks: readonly Task[],
   opened: ReadonlySet<string>,
   trees: ReadonlyMap<string, readonly TreeNode[]>,
-): Line[] {
-  return tasks.flatMap((task): Line[] => {
+): TaskLine[] {
+  return tasks.flatMap((task): TaskLine[] => {
     const open = task.childCount > 0 ? opened.has(task.id) : undefined;
-    const line: Line = { key: keyOf(task), task, depth: 0, open };
+    const line: TaskLine = { key: taskKey(task), task, depth: 0, open };
     if (!open) return [line];
     // The first of a tree is the task itself, and the others know how deep they stand below it.
-    const below = (trees.get(keyOf(task)) ?? []).filter((node) => node.task.id !== task.id);
+    const below = (trees.get(taskKey(task)) ?? []).filter((node) => node.task.id !== task.id);
     return [
       line,
-      ...below.map((node): Line => ({
-        key: `${keyOf(task)} ${node.task.id}`,
+      ...below.map((node): TaskLine => ({
+        key: `${taskKey(task)} ${node.task.id}`,
         task: node.task,
         depth: Math.max(node.depth, 1),
         open: undefined,

@@ -2,9 +2,9 @@
  * Who works just now: tasks from the server, put below their parents, with what the stream has told since on top.
  */
 import type { Limit, Row, Task } from '../../api/types';
-import { keyOf } from '../../text/format';
+import { taskKey } from '../../text/format';
 
-export interface Doing {
+export interface TaskActivity {
   title: string;
   tool?: string;
   since: number;
@@ -19,12 +19,12 @@ export interface Card {
 }
 
 /** Those who wait for a person first, then by who did something last; idle ones last. */
-export function cards(tasks: readonly Task[]): Card[] {
-  const known = new Set(tasks.map(keyOf));
+export function groupTasks(tasks: readonly Task[]): Card[] {
+  const known = new Set(tasks.map(taskKey));
   const children = new Map<string, Task[]>();
   const roots: Task[] = [];
   for (const task of tasks) {
-    const parent = task.parentTaskId && keyOf({ id: task.parentTaskId, owner: task.owner });
+    const parent = task.parentTaskId && taskKey({ id: task.parentTaskId, owner: task.owner });
     if (parent && known.has(parent)) {
       const list = children.get(parent);
       if (list) list.push(task);
@@ -36,10 +36,10 @@ export function cards(tasks: readonly Task[]): Card[] {
       .filter((task) => !seen.has(task.id))
       .flatMap((task) => {
         seen.add(task.id);
-        return [{ task, depth }, ...below(keyOf(task), depth + 1, seen)];
+        return [{ task, depth }, ...below(taskKey(task), depth + 1, seen)];
       });
   return roots
-    .map((task) => ({ task, below: below(keyOf(task), 1, new Set([task.id])) }))
+    .map((task) => ({ task, below: below(taskKey(task), 1, new Set([task.id])) }))
     .sort(
       (a, b) =>
         rank(a.task) - rank(b.task) ||
@@ -60,7 +60,7 @@ export const isSilent = ({ task, below }: Card): boolean =>
 const rank = (task: Task) => (isIdle(task) ? 2 : task.status === 'waiting' ? 0 : 1);
 
 /** What a row says about what its task does now; rows of the past say nothing. */
-export function doing(before: Doing | undefined, row: Row): Doing | undefined {
+export function activityOf(before: TaskActivity | undefined, row: Row): TaskActivity | undefined {
   if (before && row.seq < before.seq) return before;
   if (row.lane === 'telemetry') return before;
   const running = row.state === 'running';
@@ -81,7 +81,7 @@ const WINDOWS: Record<string, string> = { five_hour: '5 hours', seven_day: '7 da
 export const limitName = (window: string): string => WINDOWS[window] ?? window.replaceAll('_', ' ');
 
 /** The limits of one account as they come; of a team's accounts those that are nearest to their end first. */
-export function nearest(limits: readonly Limit[]): readonly Limit[] {
+export function sortLimits(limits: readonly Limit[]): readonly Limit[] {
   if (new Set(limits.map(({ owner }) => owner)).size < 2) return limits;
   const fullAt = (limit: Limit) =>
     limit.forecast?.fullAt ? Date.parse(limit.forecast.fullAt) : Number.POSITIVE_INFINITY;
@@ -91,5 +91,5 @@ export function nearest(limits: readonly Limit[]): readonly Limit[] {
 }
 
 /** Whether a row may have changed how much of a limit is used. */
-export const tellsLimits = (row: Row): boolean =>
+export const updatesLimits = (row: Row): boolean =>
   row.kind === 'context.snapshot' && Object.keys(row.metadata).some((key) => key.startsWith('rateLimit'));
