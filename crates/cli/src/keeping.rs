@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use agent_tracer_event::{Kind, Millis, TaskId};
+use agent_tracer_event::{Kind, Millis, TaskId, attributes};
 use agent_tracer_intake::files::{Root, open};
 use agent_tracer_intake::{Clock, Note, Notes, Stop};
 use agent_tracer_jobs::compaction::{backup, file};
@@ -177,7 +177,7 @@ impl Keeping {
 
     /// Copies the file of the task of a row up to where it reached then.
     fn keep(&self, row: &Row, now: Millis) -> std::io::Result<Option<PathBuf>> {
-        let bytes = row.metadata.get("transcriptBytes").and_then(Value::as_u64);
+        let bytes = row.metadata.get(attributes::TRANSCRIPT_BYTES).and_then(Value::as_u64);
         let task = TaskId::parse(&row.task_id).and_then(|id| self.store.task(now, &id).ok());
         let (Some(bytes), Some(task)) = (bytes, task) else { return Ok(None) };
         let Some(found) = file::of_task(&self.roots, &task) else { return Ok(None) };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_tracer_event::Usage;
+use agent_tracer_event::{Usage, attributes};
 use agent_tracer_ledger::project::tally::Pricer;
 use agent_tracer_policy::backtest::{Setting, Then};
 use agent_tracer_prices::Prices;
@@ -20,7 +20,7 @@ pub(crate) fn setting(environment: &Environment, prices: Prices) -> Setting {
         user_home: environment.user_home().ok().and_then(|home| home.to_str().map(str::to_owned)),
         local: Arc::new(move |at| Then { local: zone.of_week(at), midnight: zone.midnight(at) }),
         cost_micros: Arc::new(move |row| {
-            let model = row.metadata.get("model").and_then(Value::as_str)?;
+            let model = row.metadata.get(attributes::MODEL).and_then(Value::as_str)?;
             Usage::read(&row.metadata)?;
             let pico = Pricer::cost(&prices, model, &row.metadata)?;
             u64::try_from(pico / MICRO).ok()

@@ -4,6 +4,7 @@
 //! and folds all entries with the same natural key into one fact. Folding does not depend on the order:
 //! an entry only ever adds what it knows, with how sure it is.
 
+use crate::attributes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -45,7 +46,7 @@ impl Reading {
         for entry in &mut self.entries {
             if matches!(entry.subject, Subject::Event(_)) {
                 let reason = entry.evidence.reason.as_str();
-                entry.metadata.insert("evidenceReason".to_owned(), reason.into());
+                entry.metadata.insert(attributes::EVIDENCE_REASON.to_owned(), reason.into());
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::attributes;
 use serde_json::Value;
 
 use crate::entry::Metadata;
@@ -229,16 +230,16 @@ impl Semantics {
     /// Writes the fields under their fixed names.
     pub fn write(&self, metadata: &mut Metadata) {
         let mut put = |key: &str, value: &str| metadata.insert(key.to_owned(), Value::from(value));
-        put("subtypeKey", self.subtype.as_str());
-        put("subtypeLabel", self.label.as_deref().unwrap_or_else(|| self.subtype.label()));
-        put("subtypeGroup", self.subtype.group().as_str());
-        put("toolFamily", self.family.as_str());
+        put(attributes::SUBTYPE_KEY, self.subtype.as_str());
+        put(attributes::SUBTYPE_LABEL, self.label.as_deref().unwrap_or_else(|| self.subtype.label()));
+        put(attributes::SUBTYPE_GROUP, self.subtype.group().as_str());
+        put(attributes::TOOL_FAMILY, self.family.as_str());
         put("operation", &self.operation);
         if let Some((entity, name)) = &self.entity {
-            put("entityType", entity.as_str());
-            put("entityName", name);
+            put(attributes::ENTITY_TYPE, entity.as_str());
+            put(attributes::ENTITY_NAME, name);
         }
-        put("sourceTool", &self.source_tool);
+        put(attributes::SOURCE_TOOL, &self.source_tool);
         put("importance", self.importance.as_str());
     }
 }

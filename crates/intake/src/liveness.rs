@@ -10,7 +10,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use agent_tracer_event::{Channel, Entry, Evidence, Kind, Millis, Phase, Reading, Subject, TaskKey};
+use agent_tracer_event::{
+    Channel, Entry, Evidence, Kind, Millis, Phase, Reading, Subject, TaskKey, attributes,
+};
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use serde_json::Value;
 
@@ -46,8 +48,11 @@ impl Processes {
         for entry in entries {
             let number = |name: &str| entry.metadata.get(name).and_then(Value::as_u64);
             if entry.subject == Subject::Task
-                && let (Some(pid), Some(start), Some(namespace)) =
-                    (number("pid"), number("pidStart"), number("pidNamespace"))
+                && let (Some(pid), Some(start), Some(namespace)) = (
+                    number(attributes::PID),
+                    number(attributes::PID_START),
+                    number(attributes::PID_NAMESPACE),
+                )
                 && let Ok(pid) = u32::try_from(pid)
             {
                 let mut known = self.known();
@@ -170,9 +175,9 @@ fn observe(process: &Process, now: Millis) -> Observed {
     let Process { task, pid, start, .. } = process;
     let evidence = Evidence::measured("its process is gone");
     let mut entry = Entry::new(Subject::Task, Phase::Update, task.clone(), "task", now, evidence);
-    entry.metadata.insert("processGoneAt".to_owned(), Value::from(now.0));
-    entry.metadata.insert("gonePid".to_owned(), Value::from(*pid));
-    entry.metadata.insert("gonePidStart".to_owned(), Value::from(*start));
+    entry.metadata.insert(attributes::PROCESS_GONE_AT.to_owned(), Value::from(now.0));
+    entry.metadata.insert(attributes::GONE_PID.to_owned(), Value::from(*pid));
+    entry.metadata.insert(attributes::GONE_PID_START.to_owned(), Value::from(*start));
     Observed {
         name: format!("gone:{pid}:{start}:{}", task.runtime_session),
         source: None,

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use agent_tracer_event::{Entry, Evidence, Phase, Reading, Subject, TaskKey};
+use agent_tracer_event::{Entry, Evidence, Phase, Reading, Subject, TaskKey, attributes};
 use agent_tracer_privacy::mask;
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ impl Projects {
                 continue;
             }
             let text = |name: &str| entry.metadata.get(name).and_then(Value::as_str);
-            let (cwd, named) = (text("cwd"), text("projectDir"));
+            let (cwd, named) = (text(attributes::CWD), text(attributes::PROJECT_DIR));
             if cwd.is_none() && named.is_none() {
                 continue;
             }
@@ -122,7 +122,7 @@ fn entry_of(about: &Entry, project: &str) -> Entry {
     let mut entry =
         Entry::new(Subject::Task, Phase::Update, about.task.clone(), "task", about.occurred_at, evidence);
     entry.order = about.order;
-    entry.metadata.insert("project".to_owned(), Value::from(project));
+    entry.metadata.insert(attributes::PROJECT.to_owned(), Value::from(project));
     entry
 }
 

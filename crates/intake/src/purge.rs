@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use agent_tracer_event::{Millis, Reading};
+use agent_tracer_event::{Millis, Reading, attributes};
 use agent_tracer_ledger::{Cursor, TaskNames};
 use agent_tracer_spool::drain::{Choice, DrainError, SpoolPurge};
 use agent_tracer_spool::{Drain, Spool, envelope};
@@ -39,7 +39,7 @@ fn choose(name: &str, bytes: &[u8], names: &TaskNames) -> Choice {
 /// Tells whether an observation is of one of these tasks, or of one that belongs to them.
 fn tells_of(reading: &Reading, names: &TaskNames) -> bool {
     reading.entries.iter().any(|entry| {
-        let parent = entry.metadata.get("parentSession").and_then(serde_json::Value::as_str);
+        let parent = entry.metadata.get(attributes::PARENT_SESSION).and_then(serde_json::Value::as_str);
         names.has(&entry.task) || parent.is_some_and(|parent| names.has_session(parent))
     })
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use agent_tracer_agents::{Context, Observation, Source, read};
-use agent_tracer_event::{Agent, Channel, Entry, Kind, Millis, Reading, Subject, Unrecognised};
+use agent_tracer_event::{Agent, Channel, Entry, Kind, Millis, Reading, Subject, Unrecognised, attributes};
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use agent_tracer_spool::doorbell::{self, Listener};
 use agent_tracer_spool::drain::{Delivered, DrainError, RefusedFile};
@@ -385,7 +385,7 @@ fn processes_of(batch: &Batch) -> Vec<Entry> {
         Verdict::Malformed(_) | Verdict::Refused(_) => None,
     });
     let telling = entries.flatten().filter(|entry| match entry.subject {
-        Subject::Task => entry.metadata.contains_key("pid"),
+        Subject::Task => entry.metadata.contains_key(attributes::PID),
         Subject::Event(kind) => kind == Kind::SessionEnded,
         Subject::Turn | Subject::Account => false,
     });

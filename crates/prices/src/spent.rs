@@ -1,6 +1,6 @@
 //! What a response used up, in the counts that providers bill.
 
-use agent_tracer_event::{Metadata, Usage};
+use agent_tracer_event::{Metadata, Usage, attributes};
 
 /// The billed counts of one response, or of several with one tier and region. The four counts of tokens that were
 /// read do not overlap: their sum is the prompt.
@@ -44,14 +44,14 @@ impl Spent {
         let count = |key: &str| metadata.get(key).and_then(|number| number.as_u64()).unwrap_or(0);
         let word = |key: &str| metadata.get(key).and_then(|word| word.as_str()).unwrap_or_default();
         // The sum rules over its parts: what is not said to be kept for an hour was kept for five minutes.
-        spent.cache_write_1h = count("cacheCreation1hTokens").min(spent.cache_write_5m);
+        spent.cache_write_1h = count(attributes::CACHE_CREATION_1H_TOKENS).min(spent.cache_write_5m);
         spent.cache_write_5m -= spent.cache_write_1h;
-        spent.web_searches = count("webSearchRequests");
-        spent.tier = match word("speed") {
+        spent.web_searches = count(attributes::WEB_SEARCH_REQUESTS);
+        spent.tier = match word(attributes::SPEED) {
             "fast" => Tier::Fast,
-            _ => Tier::from_name(word("serviceTier")).unwrap_or_default(),
+            _ => Tier::from_name(word(attributes::SERVICE_TIER)).unwrap_or_default(),
         };
-        spent.region = if word("inferenceGeo") == "us" { Region::UsOnly } else { Region::Any };
+        spent.region = if word(attributes::INFERENCE_GEO) == "us" { Region::UsOnly } else { Region::Any };
         Some(spent)
     }
 }

@@ -55,9 +55,9 @@ declare! { MODEL_ATTRIBUTES
     /// Marks a response that was cut off.
     PARTIAL = "partial": Boolean, Metadata, [TOKEN_USAGE];
     /// Counts the tokens written to the cache for five minutes.
-    CACHE_CREATION5M_TOKENS = "cacheCreation5mTokens": Integer(Tokens), Metadata, [TOKEN_USAGE];
+    CACHE_CREATION_5M_TOKENS = "cacheCreation5mTokens": Integer(Tokens), Metadata, [TOKEN_USAGE];
     /// Counts the tokens written to the cache for one hour.
-    CACHE_CREATION1H_TOKENS = "cacheCreation1hTokens": Integer(Tokens), Metadata, [TOKEN_USAGE];
+    CACHE_CREATION_1H_TOKENS = "cacheCreation1hTokens": Integer(Tokens), Metadata, [TOKEN_USAGE];
     /// Counts the searches that the provider ran for the response.
     WEB_SEARCH_REQUESTS = "webSearchRequests": Integer(Items), Metadata, [TOKEN_USAGE];
     /// Counts the pages that the provider fetched for the response.

@@ -39,6 +39,8 @@ declare! { SESSION_ATTRIBUTES
     PARENT_EVENT_ID = "parentEventId": String, Metadata, [EVENTS];
     /// Holds the working directory.
     CWD = "cwd": String, Metadata, [EVENTS, TASK, TURN];
+    /// Holds the project that the ledger files the session under.
+    PROJECT = "project": String, Metadata, [TASK];
     /// Holds the folder of the project.
     PROJECT_DIR = "projectDir": String, Metadata, [TASK];
     /// Names the branch.

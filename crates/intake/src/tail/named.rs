@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use agent_tracer_event::{Agent, Subject};
+use agent_tracer_event::{Agent, Subject, attributes};
 use agent_tracer_ledger::{Batch, Verdict};
 
 use super::watch::Waker;
@@ -58,7 +58,9 @@ impl NamedFiles {
                 if entry.subject != Subject::Task {
                     continue;
                 }
-                if let Some(path) = entry.metadata.get("transcriptPath").and_then(|path| path.as_str()) {
+                if let Some(path) =
+                    entry.metadata.get(attributes::TRANSCRIPT_PATH).and_then(|path| path.as_str())
+                {
                     self.add(observed.agent, Path::new(path));
                 }
             }

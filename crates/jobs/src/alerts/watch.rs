@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use agent_tracer_event::{Kind as RowKind, Millis};
+use agent_tracer_event::{Kind as RowKind, Millis, attributes};
 use agent_tracer_ledger::view::{TaskStatus, WaitingReason};
 use agent_tracer_ledger::{Answer, Paging, Range, Store, TaskFilter, UsageBy, Utc};
 use serde_json::Value;
@@ -155,11 +155,13 @@ impl Watch {
             after = last.seq.max(after + 1);
             for row in rows.iter().filter(|row| row.kind == RowKind::RuleLogged) {
                 let word = |key: &str| row.metadata.get(key).and_then(Value::as_str).unwrap_or_default();
-                if word("ruleStatus") != "enforced" || !matches!(word("ruleOutcome"), "deny" | "block_stop") {
+                if word(attributes::RULE_STATUS) != "enforced"
+                    || !matches!(word(attributes::RULE_OUTCOME), "deny" | "block_stop")
+                {
                     continue;
                 }
                 // A rule's name has a shape of its own: it is the user's or the project's file that gives it.
-                let rule = word("ruleId");
+                let rule = word(attributes::RULE_ID);
                 out.push(Alert {
                     kind: Kind::Denial,
                     key: format!("{} {rule}", row.task_id),

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use agent_tracer_event::{Kind, Millis};
+use agent_tracer_event::{Kind, Millis, attributes};
 use agent_tracer_prices::Prices;
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub fn point(id: String, row: &FactRow) -> Option<ContextPoint> {
         Kind::ModelSwitched => ContextPointKind::ModelSwitch,
         _ if row.list == List::Response => return estimate(id, row),
         // A compaction that begins is not one yet.
-        _ if row.text("compactPhase") == Some("after") => ContextPointKind::Compaction,
+        _ if row.text(attributes::COMPACT_PHASE) == Some("after") => ContextPointKind::Compaction,
         _ => return None,
     };
     let share = |key: &str| row.meta(key).and_then(Value::as_f64);
@@ -39,13 +39,16 @@ pub fn point(id: String, row: &FactRow) -> Option<ContextPoint> {
         id,
         kind,
         at: Millis(row.occurred),
-        used_pct: share("contextWindowUsedPct"),
-        total_tokens: tokens("contextWindowTotalTokens"),
-        window_size: tokens("contextWindowSize"),
-        model: ["toModel", "modelId", "model"].iter().find_map(|key| row.text(key)).map(str::to_owned),
-        cost_usd: share("costTotalUsd"),
-        five_hour_used_pct: share("rateLimitFiveHourUsedPct"),
-        seven_day_used_pct: share("rateLimitSevenDayUsedPct"),
+        used_pct: share(attributes::CONTEXT_WINDOW_USED_PCT),
+        total_tokens: tokens(attributes::CONTEXT_WINDOW_TOTAL_TOKENS),
+        window_size: tokens(attributes::CONTEXT_WINDOW_SIZE),
+        model: [attributes::TO_MODEL, attributes::MODEL_ID, attributes::MODEL]
+            .iter()
+            .find_map(|key| row.text(key))
+            .map(str::to_owned),
+        cost_usd: share(attributes::COST_TOTAL_USD),
+        five_hour_used_pct: share(attributes::RATE_LIMIT_FIVE_HOUR_USED_PCT),
+        seven_day_used_pct: share(attributes::RATE_LIMIT_SEVEN_DAY_USED_PCT),
         title: Some(row.data.title.clone()).filter(|title| is_mark && !title.is_empty()),
         estimated: false,
     })
@@ -96,7 +99,7 @@ fn estimate(id: String, row: &FactRow) -> Option<ContextPoint> {
         .input_tokens
         .saturating_add(usage.cache_read_tokens)
         .saturating_add(usage.cache_creation_tokens);
-    let model = row.text("model");
+    let model = row.text(attributes::MODEL);
     let window = model.and_then(|model| MODELS.window(model)).filter(|window| *window > 0);
     (total > 0).then(|| ContextPoint {
         id,

@@ -1,6 +1,6 @@
 //! The list that a fact stands in: which of a task's pages shows it, and what it means for the task's life.
 
-use agent_tracer_event::{Kind, Lane};
+use agent_tracer_event::{Kind, Lane, attributes};
 use serde_json::Value;
 
 use super::ruling;
@@ -79,23 +79,25 @@ impl List {
             Kind::AssistantResponse => Self::Stop,
             Kind::SessionStarted => Self::SessionStart,
             // Somebody who says so means the end of a turn: the task waits for its next prompt.
-            Kind::SessionEnded if fact.metadata.get("completeTask") == Some(&Value::Bool(false)) => {
+            Kind::SessionEnded
+                if fact.metadata.get(attributes::COMPLETE_TASK) == Some(&Value::Bool(false)) =>
+            {
                 Self::Stop
             }
             Kind::SessionEnded => Self::SessionEnd,
             Kind::PermissionRequest => Self::Permission,
-            Kind::RuleLogged if text("ruleStatus") == Some("requested") => Self::Permission,
-            Kind::RuleLogged if text("rulePolicy") == Some(ruling::OURS) => Self::Rule,
+            Kind::RuleLogged if text(attributes::RULE_STATUS) == Some("requested") => Self::Permission,
+            Kind::RuleLogged if text(attributes::RULE_POLICY) == Some(ruling::OURS) => Self::Rule,
             Kind::QuestionLogged => Self::Question,
             Kind::TodoLogged => Self::Todo,
             Kind::ContextSnapshot | Kind::ModelSwitched => Self::Context,
-            Kind::ContextSaved if fact.metadata.contains_key("compactPhase") => Self::Context,
+            Kind::ContextSaved if fact.metadata.contains_key(attributes::COMPACT_PHASE) => Self::Context,
             Kind::TokenUsage => Self::Response,
             // An attempt that says what it used, of which a better account may tell too.
-            Kind::ModelRequest if text("usageSource") == Some("hook") => Self::Response,
+            Kind::ModelRequest if text(attributes::USAGE_SOURCE) == Some("hook") => Self::Response,
             Kind::TurnInterrupted => Self::Interrupt,
             Kind::TerminalCommand => Self::Command,
-            _ if matches!(text("subtypeKey"), Some("web_search" | "web_fetch")) => Self::Web,
+            _ if matches!(text(attributes::SUBTYPE_KEY), Some("web_search" | "web_fetch")) => Self::Web,
             _ if fact.tool_name.is_none() => Self::Other,
             _ if fact.lane == Some(Lane::Exploration) => Self::Exploration,
             _ => Self::Call,

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use agent_tracer_event::attributes;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -94,7 +95,7 @@ impl Account {
     /// Reads what an entry about the account says.
     #[must_use]
     pub fn read(value: &Value) -> Self {
-        let started = value.get("startedAt").and_then(Value::as_str);
+        let started = value.get(attributes::STARTED_AT).and_then(Value::as_str);
         let models = value.get("models").and_then(Value::as_object);
         Self {
             started: started.and_then(agent_tracer_event::Millis::parse).map(|at| at.0),
@@ -111,15 +112,18 @@ fn model_sums(model: &Value) -> ModelSums {
     let count = |key: &str| {
         model.get(key).and_then(Value::as_u64).map_or(0, |count| i64::try_from(count).unwrap_or(i64::MAX))
     };
-    let cost = model.get("clientCostUsd").and_then(Value::as_f64).filter(|cost| (0.0..1e6).contains(cost));
+    let cost = model
+        .get(attributes::CLIENT_COST_USD)
+        .and_then(Value::as_f64)
+        .filter(|cost| (0.0..1e6).contains(cost));
     ModelSums {
         n: 0,
         input: count("inputTokens"),
         output: count("outputTokens"),
         cache_read: count("cacheReadTokens"),
         cache_write: count("cacheCreationTokens"),
-        cache_write_1h: count("cacheCreation1hTokens"),
-        searches: count("webSearchRequests"),
+        cache_write_1h: count(attributes::CACHE_CREATION_1H_TOKENS),
+        searches: count(attributes::WEB_SEARCH_REQUESTS),
         cost: cost.map_or(0, |cost| (cost * DOLLAR as f64).round() as i64),
         unpriced: i64::from(cost.is_none()),
     }

@@ -1,6 +1,8 @@
 //! A fact as a store keeps it.
 
-use agent_tracer_event::{CallState, Certainty, Channel, ErrorClass, FactId, Kind, Lane, Metadata, Usage};
+use agent_tracer_event::{
+    CallState, Certainty, Channel, ErrorClass, FactId, Kind, Lane, Metadata, Usage, attributes,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -114,26 +116,30 @@ impl FactRow {
         let mut metadata = fact.metadata;
         let is_call = kind.is_some() && fact.tool_name.is_some() && fact.state.is_some();
         let open = is_call && fact.state == Some(CallState::Running);
-        let mut duration = metadata.get("durationMs").and_then(Value::as_i64);
+        let mut duration = metadata.get(attributes::DURATION_MS).and_then(Value::as_i64);
         if let (None, true, Some(ended)) = (duration, is_call && !open, fact.ended_at) {
             let ours = (ended.0 - fact.occurred_at.0).max(0);
-            metadata.insert("durationMs".to_owned(), Value::from(ours));
-            metadata.insert("durationSource".to_owned(), Value::from("tracer"));
+            metadata.insert(attributes::DURATION_MS.to_owned(), Value::from(ours));
+            metadata.insert(attributes::DURATION_SOURCE.to_owned(), Value::from("tracer"));
             duration = Some(ours);
         }
         let text = |key: &str| metadata.get(key).and_then(Value::as_str);
-        let error = text("errorClass").and_then(ErrorClass::parse);
-        let signature = text("callSignature").and_then(|hex| u64::from_str_radix(hex, 16).ok());
+        let error = text(attributes::ERROR_CLASS).and_then(ErrorClass::parse);
+        let signature = text(attributes::CALL_SIGNATURE).and_then(|hex| u64::from_str_radix(hex, 16).ok());
         let is_signed = is_call || list == List::Permission;
         let title = fact
             .title
             .filter(|title| !title.is_empty())
             .unwrap_or_else(|| fact.tool_name.clone().or_else(|| kind.map(plain_words)).unwrap_or_default());
         let ruled = (list == List::Rule).then(|| {
-            ruling::signature(text("ruleId").unwrap_or_default(), text("ruleStatus"), text("ruleOutcome"))
+            ruling::signature(
+                text(attributes::RULE_ID).unwrap_or_default(),
+                text(attributes::RULE_STATUS),
+                text(attributes::RULE_OUTCOME),
+            )
         });
         let series = fact.series.filter(|_| List::IN_SERIES.contains(&list));
-        let is_record = list == List::Response && text("usageSource") == Some("record");
+        let is_record = list == List::Response && text(attributes::USAGE_SOURCE) == Some("record");
         Self {
             fact: number_of_fact,
             kind,
@@ -196,7 +202,8 @@ impl FactRow {
     pub fn is_failed_stop(&self) -> bool {
         let is_error = |reason: &str| reason.starts_with("error:");
         self.list == List::Stop
-            && (self.state == Some(CallState::Failed) || self.text("stopReason").is_some_and(is_error))
+            && (self.state == Some(CallState::Failed)
+                || self.text(attributes::STOP_REASON).is_some_and(is_error))
     }
 
     /// A value of the metadata; what follows from other facts comes first.
@@ -215,10 +222,10 @@ impl FactRow {
     #[must_use]
     pub fn skill(&self) -> Option<&str> {
         let name = match self.kind? {
-            Kind::UserPromptExpansion if self.text("expansionType") == Some("slash_command") => {
-                self.text("commandName")
+            Kind::UserPromptExpansion if self.text(attributes::EXPANSION_TYPE) == Some("slash_command") => {
+                self.text(attributes::COMMAND_NAME)
             }
-            _ if self.is_call() => self.text("skillName"),
+            _ if self.is_call() => self.text(attributes::SKILL_NAME),
             _ => None,
         };
         name.filter(|name| !name.is_empty())
@@ -227,7 +234,7 @@ impl FactRow {
     /// What a response cost, if it counts here.
     #[must_use]
     pub fn usage(&self) -> Option<Usage> {
-        if self.list != List::Response || self.meta("counted") == Some(&Value::Bool(false)) {
+        if self.list != List::Response || self.meta(attributes::COUNTED) == Some(&Value::Bool(false)) {
             return None;
         }
         Usage::read(&self.data.metadata)

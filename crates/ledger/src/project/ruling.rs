@@ -3,6 +3,7 @@
 //! A decision stands in a list of its own. Its signature is made of the rule's name and of how it ended, so that one
 //! index answers questions about all of them, about one rule, and about some kinds of endings, without a look at a row.
 
+use agent_tracer_event::attributes;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::row::FactRow;
@@ -74,10 +75,10 @@ impl RuleKey {
         }
         let text = |key: &str| row.text(key).unwrap_or_default().to_owned();
         Some(Self {
-            rule: text("ruleId"),
-            project: text("ruleProject"),
-            status: text("ruleStatus"),
-            outcome: text("ruleOutcome"),
+            rule: text(attributes::RULE_ID),
+            project: text(attributes::RULE_PROJECT),
+            status: text(attributes::RULE_STATUS),
+            outcome: text(attributes::RULE_OUTCOME),
         })
     }
 

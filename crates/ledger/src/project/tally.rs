@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::AddAssign;
 
-use agent_tracer_event::{Channel, Usage};
+use agent_tracer_event::{Channel, Usage, attributes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -277,7 +277,7 @@ fn client_cost(row: &FactRow) -> i64 {
     if is_exported || row.usage().is_none() {
         return 0;
     }
-    row.meta("clientCostUsd").and_then(pico_dollars).unwrap_or(0)
+    row.meta(attributes::CLIENT_COST_USD).and_then(pico_dollars).unwrap_or(0)
 }
 
 /// Sums of a turn.
@@ -447,7 +447,7 @@ fn change<T: Default>(map: &mut HashMap<String, T>, key: &str, change: impl FnOn
 
 /// How a call uses the files it names.
 fn file_use(row: &FactRow) -> Option<(i64, i64)> {
-    match row.text("subtypeKey")? {
+    match row.text(attributes::SUBTYPE_KEY)? {
         "read_file" | "grep_code" => Some((1, 0)),
         "create_file" | "modify_file" | "delete_file" | "rename_file" | "apply_patch" => Some((0, 1)),
         _ => None,
@@ -456,7 +456,7 @@ fn file_use(row: &FactRow) -> Option<(i64, i64)> {
 
 /// Each file of a call, with how it was used: as the command's analysis says, else as the call itself.
 pub(crate) fn files_of(row: &FactRow) -> Vec<(&str, i64, i64)> {
-    if let Some(Value::Array(operations)) = row.meta("fileOperations") {
+    if let Some(Value::Array(operations)) = row.meta(attributes::FILE_OPERATIONS) {
         let named = operations.iter().filter_map(|operation| {
             let path = operation.get("path")?.as_str()?;
             let reads = matches!(operation.get("operation").and_then(Value::as_str), Some("read"));
@@ -470,7 +470,7 @@ pub(crate) fn files_of(row: &FactRow) -> Vec<(&str, i64, i64)> {
 
 /// Program and subcommand of the step that decides.
 fn command_of(row: &FactRow) -> Option<String> {
-    let analysis = row.meta("commandAnalysis")?;
+    let analysis = row.meta(attributes::COMMAND_ANALYSIS)?;
     let steps = analysis.get("steps")?.as_array()?;
     let decisive = analysis.get("decisiveStep").and_then(Value::as_u64).unwrap_or(0);
     let step = steps.get(usize::try_from(decisive).ok()?).or_else(|| steps.first())?;
@@ -491,7 +491,7 @@ impl Tally {
         let failed = i64::from(row.is_failure());
         let is_call = row.is_call();
         let wait_ms = if row.list == List::Permission || row.list == List::Question {
-            row.meta("waitMs").and_then(Value::as_i64).unwrap_or(0)
+            row.meta(attributes::WAIT_MS).and_then(Value::as_i64).unwrap_or(0)
         } else {
             0
         };
@@ -504,21 +504,21 @@ impl Tally {
         task.events += sign;
         task.calls += sign * i64::from(is_call);
         task.failures += sign * failed;
-        task.copies += sign * i64::from(row.text("notCounted") == Some("copy"));
+        task.copies += sign * i64::from(row.text(attributes::NOT_COUNTED) == Some("copy"));
         task.client_cost += sign * client_cost(row);
         task.spent += Measures { wait_ms, ..spent }.times(sign);
         if let Some(turn) = row.turn {
             let sums = self.turns.entry((filing.task, turn)).or_default();
             sums.calls += sign * i64::from(is_call);
             sums.failures += sign * failed;
-            sums.records += sign * i64::from(row.text("usageSource") == Some("record"));
+            sums.records += sign * i64::from(row.text(attributes::USAGE_SOURCE) == Some("record"));
             sums.spent += spent.times(sign);
         }
         self.count_model(row, filing, &spent, sign);
         if row.usage().is_some() {
-            let model = row.text("model").unwrap_or("unknown");
+            let model = row.text(attributes::MODEL).unwrap_or("unknown");
             self.roll(Dim::Model, row.occurred, filing, model, Measures { n: 1, ..spent }.times(sign));
-            if let Some(skill) = row.text("attributionSkill") {
+            if let Some(skill) = row.text(attributes::ATTRIBUTION_SKILL) {
                 self.count_skill(row, filing, skill, Measures { ms: 1, ..spent }.times(sign));
             }
         }
@@ -530,7 +530,7 @@ impl Tally {
             self.count_call(row, filing, sign);
         }
         if let Some(key) = RuleKey::of(row) {
-            let took = row.meta("decisionUs").and_then(Value::as_i64).unwrap_or(0).max(0);
+            let took = row.meta(attributes::DECISION_US).and_then(Value::as_i64).unwrap_or(0).max(0);
             let one = Measures { n: 1, ms: took, ..Measures::default() };
             self.roll(Dim::Rule, row.occurred, filing, &key.text(), one.times(sign));
         }
@@ -544,7 +544,7 @@ impl Tally {
     fn spent(&self, row: &FactRow, pricer: &dyn Pricer) -> Measures {
         let Some(usage) = row.usage() else { return Measures::default() };
         let count = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let cost = pricer.cost(row.text("model").unwrap_or_default(), &row.data.metadata);
+        let cost = pricer.cost(row.text(attributes::MODEL).unwrap_or_default(), &row.data.metadata);
         Measures {
             input: count(usage.input_tokens),
             output: count(usage.output_tokens),
@@ -559,7 +559,7 @@ impl Tally {
     }
 
     fn count_model(&mut self, row: &FactRow, filing: &Filing, spent: &Measures, sign: i64) {
-        let is_copy = row.text("notCounted") == Some("copy");
+        let is_copy = row.text(attributes::NOT_COUNTED) == Some("copy");
         if row.list != List::Response || !(is_copy || row.usage().is_some()) {
             return;
         }
@@ -572,12 +572,12 @@ impl Tally {
             output: count(usage.output_tokens),
             cache_read: count(usage.cache_read_tokens),
             cache_write: count(usage.cache_creation_tokens),
-            cache_write_1h: of("cacheCreation1hTokens"),
-            searches: of("webSearchRequests"),
+            cache_write_1h: of(attributes::CACHE_CREATION_1H_TOKENS),
+            searches: of(attributes::WEB_SEARCH_REQUESTS),
             cost: spent.cost,
             unpriced: spent.unpriced,
         };
-        let model = row.text("model").unwrap_or("unknown").to_owned();
+        let model = row.text(attributes::MODEL).unwrap_or("unknown").to_owned();
         self.models.entry((filing.task, model, is_copy)).or_default().add(&one, sign);
     }
 
@@ -604,7 +604,8 @@ impl Tally {
         if let Some(command) = command_of(row) {
             self.roll(Dim::Command, row.occurred, filing, &command, one);
         }
-        if let (Some(server), Some(name)) = (row.text("mcpServer"), row.text("mcpTool")) {
+        if let (Some(server), Some(name)) = (row.text(attributes::MCP_SERVER), row.text(attributes::MCP_TOOL))
+        {
             self.roll(Dim::Mcp, row.occurred, filing, &format!("{server}{SEPARATOR}{name}"), one);
         }
         if let Some(duration) = row.duration.and_then(|duration| u64::try_from(duration).ok()) {

@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use agent_tracer_event::{Certainty, Channel, Entry, Phase};
+use agent_tracer_event::{Certainty, Channel, Entry, Phase, attributes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -52,13 +52,13 @@ const MOST_ACCOUNTS: usize = 32;
 
 /// What says who started a task. Of those that are equally sure the first counts: an agent that outlives `/clear` goes on
 /// under the name of the session that came after the one that started it.
-const PARENT: [&str; 2] = ["parentSession", "parentCertainty"];
+const PARENT: [&str; 2] = [attributes::PARENT_SESSION, attributes::PARENT_CERTAINTY];
 
 /// Begins the name under which an agent says which session's account holds some of its responses.
-pub const PAID_BY: &str = "paidBy:";
+pub const PAID_BY: &str = attributes::PAID_BY_PREFIX;
 
 /// Begins the name under which a session says that its account holds responses of an agent.
-pub const PAID_FOR: &str = "paidFor:";
+pub const PAID_FOR: &str = attributes::PAID_FOR_PREFIX;
 
 /// What an entry did to what was known of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,12 +92,12 @@ impl Told {
             let earlier = if entry.key == ACCOUNT { self.take_account(said.clone()) } else { Heard::Nothing };
             return self.take(&entry.key, said).max(earlier);
         }
-        let source = entry.metadata.get("titleSource").and_then(Value::as_str).unwrap_or("prompt");
+        let source = entry.metadata.get(attributes::TITLE_SOURCE).and_then(Value::as_str).unwrap_or("prompt");
         let mut heard = Heard::Nothing;
         for (key, value) in &entry.metadata {
             heard = heard.max(match key.as_str() {
-                "titleSource" => Heard::Nothing,
-                "title" => self.take(&format!("{TITLE}{source}"), said(value.clone())),
+                attributes::TITLE_SOURCE => Heard::Nothing,
+                attributes::TITLE => self.take(&format!("{TITLE}{source}"), said(value.clone())),
                 key => self.take(key, said(value.clone())),
             });
         }

@@ -7,7 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-use agent_tracer_event::{Channel, Entry, Outcome, Reading, Subject, TaskId, TaskKey, Unrecognised};
+use agent_tracer_event::{
+    Channel, Entry, Outcome, Reading, Subject, TaskId, TaskKey, Unrecognised, attributes,
+};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::facts::Stored;
@@ -457,7 +459,7 @@ impl<'c> Apply<'c> {
         if let (None, Some(task)) = (&version, task) {
             let task = self.task(task)?;
             let known = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?;
-            version = known.and_then(|known| known.told.text("clientVersion").map(str::to_owned));
+            version = known.and_then(|known| known.told.text(attributes::CLIENT_VERSION).map(str::to_owned));
         }
         let version = version.unwrap_or_default();
         for unrecognised in &reading.unrecognised {

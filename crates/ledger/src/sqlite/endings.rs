@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use agent_tracer_event::{Kind, TaskKey};
+use agent_tracer_event::{Kind, TaskKey, attributes};
 use rusqlite::OptionalExtension;
 use serde_json::Value;
 
@@ -21,10 +21,10 @@ use crate::view::TaskStatus;
 pub(super) const SUMMARY: &str = "summary";
 
 /// Says that the end of a row is that of the subagent which it tells of.
-const ENDED_BY: &str = "endedBy";
+const ENDED_BY: &str = attributes::ENDED_BY;
 
 /// How a subagent ended, as the row on a task above says it.
-const STATUS: &str = "asyncStatus";
+const STATUS: &str = attributes::ASYNC_STATUS;
 
 /// A row on a task above begins its natural key with this; the agent's id of the subagent follows.
 const SUBAGENT: &str = "subagent:";

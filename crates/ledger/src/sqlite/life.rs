@@ -3,7 +3,7 @@
 //! Everything here can be read from the task's own facts. Most facts only add to it, so it is read once and then follows
 //! what changes; a change that it cannot follow makes it unknown, and it is read again when somebody asks.
 
-use agent_tracer_event::{CallState, Kind};
+use agent_tracer_event::{CallState, Kind, attributes};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
@@ -46,7 +46,7 @@ fn place(row: &FactRow) -> (i64, i64, i64) {
 }
 
 fn fill(row: &FactRow) -> Option<f64> {
-    row.meta("contextWindowUsedPct").and_then(Value::as_f64)
+    row.meta(attributes::CONTEXT_WINDOW_USED_PCT).and_then(Value::as_f64)
 }
 
 impl Life {
@@ -103,7 +103,7 @@ impl Life {
             context: context.first().map(|stored| (place(&stored.row), fill(&stored.row))),
             cleared: start
                 .first()
-                .filter(|stored| stored.row.text("sessionSource") == Some("clear"))
+                .filter(|stored| stored.row.text(attributes::SESSION_SOURCE) == Some("clear"))
                 .map(|stored| stored.row.occurred),
         })
     }
@@ -223,13 +223,13 @@ impl Life {
 
 /// Whether an end of a process was a stop by somebody else while it worked.
 fn is_cancelled(end: &FactRow) -> bool {
-    end.text("completionReason") == Some("cancelled")
+    end.text(attributes::COMPLETION_REASON) == Some("cancelled")
 }
 
 /// Whether a rule kept the task from ending.
 fn blocks_end(rule: &FactRow) -> bool {
-    rule.text("ruleOutcome") == Some("block_stop")
-        && rule.text("ruleStatus") == Some("enforced")
+    rule.text(attributes::RULE_OUTCOME) == Some("block_stop")
+        && rule.text(attributes::RULE_STATUS) == Some("enforced")
         && matches!(rule.data.hook_event_name.as_deref(), Some("Stop" | "SubagentStop"))
 }
 
@@ -264,13 +264,14 @@ fn read_stops(conn: &Connection, task: i64, marks: &mut Marks) -> rusqlite::Resu
     )?;
     for stop in stops.into_iter().rev().map(|stored| stored.row) {
         // A stop inside of a subagent is not the end of it.
-        if stop.meta("endsAgent") == Some(&Value::Bool(false)) {
+        if stop.meta(attributes::ENDS_AGENT) == Some(&Value::Bool(false)) {
             continue;
         }
         if stop.is_failed_stop() {
             marks.failure = marks.failure.max(Some(stop.occurred));
         } else {
-            let goes_on = stop.meta("backgroundTaskCount").and_then(Value::as_i64).unwrap_or(0) > 0;
+            let goes_on =
+                stop.meta(attributes::BACKGROUND_TASK_COUNT).and_then(Value::as_i64).unwrap_or(0) > 0;
             if marks.stop.is_none_or(|(at, _)| at <= stop.occurred) {
                 marks.stop = Some((stop.occurred, goes_on));
             }
@@ -294,10 +295,10 @@ fn asking(conn: &Connection, task: i64) -> rusqlite::Result<Vec<Asking>> {
     let mut asking = Vec::new();
     for stored in newest(List::Permission)? {
         let row = stored.row;
-        if row.text("decision").is_some() {
+        if row.text(attributes::DECISION).is_some() {
             continue;
         }
-        let reason = match row.tool.as_deref().or_else(|| row.text("toolName")) {
+        let reason = match row.tool.as_deref().or_else(|| row.text(attributes::TOOL_NAME)) {
             Some("AskUserQuestion" | "request_user_input") => WaitingReason::Question,
             Some("ExitPlanMode") => WaitingReason::Plan,
             _ => WaitingReason::Permission,
@@ -309,10 +310,10 @@ fn asking(conn: &Connection, task: i64) -> rusqlite::Result<Vec<Asking>> {
         let waits = if row.open {
             row.state == Some(CallState::Running)
         } else {
-            row.text("questionPhase") == Some("asked") && row.state.is_none()
+            row.text(attributes::QUESTION_PHASE) == Some("asked") && row.state.is_none()
         };
         if waits {
-            let is_elicited = row.text("mcpServerName").is_some();
+            let is_elicited = row.text(attributes::MCP_SERVER_NAME).is_some();
             let reason = if is_elicited { WaitingReason::Elicitation } else { WaitingReason::Question };
             asking.push(Asking { at: row.occurred, reason, fact: row.fact, ends_with_work: !row.open });
         }

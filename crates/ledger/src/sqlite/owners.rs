@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use agent_tracer_event::attributes;
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_64;
@@ -30,7 +31,7 @@ pub(super) fn response_of(row: &FactRow) -> Option<i64> {
     if row.list != List::Response {
         return None;
     }
-    row.data.metadata.get("messageId")?.as_str().filter(|id| !id.is_empty()).map(number)
+    row.data.metadata.get(attributes::MESSAGE_ID)?.as_str().filter(|id| !id.is_empty()).map(number)
 }
 
 /// One who holds a response.
@@ -86,7 +87,7 @@ impl Apply<'_> {
     fn claim(&mut self, task: i64) -> rusqlite::Result<Option<i64>> {
         let known = self.memory.tasks.load(self.conn, &mut self.memory.words, task)?;
         let copied = known.and_then(|known| known.told.get("account:copied"));
-        let last = copied.and_then(|copied| copied.get("lastResponse")?.as_str());
+        let last = copied.and_then(|copied| copied.get(attributes::LAST_RESPONSE)?.as_str());
         Ok(last.filter(|id| !id.is_empty()).map(number))
     }
 
@@ -158,7 +159,7 @@ impl Apply<'_> {
             .unwrap_or_default();
         // What retention dropped has been counted for good.
         let Some(stored) = &holder.stored else { return Ok((false, 0, false, false, uid)) };
-        let own = match stored.row.meta("ownRequest") {
+        let own = match stored.row.meta(attributes::OWN_REQUEST) {
             Some(Value::Bool(true)) => 0,
             Some(Value::Bool(false)) => 2,
             _ => 1,
@@ -184,21 +185,21 @@ impl Apply<'_> {
             };
             for holder in holders {
                 let Some(stored) = holder.stored else { continue };
-                let is_copy = stored.row.text("notCounted") == Some("copy");
+                let is_copy = stored.row.text(attributes::NOT_COUNTED) == Some("copy");
                 if owner == Some(holder.task) && !is_copy {
                     continue;
                 }
                 let mut new = stored.row.clone();
                 if is_copy {
-                    for key in ["counted", "notCounted", "copyOf"] {
+                    for key in [attributes::COUNTED, attributes::NOT_COUNTED, attributes::COPY_OF] {
                         new.derived.shift_remove(key);
                     }
                 }
                 if owner != Some(holder.task) {
-                    new.derived.insert("counted".to_owned(), Value::Bool(false));
-                    new.derived.insert("notCounted".to_owned(), Value::from("copy"));
+                    new.derived.insert(attributes::COUNTED.to_owned(), Value::Bool(false));
+                    new.derived.insert(attributes::NOT_COUNTED.to_owned(), Value::from("copy"));
                     if let Some(uid) = &owner_uid {
-                        new.derived.insert("copyOf".to_owned(), Value::from(uid.as_str()));
+                        new.derived.insert(attributes::COPY_OF.to_owned(), Value::from(uid.as_str()));
                     }
                 }
                 self.replace(&stored, new)?;
@@ -208,7 +209,7 @@ impl Apply<'_> {
                     .memory
                     .tasks
                     .load(self.conn, &mut self.memory.words, claimant)?
-                    .is_some_and(|known| known.told.text("forkedFrom").is_some());
+                    .is_some_and(|known| known.told.text(attributes::FORKED_FROM).is_some());
                 if !named {
                     self.conn
                         .prepare_cached("UPDATE task SET forked = ?2, changed = ?3 WHERE id = ?1")?
@@ -227,5 +228,5 @@ impl Apply<'_> {
 
 /// Whether a row is the beginning of a fork.
 fn is_fork(row: &FactRow) -> bool {
-    row.list == List::SessionStart && row.text("sessionSource") == Some("fork")
+    row.list == List::SessionStart && row.text(attributes::SESSION_SOURCE) == Some("fork")
 }

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use agent_tracer_event::{Agent, CallState, ErrorClass, Metadata};
+use agent_tracer_event::{Agent, CallState, ErrorClass, Metadata, attributes};
 use serde_json::Value;
 
 use super::append::Apply;
@@ -16,13 +16,13 @@ use crate::project::status::SWAP_MS;
 use crate::project::{FactRow, List};
 
 /// How long the answer to a permission or a question took.
-const WAIT: &str = "waitMs";
+const WAIT: &str = attributes::WAIT_MS;
 
 /// The same, of all permissions of a call together.
-const WAIT_OF_CALL: &str = "permissionWaitMs";
+const WAIT_OF_CALL: &str = attributes::PERMISSION_WAIT_MS;
 
 /// Marks a call that counts as refused because its turn was cut off.
-const REFUSED_BY: &str = "refusedBy";
+const REFUSED_BY: &str = attributes::REFUSED_BY;
 
 impl Apply<'_> {
     /// Returns whether a permission was ever asked for such a call in this task. Where none was, calls need not be compared
@@ -64,21 +64,21 @@ impl Apply<'_> {
         }
         for stored in rows.iter().filter(|stored| stored.row.list == List::Permission) {
             let mut new = stored.row.clone();
-            for key in ["toolUseId", "callId", "decision", WAIT] {
+            for key in [attributes::TOOL_USE_ID, attributes::CALL_ID, attributes::DECISION, WAIT] {
                 new.derived.shift_remove(key);
             }
             let joined = news.iter_mut().rfind(|call| call.occurred <= stored.row.occurred + SWAP_MS);
             if let Some(call) = joined {
                 let id = agent_tracer_event::FactId::from_number(&uid, call.fact.cast_unsigned());
-                new.derived.insert("callId".to_owned(), Value::from(id.as_str()));
+                new.derived.insert(attributes::CALL_ID.to_owned(), Value::from(id.as_str()));
                 if let Some(id) = &call.data.tool_use_id {
-                    new.derived.insert("toolUseId".to_owned(), Value::from(id.as_str()));
+                    new.derived.insert(attributes::TOOL_USE_ID.to_owned(), Value::from(id.as_str()));
                 }
                 if is_refused(agent, &stored.row, call) {
                     refuse(call);
                 }
                 if let Some((decision, wait)) = answer(&stored.row, call) {
-                    new.derived.insert("decision".to_owned(), Value::from(decision));
+                    new.derived.insert(attributes::DECISION.to_owned(), Value::from(decision));
                     if let Some(wait) = wait {
                         new.derived.insert(WAIT.to_owned(), Value::from(wait));
                         let before = call.derived.get(WAIT_OF_CALL).and_then(Value::as_i64).unwrap_or(0);
@@ -119,14 +119,14 @@ pub(super) fn note_wait(row: &mut FactRow) {
 
 /// Returns whether anything saw the call running: a process of it has a number only once it began.
 fn has_run(call: &FactRow) -> bool {
-    call.meta("processId").is_some()
+    call.meta(attributes::PROCESS_ID).is_some()
 }
 
 /// Returns whether the end of a turn was the answer to a permission that was asked for a call in it.
 fn is_refused(agent: Agent, permission: &FactRow, call: &FactRow) -> bool {
     // The dialog for a call of a server has an answer of its own that does not end the turn.
     let is_server = call.tool.as_deref().is_some_and(|tool| tool.starts_with("mcp__"));
-    let is_cut_off = matches!(call.text("closedBy"), None | Some("interrupt"));
+    let is_cut_off = matches!(call.text(attributes::CLOSED_BY), None | Some("interrupt"));
     agent == Agent::Codex
         && call.state == Some(CallState::Interrupted)
         && is_cut_off
@@ -140,7 +140,7 @@ fn refuse(call: &mut FactRow) {
     call.state = Some(CallState::Denied);
     call.error = Some(ErrorClass::Permission);
     call.derived.insert(REFUSED_BY.to_owned(), Value::from("interrupt"));
-    call.derived.insert("errorClass".to_owned(), Value::from(ErrorClass::Permission.as_str()));
+    call.derived.insert(attributes::ERROR_CLASS.to_owned(), Value::from(ErrorClass::Permission.as_str()));
 }
 
 /// Makes a call that was refused one that was cut off again, as its entries or its closing say.
@@ -148,7 +148,7 @@ pub(super) fn take_back(call: &mut FactRow) {
     if !forget_refusal(&mut call.derived) {
         return;
     }
-    let class = call.data.metadata.get("errorClass").and_then(Value::as_str);
+    let class = call.data.metadata.get(attributes::ERROR_CLASS).and_then(Value::as_str);
     call.error = class.and_then(ErrorClass::parse);
     if call.state == Some(CallState::Denied) {
         call.state = Some(CallState::Interrupted);
@@ -168,7 +168,7 @@ pub(super) fn carry_refusal(new: &mut FactRow, old: &FactRow) {
 fn forget_refusal(derived: &mut Metadata) -> bool {
     let is_marked = derived.shift_remove(REFUSED_BY).is_some();
     if is_marked {
-        derived.shift_remove("errorClass");
+        derived.shift_remove(attributes::ERROR_CLASS);
     }
     is_marked
 }
@@ -179,12 +179,12 @@ pub(super) fn is_same_refusal(old: &FactRow, new: &FactRow) -> bool {
         && old.state == Some(CallState::Denied)
         && new.state == Some(CallState::Interrupted)
         && new.ended == old.ended
-        && new.text("closedBy") == old.text("closedBy")
+        && new.text(attributes::CLOSED_BY) == old.text(attributes::CLOSED_BY)
 }
 
 /// Returns when a call began to work, by the time that the agent measured: what lies between the question and the work was waiting.
 fn begun(call: &FactRow) -> Option<i64> {
-    let own = call.text("durationSource") != Some("tracer");
+    let own = call.text(attributes::DURATION_SOURCE) != Some("tracer");
     call.ended.zip(call.duration.filter(|_| own)).map(|(ended, duration)| ended - duration)
 }
 

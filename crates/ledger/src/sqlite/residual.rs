@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use agent_tracer_event::{TaskId, TaskKey};
+use agent_tracer_event::{TaskId, TaskKey, attributes};
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ use crate::project::told::{PAID_BY, PAID_FOR};
 use crate::project::{FactRow, List};
 
 /// The member of a response that names the session whose account holds it.
-const ACCOUNT: &str = "accountSession";
+const ACCOUNT: &str = attributes::ACCOUNT_SESSION;
 
 impl Apply<'_> {
     /// Notes whose account these changes may have to do with.
@@ -31,7 +31,7 @@ impl Apply<'_> {
         let tells = |change: &Change| {
             change.both().any(|row| {
                 matches!(row.list, List::Response | List::Web | List::SessionStart)
-                    || row.list == List::Context && row.meta("compactPhase").is_some()
+                    || row.list == List::Context && row.meta(attributes::COMPACT_PHASE).is_some()
             })
         };
         for change in changes {
@@ -256,7 +256,7 @@ impl Apply<'_> {
         if copies.is_empty() {
             return Ok(copies);
         }
-        let last = copied.and_then(|copied| copied.get("lastAt")?.as_i64());
+        let last = copied.and_then(|copied| copied.get(attributes::LAST_AT)?.as_i64());
         if let (Some(started), Some(last)) = (account.started, last)
             && started > last
         {
@@ -317,7 +317,8 @@ impl Apply<'_> {
                 [*task],
             )?;
             reasons.cut_short |= responses.iter().any(|stored| {
-                stored.row.meta("partial") == Some(&Value::Bool(true)) && stored.row.usage().is_some()
+                stored.row.meta(attributes::PARTIAL) == Some(&Value::Bool(true))
+                    && stored.row.usage().is_some()
             });
         }
         Ok(reasons)

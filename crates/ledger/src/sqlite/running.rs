@@ -1,6 +1,6 @@
 //! Who runs, as far as hooks told: what a server that starts again must look after.
 
-use agent_tracer_event::{Agent, TaskKey};
+use agent_tracer_event::{Agent, TaskKey, attributes};
 
 use super::{AppendError, Ledger, codec, facts};
 use crate::project::told::Told;
@@ -32,12 +32,18 @@ impl Ledger {
                 let agent = facts::word_at(Agent::ALL, row.get(0)?).unwrap_or(Agent::ClaudeCode);
                 let told: Told = codec::decode_json(row.get_ref(2)?.as_blob()?).unwrap_or_default();
                 let number = |name: &str| told.number(name).and_then(|number| u64::try_from(number).ok());
-                Ok(number("pid").and_then(|pid| u32::try_from(pid).ok()).zip(number("pidStart")).and_then(
-                    |(pid, start)| {
+                Ok(number(attributes::PID)
+                    .and_then(|pid| u32::try_from(pid).ok())
+                    .zip(number(attributes::PID_START))
+                    .and_then(|(pid, start)| {
                         let task = TaskKey::new(agent, row.get::<_, String>(1).ok()?);
-                        Some(RunningProcess { task, pid, start, namespace: number("pidNamespace")? })
-                    },
-                ))
+                        Some(RunningProcess {
+                            task,
+                            pid,
+                            start,
+                            namespace: number(attributes::PID_NAMESPACE)?,
+                        })
+                    }))
             })?;
             rows.filter_map(Result::transpose).collect::<rusqlite::Result<Vec<_>>>()
         })?

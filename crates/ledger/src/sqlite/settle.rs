@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::rc::Rc;
 
-use agent_tracer_event::CallState;
+use agent_tracer_event::{CallState, attributes};
 use rusqlite::{Connection, params};
 use serde_json::Value;
 
@@ -162,7 +162,7 @@ impl Apply<'_> {
 
     /// Says anew how a call ended. Gives its signature if that is news.
     fn settle_call(&mut self, task: i64, fact: i64) -> rusqlite::Result<Option<i64>> {
-        const OURS: [&str; 2] = ["closedBy", "errorClass"];
+        const OURS: [&str; 2] = [attributes::CLOSED_BY, attributes::ERROR_CLASS];
         let Some(stored) = self.stored(task, fact)? else { return Ok(None) };
         if !stored.row.open && !OURS.iter().any(|key| stored.row.derived.contains_key(*key)) {
             return Ok(None);
@@ -182,7 +182,7 @@ impl Apply<'_> {
                 Some(closing) => {
                     new.state = Some(closing.state);
                     new.ended = Some(closing.at);
-                    new.derived.insert("closedBy".to_owned(), Value::from(closing.by));
+                    new.derived.insert(attributes::CLOSED_BY.to_owned(), Value::from(closing.by));
                 }
                 None => {
                     new.state = Some(CallState::Running);
@@ -253,7 +253,8 @@ impl Apply<'_> {
             ),
             [task, moment],
         )?;
-        let is_stop = first.first().is_some_and(|end| end.row.text("completionReason") == Some("cancelled"));
+        let is_stop =
+            first.first().is_some_and(|end| end.row.text(attributes::COMPLETION_REASON) == Some("cancelled"));
         Ok(if is_stop { STOPPED } else { "session_end" })
     }
 
@@ -315,14 +316,14 @@ impl Apply<'_> {
         let has_records = rows.iter().any(|stored| stored.row.signature == Some(row::RECORD));
         for stored in rows {
             let mut new = stored.row.clone();
-            let second_hand = matches!(new.text("usageSource"), Some("hook" | "difference"));
-            if new.text("notCounted") == Some("record") {
-                new.derived.shift_remove("counted");
-                new.derived.shift_remove("notCounted");
+            let second_hand = matches!(new.text(attributes::USAGE_SOURCE), Some("hook" | "difference"));
+            if new.text(attributes::NOT_COUNTED) == Some("record") {
+                new.derived.shift_remove(attributes::COUNTED);
+                new.derived.shift_remove(attributes::NOT_COUNTED);
             }
             if has_records && second_hand {
-                new.derived.insert("counted".to_owned(), Value::Bool(false));
-                new.derived.insert("notCounted".to_owned(), Value::from("record"));
+                new.derived.insert(attributes::COUNTED.to_owned(), Value::Bool(false));
+                new.derived.insert(attributes::NOT_COUNTED.to_owned(), Value::from("record"));
             }
             self.replace(&stored, new)?;
         }

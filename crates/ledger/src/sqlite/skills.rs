@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use agent_tracer_event::Metadata;
+use agent_tracer_event::{Metadata, attributes};
 use rusqlite::params;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use super::words;
 use crate::project::{FactRow, List};
 
 /// What a response says of its skill, and who says so.
-const OURS: [&str; 2] = ["attributionSkill", "attributionRule"];
+const OURS: [&str; 2] = [attributes::ATTRIBUTION_SKILL, attributes::ATTRIBUTION_RULE];
 
 /// Takes away what we concluded.
 pub(super) fn forget(derived: &mut Metadata) {
@@ -117,7 +117,7 @@ impl Apply<'_> {
 
     fn settle_skill(&mut self, activations: &[(i64, i64)], stored: &Stored) -> rusqlite::Result<()> {
         let row = &stored.row;
-        let is_said = row.data.metadata.get("attributionSkill").is_some_and(Value::is_string);
+        let is_said = row.data.metadata.get(attributes::ATTRIBUTION_SKILL).is_some_and(Value::is_string);
         let before = activations.partition_point(|(occurred, _)| *occurred < row.occurred);
         let last = before.checked_sub(1).and_then(|last| activations.get(last)).filter(|_| !is_said);
         if last.is_none() && !OURS.iter().any(|key| row.derived.contains_key(*key)) {
@@ -128,8 +128,8 @@ impl Apply<'_> {
         if let Some((_, skill)) = last
             && let Some(name) = words::text(self.conn, *skill)?
         {
-            new.derived.insert("attributionSkill".to_owned(), Value::from(name));
-            new.derived.insert("attributionRule".to_owned(), Value::from("turn"));
+            new.derived.insert(attributes::ATTRIBUTION_SKILL.to_owned(), Value::from(name));
+            new.derived.insert(attributes::ATTRIBUTION_RULE.to_owned(), Value::from("turn"));
         }
         self.replace(stored, new)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use agent_tracer_event::{Certainty, TaskKey};
+use agent_tracer_event::{Certainty, TaskKey, attributes};
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
@@ -48,22 +48,25 @@ impl Apply<'_> {
                 None => Ok(None),
             }
         };
-        let parent = match told.text("parentSession") {
+        let parent = match told.text(attributes::PARENT_SESSION) {
             Some(session) => Some(self.task(&TaskKey::new(agent, session))?).filter(|parent| *parent != task),
             None => None,
         };
-        let named = other(self, "forkedFrom")?.filter(|from| *from != task);
+        let named = other(self, attributes::FORKED_FROM)?.filter(|from| *from != task);
         // A session that names no parent was forked from the one that owns what it was given.
         let claimed = self.claimed(task)?;
         let forked = named.or(claimed);
         self.unsettled.insert(task);
-        let continues = other(self, "continues")?.filter(|from| *from != task);
-        let cwd = told.text("cwd").unwrap_or_default();
-        let project = told.text("project").or(told.text("projectDir")).unwrap_or(cwd);
+        let continues = other(self, attributes::CONTINUES)?.filter(|from| *from != task);
+        let cwd = told.text(attributes::CWD).unwrap_or_default();
+        let project = told.text(attributes::PROJECT).or(told.text(attributes::PROJECT_DIR)).unwrap_or(cwd);
         // Nobody says what a subagent without a type is; the main agent it is not.
         let is_subagent = parent.is_some() || self.known(task)?.is_some_and(|known| known.background);
-        let agent_type =
-            told.text("agentType").unwrap_or(if is_subagent { shown::SUBAGENT } else { shown::MAIN });
+        let agent_type = told.text(attributes::AGENT_TYPE).unwrap_or(if is_subagent {
+            shown::SUBAGENT
+        } else {
+            shown::MAIN
+        });
         // Nobody gave it a title: a subagent is called after its type, and a session after itself.
         let title = match told.title().filter(|title| !title.is_empty()) {
             Some(title) => title.to_owned(),
@@ -71,7 +74,7 @@ impl Apply<'_> {
             None => tasks::key(self.conn, task)?.map(|key| key.runtime_session).unwrap_or_default(),
         };
         let words = &mut self.memory.words;
-        let model = told.text("model").map(|model| words.id(self.conn, model)).transpose()?;
+        let model = told.text(attributes::MODEL).map(|model| words.id(self.conn, model)).transpose()?;
         let machine = words.id(self.conn, &self.memory.machine_id)?;
         let filing = Filing {
             task,
@@ -91,7 +94,7 @@ impl Apply<'_> {
                 task,
                 blob,
                 parent,
-                parent.and(told.certainty("parentSession")).map(|certainty: Certainty| certainty as i64),
+                parent.and(told.certainty(attributes::PARENT_SESSION)).map(|certainty: Certainty| certainty as i64),
                 forked,
                 continues,
                 title,
@@ -100,8 +103,8 @@ impl Apply<'_> {
                 filing.project,
                 model,
                 machine,
-                told.number("pid"),
-                told.number("pidStart"),
+                told.number(attributes::PID),
+                told.number(attributes::PID_START),
                 client_cost(told.get("account")),
                 self.memory.seq,
                 parent.is_some(),
@@ -119,7 +122,7 @@ impl Apply<'_> {
         if filing != old_filing && !is_new {
             self.refile(&old_filing, &filing)?;
         }
-        if told.number("processGoneAt").is_some() || parent != left {
+        if told.number(attributes::PROCESS_GONE_AT).is_some() || parent != left {
             self.settle_open_calls(task)?;
         }
         Ok(())
@@ -245,7 +248,7 @@ impl Apply<'_> {
     pub(super) fn gone_at(&mut self, task: i64) -> rusqlite::Result<Option<i64>> {
         let mut first: Option<i64> = None;
         for task in std::iter::once(task).chain(self.above(task)?) {
-            let gone = self.known(task)?.and_then(|known| known.told.number("processGoneAt"));
+            let gone = self.known(task)?.and_then(|known| known.told.number(attributes::PROCESS_GONE_AT));
             first = match (first, gone) {
                 (Some(one), Some(other)) => Some(one.min(other)),
                 (one, other) => one.or(other),
@@ -427,5 +430,5 @@ impl Apply<'_> {
 
 /// What the client's own account says that the session cost, in pico-dollars.
 pub(super) fn client_cost(account: Option<&Value>) -> Option<i64> {
-    pico_dollars(account?.get("clientCostUsd")?)
+    pico_dollars(account?.get(attributes::CLIENT_COST_USD)?)
 }

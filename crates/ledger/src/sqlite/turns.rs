@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use agent_tracer_event::CallState;
+use agent_tracer_event::{CallState, attributes};
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ use crate::project::status::SWAP_MS;
 use crate::project::{FactRow, List};
 
 /// Says which fact ended a turn, if no entry did.
-const CLOSED_BY: &str = "closedBy";
+const CLOSED_BY: &str = attributes::CLOSED_BY;
 
 /// Whatever ends a turn ends the newest one before it. Two are looked at, because two may begin at one moment.
 const NEAREST: i64 = 2;
@@ -56,11 +56,13 @@ pub(super) fn before(conn: &Connection, task: i64, moment: i64) -> rusqlite::Res
 
 /// Whether a question is one of a server, or the answer to one, that no id names.
 pub(super) fn is_elicitation(row: &FactRow) -> bool {
-    row.text("mcpServerName").is_some() && row.meta("elicitationId").is_none() && row.tool.is_none()
+    row.text(attributes::MCP_SERVER_NAME).is_some()
+        && row.meta(attributes::ELICITATION_ID).is_none()
+        && row.tool.is_none()
 }
 
 fn is_answer(row: &FactRow) -> bool {
-    row.meta("elicitationResult") == Some(&Value::Bool(true))
+    row.meta(attributes::ELICITATION_RESULT) == Some(&Value::Bool(true))
 }
 
 impl Apply<'_> {
@@ -112,7 +114,7 @@ impl Apply<'_> {
     /// Joins questions of servers with their answers: each answer is to the newest question of its server before it that
     /// has none yet.
     pub(super) fn settle_elicitations(&mut self, task: i64) -> rusqlite::Result<()> {
-        const OURS: [&str; 2] = ["questionPhase", "waitMs"];
+        const OURS: [&str; 2] = [attributes::QUESTION_PHASE, attributes::WAIT_MS];
         let mut rows = facts::select(
             self.conn,
             &format!(
@@ -134,17 +136,17 @@ impl Apply<'_> {
         for answer in &answers {
             let fits = |row: &FactRow| {
                 row.occurred <= answer.row.occurred + SWAP_MS
-                    && row.text("mcpServerName") == answer.row.text("mcpServerName")
+                    && row.text(attributes::MCP_SERVER_NAME) == answer.row.text(attributes::MCP_SERVER_NAME)
             };
             let place = (0..news.len())
                 .rev()
                 .find(|place| !answered.contains(place) && news.get(*place).is_some_and(fits));
             if let Some((place, new)) = place.and_then(|place| Some((place, news.get_mut(place)?))) {
                 answered.insert(place);
-                let phase = answer.row.text("questionPhase").unwrap_or("answered");
-                new.derived.insert("questionPhase".to_owned(), Value::from(phase));
+                let phase = answer.row.text(attributes::QUESTION_PHASE).unwrap_or("answered");
+                new.derived.insert(attributes::QUESTION_PHASE.to_owned(), Value::from(phase));
                 let wait = (answer.row.occurred - new.occurred).max(0);
-                new.derived.insert("waitMs".to_owned(), Value::from(wait));
+                new.derived.insert(attributes::WAIT_MS.to_owned(), Value::from(wait));
                 new.ended = Some(answer.row.occurred);
             }
         }
@@ -167,11 +169,11 @@ fn ends(turn: &FactRow, fact: &FactRow) -> Option<Closing> {
         List::Prompt => ("prompt", CallState::Interrupted),
         // Another turn's answer says nothing of this one, whose own would have ended it.
         List::Stop if fact.turn.is_some() && !is_own => return None,
-        List::Stop if fact.meta("endsAgent") == Some(&Value::Bool(false)) => return None,
+        List::Stop if fact.meta(attributes::ENDS_AGENT) == Some(&Value::Bool(false)) => return None,
         List::Stop if fact.is_failed_stop() => ("stop", CallState::Failed),
         List::Stop => ("stop", CallState::Succeeded),
         List::Interrupt => ("interrupt", CallState::Interrupted),
-        List::SessionEnd if fact.text("completionReason") == Some("cancelled") => {
+        List::SessionEnd if fact.text(attributes::COMPLETION_REASON) == Some("cancelled") => {
             (STOPPED, CallState::Interrupted)
         }
         List::SessionEnd => ("session_end", CallState::Abandoned),

@@ -4,7 +4,7 @@
 //! the same eyes as a live one. What is not left is named in [`Missing`].
 
 use crate::{Call, Event, Surroundings};
-use agent_tracer_event::{Agent, CallState, Kind};
+use agent_tracer_event::{Agent, CallState, Kind, attributes};
 use agent_tracer_ledger::view::Row;
 use serde_json::{Map, Value, json};
 
@@ -75,8 +75,8 @@ pub(crate) fn is_call(row: &Row) -> bool {
 pub(crate) fn is_asked(row: &Row, agent: Agent) -> bool {
     match agent {
         Agent::ClaudeCode => {
-            let is_refused =
-                row.state == Some(CallState::Failed) && text(row, "errorClass") == Some("invalid_input");
+            let is_refused = row.state == Some(CallState::Failed)
+                && text(row, attributes::ERROR_CLASS) == Some("invalid_input");
             !(is_refused && matches!(row.hook_event_name.as_deref(), None | Some("PostToolBatch")))
         }
         Agent::Codex => !row.tool_name.as_deref().is_some_and(|tool| NOT_ASKED.contains(&tool)),
@@ -90,7 +90,7 @@ pub(crate) fn of_call(row: &Row, event: Event) -> Moment {
     let tool = row.tool_name.clone().unwrap_or_default();
     fields.insert("tool_input".to_owned(), input(row, &tool, &mut missing));
     fields.insert("tool_name".to_owned(), tool.into());
-    if let Some(server) = text(row, "mcpServer") {
+    if let Some(server) = text(row, attributes::MCP_SERVER) {
         fields.insert("mcp_server".to_owned(), json!({ "name": server }));
     }
     if let Some(id) = &row.tool_use_id {
@@ -139,10 +139,10 @@ fn common(row: &Row, missing: &mut Missing) -> Map<String, Value> {
         fields.insert("agent_id".to_owned(), id.into());
         fields.insert("agent_type".to_owned(), row.agent_type.as_str().into());
     }
-    if let Some(cwd) = text(row, "cwd") {
+    if let Some(cwd) = text(row, attributes::CWD) {
         fields.insert("cwd".to_owned(), cwd.into());
     }
-    match text(row, "permissionMode") {
+    match text(row, attributes::PERMISSION_MODE) {
         Some(mode) => {
             fields.insert("permission_mode".to_owned(), mode.into());
         }
@@ -161,8 +161,8 @@ const KEPT_INPUT: &[&str] = &["pattern", "glob", "output_mode", "type", "command
 /// What is left of a tool's input.
 fn input(row: &Row, tool: &str, missing: &mut Missing) -> Value {
     let mut input = Map::new();
-    if row.kind == Kind::TerminalCommand || row.metadata.contains_key("monitorScript") {
-        match text(row, "command").or_else(|| text(row, "monitorScript")) {
+    if row.kind == Kind::TerminalCommand || row.metadata.contains_key(attributes::MONITOR_SCRIPT) {
+        match text(row, attributes::COMMAND).or_else(|| text(row, attributes::MONITOR_SCRIPT)) {
             Some(command) => {
                 if command.chars().count() >= COMMAND_CHARS {
                     missing.add(Part::WholeCommand);
@@ -195,12 +195,12 @@ fn input(row: &Row, tool: &str, missing: &mut Missing) -> Value {
     }
     // How far a search looks, and what a server's shell runs.
     for name in KEPT_INPUT {
-        let value = row.metadata.get("toolInput").and_then(|input| input.get(name));
+        let value = row.metadata.get(attributes::TOOL_INPUT).and_then(|input| input.get(name));
         if let Some(value) = value.filter(|value| value.is_string()) {
             input.insert((*name).to_owned(), value.clone());
         }
     }
-    let url = row.metadata.get("webUrls").and_then(|urls| urls.get(0)).and_then(Value::as_str);
+    let url = row.metadata.get(attributes::WEB_URLS).and_then(|urls| urls.get(0)).and_then(Value::as_str);
     match url.filter(|_| tool != "WebSearch") {
         Some(url) => {
             input.insert("url".to_owned(), url.into());
@@ -208,7 +208,7 @@ fn input(row: &Row, tool: &str, missing: &mut Missing) -> Value {
         None if tool == "WebFetch" => missing.add(Part::Address),
         None => {}
     }
-    if let Some(skill) = text(row, "skillName") {
+    if let Some(skill) = text(row, attributes::SKILL_NAME) {
         input.insert("skill".to_owned(), skill.into());
     }
     Value::Object(input)
@@ -216,7 +216,7 @@ fn input(row: &Row, tool: &str, missing: &mut Missing) -> Value {
 
 /// The headers of a patch: its text is never kept.
 fn patch(row: &Row) -> String {
-    let operations = row.metadata.get("fileOperations").and_then(Value::as_array);
+    let operations = row.metadata.get(attributes::FILE_OPERATIONS).and_then(Value::as_array);
     let mut patch = String::new();
     for operation in operations.into_iter().flatten() {
         let member = |name: &str| operation.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::{Call, Deed, History, Moment, Scope, Since, Work};
-use agent_tracer_event::{Agent, CallState, Kind, Millis, Usage};
+use agent_tracer_event::{Agent, CallState, Kind, Millis, Usage, attributes};
 use agent_tracer_ledger::view::Row;
 use serde_json::Value;
 
@@ -76,7 +76,7 @@ impl Tree {
     pub(crate) fn begins(&mut self, row: &Row, cost_micros: impl FnOnce(&Row) -> Option<u64>) {
         let task = self.task(row);
         if matches!(row.kind, Kind::TokenUsage | Kind::ModelRequest)
-            && row.metadata.get("counted") != Some(&Value::Bool(false))
+            && row.metadata.get(attributes::COUNTED) != Some(&Value::Bool(false))
             && let Some(usage) = Usage::read(&row.metadata)
         {
             let sum = Sum { tokens: usage.total(), micros: cost_micros(row).unwrap_or(0) };
@@ -88,7 +88,8 @@ impl Tree {
 
     /// A prompt was judged: what comes now is the work on it.
     pub(crate) fn prompted(&mut self, row: &Row) {
-        let is_typed = row.metadata.get("promptOrigin").and_then(Value::as_str) != Some("task_notification");
+        let is_typed =
+            row.metadata.get(attributes::PROMPT_ORIGIN).and_then(Value::as_str) != Some("task_notification");
         let task = self.task(row);
         if is_typed {
             task.last.insert(Moment::Prompt, row.occurred_at);
@@ -99,7 +100,7 @@ impl Tree {
     /// A call was judged and begins.
     pub(crate) fn made(&mut self, row: &Row) {
         let task = self.task(row);
-        if let Some(signature) = row.metadata.get("callSignature").and_then(Value::as_str) {
+        if let Some(signature) = row.metadata.get(attributes::CALL_SIGNATURE).and_then(Value::as_str) {
             if task.made.len() < REMEMBERED_MAX || task.made.contains_key(signature) {
                 *task.made.entry(signature.to_owned()).or_default() += 1;
             } else {
@@ -111,8 +112,8 @@ impl Tree {
     /// A call ends.
     pub(crate) fn ended(&mut self, row: &Row, agent: Agent) {
         let state = row.state.unwrap_or(CallState::Running);
-        let subtype = row.metadata.get("subtypeKey").and_then(Value::as_str).unwrap_or_default();
-        let command = row.metadata.get("command").and_then(Value::as_str);
+        let subtype = row.metadata.get(attributes::SUBTYPE_KEY).and_then(Value::as_str).unwrap_or_default();
+        let command = row.metadata.get(attributes::COMMAND).and_then(Value::as_str);
         let at = row.ended_at.unwrap_or(row.occurred_at);
         let task = self.task(row);
         match state {
@@ -154,7 +155,7 @@ fn deeds(row: &Row, state: CallState, subtype: &str, command: Option<&str>, agen
             CallState::Denied => Vec::new(),
             _ => vec![Deed::Ran {
                 command: command.to_owned(),
-                directory: text("workdir").or_else(|| text("cwd")),
+                directory: text(attributes::WORKDIR).or_else(|| text(attributes::CWD)),
                 exit: exit(row, state, agent),
             }],
         };
@@ -172,9 +173,13 @@ fn deeds(row: &Row, state: CallState, subtype: &str, command: Option<&str>, agen
 
 /// The exit code, where it is known for sure.
 fn exit(row: &Row, state: CallState, agent: Agent) -> Option<i32> {
-    let told = row.metadata.get("exitCode").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
-    let is_behind = row.metadata.get("runInBackground") == Some(&Value::Bool(true))
-        || row.metadata.contains_key("backgroundTaskId");
+    let told = row
+        .metadata
+        .get(attributes::EXIT_CODE)
+        .and_then(Value::as_i64)
+        .and_then(|code| i32::try_from(code).ok());
+    let is_behind = row.metadata.get(attributes::RUN_IN_BACKGROUND) == Some(&Value::Bool(true))
+        || row.metadata.contains_key(attributes::BACKGROUND_TASK_ID);
     match (told, state) {
         _ if is_behind => None,
         (Some(code), _) => Some(code),
@@ -219,7 +224,7 @@ impl History for PastThen<'_> {
 
     fn repeats(&self, _: &Call) -> Option<u64> {
         let task = self.task().filter(|task| !task.is_overfull)?;
-        let signature = self.row.metadata.get("callSignature").and_then(Value::as_str)?;
+        let signature = self.row.metadata.get(attributes::CALL_SIGNATURE).and_then(Value::as_str)?;
         Some(task.made.get(signature).copied().unwrap_or(0))
     }
 

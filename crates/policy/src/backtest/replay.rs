@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use crate::{Event, Surroundings};
-use agent_tracer_event::{Agent, CallState, Kind, Millis};
+use agent_tracer_event::{Agent, CallState, Kind, Millis, attributes};
 use agent_tracer_ledger::view::{Row, Task};
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ impl Open {
     /// The open call that a permission was asked for.
     fn asked_for(&self, permission: &Row) -> Option<&Row> {
         fn signature(row: &Row) -> Option<&str> {
-            row.metadata.get("callSignature").and_then(Value::as_str)
+            row.metadata.get(attributes::CALL_SIGNATURE).and_then(Value::as_str)
         }
         let is_same = |row: &Row| {
             let by_id = row.tool_use_id.is_some() && row.tool_use_id == permission.tool_use_id;

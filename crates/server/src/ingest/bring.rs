@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use agent_tracer_event::{Entry, Millis};
+use agent_tracer_event::{Entry, Millis, attributes};
 use agent_tracer_ledger::{Batch, Receipt, Verdict};
 use axum::http::StatusCode;
 use tokio::sync::oneshot;
@@ -73,8 +73,9 @@ fn keep_out(app: &App, batch: &mut Batch) {
 
 /// The sessions that an entry belongs to: its own, and those above it.
 fn sessions(entry: &Entry) -> impl Iterator<Item = &str> {
-    let above =
-        ["rootSession", "parentSession"].into_iter().filter_map(|key| entry.metadata.get(key)?.as_str());
+    let above = [attributes::ROOT_SESSION, attributes::PARENT_SESSION]
+        .into_iter()
+        .filter_map(|key| entry.metadata.get(key)?.as_str());
     std::iter::once(entry.task.runtime_session.as_str()).chain(above)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agent_tracer_agents::extent::Bounds;
 use agent_tracer_event::{
     Agent, Channel, Entry, Evidence, Kind, Lane, Millis, Outcome, Phase, Reading, Subject, TaskId, TaskKey,
-    Unrecognised,
+    Unrecognised, attributes,
 };
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use axum::extract::{Request, State};
@@ -217,11 +217,11 @@ impl<'a> Batcher<'a> {
             }
         }
         if let Some(parent) = text(members, "parentEventId")? {
-            metadata.insert("parentEventId".to_owned(), Value::from(cut(&parent, ID_CHARS)));
+            metadata.insert(attributes::PARENT_EVENT_ID.to_owned(), Value::from(cut(&parent, ID_CHARS)));
         }
         if known.is_none() {
             let name = cut(&kind_text, 100);
-            metadata.insert("eventName".to_owned(), Value::from(name.as_str()));
+            metadata.insert(attributes::EVENT_NAME.to_owned(), Value::from(name.as_str()));
             reading.unrecognised.push(Unrecognised::Event(name));
         }
         let id = match members.get("id") {
@@ -238,7 +238,7 @@ impl<'a> Batcher<'a> {
         let (key, alias) = natural_key(kind, &kind_text, &metadata, &observed.name);
         let tool = meaning::tool_name(kind, &metadata);
         let input = meaning::tool_input(&metadata, &file_paths);
-        metadata.remove("toolInput");
+        metadata.remove(attributes::TOOL_INPUT);
         metadata.remove("tool_input");
         metadata.remove("tool_name");
         let cwd =
@@ -260,10 +260,10 @@ impl<'a> Batcher<'a> {
         }
         let at = occurred_at.unwrap_or(self.now);
         let evidence = Evidence::reported("http, posted event");
-        if let Some(cwd) = passed.metadata.get("cwd").cloned() {
+        if let Some(cwd) = passed.metadata.get(attributes::CWD).cloned() {
             let mut about =
                 Entry::new(Subject::Task, Phase::Update, task.clone(), "task", at, evidence.clone());
-            about.metadata.insert("cwd".to_owned(), cwd);
+            about.metadata.insert(attributes::CWD.to_owned(), cwd);
             reading.entries.push(about);
         }
         let mut entry = Entry::new(Subject::Event(kind), Phase::Open, task, key, at, evidence);
@@ -325,18 +325,23 @@ fn natural_key(
     let word = |names: &[&str]| {
         names.iter().find_map(|name| metadata.get(*name)?.as_str()).filter(|text| !text.is_empty())
     };
-    let of_call = word(&["toolUseId", "tool_use_id"])
+    let of_call = word(&[attributes::TOOL_USE_ID, "tool_use_id"])
         .filter(|_| meaning::is_call(kind))
         .map(|id| format!("tool:{}", cut(id, ID_CHARS)));
-    let checked = metadata.get("crossCheck").and_then(|check| check.get("dedupeKey")).and_then(Value::as_str);
+    let checked = metadata
+        .get(attributes::CROSS_CHECK)
+        .and_then(|check| check.get("dedupeKey"))
+        .and_then(Value::as_str);
     if let Some(checked) = checked.filter(|checked| !checked.is_empty()) {
         return (format!("cross:{}:{}", cut(kind_text, 100), cut(checked, ID_CHARS)), of_call);
     }
     let own = match kind {
-        Kind::TokenUsage => word(&["responseId", "messageId", "response_id", "message_id"])
-            .map(|id| format!("response:{}", cut(id, ID_CHARS))),
+        Kind::TokenUsage => {
+            word(&[attributes::RESPONSE_ID, attributes::MESSAGE_ID, "response_id", "message_id"])
+                .map(|id| format!("response:{}", cut(id, ID_CHARS)))
+        }
         Kind::UserMessage => {
-            word(&["promptId", "prompt_id"]).map(|id| format!("prompt:{}", cut(id, ID_CHARS)))
+            word(&[attributes::PROMPT_ID, "prompt_id"]).map(|id| format!("prompt:{}", cut(id, ID_CHARS)))
         }
         _ => of_call,
     };

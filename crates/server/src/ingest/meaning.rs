@@ -1,7 +1,7 @@
 //! What a posted event means: its own words where it has them, the tables of the agents where it has none.
 
 use agent_tracer_agents::tools::{self, Call, Place, outcome};
-use agent_tracer_event::{Agent, CallState, Entry, Kind, Lane, Millis, Phase, Usage};
+use agent_tracer_event::{Agent, CallState, Entry, Kind, Lane, Millis, Phase, Usage, attributes};
 use serde_json::{Map, Value, json};
 
 use super::passage::Passed;
@@ -47,7 +47,7 @@ pub(super) fn is_call(kind: Kind) -> bool {
 
 /// The tool that a record names. A command without one was run in a shell.
 pub(super) fn tool_name(kind: Kind, metadata: &Map<String, Value>) -> Option<String> {
-    let names = ["toolName", "tool_name", "sourceTool"];
+    let names = [attributes::TOOL_NAME, "tool_name", attributes::SOURCE_TOOL];
     let named = names.iter().find_map(|name| metadata.get(*name)?.as_str()).filter(|name| !name.is_empty());
     let shell = (kind == Kind::TerminalCommand).then_some("Bash");
     named.or(shell).map(|name| cut(name, WORD_CHARS))
@@ -55,12 +55,13 @@ pub(super) fn tool_name(kind: Kind, metadata: &Map<String, Value>) -> Option<Str
 
 /// What the tool was called with, from members that name it apart where there is no input.
 pub(super) fn tool_input(metadata: &Map<String, Value>, file_paths: &[String]) -> Option<Value> {
-    for name in ["toolInput", "tool_input"] {
+    for name in [attributes::TOOL_INPUT, "tool_input"] {
         if let Some(input) = metadata.get(name).filter(|input| !input.is_null()) {
             return Some(input.clone());
         }
     }
-    if let Some(command) = metadata.get("command").filter(|command| command.is_string() || command.is_array())
+    if let Some(command) =
+        metadata.get(attributes::COMMAND).filter(|command| command.is_string() || command.is_array())
     {
         return Some(json!({ "command": command }));
     }
@@ -80,7 +81,7 @@ pub(super) fn write(
     let mut derived_lane = None;
     if let (true, Some(tool)) = (is_call(kind), tool) {
         entry.tool_name = Some(tool.to_owned());
-        let cwd = metadata.get("cwd").and_then(Value::as_str).map(str::to_owned);
+        let cwd = metadata.get(attributes::CWD).and_then(Value::as_str).map(str::to_owned);
         let input = tool_input.unwrap_or(Value::Null);
         let meaning = tools::understand(&Call {
             agent,
@@ -92,7 +93,7 @@ pub(super) fn write(
         meaning.write(entry);
         close(entry, kind, &mut metadata);
     } else if let Some(input) = tool_input {
-        entry.metadata.insert("toolInput".to_owned(), tools::sanitise(&input));
+        entry.metadata.insert(attributes::TOOL_INPUT.to_owned(), tools::sanitise(&input));
     }
     // The sender's word is the last: tables fill in what it did not say.
     entry.subject = agent_tracer_event::Subject::Event(kind);
@@ -111,7 +112,7 @@ pub(super) fn write(
         usage(entry, &metadata);
     }
     for (name, value) in metadata {
-        let value = if name == "commandAnalysis" { value } else { tools::sanitise(&value) };
+        let value = if name == attributes::COMMAND_ANALYSIS { value } else { tools::sanitise(&value) };
         entry.metadata.insert(name, value);
     }
 }
@@ -123,23 +124,23 @@ fn close(entry: &mut Entry, kind: Kind, metadata: &mut Map<String, Value>) {
         .filter_map(|name| metadata.remove(*name))
         .fold(None, |first, next| first.or(Some(next)));
     let mut ended = outcome::returned(&result.unwrap_or(Value::Null));
-    let failed = metadata.get("success") == Some(&Value::Bool(false))
-        || metadata.get("isError") == Some(&Value::Bool(true))
-        || metadata.get("exitCode").and_then(Value::as_i64).is_some_and(|code| code != 0)
-        || metadata.contains_key("errorClass")
-        || metadata.get("error").is_some_and(|error| !error.is_null());
+    let failed = metadata.get(attributes::SUCCESS) == Some(&Value::Bool(false))
+        || metadata.get(attributes::IS_ERROR) == Some(&Value::Bool(true))
+        || metadata.get(attributes::EXIT_CODE).and_then(Value::as_i64).is_some_and(|code| code != 0)
+        || metadata.contains_key(attributes::ERROR_CLASS)
+        || metadata.get(attributes::ERROR).is_some_and(|error| !error.is_null());
     if failed && ended.state == CallState::Succeeded {
-        let error = metadata.remove("error").unwrap_or(Value::Null);
+        let error = metadata.remove(attributes::ERROR).unwrap_or(Value::Null);
         let mut told = outcome::failed(&error, false);
-        if metadata.get("exitCode").is_some() && error.is_null() {
+        if metadata.get(attributes::EXIT_CODE).is_some() && error.is_null() {
             told.error_class = Some(agent_tracer_event::ErrorClass::NonZeroExit);
-            told.metadata.insert("errorClass".to_owned(), Value::from("non_zero_exit"));
+            told.metadata.insert(attributes::ERROR_CLASS.to_owned(), Value::from("non_zero_exit"));
         }
         told.metadata.extend(ended.metadata);
         ended = told;
     }
     let given = metadata.get("state").and_then(Value::as_str).and_then(CallState::parse);
-    let asks = kind == Kind::QuestionLogged && metadata.get("questionPhase").is_some();
+    let asks = kind == Kind::QuestionLogged && metadata.get(attributes::QUESTION_PHASE).is_some();
     entry.state = given.or_else(|| (!asks).then_some(ended.state));
     entry.metadata.extend(ended.metadata);
     if entry.state == Some(CallState::Running) {
@@ -147,10 +148,10 @@ fn close(entry: &mut Entry, kind: Kind, metadata: &mut Map<String, Value>) {
         return;
     }
     entry.phase = Phase::Close;
-    let took = metadata.get("durationMs").and_then(Value::as_i64).filter(|took| *took >= 0);
+    let took = metadata.get(attributes::DURATION_MS).and_then(Value::as_i64).filter(|took| *took >= 0);
     entry.ended_at = Some(Millis(entry.occurred_at.0.saturating_add(took.unwrap_or(0))));
-    if took.is_some() && !metadata.contains_key("durationSource") {
-        metadata.insert("durationSource".to_owned(), Value::from("agent"));
+    if took.is_some() && !metadata.contains_key(attributes::DURATION_SOURCE) {
+        metadata.insert(attributes::DURATION_SOURCE.to_owned(), Value::from("agent"));
     }
 }
 
@@ -161,10 +162,10 @@ fn take_ids(entry: &mut Entry, metadata: &Map<String, Value>) {
             names.iter().find_map(|name| metadata.get(*name)?.as_str()).filter(|text| !text.is_empty());
         found.map(|text| cut(text, WORD_CHARS))
     };
-    entry.tool_use_id = word(&["toolUseId", "tool_use_id"]);
-    entry.turn = word(&["promptId", "turnId"]);
-    entry.agent_id = word(&["agentId", "agent_id"]);
-    entry.agent_type = word(&["agentType", "agent_type"]);
+    entry.tool_use_id = word(&[attributes::TOOL_USE_ID, "tool_use_id"]);
+    entry.turn = word(&[attributes::PROMPT_ID, "turnId"]);
+    entry.agent_id = word(&[attributes::AGENT_ID, "agent_id"]);
+    entry.agent_type = word(&[attributes::AGENT_TYPE, "agent_type"]);
     entry.hook_event_name = word(&["hookEventName"]);
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agent_tracer_agents::extent::Bounds;
 use agent_tracer_event::{
     Agent, Channel, Entry, Evidence, Kind, Metadata, Millis, Outcome, Phase, Reading, SessionId, Subject,
-    TaskId, TaskKey,
+    TaskId, TaskKey, attributes,
 };
 use agent_tracer_ledger::view::TaskStatus;
 use agent_tracer_ledger::{Batch, Observed, QueryError, Verdict};
@@ -91,26 +91,27 @@ fn ensure_batch(app: &App, key: &TaskKey, asked: EnsureRequest, now: Millis) -> 
     let parent = parent(app, key.agent, &asked, now);
     let passed = pass(app, Kind::SessionStarted, asked.title, asked.workspace_path)?;
     let mut about = entry(Subject::Task, Phase::Update, "task");
-    if let Some(cwd) = passed.metadata.get("cwd") {
-        about.metadata.insert("cwd".to_owned(), cwd.clone());
+    if let Some(cwd) = passed.metadata.get(attributes::CWD) {
+        about.metadata.insert(attributes::CWD.to_owned(), cwd.clone());
     }
     if let Some(title) = &passed.title {
-        about.metadata.insert("title".to_owned(), Value::from(line(title)));
-        about.metadata.insert("titleSource".to_owned(), Value::from("session_title"));
+        about.metadata.insert(attributes::TITLE.to_owned(), Value::from(line(title)));
+        about.metadata.insert(attributes::TITLE_SOURCE.to_owned(), Value::from("session_title"));
     }
     if let Some(origin) = &asked.origin {
         about.metadata.insert("origin".to_owned(), Value::from(cut(&agent_tracer_privacy::mask(origin), 60)));
     }
     if let Some(parent) = parent {
-        about.metadata.insert("parentSession".to_owned(), Value::from(parent));
-        about.metadata.insert("parentCertainty".to_owned(), Value::from("reported"));
+        about.metadata.insert(attributes::PARENT_SESSION.to_owned(), Value::from(parent));
+        about.metadata.insert(attributes::PARENT_CERTAINTY.to_owned(), Value::from("reported"));
     }
     let mut started = entry(Subject::Event(Kind::SessionStarted), Phase::Open, "session:started:http");
     let resumed = asked.resume == Some(true);
     started.title = Some(if resumed { "Session resumed" } else { "Session started" }.to_owned());
-    started
-        .metadata
-        .insert("sessionSource".to_owned(), Value::from(if resumed { "resume" } else { "startup" }));
+    started.metadata.insert(
+        attributes::SESSION_SOURCE.to_owned(),
+        Value::from(if resumed { "resume" } else { "startup" }),
+    );
     let known = app.doors.store.task(now, &task).is_ok();
     // A session that another channel told of began there; telling it again would be a second beginning.
     let first = if known { vec![entry(Subject::Task, Phase::Update, "task")] } else { vec![started] };
@@ -247,9 +248,9 @@ fn end_entry(
     entry.title = Some("Session ended".to_owned());
     entry.body = summary;
     let mut metadata = Metadata::new();
-    metadata.insert("completionReason".to_owned(), Value::from(reason));
+    metadata.insert(attributes::COMPLETION_REASON.to_owned(), Value::from(reason));
     if let Some(complete) = complete {
-        metadata.insert("completeTask".to_owned(), Value::from(complete));
+        metadata.insert(attributes::COMPLETE_TASK.to_owned(), Value::from(complete));
     }
     entry.metadata = metadata;
     entry

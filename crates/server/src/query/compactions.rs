@@ -1,6 +1,6 @@
 //! Questions about compactions: what went in and what came out, from the agent's own file.
 
-use agent_tracer_event::{Kind, TaskId};
+use agent_tracer_event::{Kind, TaskId, attributes};
 use agent_tracer_jobs::compaction::{Compaction, CompactionItem, Scanned, Seen, Side};
 use agent_tracer_ledger::view::Page;
 use agent_tracer_ledger::{MAX_LIMIT, Paging, RowFilter, Store};
@@ -102,8 +102,11 @@ fn seen(store: &dyn Store, id: &TaskId) -> Result<Vec<Seen>, Problem> {
     loop {
         let page = store.timeline(id, &filter)?;
         for row in &page.items {
-            let Some(bytes) = row.metadata.get("transcriptBytes").and_then(Value::as_u64) else { continue };
-            let sha256 = row.metadata.get("transcriptSha256").and_then(Value::as_str).map(str::to_owned);
+            let Some(bytes) = row.metadata.get(attributes::TRANSCRIPT_BYTES).and_then(Value::as_u64) else {
+                continue;
+            };
+            let sha256 =
+                row.metadata.get(attributes::TRANSCRIPT_SHA256).and_then(Value::as_str).map(str::to_owned);
             seen.push(Seen { bytes, sha256 });
         }
         filter.paging.cursor = page.next_cursor;

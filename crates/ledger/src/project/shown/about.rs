@@ -1,6 +1,6 @@
 //! What the rows of a task have in common, and a row as people see it.
 
-use agent_tracer_event::{Agent, FactId, Kind, Millis, SessionId, TaskId, TaskKey, TurnId};
+use agent_tracer_event::{Agent, FactId, Kind, Millis, SessionId, TaskId, TaskKey, TurnId, attributes};
 
 use crate::project::FactRow;
 use crate::project::row::channels_of;
@@ -43,7 +43,7 @@ pub fn task_id(text: &str) -> TaskId {
 
 /// When the process of a task was resumed after the task began, out of its starts, oldest first.
 pub fn resumes<'row>(starts: impl IntoIterator<Item = &'row FactRow>, started: i64) -> Vec<i64> {
-    let resumed = starts.into_iter().filter(|start| start.text("sessionSource") == Some("resume"));
+    let resumed = starts.into_iter().filter(|start| start.text(attributes::SESSION_SOURCE) == Some("resume"));
     resumed.map(|start| start.occurred).filter(|at| *at > started).collect()
 }
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::{Agent, Millis};
+use agent_tracer_event::{Agent, Millis, attributes};
 use serde_json::Value;
 
 use crate::project::FactRow;
@@ -31,14 +31,14 @@ struct Window {
 const WINDOWS: [Window; 2] = [
     Window {
         name: "five_hour",
-        used: "rateLimitFiveHourUsedPct",
-        resets: "rateLimitFiveHourResetsAt",
+        used: attributes::RATE_LIMIT_FIVE_HOUR_USED_PCT,
+        resets: attributes::RATE_LIMIT_FIVE_HOUR_RESETS_AT,
         recent_ms: 3_600_000,
     },
     Window {
         name: "seven_day",
-        used: "rateLimitSevenDayUsedPct",
-        resets: "rateLimitSevenDayResetsAt",
+        used: attributes::RATE_LIMIT_SEVEN_DAY_USED_PCT,
+        resets: attributes::RATE_LIMIT_SEVEN_DAY_RESETS_AT,
         recent_ms: 86_400_000,
     },
 ];

@@ -1,6 +1,6 @@
 //! The items of a task's lists: each made of one row.
 
-use agent_tracer_event::{CallState, Millis};
+use agent_tracer_event::{CallState, Millis, attributes};
 use serde_json::Value;
 
 use super::About;
@@ -29,7 +29,7 @@ fn owned(row: &FactRow, key: &str) -> Option<String> {
 }
 
 fn error_class(row: &FactRow) -> Option<String> {
-    row.error.map(|class| class.to_string()).or_else(|| owned(row, "errorClass"))
+    row.error.map(|class| class.to_string()).or_else(|| owned(row, attributes::ERROR_CLASS))
 }
 
 /// A tool call; what has no tool or no state is none.
@@ -46,9 +46,9 @@ pub fn tool_call(about: &About, row: &FactRow) -> Option<ToolCall> {
         started_at: Millis(row.occurred),
         ended_at: row.ended.map(Millis),
         duration_ms: duration(row),
-        duration_source: owned(row, "durationSource"),
-        permission_wait_ms: number(row, "permissionWaitMs"),
-        exit_code: row.meta("exitCode").and_then(Value::as_i64),
+        duration_source: owned(row, attributes::DURATION_SOURCE),
+        permission_wait_ms: number(row, attributes::PERMISSION_WAIT_MS),
+        exit_code: row.meta(attributes::EXIT_CODE).and_then(Value::as_i64),
         error_class: error_class(row),
         title: row.data.title.clone(),
         channels: channels_of(row.channels),
@@ -58,8 +58,8 @@ pub fn tool_call(about: &About, row: &FactRow) -> Option<ToolCall> {
 /// A shell command.
 #[must_use]
 pub fn command_run(about: &About, row: &FactRow) -> CommandRun {
-    let analysis = |key: &str| row.meta("commandAnalysis").and_then(|analysis| analysis.get(key));
-    let command = owned(row, "command").or_else(|| analysis("raw")?.as_str().map(str::to_owned));
+    let analysis = |key: &str| row.meta(attributes::COMMAND_ANALYSIS).and_then(|analysis| analysis.get(key));
+    let command = owned(row, attributes::COMMAND).or_else(|| analysis("raw")?.as_str().map(str::to_owned));
     CommandRun {
         id: about.row_id(row.fact),
         task_id: about.uid.to_string(),
@@ -68,7 +68,7 @@ pub fn command_run(about: &About, row: &FactRow) -> CommandRun {
         effect: analysis("overallEffect").and_then(Value::as_str).unwrap_or("unknown").to_owned(),
         failure_masked: analysis("failureMasked").and_then(Value::as_bool).unwrap_or(false),
         state: row.state.unwrap_or(CallState::Running),
-        exit_code: row.meta("exitCode").and_then(Value::as_i64),
+        exit_code: row.meta(attributes::EXIT_CODE).and_then(Value::as_i64),
         error_class: error_class(row),
         occurred_at: Millis(row.occurred),
         duration_ms: duration(row),
@@ -81,18 +81,18 @@ pub fn exploration(about: &About, row: &FactRow) -> Exploration {
     Exploration {
         id: about.row_id(row.fact),
         task_id: about.uid.to_string(),
-        what: owned(row, "subtypeKey").unwrap_or_else(|| "uncategorized".to_owned()),
+        what: owned(row, attributes::SUBTYPE_KEY).unwrap_or_else(|| "uncategorized".to_owned()),
         title: row.data.title.clone(),
         tool_name: row.tool.clone(),
         file_paths: row.data.file_paths.clone(),
-        offset: number(row, "readOffset"),
-        limit: number(row, "readLimit"),
-        pattern: owned(row, "searchPattern").or_else(|| owned(row, "webQuery")),
-        scope: owned(row, "searchPath").or_else(|| owned(row, "searchGlob")),
-        mode: owned(row, "grepOutputMode"),
-        glob: owned(row, "searchGlob"),
-        case_insensitive: row.meta("grepCaseInsensitive").and_then(Value::as_bool),
-        multiline: row.meta("grepMultiline").and_then(Value::as_bool),
+        offset: number(row, attributes::READ_OFFSET),
+        limit: number(row, attributes::READ_LIMIT),
+        pattern: owned(row, attributes::SEARCH_PATTERN).or_else(|| owned(row, attributes::WEB_QUERY)),
+        scope: owned(row, attributes::SEARCH_PATH).or_else(|| owned(row, attributes::SEARCH_GLOB)),
+        mode: owned(row, attributes::GREP_OUTPUT_MODE),
+        glob: owned(row, attributes::SEARCH_GLOB),
+        case_insensitive: row.meta(attributes::GREP_CASE_INSENSITIVE).and_then(Value::as_bool),
+        multiline: row.meta(attributes::GREP_MULTILINE).and_then(Value::as_bool),
         occurred_at: Millis(row.occurred),
         duration_ms: duration(row),
         state: row.state,
@@ -103,21 +103,22 @@ pub fn exploration(about: &About, row: &FactRow) -> Exploration {
 #[must_use]
 pub fn web_lookup(about: &About, row: &FactRow) -> WebLookup {
     // A search keeps its query where a fetch keeps its address; only addresses are shown as such.
-    let urls: Vec<String> = texts(row, "webUrls").into_iter().filter(|url| host(url).is_some()).collect();
+    let urls: Vec<String> =
+        texts(row, attributes::WEB_URLS).into_iter().filter(|url| host(url).is_some()).collect();
     let mut domains: Vec<String> = urls.iter().filter_map(|url| host(url)).map(str::to_owned).collect();
     domains.sort();
     domains.dedup();
     WebLookup {
         id: about.row_id(row.fact),
         task_id: about.uid.to_string(),
-        what: owned(row, "subtypeKey").unwrap_or_default(),
+        what: owned(row, attributes::SUBTYPE_KEY).unwrap_or_default(),
         title: row.data.title.clone(),
-        query: owned(row, "webQuery"),
-        prompt: owned(row, "webPrompt"),
+        query: owned(row, attributes::WEB_QUERY),
+        prompt: owned(row, attributes::WEB_PROMPT),
         urls,
         domains,
-        allowed_domains: texts(row, "webAllowedDomains"),
-        blocked_domains: texts(row, "webBlockedDomains"),
+        allowed_domains: texts(row, attributes::WEB_ALLOWED_DOMAINS),
+        blocked_domains: texts(row, attributes::WEB_BLOCKED_DOMAINS),
         occurred_at: Millis(row.occurred),
         duration_ms: duration(row),
         state: row.state,
@@ -130,21 +131,21 @@ pub fn permission(about: &About, row: &FactRow) -> Permission {
     Permission {
         id: about.row_id(row.fact),
         task_id: about.uid.to_string(),
-        tool_name: row.tool.clone().or_else(|| owned(row, "toolName")),
-        tool_use_id: row.data.tool_use_id.clone().or_else(|| owned(row, "toolUseId")),
-        call_id: owned(row, "callId"),
+        tool_name: row.tool.clone().or_else(|| owned(row, attributes::TOOL_NAME)),
+        tool_use_id: row.data.tool_use_id.clone().or_else(|| owned(row, attributes::TOOL_USE_ID)),
+        call_id: owned(row, attributes::CALL_ID),
         title: row.data.title.clone(),
-        decision: owned(row, "decision"),
+        decision: owned(row, attributes::DECISION),
         occurred_at: Millis(row.occurred),
-        wait_ms: number(row, "waitMs"),
-        tool_input_summary: owned(row, "toolInputSummary"),
-        suggestion_count: number(row, "suggestionCount"),
+        wait_ms: number(row, attributes::WAIT_MS),
+        tool_input_summary: owned(row, attributes::TOOL_INPUT_SUMMARY),
+        suggestion_count: number(row, attributes::SUGGESTION_COUNT),
     }
 }
 
 /// Where a question stands. A file says that the call of a question ended, and not what that means.
 fn phase(row: &FactRow) -> &str {
-    match (row.text("questionPhase").unwrap_or("asked"), row.state.filter(|_| row.is_call())) {
+    match (row.text(attributes::QUESTION_PHASE).unwrap_or("asked"), row.state.filter(|_| row.is_call())) {
         ("asked", Some(CallState::Succeeded)) => "answered",
         ("asked", Some(CallState::Denied | CallState::Failed)) => "declined",
         ("asked", Some(CallState::Interrupted | CallState::Abandoned)) => "cancelled",
@@ -155,13 +156,13 @@ fn phase(row: &FactRow) -> &str {
 /// A question to a person; the answer to a server's question is none.
 #[must_use]
 pub fn question(about: &About, row: &FactRow) -> Option<Question> {
-    if row.meta("elicitationResult") == Some(&Value::Bool(true)) {
+    if row.meta(attributes::ELICITATION_RESULT) == Some(&Value::Bool(true)) {
         return None;
     }
     // How long the tool ran says nothing of the person. The whole time is a little more than the wait, and the best there
     // is where nobody saw the dialog open.
     let whole = row.ended.and_then(|ended| u64::try_from(ended.saturating_sub(row.occurred)).ok());
-    let questions = match row.meta("questions") {
+    let questions = match row.meta(attributes::QUESTIONS) {
         Some(Value::Array(questions)) => questions.clone(),
         _ => Vec::new(),
     };
@@ -171,9 +172,11 @@ pub fn question(about: &About, row: &FactRow) -> Option<Question> {
         title: row.data.title.clone(),
         questions,
         phase: phase(row).to_owned(),
-        answer_count: number(row, "answerCount"),
+        answer_count: number(row, attributes::ANSWER_COUNT),
         occurred_at: Millis(row.occurred),
-        wait_ms: number(row, "waitMs").or_else(|| number(row, "permissionWaitMs")).or(whole),
+        wait_ms: number(row, attributes::WAIT_MS)
+            .or_else(|| number(row, attributes::PERMISSION_WAIT_MS))
+            .or(whole),
     })
 }
 

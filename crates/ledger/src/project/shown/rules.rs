@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::{FactId, Millis};
+use agent_tracer_event::{FactId, Millis, attributes};
 
 use super::About;
 use crate::engine::spent::count;
@@ -16,7 +16,7 @@ use crate::view::{RuleDecision, RuleInputs, RuleStat};
 pub fn decision(about: &About, row: &FactRow) -> RuleDecision {
     let owned = |key: &str| row.text(key).map(str::to_owned);
     let word = |key: &str| owned(key).unwrap_or_else(|| "unknown".to_owned());
-    let status = word("ruleStatus");
+    let status = word(attributes::RULE_STATUS);
     let tool_use_id = row.data.tool_use_id.clone();
     RuleDecision {
         id: about.row_id(row.fact),
@@ -26,26 +26,26 @@ pub fn decision(about: &About, row: &FactRow) -> RuleDecision {
             .as_deref()
             .map(|id| FactId::derive(&about.uid, &format!("tool:{id}")).to_string()),
         title: row.data.title.clone(),
-        rule: word("ruleId"),
-        origin: word("ruleSource"),
-        rule_project: owned("ruleProject"),
-        severity: owned("severity"),
+        rule: word(attributes::RULE_ID),
+        origin: word(attributes::RULE_SOURCE),
+        rule_project: owned(attributes::RULE_PROJECT),
+        severity: owned(attributes::SEVERITY),
         inputs: RuleInputs {
             event: row.data.hook_event_name.clone(),
             agent: about.agent,
             agent_type: row.data.agent_type.clone().unwrap_or_else(|| about.agent_type.clone()),
             is_subagent: about.background,
-            tool_name: row.tool.clone().or_else(|| owned("toolName")),
+            tool_name: row.tool.clone().or_else(|| owned(attributes::TOOL_NAME)),
             tool_use_id,
-            cwd: owned("cwd"),
+            cwd: owned(attributes::CWD),
         },
-        decision: word("ruleDecision"),
-        outcome: word("ruleOutcome"),
+        decision: word(attributes::RULE_DECISION),
+        outcome: word(attributes::RULE_OUTCOME),
         mode: if status == "dry_run" { "dry_run" } else { "enforce" }.to_owned(),
         status,
-        basis: word("ruleBasis"),
-        answered_by: word("answeredBy"),
-        took_us: super::number(row, "decisionUs"),
+        basis: word(attributes::RULE_BASIS),
+        answered_by: word(attributes::ANSWERED_BY),
+        took_us: super::number(row, attributes::DECISION_US),
         occurred_at: Millis(row.occurred),
     }
 }

@@ -3,7 +3,7 @@
 //! Law: both together are never longer than the task. Time in which a person was waited for is no work, also inside a turn;
 //! two waits at once count once.
 
-use agent_tracer_event::Channel;
+use agent_tracer_event::{Channel, attributes};
 
 use super::number;
 use crate::project::{FactRow, List};
@@ -31,7 +31,9 @@ pub fn wait(row: &FactRow) -> Option<Stretch> {
         List::Question => u64::try_from(row.ended?.saturating_sub(row.occurred)).ok(),
         _ => None,
     };
-    let waited = number(row, "waitMs").or_else(|| number(row, "permissionWaitMs")).or_else(whole)?;
+    let waited = number(row, attributes::WAIT_MS)
+        .or_else(|| number(row, attributes::PERMISSION_WAIT_MS))
+        .or_else(whole)?;
     let end = row.occurred.saturating_add_unsigned(waited);
     (end > row.occurred).then_some((row.occurred, end))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use agent_tracer_event::{CallState, Channel, Kind, Millis};
+use agent_tracer_event::{CallState, Channel, Kind, Millis, attributes};
 use serde_json::Value;
 
 use super::{About, duration};
@@ -103,14 +103,16 @@ pub fn turn(
         prompt: prompt.and_then(said),
         // What is said while a turn runs opens it once more, but did not begin it.
         prompt_origin: prompt
-            .and_then(|prompt| text(prompt, "promptOrigin"))
-            .or_else(|| text(row, "promptOrigin")),
+            .and_then(|prompt| text(prompt, attributes::PROMPT_ORIGIN))
+            .or_else(|| text(row, attributes::PROMPT_ORIGIN)),
         started_at: Millis(row.occurred),
         ended_at: row.ended.map(Millis),
         duration_ms: ours,
         client_duration_ms: client,
         state: row.state.unwrap_or(CallState::Running).to_string(),
-        stop_reason: end.and_then(|end| text(end, "stopReason")).or_else(|| text(row, "stopReason")),
+        stop_reason: end
+            .and_then(|end| text(end, attributes::STOP_REASON))
+            .or_else(|| text(row, attributes::STOP_REASON)),
         answer: end.and_then(said),
         tool_call_count: called.calls,
         failure_count: called.failures,
@@ -137,7 +139,7 @@ pub fn runs(starts: &[i64], ends: &[i64]) -> Vec<(i64, Option<i64>)> {
 pub fn compactions<'row>(told: impl IntoIterator<Item = &'row FactRow>) -> u64 {
     let mut by_channel: HashMap<Channel, u64> = HashMap::new();
     let told = told.into_iter().filter(|row| row.kind == Some(Kind::ContextSaved));
-    for row in told.filter(|row| row.text("compactPhase") == Some("after")) {
+    for row in told.filter(|row| row.text(attributes::COMPACT_PHASE) == Some("after")) {
         for channel in channels_of(row.channels) {
             *by_channel.entry(channel).or_default() += 1;
         }
@@ -163,7 +165,7 @@ pub fn sessions<'row>(
     let mut sessions: Vec<SessionView> = Vec::new();
     for start in starts {
         let id = about.stay(start.occurred).to_string();
-        let source = text(start, "sessionSource");
+        let source = text(start, attributes::SESSION_SOURCE);
         match sessions.iter_mut().find(|session| session.id == id) {
             Some(session) => session.source = session.source.take().or(source),
             None => sessions.push(view(id, start.occurred, source)),
@@ -178,7 +180,7 @@ pub fn sessions<'row>(
         let id = about.stay(end.occurred).to_string();
         if let Some(session) = sessions.iter_mut().find(|session| session.id == id) {
             session.ended_at = Some(Millis(end.occurred));
-            session.completion_reason = text(end, "completionReason");
+            session.completion_reason = text(end, attributes::COMPLETION_REASON);
         }
     }
     sessions
@@ -189,12 +191,12 @@ pub fn todos<'row>(about: &About, changes: impl IntoIterator<Item = &'row FactRo
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut todos: Vec<Todo> = Vec::new();
     // A change that a rule did not let happen is none.
-    for row in changes.into_iter().filter(|row| row.meta("blocked") != Some(&Value::Bool(true))) {
+    for row in changes.into_iter().filter(|row| row.meta(attributes::BLOCKED) != Some(&Value::Bool(true))) {
         let text = |key: &str| row.text(key).filter(|text| !text.is_empty());
-        let number = || row.meta("todoId").filter(|id| id.is_number()).map(ToString::to_string);
-        let name = text("todoId").map(str::to_owned).or_else(number);
+        let number = || row.meta(attributes::TODO_ID).filter(|id| id.is_number()).map(ToString::to_string);
+        let name = text(attributes::TODO_ID).map(str::to_owned).or_else(number);
         // Before the agent has named it, a to-do is known by what it says.
-        let Some(name) = name.or_else(|| text("subject").map(str::to_owned)) else { continue };
+        let Some(name) = name.or_else(|| text(attributes::SUBJECT).map(str::to_owned)) else { continue };
         let place = *places.entry(name.clone()).or_insert_with(|| {
             todos.push(Todo {
                 todo_id: name,
@@ -207,15 +209,15 @@ pub fn todos<'row>(about: &About, changes: impl IntoIterator<Item = &'row FactRo
             todos.len() - 1
         });
         let Some(todo) = todos.get_mut(place) else { continue };
-        if let Some(subject) = text("subject") {
+        if let Some(subject) = text(attributes::SUBJECT) {
             subject.clone_into(&mut todo.subject);
         } else if todo.subject.is_empty() {
             todo.subject.clone_from(&row.data.title);
         }
-        if let Some(priority) = text("priority") {
+        if let Some(priority) = text(attributes::PRIORITY) {
             todo.priority = Some(priority.to_owned());
         }
-        let state = text("todoState").unwrap_or("added").to_owned();
+        let state = text(attributes::TODO_STATE).unwrap_or("added").to_owned();
         if todo.history.last().is_none_or(|last| last.state != state) {
             let id = about.row_id(row.fact);
             todo.history.push(TodoStep { state: state.clone(), at: Millis(row.occurred), id });

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use agent_tracer_event::Kind;
+use agent_tracer_event::{Kind, attributes};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
@@ -284,20 +284,20 @@ pub(crate) fn day_mark(level: Level, at: i64) -> String {
 
 /// Keys of the metadata whose texts are searched.
 const KEYS: [&str; 14] = [
-    "command",
-    "webQuery",
-    "webPrompt",
-    "skillName",
-    "mcpServer",
-    "mcpTool",
-    "agentName",
-    "agentDescription",
-    "subject",
-    "description",
-    "searchPattern",
-    "errorClass",
-    "error",
-    "message",
+    attributes::COMMAND,
+    attributes::WEB_QUERY,
+    attributes::WEB_PROMPT,
+    attributes::SKILL_NAME,
+    attributes::MCP_SERVER,
+    attributes::MCP_TOOL,
+    attributes::AGENT_NAME,
+    attributes::AGENT_DESCRIPTION,
+    attributes::SUBJECT,
+    attributes::DESCRIPTION,
+    attributes::SEARCH_PATTERN,
+    attributes::ERROR_CLASS,
+    attributes::ERROR,
+    attributes::MESSAGE,
 ];
 
 /// The texts of a row that are searched, the most telling first.
@@ -305,11 +305,14 @@ pub fn texts(row: &FactRow) -> Vec<&str> {
     let data = &row.data;
     let mut texts = vec![data.title.as_str()];
     texts.extend(data.body.as_deref());
-    let raw = row.meta("commandAnalysis").and_then(|analysis| analysis.get("raw")).and_then(Value::as_str);
+    let raw = row
+        .meta(attributes::COMMAND_ANALYSIS)
+        .and_then(|analysis| analysis.get("raw"))
+        .and_then(Value::as_str);
     texts.extend(raw);
     texts.extend(KEYS.iter().filter_map(|key| row.text(key)));
     texts.extend(data.file_paths.iter().map(String::as_str));
-    if let Some(Value::Array(urls)) = row.meta("webUrls") {
+    if let Some(Value::Array(urls)) = row.meta(attributes::WEB_URLS) {
         texts.extend(urls.iter().filter_map(Value::as_str));
     }
     texts.extend(data.agent_type.as_deref());

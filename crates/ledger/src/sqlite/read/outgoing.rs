@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
+use agent_tracer_event::attributes;
 use rusqlite::{Connection, OptionalExtension};
 
 use super::SqliteStore;
@@ -149,7 +150,7 @@ fn shipment(conn: &Connection, pricer: &dyn Pricer, after: u64, newest: u64, lim
         };
         let is_priced = row.list == List::Response && row.usage().is_some();
         let cost = is_priced
-            .then(|| pricer.cost(row.text("model").unwrap_or_default(), &row.data.metadata))
+            .then(|| pricer.cost(row.text(attributes::MODEL).unwrap_or_default(), &row.data.metadata))
             .flatten();
         let parts = parts.get(&row.fact).cloned().unwrap_or_default();
         shipment.facts.push(FactRecord::of(uid, u64::try_from(changed).unwrap_or(0), row, cost, parts));
@@ -222,7 +223,8 @@ pub(crate) fn record(
     residual: Option<Residual>,
 ) -> rusqlite::Result<TaskRecord> {
     let told = |key: &str| row.told.text(key).map(str::to_owned);
-    let agent_id = told("agentId").or_else(|| row.session.strip_prefix("sub--").map(str::to_owned));
+    let agent_id =
+        told(attributes::AGENT_ID).or_else(|| row.session.strip_prefix("sub--").map(str::to_owned));
     let agent_type = texts.word(row.agent_type)?;
     let spent = &row.spent;
     Ok(TaskRecord {
@@ -231,7 +233,7 @@ pub(crate) fn record(
         background: row.background,
         parent: texts.task(row.parent)?,
         parent_certainty: row.parent_certainty,
-        parent_tool_use_id: told("parentToolUseId"),
+        parent_tool_use_id: told(attributes::PARENT_TOOL_USE_ID),
         continues: texts.task(row.continues)?,
         forked: texts.task(row.forked)?,
         agent_type: if agent_type.is_empty() { MAIN.to_owned() } else { agent_type },
@@ -239,8 +241,8 @@ pub(crate) fn record(
         project: texts.word(row.project)?,
         model: row.model.map(|model| texts.word(model)).transpose()?.filter(|model| !model.is_empty()),
         machine: texts.word(row.machine)?,
-        git_branch: told("gitBranch"),
-        client_version: told("clientVersion"),
+        git_branch: told(attributes::GIT_BRANCH),
+        client_version: told(attributes::CLIENT_VERSION),
         started: row.started,
         last: row.last,
         ended: row.ended,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_tracer_event::{Agent, CallState, Millis, TaskId};
+use agent_tracer_event::{Agent, CallState, Millis, TaskId, attributes};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
@@ -181,11 +181,12 @@ impl Past {
             let task = task::number(conn, id)?;
             let mut found = newest(conn, task, List::Prompt, i64::MIN, LOOKED_AT)?;
             lay_over(&mut found, &self.coming(conn, task, id)?, |row| row.list == List::Prompt);
-            let typed =
-                found.into_iter().find(|row| !matches!(row.text("promptOrigin"), Some("task_notification")));
+            let typed = found
+                .into_iter()
+                .find(|row| !matches!(row.text(attributes::PROMPT_ORIGIN), Some("task_notification")));
             Ok(typed.map(|row| PastPrompt {
                 at: Millis(row.occurred),
-                directory: row.text("cwd").map(str::to_owned),
+                directory: row.text(attributes::CWD).map(str::to_owned),
                 text: row.data.body,
             }))
         })
@@ -280,17 +281,20 @@ fn signature(conn: &Connection, task: i64, own: i64) -> rusqlite::Result<Option<
 
 fn deed(row: &FactRow, agent: Agent) -> PastDeed {
     let state = row.state.unwrap_or(CallState::Running);
-    let analysed =
-        || row.meta("commandAnalysis").and_then(|analysis| analysis.get("raw")).and_then(Value::as_str);
-    let command = row.text("command").or_else(analysed).filter(|_| row.list == List::Command);
+    let analysed = || {
+        row.meta(attributes::COMMAND_ANALYSIS)
+            .and_then(|analysis| analysis.get("raw"))
+            .and_then(Value::as_str)
+    };
+    let command = row.text(attributes::COMMAND).or_else(analysed).filter(|_| row.list == List::Command);
     PastDeed {
         at: Millis(row.occurred),
-        subtype: row.text("subtypeKey").unwrap_or_default().to_owned(),
+        subtype: row.text(attributes::SUBTYPE_KEY).unwrap_or_default().to_owned(),
         tool: row.tool.clone().unwrap_or_default(),
         state,
         paths: row.data.file_paths.clone(),
         command: command.map(str::to_owned),
-        directory: row.text("workdir").or_else(|| row.text("cwd")).map(str::to_owned),
+        directory: row.text(attributes::WORKDIR).or_else(|| row.text(attributes::CWD)).map(str::to_owned),
         exit: exit(row, state, agent),
     }
 }
@@ -298,9 +302,10 @@ fn deed(row: &FactRow, agent: Agent) -> PastDeed {
 /// The exit code, where it is known. Claude Code tells of a command that succeeded without one; what was left to run
 /// behind the agent's back has not ended.
 fn exit(row: &FactRow, state: CallState, agent: Agent) -> Option<i32> {
-    let told = row.meta("exitCode").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
-    let is_behind =
-        row.meta("runInBackground") == Some(&Value::Bool(true)) || row.meta("backgroundTaskId").is_some();
+    let told =
+        row.meta(attributes::EXIT_CODE).and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let is_behind = row.meta(attributes::RUN_IN_BACKGROUND) == Some(&Value::Bool(true))
+        || row.meta(attributes::BACKGROUND_TASK_ID).is_some();
     match (told, state) {
         _ if is_behind => None,
         (Some(code), _) => Some(code),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use agent_tracer_event::Millis;
+use agent_tracer_event::{Millis, attributes};
 use rusqlite::{Connection, params};
 
 use super::cursor::{self, List as Listing};
@@ -144,7 +144,7 @@ fn last_of(conn: &Connection, rule: &str) -> rusqlite::Result<BTreeMap<String, i
     )?;
     let mut last = BTreeMap::new();
     for stored in newest {
-        let project = stored.row.text("ruleProject").unwrap_or_default().to_owned();
+        let project = stored.row.text(attributes::RULE_PROJECT).unwrap_or_default().to_owned();
         last.entry(project).or_insert(stored.row.occurred);
     }
     Ok(last)

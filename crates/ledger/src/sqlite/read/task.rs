@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
+use agent_tracer_event::{Agent, Certainty, Millis, TaskId, attributes};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::outgoing;
@@ -235,7 +235,7 @@ fn view(
         .prepare_cached("SELECT count(*) FROM task WHERE parent = ?1 AND events > 0")?
         .query_row([row.id], |row| row.get::<_, i64>(0))?;
     let (id, usage) = (row.id, row.spent.view());
-    let transcript_path = row.told.text("transcriptPath").map(str::to_owned);
+    let transcript_path = row.told.text(attributes::TRANSCRIPT_PATH).map(str::to_owned);
     let record = outgoing::record(texts, row, 0, None, None)?;
     let has_open_call = record.may_be_stale(now) && has_open_call(conn, id)?;
     let shown =
