@@ -1,4 +1,4 @@
-/** What axe finds on a page that would keep somebody out. */
+/** The serious accessibility faults that axe finds on a page. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

@@ -24,7 +24,7 @@ async function taskNamed(words) {
   return task;
 }
 
-test('every page opens in both colours without an error, asks nobody else and has no serious fault of access', async () => {
+test('every page opens in both themes without errors, other hosts or serious accessibility faults', async () => {
   const task = await taskNamed('agent_parallel');
   for (const colorScheme of ['dark', 'light']) {
     for (const path of [
@@ -70,7 +70,7 @@ test('a task shows its subagents on the timeline, and its lists', async () => {
   await page.close();
 });
 
-test('what an agent does is on the page at once, and who waits for me is said', async () => {
+test('the activity of an agent and its requests are on the page at once', async () => {
   const page = await world.page('/');
   await page.getByRole('heading').first().waitFor({ state: 'attached' });
   await world.hook({ ...base, hook_event_name: 'SessionStart', source: 'startup' });
@@ -98,7 +98,7 @@ test('hostile texts are shown and do nothing', async () => {
   await page.close();
 });
 
-test("how far a team's server is behind is told where somebody ships to one, and why nothing goes", async () => {
+test("the lag and the problem of a team's server are shown where sessions are shipped to one", async () => {
   const page = await world.page('/tracer');
   await page.getByRole('heading', { name: 'Spool' }).waitFor();
   assert.equal(await page.getByRole('region', { name: 'Team' }).count(), 0);
@@ -128,12 +128,12 @@ test('the keyboard opens the palette and the map of keys', async () => {
   await page.close();
 });
 
-test('a server that goes away is said, and the page comes back by itself', async () => {
+test('a lost server is reported, and the page reconnects by itself', async () => {
   const page = await world.page('/tasks');
   await page.getByText('Search [[web]]').first().waitFor();
   await world.stopServer();
   await page
-    .getByText(/not live/i)
+    .getByText(/offline/i)
     .first()
     .waitFor({ timeout: 20000 });
   await world.startServer();

@@ -25,7 +25,7 @@ const LOOKS = [
   ['dark', 390, 844],
 ];
 
-test('every page is full, fits its width and keeps nobody out', async () => {
+test('every page is full, fits its width and has no serious accessibility faults', async () => {
   for (const [colorScheme, width, height] of LOOKS) {
     for (const path of [
       '/',
@@ -51,7 +51,7 @@ test('every page is full, fits its width and keeps nobody out', async () => {
   }
 });
 
-test('what is left of the limits of both agents is told, with the time at which it comes back', async () => {
+test('the rate limits of both agents are shown with the time of their reset', async () => {
   const page = await world.page('/');
   const limits = page.getByRole('region', { name: 'Rate limits' });
   for (const name of [
@@ -64,7 +64,7 @@ test('what is left of the limits of both agents is told, with the time at which 
   await page.close();
 });
 
-test('a task tells its subagents, one inside another, in words too', async () => {
+test('a task shows its nested subagents, also in its table', async () => {
   const page = await world.page(`/tasks/${checkout.id}`);
   await page.getByRole('button', { name: 'Expand subagents' }).click();
   const lanes = page.getByRole('table', { name: 'Lanes of the timeline' });
@@ -78,7 +78,7 @@ test('a task tells its subagents, one inside another, in words too', async () =>
     .waitFor({ state: 'attached' });
   await page.getByRole('tab', { name: 'Tree' }).click();
   await page.getByRole('tabpanel').getByText('Count queries of one checkout').first().waitFor();
-  await page.getByRole('tab', { name: 'Todos' }).click();
+  await page.getByRole('tab', { name: 'To-dos' }).click();
   await page.getByRole('tabpanel').getByText('Prove it').first().waitFor();
   await page.close();
 });
@@ -122,7 +122,7 @@ test('a link brings back the window, the event, the question, the pin and the pa
   assert.equal(await page.getByLabel('Find in this task').inputValue(), 'status:failed');
   await page.getByRole('region', { name: 'Selected time' }).getByRole('row', { name: /Bash/ }).waitFor();
   const top = page.getByRole('treeitem').first();
-  await top.getByText('Implementation').waitFor();
+  await top.getByText('Edits & commands').waitFor();
   assert.equal(await top.getByRole('button', { name: /Pin/ }).getAttribute('aria-pressed'), 'true');
   assert.equal(await page.getByRole('tab', { name: 'Errors' }).getAttribute('aria-selected'), 'true');
   await top.getByRole('button', { name: /Pin/ }).click({ force: true });
@@ -153,7 +153,7 @@ test('numbers of Insights open the rows behind them, and chips narrow the search
   await page.waitForURL(/\/search\?/);
   assert.match(decodeURIComponent(page.url()), /tool:Bash/);
   await page.getByText(/npm/).first().waitFor();
-  await page.getByLabel('Search everything').fill('tool:Bash status:failed');
+  await page.getByLabel('Search all events').fill('tool:Bash status:failed');
   await page.getByRole('button', { name: /status:failed/ }).waitFor();
   await page
     .getByText(/npm test/)
@@ -171,7 +171,7 @@ test('Insights take any days, compare them with the days before and count tokens
   await tools.getByRole('columnheader', { name: 'vs previous' }).waitFor();
   await tools.getByRole('row', { name: /^Bash .*%/ }).waitFor();
   await page.getByRole('button', { name: 'tokens', exact: true }).click();
-  await page.getByRole('figure').filter({ hasText: 'Tokens by day' }).waitFor({ state: 'attached' });
+  await page.getByRole('figure').filter({ hasText: 'Tokens per day' }).waitFor({ state: 'attached' });
   await page.getByLabel('First day').fill('2020-01-02');
   await page.waitForURL(/since=20(19|20)-/);
   await page.getByText(/vs previous \d{4} days/).waitFor();
@@ -226,7 +226,7 @@ test('the whole way from the list to an event needs no mouse', async () => {
   await page.close();
 });
 
-test('who may only look sees why a letter is dead; who may act puts it back', async () => {
+test('a read-only browser sees the reason of a dead letter; a signed-in browser requeues it', async () => {
   const torn = '00000000005000000000-7-1';
   writeFileSync(join(world.data, 'tracer/spool/new', torn), 'not an envelope', { mode: 0o600 });
   await world.until('/api/v1/health', (health) => health.spool.quarantined === 1);
@@ -238,13 +238,13 @@ test('who may only look sees why a letter is dead; who may act puts it back', as
   await page.goto(`${world.address}/tracer`);
   const requeue = page.getByRole('button', { name: `Requeue ${torn}` });
   await requeue.click();
-  await page.getByText('Put back').first().waitFor();
-  // As unreadable as before, so it comes back, and is told again.
+  await page.getByText('Requeued').first().waitFor();
+  // As unreadable as before, so it comes back.
   await world.until('/api/v1/health', (health) => health.spool.quarantined === 1 && health.spool.waiting === 0);
   await page.close();
 });
 
-test('who wants less motion gets none', async () => {
+test('reduced motion is obeyed', async () => {
   const page = await world.page(`/tasks/${checkout.id}`);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   const moving = await page.evaluate(() =>

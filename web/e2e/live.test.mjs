@@ -29,7 +29,7 @@ const ask = async (id, command) => {
 const taskOf = (id) =>
   world.until('/api/v1/tasks', (tasks) => tasks.find((task) => task.runtimeSessionId === `e2e-${id}`));
 
-test('who waits for me is told oldest first, with a clock that runs, and goes when answered', async () => {
+test('tasks that need a person are listed oldest first, with a running clock, and disappear when answered', async () => {
   const page = await world.page('/');
   await prompt('first', 'Mend the fence');
   const call = await ask('first', 'git push origin fence');
@@ -47,10 +47,10 @@ test('who waits for me is told oldest first, with a clock that runs, and goes wh
   const clock = waits.getByRole('listitem').first().locator('.num');
   const before = await clock.textContent();
   await page.waitForFunction(([element, text]) => element.textContent !== text, [await clock.elementHandle(), before]);
-  await page.getByTitle('2 wait for you').waitFor();
+  await page.getByTitle('2 tasks need you').waitFor();
   await world.hook({ ...said('first'), ...call, hook_event_name: 'PostToolUse', tool_response: {} });
   await waits.getByText('Mend the fence').waitFor({ state: 'hidden' });
-  await page.getByTitle('1 wait for you').waitFor();
+  await page.getByTitle('1 task needs you').waitFor();
   assert.deepEqual(page.wrongs, []);
   await page.close();
 });
@@ -82,7 +82,7 @@ test('what runs grows, can be followed, and stops when it ends', async () => {
   const task = await taskOf('runs');
   const page = await world.page(`/tasks/${task.id}`);
   const lanes = page.getByRole('table', { name: 'Lanes of the timeline' });
-  await lanes.getByRole('row', { name: /Implementation 1 0 1/ }).waitFor({ state: 'attached' });
+  await lanes.getByRole('row', { name: /Edits & commands 1 0 1/ }).waitFor({ state: 'attached' });
   await page
     .getByRole('toolbar')
     .getByText(/water --all/)
@@ -91,7 +91,7 @@ test('what runs grows, can be followed, and stops when it ends', async () => {
   await follow.click();
   assert.equal(await follow.getAttribute('aria-pressed'), 'true');
   await world.hook({ ...said('runs'), ...call, hook_event_name: 'PostToolUse', tool_response: {} });
-  await lanes.getByRole('row', { name: /Implementation 1 0 0/ }).waitFor({ state: 'attached' });
+  await lanes.getByRole('row', { name: /Edits & commands 1 0 0/ }).waitFor({ state: 'attached' });
   assert.deepEqual(page.wrongs, []);
   await page.close();
 });
@@ -135,7 +135,7 @@ test('hostile texts of any size stay texts on every page', async () => {
   }
 });
 
-test('a question that the server cannot answer is said where it was asked, and can be asked again', async () => {
+test('a failed request is reported in its place, and can be retried', async () => {
   for (const [path, asked] of [
     ['/tasks', '**/api/v1/tasks?*'],
     ['/insights', '**/api/v1/tools?*'],
@@ -156,18 +156,18 @@ test('a question that the server cannot answer is said where it was asked, and c
       .getByText(/the store is busy/i)
       .waitFor();
     await page.unroute(asked);
-    await page.getByRole('button', { name: 'Try again' }).first().click();
+    await page.getByRole('button', { name: 'Retry' }).first().click();
     await page.getByText(/the store is busy/i).waitFor({ state: 'hidden' });
     await page.close();
   }
 });
 
-test('what is old is not called live: the cards fade, the words say since when, and everything comes back', async () => {
+test('outdated data is not called live: the cards fade, the banner gives the time, and everything comes back', async () => {
   const page = await world.page('/');
   await page.getByText('Paint the gate').first().waitFor();
   await world.stopServer();
-  await page.getByRole('status').getByText('not live', { exact: true }).waitFor();
-  await page.getByText(/The connection was lost at/).waitFor();
+  await page.getByRole('status').getByText('offline', { exact: true }).waitFor();
+  await page.getByText(/Connection lost at/).waitFor();
   assert.ok((await page.locator('.page.old article').count()) > 0, 'cards look old');
   // Pages that are opened while the server is away show what was known, or say that nothing is known.
   await page.keyboard.press('g');
@@ -180,12 +180,12 @@ test('what is old is not called live: the cards fade, the words say since when, 
   assert.equal(await page.getByText('No agent is running').count(), 0);
   await page.keyboard.press('g');
   await page.keyboard.press('i');
-  await page.getByText('Unknown until the server answers again').first().waitFor();
+  await page.getByText('Unavailable until the server is back').first().waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('l');
   await world.startServer();
   await page.getByRole('status').getByText('live', { exact: true }).waitFor();
-  await page.getByText(/The connection was lost at/).waitFor({ state: 'hidden' });
+  await page.getByText(/Connection lost at/).waitFor({ state: 'hidden' });
   await prompt('after', 'Feed the hens');
   await page.getByText('Feed the hens').first().waitFor();
   await page.close();
@@ -198,7 +198,7 @@ test('something is painted before the program runs, in the colours that were cho
   await bare.getByText('Agent Tracer', { exact: true }).waitFor();
   await context.close();
   const page = await world.page('/settings', { colorScheme: 'dark' });
-  await page.getByLabel('light').check();
+  await page.getByLabel('Light').check();
   await page.route('**/assets/*.js', (route) => route.abort());
   await page.reload();
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light');

@@ -16,11 +16,11 @@ after(async () => {
   await world?.stop();
 });
 
-test('every rule says when it speaks, what it wants and how often it did, and each number opens its decisions', async () => {
+test('every rule shows its trigger, decision and counts, and each number opens its decisions', async () => {
   const page = await world.page('/policies');
   const rules = page.getByRole('region', { name: /^Rules/ });
-  await rules.getByRole('row', { name: /no-recursive-delete .*PreToolUse.*deny.*in force/ }).waitFor();
-  const push = rules.getByRole('row', { name: /ask-before-push .*git.*push.*ask.*rehearses/ });
+  await rules.getByRole('row', { name: /no-recursive-delete .*PreToolUse.*deny.*enforced/ }).waitFor();
+  const push = rules.getByRole('row', { name: /ask-before-push .*git.*push.*ask.*dry run/ });
   await push.getByRole('link', { name: 'ask 1' }).click();
   await page.waitForURL(
     (url) => url.searchParams.get('rule') === 'ask-before-push' && url.searchParams.get('decision') === 'ask',
@@ -32,14 +32,14 @@ test('every rule says when it speaks, what it wants and how often it did, and ea
   await page.close();
 });
 
-test('rehearsals can be told from what acted, and a decision opens the call that it was about', async () => {
+test('dry runs are distinguished from enforced rules, and a decision opens its call', async () => {
   const page = await world.page('/policies?mode=enforce');
   const decisions = page.getByRole('region', { name: 'Decisions' });
-  await decisions.getByText('No decision is like that').waitFor();
+  await decisions.getByText('No decision matches these filters').waitFor();
   await decisions.getByLabel('Mode').selectOption('dry_run');
   await page.waitForURL(/mode=dry_run/);
-  await decisions.getByRole('row', { name: /look-at-the-first-error.*rehearsed/ }).waitFor();
-  await decisions.getByRole('row', { name: /ask-before-push.*rehearsed/ }).click();
+  await decisions.getByRole('row', { name: /look-at-the-first-error.*dry run/ }).waitFor();
+  await decisions.getByRole('row', { name: /ask-before-push.*dry run/ }).click();
   await page.waitForURL(/\/tasks\/.*event=/);
   await page
     .getByRole('complementary', { name: 'Event' })
@@ -49,16 +49,16 @@ test('rehearsals can be told from what acted, and a decision opens the call that
   await page.close();
 });
 
-test('a draft is tried on what was recorded by who may act: mistakes by line, then calls by rule', async () => {
+test('a draft is back-tested by a signed-in browser: mistakes by line, then calls by rule', async () => {
   const page = await world.page('/policies');
   const backtest = page.getByRole('region', { name: /^Back-test/ });
-  await backtest.getByText(/This browser may only look/).waitFor();
-  assert.ok(await backtest.getByRole('button', { name: 'Try it' }).isDisabled());
+  await backtest.getByText(/Read-only/).waitFor();
+  assert.ok(await backtest.getByRole('button', { name: 'Run' }).isDisabled());
   await page.goto(world.link);
   await page.goto(`${world.address}/policies`);
   const draft = backtest.getByRole('textbox');
   await draft.fill('version = 1\n\n[[rule]]\nname = "x"\non = "PreToolUse"\ndecision = "forbid"\n');
-  await backtest.getByRole('button', { name: 'Try it' }).click();
+  await backtest.getByRole('button', { name: 'Run' }).click();
   await backtest
     .getByRole('alert')
     .getByText(/line \d+, column \d+/)

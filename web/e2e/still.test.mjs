@@ -19,7 +19,7 @@ const QUIET_FRAMES = 30;
 const nextFrame = (page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
-/** Opens a page whose answers come one by one, the last one asked for first, and says what moved. */
+/** Opens a page whose answers come one by one, the last request first, and returns what moved. */
 async function jumps(path, viewport) {
   const page = await world.page('/settings', { viewport });
   await page.addInitScript(() => {
@@ -56,7 +56,7 @@ for (const [width, height] of [
   [1280, 800],
   [390, 844],
 ]) {
-  test(`no page jumps while it loads, ${width} pixels wide`, async () => {
+  test(`no layout shift while a page loads, ${width} pixels wide`, async () => {
     const task = `/tasks/${world.checkout.id}`;
     for (const path of [
       '/',

@@ -78,15 +78,15 @@ test('agents open and close one by one and together, by mouse and by key', async
   const page = await open();
   const explore = page.getByRole('treeitem').filter({ hasText: 'Explore' }).first();
   assert.equal(await explore.getAttribute('aria-expanded'), 'false');
-  await page.getByRole('button', { name: 'Open Explore' }).click();
-  await page.getByRole('button', { name: 'Close Explore' }).waitFor();
+  await page.getByRole('button', { name: 'Expand Explore' }).click();
+  await page.getByRole('button', { name: 'Collapse Explore' }).waitFor();
   const lanes = async () => page.getByRole('treeitem').count();
   await page.getByRole('application').focus();
   await page.keyboard.press('[');
-  await page.getByRole('button', { name: 'Open Explore' }).waitFor();
+  await page.getByRole('button', { name: 'Expand Explore' }).waitFor();
   const closed = await lanes();
   await page.keyboard.press(']');
-  await page.getByRole('button', { name: 'Close Explore' }).waitFor();
+  await page.getByRole('button', { name: 'Collapse Explore' }).waitFor();
   assert.ok((await lanes()) > closed);
   await page.close();
 });
@@ -100,12 +100,12 @@ test('every panel opens by its keys, says what is in it, and fits', async () => 
     x: /src\/cart\/total\.ts/,
     f: /main ×\d/,
     c: /npm test -- total/,
-    p: /No permission prompts recorded|Unknown: recorded from files only/,
+    p: /No permission prompts recorded|Unknown: recorded from transcripts only/,
     d: /Prove it/,
-    q: /No question was asked/,
+    q: /No questions/,
     e: /not found/,
-    o: /Together/,
-    m: /Its context was never compacted/,
+    o: /Total/,
+    m: /No compactions/,
   };
   for (const [key, text] of Object.entries(panels)) {
     await page.getByRole('application').focus();
@@ -119,7 +119,7 @@ test('every panel opens by its keys, says what is in it, and fits', async () => 
   await page.close();
 });
 
-test('permissions say what was asked, what was answered and after how long', async () => {
+test('permissions show the request, the decision and the wait', async () => {
   const page = await world.page(`/tasks/${release.id}?tab=permissions`);
   const panel = page.getByRole('tabpanel');
   await panel.getByRole('row', { name: /allowed.*Tag v2\.4\.0/ }).waitFor();
@@ -129,39 +129,39 @@ test('permissions say what was asked, what was answered and after how long', asy
   await page.close();
 });
 
-test('a compaction says what went in and what came out, and the address knows which', async () => {
+test('a compaction shows the context before and after it, and the address holds its number', async () => {
   const page = await world.page(`/tasks/${release.id}`);
   await page.getByRole('button', { name: /^Context .*show the rows/ }).click();
   await page.getByRole('tab', { name: /Compactions/, selected: true }).waitFor();
   const panel = page.getByRole('tabpanel');
-  await panel.getByText(/tokens became/).waitFor();
+  await panel.getByText(/→ .* tokens/).waitFor();
   await panel
-    .getByRole('region', { name: 'What went in' })
+    .getByRole('region', { name: 'Before' })
     .getByText(/prompt/)
     .first()
     .waitFor();
   await panel
-    .getByRole('region', { name: 'What went in' })
+    .getByRole('region', { name: 'Before' })
     .getByRole('listitem')
     .filter({ hasText: /Prepare release/ })
     .first()
     .waitFor();
-  await panel.getByRole('region', { name: 'What came out' }).getByRole('listitem').first().waitFor();
+  await panel.getByRole('region', { name: 'After' }).getByRole('listitem').first().waitFor();
   await panel.getByRole('group', { name: 'Compactions' }).getByRole('button').first().click();
   await page.waitForURL(/compaction=1/);
   assert.deepEqual(page.wrongs, []);
   await page.goto(`${world.address}/tasks/${checkout.id}?tab=compactions`);
-  await panel.getByText('Its context was never compacted').waitFor();
+  await panel.getByText('No compactions').waitFor();
   await page.close();
 });
 
-test('the drawer tells everything of an event, who told it, and gives commands and ids to copy', async () => {
+test('the drawer shows an event and its sources, and copies commands and IDs', async () => {
   const { items } = await world.get(`/api/v1/tasks/${checkout.id}/tool-calls?limit=500`);
   const failed = items.find((call) => call.state === 'failed' && call.title.includes('npm test'));
   const page = await open(`?event=${failed.id}`);
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const drawer = page.getByRole('complementary', { name: 'Event' });
-  for (const text of [/^failed$/, /^measured$/, /^non zero exit$/, /^Sources$/, /^What it does$/])
+  for (const text of [/^failed$/, /^measured$/, /^exit code \d+$/, /^Sources$/, /^Command analysis$/])
     await drawer.getByText(text).first().waitFor();
   for (const channel of ['hook', 'transcript']) await drawer.getByText(channel, { exact: true }).first().waitFor();
   await drawer.getByRole('button', { name: 'copy' }).first().click();
@@ -190,8 +190,8 @@ test('the numbers of the header open the rows behind them', async () => {
   await page.close();
 });
 
-test('a task that nobody knows is said to be unknown, and so is a page', async () => {
-  const page = await world.page('/tasks/nobody');
+test('an unknown task and an unknown page are reported', async () => {
+  const page = await world.page('/tasks/unknown');
   await page.getByText('Task not found').waitFor();
   await page.goto(`${world.address}/nowhere`);
   await page.getByText('Page not found').waitFor();

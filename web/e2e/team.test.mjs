@@ -1,6 +1,6 @@
 /**
- * What a team's server tells beside: whose sessions they are. The server of this test is of one machine, so what it
- * answers is given to two people on the way, as a team's server tells it; the same session is once with each of them.
+ * Owners of sessions on a team's server. The server of this test is of one machine, so its answers are given to two
+ * people on the way, as a team's server answers; the same session belongs to each of them once.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -50,7 +50,7 @@ async function leave(page) {
   await page.close();
 }
 
-test('on one machine nobody is asked for by name', async () => {
+test('on one machine no person can be chosen', async () => {
   const page = await world.page('/tasks');
   await page.getByText('Search [[web]]').first().waitFor();
   assert.equal(await page.getByLabel('Person', { exact: true }).count(), 0);
@@ -58,7 +58,7 @@ test('on one machine nobody is asked for by name', async () => {
   await page.close();
 });
 
-test('tasks say whose they are, also where two have the same session, and are narrowed to one person', async () => {
+test('tasks show their owners, also where two have the same session, and are filtered by person', async () => {
   const asked = [];
   const page = await teamPage('/tasks', asked);
   await page.getByRole('columnheader', { name: 'Person' }).waitFor();
@@ -76,7 +76,7 @@ test('tasks say whose they are, also where two have the same session, and are na
   await leave(page);
 });
 
-test('insights tell people apart, and the rows behind a number are those of the person', async () => {
+test('insights list people, and the rows behind a number are those of the person', async () => {
   const asked = [];
   const page = await teamPage('/insights?range=365d', asked);
   const people = page.getByRole('region', { name: 'People' });
@@ -91,7 +91,7 @@ test('insights tell people apart, and the rows behind a number are those of the 
   await leave(page);
 });
 
-test('a session that two have is opened as the one that was chosen, and every question of its page names the person', async () => {
+test('a session of two people opens as the chosen one, and every request of its page names the owner', async () => {
   const asked = [];
   const page = await teamPage('/tasks?q=web', asked);
   await page.getByRole('row').filter({ hasText: 'bob' }).getByRole('link').first().click();
@@ -113,7 +113,7 @@ test('a session that two have is opened as the one that was chosen, and every qu
   await leave(page);
 });
 
-test('live is narrowed to one person, whose rows it links to, and says that somebody is waited for', async () => {
+test('live is filtered by person, links to the rows of that person, and shows who is needed', async () => {
   const asked = [];
   const page = await teamPage('/', asked);
   await page.getByRole('heading', { name: 'Needs a person' }).waitFor();
@@ -130,9 +130,9 @@ test('live is narrowed to one person, whose rows it links to, and says that some
   await leave(page);
 });
 
-test('an address that could mean two sessions says so instead of showing one', async () => {
+test('an ambiguous link is reported instead of showing one session', async () => {
   const page = await world.page('/settings');
-  const detail = 'more than one person has this session: say with `owner` whose you mean, `ann` or `bob`';
+  const detail = 'more than one person has this session: name the `owner`, `ann` or `bob`';
   await page.route(/\/api\/v1\/tasks\/./, (route) =>
     route.fulfill({ status: 400, json: { title: 'the request is not understood', detail } }),
   );

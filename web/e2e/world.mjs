@@ -37,7 +37,7 @@ export class World {
   }
 
   /**
-   * The demo in its own home, told once and quickly; `link` signs a browser in, `checkout` and `release` are two of its
+   * The demo in its own home, played once and quickly; `link` signs a browser in, `checkout` and `release` are two of its
    * tasks.
    */
   static async demo({ speed = 25, days = 2 } = {}) {
@@ -47,7 +47,7 @@ export class World {
     await new Promise((resolve, reject) => {
       world.server.stderr.on('data', (chunk) => {
         said += chunk;
-        if (said.includes('told once')) resolve();
+        if (/ once\b/.test(said)) resolve();
       });
       world.server.once('exit', (code) => reject(new Error(`demo ended with ${code}: ${said}`)));
     });
@@ -57,7 +57,7 @@ export class World {
     await world.#stand();
     world.link = world.link.replace(world.behind, world.address);
     world.data = /data +(\S+),/.exec(said)[1];
-    // Those of the past days are known from files alone, which tell no end: the one that has an end is today's.
+    // Those of the past days are known from files alone, which hold no end: the one that has an end is today's.
     const find = (words) =>
       world.until('/api/v1/tasks?kind=primary', (tasks) =>
         tasks.find((task) => task.title.startsWith(words) && task.endedAt),
@@ -97,13 +97,13 @@ export class World {
     this.server = spawn(tracer, ['serve', '--listen', listen], { env: this.env });
     let said = '';
     this.behind = await new Promise((resolve, reject) => {
-      const hear = (chunk) => {
+      const read = (chunk) => {
         said += chunk;
         const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
         if (found) resolve(found[0]);
       };
-      this.server.stdout.on('data', hear);
-      this.server.stderr.on('data', hear);
+      this.server.stdout.on('data', read);
+      this.server.stderr.on('data', read);
       this.server.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${said}`)));
     });
     this.server.removeAllListeners('exit');
@@ -126,7 +126,7 @@ export class World {
     await this.#serve(new URL(this.behind).host);
   }
 
-  /** A page that fails the test if anything goes wrong in it, or if it asks anybody else. */
+  /** A page that fails the test if anything goes wrong in it, or if it requests another host. */
   async page(path, { colorScheme = 'dark', viewport = { width: 1280, height: 800 } } = {}) {
     const page = await this.browser.newPage({ colorScheme, viewport });
     page.wrongs = [];

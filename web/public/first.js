@@ -26,7 +26,7 @@
     const words = new URLSearchParams({ ...query, ...(owner ? { owner } : {}) }).toString();
     const url = `/api/v1/tasks/${task}/${what}${words && `?${words}`}`;
     const answer = fetch(url, { headers: { accept: 'application/json' } });
-    // Whoever takes it up hears of a failure; if nobody does, nobody has to.
+    // The page that takes the answer handles a failure; without one there is nothing to handle.
     answer.catch(() => undefined);
     asked.set(url, answer);
   }

@@ -76,7 +76,7 @@ async function takeReadme() {
   for (const colorScheme of ['dark', 'light']) {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 880 }, deviceScaleFactor: 2 });
     await page.goto(`${address}/tasks/${task.id}`);
-    await page.getByRole('button', { name: 'Open general-purpose' }).first().click();
+    await page.getByRole('button', { name: 'Expand general-purpose' }).first().click();
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     await save(page, `timeline-${colorScheme}`);
     await page.close();

@@ -1,6 +1,6 @@
 /**
  * The language of the search box: `tool:Bash status:failed agent:Explore >10s cargo`. Whatever is not a chip is a word
- * to search for; a chip that nobody knows stays a word, so that text with colons can be searched too.
+ * to search for; an unknown chip stays a word, so that text with colons can be searched too.
  */
 import type { Query } from './client';
 

@@ -31,7 +31,7 @@ describe('questions to the server', () => {
     ]);
   });
 
-  it('stop asking when nobody wants the next page', async () => {
+  it('stop when the next page is not needed', async () => {
     const asked = serve(1000);
     for await (const page of pages<number>('numbers', {})) if (page.items.includes(3)) break;
     expect(asked).toHaveLength(2);

@@ -1,8 +1,8 @@
 /**
  * The keyboard: every action has a key, and `?` lists those that work where one is.
  *
- * A binding is one key (`j`, `Shift+ArrowLeft`, `Mod+k`) or two in a row (`g t`). Single keys rest while somebody
- * types.
+ * A binding is one key (`j`, `Shift+ArrowLeft`, `Mod+k`) or two in a row (`g t`). Single keys are
+ * inactive while a field has the focus.
  */
 import { untrack } from 'svelte';
 
@@ -36,12 +36,12 @@ export class Keys {
 
   /** Adds bindings until the returned function is called. Later ones win over earlier ones. */
   add(bindings: Binding[]): () => void {
-    // Pages add their keys inside effects, which must not depend on everybody else's keys.
+    // Pages add their keys inside effects, which must not depend on the keys of other pages.
     untrack(() => (this.bindings = [...this.bindings, ...bindings]));
     return () => untrack(() => (this.bindings = this.bindings.filter((binding) => !bindings.includes(binding))));
   }
 
-  /** How many dialogs are open: while there is one, the page behind it hears nothing. */
+  /** How many dialogs are open: while there is one, the page behind it gets no keys. */
   private dialogs = 0;
 
   /** A dialog takes the keyboard until the returned function is called. */

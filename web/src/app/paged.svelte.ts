@@ -1,5 +1,5 @@
 /**
- * A list that comes page by page, as far as somebody scrolls. What is known stays until a new question is answered or
+ * A list that comes page by page, as far as it is scrolled. What is known stays until a new question is answered or
  * has failed; a page that belongs to an old question is dropped, and a row that comes twice is shown once.
  */
 import type { Page } from '../api/types';

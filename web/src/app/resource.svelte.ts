@@ -24,7 +24,7 @@ export class Resource<T> {
   private controller: AbortController | undefined;
   private asked: ((signal: AbortSignal) => Promise<T>) | undefined;
   private key: string | undefined;
-  /** The question whose answer is shown: its key or, without one, the function that asked. */
+  /** The request that the shown answer belongs to: its key or, without one, its function. */
   private shown = $state.raw<unknown>();
 
   /**

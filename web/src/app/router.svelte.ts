@@ -1,5 +1,5 @@
 /**
- * Where we are. The address holds everything that somebody may want to send to a colleague or to come back to.
+ * The address of the page: it holds everything that a link has to restore.
  */
 class Router {
   path = $state(location.pathname);

@@ -2,7 +2,7 @@
  * The live stream: one connection for the whole page, rows handed out once per frame.
  *
  * `live` is only ever said while the connection stands. When it breaks we say so at once, try again with growing
- * pauses, resume after the last event that we saw, and tell listeners to load again when the server says that rows were
+ * pauses, resume after the last event that we saw, and make listeners load again when the server says that rows were
  * missed or that it counts anew. Nothing here touches the page: the source of events and the clock come from outside.
  */
 import type { Row } from '../api/types';

@@ -19,19 +19,19 @@ afterEach(() => {
 
 describe('the people of a team', () => {
   it('are asked for once, and named in order', async () => {
-    const [asked, told] = [health('clickhouse'), usage()];
+    const [asked, counted] = [health('clickhouse'), usage()];
     const team = new Team();
     await Promise.all([team.load(), team.load()]);
     expect([team.people, team.machines, team.isKnown]).toEqual([['ann', 'bob'], ['desk'], true]);
-    expect([asked.mock.calls.length, told.mock.calls.length]).toEqual([1, 2]);
+    expect([asked.mock.calls.length, counted.mock.calls.length]).toEqual([1, 2]);
   });
 
-  it('are nobody on one machine, and nothing is asked about them', async () => {
+  it('are empty on one machine, and nothing is requested about them', async () => {
     health('sqlite');
-    const told = usage();
+    const counted = usage();
     const team = new Team();
     await team.load();
-    expect([team.isKnown, told.mock.calls.length]).toEqual([false, 0]);
+    expect([team.isKnown, counted.mock.calls.length]).toEqual([false, 0]);
   });
 
   it('are remembered, so that a page does not move when it opens again', async () => {

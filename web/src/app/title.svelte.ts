@@ -1,4 +1,4 @@
-/** What the browser's tab says: how many wait for a person, and what is open. */
+/** The title of the browser's tab: how many tasks wait for a person, and the open page. */
 class Title {
   /** Tasks that wait for a person. */
   waiting = $state(0);

@@ -1,4 +1,4 @@
-/** Short messages that leave by themselves. */
+/** Short messages that disappear after a few seconds. */
 export interface Toast {
   id: number;
   text: string;
@@ -24,7 +24,7 @@ class Toasts {
       await navigator.clipboard.writeText(text);
       this.say(what);
     } catch {
-      this.say('The browser did not allow copying', 'error');
+      this.say('The browser blocked copying', 'error');
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Runs of equal calls: when neighbours of one track are too narrow to be told apart, they are drawn as one bar that
- * knows how many it stands for. What is wide enough to be read stays alone at every zoom.
+ * Runs of equal calls: neighbours of one track that are too narrow are drawn as one bar that
+ * holds their number. What is wide enough to be read stays alone at every zoom.
  */
 export interface Groupable {
   start: number;

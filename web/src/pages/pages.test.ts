@@ -141,7 +141,7 @@ describe('ranges', () => {
 });
 
 describe('the task filter', () => {
-  it('comes from the address and ignores what nobody knows', () => {
+  it('comes from the address and ignores unknown values', () => {
     const filter = readFilter(new URLSearchParams('status=running,nonsense,failed&q=x&failed=1'));
     expect([filter.status, filter.q, filter.failed, isFiltered(filter)]).toEqual([
       ['running', 'failed'],
@@ -168,7 +168,7 @@ describe('the task filter', () => {
 });
 
 describe('the panels of a task', () => {
-  it('are the one that the address names, on a tall page the waterfall, and none where nobody wants one', () => {
+  it('are the one that the address names, on a tall page the waterfall, and none where it is closed', () => {
     expect([
       chooseTab('errors', 700),
       chooseTab('', 700),
@@ -225,7 +225,7 @@ describe('subagents in the list of tasks', () => {
     ],
   ]);
 
-  it('tells the same session of two people apart', () => {
+  it('keeps the same session of two people apart', () => {
     const task = (owner: string) => ({ id: 't', owner, childCount: 0 }) as Task;
     const keys = nestTasks([task('ann'), task('bob')], new Set(), new Map()).map((line) => line.key);
     expect(new Set(keys).size).toBe(2);
@@ -275,12 +275,12 @@ describe('a compaction in words', () => {
     ]).toEqual(['less than 1 % kept', '25 % kept', '0 % kept', '', '', '']);
   });
 
-  it('counts pieces, most first, one in the singular and strangers by their own name', () => {
+  it('counts pieces, most first, one in the singular and unknown kinds by their own name', () => {
     expect(formatPieces({ prompt: 1, call: 1200, result: 1200, harness: 1, summary: 0, sketch: 2 })).toEqual([
       '1,200 calls',
       '1,200 results',
       '2 sketch',
-      '1 of the harness',
+      '1 harness message',
       '1 prompt',
     ]);
   });

@@ -1,4 +1,4 @@
-/** The filters of the task list, as the address holds them and as the server is asked. */
+/** The filters of the task list: how the address holds them, and the query that they make. */
 import type { Query } from '../api/client';
 
 export const STATUSES = ['running', 'waiting', 'failed', 'completed', 'abandoned'] as const;
@@ -24,7 +24,7 @@ export interface TaskFilter {
   subagents: boolean;
 }
 
-/** What the address says; what nobody knows is ignored. */
+/** Reads the filter from the address; unknown values are ignored. */
 export function readFilter(query: URLSearchParams): TaskFilter {
   const known = new Set<string>(STATUSES);
   return {
@@ -42,7 +42,7 @@ export function readFilter(query: URLSearchParams): TaskFilter {
   };
 }
 
-/** The question to the server. */
+/** Builds the query. */
 export function askFor(filter: TaskFilter): Query {
   return {
     q: filter.q || undefined,

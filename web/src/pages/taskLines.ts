@@ -3,7 +3,7 @@ import type { Task, TreeNode } from '../api/types';
 import { taskKey } from '../text/format';
 
 export interface TaskLine {
-  /** A task may stand in the list and below its parent at once: the place is part of its name. */
+  /** A task may stand in the list and below its parent at once, so its place is part of the key. */
   key: string;
   task: Task;
   depth: number;
@@ -20,7 +20,7 @@ export function nestTasks(
     const open = task.childCount > 0 ? opened.has(task.id) : undefined;
     const line: TaskLine = { key: taskKey(task), task, depth: 0, open };
     if (!open) return [line];
-    // The first of a tree is the task itself, and the others know how deep they stand below it.
+    // The first node of a tree is the task itself; the others carry their depth.
     const below = (trees.get(taskKey(task)) ?? []).filter((node) => node.task.id !== task.id);
     return [
       line,

@@ -1,4 +1,4 @@
-/** The pages that one can go to. `/health` belongs to the server, so ours stands elsewhere. */
+/** The pages of the dashboard. `/health` belongs to the server, so the page has another path. */
 export const PAGES = [
   { name: 'Live', path: '/', key: 'l' },
   { name: 'Tasks', path: '/tasks', key: 't' },

@@ -1,9 +1,9 @@
 /**
- * Foreign text made harmless to look at: prompts, paths, commands and names come from agents and from the web.
+ * Makes untrusted text harmless to look at: prompts, paths, commands and names come from agents and from the web.
  *
  * Everything is written as text nodes, so markup never is markup. What is left are characters that act on the reader:
  * control characters become the symbols that Unicode has for them, direction overrides become visible names, and a
- * text is cut where nobody reads on. Isolation of right-to-left runs is done by the element that shows the text.
+ * long text is cut. The element that shows the text isolates right-to-left runs.
  */
 const DEL = 0x7f;
 /** Embeddings, overrides and isolates: they reorder what stands around them. */

@@ -62,7 +62,9 @@ export function cost(usage: Costed | undefined): string {
 export function unpricedNote(usage: Costed | undefined): string {
   if (!usage || usage.provenance.unpriced === 0) return '';
   const { responses, unpriced } = usage.provenance;
-  return `${exact(unpriced)} of ${exact(Math.max(responses, unpriced))} response${Math.max(responses, unpriced) === 1 ? '' : 's'} ${unpriced === 1 ? 'has' : 'have'} no price`;
+  const total = Math.max(responses, unpriced);
+  const noun = total === 1 ? 'response' : 'responses';
+  return `${exact(unpriced)} of ${exact(total)} ${noun} ${unpriced === 1 ? 'has' : 'have'} no price`;
 }
 
 /** What a residual cost: it is of several models, each with a price or without. */
@@ -72,7 +74,7 @@ export function residualCost(
 ): string {
   const models = residual.models ?? [];
   const lacking = models.filter(({ costUsd }) => costUsd === undefined).length;
-  // Without its models it is not told which part of a sum has no price.
+  // Without models it is unknown which part of a sum has no price.
   const unpriced = models.length > 0 ? lacking : isPartial && !(residual.costUsd > 0) ? 1 : 0;
   return cost({ costUsd: residual.costUsd, provenance: { responses: Math.max(models.length, unpriced), unpriced } });
 }
@@ -90,7 +92,7 @@ export function sumCosts(usages: readonly Costed[]): Costed {
 
 const CERTAINTIES: Record<string, string> = {
   measured: 'measured',
-  reported: 'as reported',
+  reported: 'reported',
   inferred: 'inferred',
   guessed: 'estimated',
   mixed: 'mixed',
@@ -187,7 +189,7 @@ export function folder(path: string): string {
   return parts.at(-1) ?? path;
 }
 
-/** A name for each of some folders: its last part, and as many before it as tell it apart from the others. */
+/** A name for each of some folders: its last part, and as many before it as make it unique. */
 export function foldersOf(paths: readonly string[]): Map<string, string> {
   const all = [...new Set(paths)];
   const name = (path: string, parts: number) =>
@@ -207,7 +209,7 @@ export function foldersOf(paths: readonly string[]): Map<string, string> {
   );
 }
 
-/** A path short enough to read: its end is what tells files apart. */
+/** A path relative to its root: the end of a path identifies the file. */
 export function shortPath(path: string, root = ''): string {
   if (root && path.startsWith(root)) {
     const rest = path.slice(root.length).replace(/^[\\/]+/, '');
@@ -231,7 +233,7 @@ export function percentChange(now: number, before: number): string {
   return `${part > 0 ? '+' : '−'}${Math.round(Math.abs(part))} %`;
 }
 
-/** `+1.7 points`: how two percentages differ; a percentage of a percentage tells nobody anything. */
+/** `+1.7 points`: the difference of two percentages; a percentage of a percentage cannot be read. */
 export function pointChange(now: number, before: number): string {
   const by = now - before;
   if (Math.abs(by) < 0.05) return '±0 points';
@@ -264,6 +266,19 @@ export function humanize(name: string): string {
   return name.replace(/[_.]+/g, ' ');
 }
 
+const ERROR_NAMES: Record<string, string> = { non_zero_exit: 'nonzero exit code' };
+
+/** `Exit code 101` where the code is known, else the type of the error in words. */
+export function errorName(errorClass: string, exitCode?: number): string {
+  if (errorClass === 'non_zero_exit' && exitCode !== undefined) return `exit code ${exitCode}`;
+  return ERROR_NAMES[errorClass] ?? humanize(errorClass);
+}
+
+const EFFECT_NAMES: Record<string, string> = { execute_check: 'test or build', neutral: 'no effect' };
+
+/** The effect of a command in words. */
+export const effectName = (effect: string): string => EFFECT_NAMES[effect] ?? humanize(effect);
+
 /** A mark of a time axis: the day where the marks are days or one begins, else the time of day. */
 export function timeMark(time: number, stepMs: number): string {
   const date = new Date(time);
@@ -273,6 +288,6 @@ export function timeMark(time: number, stepMs: number): string {
     : clock(time).slice(0, 5);
 }
 
-/** What tells a task apart in a list: on a team's server two people may have shipped the same session. */
+/** The key of a task in a list: on a team's server two people may have shipped the same session. */
 export const taskKey = (task: { id: string; owner?: string }): string =>
   task.owner ? `${task.owner} ${task.id}` : task.id;

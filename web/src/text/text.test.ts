@@ -52,7 +52,7 @@ describe('foreign text', () => {
     expect(escapeLine('a\rb')).toBe('a␍b');
   });
 
-  it('cuts what nobody reads, and says how much', () => {
+  it('cuts long text and returns how much was left out', () => {
     const long = 'x'.repeat(1_000_000);
     expect(escapeBlock(long, 100)).toEqual({ text: 'x'.repeat(100), cut: 999_900 });
     expect(escapeLine(long)).toHaveLength(401);
@@ -128,7 +128,7 @@ describe('numbers', () => {
   it('call every degree of certainty as the legend does', () => {
     expect(['measured', 'reported', 'inferred', 'guessed', 'mixed'].map(certaintyName)).toEqual([
       'measured',
-      'as reported',
+      'reported',
       'inferred',
       'estimated',
       'mixed',

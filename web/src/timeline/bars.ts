@@ -1,5 +1,5 @@
 /**
- * What the timeline draws: one bar per row, or one per bin where the server has put several rows together.
+ * The bars of the timeline: one per row, or one per bin where the server has put several rows together.
  */
 import type { LaneBin, LaneBins, Row } from '../api/types';
 import { escapeLine } from '../text/escape';
@@ -28,7 +28,7 @@ export interface Bar {
   waitMs?: number;
 }
 
-/** From top to bottom: who speaks, what is looked at, what is done, what goes along with it. */
+/** The lanes from top to bottom. */
 export const LANES = [
   'user',
   'assistant',
@@ -46,16 +46,23 @@ export const LANES = [
 export const LANE_NAMES: Record<string, string> = {
   user: 'Human',
   assistant: 'Assistant',
-  planning: 'Planning',
+  planning: 'Planning & system',
   exploration: 'Exploration',
-  implementation: 'Implementation',
+  implementation: 'Edits & commands',
   coordination: 'Coordination',
   questions: 'Questions',
-  todos: 'Todos',
+  todos: 'To-dos',
   rule: 'Rules',
   background: 'Background',
   telemetry: 'Telemetry',
 };
+
+/** The prompts of a subagent come from the agent that started it. */
+const SUBAGENT_USER_LANE = 'Parent agent';
+
+/** The label of a lane of a main agent or of a subagent. */
+export const laneName = (lane: string, isSubagent: boolean): string =>
+  isSubagent && lane === 'user' ? SUBAGENT_USER_LANE : (LANE_NAMES[lane] ?? lane);
 
 const FAILED = new Set(['failed', 'denied']);
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Surface } from './canvas';
 
-/** A browser that draws a frame when it is told to: who asks during a frame waits for the next. */
+/** A browser that draws a frame on demand: a request during a frame waits for the next one. */
 class Frames {
   private waiting = new Map<number, () => void>();
   private last = 0;
@@ -40,8 +40,8 @@ describe('a surface', () => {
     vi.stubGlobal(
       'ResizeObserver',
       class {
-        constructor(told: (entries: { contentRect: { width: number; height: number } }[]) => void) {
-          resize = (contentRect) => told([{ contentRect }]);
+        constructor(onresize: (entries: { contentRect: { width: number; height: number } }[]) => void) {
+          resize = (contentRect) => onresize([{ contentRect }]);
         }
         observe(): void {}
         disconnect(): void {}
@@ -73,7 +73,7 @@ describe('a surface', () => {
     expect(painted).toBe(1);
   });
 
-  it('draws in every frame for somebody who asks from a frame of his own', () => {
+  it('draws in every frame for a caller that requests from its own frame callback', () => {
     const mover = () => {
       frames.request(mover);
       surface.requestPaint();
@@ -86,7 +86,7 @@ describe('a surface', () => {
     }
   });
 
-  it('lets the browser rest when nobody asks any more', () => {
+  it('lets the browser rest without requests', () => {
     surface.requestPaint();
     frames.next();
     frames.next();

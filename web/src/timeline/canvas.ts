@@ -36,9 +36,9 @@ export class Surface {
   }
 
   /**
-   * Stays awake for one frame after each that it drew. Who moves the picture from a frame of his own (following, a drag
-   * that is replayed) asks after our turn in the list of that frame: going to sleep at once would draw every second
-   * frame only.
+   * Stays awake for one frame after each that it drew. A caller that moves the picture from its own frame callback
+   * (following, a replayed drag) requests after this callback has run: sleeping at once would draw only every second
+   * frame.
    */
   private tick(): void {
     this.frame = 0;

@@ -22,7 +22,7 @@ export class ContextFeed {
   }
 
   async load(): Promise<void> {
-    // Somebody asks already; what is new by now comes with the next time.
+    // A request is on its way; newer points come with the next one.
     if (this.asked) return;
     const controller = new AbortController();
     this.asked = controller;
@@ -37,7 +37,7 @@ export class ContextFeed {
         this.pages += 1;
       }
     } catch (error) {
-      // Without an answer the chart stays as it is; the page says itself when nobody answers.
+      // Without an answer the chart stays as it is; the page reports the error.
       if (!controller.signal.aborted && !(error instanceof Problem)) throw error;
     } finally {
       this.asked = undefined;

@@ -183,7 +183,7 @@ describe('the picture', () => {
     expect(Math.max(...ys) - Math.min(...ys)).toBeGreaterThan(30);
   });
 
-  it('draws what is too narrow to be told apart as one that says how many it is and how busy', () => {
+  it('draws bars that are too narrow as one bar with their number and busy share', () => {
     const many = (n: number) => Array.from({ length: n }, (_, i) => bar(100 + i * 2, 101 + i * 2));
     const words = () =>
       pen.strokes.filter(({ what, at }) => what === 'text' && String(at[0]).startsWith('Read')).map(({ at }) => at[0]);

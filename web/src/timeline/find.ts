@@ -1,5 +1,5 @@
 /**
- * Finding in a task: which bars answer what was typed, and which of them is next. Pure.
+ * Finding in a task: the bars that match a text, and the next one of them. Pure.
  *
  * The words are those of the search page: `tool:Bash status:failed agent:Explore >10s cargo`. All of them have to hold.
  */
@@ -17,7 +17,7 @@ export interface Match {
 
 const same = (a: string | undefined, b: string) => a?.toLowerCase() === b.toLowerCase();
 
-/** Says of a bar whether it answers; nothing when nothing was asked. `agentTypes` tells whose bar it is. */
+/** Returns a test for bars, or nothing for an empty text. `agentTypes` holds the type of agent of each task. */
 export function compileMatcher(
   text: string,
   agentTypes: ReadonlyMap<string, string>,
@@ -42,12 +42,12 @@ export function compileMatcher(
       if (name === 'kind' && !same(bar.kind, value)) return false;
       if (name === 'longerThanMs' && bar.end - bar.start <= Number(value)) return false;
     }
-    const said = `${bar.label} ${bar.tool ?? ''}`.toLowerCase();
-    return wanted.every((word) => said.includes(word));
+    const haystack = `${bar.label} ${bar.tool ?? ''}`.toLowerCase();
+    return wanted.every((word) => haystack.includes(word));
   };
 }
 
-/** What was found among bars, in order of time. */
+/** Returns the matching bars in order of time. */
 export function findMatches(bars: readonly Bar[], test: (bar: Bar) => boolean): Match[] {
   const out: Match[] = [];
   for (const bar of bars)

@@ -1,6 +1,6 @@
 /**
- * What was asked for in this task and what was found: among the rows that are here when all of them are, else by the
- * server, which knows them all.
+ * The text that is searched for in a task and its matches: among the loaded rows if they are complete, else by the
+ * server.
  */
 import { api } from '../api/client';
 import { parseSearch, toQuery } from '../api/chips';
@@ -17,7 +17,7 @@ export class Finder {
   isPartial = $state(false);
   readonly ids = $derived(new Set(this.matches.map(({ id }) => id)));
   active = $state(false);
-  /** What the matches answer. */
+  /** The text of the matches. */
   text = '';
   private asked: AbortController | undefined;
   private readonly source: TimelineSource;
@@ -67,7 +67,7 @@ export class Finder {
       );
       this.isPartial = pages.some((page) => page.nextCursor !== undefined) || this.source.tree.length > tasks.length;
     } catch {
-      // Asked again with the next letter; until then nothing is found.
+      // The next letter searches again; until then there are no matches.
       if (!controller.signal.aborted) this.matches = [];
     }
   }

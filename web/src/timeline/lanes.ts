@@ -1,12 +1,12 @@
 /**
  * The rows of the timeline from top to bottom, and what stands in each: pure, so that it can be tested.
  *
- * The task's own humans and assistant come first, then the main agent with its lanes, then each subagent below the one
+ * The human and the assistant of the task come first, then the main agent with its lanes, then each subagent below the one
  * that started it. A closed agent is one row that shows everything it does.
  */
 import type { Task, TreeNode } from '../api/types';
 import { packTracks } from '../layout/tracks';
-import { LANE_NAMES, LANES, type Bar, type Lanes } from './bars';
+import { laneName, LANES, type Bar, type Lanes } from './bars';
 
 export interface LaneRow {
   key: string;
@@ -69,7 +69,7 @@ export function buildRows(tree: readonly TreeNode[], lanes: Lanes, options: RowO
       kind: 'lane',
       task,
       lane,
-      label: LANE_NAMES[lane] ?? lane,
+      label: laneName(lane, depth > 1),
       depth,
       open: undefined,
       inside: 0,
@@ -138,7 +138,7 @@ function placeRows(rows: LaneRow[]): LaneRow[] {
   return ordered;
 }
 
-/** The row in the parent's lane that says that a subagent lives. */
+/** Whether a bar is the row of the parent that spans the life of a subagent. */
 const isLifespan = (bar: Bar): boolean =>
   bar.count === 1 && bar.kind === 'action.logged' && bar.label.startsWith('Subagent ');
 

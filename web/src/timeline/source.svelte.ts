@@ -1,6 +1,6 @@
 /**
- * Where the bars come from: one coarse picture of the whole, a finer one of the part in view, and what the stream has
- * told since. Up to a few thousand rows are loaded as rows, because only rows know batches, waits and calls by id;
+ * The source of the bars: one coarse picture of the whole, a finer one of the part in view, and the rows of the
+ * stream since. Up to a few thousand rows are loaded as rows, because only rows know batches, waits and calls by id;
  * beyond that the server bins them to the pixels that we have.
  */
 import { api } from '../api/client';
@@ -167,7 +167,7 @@ export class TimelineSource {
     this.part = { from, to, columnMs: pixelMs, bars: [...bars.values()] };
   }
 
-  /** What the stream told before we asked is in the answer. */
+  /** Drops streamed rows that are older than the request: its answer holds them. */
   private settle(asked: number): void {
     for (const [id, { at }] of this.streamed) if (at < asked) this.streamed.delete(id);
   }
@@ -182,7 +182,7 @@ export class TimelineSource {
     return sum;
   }
 
-  /** Rows that the stream told. Returns whether an agent that we do not know may have joined. */
+  /** Takes rows of the stream. Returns whether an unknown agent may have joined. */
   take(rows: readonly Row[]): boolean {
     let unknownAgent = false;
     let changed = false;
@@ -242,7 +242,7 @@ export class TimelineSource {
     return this.part?.from === Number.NEGATIVE_INFINITY;
   }
 
-  /** How many rows the stream told since the last full load. */
+  /** The number of streamed rows since the last full load. */
   get streamedCount(): number {
     return this.streamed.size;
   }

@@ -98,7 +98,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     expect(stage.wholeView.u1).toBeLessThan(folded.length * 1.5);
   });
 
-  it('takes nothing that the stream tells of the same session of somebody else', async () => {
+  it('takes no streamed row of the same session of another person', async () => {
     const source = new TimelineSource(RUNNING_TASK);
     await source.load();
     source.tree = source.tree.map((node) => ({ ...node, task: { ...node.task, owner: 'ann' } }));
@@ -118,7 +118,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     expect(source.streamedCount).toBe(1);
   });
 
-  it('looks for words in the session of whom it is', async () => {
+  it('searches the session of its owner', async () => {
     const source = new TimelineSource(LARGE_TASK);
     await source.load();
     source.tree = source.tree.map((node) => ({ ...node, task: { ...node.task, owner: 'ann' } }));
@@ -128,7 +128,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     expect(requests.filter((path) => !/^search\?.*task=.*owner=ann/.test(path))).toEqual([]);
   });
 
-  it('lets what the stream tells replace what was loaded', async () => {
+  it('lets a streamed row replace the loaded one', async () => {
     const source = new TimelineSource(RUNNING_TASK);
     await source.load();
     const before = source.bars().length;
@@ -158,33 +158,33 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
     expect(source.take([{ ...ended, id: 'new', taskId: 'unknown child', isSubagent: true }])).toBe(true);
   });
 
-  it('draws no row that the stream says is no more', async () => {
+  it('draws no row that the stream has removed', async () => {
     const source = new TimelineSource(RUNNING_TASK);
     await source.load();
     const before = source.bars().length;
-    const [loaded, told] = source.bars().filter((bar) => bar.id !== undefined);
+    const [loaded, streamed] = source.bars().filter((bar) => bar.id !== undefined);
     source.take([
       {
-        id: told!.id,
+        id: streamed!.id,
         seq: 1e9,
-        taskId: told!.taskId,
-        kind: told!.kind,
-        lane: told!.lane,
-        title: 'told',
-        occurredAt: new Date(told!.start).toISOString(),
+        taskId: streamed!.taskId,
+        kind: streamed!.kind,
+        lane: streamed!.lane,
+        title: 'streamed',
+        occurredAt: new Date(streamed!.start).toISOString(),
         metadata: {},
         certainty: 'measured',
       } as Row,
     ]);
-    expect(source.drop(new Set([loaded!.id!, told!.id!, 'never seen']))).toBe(true);
+    expect(source.drop(new Set([loaded!.id!, streamed!.id!, 'never seen']))).toBe(true);
     expect(source.bars()).toHaveLength(before - 2);
-    expect(source.bars().some((bar) => bar.id === loaded!.id || bar.id === told!.id)).toBe(false);
+    expect(source.bars().some((bar) => bar.id === loaded!.id || bar.id === streamed!.id)).toBe(false);
     expect(source.drop(new Set(['never seen']))).toBe(false);
   });
 });
 
 describe('the stage', () => {
-  it('shows the whole while it grows, and stays where it is once somebody zoomed', () => {
+  it('shows the whole while it grows, and stays where it is after a zoom', () => {
     const stage = new Stage();
     stage.take(Axis.plain(0, 1000));
     stage.take(Axis.plain(0, 2000));
@@ -240,7 +240,7 @@ describe('the context chart', () => {
     expect(curveOf([]).bands).toEqual([]);
   });
 
-  it('tells the last known use, never a later one, in whatever order the points came', () => {
+  it('returns the last known use, never a later one, in any order of the points', () => {
     const curve = curveOf([...points].reverse());
     expect([usedAt(curve, 5), usedAt(curve, 29)?.usedPct, usedAt(curve, 99)?.usedPct]).toEqual([undefined, 9, 2]);
   });

@@ -75,7 +75,7 @@ describe('rows of the timeline', () => {
     ).toBe(false);
   });
 
-  it('do not tell the life of a subagent twice, unless it has no row of its own', () => {
+  it('do not draw the life of a subagent twice, unless it has no row of its own', () => {
     const life = byLane([
       bar('a', 'background', 0, 9, { kind: 'action.logged', label: 'Subagent Explore' }),
       bar('a', 'background', 1, 2, { kind: 'action.logged', label: 'Session ended' }),
@@ -98,8 +98,8 @@ describe('rows of the timeline', () => {
     expect(rows.find((row) => row.key === 'b/exploration')!.tracks).toHaveLength(3);
   });
 
-  it('stand at the top when they are pinned, without holes and without being told twice', () => {
-    const rows = buildRows(tree, lanes, { ...none, pinned: new Set(['c/planning', 'a/exploration', 'nobody']) });
+  it('stand at the top when they are pinned, without holes and without being drawn twice', () => {
+    const rows = buildRows(tree, lanes, { ...none, pinned: new Set(['c/planning', 'a/exploration', 'unknown']) });
     expect(rows.map((row) => row.key)).toEqual([
       'a/exploration',
       'c/planning',

@@ -1,4 +1,4 @@
-/** All numbers of one range: asked at once, so that they belong together. */
+/** All totals of one period, requested together. */
 import { api, type Query } from '../../api/client';
 import type {
   ActivityBucket,
@@ -23,7 +23,7 @@ export interface InsightsData {
   models: UsageBucket[];
   projects: UsageBucket[];
   agents: UsageBucket[];
-  /** Only where a team's server tells people and machines apart. */
+  /** Only on a team's server. */
   people: UsageBucket[];
   machines: UsageBucket[];
   types: AgentStat[];
@@ -108,7 +108,7 @@ export const knownCost = (usage: UsageView): number | null =>
 /** How long people were waited for, as far as it was recorded. */
 export const sumWaiting = (numbers: InsightsData): number => sum(numbers.activity, (row) => row.waitingMs);
 export const WAITING_HINT =
-  'recorded by hooks: permission prompts are not in the files of the agents, so imported sessions add none';
+  'recorded by hooks only: transcripts hold no permission prompts, so imported sessions add nothing';
 /** Nothing recorded is not the same as no wait. */
 export const formatWaiting = (ms: number): string => (ms > 0 ? duration(ms) : 'none recorded');
 

@@ -62,7 +62,7 @@ describe('waiting for people', () => {
 });
 
 describe('names of folders', () => {
-  it('tell equal ones apart by what stands before them', () => {
+  it('keep equal names apart by their parent folders', () => {
     const names = foldersOf([
       '/home/ann/shop/web',
       '/home/ann/bank/web',

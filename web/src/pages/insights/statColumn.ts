@@ -14,8 +14,7 @@ export interface StatColumn<T> {
 }
 
 /**
- * Whether some of what was spent has no price: its cost is then at least that much, and differs by nobody knows how
- * much.
+ * Whether some responses have no price: the cost is then a lower bound and is not compared.
  */
 export const isPartial = (usage: Costed): boolean => usage.provenance.unpriced > 0;
 

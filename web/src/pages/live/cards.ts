@@ -1,5 +1,5 @@
 /**
- * Who works just now: tasks from the server, put below their parents, with what the stream has told since on top.
+ * Running tasks: the tasks of the server below their parents, with the rows that the stream has brought since.
  */
 import type { Limit, Row, Task } from '../../api/types';
 import { taskKey } from '../../text/format';
@@ -18,7 +18,7 @@ export interface Card {
   below: { task: Task; depth: number }[];
 }
 
-/** Those who wait for a person first, then by who did something last; idle ones last. */
+/** Groups tasks below their parents: tasks that wait for a person first, then by start, idle ones last. */
 export function groupTasks(tasks: readonly Task[]): Card[] {
   const known = new Set(tasks.map(taskKey));
   const children = new Map<string, Task[]>();
@@ -48,10 +48,10 @@ export function groupTasks(tasks: readonly Task[]): Card[] {
     );
 }
 
-/** It waits for nothing in particular: for the next prompt, as far as anybody knows. */
+/** Whether it waits for the next prompt, without a recorded reason. */
 export const isIdle = (task: Task): boolean => task.status === 'waiting' && (task.waitingReason ?? 'idle') === 'idle';
 
-/** It and all below it have said nothing for long: nobody knows whether they still are. */
+/** Whether it and all its subagents have had no events for long: they may be gone. */
 export const isSilent = ({ task, below }: Card): boolean =>
   task.status === 'running' &&
   task.stale &&
@@ -59,7 +59,7 @@ export const isSilent = ({ task, below }: Card): boolean =>
 
 const rank = (task: Task) => (isIdle(task) ? 2 : task.status === 'waiting' ? 0 : 1);
 
-/** What a row says about what its task does now; rows of the past say nothing. */
+/** Returns the activity of a task after a row; an older row changes nothing. */
 export function activityOf(before: TaskActivity | undefined, row: Row): TaskActivity | undefined {
   if (before && row.seq < before.seq) return before;
   if (row.lane === 'telemetry') return before;

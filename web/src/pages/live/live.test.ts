@@ -38,7 +38,7 @@ describe('cards', () => {
     expect(groupTasks([task('b', { parentTaskId: 'gone' })]).map((card) => card.task.id)).toEqual(['b']);
   });
 
-  it('begin with those who wait for a person and end with the idle', () => {
+  it('begin with those that wait for a person and end with the idle', () => {
     expect(
       groupTasks([
         task('idle', { status: 'waiting', waitingReason: 'idle' }),
@@ -49,7 +49,7 @@ describe('cards', () => {
     ).toEqual(['asks', 'runs', 'idle', 'unsaid']);
   });
 
-  it('are silent only when nobody below says anything either', () => {
+  it('are inactive only when no subagent has recent events either', () => {
     const stale = { stale: true };
     expect(groupTasks([task('a', stale)]).map(isSilent)).toEqual([true]);
     expect(groupTasks([task('a', stale), task('b', { parentTaskId: 'a' })]).map(isSilent)).toEqual([false]);
@@ -82,7 +82,7 @@ describe('what a task does now', () => {
 });
 
 describe('limits', () => {
-  it('are asked for again after a snapshot that tells of them, and only then', () => {
+  it('are asked for again after a snapshot that reports them, and only then', () => {
     expect(updatesLimits(row({ kind: 'context.snapshot', metadata: { rateLimitFiveHourUsedPct: 41 } }))).toBe(true);
     expect(updatesLimits(row({ kind: 'context.snapshot', metadata: { usedPct: 41 } }))).toBe(false);
     expect(updatesLimits(row({ kind: 'tool.used', metadata: { rateLimitFiveHourUsedPct: 41 } }))).toBe(false);

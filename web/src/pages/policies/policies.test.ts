@@ -42,17 +42,17 @@ describe('rules in words', () => {
     expect(trustCommand({ origin: 'trusted_project', path: '/srv/a' })).toBeUndefined();
   });
 
-  it('say how a decision counted and who made it', () => {
-    expect(describeStatus({ status: 'dry_run', answeredBy: 'server' })).toBe('rehearsed');
-    expect(describeStatus({ status: 'enforced', answeredBy: 'outage' })).toBe('in force, because nobody answered');
+  it('name the mode of a decision and its author', () => {
+    expect(describeStatus({ status: 'dry_run', answeredBy: 'server' })).toBe('dry run');
+    expect(describeStatus({ status: 'enforced', answeredBy: 'outage' })).toBe('enforced, server unreachable');
     expect(describeStatus({ status: 'new_word', answeredBy: 'guard' })).toBe('new word, by the guard');
   });
 
-  it('say what a decision was about, whatever the moment is called', () => {
+  it('name the trigger of a decision, also for unknown hook events', () => {
     expect(describeSubject({ inputs: { event: 'PreToolUse', toolName: 'Bash' } })).toBe('before Bash');
-    expect(describeSubject({ inputs: { event: 'Stop' } })).toBe('the end of a turn');
+    expect(describeSubject({ inputs: { event: 'Stop' } })).toBe('end of turn');
     expect(describeSubject({ inputs: { event: 'NewEvent', toolName: 'Edit' } })).toBe('NewEvent Edit');
-    expect(describeSubject({ inputs: {} })).toBe('something that was not told');
+    expect(describeSubject({ inputs: {} })).toBe('not recorded');
   });
 
   it('write times and places short', () => {

@@ -1,8 +1,8 @@
-/** What the page of rules says about them: pure. */
+/** The words of the Policies page. Pure. */
 import type { PolicyFile, RuleDecision, RuleFound, RuleStat } from '../../api/types';
 import { humanize } from '../../text/format';
 
-/** What can come of a rule, the strictest first. */
+/** Outcomes of a rule, the strictest first. */
 export const OUTCOMES = ['stop', 'deny', 'block_stop', 'ask', 'rewrite', 'warn', 'allow'] as const;
 
 const TONES: Record<string, string> = {
@@ -23,14 +23,14 @@ const TONES: Record<string, string> = {
 
 export const toneOf = (decision: string): string => TONES[decision] ?? 'dim';
 
-/** Where the decisions of a rule, or some of them, are listed. */
+/** The address of the decisions of a rule. */
 export function decisionsUrl(parts: { rule?: string; mode?: string; decision?: string; range?: string }): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parts)) if (value) query.set(name, value);
   return `/policies?${query}#decisions`;
 }
 
-/** How often a rule came to what, the strictest first, without what never was. */
+/** Lists the outcomes of a rule with their counts, the strictest first, without zeros. */
 export function listOutcomes(stat: Pick<RuleStat, 'outcomes'>): [string, number][] {
   const rank = (name: string) => {
     const i = (OUTCOMES as readonly string[]).indexOf(name);
@@ -41,7 +41,7 @@ export function listOutcomes(stat: Pick<RuleStat, 'outcomes'>): [string, number]
     .sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b));
 }
 
-/** What a try would have done to somebody, the strictest first, without what never was. */
+/** Lists the outcomes of a back-test with their counts, the strictest first, without zeros. */
 export function listVerdicts(decisions: RuleFound['decisions']): [string, number][] {
   return (['stopped', 'denied', 'asked', 'rewritten', 'warned', 'allowed'] as const)
     .map((name): [string, number] => [name, decisions[name]])
@@ -49,9 +49,9 @@ export function listVerdicts(decisions: RuleFound['decisions']): [string, number
 }
 
 const ORIGINS: Record<string, string> = {
-  user: 'yours',
-  project: 'of a project',
-  trusted_project: 'of a project, trusted',
+  user: 'user file',
+  project: 'project file',
+  trusted_project: 'project file, trusted',
 };
 
 export const formatOrigin = (name: string): string => ORIGINS[name] ?? humanize(name);
@@ -64,20 +64,16 @@ export const trustCommand = (file: Pick<PolicyFile, 'origin' | 'path'>): string 
 const quoted = (path: string) => (/^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
 
 const STATUS: Record<string, string> = {
-  enforced: 'in force',
-  dry_run: 'rehearsed',
-  held_back: 'held back: the project is not trusted',
-  let_go: 'let go: put off as often as it may be',
+  enforced: 'enforced',
+  dry_run: 'dry run',
+  held_back: 'suppressed: project not trusted',
+  let_go: 'not enforced: deferral limit reached',
 };
 
-/** How a decision counted, in words, with who made it if it was not the server. */
+/** The mode of a decision, and its author if that is not the server. */
 export function describeStatus(decision: Pick<RuleDecision, 'status' | 'answeredBy'>): string {
   const by =
-    decision.answeredBy === 'guard'
-      ? ', by the guard'
-      : decision.answeredBy === 'outage'
-        ? ', because nobody answered'
-        : '';
+    decision.answeredBy === 'guard' ? ', by the guard' : decision.answeredBy === 'outage' ? ', server unreachable' : '';
   return `${STATUS[decision.status] ?? humanize(decision.status)}${by}`;
 }
 
@@ -85,16 +81,16 @@ const MOMENTS: Record<string, string> = {
   PreToolUse: 'before',
   PermissionRequest: 'permission for',
   PostToolUse: 'after',
-  PostToolUseFailure: 'after the failure of',
-  UserPromptSubmit: 'a prompt',
-  Stop: 'the end of a turn',
-  SubagentStop: 'the end of a subagent',
+  PostToolUseFailure: 'after failed',
+  UserPromptSubmit: 'prompt',
+  Stop: 'end of turn',
+  SubagentStop: 'end of subagent',
 };
 
-/** What a decision was about: the moment, and the tool if there is one. */
+/** The trigger of a decision: its hook event, and the tool if there is one. */
 export function describeSubject({ inputs }: { inputs: { event?: string; toolName?: string } }): string {
   const moment = inputs.event === undefined ? '' : (MOMENTS[inputs.event] ?? inputs.event);
-  return [moment, inputs.toolName].filter(Boolean).join(' ') || 'something that was not told';
+  return [moment, inputs.toolName].filter(Boolean).join(' ') || 'not recorded';
 }
 
 /** Microseconds as people read them. */
@@ -107,13 +103,13 @@ export const formatMicros = (us: number | undefined): string =>
         ? `${(us / 1000).toFixed(1)} ms`
         : `${Math.round(us / 1000)} ms`;
 
-/** `policy:12:3` of a problem as a place that a person finds. */
+/** `policy:12:3` of a problem as `line 12, column 3`. */
 export function formatPlace(at: string): string {
   const [, line, column] = /^policy:(\d+):(\d+)$/.exec(at) ?? [];
   return line ? `line ${line}, column ${column}` : at;
 }
 
-/** A draft to begin with: it does nothing but tell what it would have done. */
+/** The first draft of a back-test. */
 export const DRAFT = `version = 1
 
 [[rule]]
@@ -127,6 +123,6 @@ match.command = { effect = "delete", recursive = true }
 name = "ask-before-push"
 on = "PreToolUse"
 decision = "ask"
-reason = "a person looks before anything leaves this machine"
+reason = "a person reviews each push"
 match.command = { program = "git", subcommand = "push" }
 `;

@@ -8,7 +8,7 @@ export interface Step {
   targets: string[];
 }
 
-/** Said where a step may fail without the whole: in a pipe, before `;` or `||`, in the background. */
+/** Shown where a step may fail without the whole: in a pipe, before `;` or `||`, in the background. */
 export const MASKED_HINT = 'exit code may hide a failure';
 
 export interface Analysis {

@@ -1,4 +1,4 @@
-/** What is said about a compaction: pure. */
+/** The words of a compaction. Pure. */
 
 /** How much of a context was kept; nothing where one of both is unknown. */
 export function formatKeptShare(before: number | undefined, after: number | undefined): string {
@@ -7,20 +7,23 @@ export function formatKeptShare(before: number | undefined, after: number | unde
   return part > 0 && part < 1 ? 'less than 1 % kept' : `${Math.round(part)} % kept`;
 }
 
-const MANY: Record<string, string> = {
-  prompt: 'prompts',
-  answer: 'answers',
-  thought: 'thoughts',
-  call: 'calls',
-  result: 'results',
-  summary: 'summaries',
-  harness: 'of the harness',
+const PART_NAMES: Record<string, [one: string, many: string]> = {
+  prompt: ['prompt', 'prompts'],
+  answer: ['answer', 'answers'],
+  thought: ['thinking block', 'thinking blocks'],
+  call: ['call', 'calls'],
+  result: ['result', 'results'],
+  summary: ['summary', 'summaries'],
+  harness: ['harness message', 'harness messages'],
 };
+
+/** The name of one piece of a context. */
+export const partName = (part: string): string => PART_NAMES[part]?.[0] ?? part.replaceAll('_', ' ');
 
 /** `6 calls`, `1 prompt`: the pieces of one side, most first. */
 export function formatPieces(pieces: Readonly<Record<string, number>>): string[] {
   return Object.entries(pieces)
     .filter(([, n]) => n > 0)
     .sort(([a, n], [b, m]) => m - n || a.localeCompare(b))
-    .map(([name, n]) => `${n.toLocaleString('en-US')} ${n === 1 && name !== 'harness' ? name : (MANY[name] ?? name)}`);
+    .map(([name, n]) => `${n.toLocaleString('en-US')} ${PART_NAMES[name]?.[n === 1 ? 0 : 1] ?? name}`);
 }

@@ -1,4 +1,4 @@
-/** What is said of a look beside its subject: which lines, where, how, and what limited it. */
+/** The words beside the target of an exploration: lines, scope, filters. */
 import type { Exploration, WebLookup } from '../../api/types';
 import { humanize } from '../../text/format';
 
@@ -8,7 +8,7 @@ const lines = ({ offset, limit }: Pick<Exploration, 'offset' | 'limit'>) => {
   return limit !== undefined ? `first ${limit} lines` : '';
 };
 
-/** The lines that were read, or how a search was limited and done. */
+/** The lines of a read, or the scope and options of a search. */
 export const formatScope = (look: Exploration) =>
   [
     lines(look),
@@ -21,11 +21,11 @@ export const formatScope = (look: Exploration) =>
     .filter(Boolean)
     .join(' · ');
 
-/** What was searched for, or the page and what was asked of it. */
+/** The query, or the page and the question about it. */
 export const formatWebSubject = ({ query, prompt, title }: Pick<WebLookup, 'query' | 'prompt' | 'title'>) =>
   [query ?? (prompt ? '' : title), prompt].filter(Boolean).join(' · ');
 
-/** The hosts that answered, and the domains that a search was limited to or left out. */
+/** The hosts that answered, and the allowed and blocked domains of a search. */
 export const formatWebScope = ({
   domains,
   allowedDomains,

@@ -7,7 +7,7 @@ export const TABS = [
   { name: 'files', label: 'Files', key: 'f' },
   { name: 'commands', label: 'Commands', key: 'c' },
   { name: 'permissions', label: 'Permissions', key: 'p' },
-  { name: 'todos', label: 'Todos', key: 'd' },
+  { name: 'todos', label: 'To-dos', key: 'd' },
   { name: 'questions', label: 'Questions', key: 'q' },
   { name: 'errors', label: 'Errors', key: 'e' },
   { name: 'tokens', label: 'Tokens', key: 'o' },
@@ -16,7 +16,7 @@ export const TABS = [
 
 export type TabName = (typeof TABS)[number]['name'];
 
-/** What the address says when nobody wants a panel. */
+/** The value of `tab` in the address while all panels are closed. */
 export const NO_TAB = 'none';
 
 /** Below this height the timeline needs all of the page; above it the calls have room below it. */
