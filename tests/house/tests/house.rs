@@ -248,3 +248,34 @@ fn the_api_page_names_every_path() {
     let missing: Vec<_> = paths.keys().filter(|path| !page.contains(&format!("{path}`"))).collect();
     assert!(missing.is_empty(), "docs/api.md does not name {missing:?}");
 }
+
+#[test]
+fn the_index_of_the_docs_names_every_page() {
+    let index = fs::read_to_string(root().join("docs/README.md")).expect("docs/README.md");
+    let missing: Vec<String> = fs::read_dir(root().join("docs"))
+        .expect("docs")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".md") && name != "README.md")
+        .filter(|name| !index.contains(&format!("({name})")))
+        .collect();
+    assert!(missing.is_empty(), "docs/README.md does not link {missing:?}");
+}
+
+#[test]
+fn links_between_pages_lead_to_files() {
+    let mut pages = Vec::new();
+    words::collect(&root(), &mut pages);
+    let mut broken = Vec::new();
+    for page in pages.iter().filter(|path| path.extension().is_some_and(|ending| ending == "md")) {
+        let text = fs::read_to_string(page).expect("text");
+        let folder = page.parent().expect("a folder");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
+            let inside = !link.is_empty() && !link.contains("://") && !link.contains([' ', '`', '$']);
+            if inside && !folder.join(link).exists() {
+                broken.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}

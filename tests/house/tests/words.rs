@@ -247,7 +247,8 @@ fn module_stem(inside: &str) -> Option<&str> {
     matches!(ending, "ts" | "svelte" | "py" | "svelte.ts").then_some(stem)
 }
 
-fn collect(folder: &Path, out: &mut Vec<PathBuf>) {
+/// Collects the files of the tree that people read.
+pub(super) fn collect(folder: &Path, out: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a readable folder").flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
