@@ -11,6 +11,7 @@ extern crate self as agent_tracer_ledger;
 
 mod aside;
 mod fold;
+pub mod insights;
 mod journal;
 mod observed;
 pub mod project;
@@ -23,7 +24,7 @@ pub mod view;
 
 /// What every engine does alike: places in lists, what silence means, what sums show, which texts are searched.
 pub mod engine {
-    pub use crate::sqlite::read::{Grid, Local, cursor, is_indexed, local_stretches, silence, spent, texts};
+    pub use crate::sqlite::read::{Local, cursor, is_indexed, local_stretches, silence, spent, texts};
 }
 
 pub use aside::AsidePurge;

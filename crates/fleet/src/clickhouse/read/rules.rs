@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
+use agent_tracer_ledger::insights::GroupBy;
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::ruling::{RuleKey, rule_number, wanted};
 use agent_tracer_ledger::project::shown;
@@ -16,7 +17,7 @@ use serde::Deserialize;
 
 use super::closed::Closed;
 use super::family::{Kin, Member};
-use super::sums::{ALWAYS, Asked, By};
+use super::sums::{ALWAYS, Asked};
 use super::task::PLACE;
 use super::{Reader, keys_in};
 
@@ -103,7 +104,7 @@ impl Decisions for Reader {
     fn rules(&self, range: &Range) -> Answer<Page<RuleStat>> {
         cursor::place::<2>(Listing::Ranked, &range.paging)?;
         let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
-        let sums = self.sums(&closed, Dim::Rule, span, range, By::Key)?;
+        let sums = self.sums(&closed, Dim::Rule, span, range, GroupBy::Key)?;
         let sums = sums.into_iter().map(|summed| (RuleKey::parse(&summed.key), summed.sums));
         let stats: Vec<(i64, RuleStat)> = (0..).zip(shown::rule_stats(sums)).collect();
         let last = if stats.is_empty() { HashMap::new() } else { self.last_of_rules(&closed)? };

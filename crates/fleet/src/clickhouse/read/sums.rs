@@ -3,8 +3,9 @@
 //!
 //! Ranges are rounded outwards as the embedded store rounds them: to quarter-hours, or to days for what it keeps by day.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
+use agent_tracer_ledger::insights::{Durations, GroupBy, KeySums};
 use agent_tracer_ledger::project::bucket::Sums;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
@@ -40,20 +41,9 @@ struct SumLine {
     unpriced: i64,
 }
 
-/// Sums of a key, in a stretch or of a name.
-#[derive(Clone, Debug)]
-pub(crate) struct Summed {
-    /// The key of the dimension.
-    pub(crate) key: String,
-    /// The project, agent or type of agent, where they are told apart.
-    pub(crate) name: String,
-    /// The beginning of the stretch, where they are told apart.
-    pub(crate) at: i64,
-    pub(crate) sums: Sums,
-}
-
-impl From<SumLine> for Summed {
-    fn from(line: SumLine) -> Self {
+impl SumLine {
+    fn key_sums(self) -> KeySums {
+        let line = self;
         let sums = Sums {
             n: line.n,
             failures: line.failures,
@@ -69,7 +59,7 @@ impl From<SumLine> for Summed {
             // Here calls are counted by tool.
             calls: 0,
         };
-        Self { key: line.key, name: line.name, at: line.at, sums }
+        KeySums { key: line.key, group: line.name, at: line.at, sums }
     }
 }
 
@@ -88,60 +78,39 @@ struct Bucketed {
     latency: (Vec<i64>, Vec<u64>),
 }
 
-/// What sums are told apart by, beside their key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum By {
-    /// Nothing.
-    Key,
-    /// The project of the task.
-    Project,
-    /// The agent.
-    Agent,
-    /// The type of the agent.
-    AgentType,
-    /// The owner.
-    Owner,
-    /// The machine of the task.
-    Machine,
-    /// Stretches of time.
-    Time(Level),
+/// Returns the expression of a group's name, on facts joined with their tasks and on sums alike.
+const fn group_name(by: GroupBy) -> &'static str {
+    match by {
+        GroupBy::Project => "toString(project)",
+        GroupBy::Agent => "toString(agent)",
+        GroupBy::AgentType => "toString(agent_type)",
+        GroupBy::Owner => "owner",
+        GroupBy::Machine => "toString(machine)",
+        GroupBy::Key | GroupBy::Time(_) => "''",
+    }
 }
 
-impl By {
-    /// What its name is taken from, of facts joined with their tasks and of sums alike.
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Project => "toString(project)",
-            Self::Agent => "toString(agent)",
-            Self::AgentType => "toString(agent_type)",
-            Self::Owner => "owner",
-            Self::Machine => "toString(machine)",
-            Self::Key | Self::Time(_) => "''",
-        }
+/// Returns the expression of the beginning of the stretch that holds a moment.
+fn group_start(by: GroupBy, moment: &str) -> String {
+    match by {
+        GroupBy::Time(level) => format!("{moment} - positiveModulo({moment}, {})", level.end(0)),
+        _ => "toInt64(0)".to_owned(),
     }
+}
 
-    /// The beginning of the stretch that holds a moment.
-    fn at(self, moment: &str) -> String {
-        match self {
-            Self::Time(level) => format!("{moment} - positiveModulo({moment}, {})", level.end(0)),
-            _ => "toInt64(0)".to_owned(),
-        }
+/// Returns the join that supplies columns of tasks, where the grouping needs them.
+fn group_join(by: GroupBy, mine: &str, tasks: &str) -> String {
+    match by {
+        GroupBy::Project | GroupBy::Agent | GroupBy::AgentType | GroupBy::Machine => whose_tasks(mine, tasks),
+        GroupBy::Key | GroupBy::Owner | GroupBy::Time(_) => String::new(),
     }
+}
 
-    /// Joins whose some tasks are, where that is told apart.
-    fn whose(self, mine: &str, tasks: &str) -> String {
-        match self {
-            Self::Project | Self::Agent | Self::AgentType | Self::Machine => whose_tasks(mine, tasks),
-            Self::Key | Self::Owner | Self::Time(_) => String::new(),
-        }
-    }
-
-    /// The shortest stretches that are told apart.
-    const fn finest(self) -> Level {
-        match self {
-            Self::Time(level) => level,
-            _ => Level::Day,
-        }
+/// Returns the shortest stretches that a grouping needs.
+const fn group_level(by: GroupBy) -> Level {
+    match by {
+        GroupBy::Time(level) => level,
+        _ => Level::Day,
     }
 }
 
@@ -296,11 +265,11 @@ impl Reader {
         dim: Dim,
         span: Span,
         range: &Range,
-        by: By,
-    ) -> Answer<Vec<Summed>> {
+        by: GroupBy,
+    ) -> Answer<Vec<KeySums>> {
         let span = rounded(span, dim.finest());
         let mut parts = Vec::new();
-        parts.extend(closed.made(span, by.finest()).map(|made| self.made_sums(&made, dim, range, by)));
+        parts.extend(closed.made(span, group_level(by)).map(|made| self.made_sums(&made, dim, range, by)));
         parts.extend(closed.open(span).map(|open| self.open_sums(&open, dim, range, by)));
         if matches!(dim, Dim::Activity | Dim::Model) {
             parts.push(self.account_sums(span, dim, range, by));
@@ -313,16 +282,16 @@ impl Reader {
             each(|name| format!("sum(f_{name}) AS {name}")),
             parts.join(" UNION ALL ")
         ))?;
-        Ok(lines.into_iter().map(Summed::from).collect())
+        Ok(lines.into_iter().map(SumLine::key_sums).collect())
     }
 
     /// What closed days add, added up where they lie.
-    fn made_sums(&self, made: &str, dim: Dim, range: &Range, by: By) -> String {
+    fn made_sums(&self, made: &str, dim: Dim, range: &Range, by: GroupBy) -> String {
         format!(
             "SELECT key AS f_key, {} AS f_name, {} AS f_at, {} FROM day_sum FINAL WHERE {} AND dim = {} AND {made} AND {} \
              GROUP BY f_key, f_name, f_at",
-            by.name(),
-            by.at("at"),
+            group_name(by),
+            group_start(by, "at"),
             each(|name| format!("sum(day_sum.{name}) AS f_{name}")),
             self.mine(),
             dim.code(),
@@ -331,7 +300,7 @@ impl Reader {
     }
 
     /// What facts of open days add, each by itself.
-    fn open_sums(&self, open: &Open, dim: Dim, range: &Range, by: By) -> String {
+    fn open_sums(&self, open: &Open, dim: Dim, range: &Range, by: GroupBy) -> String {
         let (mine, facts) = (self.mine(), self.my_facts());
         let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
         let added = each(|name| match name {
@@ -345,16 +314,16 @@ impl Reader {
                FROM fact FINAL ARRAY JOIN sums.dim AS own_dim, sums.key AS own_key, sums.n AS own_n, \
                  sums.failures AS own_failures, sums.ms AS own_ms, sums.wait_ms AS own_wait_ms, sums.spends AS spends \
                WHERE {facts} AND {}{of}) AS told {} WHERE own_dim = {}",
-            by.name(),
-            by.at("occurred"),
+            group_name(by),
+            group_start(by, "occurred"),
             open.facts,
-            by.whose(&mine, &open.tasks),
+            group_join(by, &mine, &open.tasks),
             dim.code()
         )
     }
 
     /// What only accounts of clients know, which stand with their tasks.
-    fn account_sums(&self, (from, to): Span, dim: Dim, range: &Range, by: By) -> String {
+    fn account_sums(&self, (from, to): Span, dim: Dim, range: &Range, by: GroupBy) -> String {
         let key = if dim == Dim::Model { "concat(line.1, char(31), line.2)" } else { "''" };
         let line = |name: &str| match name {
             "input" => "line.3",
@@ -369,8 +338,8 @@ impl Reader {
             "SELECT {key} AS f_key, {} AS f_name, {} AS f_at, {} FROM ( \
                SELECT owner, project, agent, agent_type, machine, {ACCOUNT_AT} AS moment, arrayJoin({LINES}) AS line FROM {} AND {}) \
              WHERE moment >= {from} AND moment < {to}",
-            by.name(),
-            by.at("moment"),
+            group_name(by),
+            group_start(by, "moment"),
             each(|name| format!("{} AS f_{name}", line(name))),
             self.tasks_that(HAS_ACCOUNT),
             of_sums(range)
@@ -380,19 +349,20 @@ impl Reader {
     /// Durations by tool in a span, rounded outwards to days, of the range's project, agent and type of agent.
     pub(crate) fn durations_of(
         &self,
-        asked: &Asked,
+        span: Span,
+        closed: &Closed,
         range: &Range,
-    ) -> Answer<HashMap<String, BTreeMap<i64, u64>>> {
-        let span = rounded(asked.span, Level::Day);
+    ) -> Answer<HashMap<String, Durations>> {
+        let span = rounded(span, Level::Day);
         let (mine, facts) = (self.mine(), self.my_facts());
-        let made = asked.closed.made(span, Level::Day).map(|made| {
+        let made = closed.made(span, Level::Day).map(|made| {
             format!(
                 "SELECT key AS tool_name, sumMap(buckets, calls).1 AS f_buckets, sumMap(buckets, calls).2 AS f_calls \
                  FROM day_sum FINAL WHERE {mine} AND dim = {DURATIONS} AND {made} AND {} GROUP BY tool_name",
                 of_sums(range)
             )
         });
-        let open = asked.closed.open(span).map(|open| {
+        let open = closed.open(span).map(|open| {
             let of = self.of_range(range).map_or_else(String::new, |of| format!(" AND {of}"));
             format!(
                 "SELECT ifNull(toString(tool), '') AS tool_name, [toInt64(assumeNotNull(bucket))] AS f_buckets, \

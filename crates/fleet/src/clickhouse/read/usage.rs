@@ -1,25 +1,23 @@
 //! What was spent: by time, by model, by project, by task, in windows of five hours.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::engine::local_stretches;
 use agent_tracer_ledger::engine::spent::Spent;
+use agent_tracer_ledger::insights::{self, Rollups};
 use agent_tracer_ledger::project::List;
-use agent_tracer_ledger::project::bucket::{Bucket, model_of};
+use agent_tracer_ledger::project::bucket::Bucket;
 use agent_tracer_ledger::project::shown::numbers;
 use agent_tracer_ledger::project::tally::Dim;
-use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::view::{Limit, Page, UsageBlock, UsageBucket};
 use agent_tracer_ledger::{Answer, QueryError, Range, Usage, UsageBy, Zone};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::closed::Closed;
 use super::family::Kin;
 use super::numbers::tasks_of;
-use super::sums::{Asked, By, Span};
 use super::task::narrowed;
 use super::{Key, Reader, keys_in};
 use crate::clickhouse::write::TaskLine;
@@ -74,27 +72,17 @@ fn spent_by_member(family: &[TaskLine], by: UsageBy) -> BTreeMap<String, Spent> 
 }
 
 impl Reader {
-    fn usage_by(&self, range: &Range, dim: Dim, by: By) -> Answer<Page<UsageBucket>> {
-        let Some(asked) = self.asked(range)? else { return numbers::usage_page(&range.paging, Vec::new()) };
-        let mut buckets: HashMap<String, Bucket> = HashMap::new();
-        for mut summed in self.sums(&asked.closed, dim, asked.span, range, by)? {
-            if dim == Dim::Skill {
-                // What counts is what it answered for, which its time counts.
-                let sums = &mut summed.sums;
-                (sums.n, sums.failures, sums.ms) = (sums.ms, 0, 0);
-            }
-            let (model, reason) = model_of(&summed.key);
-            let name = if by == By::Key { model.to_owned() } else { summed.name };
-            buckets.entry(name).or_default().add(&summed.sums, reason, 1);
-        }
-        numbers::usage_page(&range.paging, buckets)
-    }
-
     /// Days, weeks or months of the asker, oldest first. Those without any response are left out.
-    fn usage_by_time(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+    pub(super) fn spent_by_time(
+        &self,
+        range: &Range,
+        by: UsageBy,
+        zone: &dyn Zone,
+    ) -> Answer<Page<UsageBucket>> {
         let after = cursor::place::<1>(Listing::Usage, &range.paging)?;
-        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
-        let quarters = self.quarters(&closed, span, range)?;
+        let Some(window) = self.window(range)? else { return Ok(Page::whole(Vec::new())) };
+        let span = window.span;
+        let quarters = insights::quarters(self, &window, span)?;
         let mut items = Vec::new();
         for stretch in local_stretches(span.0, span.1, by, zone) {
             let mut bucket = Bucket::default();
@@ -110,17 +98,8 @@ impl Reader {
         Ok(page.map(|(stretch, bucket)| numbers::usage_bucket(stretch.name, &bucket)))
     }
 
-    /// What was spent in every quarter-hour of a span.
-    fn quarters(&self, closed: &Closed, span: Span, range: &Range) -> Answer<BTreeMap<i64, Bucket>> {
-        let mut quarters: BTreeMap<i64, Bucket> = BTreeMap::new();
-        for summed in self.sums(closed, Dim::Model, span, range, By::Time(Level::Quarter))? {
-            quarters.entry(summed.at).or_default().add(&summed.sums, model_of(&summed.key).1, 1);
-        }
-        Ok(quarters)
-    }
-
     /// Tasks with events in the range, newest first, each with all that it spent.
-    fn usage_by_task(&self, range: &Range) -> Answer<Page<UsageBucket>> {
+    pub(super) fn spent_by_task(&self, range: &Range) -> Answer<Page<UsageBucket>> {
         let before = cursor::place::<2>(Listing::Usage, &range.paging)?;
         if let (Some(since), Some(until)) = (range.since, range.until)
             && since > until
@@ -236,27 +215,12 @@ impl Reader {
 }
 
 impl Usage for Reader {
-    /// What was spent in a range.
     fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
-        match by {
-            UsageBy::Day | UsageBy::Week | UsageBy::Month => self.usage_by_time(range, by, zone),
-            UsageBy::Task => self.usage_by_task(range),
-            UsageBy::Model => self.usage_by(range, Dim::Model, By::Key),
-            UsageBy::Skill => self.usage_by(range, Dim::Skill, By::Key),
-            UsageBy::Project => self.usage_by(range, Dim::Model, By::Project),
-            UsageBy::Agent => self.usage_by(range, Dim::Model, By::Agent),
-            UsageBy::AgentType => self.usage_by(range, Dim::Model, By::AgentType),
-            UsageBy::Owner => self.usage_by(range, Dim::Model, By::Owner),
-            UsageBy::Machine => self.usage_by(range, Dim::Model, By::Machine),
-        }
+        insights::usage(self, range, by, zone)
     }
 
-    /// Windows of five hours, newest first.
     fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
-        cursor::place::<1>(Listing::Usage, &range.paging)?;
-        let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
-        let quarters = self.quarters(&closed, numbers::block_span(span), range)?;
-        numbers::block_page(&range.paging, now, range.since, quarters)
+        insights::blocks(self, now, range)
     }
 
     fn limits(&self, now: Millis) -> Answer<Page<Limit>> {

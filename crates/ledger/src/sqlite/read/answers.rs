@@ -2,10 +2,12 @@
 
 use agent_tracer_event::{FactId, Millis, TaskId};
 
+use super::insights::KeptSums;
 use super::{
-    SqliteStore, activity, attention, blocks, context, detail, files, health, insights, lanes, limits, lists,
-    loops, parts, rules, search, summary, task, tasks, turns, usage,
+    SqliteStore, attention, context, detail, files, health, lanes, limits, lists, loops, parts, rules,
+    search, summary, task, tasks, turns, usage,
 };
+use crate::insights;
 use crate::store::{
     Answer, Changes, DecisionFilter, Decisions, Diagnostics, Insights, Paging, Range, RowFilter, Search,
     SearchFilter, Store, TaskDetails, TaskFilter, Tasks, Timeline, Usage, UsageBy, Zone,
@@ -104,15 +106,15 @@ impl Timeline for SqliteStore {
 
 impl Insights for SqliteStore {
     fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
-        self.ask(|conn| insights::tools(conn, range))
+        self.ask(|conn| insights::tools(&KeptSums(conn), range))
     }
 
     fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
-        self.ask(|conn| insights::all_durations(conn, range, bounds_ms))
+        self.ask(|conn| insights::durations(&KeptSums(conn), range, bounds_ms))
     }
 
     fn failures(&self, range: &Range) -> Answer<Page<FailureStat>> {
-        self.ask(|conn| insights::failures(conn, range))
+        self.ask(|conn| insights::failures(&KeptSums(conn), range))
     }
 
     fn files(&self, range: &Range) -> Answer<Page<FileStat>> {
@@ -120,19 +122,19 @@ impl Insights for SqliteStore {
     }
 
     fn skills(&self, range: &Range) -> Answer<Page<SkillStat>> {
-        self.ask(|conn| insights::skills(conn, range))
+        self.ask(|conn| insights::skills(&KeptSums(conn), range))
     }
 
     fn mcp(&self, range: &Range) -> Answer<Page<McpStat>> {
-        self.ask(|conn| insights::mcp(conn, range))
+        self.ask(|conn| insights::mcp(&KeptSums(conn), range))
     }
 
     fn agents(&self, range: &Range) -> Answer<Page<AgentStat>> {
-        self.ask(|conn| insights::agents(conn, range))
+        self.ask(|conn| insights::agents(&KeptSums(conn), range))
     }
 
     fn commands(&self, range: &Range) -> Answer<Page<CommandStat>> {
-        self.ask(|conn| insights::commands(conn, range))
+        self.ask(|conn| insights::commands(&KeptSums(conn), range))
     }
 
     fn loops(&self, range: &Range) -> Answer<Page<Loop>> {
@@ -140,17 +142,20 @@ impl Insights for SqliteStore {
     }
 
     fn activity(&self, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
-        self.ask(|conn| activity::activity(conn, range, buckets))
+        self.ask(|conn| insights::activity(&KeptSums(conn), range, buckets))
     }
 }
 
 impl Usage for SqliteStore {
     fn usage(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
-        self.ask(|conn| usage::usage(conn, range, by, zone))
+        if matches!(by, UsageBy::Owner | UsageBy::Machine) {
+            return Err(usage::of_one_machine());
+        }
+        self.ask(|conn| insights::usage(&KeptSums(conn), range, by, zone))
     }
 
     fn blocks(&self, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
-        self.ask(|conn| blocks::blocks(conn, now, range))
+        self.ask(|conn| insights::blocks(&KeptSums(conn), now, range))
     }
 
     fn limits(&self, now: Millis) -> Answer<Page<Limit>> {

@@ -1,121 +1,190 @@
-//! Numbers over many tasks: tools, failures, commands, servers, skills, types of agents.
+//! The sums of the embedded store, as the insight questions read them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::bucket::{Bucket, Models};
 use super::counts;
-use super::cursor::{self, List};
 use super::rollup::{self, Members, Of, Rolled, Scope, Sums, split_actor};
-use super::spent::count;
 use super::text::Texts;
+use super::usage;
+use crate::insights::{self, GroupBy, KeySums, Rollups, TaskCount, ToolSums};
 use crate::project::latency;
-use crate::project::shown::numbers;
 use crate::project::tally::{ALL_PROJECTS, Dim, UNKNOWN_ACTOR};
 use crate::project::time::{Level, Piece, signed_pieces};
-use crate::store::{Answer, Range};
-use crate::view::{AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat};
+use crate::store::{Answer, Range, UsageBy, Zone};
+use crate::view::{Page, UsageBucket};
 
-/// A key and its sums.
-struct Named {
-    key: i64,
-    name: String,
-    sums: Sums,
-}
+/// A window of the embedded store.
+pub(crate) type Window = insights::Window<Scope>;
 
-/// The sums of a range by key, most frequent first, and the scope they were summed in.
-struct Ranked {
-    scope: Scope,
-    span: (i64, i64),
-    page: Page<Named>,
-}
+/// Reads sums that the writer keeps by stretch of time.
+pub(crate) struct KeptSums<'conn>(pub(crate) &'conn Connection);
 
-/// The scope and the span of a range; none if nothing can be in it.
-pub(crate) fn asked(conn: &Connection, range: &Range) -> Answer<Option<(Scope, (i64, i64))>> {
+/// Returns the window of a range, or `None` if nothing can be in it.
+pub(crate) fn window(conn: &Connection, range: &Range) -> Answer<Option<Window>> {
     let Some(scope) = Scope::of(conn, range)? else { return Ok(None) };
-    Ok(rollup::clipped(conn, range)?.map(|span| (scope, span)))
+    Ok(rollup::clipped(conn, range)?.map(|span| Window { span, scope }))
 }
 
-/// A page of keys by how often.
-fn ranked(conn: &Connection, range: &Range, dim: Dim) -> Answer<Option<Ranked>> {
-    ranked_and(conn, range, dim, |_| ())
-}
+impl Rollups for KeptSums<'_> {
+    type Scope = Scope;
 
-/// The same, and shows every row, whoever it is of.
-fn ranked_and(
-    conn: &Connection,
-    range: &Range,
-    dim: Dim,
-    seen: impl FnMut(&Rolled),
-) -> Answer<Option<Ranked>> {
-    // A cursor that is none is refused, even where there is nothing to list.
-    cursor::place::<2>(List::Ranked, &range.paging)?;
-    let Some((scope, span)) = asked(conn, range)? else { return Ok(None) };
-    let sums = rollup::by_key_and(conn, dim, span, &scope, seen)?;
-    let mut texts = Texts::new(conn);
-    let mut items = Vec::with_capacity(sums.len());
-    for (key, sums) in sums {
-        items.push(Named { key, name: texts.word(key)?, sums });
+    fn window(&self, range: &Range) -> Answer<Option<Window>> {
+        window(self.0, range)
     }
-    // Among equals by their names, not by when they were first heard of: every store gives the same order.
-    let page = cursor::page(List::Ranked, &range.paging, items, |named| {
-        [-named.sums.n, cursor::stable(&named.name)]
-    })?;
-    Ok(Some(Ranked { scope, span, page }))
-}
 
-/// The sums of a page as they are shown.
-fn shown<T>(
-    conn: &Connection,
-    range: &Range,
-    dim: Dim,
-    mut show: impl FnMut(String, &Sums) -> T,
-) -> Answer<Page<T>> {
-    let Some(Ranked { page, .. }) = ranked(conn, range, dim)? else { return Ok(Page::whole(Vec::new())) };
-    Ok(page.map(|named| show(named.name, &named.sums)))
-}
+    fn sums(&self, window: &Window, span: (i64, i64), dim: Dim, by: GroupBy) -> Answer<Vec<KeySums>> {
+        let (conn, scope) = (self.0, &window.scope);
+        Ok(match by {
+            GroupBy::Key => by_key(conn, dim, span, scope)?,
+            // Rows of each project are read only where no project is asked for.
+            GroupBy::Project if scope.project.is_none() => {
+                by_word(conn, dim, span, scope, Of::Each, |rolled| rolled.project, str::to_owned)?
+            }
+            GroupBy::Project => {
+                by_word(conn, dim, span, scope, Of::scope(scope), |rolled| rolled.project, str::to_owned)?
+            }
+            GroupBy::Agent => {
+                let agent = |actor: &str| split_actor(actor).0.to_owned();
+                by_word(conn, dim, span, scope, Of::scope(scope), |rolled| rolled.actor, agent)?
+            }
+            GroupBy::AgentType => {
+                let agent_type = |actor: &str| split_actor(actor).1.to_owned();
+                by_word(conn, dim, span, scope, Of::scope(scope), |rolled| rolled.actor, agent_type)?
+            }
+            GroupBy::Owner | GroupBy::Machine => return Err(usage::of_one_machine()),
+            GroupBy::Time(level) => by_time(conn, dim, span, scope, level)?,
+        })
+    }
 
-/// Tools: how often, how well, how long.
-pub(crate) fn tools(conn: &Connection, range: &Range) -> Answer<Page<ToolStat>> {
-    let mut everybody: HashMap<i64, i64> = HashMap::new();
-    let found = ranked_and(conn, range, Dim::Tool, |rolled| {
-        *everybody.entry(rolled.key).or_default() += rolled.sums.n;
-    })?;
-    let Some(Ranked { scope, span, page }) = found else { return Ok(Page::whole(Vec::new())) };
-    let mut durations = durations(conn, span, &scope)?;
-    Ok(page.map(|Named { key, name, sums }| {
-        let is_everybody = everybody.get(&key) == Some(&sums.n);
-        let buckets = durations.remove(&key).and_then(|durations| durations.of(is_everybody));
-        numbers::tool_stat(name, &sums, buckets.as_ref())
-    }))
-}
-
-/// How long the calls of every tool in a range took, counted at these bounds.
-pub(crate) fn all_durations(
-    conn: &Connection,
-    range: &Range,
-    bounds_ms: &[u64],
-) -> Answer<Vec<ToolDurations>> {
-    let Some((scope, span)) = asked(conn, range)? else { return Ok(Vec::new()) };
-    let mut everybody: HashMap<i64, i64> = HashMap::new();
-    let sums = rollup::by_key_and(conn, Dim::Tool, span, &scope, |rolled| {
-        *everybody.entry(rolled.key).or_default() += rolled.sums.n;
-    })?;
-    let mut texts = Texts::new(conn);
-    let mut tools = Vec::new();
-    for (key, durations) in durations(conn, span, &scope)? {
-        let Some(sums) = sums.get(&key) else { continue };
-        if let Some(buckets) = durations.of(everybody.get(&key) == Some(&sums.n)) {
-            tools.push((texts.word(key)?, buckets, sums.ms));
+    fn tool_sums(&self, window: &Window) -> Answer<Vec<ToolSums>> {
+        let conn = self.0;
+        let mut calls_of_all: HashMap<i64, i64> = HashMap::new();
+        let sums = rollup::by_key_and(conn, Dim::Tool, window.span, &window.scope, |rolled| {
+            *calls_of_all.entry(rolled.key).or_default() += rolled.sums.n;
+        })?;
+        let mut durations = durations(conn, window.span, &window.scope)?;
+        let mut texts = Texts::new(conn);
+        let mut tools = Vec::with_capacity(sums.len());
+        for (key, sums) in sums {
+            let all_actors = calls_of_all.get(&key) == Some(&sums.n);
+            let durations = durations.remove(&key).and_then(|durations| durations.in_scope(all_actors));
+            tools.push(ToolSums { tool: texts.word(key)?, sums, durations });
         }
+        Ok(tools)
     }
-    Ok(numbers::tool_durations(tools, bounds_ms))
+
+    fn task_counts(&self, window: &Window, range: &Range) -> Answer<Vec<TaskCount>> {
+        let mut texts = Texts::new(self.0);
+        let mut counts = Vec::new();
+        for (agent_type, (tasks, run_ms)) in counts::tasks(self.0, range, &window.scope)? {
+            let name = texts.word(agent_type)?;
+            let agent_type = if name.is_empty() { super::row::MAIN.to_owned() } else { name };
+            if range.agent_type.as_ref().is_none_or(|asked| *asked == agent_type) {
+                counts.push(TaskCount { agent_type, tasks, run_ms });
+            }
+        }
+        Ok(counts)
+    }
+
+    fn newest(&self, _: &Window) -> Answer<Option<i64>> {
+        Ok(rollup::newest(self.0)?)
+    }
+
+    fn usage_by_time(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+        usage::by_time(self.0, range, by, zone)
+    }
+
+    fn usage_by_task(&self, range: &Range) -> Answer<Page<UsageBucket>> {
+        usage::by_task(self.0, range)
+    }
 }
 
-type Buckets = BTreeMap<i64, u64>;
+/// Returns the sums of a dimension by key.
+fn by_key(conn: &Connection, dim: Dim, span: (i64, i64), scope: &Scope) -> rusqlite::Result<Vec<KeySums>> {
+    let mut texts = Texts::new(conn);
+    let sums = rollup::by_key(conn, dim, span, scope)?.into_iter();
+    sums.map(|(key, sums)| Ok(KeySums { key: texts.word(key)?, sums, ..KeySums::default() })).collect()
+}
 
-/// How many durations are in each bucket, by its place. In a row, not in a tree: the year of a project adds up a hundred
+/// Returns the sums of a dimension by key and by a word of each row, of which the group is a part.
+fn by_word(
+    conn: &Connection,
+    dim: Dim,
+    span: (i64, i64),
+    scope: &Scope,
+    of: Of,
+    word: impl Fn(&Rolled) -> i64,
+    group: impl Fn(&str) -> String,
+) -> rusqlite::Result<Vec<KeySums>> {
+    let mut members = Members::new(conn, scope);
+    // Thousands of rows come to a few numbers: their names are read once they are added up.
+    let mut sums: HashMap<(i64, i64), Sums> = HashMap::new();
+    rollup::visit(conn, dim, span, of, |rolled| {
+        if members.has(rolled.actor)? {
+            sums.entry((word(rolled), rolled.key)).or_default().add(&rolled.sums, 1);
+        }
+        Ok(())
+    })?;
+    let mut texts = Texts::new(conn);
+    sums.into_iter()
+        .map(|((word, key), sums)| {
+            Ok(KeySums { key: texts.word(key)?, group: group(&texts.word(word)?), at: 0, sums })
+        })
+        .collect()
+}
+
+/// Returns the sums of a dimension by key and stretch of time.
+fn by_time(
+    conn: &Connection,
+    dim: Dim,
+    (from, to): (i64, i64),
+    scope: &Scope,
+    level: Level,
+) -> rusqlite::Result<Vec<KeySums>> {
+    let mut members = Members::new(conn, scope);
+    let mut texts = Texts::new(conn);
+    let mut sums: HashMap<(i64, i64), Sums> = HashMap::new();
+    let mut add = |rolled: &Rolled| {
+        if members.has(rolled.actor)? {
+            sums.entry((rolled.at, rolled.key)).or_default().add(&rolled.sums, 1);
+        }
+        Ok(())
+    };
+    for (from, to) in days_with_rows(conn, dim, (from, to), scope, level)? {
+        let piece = Piece { level, from: level.start(from), to };
+        rollup::visit_piece(conn, dim, &piece, Of::scope(scope), &mut add)?;
+    }
+    sums.into_iter()
+        .map(|((at, key), sums)| Ok(KeySums { key: texts.word(key)?, at, sums, ..KeySums::default() }))
+        .collect()
+}
+
+/// Splits a span into the days that have rows, if its quarter-hours are asked for: a day without any is one seek then, not
+/// one for each of its quarter-hours.
+fn days_with_rows(
+    conn: &Connection,
+    dim: Dim,
+    (from, to): (i64, i64),
+    scope: &Scope,
+    level: Level,
+) -> rusqlite::Result<Vec<(i64, i64)>> {
+    if level != Level::Quarter {
+        return Ok(vec![(from, to)]);
+    }
+    let mut days: Vec<i64> = Vec::new();
+    let piece = Piece { level: Level::Day, from: Level::Day.start(from), to: Level::Day.end(to) };
+    rollup::visit_piece(conn, dim, &piece, Of::scope(scope), &mut |rolled| {
+        if days.last() != Some(&rolled.at) {
+            days.push(rolled.at);
+        }
+        Ok(())
+    })?;
+    Ok(days.into_iter().map(|day| (day.max(from), Level::Day.end(day).min(to))).collect())
+}
+
+/// The number of durations in each bucket, by its place. A vector, not a tree: the year of a project adds up a hundred
 /// thousand of them.
 #[derive(Debug, Default)]
 struct Counts(Vec<i64>);
@@ -137,9 +206,9 @@ impl Counts {
         self.0.iter().all(|n| *n <= 0)
     }
 
-    fn buckets(self) -> Option<Buckets> {
+    fn buckets(self) -> Option<insights::Durations> {
         let left = |(bucket, n): (i64, i64)| u64::try_from(n).ok().filter(|n| *n > 0).map(|n| (bucket, n));
-        let buckets: Buckets = (0..).zip(self.0).filter_map(left).collect();
+        let buckets: insights::Durations = (0..).zip(self.0).filter_map(left).collect();
         (!buckets.is_empty()).then_some(buckets)
     }
 }
@@ -147,20 +216,20 @@ impl Counts {
 /// Durations of one tool.
 #[derive(Debug, Default)]
 struct Durations {
-    /// Of those in the scope.
+    /// Those of actors in the scope.
     own: Counts,
-    /// Of actors that are not known.
+    /// Those that were kept without their actor.
     unknown: Counts,
 }
 
 impl Durations {
-    /// The durations of a scope. Where some are of actors that are not known, they can be given only if everybody who used
-    /// the tool is meant.
-    fn of(mut self, is_everybody: bool) -> Option<Buckets> {
+    /// Returns the durations of a scope. Where some were kept without their actor, they are known only if every actor
+    /// that used the tool is in the scope.
+    fn in_scope(mut self, all_actors: bool) -> Option<insights::Durations> {
         if self.unknown.is_empty() {
             return self.own.buckets();
         }
-        if !is_everybody {
+        if !all_actors {
             return None;
         }
         self.own.0.resize(self.own.0.len().max(self.unknown.0.len()), 0);
@@ -171,7 +240,7 @@ impl Durations {
     }
 }
 
-/// Durations by tool in a range, rounded outwards to days.
+/// Returns durations by tool in a span, rounded outwards to days.
 fn durations(
     conn: &Connection,
     (from, to): (i64, i64),
@@ -211,99 +280,4 @@ fn durations(
         )?;
     }
     Ok(tools)
-}
-
-/// Failures by class and tool.
-pub(crate) fn failures(conn: &Connection, range: &Range) -> Answer<Page<FailureStat>> {
-    let Some(Ranked { scope, span, page }) = ranked(conn, range, Dim::Error)? else {
-        return Ok(Page::whole(Vec::new()));
-    };
-    let mut texts = Texts::new(conn);
-    let mut calls: HashMap<String, i64> = HashMap::new();
-    for (key, sums) in rollup::by_key(conn, Dim::Tool, span, &scope)? {
-        calls.insert(texts.word(key)?, sums.n);
-    }
-    Ok(page.map(|Named { name, sums, .. }| {
-        let (error_class, tool) = numbers::split(&name);
-        FailureStat {
-            error_class,
-            count: count(sums.n),
-            calls: count(calls.get(&tool).copied().unwrap_or(sums.n)),
-            tool,
-        }
-    }))
-}
-
-/// Shell commands by program and subcommand.
-pub(crate) fn commands(conn: &Connection, range: &Range) -> Answer<Page<CommandStat>> {
-    shown(conn, range, Dim::Command, numbers::command_stat)
-}
-
-/// MCP calls by server and tool.
-pub(crate) fn mcp(conn: &Connection, range: &Range) -> Answer<Page<McpStat>> {
-    shown(conn, range, Dim::Mcp, |key, sums| numbers::mcp_stat(&key, sums))
-}
-
-/// Skills by how often they were activated.
-pub(crate) fn skills(conn: &Connection, range: &Range) -> Answer<Page<SkillStat>> {
-    let mut whole = 0_i64;
-    if let Some((scope, span)) = asked(conn, range)? {
-        for sums in rollup::by_key(conn, Dim::Model, span, &scope)?.values() {
-            whole = whole.saturating_add(sums.cost);
-        }
-    }
-    shown(conn, range, Dim::Skill, |skill, sums| numbers::skill_stat(skill, sums, whole))
-}
-
-/// What one type of agent did.
-#[derive(Clone, Debug, Default)]
-struct Did {
-    tasks: i64,
-    run_ms: i64,
-    calls: Sums,
-    spent: Bucket,
-}
-
-/// Types of agents, by how many tasks.
-pub(crate) fn agents(conn: &Connection, range: &Range) -> Answer<Page<AgentStat>> {
-    cursor::place::<2>(List::Ranked, &range.paging)?;
-    let Some((scope, span)) = asked(conn, range)? else { return Ok(Page::whole(Vec::new())) };
-    let mut texts = Texts::new(conn);
-    let mut members = Members::new(conn, &scope);
-    let mut types: BTreeMap<String, Did> = BTreeMap::new();
-    let mut models = Models::new(conn);
-    let mut rows: Vec<(Dim, Rolled)> = Vec::new();
-    for dim in [Dim::Tool, Dim::Model] {
-        rollup::visit(conn, dim, span, Of::scope(&scope), |rolled| {
-            if members.has(rolled.actor)? {
-                rows.push((dim, *rolled));
-            }
-            Ok(())
-        })?;
-    }
-    for (dim, rolled) in rows {
-        let actor = texts.word(rolled.actor)?;
-        let did = types.entry(split_actor(&actor).1.to_owned()).or_default();
-        match dim {
-            Dim::Tool => did.calls.add(&rolled.sums, 1),
-            _ => did.spent.add(&rolled.sums, models.of(rolled.key)?.1, 1),
-        }
-    }
-    for (agent_type, (tasks, run_ms)) in counts::tasks(conn, range, &scope)? {
-        let name = texts.word(agent_type)?;
-        let name = if name.is_empty() { super::row::MAIN.to_owned() } else { name };
-        if range.agent_type.as_ref().is_none_or(|wanted| *wanted == name) {
-            let did = types.entry(name).or_default();
-            did.tasks += tasks;
-            did.run_ms = did.run_ms.saturating_add(run_ms);
-        }
-    }
-    // Somebody who did nothing in the range may have been counted and taken away again.
-    types.retain(|_, did| did.tasks > 0 || did.calls != Sums::default() || !did.spent.is_empty());
-    let items: Vec<(i64, String, Did)> =
-        types.into_iter().enumerate().map(|(place, (name, did))| (place as i64, name, did)).collect();
-    let page = cursor::page(List::Ranked, &range.paging, items, |(place, _, did)| [-did.tasks, *place])?;
-    Ok(page.map(|(_, agent_type, did)| {
-        numbers::agent_stat(agent_type, (did.tasks, did.run_ms), &did.calls, &did.spent)
-    }))
 }

@@ -4,12 +4,10 @@
 //! sums that the writer keeps. Nothing here writes, and nothing here knows the clock. A test runs every question and
 //! reads the plan of every statement.
 
-mod activity;
 mod answers;
 mod attention;
 #[cfg(test)]
 mod beginnings;
-mod blocks;
 mod bucket;
 mod coming;
 mod context;
@@ -53,7 +51,6 @@ use std::sync::Arc;
 use agent_tracer_event::Agent;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 
-pub use activity::Grid;
 pub use coming::Coming;
 pub(crate) use follower::Follower;
 pub use follower::{is_indexed, texts};

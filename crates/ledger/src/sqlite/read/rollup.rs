@@ -104,6 +104,13 @@ pub(crate) fn extent(conn: &Connection) -> rusqlite::Result<Option<(i64, i64)>> 
     })
 }
 
+/// Returns the end of the newest quarter-hour that has anything.
+pub(crate) fn newest(conn: &Connection) -> rusqlite::Result<Option<i64>> {
+    let mut find =
+        conn.prepare_cached("SELECT at FROM rollup WHERE dim = 0 AND level = 0 ORDER BY at DESC LIMIT 1")?;
+    Ok(find.query_row([], |row| row.get::<_, i64>(0)).optional()?.map(|at| Level::Quarter.end(at)))
+}
+
 /// A range, cut to what the store knows: from, to.
 pub(crate) fn clipped(conn: &Connection, range: &Range) -> rusqlite::Result<Option<(i64, i64)>> {
     let Some((first, last)) = extent(conn)? else { return Ok(None) };

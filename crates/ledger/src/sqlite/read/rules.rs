@@ -9,7 +9,7 @@ use agent_tracer_event::{Millis, attributes};
 use rusqlite::{Connection, params};
 
 use super::cursor::{self, List as Listing};
-use super::insights::asked;
+use super::insights::{Window, window};
 use super::row::RowBuilder;
 use super::text::Texts;
 use super::{rollup, stream, task};
@@ -107,7 +107,7 @@ fn walk(
 /// How often each rule decided what.
 pub(crate) fn rules(conn: &Connection, range: &Range) -> Answer<Page<RuleStat>> {
     cursor::place::<2>(Listing::Ranked, &range.paging)?;
-    let Some((scope, span)) = asked(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let Some(Window { scope, span }) = window(conn, range)? else { return Ok(Page::whole(Vec::new())) };
     let mut texts = Texts::new(conn);
     let mut sums = Vec::new();
     for (key, sum) in rollup::by_key(conn, Dim::Rule, span, &scope)? {

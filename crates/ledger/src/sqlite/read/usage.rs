@@ -3,19 +3,18 @@
 //! The asker's days are not UTC days. A sum from one moment to another is the sum of the whole UTC days between them,
 //! plus or minus the quarter-hours at each end; since sums can be taken away, each end reads at most half a day.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use agent_tracer_event::Millis;
 use rusqlite::Connection;
 
 use super::bucket::{Bucket, Models};
 use super::cursor::{self, List};
-use super::insights::asked;
-use super::rollup::{self, Members, Of, Scope, Sums, split_actor};
+use super::insights::{Window, window};
+use super::rollup::{self, Members, Of, Scope, Sums};
 use super::spent::Spent;
 use super::tasks;
-use super::text::Texts;
-use crate::project::shown::numbers::{usage_bucket, usage_page};
+use crate::project::shown::numbers::usage_bucket;
 use crate::project::tally::Dim;
 use crate::project::time::{Level, Piece};
 use crate::store::{Answer, QueryError, Range, UsageBy, Zone};
@@ -26,81 +25,13 @@ const DAY_MS: i64 = 86_400_000;
 /// More stretches than this are not listed: a day for each of some hundred years.
 const MOST_STRETCHES: usize = 40_000;
 
-/// What was spent in a range.
-pub(crate) fn usage(
-    conn: &Connection,
-    range: &Range,
-    by: UsageBy,
-    zone: &dyn Zone,
-) -> Answer<Page<UsageBucket>> {
-    match by {
-        UsageBy::Day | UsageBy::Week | UsageBy::Month => by_time(conn, range, by, zone),
-        UsageBy::Task => by_task(conn, range),
-        UsageBy::Model => by_key(conn, range, Dim::Model),
-        UsageBy::Skill => by_key(conn, range, Dim::Skill),
-        UsageBy::Project => by_word(conn, range, Of::Each, |rolled| rolled.project, |project| project),
-        UsageBy::Agent => by_actor(conn, range, |actor| split_actor(actor).0),
-        UsageBy::AgentType => by_actor(conn, range, |actor| split_actor(actor).1),
-        UsageBy::Owner | UsageBy::Machine => Err(of_one_machine()),
-    }
-}
-
-/// Why people and machines are not told apart here.
+/// Returns the error of a grouping that only a team has.
 pub(super) fn of_one_machine() -> QueryError {
     QueryError::Bad("this store is of one machine; only a team's tells owners and machines apart".to_owned())
 }
 
-fn by_key(conn: &Connection, range: &Range, dim: Dim) -> Answer<Page<UsageBucket>> {
-    let Some((scope, span)) = asked(conn, range)? else { return usage_page(&range.paging, Vec::new()) };
-    let mut models = Models::new(conn);
-    let mut buckets: HashMap<String, Bucket> = HashMap::new();
-    for (key, mut sums) in rollup::by_key(conn, dim, span, &scope)? {
-        if dim == Dim::Skill {
-            // What counts is what it answered for: a skill that was activated and never answered for spent nothing.
-            (sums.n, sums.failures, sums.ms) = (sums.ms, 0, 0);
-        }
-        let (name, reason) = models.of(key)?;
-        buckets.entry(name.to_owned()).or_default().add(&sums, reason, 1);
-    }
-    usage_page(&range.paging, buckets)
-}
-
-fn by_actor(conn: &Connection, range: &Range, part: impl Fn(&str) -> &str) -> Answer<Page<UsageBucket>> {
-    let Some(scope) = Scope::of(conn, range)? else { return usage_page(&range.paging, Vec::new()) };
-    by_word(conn, range, Of::scope(&scope), |rolled| rolled.actor, part)
-}
-
-/// What was spent, told apart by a word of each row, of which the name is a part.
-fn by_word(
-    conn: &Connection,
-    range: &Range,
-    of: Of,
-    word: impl Fn(&rollup::Rolled) -> i64,
-    name: impl Fn(&str) -> &str,
-) -> Answer<Page<UsageBucket>> {
-    let Some((scope, span)) = asked(conn, range)? else { return usage_page(&range.paging, Vec::new()) };
-    let of = if scope.project.is_some() { Of::scope(&scope) } else { of };
-    let mut members = Members::new(conn, &scope);
-    // Thousands of rows come to a few numbers: what those are called is asked once they are added up.
-    let mut sums: HashMap<(i64, i64), Sums> = HashMap::new();
-    rollup::visit(conn, Dim::Model, span, of, |rolled| {
-        if members.has(rolled.actor)? {
-            sums.entry((word(rolled), rolled.key)).or_default().add(&rolled.sums, 1);
-        }
-        Ok(())
-    })?;
-    let mut texts = Texts::new(conn);
-    let mut models = Models::new(conn);
-    let mut buckets: HashMap<String, Bucket> = HashMap::new();
-    for ((word, key), sums) in sums {
-        let (_, reason) = models.of(key)?;
-        buckets.entry(name(&texts.word(word)?).to_owned()).or_default().add(&sums, reason, 1);
-    }
-    usage_page(&range.paging, buckets)
-}
-
-/// Tasks with events in the range, newest first, each with all that it spent.
-fn by_task(conn: &Connection, range: &Range) -> Answer<Page<UsageBucket>> {
+/// Returns the tasks with events in the range, newest first, each with everything that it spent.
+pub(super) fn by_task(conn: &Connection, range: &Range) -> Answer<Page<UsageBucket>> {
     let before = cursor::place::<2>(List::Usage, &range.paging)?;
     let limit = cursor::limit(&range.paging);
     if Scope::of(conn, range)?.is_none() {
@@ -127,10 +58,17 @@ fn by_task(conn: &Connection, range: &Range) -> Answer<Page<UsageBucket>> {
     Ok(Page { items, next_cursor: page.next_cursor })
 }
 
-/// Days, weeks or months of the asker, oldest first. Those without any response are left out.
-fn by_time(conn: &Connection, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>> {
+/// Returns days, weeks or months of the asker, oldest first. Those without any response are left out.
+pub(super) fn by_time(
+    conn: &Connection,
+    range: &Range,
+    by: UsageBy,
+    zone: &dyn Zone,
+) -> Answer<Page<UsageBucket>> {
     let after = cursor::place::<1>(List::Usage, &range.paging)?;
-    let Some((scope, (from, to))) = asked(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+    let Some(Window { span: (from, to), scope }) = window(conn, range)? else {
+        return Ok(Page::whole(Vec::new()));
+    };
     let stretches = local_stretches(from, to, by, zone);
     let mut reader = Reader {
         conn,

@@ -1,57 +1,46 @@
 //! Activity over time, in as many columns as a chart has.
 
-use rusqlite::{Connection, OptionalExtension};
-
-use super::insights::asked;
-use super::rollup::{self, Members, Of, Sums};
+use super::{GroupBy, Rollups};
+use crate::project::bucket::Sums;
 use crate::project::shown::numbers::activity_bucket;
 use crate::project::tally::Dim;
-use crate::project::time::{Level, Piece};
+use crate::project::time::Level;
 use crate::store::{Answer, Range};
 use crate::view::{ActivityBucket, Page};
 
 /// A chart has no more columns than this.
-const MOST_BUCKETS: i64 = 2_000;
+const MAX_COLUMNS: i64 = 2_000;
 
 /// More quarter-hours than this are not read for one chart: days are read instead.
-const MOST_QUARTERS: i64 = 2_000;
+const MAX_QUARTERS: i64 = 2_000;
 
 const QUARTER_MS: i64 = 900_000;
 const DAY_MS: i64 = 86_400_000;
 
-/// Columns of equal width, oldest first, those without anything included.
-pub(crate) fn activity(conn: &Connection, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
-    let Some((scope, (first, last))) = asked(conn, range)? else { return Ok(Page::whole(Vec::new())) };
+/// Answers what happened over time, in columns of equal width, oldest first, empty ones included.
+///
+/// # Errors
+/// If the range is wrong, or the store cannot answer.
+pub fn activity<R: Rollups>(rollups: &R, range: &Range, buckets: u32) -> Answer<Page<ActivityBucket>> {
+    let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
+    let (first, last) = window.span;
     let from = range.since.map_or(first, |since| since.0);
     let to = match range.until {
         Some(until) => until.0,
-        None => newest(conn)?.unwrap_or(last),
+        None => rollups.newest(&window)?.unwrap_or(last),
     };
     let Some(grid) = Grid::of(from, to, buckets) else { return Ok(Page::whole(Vec::new())) };
-    let mut members = Members::new(conn, &scope);
     let mut columns = vec![Sums::default(); grid.columns];
     // Only what the store knows is read, however far the chart goes.
-    let known =
-        Piece { level: grid.level, from: grid.level.start(first.max(grid.from)), to: last.min(grid.to()) };
-    let of = Of::scope(&scope);
-    rollup::visit_piece(conn, Dim::Activity, &known, of, &mut |rolled| {
-        if let Some(column) = grid.column(rolled.at)
-            && members.has(rolled.actor)?
-        {
-            columns.get_mut(column).into_iter().for_each(|sums| sums.add(&rolled.sums, 1));
+    let known = (first.max(grid.from), last.min(grid.to()));
+    for stretch in rollups.sums(&window, known, Dim::Activity, GroupBy::Time(grid.level))? {
+        if let Some(column) = grid.column(stretch.at).and_then(|column| columns.get_mut(column)) {
+            column.add(&stretch.sums, 1);
         }
-        Ok(())
-    })?;
-    let items =
-        columns.iter().enumerate().map(|(column, sums)| activity_bucket(grid.at(column), sums, sums.calls));
+    }
+    let items = columns.iter().enumerate();
+    let items = items.map(|(column, sums)| activity_bucket(grid.at(column), sums, sums.calls));
     Ok(Page::whole(items.collect()))
-}
-
-/// The end of the newest quarter-hour that has anything.
-fn newest(conn: &Connection) -> rusqlite::Result<Option<i64>> {
-    let mut find =
-        conn.prepare_cached("SELECT at FROM rollup WHERE dim = 0 AND level = 0 ORDER BY at DESC LIMIT 1")?;
-    Ok(find.query_row([], |row| row.get::<_, i64>(0)).optional()?.map(|at| Level::Quarter.end(at)))
 }
 
 /// Columns of equal width over a range.
@@ -68,16 +57,16 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// At most so many columns over a range; none over an empty one.
+    /// Returns at most so many columns over a range, or `None` for an empty one.
     #[must_use]
     pub fn of(from: i64, to: i64, buckets: u32) -> Option<Self> {
         if from >= to {
             return None;
         }
-        let wanted = i64::from(buckets).clamp(1, MOST_BUCKETS);
+        let asked = i64::from(buckets).clamp(1, MAX_COLUMNS);
         let length = to.saturating_sub(from);
-        let width = length.div_euclid(wanted) + i64::from(length.rem_euclid(wanted) > 0);
-        let (level, unit) = if width >= DAY_MS || length / QUARTER_MS > MOST_QUARTERS {
+        let width = length.div_euclid(asked) + i64::from(length.rem_euclid(asked) > 0);
+        let (level, unit) = if width >= DAY_MS || length / QUARTER_MS > MAX_QUARTERS {
             (Level::Day, DAY_MS)
         } else {
             (Level::Quarter, QUARTER_MS)
@@ -87,25 +76,25 @@ impl Grid {
         // The first column may begin before the range: then one more may be needed, and all become wider.
         let mut width = width.div_euclid(unit) * unit + if width.rem_euclid(unit) > 0 { unit } else { 0 };
         let columns = |width: i64| length.div_euclid(width) + i64::from(length.rem_euclid(width) > 0);
-        while columns(width) > wanted {
+        while columns(width) > asked {
             width = width.saturating_add(unit);
         }
         Some(Self { level, from, width, columns: usize::try_from(columns(width)).ok()? })
     }
 
-    /// Where the last column ends.
+    /// Returns the end of the last column.
     #[must_use]
     pub fn to(&self) -> i64 {
         self.at(self.columns)
     }
 
-    /// Where a column begins.
+    /// Returns the beginning of a column.
     #[must_use]
     pub fn at(&self, column: usize) -> i64 {
         self.from.saturating_add(self.width.saturating_mul(i64::try_from(column).unwrap_or(i64::MAX)))
     }
 
-    /// The column that holds a moment.
+    /// Returns the column that holds a moment.
     #[must_use]
     pub fn column(&self, at: i64) -> Option<usize> {
         let column = at.checked_sub(self.from)?.div_euclid(self.width);
@@ -128,7 +117,7 @@ mod tests {
             prop_assert!(grid.columns <= buckets as usize);
             prop_assert!(grid.from <= from && grid.to() >= from + length);
             prop_assert_eq!(grid.level.start(grid.at(1)), grid.at(1));
-            prop_assert!((grid.to() - grid.from) / grid.level.end(0) <= 2 * MOST_QUARTERS.max(length / DAY_MS + 500));
+            prop_assert!((grid.to() - grid.from) / grid.level.end(0) <= 2 * MAX_QUARTERS.max(length / DAY_MS + 500));
         }
     }
 }

@@ -1,0 +1,354 @@
+//! The questions about sums, said once for every store.
+//!
+//! A question is a description: a dimension, a grouping, and how the sums are presented. A store compiles only the readings of
+//! [`Rollups`]: the window of a range, sums by key and group, tool durations and task counts. The embedded store reads
+//! kept stretches of time, ClickHouse adds up deduplicated facts and the sums of closed days; what a number means is here.
+//!
+//! Questions whose plan is the point stay with their store: usage by the asker's days (the embedded store subtracts the
+//! quarter-hours at the edges, ClickHouse has them all), files, loops, and lists of tasks.
+
+mod activity;
+
+use std::collections::{BTreeMap, HashMap};
+
+use agent_tracer_event::Millis;
+
+pub use activity::{Grid, activity};
+
+use crate::engine::cursor::{self, List};
+use crate::engine::spent::count;
+use crate::project::bucket::{Bucket, Sums, model_of};
+use crate::project::shown::numbers;
+use crate::project::tally::Dim;
+use crate::project::time::Level;
+use crate::store::{Answer, Range, UsageBy, Zone};
+use crate::view::{
+    AgentStat, CommandStat, FailureStat, McpStat, Page, SkillStat, ToolDurations, ToolStat, UsageBlock,
+    UsageBucket,
+};
+
+/// The number of durations in each bucket of a latency histogram.
+pub type Durations = BTreeMap<i64, u64>;
+
+/// A range, cut to whole days of which the store knows anything.
+#[derive(Clone, Debug)]
+pub struct Window<S> {
+    /// The first moment and the end.
+    pub span: (i64, i64),
+    /// How the store narrows its reading to the range's project, agent and agent type.
+    pub scope: S,
+}
+
+/// The grouping of sums beside their key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupBy {
+    /// No grouping.
+    Key,
+    /// The project of the task.
+    Project,
+    /// The agent product.
+    Agent,
+    /// The type of the agent.
+    AgentType,
+    /// The owner of the token. Only a team's store knows any.
+    Owner,
+    /// The machine. Only a team's store knows more than one.
+    Machine,
+    /// Stretches of time.
+    Time(Level),
+}
+
+/// The sums of one key in one group.
+#[derive(Clone, Debug, Default)]
+pub struct KeySums {
+    /// The key of the dimension.
+    pub key: String,
+    /// The name of the group; empty for [`GroupBy::Key`] and [`GroupBy::Time`].
+    pub group: String,
+    /// The beginning of the stretch of time; zero for any other grouping.
+    pub at: i64,
+    /// The sums.
+    pub sums: Sums,
+}
+
+/// The sums of one tool and the durations of its calls, where they are known.
+#[derive(Clone, Debug, Default)]
+pub struct ToolSums {
+    /// The tool.
+    pub tool: String,
+    /// Its sums.
+    pub sums: Sums,
+    /// Its durations. `None` if some of them were kept without the agent that acted and the range asks for some agents only.
+    pub durations: Option<Durations>,
+}
+
+/// The number of tasks of one agent type, and how long they ran.
+#[derive(Clone, Debug, Default)]
+pub struct TaskCount {
+    /// The type of the agent.
+    pub agent_type: String,
+    /// The number of tasks.
+    pub tasks: i64,
+    /// Their summed run time.
+    pub run_ms: i64,
+}
+
+/// The readings that a store supplies.
+pub trait Rollups {
+    /// What the store remembers of a range between the readings of one question.
+    type Scope;
+
+    /// Returns the window of a range, or `None` if nothing can be in it.
+    ///
+    /// # Errors
+    /// If the range ends before it begins, or the store cannot answer.
+    fn window(&self, range: &Range) -> Answer<Option<Window<Self::Scope>>>;
+
+    /// Returns the sums of a dimension in a span of the window, rounded outwards to the shortest stretch that is kept.
+    ///
+    /// # Errors
+    /// If the store cannot answer, or does not know the grouping.
+    fn sums(
+        &self,
+        window: &Window<Self::Scope>,
+        span: (i64, i64),
+        dim: Dim,
+        by: GroupBy,
+    ) -> Answer<Vec<KeySums>>;
+
+    /// Returns the sums and durations of every tool. Durations are rounded outwards to days.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    fn tool_sums(&self, window: &Window<Self::Scope>) -> Answer<Vec<ToolSums>>;
+
+    /// Returns the tasks with events in a range by agent type.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    fn task_counts(&self, window: &Window<Self::Scope>, range: &Range) -> Answer<Vec<TaskCount>>;
+
+    /// Returns the end of the newest quarter-hour that has anything.
+    ///
+    /// # Errors
+    /// If the store cannot answer.
+    fn newest(&self, window: &Window<Self::Scope>) -> Answer<Option<i64>>;
+
+    /// Returns what was spent in the asker's days, weeks or months, oldest first; those without a response are left out.
+    ///
+    /// # Errors
+    /// If the range or its cursor is wrong, or the store cannot answer.
+    fn usage_by_time(&self, range: &Range, by: UsageBy, zone: &dyn Zone) -> Answer<Page<UsageBucket>>;
+
+    /// Returns the tasks with events in a range, newest first, each with everything that it spent.
+    ///
+    /// # Errors
+    /// As [`Rollups::usage_by_time`].
+    fn usage_by_task(&self, range: &Range) -> Answer<Page<UsageBucket>>;
+}
+
+/// Returns the sums of a dimension by key. Keys of which nothing is left are dropped.
+fn by_key<R: Rollups>(rollups: &R, window: &Window<R::Scope>, dim: Dim) -> Answer<Vec<KeySums>> {
+    let mut sums = rollups.sums(window, window.span, dim, GroupBy::Key)?;
+    sums.retain(|key| key.sums != Sums::default());
+    Ok(sums)
+}
+
+/// Returns a page of items, most frequent first. Equals are ordered by name, so that every store gives the same order.
+fn ranked<T>(range: &Range, items: Vec<T>, rank: impl Fn(&T) -> (i64, &str)) -> Answer<Page<T>> {
+    cursor::page(List::Ranked, &range.paging, items, |item| {
+        let (n, name) = rank(item);
+        [-n, cursor::stable(name)]
+    })
+}
+
+/// Answers a question that presents the sums of one dimension, most frequent first.
+fn presented<R: Rollups, T>(
+    rollups: &R,
+    range: &Range,
+    dim: Dim,
+    mut present: impl FnMut(KeySums) -> T,
+) -> Answer<Page<T>> {
+    // A foreign cursor is refused even where there is nothing to list.
+    cursor::place::<2>(List::Ranked, &range.paging)?;
+    let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
+    let page = ranked(range, by_key(rollups, &window, dim)?, |key| (key.sums.n, &key.key))?;
+    Ok(page.map(&mut present))
+}
+
+/// Answers how often each tool was called, how often it failed and how long it took.
+///
+/// # Errors
+/// If the range or its cursor is wrong, or the store cannot answer.
+pub fn tools<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<ToolStat>> {
+    cursor::place::<2>(List::Ranked, &range.paging)?;
+    let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
+    let mut tools = rollups.tool_sums(&window)?;
+    tools.retain(|tool| tool.sums != Sums::default());
+    let page = ranked(range, tools, |tool| (tool.sums.n, &tool.tool))?;
+    Ok(page.map(|tool| numbers::tool_stat(tool.tool, &tool.sums, tool.durations.as_ref())))
+}
+
+/// Answers how many calls of each tool took at most each of the bounds, most calls first.
+///
+/// # Errors
+/// As [`tools`].
+pub fn durations<R: Rollups>(rollups: &R, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
+    let Some(window) = rollups.window(range)? else { return Ok(Vec::new()) };
+    let tools = rollups.tool_sums(&window)?.into_iter();
+    let tools = tools.filter_map(|tool| tool.durations.map(|durations| (tool.tool, durations, tool.sums.ms)));
+    Ok(numbers::tool_durations(tools, bounds_ms))
+}
+
+/// Answers failures by error class and tool.
+///
+/// # Errors
+/// As [`tools`].
+pub fn failures<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<FailureStat>> {
+    cursor::place::<2>(List::Ranked, &range.paging)?;
+    let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
+    let page = ranked(range, by_key(rollups, &window, Dim::Error)?, |key| (key.sums.n, &key.key))?;
+    let calls: HashMap<String, i64> =
+        by_key(rollups, &window, Dim::Tool)?.into_iter().map(|tool| (tool.key, tool.sums.n)).collect();
+    Ok(page.map(|KeySums { key, sums, .. }| {
+        let (error_class, tool) = numbers::split(&key);
+        FailureStat {
+            error_class,
+            count: count(sums.n),
+            calls: count(calls.get(&tool).copied().unwrap_or(sums.n)),
+            tool,
+        }
+    }))
+}
+
+/// Answers shell commands by program and subcommand.
+///
+/// # Errors
+/// As [`tools`].
+pub fn commands<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<CommandStat>> {
+    presented(rollups, range, Dim::Command, |command| numbers::command_stat(command.key, &command.sums))
+}
+
+/// Answers MCP calls by server and tool.
+///
+/// # Errors
+/// As [`tools`].
+pub fn mcp<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<McpStat>> {
+    presented(rollups, range, Dim::Mcp, |call| numbers::mcp_stat(&call.key, &call.sums))
+}
+
+/// Answers how often each skill was activated and what was spent for it.
+///
+/// # Errors
+/// As [`tools`].
+pub fn skills<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<SkillStat>> {
+    let mut whole = 0_i64;
+    if let Some(window) = rollups.window(range)? {
+        for model in by_key(rollups, &window, Dim::Model)? {
+            whole = whole.saturating_add(model.sums.cost);
+        }
+    }
+    presented(rollups, range, Dim::Skill, |skill| numbers::skill_stat(skill.key, &skill.sums, whole))
+}
+
+/// The sums of one agent type.
+#[derive(Clone, Debug, Default)]
+struct AgentSums {
+    tasks: i64,
+    run_ms: i64,
+    calls: Sums,
+    spent: Bucket,
+}
+
+/// Answers agent types, by the number of their tasks.
+///
+/// # Errors
+/// As [`tools`].
+pub fn agents<R: Rollups>(rollups: &R, range: &Range) -> Answer<Page<AgentStat>> {
+    cursor::place::<2>(List::Ranked, &range.paging)?;
+    let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
+    let mut types: BTreeMap<String, AgentSums> = BTreeMap::new();
+    for tool in rollups.sums(&window, window.span, Dim::Tool, GroupBy::AgentType)? {
+        types.entry(tool.group).or_default().calls.add(&tool.sums, 1);
+    }
+    for model in rollups.sums(&window, window.span, Dim::Model, GroupBy::AgentType)? {
+        types.entry(model.group).or_default().spent.add(&model.sums, model_of(&model.key).1, 1);
+    }
+    for counted in rollups.task_counts(&window, range)? {
+        let sums = types.entry(counted.agent_type).or_default();
+        sums.tasks += counted.tasks;
+        sums.run_ms = sums.run_ms.saturating_add(counted.run_ms);
+    }
+    // Sums can be taken away again: a type of which nothing is left did nothing in the range.
+    types.retain(|_, sums| sums.tasks > 0 || sums.calls != Sums::default() || !sums.spent.is_empty());
+    let items: Vec<(i64, (String, AgentSums))> = (0..).zip(types).collect();
+    let page = cursor::page(List::Ranked, &range.paging, items, |(place, (_, sums))| [-sums.tasks, *place])?;
+    Ok(page.map(|(_, (agent_type, sums))| {
+        numbers::agent_stat(agent_type, (sums.tasks, sums.run_ms), &sums.calls, &sums.spent)
+    }))
+}
+
+/// Answers what was spent in a range.
+///
+/// # Errors
+/// As [`tools`], and if the store does not know the grouping.
+pub fn usage<R: Rollups>(
+    rollups: &R,
+    range: &Range,
+    by: UsageBy,
+    zone: &dyn Zone,
+) -> Answer<Page<UsageBucket>> {
+    let (dim, by) = match by {
+        UsageBy::Day | UsageBy::Week | UsageBy::Month => return rollups.usage_by_time(range, by, zone),
+        UsageBy::Task => return rollups.usage_by_task(range),
+        UsageBy::Model => (Dim::Model, GroupBy::Key),
+        UsageBy::Skill => (Dim::Skill, GroupBy::Key),
+        UsageBy::Project => (Dim::Model, GroupBy::Project),
+        UsageBy::Agent => (Dim::Model, GroupBy::Agent),
+        UsageBy::AgentType => (Dim::Model, GroupBy::AgentType),
+        UsageBy::Owner => (Dim::Model, GroupBy::Owner),
+        UsageBy::Machine => (Dim::Model, GroupBy::Machine),
+    };
+    let Some(window) = rollups.window(range)? else {
+        return numbers::usage_page(&range.paging, Vec::new());
+    };
+    let mut buckets: HashMap<String, Bucket> = HashMap::new();
+    for KeySums { key, group, mut sums, .. } in rollups.sums(&window, window.span, dim, by)? {
+        if dim == Dim::Skill {
+            // The responses given for a skill count, not its activations: one that was activated and never answered
+            // for spent nothing. Of skills the time counts responses.
+            (sums.n, sums.failures, sums.ms) = (sums.ms, 0, 0);
+        }
+        let (model, reason) = model_of(&key);
+        let name = if by == GroupBy::Key { model.to_owned() } else { group };
+        buckets.entry(name).or_default().add(&sums, reason, 1);
+    }
+    numbers::usage_page(&range.paging, buckets)
+}
+
+/// Answers what was spent in windows of five hours, newest first.
+///
+/// # Errors
+/// As [`tools`].
+pub fn blocks<R: Rollups>(rollups: &R, now: Millis, range: &Range) -> Answer<Page<UsageBlock>> {
+    cursor::place::<1>(List::Usage, &range.paging)?;
+    let Some(window) = rollups.window(range)? else { return Ok(Page::whole(Vec::new())) };
+    let quarters = quarters(rollups, &window, numbers::block_span(window.span))?;
+    numbers::block_page(&range.paging, now, range.since, quarters)
+}
+
+/// Returns what was spent in every quarter-hour of a span.
+///
+/// # Errors
+/// If the store cannot answer.
+pub fn quarters<R: Rollups>(
+    rollups: &R,
+    window: &Window<R::Scope>,
+    span: (i64, i64),
+) -> Answer<BTreeMap<i64, Bucket>> {
+    let mut quarters: BTreeMap<i64, Bucket> = BTreeMap::new();
+    for model in rollups.sums(window, span, Dim::Model, GroupBy::Time(Level::Quarter))? {
+        quarters.entry(model.at).or_default().add(&model.sums, model_of(&model.key).1, 1);
+    }
+    Ok(quarters)
+}
