@@ -5,7 +5,7 @@
 //! refused ends here.
 
 use agent_tracer_event::semantics::Importance;
-use agent_tracer_event::{CallState, Entry, ErrorClass, Kind, Phase, Unrecognised};
+use agent_tracer_event::{CallState, Entry, ErrorClass, Kind, Phase, Unrecognised, attributes};
 use serde_json::{Map, Value};
 
 use crate::text;
@@ -58,39 +58,45 @@ pub(crate) fn entries(
             _ => Importance::Minor,
         };
         let words = [
-            ("ruleId", name.as_str()),
-            ("ruleSource", &word("origin")),
-            ("ruleOutcome", outcome),
-            ("ruleDecision", &wish),
-            ("ruleStatus", status),
-            ("ruleBasis", &basis),
-            ("rulePolicy", "agent_tracer"),
-            ("importance", importance.as_str()),
+            (attributes::RULE_ID, name.as_str()),
+            (attributes::RULE_SOURCE, &word("origin")),
+            (attributes::RULE_OUTCOME, outcome),
+            (attributes::RULE_DECISION, &wish),
+            (attributes::RULE_STATUS, status),
+            (attributes::RULE_BASIS, &basis),
+            (attributes::RULE_POLICY, "agent_tracer"),
+            (attributes::IMPORTANCE, importance.as_str()),
         ];
         for (key, value) in words {
             entry.metadata.insert(key.to_owned(), Value::from(value));
         }
         if rule.get("project").is_some_and(Value::is_string) {
             let project = rule.get("project").and_then(Value::as_str).unwrap_or_default();
-            entry.metadata.insert("ruleProject".to_owned(), Value::from(text::line(project, PLACE_CHARS)));
+            entry
+                .metadata
+                .insert(attributes::RULE_PROJECT.to_owned(), Value::from(text::line(project, PLACE_CHARS)));
         }
         if let Some(cwd) = told("cwd") {
-            entry.metadata.insert("cwd".to_owned(), Value::from(text::line(cwd, PLACE_CHARS)));
+            entry.metadata.insert(attributes::CWD.to_owned(), Value::from(text::line(cwd, PLACE_CHARS)));
         }
         if rule.get("severity").is_some() {
-            entry.metadata.insert("severity".to_owned(), Value::from(word("severity")));
+            entry.metadata.insert(attributes::SEVERITY.to_owned(), Value::from(word("severity")));
         }
         let by = decision.get("answered_by").and_then(Value::as_str).unwrap_or("unknown");
-        entry.metadata.insert("answeredBy".to_owned(), Value::from(text::line(by, NAME_CHARS)));
-        for (name, key) in
-            [("took_us", "decisionUs"), ("waited_us", "decisionWaitUs"), ("looked_us", "decisionLookUs")]
-        {
+        entry.metadata.insert(attributes::ANSWERED_BY.to_owned(), Value::from(text::line(by, NAME_CHARS)));
+        for (name, key) in [
+            ("took_us", attributes::DECISION_US),
+            ("waited_us", attributes::DECISION_WAIT_US),
+            ("looked_us", attributes::DECISION_LOOK_US),
+        ] {
             if let Some(took) = decision.get(name).and_then(Value::as_u64) {
                 entry.metadata.insert(key.to_owned(), Value::from(took));
             }
         }
         if let Some(tool) = told("tool_name") {
-            entry.metadata.insert("toolName".to_owned(), Value::from(text::line(tool, NAME_CHARS)));
+            entry
+                .metadata
+                .insert(attributes::TOOL_NAME.to_owned(), Value::from(text::line(tool, NAME_CHARS)));
         }
         let is_refused =
             status == "enforced" && matches!(wish.as_str(), "deny" | "stop") && event == "PreToolUse";
@@ -110,9 +116,9 @@ fn call_refused(mut call: Entry, id: String, rule: &str) -> Entry {
     call.state = Some(CallState::Denied);
     call.ended_at = Some(call.occurred_at);
     for (key, value) in [
-        ("errorClass", ErrorClass::PolicyDenied.as_str()),
-        ("deniedByRule", rule),
-        ("importance", Importance::Critical.as_str()),
+        (attributes::ERROR_CLASS, ErrorClass::PolicyDenied.as_str()),
+        (attributes::DENIED_BY_RULE, rule),
+        (attributes::IMPORTANCE, Importance::Critical.as_str()),
     ] {
         call.metadata.insert(key.to_owned(), Value::from(value));
     }

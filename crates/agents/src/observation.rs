@@ -3,7 +3,7 @@
 //! An observation is already through privacy. Nothing in it is trusted: the body may be any bytes, and every field
 //! of the context may be missing. Readers add nothing of their own; they have no clock, no file and no environment.
 
-use agent_tracer_event::{Agent, Channel, Millis};
+use agent_tracer_event::{Agent, Channel, Millis, attributes};
 
 /// Which of an agent's doors the bytes came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,9 +47,9 @@ pub struct TranscriptSeen {
 impl TranscriptSeen {
     /// What an event tells of it.
     pub(crate) fn write(&self, metadata: &mut agent_tracer_event::Metadata) {
-        metadata.insert("transcriptBytes".to_owned(), self.bytes.into());
+        metadata.insert(attributes::TRANSCRIPT_BYTES.to_owned(), self.bytes.into());
         if let Some(hash) = &self.sha256 {
-            metadata.insert("transcriptSha256".to_owned(), hash.as_str().into());
+            metadata.insert(attributes::TRANSCRIPT_SHA256.to_owned(), hash.as_str().into());
         }
     }
 }

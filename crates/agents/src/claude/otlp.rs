@@ -4,7 +4,9 @@
 //! `api_request` counts: it comes once per request and names it. It is also the only word of requests that stand in no
 //! transcript, such as those of compactions. Prompts and arguments are blacked out unless the user asked for them.
 
-use agent_tracer_event::{CallState, Certainty, Entry, Kind, Phase, Subject, Unrecognised, Usage};
+use agent_tracer_event::{
+    CallState, Certainty, Entry, Kind, Phase, Subject, Unrecognised, Usage, attributes,
+};
 use serde_json::Value;
 
 use super::identity;
@@ -72,13 +74,13 @@ fn prompt(told: &mut Telling<'_>) {
     // Hooks and rows make its text a part of the key, which telemetry seldom has.
     entry.series = prompt.as_deref().and_then(|prompt| identity::prompt_series(Some(prompt), None));
     entry.title = Some("Prompt".to_owned());
-    entry.metadata.insert("promptOrigin".to_owned(), Value::from("user"));
+    entry.metadata.insert(attributes::PROMPT_ORIGIN.to_owned(), Value::from("user"));
     told.carry(
         &mut entry.metadata,
         &[
-            (&["prompt_length"], "promptCharactersCount"),
-            (&["command_name"], "commandName"),
-            (&["command_source"], "commandSource"),
+            (&["prompt_length"], attributes::PROMPT_CHARACTERS_COUNT),
+            (&["command_name"], attributes::COMMAND_NAME),
+            (&["command_source"], attributes::COMMAND_SOURCE),
         ],
     );
     if let Some(body) = told.body(&["prompt", "prompt_text"]) {
@@ -103,16 +105,16 @@ fn request_keys(told: &Telling<'_>) -> (String, String, Option<String>) {
 }
 
 const REQUEST: &[(&[&str], &str)] = &[
-    (&["model"], "model"),
-    (&["duration_ms"], "durationMs"),
-    (&["ttft_ms"], "ttftMs"),
-    (&["query_source"], "querySource"),
-    (&["effort"], "effort"),
-    (&["speed"], "speed"),
-    (&["skill.name"], "attributionSkill"),
-    (&["agent.name"], "attributionAgent"),
-    (&["mcp_server.name"], "attributionMcpServer"),
-    (&["mcp_tool.name"], "attributionMcpTool"),
+    (&["model"], attributes::MODEL),
+    (&["duration_ms"], attributes::DURATION_MS),
+    (&["ttft_ms"], attributes::TTFT_MS),
+    (&["query_source"], attributes::QUERY_SOURCE),
+    (&["effort"], attributes::EFFORT),
+    (&["speed"], attributes::SPEED),
+    (&["skill.name"], attributes::ATTRIBUTION_SKILL),
+    (&["agent.name"], attributes::ATTRIBUTION_AGENT),
+    (&["mcp_server.name"], attributes::ATTRIBUTION_MCP_SERVER),
+    (&["mcp_tool.name"], attributes::ATTRIBUTION_MCP_TOOL),
 ];
 
 fn request(told: &mut Telling<'_>) {
@@ -136,16 +138,18 @@ fn request(told: &mut Telling<'_>) {
         let mut entry = told.event(Kind::TokenUsage, Phase::Close, key);
         entry.title = Some(text::title(&format!("Response of {model}")));
         usage.write(&mut entry.metadata);
-        entry.metadata.insert("requestId".to_owned(), Value::from(id.as_str()));
-        entry.metadata.insert("usageSource".to_owned(), Value::from("otlp"));
+        entry.metadata.insert(attributes::REQUEST_ID.to_owned(), Value::from(id.as_str()));
+        entry.metadata.insert(attributes::USAGE_SOURCE.to_owned(), Value::from("otlp"));
         told.carry(&mut entry.metadata, REQUEST);
-        for (name, number) in [("cacheCreation5mTokens", short), ("cacheCreation1hTokens", long)] {
+        for (name, number) in
+            [(attributes::CACHE_CREATION_5M_TOKENS, short), (attributes::CACHE_CREATION_1H_TOKENS, long)]
+        {
             if let Some(number) = number {
                 entry.metadata.insert(name.to_owned(), Value::from(number));
             }
         }
         if let Some(cost) = told.attributes.real(&["cost_usd"]).filter(|cost| *cost >= 0.0) {
-            entry.metadata.insert("clientCostUsd".to_owned(), Value::from(cost));
+            entry.metadata.insert(attributes::CLIENT_COST_USD.to_owned(), Value::from(cost));
         }
         told.say(entry);
     }
@@ -153,9 +157,9 @@ fn request(told: &mut Telling<'_>) {
     entry.title = Some(text::title(&format!("{model} answered")));
     entry.state = Some(CallState::Succeeded);
     entry.ended_at = Some(told.at);
-    entry.metadata.insert("status".to_owned(), Value::from("completed"));
+    entry.metadata.insert(attributes::STATUS.to_owned(), Value::from("completed"));
     told.carry(&mut entry.metadata, REQUEST);
-    told.carry(&mut entry.metadata, &[(&["request_id"], "requestId")]);
+    told.carry(&mut entry.metadata, &[(&["request_id"], attributes::REQUEST_ID)]);
     told.say(entry);
 }
 
@@ -166,19 +170,19 @@ fn failed_request(told: &mut Telling<'_>) {
     entry.title = Some(text::title(&format!("Request to {model} failed")));
     entry.state = Some(CallState::Failed);
     entry.ended_at = Some(told.at);
-    entry.metadata.insert("status".to_owned(), Value::from("failed"));
+    entry.metadata.insert(attributes::STATUS.to_owned(), Value::from("failed"));
     told.carry(&mut entry.metadata, REQUEST);
     told.carry(
         &mut entry.metadata,
         &[
-            (&["status_code"], "httpStatus"),
-            (&["attempt", "total_attempts"], "attempt"),
-            (&["request_id"], "requestId"),
-            (&["error_type"], "errorType"),
+            (&["status_code"], attributes::HTTP_STATUS),
+            (&["attempt", "total_attempts"], attributes::ATTEMPT),
+            (&["request_id"], attributes::REQUEST_ID),
+            (&["error_type"], attributes::ERROR_TYPE),
         ],
     );
     if let Some(error) = told.error(&["error"]) {
-        entry.metadata.insert("error".to_owned(), Value::from(error));
+        entry.metadata.insert(attributes::ERROR.to_owned(), Value::from(error));
     }
     told.say(entry);
 }
@@ -187,13 +191,13 @@ fn failed_request(told: &mut Telling<'_>) {
 fn response(told: &mut Telling<'_>) {
     let Some(id) = told.id(&["request_id"]) else { return };
     let mut entry = told.event(Kind::TokenUsage, Phase::Update, format!("request:{id}"));
-    entry.metadata.insert("requestId".to_owned(), Value::from(id));
+    entry.metadata.insert(attributes::REQUEST_ID.to_owned(), Value::from(id));
     told.carry(
         &mut entry.metadata,
         &[
-            (&["response_length"], "responseCharactersCount"),
-            (&["model"], "model"),
-            (&["query_source"], "querySource"),
+            (&["response_length"], attributes::RESPONSE_CHARACTERS_COUNT),
+            (&["model"], attributes::MODEL),
+            (&["query_source"], attributes::QUERY_SOURCE),
         ],
     );
     told.say(entry);
@@ -211,7 +215,7 @@ fn call(told: &mut Telling<'_>, phase: Phase) -> Entry {
         let mut entry = told.event(Kind::AgentActivityLogged, phase, key);
         entry.title = Some("Call an MCP tool".to_owned());
         entry.tool_use_id = id;
-        entry.metadata.insert("activityType".to_owned(), Value::from("mcp_call"));
+        entry.metadata.insert(attributes::ACTIVITY_TYPE.to_owned(), Value::from("mcp_call"));
         return entry;
     }
     told.tool_call(&tool, id, &input, phase)
@@ -226,7 +230,7 @@ fn decision(told: &mut Telling<'_>) {
     let mut entry = call(told, if refused { Phase::Close } else { Phase::Update });
     told.carry(
         &mut entry.metadata,
-        &[(&["decision"], "permissionDecision"), (&["source"], "permissionSource")],
+        &[(&["decision"], attributes::PERMISSION_DECISION), (&["source"], attributes::PERMISSION_SOURCE)],
     );
     if entry.tool_use_id.is_none() {
         // Nobody knows which call it was: the decision stands for itself.
@@ -234,7 +238,7 @@ fn decision(told: &mut Telling<'_>) {
     } else if refused {
         entry.state = Some(CallState::Denied);
         entry.ended_at = Some(told.at);
-        entry.metadata.insert("errorClass".to_owned(), Value::from("permission"));
+        entry.metadata.insert(attributes::ERROR_CLASS.to_owned(), Value::from("permission"));
     }
     told.say(entry);
 }
@@ -245,10 +249,13 @@ fn rule(told: &Telling<'_>, entry: &mut Entry, refused: bool) {
     let mut rule = told.event(Kind::RuleLogged, Phase::Open, told.own_key());
     rule.title = Some(text::title(&format!("{word}: {what}")));
     rule.tool_name = entry.tool_name.take();
-    for (name, value) in [("ruleStatus", "decided"), ("ruleOutcome", outcome)] {
+    for (name, value) in [(attributes::RULE_STATUS, "decided"), (attributes::RULE_OUTCOME, outcome)] {
         rule.metadata.insert(name.to_owned(), Value::from(value));
     }
-    told.carry(&mut rule.metadata, &[(&["source"], "rulePolicy"), (&["decision"], "permissionDecision")]);
+    told.carry(
+        &mut rule.metadata,
+        &[(&["source"], attributes::RULE_POLICY), (&["decision"], attributes::PERMISSION_DECISION)],
+    );
     *entry = rule;
 }
 
@@ -270,22 +277,22 @@ fn result(told: &mut Telling<'_>) {
     told.carry(
         &mut entry.metadata,
         &[
-            (&["duration_ms"], "durationMs"),
-            (&["tool_result_size_bytes"], "outputBytes"),
-            (&["tool_input_size_bytes"], "inputBytes"),
-            (&["decision_type"], "permissionDecision"),
-            (&["decision_source"], "permissionSource"),
-            (&["error_type"], "errorType"),
-            (&["mcp_server_name", "mcp_server.name"], "mcpServer"),
-            (&["mcp_tool_name", "mcp_tool.name"], "mcpTool"),
+            (&["duration_ms"], attributes::DURATION_MS),
+            (&["tool_result_size_bytes"], attributes::OUTPUT_BYTES),
+            (&["tool_input_size_bytes"], attributes::INPUT_BYTES),
+            (&["decision_type"], attributes::PERMISSION_DECISION),
+            (&["decision_source"], attributes::PERMISSION_SOURCE),
+            (&["error_type"], attributes::ERROR_TYPE),
+            (&["mcp_server_name", "mcp_server.name"], attributes::MCP_SERVER),
+            (&["mcp_tool_name", "mcp_tool.name"], attributes::MCP_TOOL),
         ],
     );
-    if entry.metadata.contains_key("durationMs") {
-        entry.metadata.insert("durationSource".to_owned(), Value::from("agent"));
+    if entry.metadata.contains_key(attributes::DURATION_MS) {
+        entry.metadata.insert(attributes::DURATION_SOURCE.to_owned(), Value::from("agent"));
     }
     if let Some(error) = told.error(&["error"]) {
         let outcome = outcome::failed(&Value::Null, false);
-        entry.metadata.insert("error".to_owned(), Value::from(error));
+        entry.metadata.insert(attributes::ERROR.to_owned(), Value::from(error));
         entry.metadata.extend(outcome.metadata);
     }
     told.say(entry);
@@ -307,21 +314,21 @@ fn subagent(told: &mut Telling<'_>) {
     entry.ended_at = Some(told.at);
     let good = told.attributes.flag(&["success"]) != Some(false);
     let status = if good { "completed" } else { "failed" };
-    entry.metadata.insert("asyncStatus".to_owned(), Value::from(status));
+    entry.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from(status));
     if let Some(agent) = agent {
-        entry.metadata.insert("agentId".to_owned(), Value::from(agent.as_str()));
-        entry.metadata.insert("asyncTaskId".to_owned(), Value::from(agent.as_str()));
+        entry.metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(agent.as_str()));
+        entry.metadata.insert(attributes::ASYNC_TASK_ID.to_owned(), Value::from(agent.as_str()));
         let child = identity::task(&told.session(), Some(&agent)).runtime_session;
-        entry.metadata.insert("childSession".to_owned(), Value::from(child));
+        entry.metadata.insert(attributes::CHILD_SESSION.to_owned(), Value::from(child));
     }
     told.carry(
         &mut entry.metadata,
         &[
-            (&["agent_type", "agent.name"], "agentType"),
-            (&["agent.source"], "agentSource"),
-            (&["duration_ms", "total_duration_ms"], "totalDurationMs"),
-            (&["total_tool_uses", "tool_use_count", "num_tool_uses"], "totalToolUseCount"),
-            (&["model"], "agentResolvedModel"),
+            (&["agent_type", "agent.name"], attributes::AGENT_TYPE),
+            (&["agent.source"], attributes::AGENT_SOURCE),
+            (&["duration_ms", "total_duration_ms"], attributes::TOTAL_DURATION_MS),
+            (&["total_tool_uses", "tool_use_count", "num_tool_uses"], attributes::TOTAL_TOOL_USE_COUNT),
+            (&["model"], attributes::AGENT_RESOLVED_MODEL),
         ],
     );
     told.say(entry);
@@ -333,13 +340,13 @@ fn skill(told: &mut Telling<'_>) {
     let key = turn.map_or_else(|| told.own_key(), |turn| format!("skill:{turn}:{name}"));
     let mut entry = told.event(Kind::AgentActivityLogged, Phase::Open, key);
     entry.title = Some(text::title(&format!("Skill {name} activated")));
-    entry.metadata.insert("activityType".to_owned(), Value::from("skill_use"));
+    entry.metadata.insert(attributes::ACTIVITY_TYPE.to_owned(), Value::from("skill_use"));
     told.carry(
         &mut entry.metadata,
         &[
-            (&["skill.name", "skill_name"], "skillName"),
-            (&["skill.source"], "skillSource"),
-            (&["invocation_trigger"], "skillTrigger"),
+            (&["skill.name", "skill_name"], attributes::SKILL_NAME),
+            (&["skill.source"], attributes::SKILL_SOURCE),
+            (&["invocation_trigger"], attributes::SKILL_TRIGGER),
         ],
     );
     told.say(entry);
@@ -351,15 +358,15 @@ fn server(told: &mut Telling<'_>) {
     let name = told.id(&["server_name", "mcp_server.name"]);
     let server = name.map_or_else(|| "MCP server".to_owned(), |name| format!("MCP server {name}"));
     entry.title = Some(text::title(&format!("{server} {status}")));
-    entry.metadata.insert("trigger".to_owned(), Value::from(format!("mcp_server:{status}")));
+    entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from(format!("mcp_server:{status}")));
     told.carry(
         &mut entry.metadata,
         &[
-            (&["server_name", "mcp_server.name"], "mcpServer"),
-            (&["transport_type"], "transport"),
-            (&["server_scope"], "mcpServerSource"),
-            (&["duration_ms"], "durationMs"),
-            (&["error_code"], "errorCode"),
+            (&["server_name", "mcp_server.name"], attributes::MCP_SERVER),
+            (&["transport_type"], attributes::TRANSPORT),
+            (&["server_scope"], attributes::MCP_SERVER_SOURCE),
+            (&["duration_ms"], attributes::DURATION_MS),
+            (&["error_code"], attributes::ERROR_CODE),
         ],
     );
     told.say(entry);
@@ -369,13 +376,13 @@ fn mode(told: &mut Telling<'_>) {
     let mut entry = told.event(Kind::ContextSaved, Phase::Open, told.own_key());
     let mode = told.id(&["to_mode", "mode"]).unwrap_or_else(|| "unknown".to_owned());
     entry.title = Some(text::title(&format!("Permission mode {mode}")));
-    entry.metadata.insert("trigger".to_owned(), Value::from("permission_mode_changed"));
+    entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from("permission_mode_changed"));
     told.carry(
         &mut entry.metadata,
         &[
-            (&["to_mode", "mode"], "permissionMode"),
-            (&["from_mode"], "fromPermissionMode"),
-            (&["trigger"], "changedBy"),
+            (&["to_mode", "mode"], attributes::PERMISSION_MODE),
+            (&["from_mode"], attributes::FROM_PERMISSION_MODE),
+            (&["trigger"], attributes::CHANGED_BY),
         ],
     );
     told.say(entry);
@@ -389,7 +396,10 @@ fn request_span(told: &mut Telling<'_>) {
     let (_, key, _) = request_keys(told);
     let mut entry = told.event(Kind::ModelRequest, Phase::Update, key);
     told.carry(&mut entry.metadata, REQUEST);
-    told.carry(&mut entry.metadata, &[(&["request_id"], "requestId"), (&["stop_reason"], "stopReason")]);
+    told.carry(
+        &mut entry.metadata,
+        &[(&["request_id"], attributes::REQUEST_ID), (&["stop_reason"], attributes::STOP_REASON)],
+    );
     told.say(entry);
 }
 
@@ -399,13 +409,13 @@ fn tool_span(told: &mut Telling<'_>) {
     let mut entry = told.event(Kind::ToolUsed, Phase::Update, format!("tool:{id}"));
     entry.tool_use_id = Some(id);
     let duration = match told.name {
-        "tool.blocked_on_user" => "permissionWaitMs",
-        "tool.execution" => "executionMs",
-        _ => "spanMs",
+        "tool.blocked_on_user" => attributes::PERMISSION_WAIT_MS,
+        "tool.execution" => attributes::EXECUTION_MS,
+        _ => attributes::SPAN_MS,
     };
     told.carry(
         &mut entry.metadata,
-        &[(&["duration_ms"], duration), (&["anthropic.mcp.server.name"], "mcpServer")],
+        &[(&["duration_ms"], duration), (&["anthropic.mcp.server.name"], attributes::MCP_SERVER)],
     );
     told.say(entry);
 }

@@ -4,7 +4,7 @@
 //! snapshot's key is made of what it holds, and an equal one is the same fact. Without a percentage and without rate
 //! limits there is no snapshot; what the payload says of the task is told either way.
 
-use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Unrecognised};
+use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Unrecognised, attributes};
 use serde_json::{Value, json};
 
 use super::hooks::hook::{Hook, carry};
@@ -53,7 +53,7 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
     };
     reading.entries.push(told(task(&hook)));
     let snapshot = snapshot(hook.payload);
-    if snapshot.contains_key("contextWindowUsedPct")
+    if snapshot.contains_key(attributes::CONTEXT_WINDOW_USED_PCT)
         || snapshot.keys().any(|key| key.starts_with("rateLimit"))
     {
         reading.entries.push(told(event(&hook, snapshot)));
@@ -65,7 +65,7 @@ pub(crate) fn read(observation: &Observation<'_>) -> Reading {
         let name = text::line(name, 100);
         reading.unrecognised.push(Unrecognised::Field(format!("StatusLine.{name}")));
         if let Some(entry) = reading.entries.last_mut() {
-            entry.metadata.insert(format!("other.{name}"), sanitise(value));
+            entry.metadata.insert(format!("{}{name}", attributes::OTHER_PREFIX), sanitise(value));
         }
     }
     reading
@@ -87,16 +87,16 @@ fn task(hook: &Hook<'_>) -> Entry {
         }
     };
     let inside = |object: &str, key: &str| hook.payload.object(&[object])?.text(&[key]);
-    put("cwd", inside("workspace", "current_dir"));
-    put("projectDir", inside("workspace", "project_dir"));
-    put("model", inside("model", "id"));
-    put("clientVersion", hook.payload.text(&["version"]));
-    put("agentType", inside("agent", "name"));
-    put("gitBranch", inside("worktree", "branch"));
+    put(attributes::CWD, inside("workspace", "current_dir"));
+    put(attributes::PROJECT_DIR, inside("workspace", "project_dir"));
+    put(attributes::MODEL, inside("model", "id"));
+    put(attributes::CLIENT_VERSION, hook.payload.text(&["version"]));
+    put(attributes::AGENT_TYPE, inside("agent", "name"));
+    put(attributes::GIT_BRANCH, inside("worktree", "branch"));
     if let Some(name) = hook.payload.text(&["session_name"]).map(text::title).filter(|name| !name.is_empty())
     {
-        put("title", Some(&name));
-        put("titleSource", Some("session_title"));
+        put(attributes::TITLE, Some(&name));
+        put(attributes::TITLE_SOURCE, Some("session_title"));
     }
     entry
 }
@@ -104,7 +104,7 @@ fn task(hook: &Hook<'_>) -> Entry {
 fn event(hook: &Hook<'_>, snapshot: Metadata) -> Entry {
     let key = format!("snapshot:{}", text::hash16(&text::canonical(&Value::Object(snapshot.clone()))));
     let mut entry = hook.event(Kind::ContextSnapshot, Phase::Open, key);
-    entry.title = Some(match snapshot.get("contextWindowUsedPct") {
+    entry.title = Some(match snapshot.get(attributes::CONTEXT_WINDOW_USED_PCT) {
         Some(used) => format!("Context {used}% used"),
         None => "Context".to_owned(),
     });
@@ -127,39 +127,51 @@ fn snapshot(payload: Members<'_>) -> Metadata {
     numbers(
         window,
         &mut metadata,
-        &[("used_percentage", "contextWindowUsedPct"), ("remaining_percentage", "contextWindowRemainingPct")],
+        &[
+            ("used_percentage", attributes::CONTEXT_WINDOW_USED_PCT),
+            ("remaining_percentage", attributes::CONTEXT_WINDOW_REMAINING_PCT),
+        ],
     );
     // Of the latest request: what went in, cached or not, and what came out.
     let total = |key: &str| window.and_then(|window| window.natural(&[key]));
     if let (Some(input), output) = (total("total_input_tokens"), total("total_output_tokens").unwrap_or(0)) {
-        metadata.insert("contextWindowTotalTokens".to_owned(), json!(input.saturating_add(output)));
+        metadata
+            .insert(attributes::CONTEXT_WINDOW_TOTAL_TOKENS.to_owned(), json!(input.saturating_add(output)));
     }
-    numbers(window, &mut metadata, &[("context_window_size", "contextWindowSize")]);
+    numbers(window, &mut metadata, &[("context_window_size", attributes::CONTEXT_WINDOW_SIZE)]);
     numbers(
         window.and_then(|window| window.object(&["current_usage"])),
         &mut metadata,
         &[
-            ("input_tokens", "contextWindowInputTokens"),
-            ("output_tokens", "contextWindowOutputTokens"),
-            ("cache_creation_input_tokens", "contextWindowCacheCreationTokens"),
-            ("cache_read_input_tokens", "contextWindowCacheReadTokens"),
+            ("input_tokens", attributes::CONTEXT_WINDOW_INPUT_TOKENS),
+            ("output_tokens", attributes::CONTEXT_WINDOW_OUTPUT_TOKENS),
+            ("cache_creation_input_tokens", attributes::CONTEXT_WINDOW_CACHE_CREATION_TOKENS),
+            ("cache_read_input_tokens", attributes::CONTEXT_WINDOW_CACHE_READ_TOKENS),
         ],
     );
     let limits = payload.object(&["rate_limits"]);
-    for (window, name) in [("five_hour", "rateLimitFiveHour"), ("seven_day", "rateLimitSevenDay")] {
+    let windows = [
+        ("five_hour", attributes::RATE_LIMIT_FIVE_HOUR_USED_PCT, attributes::RATE_LIMIT_FIVE_HOUR_RESETS_AT),
+        ("seven_day", attributes::RATE_LIMIT_SEVEN_DAY_USED_PCT, attributes::RATE_LIMIT_SEVEN_DAY_RESETS_AT),
+    ];
+    for (window, used_key, resets_key) in windows {
         let Some(limit) = limits.and_then(|limits| limits.object(&[window])) else { continue };
         if let Some(used) = limit.number(&["used_percentage", "used_percent"]) {
-            metadata.insert(format!("{name}UsedPct"), used.clone());
+            metadata.insert(used_key.to_owned(), used.clone());
         }
         if let Some(resets) = limit.get(&["resets_at"]).and_then(time) {
-            metadata.insert(format!("{name}ResetsAt"), Value::from(resets.to_string()));
+            metadata.insert(resets_key.to_owned(), Value::from(resets.to_string()));
         }
     }
-    numbers(payload.object(&["cost"]), &mut metadata, &[("total_cost_usd", "costTotalUsd")]);
+    numbers(payload.object(&["cost"]), &mut metadata, &[("total_cost_usd", attributes::COST_TOTAL_USD)]);
     if let Some(model) = payload.object(&["model"]) {
-        carry(model, &mut metadata, &[(&["id"], "modelId"), (&["display_name"], "modelDisplayName")]);
+        carry(
+            model,
+            &mut metadata,
+            &[(&["id"], attributes::MODEL_ID), (&["display_name"], attributes::MODEL_DISPLAY_NAME)],
+        );
     }
-    carry(payload, &mut metadata, &[(&["version"], "sessionVersion")]);
+    carry(payload, &mut metadata, &[(&["version"], attributes::SESSION_VERSION)]);
     metadata
 }
 

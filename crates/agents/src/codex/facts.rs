@@ -3,7 +3,7 @@
 //! A key is made of ids and of what privacy left of a text, so it is the same whichever channel speaks first. The
 //! name of the observation is used only where Codex gives nothing better.
 
-use agent_tracer_event::{Agent, Entry, Metadata, TaskKey};
+use agent_tracer_event::{Agent, Entry, Metadata, TaskKey, attributes};
 use serde_json::{Value, json};
 
 use crate::text;
@@ -73,7 +73,7 @@ pub(super) fn cross_check(entry: &mut Entry, source: &str) {
         entry.tool_name.as_deref().is_some_and(|tool| tool == "apply_patch" || tool.starts_with("mcp__"));
     if let Some(id) = entry.tool_use_id.as_deref().filter(|_| is_marked) {
         let mark = json!({ "source": source, "dedupeKey": id });
-        entry.metadata.insert("crossCheck".to_owned(), mark);
+        entry.metadata.insert(attributes::CROSS_CHECK.to_owned(), mark);
     }
 }
 
@@ -126,13 +126,13 @@ pub(super) fn compaction_key(phase: &str, turn: &str, number: u32) -> String {
 /// Writes a prompt: title, body and size.
 pub(super) fn write_prompt(entry: &mut Entry, prompt: Kept<'_>) {
     entry.title = Some("Prompt".to_owned());
-    write_words(entry, prompt, "promptBytes");
+    write_words(entry, prompt, attributes::PROMPT_BYTES);
 }
 
 /// Writes what the agent said last: title, body and size.
 pub(super) fn write_message(entry: &mut Entry, message: Kept<'_>) {
     entry.title = Some("Response".to_owned());
-    write_words(entry, message, "messageBytes");
+    write_words(entry, message, attributes::MESSAGE_BYTES);
 }
 
 /// The most characters of a text that metadata repeats.
@@ -167,8 +167,8 @@ fn write_words(entry: &mut Entry, words: Kept<'_>, size: &str) {
 pub(super) fn write_title(metadata: &mut Metadata, prompt: Kept<'_>) {
     let title = prompt.text().map(text::title).filter(|title| !title.is_empty());
     if let Some(title) = title {
-        put(metadata, "title", Some(title));
-        put(metadata, "titleSource", Some("prompt"));
+        put(metadata, attributes::TITLE, Some(title));
+        put(metadata, attributes::TITLE_SOURCE, Some("prompt"));
     }
 }
 
@@ -177,11 +177,11 @@ pub(super) fn write_action(entry: &mut Entry, child: &str, agent_type: Option<&s
     let kind = agent_type.filter(|kind| !kind.is_empty());
     entry.title =
         Some(kind.map_or_else(|| "Subagent".to_owned(), |kind| text::title(&format!("Subagent {kind}"))));
-    put(&mut entry.metadata, "asyncTaskId", Some(child));
-    put(&mut entry.metadata, "asyncStatus", Some(status));
-    put(&mut entry.metadata, "agentId", Some(child));
-    put(&mut entry.metadata, "childSession", Some(child));
-    put(&mut entry.metadata, "agentType", kind);
+    put(&mut entry.metadata, attributes::ASYNC_TASK_ID, Some(child));
+    put(&mut entry.metadata, attributes::ASYNC_STATUS, Some(status));
+    put(&mut entry.metadata, attributes::AGENT_ID, Some(child));
+    put(&mut entry.metadata, attributes::CHILD_SESSION, Some(child));
+    put(&mut entry.metadata, attributes::AGENT_TYPE, kind);
 }
 
 /// Shows a child's last message on its parent's row.

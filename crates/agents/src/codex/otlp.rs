@@ -4,7 +4,7 @@
 //! second row of the same thing is not told. Token counts come with `sse_event`, which names no response, so they never
 //! count; the rollout's records do.
 
-use agent_tracer_event::{CallState, Certainty, Kind, Phase, Subject, Unrecognised};
+use agent_tracer_event::{CallState, Certainty, Kind, Phase, Subject, Unrecognised, attributes};
 use serde_json::Value;
 
 use super::facts::{put, task, thread_started_key};
@@ -48,9 +48,9 @@ fn started(told: &mut Telling<'_>) {
     told.task();
     if let Some(entry) = told.reading.entries.last_mut() {
         for (name, ours) in [
-            ("approval_policy", "approvalPolicy"),
-            ("sandbox_policy", "sandboxPolicy"),
-            ("originator", "entrypoint"),
+            ("approval_policy", attributes::APPROVAL_POLICY),
+            ("sandbox_policy", attributes::SANDBOX_POLICY),
+            ("originator", attributes::ENTRYPOINT),
         ] {
             let value = told.attributes.text(&[name]).map(|value| told.rules.word(value));
             put(&mut entry.metadata, ours, value);
@@ -63,11 +63,11 @@ fn started(told: &mut Telling<'_>) {
 }
 
 const REQUEST: &[(&[&str], &str)] = &[
-    (&["model"], "model"),
-    (&["duration_ms"], "durationMs"),
-    (&["http.response.status_code"], "httpStatus"),
-    (&["attempt"], "attempt"),
-    (&["endpoint"], "endpoint"),
+    (&["model"], attributes::MODEL),
+    (&["duration_ms"], attributes::DURATION_MS),
+    (&["http.response.status_code"], attributes::HTTP_STATUS),
+    (&["attempt"], attributes::ATTEMPT),
+    (&["endpoint"], attributes::ENDPOINT),
 ];
 
 fn request(told: &mut Telling<'_>) {
@@ -88,9 +88,9 @@ fn attempt(told: &mut Telling<'_>, failed: bool) {
     entry.state = Some(state);
     entry.ended_at = Some(told.at);
     entry.title = Some(text::title(&title));
-    put(&mut entry.metadata, "status", Some(status));
+    put(&mut entry.metadata, attributes::STATUS, Some(status));
     told.carry(&mut entry.metadata, REQUEST);
-    put(&mut entry.metadata, "error", told.error(&["error.message", "error"]));
+    put(&mut entry.metadata, attributes::ERROR, told.error(&["error.message", "error"]));
     told.say(entry);
 }
 
@@ -125,12 +125,12 @@ fn decision(told: &mut Telling<'_>) {
     let mut entry = told.tool_call(&name, id, &Value::Null, phase);
     told.carry(
         &mut entry.metadata,
-        &[(&["decision"], "permissionDecision"), (&["source"], "permissionSource")],
+        &[(&["decision"], attributes::PERMISSION_DECISION), (&["source"], attributes::PERMISSION_SOURCE)],
     );
     if refused {
         entry.state = Some(CallState::Denied);
         entry.ended_at = Some(told.at);
-        put(&mut entry.metadata, "errorClass", Some("permission"));
+        put(&mut entry.metadata, attributes::ERROR_CLASS, Some("permission"));
     }
     told.say(entry);
 }
@@ -145,7 +145,7 @@ fn result(told: &mut Telling<'_>) {
     let output = told.attributes.text(&["output"]).map(str::to_owned).unwrap_or_default();
     let kept = told.reduced("PostToolUse", &name, "tool_response", &Value::from(output.as_str()));
     entry.metadata.extend(outcome::returned(&kept).metadata);
-    put(&mut entry.metadata, "outputBytes", Some(output.len()));
+    put(&mut entry.metadata, attributes::OUTPUT_BYTES, Some(output.len()));
     entry.ended_at = Some(told.at);
     if let Some(good) = told.attributes.flag(&["success"]) {
         entry.state = Some(if good { CallState::Succeeded } else { CallState::Failed });
@@ -156,10 +156,10 @@ fn result(told: &mut Telling<'_>) {
     }
     told.carry(
         &mut entry.metadata,
-        &[(&["duration_ms"], "durationMs"), (&["output_truncated"], "resultTruncated")],
+        &[(&["duration_ms"], attributes::DURATION_MS), (&["output_truncated"], attributes::RESULT_TRUNCATED)],
     );
-    if entry.metadata.contains_key("durationMs") {
-        put(&mut entry.metadata, "durationSource", Some("agent"));
+    if entry.metadata.contains_key(attributes::DURATION_MS) {
+        put(&mut entry.metadata, attributes::DURATION_SOURCE, Some("agent"));
     }
     told.say(entry);
 }
@@ -172,8 +172,8 @@ fn communication(told: &mut Telling<'_>) {
     }
     let (Some(from), Some(to)) = (from, to) else { return };
     let mut entry = told.entry(Subject::Task, Phase::Update, task(&to), "task");
-    put(&mut entry.metadata, "agentId", Some(to));
-    put(&mut entry.metadata, "parentSession", Some(from));
-    put(&mut entry.metadata, "parentCertainty", Some("reported"));
+    put(&mut entry.metadata, attributes::AGENT_ID, Some(to));
+    put(&mut entry.metadata, attributes::PARENT_SESSION, Some(from));
+    put(&mut entry.metadata, attributes::PARENT_CERTAINTY, Some("reported"));
     told.reading.entries.push(entry);
 }

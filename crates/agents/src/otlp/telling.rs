@@ -1,7 +1,8 @@
 //! One record with who, when and what worked out: what every event's reader starts from.
 
 use agent_tracer_event::{
-    Agent, Certainty, Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Subject, TaskKey, Unrecognised,
+    Agent, Certainty, Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Subject, TaskKey,
+    Unrecognised, attributes,
 };
 use agent_tracer_privacy::{Level, Source, mask, reduce};
 use serde_json::{Map, Value};
@@ -159,7 +160,7 @@ impl<'a> Telling<'a> {
             None => Some("main".to_owned()),
         };
         if let Some(prompt) = prompt {
-            entry.metadata.insert("promptId".to_owned(), Value::from(prompt));
+            entry.metadata.insert(attributes::PROMPT_ID.to_owned(), Value::from(prompt));
         }
         entry
     }
@@ -169,15 +170,15 @@ impl<'a> Telling<'a> {
         let mut entry = self.entry(Subject::Task, Phase::Update, self.actor(), "task");
         let version = self.reading.client_version.clone();
         let model = self.id(&["model", "gen_ai.request.model"]);
-        for (name, value) in [("clientVersion", version), ("model", model)] {
+        for (name, value) in [(attributes::CLIENT_VERSION, version), (attributes::MODEL, model)] {
             if let Some(value) = value {
                 entry.metadata.insert(name.to_owned(), Value::from(value));
             }
         }
         if self.resource.text(&["service.name"]).is_some() || !entry.metadata.is_empty() {
             if let Some(agent) = self.agent_id() {
-                entry.metadata.insert("agentId".to_owned(), Value::from(agent));
-                entry.metadata.insert("rootSession".to_owned(), Value::from(self.session()));
+                entry.metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(agent));
+                entry.metadata.insert(attributes::ROOT_SESSION.to_owned(), Value::from(self.session()));
                 let mut parent = self.entry(Subject::Task, Phase::Update, self.actor(), "task");
                 let named = self.id(&["parent_agent_id", "agent.parent_id"]).map(|id| format!("sub--{id}"));
                 if named.is_none() {
@@ -185,8 +186,8 @@ impl<'a> Telling<'a> {
                 }
                 let certainty = parent.evidence.certainty.as_str();
                 let session = named.unwrap_or_else(|| self.session());
-                parent.metadata.insert("parentSession".to_owned(), Value::from(session));
-                parent.metadata.insert("parentCertainty".to_owned(), Value::from(certainty));
+                parent.metadata.insert(attributes::PARENT_SESSION.to_owned(), Value::from(session));
+                parent.metadata.insert(attributes::PARENT_CERTAINTY.to_owned(), Value::from(certainty));
                 self.reading.entries.push(parent);
             }
             self.reading.entries.push(entry);
@@ -295,7 +296,7 @@ impl<'a> Telling<'a> {
             let name = self.rules.word(&text::line(self.name, 100));
             let mut entry = self.event(Kind::Unrecognised, Phase::Open, self.own_key());
             entry.title = Some(text::title(&format!("Unrecognised: {name}")));
-            entry.metadata.insert("payload".to_owned(), self.kept());
+            entry.metadata.insert(attributes::PAYLOAD.to_owned(), self.kept());
             self.say(entry);
             self.reading.unrecognised.push(Unrecognised::Event(name));
         }

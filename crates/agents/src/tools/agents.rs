@@ -3,8 +3,8 @@
 //! Codex has two generations of agent tools and glues their namespace to the name without a separator
 //! (`multi_agent_v1wait_agent`, `collaborationspawn_agent`); [`without_namespace`] takes it off again.
 
-use agent_tracer_event::Lane;
 use agent_tracer_event::semantics::{EntityType, Importance, SubtypeKey};
+use agent_tracer_event::{Lane, attributes};
 use serde_json::Value;
 
 use super::input::Input;
@@ -40,16 +40,16 @@ pub(super) const TABLE: &[Row] = &[
         operation: "delegate",
         entity: Some((EntityType::Agent, AGENT_NAME)),
         keep: &[
-            text(AGENT_NAME, "agentName", 200),
-            text(&["description"], "agentDescription", 1000),
-            text(&["model"], "agentModel", 200),
-            text(&["effort", "reasoning_effort"], "agentEffort", 40),
-            flag(&["run_in_background"], "agentRunInBackground"),
-            text(&["isolation"], "isolation", 40),
-            text(&["mode"], "agentPermissionMode", 40),
-            text(&["name"], "teammateName", 200),
-            text(&["team_name"], "teamName", 200),
-            text(&["task_name"], "agentTaskName", 200),
+            text(AGENT_NAME, attributes::AGENT_NAME, 200),
+            text(&["description"], attributes::AGENT_DESCRIPTION, 1000),
+            text(&["model"], attributes::AGENT_MODEL, 200),
+            text(&["effort", "reasoning_effort"], attributes::AGENT_EFFORT, 40),
+            flag(&["run_in_background"], attributes::AGENT_RUN_IN_BACKGROUND),
+            text(&["isolation"], attributes::ISOLATION, 40),
+            text(&["mode"], attributes::AGENT_PERMISSION_MODE, 40),
+            text(&["name"], attributes::TEAMMATE_NAME, 200),
+            text(&["team_name"], attributes::TEAM_NAME, 200),
+            text(&["task_name"], attributes::AGENT_TASK_NAME, 200),
         ],
         body: PROMPT,
         title: |input| {
@@ -69,7 +69,10 @@ pub(super) const TABLE: &[Row] = &[
         label: Some("Wait for agent"),
         operation: "wait",
         importance: Importance::Minor,
-        keep: &[texts(&["targets", "ids"], "agentIds", 100), number(&["timeout_ms"], "timeoutMs")],
+        keep: &[
+            texts(&["targets", "ids"], attributes::AGENT_IDS, 100),
+            number(&["timeout_ms"], attributes::TIMEOUT_MS),
+        ],
         title: |input| match input.list(&["targets", "ids"]).map_or(0, <[Value]>::len) {
             0 => "Wait for agents".to_owned(),
             1 => "Wait for an agent".to_owned(),
@@ -82,7 +85,7 @@ pub(super) const TABLE: &[Row] = &[
         names: &["close_agent", "interrupt_agent"],
         label: Some("Close agent"),
         entity: Some((EntityType::Agent, TARGET)),
-        keep: &[id(TARGET, "agentTarget")],
+        keep: &[id(TARGET, attributes::AGENT_TARGET)],
         title: |input| {
             let verb = if input.tool == "interrupt_agent" { "Interrupt" } else { "Close" };
             format!("{verb} {}", target(input))
@@ -94,7 +97,7 @@ pub(super) const TABLE: &[Row] = &[
         names: &["resume_agent"],
         label: Some("Resume agent"),
         entity: Some((EntityType::Agent, TARGET)),
-        keep: &[id(TARGET, "agentTarget")],
+        keep: &[id(TARGET, attributes::AGENT_TARGET)],
         title: |input| format!("Resume {}", target(input)),
         also: Some(|_, meaning| activity(meaning, "agent_step")),
         ..COORDINATE
@@ -105,10 +108,10 @@ pub(super) const TABLE: &[Row] = &[
         operation: "message",
         entity: Some((EntityType::Agent, TARGET)),
         keep: &[
-            id(TARGET, "agentTarget"),
-            text(&["summary"], "messageSummary", 200),
-            text(&["type"], "messageType", 60),
-            flag(&["interrupt"], "interrupt"),
+            id(TARGET, attributes::AGENT_TARGET),
+            text(&["summary"], attributes::MESSAGE_SUMMARY, 200),
+            text(&["type"], attributes::MESSAGE_TYPE, 60),
+            flag(&["interrupt"], attributes::INTERRUPT),
         ],
         body: &["message", "content", "prompt"],
         title: |input| {
@@ -137,9 +140,9 @@ pub(super) const TABLE: &[Row] = &[
         entity: Some((EntityType::Agent, &["name", "title", "scriptPath"])),
         files: &["scriptPath"],
         keep: &[
-            text(&["name"], "workflowName", 200),
-            text(&["description", "title"], "workflowDescription", 1000),
-            text(&["resumeFromRunId"], "workflowResumedFrom", 200),
+            text(&["name"], attributes::WORKFLOW_NAME, 200),
+            text(&["description", "title"], attributes::WORKFLOW_DESCRIPTION, 1000),
+            text(&["resumeFromRunId"], attributes::WORKFLOW_RESUMED_FROM, 200),
         ],
         title: |input| match input.text(&["name", "title", "description", "scriptPath"]) {
             Some(name) => format!("Run workflow: {}", line(input.shown(name), 90)),
@@ -170,7 +173,7 @@ pub(super) const TABLE: &[Row] = &[
     Row {
         names: &["TeamCreate", "TeamDelete"],
         label: Some("Team"),
-        keep: &[text(&["team_name", "name"], "teamName", 200)],
+        keep: &[text(&["team_name", "name"], attributes::TEAM_NAME, 200)],
         title: |input| {
             let verb = if input.tool == "TeamDelete" { "Dissolve" } else { "Form" };
             match input.text(&["team_name", "name"]) {
@@ -185,7 +188,7 @@ pub(super) const TABLE: &[Row] = &[
         names: &["Skill", "SlashCommand"],
         subtype: SubtypeKey::SkillUse,
         operation: "invoke",
-        keep: &[text(&["args"], "skillArgs", 400)],
+        keep: &[text(&["args"], attributes::SKILL_ARGS, 400)],
         body: &["args"],
         title: |input| match skill(input) {
             Some(name) => match input.text(&["args"]) {
@@ -209,7 +212,7 @@ pub(super) const TABLE: &[Row] = &[
         label: Some("Propose skills"),
         lane: Lane::Planning,
         operation: "propose",
-        keep: &[count(&["proposals"], "itemCount")],
+        keep: &[count(&["proposals"], attributes::ITEM_COUNT)],
         title: |_| "Propose skills".to_owned(),
         also: Some(|_, meaning| activity(meaning, "skill_use")),
         ..COORDINATE
@@ -234,7 +237,7 @@ pub(super) fn without_namespace(tool: &str) -> &str {
 }
 
 fn activity(meaning: &mut Meaning, kind: &str) {
-    meaning.metadata.insert("activityType".to_owned(), Value::from(kind));
+    meaning.metadata.insert(attributes::ACTIVITY_TYPE.to_owned(), Value::from(kind));
 }
 
 /// Whom a call is about: by name, for an id says nothing to a person.

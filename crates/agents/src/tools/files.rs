@@ -1,7 +1,7 @@
 //! Tools that read and change files.
 
-use agent_tracer_event::Metadata;
 use agent_tracer_event::semantics::{EntityType, SubtypeKey};
+use agent_tracer_event::{Metadata, attributes};
 use serde_json::Value;
 
 use super::input::{Input, integer};
@@ -19,9 +19,9 @@ pub(super) const TABLE: &[Row] = &[
         entity: Some((EntityType::File, PATH)),
         files: &["file_path", "filePath", "path"],
         keep: &[
-            number(&["offset"], "readOffset"),
-            number(&["limit"], "readLimit"),
-            text(&["pages"], "readPages", 100),
+            number(&["offset"], attributes::READ_OFFSET),
+            number(&["limit"], attributes::READ_LIMIT),
+            text(&["pages"], attributes::READ_PAGES, 100),
         ],
         title: |input| format!("Read {}{}", path(input, PATH, "a file"), range(input)),
         also: Some(skill_read),
@@ -60,7 +60,7 @@ pub(super) const TABLE: &[Row] = &[
         names: &["Edit", "FileEdit", "str_replace", "edit_file"],
         entity: Some((EntityType::File, PATH)),
         files: PATH,
-        keep: &[flag(&["replace_all", "replaceAll"], "editReplaceAll")],
+        keep: &[flag(&["replace_all", "replaceAll"], attributes::EDIT_REPLACE_ALL)],
         title: |input| format!("Edit {}", path(input, PATH, "a file")),
         also: Some(edited_lines),
         ..FILE
@@ -74,7 +74,7 @@ pub(super) const TABLE: &[Row] = &[
             let times = if edits > 1 { format!(" ({edits} changes)") } else { String::new() };
             format!("Edit {}{times}", path(input, PATH, "a file"))
         },
-        keep: &[super::row::count(&["edits"], "editCount")],
+        keep: &[super::row::count(&["edits"], attributes::EDIT_COUNT)],
         ..FILE
     },
     Row {
@@ -83,9 +83,9 @@ pub(super) const TABLE: &[Row] = &[
         entity: Some((EntityType::File, NOTEBOOK)),
         files: NOTEBOOK,
         keep: &[
-            id(&["cell_id", "cellId"], "notebookCellId"),
-            text(&["cell_type"], "notebookCellType", 40),
-            text(&["edit_mode"], "notebookEditMode", 40),
+            id(&["cell_id", "cellId"], attributes::NOTEBOOK_CELL_ID),
+            text(&["cell_type"], attributes::NOTEBOOK_CELL_TYPE, 40),
+            text(&["edit_mode"], attributes::NOTEBOOK_EDIT_MODE, 40),
         ],
         title: |input| {
             let what = match input.text(&["edit_mode"]) {
@@ -159,9 +159,10 @@ fn edited_lines(input: &Input<'_>, meaning: &mut Meaning) {
     if input.flag(&["replace_all", "replaceAll"]) == Some(true) {
         return;
     }
-    for (keys, name) in
-        [(&["old_string", "oldString"], "linesRemoved"), (&["new_string", "newString"], "linesAdded")]
-    {
+    for (keys, name) in [
+        (&["old_string", "oldString"], attributes::LINES_REMOVED),
+        (&["new_string", "newString"], attributes::LINES_ADDED),
+    ] {
         if let Some(lines) = input.get(keys).and_then(|value| measure(value).1) {
             meaning.metadata.insert(name.to_owned(), Value::from(lines));
         }

@@ -1,7 +1,7 @@
 //! Tools of MCP servers: `mcp__<server>__<tool>`.
 
 use agent_tracer_event::semantics::{EntityType, Importance, Semantics, SubtypeKey, ToolFamily};
-use agent_tracer_event::{Kind, Metadata};
+use agent_tracer_event::{Kind, Metadata, attributes};
 use serde_json::Value;
 
 use super::Meaning;
@@ -19,10 +19,10 @@ pub(super) fn understand(input: &Input<'_>, server: &str, tool: &str) -> Meaning
     let (server, tool) = (line(server, 200), line(tool, 200));
     let name = if tool.is_empty() { server.clone() } else { format!("{server}/{tool}") };
     let mut metadata = Metadata::new();
-    metadata.insert("activityType".to_owned(), Value::from("mcp_call"));
-    metadata.insert("mcpServer".to_owned(), Value::from(server));
+    metadata.insert(attributes::ACTIVITY_TYPE.to_owned(), Value::from("mcp_call"));
+    metadata.insert(attributes::MCP_SERVER.to_owned(), Value::from(server));
     if !tool.is_empty() {
-        metadata.insert("mcpTool".to_owned(), Value::from(tool));
+        metadata.insert(attributes::MCP_TOOL.to_owned(), Value::from(tool));
     }
     Meaning {
         kind: Kind::AgentActivityLogged,

@@ -1,7 +1,7 @@
 //! Tools of the clients that belong to no family: messages to the human, artefacts, servers, the product itself.
 
 use agent_tracer_event::semantics::{EntityType, Importance, SubtypeKey, ToolFamily};
-use agent_tracer_event::{Kind, Lane};
+use agent_tracer_event::{Kind, Lane, attributes};
 
 use super::row::{COORDINATE, EXPLORE, FILE, PLAN, Row, text, texts};
 use crate::text::line;
@@ -71,7 +71,10 @@ pub(super) const TABLE: &[Row] = &[
         operation: "publish",
         entity: Some((EntityType::Url, &["url", "title", "file_path"])),
         files: &["file_path"],
-        keep: &[text(&["action"], "artifactAction", 60), text(&["title"], "artifactTitle", 200)],
+        keep: &[
+            text(&["action"], attributes::ARTIFACT_ACTION, 60),
+            text(&["title"], attributes::ARTIFACT_TITLE, 200),
+        ],
         title: |input| {
             let verb = input.text(&["action"]).unwrap_or("publish").replace('_', " ");
             match input.text(&["title", "file_path", "url"]) {
@@ -87,7 +90,10 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::Uncategorized,
         label: Some("Project knowledge"),
         operation: "invoke",
-        keep: &[text(&["method"], "projectMethod", 60), text(&["query"], "searchPattern", 300)],
+        keep: &[
+            text(&["method"], attributes::PROJECT_METHOD, 60),
+            text(&["query"], attributes::SEARCH_PATTERN, 300),
+        ],
         title: |input| {
             let method = input.text(&["method"]).unwrap_or("project").replace('_', " ");
             match input.text(&["path", "query"]) {
@@ -103,7 +109,7 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::Uncategorized,
         label: Some("Design"),
         operation: "invoke",
-        keep: &[text(&["operation"], "designOperation", 100)],
+        keep: &[text(&["operation"], attributes::DESIGN_OPERATION, 100)],
         title: |input| match input.text(&["operation"]) {
             Some(operation) => format!("Design: {}", line(&operation.replace('_', " "), 80)),
             None => "Design".to_owned(),
@@ -116,7 +122,7 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::Uncategorized,
         label: Some("Send feedback"),
         operation: "message",
-        keep: &[text(&["type"], "feedbackType", 60)],
+        keep: &[text(&["type"], attributes::FEEDBACK_TYPE, 60)],
         title: |input| match input.text(&["title"]) {
             Some(what) => format!("Send feedback: {}", line(what, 90)),
             None => "Send feedback".to_owned(),
@@ -129,7 +135,10 @@ pub(super) const TABLE: &[Row] = &[
         label: Some("MCP servers"),
         operation: "wait",
         importance: Importance::Minor,
-        keep: &[text(&["server"], "mcpServer", 200), texts(&["servers"], "mcpServers", 200)],
+        keep: &[
+            text(&["server"], attributes::MCP_SERVER, 200),
+            texts(&["servers"], attributes::MCP_SERVERS, 200),
+        ],
         title: |input| {
             if input.tool == "RefreshMcpTools" {
                 "Refresh the tools of servers".to_owned()

@@ -29,7 +29,7 @@ mod web;
 mod worktrees;
 
 use agent_tracer_event::semantics::Semantics;
-use agent_tracer_event::{Agent, Entry, Kind, Lane, Metadata, Subject};
+use agent_tracer_event::{Agent, Entry, Kind, Lane, Metadata, Subject, attributes};
 use serde_json::Value;
 
 use crate::text;
@@ -110,7 +110,7 @@ pub fn understand(call: &Call<'_>) -> Meaning {
     };
     meaning.semantics.source_tool = text::line(call.tool, NAME_CHARS);
     if !call.input.is_null() {
-        meaning.metadata.insert("toolInput".to_owned(), sanitise(call.input));
+        meaning.metadata.insert(attributes::TOOL_INPUT.to_owned(), sanitise(call.input));
     }
     meaning
 }

@@ -5,7 +5,7 @@
 //! else: no text of a result leaves this room but the masked first line of an error.
 
 use agent_tracer_event::semantics::{Importance, SubtypeKey};
-use agent_tracer_event::{CallState, ErrorClass, Metadata};
+use agent_tracer_event::{CallState, ErrorClass, Metadata, attributes};
 use serde_json::{Map, Value};
 
 use super::input::integer;
@@ -32,37 +32,37 @@ enum Shape {
 
 /// The members of a result that are kept: their names in the result, and ours.
 const KEPT: &[(&str, &str, Shape)] = &[
-    ("outputBytes", "outputBytes", Shape::Number),
-    ("exitCode", "exitCode", Shape::Number),
-    ("interrupted", "interrupted", Shape::Flag),
-    ("truncated", "resultTruncated", Shape::Flag),
-    ("numFiles", "resultFiles", Shape::Number),
-    ("totalMatches", "resultMatches", Shape::Number),
-    ("numLines", "resultLines", Shape::Number),
-    ("totalLines", "fileLines", Shape::Number),
-    ("startLine", "resultStartLine", Shape::Number),
-    ("searchCount", "webSearchCount", Shape::Number),
-    ("code", "httpStatus", Shape::Number),
-    ("backgroundTaskId", "backgroundTaskId", Shape::Text(200)),
-    ("shellId", "backgroundTaskId", Shape::Text(200)),
-    ("worktreePath", "worktreePath", Shape::Text(1024)),
-    ("worktreeBranch", "worktreeBranch", Shape::Text(300)),
-    ("discardedFiles", "discardedFiles", Shape::Number),
-    ("discardedCommits", "discardedCommits", Shape::Number),
-    ("totalDurationMs", "totalDurationMs", Shape::Number),
-    ("totalToolUseCount", "totalToolUseCount", Shape::Number),
-    ("agentId", "childAgentId", Shape::Text(200)),
-    ("agent_id", "childAgentId", Shape::Text(200)),
-    ("nickname", "childNickname", Shape::Text(200)),
-    ("task_name", "childTaskName", Shape::Text(200)),
-    ("resolvedModel", "agentResolvedModel", Shape::Text(200)),
-    ("status", "status", Shape::Text(60)),
-    ("isAsync", "isAsync", Shape::Flag),
-    ("task_type", "stoppedTaskType", Shape::Text(60)),
-    ("timed_out", "timedOut", Shape::Flag),
-    ("success", "success", Shape::Flag),
-    ("head", "outputHead", Shape::Text(4096)),
-    ("tail", "outputTail", Shape::Text(4096)),
+    ("outputBytes", attributes::OUTPUT_BYTES, Shape::Number),
+    ("exitCode", attributes::EXIT_CODE, Shape::Number),
+    ("interrupted", attributes::INTERRUPTED, Shape::Flag),
+    ("truncated", attributes::RESULT_TRUNCATED, Shape::Flag),
+    ("numFiles", attributes::RESULT_FILES, Shape::Number),
+    ("totalMatches", attributes::RESULT_MATCHES, Shape::Number),
+    ("numLines", attributes::RESULT_LINES, Shape::Number),
+    ("totalLines", attributes::FILE_LINES, Shape::Number),
+    ("startLine", attributes::RESULT_START_LINE, Shape::Number),
+    ("searchCount", attributes::WEB_SEARCH_COUNT, Shape::Number),
+    ("code", attributes::HTTP_STATUS, Shape::Number),
+    ("backgroundTaskId", attributes::BACKGROUND_TASK_ID, Shape::Text(200)),
+    ("shellId", attributes::BACKGROUND_TASK_ID, Shape::Text(200)),
+    ("worktreePath", attributes::WORKTREE_PATH, Shape::Text(1024)),
+    ("worktreeBranch", attributes::WORKTREE_BRANCH, Shape::Text(300)),
+    ("discardedFiles", attributes::DISCARDED_FILES, Shape::Number),
+    ("discardedCommits", attributes::DISCARDED_COMMITS, Shape::Number),
+    ("totalDurationMs", attributes::TOTAL_DURATION_MS, Shape::Number),
+    ("totalToolUseCount", attributes::TOTAL_TOOL_USE_COUNT, Shape::Number),
+    ("agentId", attributes::CHILD_AGENT_ID, Shape::Text(200)),
+    ("agent_id", attributes::CHILD_AGENT_ID, Shape::Text(200)),
+    ("nickname", attributes::CHILD_NICKNAME, Shape::Text(200)),
+    ("task_name", attributes::CHILD_TASK_NAME, Shape::Text(200)),
+    ("resolvedModel", attributes::AGENT_RESOLVED_MODEL, Shape::Text(200)),
+    ("status", attributes::STATUS, Shape::Text(60)),
+    ("isAsync", attributes::IS_ASYNC, Shape::Flag),
+    ("task_type", attributes::STOPPED_TASK_TYPE, Shape::Text(60)),
+    ("timed_out", attributes::TIMED_OUT, Shape::Flag),
+    ("success", attributes::SUCCESS, Shape::Flag),
+    ("head", attributes::OUTPUT_HEAD, Shape::Text(4096)),
+    ("tail", attributes::OUTPUT_TAIL, Shape::Text(4096)),
 ];
 
 /// Reads what a tool gave back when it ran to its end.
@@ -73,7 +73,7 @@ pub fn returned(body: &Value) -> Outcome {
     let unpacked = body.as_str().and_then(|text| Bounds::ARGUMENTS.parse::<Map<String, Value>>(text));
     let Some(members) = body.as_object().or(unpacked.as_ref()) else {
         if let Some(bytes) = bytes_of(body) {
-            outcome.metadata.insert("outputBytes".to_owned(), Value::from(bytes));
+            outcome.metadata.insert(attributes::OUTPUT_BYTES.to_owned(), Value::from(bytes));
         }
         return outcome;
     };
@@ -105,20 +105,20 @@ pub fn failed(error: &Value, is_interrupt: bool) -> Outcome {
             keep(members, &mut outcome.metadata);
             outcome.error_class = class(members);
             if let Some(first) = members.get("firstLine").and_then(Value::as_str) {
-                outcome.metadata.insert("error".to_owned(), Value::from(line(first, 200)));
+                outcome.metadata.insert(attributes::ERROR.to_owned(), Value::from(line(first, 200)));
             }
         }
         other => {
             if let Some(bytes) = bytes_of(other) {
-                outcome.metadata.insert("outputBytes".to_owned(), Value::from(bytes));
+                outcome.metadata.insert(attributes::OUTPUT_BYTES.to_owned(), Value::from(bytes));
             }
         }
     }
     if is_interrupt {
         outcome.error_class = Some(ErrorClass::Interrupt);
-        outcome.metadata.insert("isInterrupt".to_owned(), Value::Bool(true));
+        outcome.metadata.insert(attributes::IS_INTERRUPT.to_owned(), Value::Bool(true));
     }
-    let class = outcome.error_class.unwrap_or(match outcome.metadata.get("exitCode") {
+    let class = outcome.error_class.unwrap_or(match outcome.metadata.get(attributes::EXIT_CODE) {
         Some(_) => ErrorClass::NonZeroExit,
         None => ErrorClass::Unknown,
     });
@@ -167,7 +167,7 @@ fn class(members: &Map<String, Value>) -> Option<ErrorClass> {
 
 fn write_class(outcome: &mut Outcome) {
     if let Some(class) = outcome.error_class {
-        outcome.metadata.insert("errorClass".to_owned(), Value::from(class.as_str()));
+        outcome.metadata.insert(attributes::ERROR_CLASS.to_owned(), Value::from(class.as_str()));
     }
 }
 
@@ -199,21 +199,21 @@ fn keep(members: &Map<String, Value>, metadata: &mut Metadata) {
             metadata.insert((*to).to_owned(), kept);
         }
     }
-    if !metadata.contains_key("outputBytes") && !members.is_empty() {
+    if !metadata.contains_key(attributes::OUTPUT_BYTES) && !members.is_empty() {
         let bytes: u64 = members.values().filter_map(bytes_of).sum();
-        metadata.insert("outputBytes".to_owned(), Value::from(bytes));
+        metadata.insert(attributes::OUTPUT_BYTES.to_owned(), Value::from(bytes));
     }
     // What a tool says of the thing it made: a todo, a schedule.
     if let Some(id) = members.get("task").and_then(|task| task.get("id")).and_then(id_text) {
-        metadata.insert("resultTaskId".to_owned(), Value::from(id));
+        metadata.insert(attributes::RESULT_TASK_ID.to_owned(), Value::from(id));
     } else if let Some(id) = members.get("taskId").and_then(id_text) {
-        metadata.insert("resultTaskId".to_owned(), Value::from(id));
+        metadata.insert(attributes::RESULT_TASK_ID.to_owned(), Value::from(id));
     }
     if let Some(id) = members.get("id").and_then(id_text) {
-        metadata.insert("resultId".to_owned(), Value::from(id));
+        metadata.insert(attributes::RESULT_ID.to_owned(), Value::from(id));
     }
     if let Some(change) = members.get("statusChange").and_then(Value::as_object) {
-        for (from, to) in [("from", "statusFrom"), ("to", "statusTo")] {
+        for (from, to) in [("from", attributes::STATUS_FROM), ("to", attributes::STATUS_TO)] {
             if let Some(status) = change.get(from).and_then(Value::as_str) {
                 metadata.insert(to.to_owned(), Value::from(cut(status, 60).as_ref()));
             }

@@ -3,6 +3,7 @@
 //! Only the header lines of a patch are ever looked at (`*** Add File: …`). After privacy they are all that is left of
 //! it, in a list called `files`; a patch that is still whole is read for the same lines and nothing else.
 
+use agent_tracer_event::attributes;
 use agent_tracer_event::semantics::{EntityType, Importance, SubtypeKey};
 use serde_json::{Map, Value};
 
@@ -133,13 +134,13 @@ fn write(input: &Input<'_>, meaning: &mut Meaning) {
         if changes.iter().any(|change| change.operation == "delete") {
             meaning.semantics.importance = Importance::Critical;
         }
-        meaning.metadata.insert("fileOperations".to_owned(), Value::Array(listed));
-        meaning.metadata.insert("fileCount".to_owned(), Value::from(changes.len()));
+        meaning.metadata.insert(attributes::FILE_OPERATIONS.to_owned(), Value::Array(listed));
+        meaning.metadata.insert(attributes::FILE_COUNT.to_owned(), Value::from(changes.len()));
     }
     for name in ["bytes", "lines"] {
         let size = input.get(INPUT).and_then(|patch| patch.get(name)).and_then(super::input::integer);
         if let Some(size) = size {
-            let key = if name == "bytes" { "patchBytes" } else { "patchLines" };
+            let key = if name == "bytes" { attributes::PATCH_BYTES } else { attributes::PATCH_LINES };
             meaning.metadata.insert(key.to_owned(), Value::from(size));
         }
     }

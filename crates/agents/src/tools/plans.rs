@@ -1,7 +1,7 @@
 //! Tools that state what is going to be done.
 
-use agent_tracer_event::Kind;
 use agent_tracer_event::semantics::SubtypeKey;
+use agent_tracer_event::{Kind, attributes};
 use serde_json::Value;
 
 use super::Meaning;
@@ -19,7 +19,7 @@ pub(super) const TABLE: &[Row] = &[
         operation: "enter",
         title: |_| "Enter plan mode".to_owned(),
         also: Some(|_, meaning| {
-            meaning.metadata.insert("trigger".to_owned(), Value::from("mode_change:EnterPlanMode"));
+            meaning.metadata.insert(attributes::TRIGGER.to_owned(), Value::from("mode_change:EnterPlanMode"));
         }),
         ..PLAN
     },
@@ -29,7 +29,7 @@ pub(super) const TABLE: &[Row] = &[
         label: Some("Present plan"),
         operation: "present",
         body: &["plan"],
-        keep: &[count(&["allowedPrompts"], "allowedPromptCount")],
+        keep: &[count(&["allowedPrompts"], attributes::ALLOWED_PROMPT_COUNT)],
         title: |input| match input.text(&["plan"]).and_then(headline) {
             Some(plan) => format!("Present plan: {}", line(plan, 90)),
             None => "Present the plan".to_owned(),
@@ -40,7 +40,7 @@ pub(super) const TABLE: &[Row] = &[
         names: &["update_plan"],
         kind: Kind::PlanLogged,
         operation: "update",
-        keep: &[text(&["explanation"], "planExplanation", 1000)],
+        keep: &[text(&["explanation"], attributes::PLAN_EXPLANATION, 1000)],
         title: |input| {
             let steps = steps(input);
             let done = steps.iter().filter(|(_, status)| *status == Some("completed")).count();
@@ -70,7 +70,7 @@ pub(super) const TABLE: &[Row] = &[
         names: &["update_goal", "get_goal"],
         label: Some("Goal"),
         operation: "update",
-        keep: &[text(&["status"], "goalStatus", 60)],
+        keep: &[text(&["status"], attributes::GOAL_STATUS, 60)],
         title: |input| match (input.tool, input.text(&["status"])) {
             ("get_goal", _) => "Look at the goal".to_owned(),
             (_, Some(status)) => format!("Mark the goal as {}", line(&status.replace('_', " "), 40)),
@@ -83,7 +83,7 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::Verify,
         label: Some("Report findings"),
         operation: "report",
-        keep: &[count(&["findings"], "itemCount"), text(&["level"], "reviewLevel", 40)],
+        keep: &[count(&["findings"], attributes::ITEM_COUNT), text(&["level"], attributes::REVIEW_LEVEL, 40)],
         title: |input| match input.list(&["findings"]).map_or(0, <[Value]>::len) {
             0 => "Report no findings".to_owned(),
             1 => "Report a finding".to_owned(),
@@ -131,7 +131,7 @@ fn plan_steps(input: &Input<'_>, meaning: &mut Meaning) {
             body.push_str(&format!("{mark} {}\n", line(step, 300)));
         }
     }
-    meaning.metadata.insert("itemCount".to_owned(), Value::from(steps.len()));
+    meaning.metadata.insert(attributes::ITEM_COUNT.to_owned(), Value::from(steps.len()));
     let body = body.trim_end();
     if !body.is_empty() {
         meaning.body = Some(cut(body, super::sanitise::TEXT_CHARS).into_owned());

@@ -4,7 +4,7 @@
 //! `full`.
 
 use agent_tracer_event::semantics::{Importance, SubtypeKey};
-use agent_tracer_event::{CallState, Entry, Kind, Lane};
+use agent_tracer_event::{CallState, Entry, Kind, Lane, attributes};
 use serde_json::{Map, Value};
 
 use super::Meaning;
@@ -58,7 +58,7 @@ pub(crate) fn settle_question(entry: &mut Entry) {
         Some(CallState::Interrupted | CallState::Abandoned) => "cancelled",
         Some(CallState::Running | CallState::Failed) | None => return,
     };
-    entry.metadata.insert("questionPhase".to_owned(), Value::from(phase));
+    entry.metadata.insert(attributes::QUESTION_PHASE.to_owned(), Value::from(phase));
 }
 
 /// The questions, from the list that the clients send or the single question of older documents.
@@ -104,11 +104,11 @@ fn questions(input: &Input<'_>, meaning: &mut Meaning) {
     if let [only] = kept.as_slice()
         && let Some(options) = only.get("options")
     {
-        meaning.metadata.insert("options".to_owned(), options.clone());
+        meaning.metadata.insert(attributes::OPTIONS.to_owned(), options.clone());
     }
-    meaning.metadata.insert("questionCount".to_owned(), Value::from(kept.len()));
+    meaning.metadata.insert(attributes::QUESTION_COUNT.to_owned(), Value::from(kept.len()));
     if !kept.is_empty() {
-        meaning.metadata.insert("questions".to_owned(), Value::Array(kept));
+        meaning.metadata.insert(attributes::QUESTIONS.to_owned(), Value::Array(kept));
     }
     // Answers stand in the input of a call that has returned, as they were given or as privacy counted them.
     let answers = input.get(&["answers"]).and_then(|answers| match answers {
@@ -120,9 +120,9 @@ fn questions(input: &Input<'_>, meaning: &mut Meaning) {
     });
     let phase = if answers.is_some() { "answered" } else { "asked" };
     if let Some(answers) = answers {
-        meaning.metadata.insert("answerCount".to_owned(), Value::from(answers));
+        meaning.metadata.insert(attributes::ANSWER_COUNT.to_owned(), Value::from(answers));
     }
-    meaning.metadata.insert("questionPhase".to_owned(), Value::from(phase));
+    meaning.metadata.insert(attributes::QUESTION_PHASE.to_owned(), Value::from(phase));
     if !body.is_empty() {
         meaning.body = Some(cut(&body.join("\n\n"), super::sanitise::TEXT_CHARS).into_owned());
     }

@@ -1,7 +1,7 @@
 //! The shape of a table: what one tool means, as data.
 
 use agent_tracer_event::semantics::{EntityType, Importance, Semantics, SubtypeKey, ToolFamily};
-use agent_tracer_event::{Kind, Lane, Metadata};
+use agent_tracer_event::{Kind, Lane, Metadata, attributes};
 use serde_json::Value;
 
 use super::input::{Input, PATHS};
@@ -195,9 +195,12 @@ impl Row {
         for key in self.files {
             let Some(path) = input.text(&[*key]) else { continue };
             if file_paths.is_empty() {
-                metadata.insert("filePath".to_owned(), Value::from(text::cut(path, 1024).as_ref()));
                 metadata
-                    .insert("relPath".to_owned(), Value::from(text::cut(input.shown(path), 1024).as_ref()));
+                    .insert(attributes::FILE_PATH.to_owned(), Value::from(text::cut(path, 1024).as_ref()));
+                metadata.insert(
+                    attributes::REL_PATH.to_owned(),
+                    Value::from(text::cut(input.shown(path), 1024).as_ref()),
+                );
             }
             file_paths.push(input.kept(path));
         }

@@ -1,7 +1,7 @@
 //! Tools that let something happen later.
 
-use agent_tracer_event::Lane;
 use agent_tracer_event::semantics::{EntityType, Importance};
+use agent_tracer_event::{Lane, attributes};
 use serde_json::Value;
 
 use super::Meaning;
@@ -17,10 +17,10 @@ pub(super) const TABLE: &[Row] = &[
         operation: "create",
         entity: Some((EntityType::Cron, SCHEDULE)),
         keep: &[
-            text(SCHEDULE, "cron", 200),
-            flag(&["recurring"], "recurring"),
-            flag(&["durable"], "durable"),
-            id(&["id"], "id"),
+            text(SCHEDULE, attributes::CRON, 200),
+            flag(&["recurring"], attributes::RECURRING),
+            flag(&["durable"], attributes::DURABLE),
+            id(&["id"], attributes::ID),
         ],
         body: &["prompt"],
         title: |input| match (input.text(SCHEDULE), input.text(&["prompt"])) {
@@ -37,7 +37,7 @@ pub(super) const TABLE: &[Row] = &[
         label: Some("Cron delete"),
         operation: "delete",
         entity: Some((EntityType::Cron, &["id"])),
-        keep: &[id(&["id"], "id")],
+        keep: &[id(&["id"], attributes::ID)],
         title: |input| match input.id(&["id"]) {
             Some(id) => format!("Delete schedule {id}"),
             None => "Delete a schedule".to_owned(),
@@ -60,9 +60,9 @@ pub(super) const TABLE: &[Row] = &[
         lane: Lane::Background,
         operation: "create",
         keep: &[
-            number(&["delaySeconds"], "delaySeconds"),
-            text(&["reason"], "reason", 400),
-            flag(&["stop"], "stop"),
+            number(&["delaySeconds"], attributes::DELAY_SECONDS),
+            text(&["reason"], attributes::REASON, 400),
+            flag(&["stop"], attributes::STOP),
         ],
         body: &["prompt"],
         title: |input| {
@@ -82,7 +82,10 @@ pub(super) const TABLE: &[Row] = &[
         names: &["RemoteTrigger"],
         label: Some("Remote trigger"),
         operation: "trigger",
-        keep: &[text(&["action"], "triggerAction", 60), id(&["trigger_id"], "triggerId")],
+        keep: &[
+            text(&["action"], attributes::TRIGGER_ACTION, 60),
+            id(&["trigger_id"], attributes::TRIGGER_ID),
+        ],
         title: |input| match input.text(&["action"]) {
             Some(action) => format!("Remote trigger: {}", line(&action.replace('_', " "), 60)),
             None => "Remote trigger".to_owned(),
@@ -93,7 +96,7 @@ pub(super) const TABLE: &[Row] = &[
 ];
 
 fn scheduled(_input: &super::input::Input<'_>, meaning: &mut Meaning) {
-    meaning.metadata.insert("activityType".to_owned(), Value::from("schedule"));
+    meaning.metadata.insert(attributes::ACTIVITY_TYPE.to_owned(), Value::from("schedule"));
 }
 
 fn duration(seconds: i64) -> String {

@@ -1,7 +1,7 @@
 //! Tools that look for things: files by name, text in files, symbols, other tools.
 
-use agent_tracer_event::Kind;
 use agent_tracer_event::semantics::{EntityType, SubtypeKey, ToolFamily};
+use agent_tracer_event::{Kind, attributes};
 use serde_json::Value;
 
 use super::Meaning;
@@ -19,7 +19,7 @@ pub(super) const TABLE: &[Row] = &[
         names: &["Glob", "glob"],
         subtype: SubtypeKey::GlobFiles,
         entity: Some((EntityType::File, PATTERN)),
-        keep: &[text(PATTERN, "searchPattern", 300), text(PATH, "searchPath", 1024)],
+        keep: &[text(PATTERN, attributes::SEARCH_PATTERN, 300), text(PATH, attributes::SEARCH_PATH, 1024)],
         title: |input| match input.text(PATTERN) {
             Some(pattern) => format!("Find {}{}", line(input.shown(pattern), 70), within(input)),
             None => format!("Find files{}", within(input)),
@@ -32,14 +32,14 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::GrepCode,
         entity: Some((EntityType::Query, PATTERN)),
         keep: &[
-            text(PATTERN, "searchPattern", 300),
-            text(PATH, "searchPath", 1024),
-            text(&["glob", "include"], "searchGlob", 300),
-            text(&["type"], "searchType", 40),
-            text(&["output_mode"], "grepOutputMode", 40),
-            flag(&["-i", "case_insensitive"], "grepCaseInsensitive"),
-            flag(&["multiline"], "grepMultiline"),
-            number(&["head_limit", "limit"], "grepHeadLimit"),
+            text(PATTERN, attributes::SEARCH_PATTERN, 300),
+            text(PATH, attributes::SEARCH_PATH, 1024),
+            text(&["glob", "include"], attributes::SEARCH_GLOB, 300),
+            text(&["type"], attributes::SEARCH_TYPE, 40),
+            text(&["output_mode"], attributes::GREP_OUTPUT_MODE, 40),
+            flag(&["-i", "case_insensitive"], attributes::GREP_CASE_INSENSITIVE),
+            flag(&["multiline"], attributes::GREP_MULTILINE),
+            number(&["head_limit", "limit"], attributes::GREP_HEAD_LIMIT),
         ],
         title: |input| {
             let verb = if input.text(&["output_mode"]) == Some("count") { "Count" } else { "Search for" };
@@ -56,7 +56,7 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::ListFiles,
         operation: "list",
         entity: Some((EntityType::Directory, PATH)),
-        keep: &[text(PATH, "searchPath", 1024)],
+        keep: &[text(PATH, attributes::SEARCH_PATH, 1024)],
         title: |input| match input.text(PATH).map(|path| input.shown(path)) {
             Some(".") | None => "List files".to_owned(),
             Some(path) => format!("List {path}"),
@@ -69,10 +69,10 @@ pub(super) const TABLE: &[Row] = &[
         entity: Some((EntityType::File, LSP_FILE)),
         files: LSP_FILE,
         keep: &[
-            text(&["operation"], "lspOperation", 60),
-            text(LSP_SYMBOL, "lspSymbol", 300),
-            number(&["line"], "lspLine"),
-            number(&["character", "column"], "lspColumn"),
+            text(&["operation"], attributes::LSP_OPERATION, 60),
+            text(LSP_SYMBOL, attributes::LSP_SYMBOL, 300),
+            number(&["line"], attributes::LSP_LINE),
+            number(&["character", "column"], attributes::LSP_COLUMN),
         ],
         title: lsp_title,
         also: Some(lsp),
@@ -83,7 +83,10 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::ListFiles,
         label: Some("Tool search"),
         entity: Some((EntityType::Query, &["query"])),
-        keep: &[text(&["query"], "searchPattern", 300), number(&["max_results", "limit"], "searchLimit")],
+        keep: &[
+            text(&["query"], attributes::SEARCH_PATTERN, 300),
+            number(&["max_results", "limit"], attributes::SEARCH_LIMIT),
+        ],
         title: |input| match input.text(&["query"]) {
             Some(query) => match query.strip_prefix("select:") {
                 Some(names) => format!("Load tools {}", line(&names.replace(',', ", "), 80)),
@@ -106,7 +109,7 @@ pub(super) const TABLE: &[Row] = &[
         family: ToolFamily::Coordination,
         operation: "list",
         entity: Some((EntityType::Mcp, &["server"])),
-        keep: &[text(&["server"], "mcpServer", 200)],
+        keep: &[text(&["server"], attributes::MCP_SERVER, 200)],
         title: |input| match input.text(&["server"]) {
             Some(server) => format!("List resources of {server}"),
             None => "List resources of all servers".to_owned(),
@@ -128,7 +131,10 @@ pub(super) const TABLE: &[Row] = &[
         family: ToolFamily::Coordination,
         operation: "read",
         entity: Some((EntityType::Mcp, &["server"])),
-        keep: &[text(&["server"], "mcpServer", 200), text(&["uri"], "mcpResource", 300)],
+        keep: &[
+            text(&["server"], attributes::MCP_SERVER, 200),
+            text(&["uri"], attributes::MCP_RESOURCE, 300),
+        ],
         title: |input| {
             let from = input.text(&["server"]).map_or(String::new(), |server| format!(" from {server}"));
             format!("Read {}{from}", line(input.text(&["uri"]).unwrap_or("a resource"), 80))
@@ -161,7 +167,7 @@ fn searched_file(input: &Input<'_>, meaning: &mut Meaning) {
 }
 
 fn mcp_activity(_input: &Input<'_>, meaning: &mut Meaning) {
-    meaning.metadata.insert("activityType".to_owned(), Value::from("mcp_call"));
+    meaning.metadata.insert(attributes::ACTIVITY_TYPE.to_owned(), Value::from("mcp_call"));
 }
 
 /// `goToDefinition` as words.

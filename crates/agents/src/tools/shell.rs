@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use agent_tracer_event::semantics::{EntityType, Importance, Semantics, SubtypeKey, ToolFamily};
-use agent_tracer_event::{Kind, Lane, Metadata};
+use agent_tracer_event::{Kind, Lane, Metadata, attributes};
 use serde_json::{Value, json};
 
 use super::input::{Input, PATH_CHARS, PATHS};
@@ -51,7 +51,11 @@ pub(super) const TABLE: &[Row] = &[
         family: ToolFamily::Terminal,
         operation: "read",
         entity: Some((EntityType::Shell, SHELL_ID)),
-        keep: &[text(&["filter"], "outputFilter", 300), flag(&["block"], "waitsForEnd"), TIMEOUT],
+        keep: &[
+            text(&["filter"], attributes::OUTPUT_FILTER, 300),
+            flag(&["block"], attributes::WAITS_FOR_END),
+            TIMEOUT,
+        ],
         title: |input| match input.id(SHELL_ID) {
             Some(id) => format!("Read output of background task {id}"),
             None => "Read output of a background task".to_owned(),
@@ -77,9 +81,9 @@ pub(super) const TABLE: &[Row] = &[
         operation: "monitor",
         importance: Importance::Minor,
         keep: &[
-            text(&["command", "script"], "monitorScript", 10_000),
-            text(&["description"], "monitorDescription", 1000),
-            text(&["filter"], "monitorFilter", 300),
+            text(&["command", "script"], attributes::MONITOR_SCRIPT, 10_000),
+            text(&["description"], attributes::MONITOR_DESCRIPTION, 1000),
+            text(&["filter"], attributes::MONITOR_FILTER, 300),
             TIMEOUT,
         ],
         title: |input| match (input.text(&["description"]), input.text(&["command", "script"])) {
@@ -94,7 +98,7 @@ pub(super) const TABLE: &[Row] = &[
         names: &["write_stdin"],
         label: Some("Write to shell"),
         entity: Some((EntityType::Shell, SHELL_ID)),
-        keep: &[number(&["yield_time_ms"], "timeoutMs")],
+        keep: &[number(&["yield_time_ms"], attributes::TIMEOUT_MS)],
         title: |input| {
             let to = input
                 .id(SHELL_ID)
@@ -121,7 +125,7 @@ pub(super) const TABLE: &[Row] = &[
         also: Some(|input, meaning| {
             let tools = called_tools(input);
             if !tools.is_empty() {
-                meaning.metadata.insert("calledTools".to_owned(), Value::from(tools));
+                meaning.metadata.insert(attributes::CALLED_TOOLS.to_owned(), Value::from(tools));
             }
         }),
         ..TERMINAL
@@ -139,13 +143,13 @@ pub(super) const TABLE: &[Row] = &[
         operation: "wait",
         importance: Importance::Minor,
         entity: Some((EntityType::Shell, &["cell_id"])),
-        keep: &[number(&["yield_time_ms"], "timeoutMs")],
+        keep: &[number(&["yield_time_ms"], attributes::TIMEOUT_MS)],
         title: |_| "Wait for running code".to_owned(),
         ..TERMINAL
     },
 ];
 
-const TIMEOUT: Keep = number(&["timeout_ms", "timeoutMs", "timeout", "wait_up_to"], "timeoutMs");
+const TIMEOUT: Keep = number(&["timeout_ms", "timeoutMs", "timeout", "wait_up_to"], attributes::TIMEOUT_MS);
 
 /// Which shell a tool is, if it is one.
 pub(super) fn of(name: &str) -> Option<Dialect> {
@@ -204,22 +208,22 @@ pub fn command_of(words: &[&str]) -> String {
 pub(super) fn understand(input: &Input<'_>, dialect: Dialect) -> Meaning {
     let mut metadata = Metadata::new();
     for (keys, name) in [
-        (&["description", "justification"][..], "description"),
-        (&["workdir", "cwd"][..], "workdir"),
-        (&["sandbox_permissions"][..], "sandboxPermissions"),
+        (&["description", "justification"][..], attributes::DESCRIPTION),
+        (&["workdir", "cwd"][..], attributes::WORKDIR),
+        (&["sandbox_permissions"][..], attributes::SANDBOX_PERMISSIONS),
     ] {
         if let Some(text) = input.text(keys) {
             metadata.insert(name.to_owned(), Value::from(cut(text, 1024).as_ref()));
         }
     }
     if let Some(timeout) = input.number(&["timeout", "timeout_ms", "timeoutMs"]) {
-        metadata.insert("timeoutMs".to_owned(), Value::from(timeout));
+        metadata.insert(attributes::TIMEOUT_MS.to_owned(), Value::from(timeout));
     }
     if let Some(background) = input.flag(&["run_in_background"]) {
-        metadata.insert("runInBackground".to_owned(), Value::from(background));
+        metadata.insert(attributes::RUN_IN_BACKGROUND.to_owned(), Value::from(background));
     }
     if let Some(open) = input.flag(&["dangerouslyDisableSandbox"]) {
-        metadata.insert("sandboxDisabled".to_owned(), Value::from(open));
+        metadata.insert(attributes::SANDBOX_DISABLED.to_owned(), Value::from(open));
     }
     let mut meaning = Meaning {
         kind: Kind::TerminalCommand,
@@ -241,16 +245,18 @@ pub(super) fn understand(input: &Input<'_>, dialect: Dialect) -> Meaning {
     };
     match said(input) {
         Said::Command(command) => {
-            meaning.metadata.insert("command".to_owned(), Value::from(cut(&command, COMMAND_CHARS).as_ref()));
+            meaning
+                .metadata
+                .insert(attributes::COMMAND.to_owned(), Value::from(cut(&command, COMMAND_CHARS).as_ref()));
             analyse(&command, dialect, input, &mut meaning);
         }
         Said::Program { name, bytes } => {
             if let Some(bytes) = bytes {
-                meaning.metadata.insert("commandBytes".to_owned(), Value::from(bytes));
+                meaning.metadata.insert(attributes::COMMAND_BYTES.to_owned(), Value::from(bytes));
             }
             if let Some(name) = name {
                 meaning.title = title(&format!("Run {name}"));
-                meaning.metadata.insert("program".to_owned(), Value::from(name.as_str()));
+                meaning.metadata.insert(attributes::PROGRAM.to_owned(), Value::from(name.as_str()));
                 meaning.semantics.entity = Some((EntityType::Command, name));
             }
         }
@@ -283,7 +289,7 @@ fn analyse(command: &str, dialect: Dialect, input: &Input<'_>, meaning: &mut Mea
     let entity = EntityType::parse(said.entity_type.as_str()).unwrap_or(EntityType::Command);
     semantics.entity = Some((entity, line(&said.entity_name, 300))).filter(|(_, name)| !name.is_empty());
     if let Some(probe) = said.probe_key {
-        meaning.metadata.insert("probeKey".to_owned(), Value::from(probe.as_str()));
+        meaning.metadata.insert(attributes::PROBE_KEY.to_owned(), Value::from(probe.as_str()));
     }
     file_operations(&call.files, meaning);
     // Reading a skill's file is how Codex, which has no tool for it, activates one.
@@ -292,7 +298,7 @@ fn analyse(command: &str, dialect: Dialect, input: &Input<'_>, meaning: &mut Mea
     }
     if let Ok(mut analysis) = serde_json::to_value(&call.analysis) {
         bound(&mut analysis, COMMAND_CHARS);
-        meaning.metadata.insert("commandAnalysis".to_owned(), analysis);
+        meaning.metadata.insert(attributes::COMMAND_ANALYSIS.to_owned(), analysis);
     }
 }
 
@@ -311,7 +317,7 @@ fn file_operations(files: &agent_tracer_shell::Files, meaning: &mut Meaning) {
         }
     }
     if !listed.is_empty() {
-        meaning.metadata.insert("fileOperations".to_owned(), Value::Array(listed));
+        meaning.metadata.insert(attributes::FILE_OPERATIONS.to_owned(), Value::Array(listed));
     }
 }
 
@@ -335,7 +341,7 @@ fn monitor(input: &Input<'_>, meaning: &mut Meaning) {
         meaning.semantics.entity = Some((EntityType::Command, line(program, 100)));
     }
     if let Some(url) = input.get(&["ws"]).and_then(|socket| socket.get("url")).and_then(Value::as_str) {
-        meaning.metadata.insert("monitorUrl".to_owned(), Value::from(cut(url, 300).as_ref()));
+        meaning.metadata.insert(attributes::MONITOR_URL.to_owned(), Value::from(cut(url, 300).as_ref()));
         meaning.semantics.entity = Some((EntityType::Url, line(url, 300)));
     }
 }

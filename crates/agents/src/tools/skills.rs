@@ -3,7 +3,7 @@
 //! A skill is activated by the tool that names it, or by reading its file: `**/skills/**/SKILL.md`, or a slash
 //! command's `**/commands/**/*.md`. Either way the call's metadata holds `skillName`.
 
-use agent_tracer_event::Metadata;
+use agent_tracer_event::{Metadata, attributes};
 use serde_json::Value;
 
 use crate::text;
@@ -28,8 +28,8 @@ impl Activation {
 
 /// Writes that a skill was activated.
 pub fn mark(metadata: &mut Metadata, skill: &str, how: Activation) {
-    metadata.insert("skillName".to_owned(), Value::from(text::line(skill, 200)));
-    metadata.insert("skillActivation".to_owned(), Value::from(how.as_str()));
+    metadata.insert(attributes::SKILL_NAME.to_owned(), Value::from(text::line(skill, 200)));
+    metadata.insert(attributes::SKILL_ACTIVATION.to_owned(), Value::from(how.as_str()));
 }
 
 /// Returns the name of the skill or command that a file holds.

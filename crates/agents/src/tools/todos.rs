@@ -4,7 +4,7 @@
 //! hash of their text.
 
 use agent_tracer_event::semantics::{Importance, SubtypeKey};
-use agent_tracer_event::{Kind, Lane};
+use agent_tracer_event::{Kind, Lane, attributes};
 use serde_json::Value;
 
 use super::Meaning;
@@ -35,7 +35,7 @@ pub(super) const TABLE: &[Row] = &[
             }
         },
         also: Some(|input, meaning| {
-            meaning.metadata.insert("itemCount".to_owned(), Value::from(rows(input.value).len()));
+            meaning.metadata.insert(attributes::ITEM_COUNT.to_owned(), Value::from(rows(input.value).len()));
         }),
         ..PLAN
     },
@@ -46,9 +46,9 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::Todo,
         operation: "create",
         keep: &[
-            text(SUBJECT, "subject", 1000),
-            text(DESCRIPTION, "description", 10_000),
-            text(&["activeForm"], "activeForm", 1000),
+            text(SUBJECT, attributes::SUBJECT, 1000),
+            text(DESCRIPTION, attributes::DESCRIPTION, 10_000),
+            text(&["activeForm"], attributes::ACTIVE_FORM, 1000),
         ],
         body: DESCRIPTION,
         title: |input| match input.text(SUBJECT) {
@@ -58,7 +58,7 @@ pub(super) const TABLE: &[Row] = &[
         also: Some(|input, meaning| {
             state(meaning, "added");
             if let Some(subject) = input.text(SUBJECT) {
-                meaning.metadata.insert("todoId".to_owned(), Value::from(hash16(subject)));
+                meaning.metadata.insert(attributes::TODO_ID.to_owned(), Value::from(hash16(subject)));
             }
         }),
         ..PLAN
@@ -70,12 +70,12 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::Todo,
         operation: "update",
         keep: &[
-            id(TODO_ID, "todoId"),
-            text(SUBJECT, "subject", 1000),
-            text(DESCRIPTION, "description", 10_000),
-            text(&["activeForm"], "activeForm", 1000),
-            text(&["owner"], "owner", 200),
-            text(&["status"], "status", 60),
+            id(TODO_ID, attributes::TODO_ID),
+            text(SUBJECT, attributes::SUBJECT, 1000),
+            text(DESCRIPTION, attributes::DESCRIPTION, 10_000),
+            text(&["activeForm"], attributes::ACTIVE_FORM, 1000),
+            text(&["owner"], attributes::OWNER, 200),
+            text(&["status"], attributes::STATUS, 60),
         ],
         title: |input| {
             let which = input.text(SUBJECT).map(|subject| line(subject, 80));
@@ -114,7 +114,7 @@ pub(super) const TABLE: &[Row] = &[
         label: Some("Read todo"),
         operation: "read",
         importance: Importance::Minor,
-        keep: &[id(TODO_ID, "todoId")],
+        keep: &[id(TODO_ID, attributes::TODO_ID)],
         title: |input| match input.id(TODO_ID) {
             Some(id) => format!("Read todo {}", line(&id, 40)),
             None => "Read a todo".to_owned(),
@@ -195,17 +195,17 @@ pub fn items(input: &Value) -> Vec<Item> {
 }
 
 fn state(meaning: &mut Meaning, state: &str) {
-    meaning.metadata.insert("todoState".to_owned(), Value::from(state));
+    meaning.metadata.insert(attributes::TODO_STATE.to_owned(), Value::from(state));
 }
 
 /// Writes what an item is into the metadata of its event.
 pub fn write(item: &Item, metadata: &mut agent_tracer_event::Metadata) {
-    metadata.insert("todoId".to_owned(), Value::from(item.id.as_str()));
-    metadata.insert("todoState".to_owned(), Value::from(item.state.unwrap_or(&item.status)));
+    metadata.insert(attributes::TODO_ID.to_owned(), Value::from(item.id.as_str()));
+    metadata.insert(attributes::TODO_STATE.to_owned(), Value::from(item.state.unwrap_or(&item.status)));
     if !item.subject.is_empty() {
-        metadata.insert("subject".to_owned(), Value::from(item.subject.as_str()));
+        metadata.insert(attributes::SUBJECT.to_owned(), Value::from(item.subject.as_str()));
     }
     if let Some(priority) = &item.priority {
-        metadata.insert("priority".to_owned(), Value::from(priority.as_str()));
+        metadata.insert(attributes::PRIORITY.to_owned(), Value::from(priority.as_str()));
     }
 }

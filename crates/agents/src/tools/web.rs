@@ -1,5 +1,6 @@
 //! Tools that look at the web.
 
+use agent_tracer_event::attributes;
 use agent_tracer_event::semantics::{EntityType, SubtypeKey};
 use serde_json::Value;
 
@@ -17,9 +18,9 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::WebSearch,
         entity: Some((EntityType::Query, &["query"])),
         keep: &[
-            text(&["query"], "webQuery", QUERY_CHARS),
-            texts(&["allowed_domains"], "webAllowedDomains", QUERY_CHARS),
-            texts(&["blocked_domains"], "webBlockedDomains", QUERY_CHARS),
+            text(&["query"], attributes::WEB_QUERY, QUERY_CHARS),
+            texts(&["allowed_domains"], attributes::WEB_ALLOWED_DOMAINS, QUERY_CHARS),
+            texts(&["blocked_domains"], attributes::WEB_BLOCKED_DOMAINS, QUERY_CHARS),
         ],
         title: |input| search_title(input.text(&["query"])),
         // A search has no address of its own; its query stands there, as the hook specification has it.
@@ -31,7 +32,10 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::WebFetch,
         operation: "fetch",
         entity: Some((EntityType::Url, &["url"])),
-        keep: &[text(&["url"], "webQuery", QUERY_CHARS), text(&["prompt"], "webPrompt", 400)],
+        keep: &[
+            text(&["url"], attributes::WEB_QUERY, QUERY_CHARS),
+            text(&["prompt"], attributes::WEB_PROMPT, 400),
+        ],
         title: |input| fetch_title(input.text(&["url"])),
         also: Some(|input, meaning| urls(meaning, input.text(&["url"]).into_iter())),
         ..EXPLORE
@@ -90,7 +94,9 @@ impl Provider<'_> {
             Self::Find { url, pattern } => (*pattern, *url),
         };
         if let Some(query) = query {
-            meaning.metadata.insert("webQuery".to_owned(), Value::from(cut(query, QUERY_CHARS).as_ref()));
+            meaning
+                .metadata
+                .insert(attributes::WEB_QUERY.to_owned(), Value::from(cut(query, QUERY_CHARS).as_ref()));
         }
         urls(meaning, url.into_iter());
         match self {
@@ -127,6 +133,6 @@ fn shown(url: &str) -> String {
 fn urls<'a>(meaning: &mut Meaning, urls: impl Iterator<Item = &'a str>) {
     let urls: Vec<Value> = urls.map(|url| Value::from(cut(url, QUERY_CHARS).as_ref())).collect();
     if !urls.is_empty() {
-        meaning.metadata.insert("webUrls".to_owned(), Value::Array(urls));
+        meaning.metadata.insert(attributes::WEB_URLS.to_owned(), Value::Array(urls));
     }
 }

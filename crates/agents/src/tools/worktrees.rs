@@ -1,7 +1,7 @@
 //! Tools that make and leave worktrees.
 
 use agent_tracer_event::semantics::{EntityType, SubtypeKey};
-use agent_tracer_event::{Kind, Lane};
+use agent_tracer_event::{Kind, Lane, attributes};
 
 use super::row::{FILE, Row, flag, text};
 use crate::text::line;
@@ -17,7 +17,10 @@ pub(super) const TABLE: &[Row] = &[
         label: Some("Enter worktree"),
         operation: "create",
         entity: Some((EntityType::Directory, NAME)),
-        keep: &[text(&["name"], "worktreeName", 200), text(&["path"], "worktreePath", 1024)],
+        keep: &[
+            text(&["name"], attributes::WORKTREE_NAME, 200),
+            text(&["path"], attributes::WORKTREE_PATH, 1024),
+        ],
         title: |input| match input.text(NAME) {
             Some(name) => format!("Enter worktree {}", line(input.shown(name), 90)),
             None => "Enter a worktree".to_owned(),
@@ -31,7 +34,10 @@ pub(super) const TABLE: &[Row] = &[
         subtype: SubtypeKey::Vcs,
         label: Some("Leave worktree"),
         operation: "delete",
-        keep: &[text(&["action"], "worktreeAction", 40), flag(&["discard_changes"], "discardChanges")],
+        keep: &[
+            text(&["action"], attributes::WORKTREE_ACTION, 40),
+            flag(&["discard_changes"], attributes::DISCARD_CHANGES),
+        ],
         title: |input| match (input.text(&["action"]), input.flag(&["discard_changes"])) {
             (Some("keep"), _) => "Leave the worktree and keep it".to_owned(),
             (Some("remove"), Some(true)) => "Remove the worktree and its changes".to_owned(),

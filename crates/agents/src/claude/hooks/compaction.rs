@@ -1,6 +1,6 @@
 //! Compaction: before and after.
 
-use agent_tracer_event::{Entry, Kind, Phase, Reading};
+use agent_tracer_event::{Entry, Kind, Phase, Reading, attributes};
 use serde_json::Value;
 
 use super::Event;
@@ -21,8 +21,8 @@ fn phase(hook: &Hook<'_>, phase: &str, title: &str, reading: &mut Reading) -> En
     reading.entries.push(hook.task());
     let mut entry = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
     entry.title = Some(title.to_owned());
-    carry(hook.payload, &mut entry.metadata, &[(&["trigger"], "trigger")]);
-    entry.metadata.insert("compactPhase".to_owned(), Value::from(phase));
+    carry(hook.payload, &mut entry.metadata, &[(&["trigger"], attributes::TRIGGER)]);
+    entry.metadata.insert(attributes::COMPACT_PHASE.to_owned(), Value::from(phase));
     entry
 }
 
@@ -32,7 +32,7 @@ fn before(hook: &Hook<'_>, reading: &mut Reading) {
         seen.write(&mut entry.metadata);
     }
     let said = hook.payload.said(&["custom_instructions"]);
-    carry_said(&mut entry.metadata, "customInstructions", said, 10_000);
+    carry_said(&mut entry.metadata, attributes::CUSTOM_INSTRUCTIONS, said, 10_000);
     if let Some(Said::Text(text)) = said {
         entry.body = Some(text::cut(text, 10_000).into_owned()).filter(|body| !body.is_empty());
     }
@@ -43,12 +43,12 @@ fn after(hook: &Hook<'_>, reading: &mut Reading) {
     let mut entry = phase(hook, "after", "Context compacted", reading);
     match hook.payload.get(&["compact_summary"]) {
         Some(Value::String(summary)) => {
-            entry.metadata.insert("compactSummaryBytes".to_owned(), Value::from(summary.len()));
+            entry.metadata.insert(attributes::COMPACT_SUMMARY_BYTES.to_owned(), Value::from(summary.len()));
             entry.body = Some(text::cut(summary, SUMMARY_CHARS).into_owned());
         }
         Some(Value::Object(reduced)) => {
             if let Some(bytes) = reduced.get("bytes").and_then(Value::as_u64) {
-                entry.metadata.insert("compactSummaryBytes".to_owned(), Value::from(bytes));
+                entry.metadata.insert(attributes::COMPACT_SUMMARY_BYTES.to_owned(), Value::from(bytes));
             }
             let head = reduced.get("head").and_then(Value::as_str);
             entry.body = head.map(|head| text::cut(head, SUMMARY_CHARS).into_owned());

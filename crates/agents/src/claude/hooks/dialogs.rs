@@ -1,6 +1,6 @@
 //! What waits for the human, or tells the human something: permissions, servers' questions, notifications.
 
-use agent_tracer_event::{Kind, Phase, Reading};
+use agent_tracer_event::{Kind, Phase, Reading, attributes};
 use serde_json::{Value, json};
 
 use super::Event;
@@ -69,15 +69,18 @@ fn permission(hook: &Hook<'_>, reading: &mut Reading) {
     entry.tool_use_id = told.id.clone();
     entry.file_paths = meaning.file_paths;
     let metadata = &mut entry.metadata;
-    metadata.insert("toolName".to_owned(), Value::from(text::line(told.tool, crate::tools::NAME_CHARS)));
+    metadata.insert(
+        attributes::TOOL_NAME.to_owned(),
+        Value::from(text::line(told.tool, crate::tools::NAME_CHARS)),
+    );
     if let Some(id) = &told.id {
-        metadata.insert("toolUseId".to_owned(), Value::from(id.as_str()));
+        metadata.insert(attributes::TOOL_USE_ID.to_owned(), Value::from(id.as_str()));
     }
-    metadata.insert("toolInputSummary".to_owned(), Value::from(summary(told.input)));
+    metadata.insert(attributes::TOOL_INPUT_SUMMARY.to_owned(), Value::from(summary(told.input)));
     let suggestions = hook.payload.list(&["permission_suggestions"]).map_or(0, <[Value]>::len);
-    metadata.insert("suggestionCount".to_owned(), Value::from(suggestions));
-    metadata.insert("callSignature".to_owned(), Value::from(told.signature(hook)));
-    metadata.insert("requestedTitle".to_owned(), Value::from(meaning.title));
+    metadata.insert(attributes::SUGGESTION_COUNT.to_owned(), Value::from(suggestions));
+    metadata.insert(attributes::CALL_SIGNATURE.to_owned(), Value::from(told.signature(hook)));
+    metadata.insert(attributes::REQUESTED_TITLE.to_owned(), Value::from(meaning.title));
     reading.entries.push(entry);
 }
 
@@ -109,15 +112,15 @@ fn elicitation(hook: &Hook<'_>, reading: &mut Reading) {
     if let Some(Said::Text(message)) = said {
         entry.body = Some(text::cut(message, 10_000).into_owned());
     }
-    entry.metadata.insert("questionPhase".to_owned(), Value::from("asked"));
+    entry.metadata.insert(attributes::QUESTION_PHASE.to_owned(), Value::from("asked"));
     elicited(hook, &mut entry);
-    carry_said(&mut entry.metadata, "message", said, 1000);
+    carry_said(&mut entry.metadata, attributes::MESSAGE, said, 1000);
     let fields = hook.payload.object(&["requested_schema"]).and_then(|schema| schema.object(&["properties"]));
     if let Some(fields) = fields {
         let names: Vec<String> = fields.0.keys().take(50).map(|name| text::line(name, 100)).collect();
-        entry.metadata.insert("requestedFields".to_owned(), json!(names));
+        entry.metadata.insert(attributes::REQUESTED_FIELDS.to_owned(), json!(names));
     }
-    carry(hook.payload, &mut entry.metadata, &[(&["url"], "url")]);
+    carry(hook.payload, &mut entry.metadata, &[(&["url"], attributes::URL)]);
     reading.entries.push(entry);
 }
 
@@ -126,9 +129,9 @@ fn elicited(hook: &Hook<'_>, entry: &mut agent_tracer_event::Entry) {
         hook.payload,
         &mut entry.metadata,
         &[
-            (&["mcp_server_name"], "mcpServerName"),
-            (&["mode"], "mode"),
-            (&["elicitation_id"], "elicitationId"),
+            (&["mcp_server_name"], attributes::MCP_SERVER_NAME),
+            (&["mode"], attributes::MODE),
+            (&["elicitation_id"], attributes::ELICITATION_ID),
         ],
     );
 }
@@ -149,13 +152,13 @@ fn elicitation_result(hook: &Hook<'_>, reading: &mut Reading) {
     };
     let server = hook.payload.text(&["mcp_server_name"]).unwrap_or("a server");
     entry.title = Some(text::title(&format!("Question of {server}: {phase}")));
-    entry.metadata.insert("questionPhase".to_owned(), Value::from(text::line(phase, 60)));
+    entry.metadata.insert(attributes::QUESTION_PHASE.to_owned(), Value::from(text::line(phase, 60)));
     elicited(hook, &mut entry);
     if hook.payload.id(&["elicitation_id"]).is_none() {
         // Nothing but the server says which question this is the answer to.
-        entry.metadata.insert("elicitationResult".to_owned(), Value::Bool(true));
+        entry.metadata.insert(attributes::ELICITATION_RESULT.to_owned(), Value::Bool(true));
     }
-    carry(hook.payload, &mut entry.metadata, &[(&["action"], "action")]);
+    carry(hook.payload, &mut entry.metadata, &[(&["action"], attributes::ACTION)]);
     reading.entries.push(entry);
 }
 
@@ -177,9 +180,9 @@ fn notification(hook: &Hook<'_>, reading: &mut Reading) {
     if let Some(Said::Text(message)) = message {
         entry.body = Some(text::cut(message, 10_000).into_owned());
     }
-    entry.metadata.insert("trigger".to_owned(), Value::from(format!("notification:{kind}")));
-    entry.metadata.insert("notificationType".to_owned(), Value::from(kind));
-    carry_said(&mut entry.metadata, "message", message, 1000);
-    carry_said(&mut entry.metadata, "title", hook.payload.said(&["title"]), 300);
+    entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from(format!("notification:{kind}")));
+    entry.metadata.insert(attributes::NOTIFICATION_TYPE.to_owned(), Value::from(kind));
+    carry_said(&mut entry.metadata, attributes::MESSAGE, message, 1000);
+    carry_said(&mut entry.metadata, attributes::TITLE, hook.payload.said(&["title"]), 300);
     reading.entries.push(entry);
 }

@@ -1,6 +1,6 @@
 //! What changes around the agent: instructions, settings, directories, files, worktrees.
 
-use agent_tracer_event::{Entry, Kind, Metadata, Phase, Reading};
+use agent_tracer_event::{Entry, Kind, Metadata, Phase, Reading, attributes};
 use serde_json::Value;
 
 use super::Event;
@@ -40,7 +40,7 @@ fn keep_path(hook: &Hook<'_>, metadata: &mut Metadata, path: &str, names: (&str,
 }
 
 fn keep_file(hook: &Hook<'_>, entry: &mut Entry, path: &str) {
-    keep_path(hook, &mut entry.metadata, path, ("filePath", "relPath"));
+    keep_path(hook, &mut entry.metadata, path, (attributes::FILE_PATH, attributes::REL_PATH));
     entry.file_paths.push(text::cut(path, 1024).into_owned());
 }
 
@@ -62,11 +62,11 @@ fn instructions(hook: &Hook<'_>, reading: &mut Reading) {
         hook.payload,
         &mut entry.metadata,
         &[
-            (&["memory_type"], "memoryType"),
-            (&["load_reason"], "loadReason"),
-            (&["globs"], "globs"),
-            (&["trigger_file_path"], "triggerFilePath"),
-            (&["parent_file_path"], "parentFilePath"),
+            (&["memory_type"], attributes::MEMORY_TYPE),
+            (&["load_reason"], attributes::LOAD_REASON),
+            (&["globs"], attributes::GLOBS),
+            (&["trigger_file_path"], attributes::TRIGGER_FILE_PATH),
+            (&["parent_file_path"], attributes::PARENT_FILE_PATH),
         ],
     );
     reading.entries.push(entry);
@@ -80,8 +80,8 @@ fn config(hook: &Hook<'_>, reading: &mut Reading) {
     let source = hook.payload.text(&["source", "config_source"]);
     let source = source.map_or_else(|| "unknown".to_owned(), |source| text::line(source, 60));
     entry.title = Some(text::title(&format!("Settings changed: {}", source.replace('_', " "))));
-    entry.metadata.insert("trigger".to_owned(), Value::from(format!("config_change:{source}")));
-    entry.metadata.insert("configSource".to_owned(), Value::from(source));
+    entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from(format!("config_change:{source}")));
+    entry.metadata.insert(attributes::CONFIG_SOURCE.to_owned(), Value::from(source));
     if let Some(path) = hook.payload.text(&["file_path"]) {
         keep_file(hook, &mut entry, path);
     }
@@ -92,7 +92,7 @@ fn cwd(hook: &Hook<'_>, reading: &mut Reading) {
     let new = hook.payload.text(&["new_cwd"]);
     let mut task = hook.task();
     if let Some(new) = new {
-        task.metadata.insert("cwd".to_owned(), Value::from(text::cut(new, 1024).as_ref()));
+        task.metadata.insert(attributes::CWD.to_owned(), Value::from(text::cut(new, 1024).as_ref()));
     }
     reading.entries.push(task);
     let mut entry = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
@@ -102,8 +102,12 @@ fn cwd(hook: &Hook<'_>, reading: &mut Reading) {
         Some(to) => text::title(&format!("Go to {to}")),
         None => "Working directory changed".to_owned(),
     });
-    entry.metadata.insert("trigger".to_owned(), Value::from("cwd_changed"));
-    carry(hook.payload, &mut entry.metadata, &[(&["old_cwd"], "oldCwd"), (&["new_cwd"], "newCwd")]);
+    entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from("cwd_changed"));
+    carry(
+        hook.payload,
+        &mut entry.metadata,
+        &[(&["old_cwd"], attributes::OLD_CWD), (&["new_cwd"], attributes::NEW_CWD)],
+    );
     reading.entries.push(entry);
 }
 
@@ -113,11 +117,11 @@ fn directory(hook: &Hook<'_>, reading: &mut Reading) {
     let mut entry = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
     let what = hook.payload.text(&["directory"]).map_or("a directory", |path| shown(hook, path));
     entry.title = Some(text::title(&format!("Add {what}")));
-    entry.metadata.insert("trigger".to_owned(), Value::from("directory_added"));
+    entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from("directory_added"));
     carry(
         hook.payload,
         &mut entry.metadata,
-        &[(&["directory"], "directory"), (&["source"], "directorySource")],
+        &[(&["directory"], attributes::DIRECTORY), (&["source"], attributes::DIRECTORY_SOURCE)],
     );
     reading.entries.push(entry);
 }
@@ -137,7 +141,7 @@ fn file(hook: &Hook<'_>, reading: &mut Reading) {
     if let Some(path) = path {
         keep_file(hook, &mut entry, path);
     }
-    carry(hook.payload, &mut entry.metadata, &[(&["event"], "changeType")]);
+    carry(hook.payload, &mut entry.metadata, &[(&["event"], attributes::CHANGE_TYPE)]);
     reading.entries.push(entry);
 }
 
@@ -156,13 +160,13 @@ fn worktree(hook: &Hook<'_>, kind: Kind, verb: &str, reading: &mut Reading) {
     let name = hook.payload.text(&["name"]).or_else(|| path.map(text::base_name));
     entry.title = Some(text::title(&format!("{verb} {}", name.unwrap_or_default())));
     if let Some(path) = path {
-        keep_path(hook, &mut entry.metadata, path, ("worktreePath", "relPath"));
+        keep_path(hook, &mut entry.metadata, path, (attributes::WORKTREE_PATH, attributes::REL_PATH));
     }
     if let Some(name) = name {
-        entry.metadata.insert("worktreeName".to_owned(), Value::from(text::line(name, 200)));
+        entry.metadata.insert(attributes::WORKTREE_NAME.to_owned(), Value::from(text::line(name, 200)));
         // An isolated agent's worktree is called after the agent.
         if let Some(agent) = name.strip_prefix("agent-") {
-            entry.metadata.insert("childAgentId".to_owned(), Value::from(text::line(agent, 200)));
+            entry.metadata.insert(attributes::CHILD_AGENT_ID.to_owned(), Value::from(text::line(agent, 200)));
         }
     }
     reading.entries.push(entry);

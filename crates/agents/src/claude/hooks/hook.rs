@@ -2,7 +2,7 @@
 
 use agent_tracer_event::{
     Certainty, Channel, Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Subject, TaskKey,
-    Unrecognised,
+    Unrecognised, attributes,
 };
 use serde_json::{Value, json};
 
@@ -162,7 +162,7 @@ impl<'a> Hook<'a> {
         entry.turn = Some(turn);
         entry.agent_id = self.agent_id.clone();
         if let Some(prompt) = &self.prompt_id {
-            entry.metadata.insert("promptId".to_owned(), Value::from(prompt.as_str()));
+            entry.metadata.insert(attributes::PROMPT_ID.to_owned(), Value::from(prompt.as_str()));
         }
         Some(entry)
     }
@@ -179,21 +179,21 @@ impl<'a> Hook<'a> {
     /// What every event of a hook keeps.
     fn common(&self, metadata: &mut Metadata) {
         if let Some(mode) = self.payload.text(&["permission_mode"]) {
-            metadata.insert("permissionMode".to_owned(), Value::from(cut(mode, 60).as_ref()));
+            metadata.insert(attributes::PERMISSION_MODE.to_owned(), Value::from(cut(mode, 60).as_ref()));
         }
         if let Some(effort) = self.effort() {
-            metadata.insert("effort".to_owned(), effort);
+            metadata.insert(attributes::EFFORT.to_owned(), effort);
         }
         if let Some(prompt) = &self.prompt_id {
-            metadata.insert("promptId".to_owned(), Value::from(prompt.as_str()));
+            metadata.insert(attributes::PROMPT_ID.to_owned(), Value::from(prompt.as_str()));
         }
         if let Some(cwd) = self.cwd {
-            metadata.insert("cwd".to_owned(), Value::from(cut(cwd, 1024).as_ref()));
+            metadata.insert(attributes::CWD.to_owned(), Value::from(cut(cwd, 1024).as_ref()));
         }
         if self.agent_id.is_none()
             && let Some(given) = self.agent_type.filter(|given| !given.is_empty())
         {
-            metadata.insert("mainAgentType".to_owned(), Value::from(cut(given, 200).as_ref()));
+            metadata.insert(attributes::MAIN_AGENT_TYPE.to_owned(), Value::from(cut(given, 200).as_ref()));
         }
     }
 
@@ -218,24 +218,31 @@ impl<'a> Hook<'a> {
         let metadata = &mut entry.metadata;
         match &self.agent_id {
             Some(agent) => {
-                metadata.insert("agentId".to_owned(), Value::from(agent.as_str()));
-                metadata.insert("rootSession".to_owned(), Value::from(self.session.as_str()));
+                metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(agent.as_str()));
+                metadata.insert(attributes::ROOT_SESSION.to_owned(), Value::from(self.session.as_str()));
                 // `transcript_path` is the session's; the agent's own is named when it ends, by some on every event.
                 if let Some(path) = self.payload.text(&["agent_transcript_path"]) {
-                    metadata.insert("transcriptPath".to_owned(), Value::from(cut(path, 1024).as_ref()));
+                    metadata.insert(
+                        attributes::TRANSCRIPT_PATH.to_owned(),
+                        Value::from(cut(path, 1024).as_ref()),
+                    );
                 }
             }
             None => {
                 if let Some(path) = self.payload.text(&["transcript_path"]) {
-                    metadata.insert("transcriptPath".to_owned(), Value::from(cut(path, 1024).as_ref()));
+                    metadata.insert(
+                        attributes::TRANSCRIPT_PATH.to_owned(),
+                        Value::from(cut(path, 1024).as_ref()),
+                    );
                 }
                 if let Some(mode) = self.payload.text(&["permission_mode"]) {
-                    metadata.insert("permissionMode".to_owned(), Value::from(cut(mode, 60).as_ref()));
+                    metadata
+                        .insert(attributes::PERMISSION_MODE.to_owned(), Value::from(cut(mode, 60).as_ref()));
                 }
             }
         }
         if let Some(shown) = self.shown_type() {
-            metadata.insert("agentType".to_owned(), Value::from(shown));
+            metadata.insert(attributes::AGENT_TYPE.to_owned(), Value::from(shown));
         }
         entry
     }
@@ -253,9 +260,9 @@ impl<'a> Hook<'a> {
             None => Evidence { certainty: Certainty::Guessed, reason: "hook, session_id".to_owned() },
         };
         let parent = named.unwrap_or_else(|| self.session.clone());
-        entry.metadata.insert("parentSession".to_owned(), Value::from(parent));
+        entry.metadata.insert(attributes::PARENT_SESSION.to_owned(), Value::from(parent));
         let certainty = entry.evidence.certainty.as_str();
-        entry.metadata.insert("parentCertainty".to_owned(), Value::from(certainty));
+        entry.metadata.insert(attributes::PARENT_CERTAINTY.to_owned(), Value::from(certainty));
         Some(entry)
     }
 
@@ -264,14 +271,14 @@ impl<'a> Hook<'a> {
         let mut entry = self.entry(Subject::Task, Phase::Update, task, "task");
         let metadata = &mut entry.metadata;
         if let Some(cwd) = self.cwd {
-            metadata.insert("cwd".to_owned(), Value::from(cut(cwd, 1024).as_ref()));
+            metadata.insert(attributes::CWD.to_owned(), Value::from(cut(cwd, 1024).as_ref()));
         }
         let context = self.observation.context;
         if let Some(project) = self.project() {
-            metadata.insert("projectDir".to_owned(), Value::from(cut(project, 1024).as_ref()));
+            metadata.insert(attributes::PROJECT_DIR.to_owned(), Value::from(cut(project, 1024).as_ref()));
         }
         if let Some(entrypoint) = context.env("CLAUDE_CODE_ENTRYPOINT") {
-            metadata.insert("entrypoint".to_owned(), Value::from(cut(entrypoint, 60).as_ref()));
+            metadata.insert(attributes::ENTRYPOINT.to_owned(), Value::from(cut(entrypoint, 60).as_ref()));
         }
         let attended = match context.env("CLAUDE_CODE_SESSION_ATTENDED") {
             Some("1" | "true") => Some(true),
@@ -279,13 +286,13 @@ impl<'a> Hook<'a> {
             _ => None,
         };
         if let Some(attended) = attended {
-            metadata.insert("attended".to_owned(), Value::Bool(attended));
+            metadata.insert(attributes::ATTENDED.to_owned(), Value::Bool(attended));
         }
         let pid = context.pid.or_else(|| context.env("CLAUDE_PID")?.parse().ok());
         for (name, number) in [
-            ("pid", pid.map(u64::from)),
-            ("pidStart", context.pid_start),
-            ("pidNamespace", context.pid_namespace),
+            (attributes::PID, pid.map(u64::from)),
+            (attributes::PID_START, context.pid_start),
+            (attributes::PID_NAMESPACE, context.pid_namespace),
         ] {
             if let Some(number) = number {
                 metadata.insert(name.to_owned(), Value::from(number));

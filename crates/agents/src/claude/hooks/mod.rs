@@ -24,7 +24,7 @@ mod subagents;
 mod todos;
 mod tools;
 
-use agent_tracer_event::{Entry, Kind, Phase, Reading, Subject, Unrecognised};
+use agent_tracer_event::{Entry, Kind, Phase, Reading, Subject, Unrecognised, attributes};
 use serde_json::Value;
 
 use super::wire::{BASE, Members};
@@ -98,8 +98,8 @@ pub(crate) fn read_decision(observation: &Observation<'_>) -> Reading {
 fn blocks(entry: &Entry) -> bool {
     let says = |name: &str, word: &str| entry.metadata.get(name).is_some_and(|value| value == word);
     entry.subject == Subject::Event(Kind::RuleLogged)
-        && says("ruleOutcome", "block_stop")
-        && says("ruleStatus", "enforced")
+        && says(attributes::RULE_OUTCOME, "block_stop")
+        && says(attributes::RULE_STATUS, "enforced")
 }
 
 /// Takes back what an event told that a rule did not let happen: the item is not done, the agent goes on. What the same event
@@ -110,13 +110,13 @@ fn undo(hook: &Hook<'_>) -> Option<Entry> {
             let id = hook.payload.id(&["task_id"])?;
             let key = crate::tools::todos::key(&id, "completed");
             let mut entry = hook.event(Kind::TodoLogged, Phase::Open, key);
-            entry.metadata.insert("blocked".to_owned(), Value::Bool(true));
+            entry.metadata.insert(attributes::BLOCKED.to_owned(), Value::Bool(true));
             Some(entry)
         }
         ("SubagentStop", Some(agent)) => {
             let key = format!("subagent:{agent}");
             let mut entry = hook.event_on(hook.root(), Kind::ActionLogged, Phase::Close, key);
-            entry.metadata.insert("asyncStatus".to_owned(), Value::from("running"));
+            entry.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from("running"));
             Some(entry)
         }
         _ => None,
@@ -149,7 +149,7 @@ fn unrecognised(hook: &Hook<'_>, payload: &Value, reading: &mut Reading) {
     let mut entry = hook.event(Kind::Unrecognised, Phase::Open, hook.own_key());
     let name = if hook.event.is_empty() { "an event without a name" } else { hook.event };
     entry.title = Some(crate::text::title(&format!("Unrecognised: {name}")));
-    entry.metadata.insert("payload".to_owned(), sanitise(payload));
+    entry.metadata.insert(attributes::PAYLOAD.to_owned(), sanitise(payload));
     reading.entries.push(entry);
     reading.unrecognised.push(Unrecognised::Event(crate::text::line(hook.event, 100)));
 }
@@ -173,7 +173,7 @@ fn other_members(hook: &Hook<'_>, event: &Event, reading: &mut Reading) {
         }
         let name = crate::text::line(name, 100);
         reading.unrecognised.push(Unrecognised::Field(format!("{}.{name}", event.name)));
-        unknown.push((format!("other.{name}"), sanitise(value)));
+        unknown.push((format!("{}{name}", attributes::OTHER_PREFIX), sanitise(value)));
     }
     if !unknown.is_empty()
         && let Some(entry) = told(&mut reading.entries)

@@ -1,6 +1,6 @@
 //! Another model takes over. Asking for it and its happening are one fact.
 
-use agent_tracer_event::{Kind, Phase, Reading};
+use agent_tracer_event::{Kind, Phase, Reading, attributes};
 use serde_json::Value;
 
 use super::Event;
@@ -40,7 +40,7 @@ fn switch(hook: &Hook<'_>, phase: Phase, reading: &mut Reading) {
     if phase == Phase::Close
         && let Some(to) = &to
     {
-        task.metadata.insert("model".to_owned(), Value::from(to.as_str()));
+        task.metadata.insert(attributes::MODEL.to_owned(), Value::from(to.as_str()));
     }
     reading.entries.push(task);
     let key = match (&hook.prompt_id, &from, &to) {
@@ -55,21 +55,21 @@ fn switch(hook: &Hook<'_>, phase: Phase, reading: &mut Reading) {
     });
     if phase == Phase::Close {
         entry.ended_at = Some(hook.at);
-        entry.metadata.insert("switched".to_owned(), Value::Bool(true));
+        entry.metadata.insert(attributes::SWITCHED.to_owned(), Value::Bool(true));
     }
     carry(
         hook.payload,
         &mut entry.metadata,
         &[
-            (&["from_model"], "fromModel"),
-            (&["to_model"], "toModel"),
-            (&["requested_model"], "requestedModel"),
-            (&["source"], "source"),
-            (&["context_tokens"], "contextTokens"),
-            (&["prompt_cache_warm"], "promptCacheWarm"),
-            (&["cache_ttl"], "cacheTtl"),
-            (&["estimated_cache_write_usd"], "estimatedCacheWriteUsd"),
-            (&["pricing"], "pricing"),
+            (&["from_model"], attributes::FROM_MODEL),
+            (&["to_model"], attributes::TO_MODEL),
+            (&["requested_model"], attributes::REQUESTED_MODEL),
+            (&["source"], attributes::SOURCE),
+            (&["context_tokens"], attributes::CONTEXT_TOKENS),
+            (&["prompt_cache_warm"], attributes::PROMPT_CACHE_WARM),
+            (&["cache_ttl"], attributes::CACHE_TTL),
+            (&["estimated_cache_write_usd"], attributes::ESTIMATED_CACHE_WRITE_USD),
+            (&["pricing"], attributes::PRICING),
         ],
     );
     reading.entries.push(entry);

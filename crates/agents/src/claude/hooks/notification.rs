@@ -3,7 +3,7 @@
 //! The text is the client's own markup around a few ids and states. Its `<result>` has been reduced by privacy and is
 //! not looked at.
 
-use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Phase, TaskKey};
+use agent_tracer_event::{Entry, Evidence, Kind, Metadata, Phase, TaskKey, attributes};
 use serde_json::Value;
 
 use super::hook::Hook;
@@ -82,18 +82,19 @@ impl<'a> Notification<'a> {
     /// Writes the ids and states into the message's metadata.
     pub(super) fn write(&self, metadata: &mut Metadata) {
         for (name, text) in [
-            ("notificationTaskId", self.task),
-            ("notificationToolUseId", self.call),
-            ("notificationStatus", self.status),
-            ("notificationSummary", self.summary),
+            (attributes::NOTIFICATION_TASK_ID, self.task),
+            (attributes::NOTIFICATION_TOOL_USE_ID, self.call),
+            (attributes::NOTIFICATION_STATUS, self.status),
+            (attributes::NOTIFICATION_SUMMARY, self.summary),
         ] {
             if let Some(text) = text {
                 metadata.insert(name.to_owned(), Value::from(line(text, 400)));
             }
         }
-        for (name, number) in
-            [("notificationDurationMs", self.duration_ms), ("notificationToolUses", self.tool_uses)]
-        {
+        for (name, number) in [
+            (attributes::NOTIFICATION_DURATION_MS, self.duration_ms),
+            (attributes::NOTIFICATION_TOOL_USES, self.tool_uses),
+        ] {
             if let Some(number) = number {
                 metadata.insert(name.to_owned(), Value::from(number));
             }
@@ -133,9 +134,9 @@ impl<'a> Notification<'a> {
             let mut told = hook.event_on(self.starter(hook), Kind::ActionLogged, Phase::Close, key);
             told.evidence = evidence.clone();
             told.ended_at = Some(hook.at);
-            told.metadata.insert("asyncTaskId".to_owned(), Value::from(agent.as_str()));
-            told.metadata.insert("agentId".to_owned(), Value::from(agent));
-            told.metadata.insert("asyncStatus".to_owned(), Value::from(async_status));
+            told.metadata.insert(attributes::ASYNC_TASK_ID.to_owned(), Value::from(agent.as_str()));
+            told.metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(agent));
+            told.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from(async_status));
             entries.push(told);
         }
         if let Some(call) = self.call {
@@ -145,15 +146,16 @@ impl<'a> Notification<'a> {
             told.evidence = evidence;
             // The turn of the call is the one that started it, not the one that hears of its end.
             told.turn = None;
-            told.metadata.remove("promptId");
+            told.metadata.remove(attributes::PROMPT_ID);
             told.tool_use_id = Some(call);
-            told.metadata.insert("backgroundStatus".to_owned(), Value::from(async_status));
-            told.metadata.insert("backgroundEndedAt".to_owned(), Value::from(hook.at.to_string()));
+            told.metadata.insert(attributes::BACKGROUND_STATUS.to_owned(), Value::from(async_status));
+            told.metadata
+                .insert(attributes::BACKGROUND_ENDED_AT.to_owned(), Value::from(hook.at.to_string()));
             if let Some(duration) = self.duration_ms {
-                told.metadata.insert("backgroundDurationMs".to_owned(), Value::from(duration));
+                told.metadata.insert(attributes::BACKGROUND_DURATION_MS.to_owned(), Value::from(duration));
             }
             if let Some(code) = self.exit_code().filter(|_| !self.of_an_agent) {
-                told.metadata.insert("exitCode".to_owned(), Value::from(code));
+                told.metadata.insert(attributes::EXIT_CODE.to_owned(), Value::from(code));
             }
             entries.push(told);
         }

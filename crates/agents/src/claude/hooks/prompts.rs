@@ -1,6 +1,6 @@
 //! What the human says, what a slash command makes of it, and what the client says in the human's place.
 
-use agent_tracer_event::{Entry, Evidence, Kind, Phase, Reading, Subject};
+use agent_tracer_event::{Entry, Evidence, Kind, Phase, Reading, Subject, attributes};
 use serde_json::Value;
 
 use super::Event;
@@ -61,12 +61,12 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     title_of_session(hook, &mut task);
     if let Some(Said::Text(text)) = said
         && origin == "user"
-        && !task.metadata.contains_key("title")
+        && !task.metadata.contains_key(attributes::TITLE)
     {
         let title = text::title(text);
         if !title.is_empty() {
-            task.metadata.insert("title".to_owned(), Value::from(title));
-            task.metadata.insert("titleSource".to_owned(), Value::from("prompt"));
+            task.metadata.insert(attributes::TITLE.to_owned(), Value::from(title));
+            task.metadata.insert(attributes::TITLE_SOURCE.to_owned(), Value::from("prompt"));
         }
     }
     reading.entries.push(task);
@@ -80,24 +80,24 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     if hook.agent_id.is_none() {
         message.series = identity::prompt_series(hook.prompt_id.as_deref(), part.as_deref());
     }
-    message.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
+    message.metadata.insert(attributes::PROMPT_ORIGIN.to_owned(), Value::from(origin));
     carry(
         hook.payload,
         &mut message.metadata,
-        &[(&["source"], "promptSource"), (&["session_title"], "sessionTitle")],
+        &[(&["source"], attributes::PROMPT_SOURCE), (&["session_title"], attributes::SESSION_TITLE)],
     );
     match said {
         Some(Said::Text(text)) => {
             message.title = Some(text::title(text)).filter(|title| !title.is_empty());
             message.body = Some(text::cut(text, BODY_CHARS).into_owned());
-            message.metadata.insert("promptBytes".to_owned(), Value::from(text.len()));
+            message.metadata.insert(attributes::PROMPT_BYTES.to_owned(), Value::from(text.len()));
         }
         Some(Said::Length(bytes)) => {
-            message.metadata.insert("promptBytes".to_owned(), Value::from(bytes));
+            message.metadata.insert(attributes::PROMPT_BYTES.to_owned(), Value::from(bytes));
         }
         None => {}
     }
-    carry_said(&mut message.metadata, "prompt", said, METADATA_CHARS);
+    carry_said(&mut message.metadata, attributes::PROMPT, said, METADATA_CHARS);
     if let Some(notification) = &notification {
         message.title = Some(notification.title());
         notification.write(&mut message.metadata);
@@ -106,7 +106,7 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     }
     reading.entries.push(message);
     let mut turn = hook.turn_entry(Phase::Open).unwrap_or_else(|| nameless_turn(hook));
-    turn.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
+    turn.metadata.insert(attributes::PROMPT_ORIGIN.to_owned(), Value::from(origin));
     reading.entries.push(turn);
     if let Some(notification) = notification {
         reading.entries.extend(notification.closes(hook));
@@ -131,12 +131,12 @@ fn expansion(hook: &Hook<'_>, reading: &mut Reading) {
         hook.payload,
         &mut entry.metadata,
         &[
-            (&["expansion_type"], "expansionType"),
-            (&["command_name"], "commandName"),
-            (&["command_source"], "commandSource"),
+            (&["expansion_type"], attributes::EXPANSION_TYPE),
+            (&["command_name"], attributes::COMMAND_NAME),
+            (&["command_source"], attributes::COMMAND_SOURCE),
         ],
     );
-    carry_said(&mut entry.metadata, "commandArgs", hook.payload.said(&["command_args"]), 10_000);
+    carry_said(&mut entry.metadata, attributes::COMMAND_ARGS, hook.payload.said(&["command_args"]), 10_000);
     let name = hook.payload.text(&["command_name"]).unwrap_or_default();
     let args = hook.payload.text(&["command_args"]).unwrap_or_default();
     entry.title = Some(text::title(&format!("/{} {args}", name.trim_start_matches('/'))));
@@ -146,12 +146,14 @@ fn expansion(hook: &Hook<'_>, reading: &mut Reading) {
             entry.body = Some(text::cut(given, BODY_CHARS).into_owned());
         }
         Some(Said::Text(given)) => {
-            entry.metadata.insert("expandedPromptBytes".to_owned(), Value::from(given.len()));
+            entry.metadata.insert(attributes::EXPANDED_PROMPT_BYTES.to_owned(), Value::from(given.len()));
             let snippet = text::cut_bytes(given, SNIPPET_BYTES);
-            entry.metadata.insert("expandedPromptSnippet".to_owned(), Value::from(snippet.as_ref()));
+            entry
+                .metadata
+                .insert(attributes::EXPANDED_PROMPT_SNIPPET.to_owned(), Value::from(snippet.as_ref()));
         }
         Some(Said::Length(bytes)) if bytes != typed_bytes(hook, name) => {
-            entry.metadata.insert("expandedPromptBytes".to_owned(), Value::from(bytes));
+            entry.metadata.insert(attributes::EXPANDED_PROMPT_BYTES.to_owned(), Value::from(bytes));
         }
         Some(Said::Length(_)) | None => {}
     }
@@ -188,10 +190,10 @@ fn display(hook: &Hook<'_>, reading: &mut Reading) {
         hook.payload,
         &mut entry.metadata,
         &[
-            (&["message_id"], "displayMessageId"),
-            (&["turn_id"], "displayTurnId"),
-            (&["index"], "displayIndex"),
-            (&["final"], "displayFinal"),
+            (&["message_id"], attributes::DISPLAY_MESSAGE_ID),
+            (&["turn_id"], attributes::DISPLAY_TURN_ID),
+            (&["index"], attributes::DISPLAY_INDEX),
+            (&["final"], attributes::DISPLAY_FINAL),
         ],
     );
     reading.entries.push(entry);

@@ -1,6 +1,8 @@
 //! What the result of a call says of other things than the call: a child agent, a worktree, work items.
 
-use agent_tracer_event::{CallState, Certainty, Channel, Entry, Evidence, Kind, Phase, Subject, TaskKey};
+use agent_tracer_event::{
+    CallState, Certainty, Channel, Entry, Evidence, Kind, Phase, Subject, TaskKey, attributes,
+};
 use serde_json::Value;
 
 use super::hook::Hook;
@@ -32,7 +34,7 @@ pub(super) fn of(hook: &Hook<'_>, told: &Told<'_>, entry: &mut Entry) -> Vec<Ent
 
 /// The agent that was stopped. Anything else that runs in the background is no task of its own.
 fn stopped(hook: &Hook<'_>, told: &Told<'_>, entry: &Entry) -> Vec<Entry> {
-    let kind = kept(entry, "stoppedTaskType").unwrap_or_default();
+    let kind = kept(entry, attributes::STOPPED_TASK_TYPE).unwrap_or_default();
     let agent = told.input.get("task_id").and_then(Value::as_str).filter(|id| !id.is_empty());
     match agent {
         Some(agent) if kind.ends_with("agent") => {
@@ -54,39 +56,39 @@ fn kept(entry: &Entry, name: &str) -> Option<String> {
 fn child(hook: &Hook<'_>, told: &Told<'_>, entry: &Entry) -> Vec<Entry> {
     let mut entries = Vec::new();
     let input = |key: &str| told.input.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    if let Some(agent) = kept(entry, "childAgentId") {
+    if let Some(agent) = kept(entry, attributes::CHILD_AGENT_ID) {
         let task = TaskKey::subagent(hook.observation.agent, &agent);
         let mut child = hook.entry(Subject::Task, Phase::Update, task, "task");
         child.evidence = Evidence::reported("hook PostToolUse, agentId of the result");
         let mut put = |name: &str, value: Value| child.metadata.insert(name.to_owned(), value);
-        put("agentId", Value::from(agent.as_str()));
-        put("rootSession", Value::from(hook.session.as_str()));
-        put("parentSession", Value::from(hook.actor().runtime_session));
-        put("parentCertainty", Value::from(Certainty::Reported.as_str()));
+        put(attributes::AGENT_ID, Value::from(agent.as_str()));
+        put(attributes::ROOT_SESSION, Value::from(hook.session.as_str()));
+        put(attributes::PARENT_SESSION, Value::from(hook.actor().runtime_session));
+        put(attributes::PARENT_CERTAINTY, Value::from(Certainty::Reported.as_str()));
         if let Some(id) = &told.id {
-            put("parentToolUseId", Value::from(id.as_str()));
+            put(attributes::PARENT_TOOL_USE_ID, Value::from(id.as_str()));
         }
         if hook.agent_id.is_none() {
-            put("depth", Value::from(1));
+            put(attributes::DEPTH, Value::from(1));
         }
-        if let Some(model) = kept(entry, "agentResolvedModel") {
-            put("model", Value::from(model));
+        if let Some(model) = kept(entry, attributes::AGENT_RESOLVED_MODEL) {
+            put(attributes::MODEL, Value::from(model));
         }
         // A teammate's own events call it by its name, not by the type it was made from.
-        let kind = if kept(entry, "status").as_deref() == Some("teammate_spawned") {
+        let kind = if kept(entry, attributes::STATUS).as_deref() == Some("teammate_spawned") {
             "name"
         } else {
             "subagent_type"
         };
         if let Some(kind) = input(kind) {
-            put("agentType", Value::from(text::cut(kind, 200).as_ref()));
+            put(attributes::AGENT_TYPE, Value::from(text::cut(kind, 200).as_ref()));
         }
         if let Some(title) = input("description").map(text::title).filter(|title| !title.is_empty()) {
-            put("title", Value::from(title));
-            put("titleSource", Value::from("delegation"));
+            put(attributes::TITLE, Value::from(title));
+            put(attributes::TITLE_SOURCE, Value::from("delegation"));
         }
-        if let Some(path) = kept(entry, "worktreePath") {
-            put("cwd", Value::from(path));
+        if let Some(path) = kept(entry, attributes::WORKTREE_PATH) {
+            put(attributes::CWD, Value::from(path));
         }
         entries.push(child);
     }
@@ -95,16 +97,16 @@ fn child(hook: &Hook<'_>, told: &Told<'_>, entry: &Entry) -> Vec<Entry> {
     {
         let mut worktree = hook.event(Kind::WorktreeCreate, Phase::Open, format!("worktree:{id}"));
         worktree.evidence = Evidence::inferred("hook PostToolUse, isolation of the input");
-        worktree.title = Some(match kept(entry, "worktreePath") {
+        worktree.title = Some(match kept(entry, attributes::WORKTREE_PATH) {
             Some(path) => text::title(&format!("Worktree for an agent: {}", text::base_name(&path))),
             None => "Worktree for an agent".to_owned(),
         });
-        for name in ["worktreePath", "worktreeBranch", "childAgentId"] {
+        for name in [attributes::WORKTREE_PATH, attributes::WORKTREE_BRANCH, attributes::CHILD_AGENT_ID] {
             if let Some(value) = entry.metadata.get(name) {
                 worktree.metadata.insert(name.to_owned(), value.clone());
             }
         }
-        worktree.metadata.insert("toolUseId".to_owned(), Value::from(id.as_str()));
+        worktree.metadata.insert(attributes::TOOL_USE_ID.to_owned(), Value::from(id.as_str()));
         entries.push(worktree);
     }
     entries
@@ -112,19 +114,19 @@ fn child(hook: &Hook<'_>, told: &Told<'_>, entry: &Entry) -> Vec<Entry> {
 
 /// The new item's id: the event `TaskCreated` tells of the same.
 fn created(entry: &mut Entry) {
-    if let Some(id) = kept(entry, "resultTaskId") {
+    if let Some(id) = kept(entry, attributes::RESULT_TASK_ID) {
         entry.aliases.push(todos::key(&id, "added"));
-        entry.metadata.insert("todoId".to_owned(), Value::from(id));
+        entry.metadata.insert(attributes::TODO_ID.to_owned(), Value::from(id));
     }
 }
 
 /// The item's new state: the event `TaskCompleted` may tell of the same.
 fn updated(entry: &mut Entry) {
-    let to = kept(entry, "statusTo").and_then(|status| todos::todo_state(&status));
+    let to = kept(entry, attributes::STATUS_TO).and_then(|status| todos::todo_state(&status));
     if let Some(state) = to {
-        entry.metadata.insert("todoState".to_owned(), Value::from(state));
+        entry.metadata.insert(attributes::TODO_STATE.to_owned(), Value::from(state));
     }
-    if let (Some(id), Some(state)) = (kept(entry, "todoId"), kept(entry, "todoState")) {
+    if let (Some(id), Some(state)) = (kept(entry, attributes::TODO_ID), kept(entry, attributes::TODO_STATE)) {
         entry.aliases.push(todos::key(&id, &state));
     }
 }
@@ -139,7 +141,7 @@ fn items(hook: &Hook<'_>, told: &Told<'_>) -> Vec<Entry> {
             Some(if item.subject.is_empty() { "Todo".to_owned() } else { text::title(&item.subject) });
         todos::write(&item, &mut entry.metadata);
         if let Some(id) = &told.id {
-            entry.metadata.insert("toolUseId".to_owned(), Value::from(id.as_str()));
+            entry.metadata.insert(attributes::TOOL_USE_ID.to_owned(), Value::from(id.as_str()));
         }
         entries.push(entry);
     }

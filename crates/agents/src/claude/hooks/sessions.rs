@@ -1,6 +1,6 @@
 //! Sessions: how they begin and end, and what is set up before them.
 
-use agent_tracer_event::{Kind, Phase, Reading};
+use agent_tracer_event::{Kind, Phase, Reading, attributes};
 use serde_json::Value;
 
 use super::Event;
@@ -44,10 +44,10 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
     let mut task = hook.task();
     // How the task came to be; going on with it later does not change that.
     if let Some(source) = source.filter(|source| !matches!(*source, "resume" | "compact")) {
-        task.metadata.insert("sessionSource".to_owned(), Value::from(text::line(source, 60)));
+        task.metadata.insert(attributes::SESSION_SOURCE.to_owned(), Value::from(text::line(source, 60)));
     }
     if let Some(model) = &model {
-        task.metadata.insert("model".to_owned(), Value::from(model.as_str()));
+        task.metadata.insert(attributes::MODEL.to_owned(), Value::from(model.as_str()));
     }
     title_of_session(hook, &mut task);
     reading.entries.push(task);
@@ -57,12 +57,12 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
         hook.payload,
         &mut metadata,
         &[
-            (&["model"], "modelId"),
-            (&["session_title"], "sessionTitle"),
-            (&["seconds_since_last_response"], "secondsSinceLastResponse"),
-            (&["context_tokens"], "contextTokens"),
-            (&["prompt_cache_likely_expired"], "promptCacheLikelyExpired"),
-            (&["estimated_cache_write_usd"], "estimatedCacheWriteUsd"),
+            (&["model"], attributes::MODEL_ID),
+            (&["session_title"], attributes::SESSION_TITLE),
+            (&["seconds_since_last_response"], attributes::SECONDS_SINCE_LAST_RESPONSE),
+            (&["context_tokens"], attributes::CONTEXT_TOKENS),
+            (&["prompt_cache_likely_expired"], attributes::PROMPT_CACHE_LIKELY_EXPIRED),
+            (&["estimated_cache_write_usd"], attributes::ESTIMATED_CACHE_WRITE_USD),
         ],
     );
     // After a compaction the same session goes on.
@@ -71,14 +71,18 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
         let mut started = hook.event(Kind::SessionStarted, Phase::Open, key);
         started.title = Some(title(source));
         if let Some(source) = source {
-            started.metadata.insert("sessionSource".to_owned(), Value::from(text::line(source, 60)));
+            started
+                .metadata
+                .insert(attributes::SESSION_SOURCE.to_owned(), Value::from(text::line(source, 60)));
         }
         started.metadata.extend(metadata.clone());
         reading.entries.push(started);
     }
     let mut saved = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
     saved.title = Some(title(source));
-    saved.metadata.insert("trigger".to_owned(), Value::from(text::line(source.unwrap_or("startup"), 60)));
+    saved
+        .metadata
+        .insert(attributes::TRIGGER.to_owned(), Value::from(text::line(source.unwrap_or("startup"), 60)));
     saved.metadata.extend(metadata);
     reading.entries.push(saved);
 }
@@ -100,8 +104,8 @@ pub(super) fn title_of_session(hook: &Hook<'_>, task: &mut agent_tracer_event::E
     if let Some(title) =
         hook.payload.text(&["session_title"]).map(text::title).filter(|title| !title.is_empty())
     {
-        task.metadata.insert("title".to_owned(), Value::from(title));
-        task.metadata.insert("titleSource".to_owned(), Value::from("session_title"));
+        task.metadata.insert(attributes::TITLE.to_owned(), Value::from(title));
+        task.metadata.insert(attributes::TITLE_SOURCE.to_owned(), Value::from("session_title"));
     }
 }
 
@@ -125,8 +129,12 @@ fn end(hook: &Hook<'_>, reading: &mut Reading) {
         .to_owned(),
     );
     let meant = meant.unwrap_or("runtime_terminated");
-    ended.metadata.insert("completionReason".to_owned(), Value::from(meant));
-    carry(hook.payload, &mut ended.metadata, &[(&["reason"], "reason"), (&["duration_ms"], "durationMs")]);
+    ended.metadata.insert(attributes::COMPLETION_REASON.to_owned(), Value::from(meant));
+    carry(
+        hook.payload,
+        &mut ended.metadata,
+        &[(&["reason"], attributes::REASON), (&["duration_ms"], attributes::DURATION_MS)],
+    );
     reading.entries.push(ended);
 }
 
@@ -140,6 +148,6 @@ fn setup(hook: &Hook<'_>, reading: &mut Reading) {
         Some(other) => text::title(&format!("Set-up: {other}")),
         None => "Set-up".to_owned(),
     });
-    carry(hook.payload, &mut entry.metadata, &[(&["trigger"], "trigger")]);
+    carry(hook.payload, &mut entry.metadata, &[(&["trigger"], attributes::TRIGGER)]);
     reading.entries.push(entry);
 }

@@ -2,7 +2,7 @@
 //!
 //! `Stop` and `StopFailure` give no reason of the model's; `stopReason` of a good end comes from the transcript.
 
-use agent_tracer_event::{CallState, Channel, Entry, Kind, Phase, Reading};
+use agent_tracer_event::{CallState, Channel, Entry, Kind, Phase, Reading, attributes};
 use serde_json::Value;
 
 use super::Event;
@@ -57,7 +57,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     let mut said = answer(hook);
     if hook.agent_id.is_some() && hook.observation.channel == Channel::Hook {
         // A subagent ends with its `SubagentStop`. A row of its file is read as this event too, and is its last word.
-        said.metadata.insert("endsAgent".to_owned(), Value::Bool(false));
+        said.metadata.insert(attributes::ENDS_AGENT.to_owned(), Value::Bool(false));
         reading.entries.push(said);
         return;
     }
@@ -84,18 +84,21 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
         hook.payload,
         &mut entry.metadata,
         &[
-            (&["stop_reason"], "stopReason"),
-            (&["stop_hook_active"], "stopHookActive"),
-            (&["agent_transcript_path"], "agentTranscriptPath"),
+            (&["stop_reason"], attributes::STOP_REASON),
+            (&["stop_hook_active"], attributes::STOP_HOOK_ACTIVE),
+            (&["agent_transcript_path"], attributes::AGENT_TRANSCRIPT_PATH),
         ],
     );
-    for (list, name) in [("background_tasks", "backgroundTaskCount"), ("session_crons", "sessionCronCount")] {
+    for (list, name) in [
+        ("background_tasks", attributes::BACKGROUND_TASK_COUNT),
+        ("session_crons", attributes::SESSION_CRON_COUNT),
+    ] {
         if let Some(items) = hook.payload.list(&[list]) {
             entry.metadata.insert(name.to_owned(), Value::from(items.len()));
         }
     }
     if let Some(tasks) = background_tasks(hook) {
-        entry.metadata.insert("backgroundTasks".to_owned(), tasks);
+        entry.metadata.insert(attributes::BACKGROUND_TASKS.to_owned(), tasks);
     }
     entry
 }
@@ -118,7 +121,7 @@ fn is_again(hook: &Hook<'_>) -> bool {
 
 /// The text of a message, as title, body and size.
 fn words(entry: &mut Entry, said: Option<Said<'_>>) {
-    carry_said(&mut entry.metadata, "lastAssistantMessage", said, METADATA_CHARS);
+    carry_said(&mut entry.metadata, attributes::LAST_ASSISTANT_MESSAGE, said, METADATA_CHARS);
     match said {
         Some(Said::Text(text)) => {
             let title = text::title(text);
@@ -126,10 +129,10 @@ fn words(entry: &mut Entry, said: Option<Said<'_>>) {
                 entry.title = Some(title);
                 entry.body = Some(text::cut(text, BODY_CHARS).into_owned());
             }
-            entry.metadata.insert("messageBytes".to_owned(), Value::from(text.trim().len()));
+            entry.metadata.insert(attributes::MESSAGE_BYTES.to_owned(), Value::from(text.trim().len()));
         }
         Some(Said::Length(bytes)) => {
-            entry.metadata.insert("messageBytes".to_owned(), Value::from(bytes));
+            entry.metadata.insert(attributes::MESSAGE_BYTES.to_owned(), Value::from(bytes));
         }
         None => {}
     }
@@ -173,11 +176,11 @@ fn failure(hook: &Hook<'_>, reading: &mut Reading) {
     entry.state = Some(CallState::Failed);
     words(&mut entry, hook.payload.said(&["last_assistant_message"]));
     entry.title = Some(text::title(&format!("Turn failed: {}", error.replace('_', " "))));
-    entry.metadata.insert("stopReason".to_owned(), Value::from(format!("error:{error}")));
-    entry.metadata.insert("error".to_owned(), Value::from(error.as_str()));
+    entry.metadata.insert(attributes::STOP_REASON.to_owned(), Value::from(format!("error:{error}")));
+    entry.metadata.insert(attributes::ERROR.to_owned(), Value::from(error.as_str()));
     carry_said(
         &mut entry.metadata,
-        "errorDetails",
+        attributes::ERROR_DETAILS,
         hook.payload.said(&["error_details", "error_message"]),
         1000,
     );
@@ -185,12 +188,12 @@ fn failure(hook: &Hook<'_>, reading: &mut Reading) {
     if let Some(mut turn) = hook.turn_entry(Phase::Close) {
         turn.state = Some(CallState::Failed);
         turn.ended_at = Some(hook.at);
-        turn.metadata.insert("error".to_owned(), Value::from(error.as_str()));
+        turn.metadata.insert(attributes::ERROR.to_owned(), Value::from(error.as_str()));
         reading.entries.push(turn);
     }
     if hook.agent_id.is_some() {
         let mut told = subagents::on_parent(hook, Phase::Close, "failed");
-        told.metadata.insert("error".to_owned(), Value::from(error));
+        told.metadata.insert(attributes::ERROR.to_owned(), Value::from(error));
         reading.entries.push(told);
     }
 }

@@ -3,7 +3,7 @@
 //! The parent is the session: which agent of the tree called this one is not in these payloads. A `SubagentStop` whose
 //! type is empty is the client's helper for compactions; it is no agent of anybody's and makes no task.
 
-use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading, Subject, TaskKey};
+use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading, Subject, TaskKey, attributes};
 use serde_json::Value;
 
 use super::Event;
@@ -46,18 +46,22 @@ pub(super) fn helper(hook: &Hook<'_>, status: &str) -> Entry {
     let mut entry =
         hook.event_on(hook.root(), Kind::ContextSaved, Phase::Open, format!("compaction:{agent}"));
     entry.title = Some("Summary for the compaction".to_owned());
-    entry.metadata.insert("trigger".to_owned(), Value::from("compaction_helper"));
-    entry.metadata.insert("asyncStatus".to_owned(), Value::from(status));
-    entry.metadata.insert("agentId".to_owned(), Value::from(agent));
+    entry.metadata.insert(attributes::TRIGGER.to_owned(), Value::from("compaction_helper"));
+    entry.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from(status));
+    entry.metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(agent));
     let bytes = match hook.payload.said(&["last_assistant_message"]) {
         Some(Said::Text(text)) => Some(text.len() as u64),
         Some(Said::Length(bytes)) => Some(bytes),
         None => None,
     };
     if let Some(bytes) = bytes {
-        entry.metadata.insert("compactSummaryBytes".to_owned(), Value::from(bytes));
+        entry.metadata.insert(attributes::COMPACT_SUMMARY_BYTES.to_owned(), Value::from(bytes));
     }
-    carry(hook.payload, &mut entry.metadata, &[(&["agent_transcript_path"], "agentTranscriptPath")]);
+    carry(
+        hook.payload,
+        &mut entry.metadata,
+        &[(&["agent_transcript_path"], attributes::AGENT_TRANSCRIPT_PATH)],
+    );
     entry
 }
 
@@ -68,13 +72,13 @@ pub(super) fn on_parent(hook: &Hook<'_>, phase: Phase, status: &str) -> Entry {
     let kind = hook.agent_type.filter(|kind| !kind.is_empty());
     entry.title =
         Some(kind.map_or_else(|| "Subagent".to_owned(), |kind| text::title(&format!("Subagent {kind}"))));
-    entry.metadata.insert("asyncTaskId".to_owned(), Value::from(agent.as_str()));
-    entry.metadata.insert("asyncStatus".to_owned(), Value::from(status));
-    entry.metadata.insert("agentId".to_owned(), Value::from(agent));
+    entry.metadata.insert(attributes::ASYNC_TASK_ID.to_owned(), Value::from(agent.as_str()));
+    entry.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from(status));
+    entry.metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(agent));
     if let Some(kind) = kind {
-        entry.metadata.insert("agentType".to_owned(), Value::from(text::cut(kind, 200).as_ref()));
+        entry.metadata.insert(attributes::AGENT_TYPE.to_owned(), Value::from(text::cut(kind, 200).as_ref()));
     }
-    entry.metadata.insert("childSession".to_owned(), Value::from(hook.actor().runtime_session));
+    entry.metadata.insert(attributes::CHILD_SESSION.to_owned(), Value::from(hook.actor().runtime_session));
     if phase == Phase::Close {
         entry.ended_at = Some(hook.at);
         if let Some(Said::Text(message)) = hook.payload.said(&["last_assistant_message"])
@@ -109,7 +113,7 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
 fn nameless(hook: &Hook<'_>, status: &str) -> Entry {
     let mut entry = hook.event(Kind::ActionLogged, Phase::Open, hook.own_key());
     entry.title = Some("Subagent".to_owned());
-    entry.metadata.insert("asyncStatus".to_owned(), Value::from(status));
+    entry.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from(status));
     entry
 }
 
@@ -128,15 +132,15 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
         return;
     }
     let mut told = on_parent(hook, Phase::Close, status);
-    carry(hook.payload, &mut told.metadata, &[(&["duration_ms"], "durationMs")]);
+    carry(hook.payload, &mut told.metadata, &[(&["duration_ms"], attributes::DURATION_MS)]);
     failure(hook, &mut told);
     let mut said = answer(hook);
     let is_silent = identity::text_part(hook.payload.said(&["last_assistant_message"])).is_none();
     if !good {
         said.state = Some(CallState::Failed);
-        let class = told.metadata.get("errorClass").and_then(Value::as_str).unwrap_or("unknown");
+        let class = told.metadata.get(attributes::ERROR_CLASS).and_then(Value::as_str).unwrap_or("unknown");
         let reason = Value::from(format!("error:{class}"));
-        said.metadata.entry("stopReason").or_insert(reason);
+        said.metadata.entry(attributes::STOP_REASON).or_insert(reason);
         failure(hook, &mut said);
     }
     reading.entries.push(told);
@@ -158,7 +162,7 @@ pub(super) fn ended(hook: &Hook<'_>) -> Entry {
     let mut ended = hook.event(Kind::SessionEnded, Phase::Close, key);
     ended.title = Some("Subagent ended".to_owned());
     ended.ended_at = Some(hook.at);
-    ended.metadata.insert("completionReason".to_owned(), Value::from("assistant_turn_complete"));
+    ended.metadata.insert(attributes::COMPLETION_REASON.to_owned(), Value::from("assistant_turn_complete"));
     ended
 }
 
@@ -169,11 +173,11 @@ pub(super) fn stopped(hook: &Hook<'_>, caller: &TaskKey, agent: &str) -> Vec<Ent
     let mut told = hook.event_on(caller.clone(), Kind::ActionLogged, Phase::Update, key);
     // The turn and the prompt are those that started the agent, and when it ended its own task says.
     told.turn = None;
-    told.metadata.remove("promptId");
-    for name in ["asyncTaskId", "agentId"] {
+    told.metadata.remove(attributes::PROMPT_ID);
+    for name in [attributes::ASYNC_TASK_ID, attributes::AGENT_ID] {
         told.metadata.insert(name.to_owned(), Value::from(agent));
     }
-    told.metadata.insert("asyncStatus".to_owned(), Value::from("cancelled"));
+    told.metadata.insert(attributes::ASYNC_STATUS.to_owned(), Value::from("cancelled"));
     let task = TaskKey::subagent(hook.observation.agent, agent);
     let mut turn = hook.entry(Subject::Turn, Phase::Close, task.clone(), format!("turn:{agent}"));
     turn.turn = Some(agent.to_owned());
@@ -184,12 +188,12 @@ pub(super) fn stopped(hook: &Hook<'_>, caller: &TaskKey, agent: &str) -> Vec<Ent
     let mut ended = hook.event_on(task, Kind::SessionEnded, Phase::Close, key);
     // Who stops an agent does not say what it is.
     ended.agent_type = None;
-    ended.metadata.remove("promptId");
+    ended.metadata.remove(attributes::PROMPT_ID);
     ended.title = Some("Subagent stopped".to_owned());
     ended.turn = Some(agent.to_owned());
     ended.agent_id = Some(agent.to_owned());
     ended.ended_at = Some(hook.at);
-    ended.metadata.insert("completionReason".to_owned(), Value::from("cancelled"));
+    ended.metadata.insert(attributes::COMPLETION_REASON.to_owned(), Value::from("cancelled"));
     vec![told, turn, ended]
 }
 
@@ -197,11 +201,11 @@ pub(super) fn stopped(hook: &Hook<'_>, caller: &TaskKey, agent: &str) -> Vec<Ent
 fn failure(hook: &Hook<'_>, told: &mut Entry) {
     let Some(error) = hook.payload.get(&["error"]) else { return };
     if let Some(class) = error.get("errorClass").and_then(Value::as_str) {
-        told.metadata.insert("errorClass".to_owned(), Value::from(text::line(class, 60)));
+        told.metadata.insert(attributes::ERROR_CLASS.to_owned(), Value::from(text::line(class, 60)));
     }
     let first = error.get("firstLine").unwrap_or(error).as_str().map(|first| text::line(first, 200));
     if let Some(first) = first.filter(|first| !first.is_empty()) {
-        told.metadata.insert("error".to_owned(), Value::from(first));
+        told.metadata.insert(attributes::ERROR.to_owned(), Value::from(first));
     }
 }
 
@@ -215,7 +219,7 @@ fn idle(hook: &Hook<'_>, reading: &mut Reading) {
     carry(
         hook.payload,
         &mut entry.metadata,
-        &[(&["teammate_name"], "teammateName"), (&["team_name"], "teamName")],
+        &[(&["teammate_name"], attributes::TEAMMATE_NAME), (&["team_name"], attributes::TEAM_NAME)],
     );
     reading.entries.push(entry);
 }

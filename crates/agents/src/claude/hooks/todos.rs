@@ -1,6 +1,6 @@
 //! Work items, as the client itself tells of them while the call that changes them runs.
 
-use agent_tracer_event::{Kind, Phase, Reading};
+use agent_tracer_event::{Kind, Phase, Reading, attributes};
 use serde_json::Value;
 
 use super::Event;
@@ -35,23 +35,23 @@ fn changed(hook: &Hook<'_>, state: &str, reading: &mut Reading) {
     let verb = if state == "added" { "Add todo" } else { "Complete todo" };
     entry.title = Some(text::title(&format!("{verb}: {which}")));
     if let Some(id) = id {
-        entry.metadata.insert("todoId".to_owned(), Value::from(id));
+        entry.metadata.insert(attributes::TODO_ID.to_owned(), Value::from(id));
     }
-    entry.metadata.insert("todoState".to_owned(), Value::from(state));
+    entry.metadata.insert(attributes::TODO_STATE.to_owned(), Value::from(state));
     if state == "completed" {
         // A rule may have blocked it before.
-        entry.metadata.insert("blocked".to_owned(), Value::Bool(false));
+        entry.metadata.insert(attributes::BLOCKED.to_owned(), Value::Bool(false));
     }
-    carry_said(&mut entry.metadata, "subject", subject, 1000);
+    carry_said(&mut entry.metadata, attributes::SUBJECT, subject, 1000);
     let description = hook.payload.said(&["task_description"]);
-    carry_said(&mut entry.metadata, "description", description, 10_000);
+    carry_said(&mut entry.metadata, attributes::DESCRIPTION, description, 10_000);
     if let Some(Said::Text(description)) = description {
         entry.body = Some(text::cut(description, 10_000).into_owned()).filter(|body| !body.is_empty());
     }
     carry(
         hook.payload,
         &mut entry.metadata,
-        &[(&["teammate_name"], "teammateName"), (&["team_name"], "teamName")],
+        &[(&["teammate_name"], attributes::TEAMMATE_NAME), (&["team_name"], attributes::TEAM_NAME)],
     );
     reading.entries.push(entry);
 }

@@ -5,7 +5,7 @@
 
 use agent_tracer_event::semantics::Importance;
 use agent_tracer_event::{
-    CallState, Certainty, Entry, Evidence, Kind, Phase, Reading, Subject, Unrecognised,
+    CallState, Certainty, Entry, Evidence, Kind, Phase, Reading, Subject, Unrecognised, attributes,
 };
 use serde_json::Value;
 
@@ -109,10 +109,12 @@ impl<'a> Told<'a> {
         meaning.write(&mut entry);
         if let Some(server) = self.members.object(&["mcp_server"]) {
             if let Some(name) = server.text(&["name"]) {
-                entry.metadata.insert("mcpServer".to_owned(), Value::from(text::line(name, 200)));
+                entry.metadata.insert(attributes::MCP_SERVER.to_owned(), Value::from(text::line(name, 200)));
             }
             if let Some(source) = server.text(&["source"]) {
-                entry.metadata.insert("mcpServerSource".to_owned(), Value::from(text::line(source, 200)));
+                entry
+                    .metadata
+                    .insert(attributes::MCP_SERVER_SOURCE.to_owned(), Value::from(text::line(source, 200)));
             }
         }
         entry
@@ -132,7 +134,7 @@ fn attempted(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
     let mut entry = told.entry(hook, Phase::Open, meaning);
     entry.state = Some(CallState::Running);
-    entry.metadata.insert("callSignature".to_owned(), Value::from(told.signature(hook)));
+    entry.metadata.insert(attributes::CALL_SIGNATURE.to_owned(), Value::from(told.signature(hook)));
     reading.entries.push(entry);
 }
 
@@ -162,8 +164,8 @@ fn close(hook: &Hook<'_>, told: &Told<'_>, outcome: Outcome, reading: &mut Readi
     let state = outcome.state;
     end(&mut entry, hook, outcome, outcome::importance(state, subtype));
     if let Some(duration) = hook.payload.number(&["duration_ms"]) {
-        entry.metadata.insert("durationMs".to_owned(), duration.clone());
-        entry.metadata.insert("durationSource".to_owned(), Value::from("agent"));
+        entry.metadata.insert(attributes::DURATION_MS.to_owned(), duration.clone());
+        entry.metadata.insert(attributes::DURATION_SOURCE.to_owned(), Value::from("agent"));
     }
     let more = results::of(hook, told, &mut entry);
     reading.entries.push(entry);
@@ -185,7 +187,7 @@ fn end(entry: &mut Entry, hook: &Hook<'_>, outcome: Outcome, importance: Option<
         meaning::settle_question(entry);
     }
     if let Some(importance) = importance {
-        entry.metadata.insert("importance".to_owned(), Value::from(importance.as_str()));
+        entry.metadata.insert(attributes::IMPORTANCE.to_owned(), Value::from(importance.as_str()));
     }
 }
 
@@ -201,17 +203,17 @@ fn denied(hook: &Hook<'_>, reading: &mut Reading) {
     rule.tool_name = Some(text::line(told.tool, NAME_CHARS));
     rule.tool_use_id = told.id.clone();
     for (name, value) in [
-        ("ruleStatus", "denied"),
-        ("ruleOutcome", "auto_deny"),
-        ("rulePolicy", "auto_mode_classifier"),
-        ("importance", Importance::Critical.as_str()),
+        (attributes::RULE_STATUS, "denied"),
+        (attributes::RULE_OUTCOME, "auto_deny"),
+        (attributes::RULE_POLICY, "auto_mode_classifier"),
+        (attributes::IMPORTANCE, Importance::Critical.as_str()),
     ] {
         rule.metadata.insert(name.to_owned(), Value::from(value));
     }
     if let Some(id) = &told.id {
-        rule.metadata.insert("toolUseId".to_owned(), Value::from(id.as_str()));
+        rule.metadata.insert(attributes::TOOL_USE_ID.to_owned(), Value::from(id.as_str()));
     }
-    super::hook::carry_said(&mut rule.metadata, "reason", hook.payload.said(&["reason"]), 1000);
+    super::hook::carry_said(&mut rule.metadata, attributes::REASON, hook.payload.said(&["reason"]), 1000);
     if let Some(Said::Text(reason)) = hook.payload.said(&["reason"]) {
         rule.body = Some(text::cut(reason, 1000).into_owned());
     }
@@ -219,7 +221,7 @@ fn denied(hook: &Hook<'_>, reading: &mut Reading) {
     let outcome = Outcome {
         state: CallState::Denied,
         error_class: Some(agent_tracer_event::ErrorClass::Permission),
-        metadata: [("errorClass".to_owned(), Value::from("permission"))].into_iter().collect(),
+        metadata: [(attributes::ERROR_CLASS.to_owned(), Value::from("permission"))].into_iter().collect(),
     };
     end(&mut entry, hook, outcome, outcome::importance(CallState::Denied, subtype));
     reading.entries.push(rule);
@@ -228,11 +230,13 @@ fn denied(hook: &Hook<'_>, reading: &mut Reading) {
     } else {
         // Without an id the denial cannot be tied to a call, and closing another fact would be a guess: what was wanted
         // stands on the denial itself.
-        let wanted = entry.metadata.shift_remove("toolInput");
+        let wanted = entry.metadata.shift_remove(attributes::TOOL_INPUT);
         if let (Some(rule), Some(wanted)) = (reading.entries.last_mut(), wanted) {
-            rule.metadata.insert("toolInput".to_owned(), wanted);
-            rule.metadata
-                .insert("toolInputSummary".to_owned(), Value::from(super::dialogs::summary(told.input)));
+            rule.metadata.insert(attributes::TOOL_INPUT.to_owned(), wanted);
+            rule.metadata.insert(
+                attributes::TOOL_INPUT_SUMMARY.to_owned(),
+                Value::from(super::dialogs::summary(told.input)),
+            );
             rule.file_paths = entry.file_paths;
         }
     }
@@ -267,11 +271,11 @@ fn batch(hook: &Hook<'_>, reading: &mut Reading) {
         1 => "Tool call done".to_owned(),
         many => format!("{many} tool calls done"),
     });
-    saved.metadata.insert("trigger".to_owned(), Value::from("tool_batch_completed"));
-    saved.metadata.insert("itemCount".to_owned(), Value::from(count));
-    saved.metadata.insert("toolUseIds".to_owned(), Value::from(names));
+    saved.metadata.insert(attributes::TRIGGER.to_owned(), Value::from("tool_batch_completed"));
+    saved.metadata.insert(attributes::ITEM_COUNT.to_owned(), Value::from(count));
+    saved.metadata.insert(attributes::TOOL_USE_IDS.to_owned(), Value::from(names));
     if let Some(batch) = &batch {
-        saved.metadata.insert("batchId".to_owned(), Value::from(batch.as_str()));
+        saved.metadata.insert(attributes::BATCH_ID.to_owned(), Value::from(batch.as_str()));
     }
     reading.entries.push(saved);
     for call in &told {
@@ -290,7 +294,7 @@ fn batch(hook: &Hook<'_>, reading: &mut Reading) {
         };
         end(&mut entry, hook, outcome, importance);
         if let Some(batch) = &batch {
-            entry.metadata.insert("batchId".to_owned(), Value::from(batch.as_str()));
+            entry.metadata.insert(attributes::BATCH_ID.to_owned(), Value::from(batch.as_str()));
         }
         // The attempt, which is surer, has rated the call by what it was about to do; the rating of a refusal must
         // stand beside it.

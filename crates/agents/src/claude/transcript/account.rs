@@ -3,7 +3,7 @@
 //! It is written when a session ends or is left, more than once if it is resumed; the last one counts. The account of a
 //! fork begins with its parent's numbers.
 
-use agent_tracer_event::{Millis, Phase, Subject, Usage};
+use agent_tracer_event::{Millis, Phase, Subject, Usage, attributes};
 use serde_json::{Map, Value, json};
 
 use super::telling::{Telling, put};
@@ -13,13 +13,13 @@ const KEY: &str = "account";
 
 /// Numbers of the session, by their names in the row, and ours.
 const NUMBERS: &[(&str, &str)] = &[
-    ("totalCostUSD", "clientCostUsd"),
-    ("totalAPIDuration", "apiDurationMs"),
-    ("totalAPIDurationWithoutRetries", "apiDurationWithoutRetriesMs"),
-    ("totalToolDuration", "toolDurationMs"),
-    ("totalDuration", "durationMs"),
-    ("totalLinesAdded", "linesAdded"),
-    ("totalLinesRemoved", "linesRemoved"),
+    ("totalCostUSD", attributes::CLIENT_COST_USD),
+    ("totalAPIDuration", attributes::API_DURATION_MS),
+    ("totalAPIDurationWithoutRetries", attributes::API_DURATION_WITHOUT_RETRIES_MS),
+    ("totalToolDuration", attributes::TOOL_DURATION_MS),
+    ("totalDuration", attributes::DURATION_MS),
+    ("totalLinesAdded", attributes::LINES_ADDED),
+    ("totalLinesRemoved", attributes::LINES_REMOVED),
 ];
 
 /// The most models that one account names.
@@ -34,10 +34,10 @@ pub(super) fn cost_state(told: &mut Telling<'_, '_>) {
         put(metadata, to, row.get(*from).filter(|number| number.is_number()).cloned());
     }
     if let Some(start) = row.get("startTime").and_then(Value::as_i64) {
-        put(metadata, "startedAt", Millis(start).to_string());
+        put(metadata, attributes::STARTED_AT, Millis(start).to_string());
     }
     if row.get("hasUnknownModelCost").and_then(Value::as_bool) == Some(true) {
-        put(metadata, "hasUnknownModelCost", true);
+        put(metadata, attributes::HAS_UNKNOWN_MODEL_COST, true);
     }
     let mut total = Usage::default();
     let mut models = Map::new();
@@ -53,16 +53,16 @@ pub(super) fn cost_state(told: &mut Telling<'_, '_>) {
         total = total.plus(&usage);
         let Value::Object(mut kept) = json!(usage) else { continue };
         for (from, to) in [
-            ("cacheCreationEphemeral5mInputTokens", "cacheCreation5mTokens"),
-            ("cacheCreationEphemeral1hInputTokens", "cacheCreation1hTokens"),
-            ("webSearchRequests", "webSearchRequests"),
-            ("costUSD", "clientCostUsd"),
+            ("cacheCreationEphemeral5mInputTokens", attributes::CACHE_CREATION_5M_TOKENS),
+            ("cacheCreationEphemeral1hInputTokens", attributes::CACHE_CREATION_1H_TOKENS),
+            ("webSearchRequests", attributes::WEB_SEARCH_REQUESTS),
+            ("costUSD", attributes::CLIENT_COST_USD),
         ] {
             put(&mut kept, to, model.get(from).filter(|number| number.is_number()).cloned());
         }
         models.insert(told.rules.word(name), Value::Object(kept));
     }
     total.write(&mut entry.metadata);
-    entry.metadata.insert("models".to_owned(), Value::Object(models));
+    entry.metadata.insert(attributes::MODELS.to_owned(), Value::Object(models));
     told.push(entry);
 }

@@ -3,7 +3,7 @@
 //!
 //! Everything else is context for the model (instructions, listings, reminders, contents of files) and is not kept.
 
-use agent_tracer_event::{CallState, Kind, Phase, Unrecognised};
+use agent_tracer_event::{CallState, Kind, Phase, Unrecognised, attributes};
 use serde_json::Value;
 
 use super::prompts;
@@ -163,7 +163,7 @@ pub(super) fn attachment(told: &mut Telling<'_, '_>) {
 /// The turn came to the end that its caller had set; no answer and no hook follow.
 fn limited(told: &mut Telling<'_, '_>) {
     if let Some(mut turn) = told.close_turn(CallState::Interrupted) {
-        put(&mut turn.metadata, "stopReason", "max_turns");
+        put(&mut turn.metadata, attributes::STOP_REASON, "max_turns");
         told.push(turn);
     }
 }
@@ -173,12 +173,12 @@ fn decided(told: &mut Telling<'_, '_>, attachment: &Attachment<'_>, outcome: &st
     let mut entry = told.event(Kind::RuleLogged, Phase::Close, told.own_key());
     entry.title = Some(titled(told, title, attachment));
     entry.ended_at = Some(told.at);
-    put(&mut entry.metadata, "ruleStatus", if outcome == "allow" { "allowed" } else { "denied" });
-    put(&mut entry.metadata, "ruleOutcome", outcome);
-    put(&mut entry.metadata, "rulePolicy", "user_hook");
+    put(&mut entry.metadata, attributes::RULE_STATUS, if outcome == "allow" { "allowed" } else { "denied" });
+    put(&mut entry.metadata, attributes::RULE_OUTCOME, outcome);
+    put(&mut entry.metadata, attributes::RULE_POLICY, "user_hook");
     about(told, attachment, &mut entry.metadata);
     if outcome != "allow" {
-        put(&mut entry.metadata, "importance", "critical");
+        put(&mut entry.metadata, attributes::IMPORTANCE, "critical");
     }
     let call = told.word(attachment.tool_use);
     entry.tool_use_id = Some(call).filter(|id| id.starts_with("toolu_") || id.starts_with("srvtoolu_"));
@@ -194,7 +194,7 @@ fn failed(told: &mut Telling<'_, '_>, attachment: &Attachment<'_>, kind: &str) {
         attachment,
     ));
     entry.ended_at = Some(told.at);
-    put(&mut entry.metadata, "trigger", kind);
+    put(&mut entry.metadata, attributes::TRIGGER, kind);
     about(told, attachment, &mut entry.metadata);
     told.push(entry);
 }
@@ -205,15 +205,15 @@ fn titled(told: &Telling<'_, '_>, what: &str, attachment: &Attachment<'_>) -> St
 }
 
 fn about(told: &Telling<'_, '_>, attachment: &Attachment<'_>, metadata: &mut agent_tracer_event::Metadata) {
-    put(metadata, "hookName", told.word(attachment.hook_name));
-    put(metadata, "hookEvent", told.word(attachment.hook_event));
-    put(metadata, "toolUseId", told.word(attachment.tool_use));
-    put(metadata, "exitCode", attachment.exit_code.map(|code| code as i64));
-    put(metadata, "durationMs", attachment.duration_ms);
+    put(metadata, attributes::HOOK_NAME, told.word(attachment.hook_name));
+    put(metadata, attributes::HOOK_EVENT, told.word(attachment.hook_event));
+    put(metadata, attributes::TOOL_USE_ID, told.word(attachment.tool_use));
+    put(metadata, attributes::EXIT_CODE, attachment.exit_code.map(|code| code as i64));
+    put(metadata, attributes::DURATION_MS, attachment.duration_ms);
     // Which program it was, and not what it was called with.
     let command = attachment.command.head(400);
     let program =
         command.trim_start_matches('"').split([' ', '"']).find(|word| !word.is_empty()).unwrap_or_default();
-    put(metadata, "program", told.rules.word(base_name(program)));
-    put(metadata, "decision", Value::from(told.word(attachment.decision)));
+    put(metadata, attributes::PROGRAM, told.rules.word(base_name(program)));
+    put(metadata, attributes::DECISION, Value::from(told.word(attachment.decision)));
 }

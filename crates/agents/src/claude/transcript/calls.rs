@@ -5,7 +5,9 @@
 //! it, and the reader remembers what the call was given until then.
 
 use agent_tracer_event::semantics::SubtypeKey;
-use agent_tracer_event::{Agent, CallState, Entry, ErrorClass, Evidence, Kind, Phase, Subject, TaskKey};
+use agent_tracer_event::{
+    Agent, CallState, Entry, ErrorClass, Evidence, Kind, Phase, Subject, TaskKey, attributes,
+};
 use serde_json::{Map, Value};
 
 use super::row::{Block, Content, Row};
@@ -36,7 +38,7 @@ pub(super) fn attempted(told: &mut Telling<'_, '_>, block: &Block<'_>) {
         if id.is_empty() {
             entry.key = told.own_key();
         }
-        put(&mut entry.metadata, "requestId", told.word(told.row.request));
+        put(&mut entry.metadata, attributes::REQUEST_ID, told.word(told.row.request));
     }
     told.reading.entries.append(&mut entries);
     if id.is_empty() {
@@ -47,7 +49,8 @@ pub(super) fn attempted(told: &mut Telling<'_, '_>, block: &Block<'_>) {
         Subject::Event(kind) => Some(kind),
         Subject::Task | Subject::Turn | Subject::Account => None,
     });
-    let subtype = entry.and_then(|entry| SubtypeKey::parse(entry.metadata.get("subtypeKey")?.as_str()?));
+    let subtype =
+        entry.and_then(|entry| SubtypeKey::parse(entry.metadata.get(attributes::SUBTYPE_KEY)?.as_str()?));
     let agent = told.agent.clone();
     let prompt = told.lane().prompt.clone();
     told.state.open(OpenCall { id, agent, tool, kind, subtype, input: remembered, prompt });
@@ -147,7 +150,7 @@ fn ended_call(told: &mut Telling<'_, '_>, call: OpenCall, event: &str, body: &Va
     entry.tool_use_id = Some(call.id);
     let importance = call.subtype.and_then(|subtype| outcome::importance(outcome.state, subtype));
     end(told, &mut entry, outcome);
-    put(&mut entry.metadata, "importance", importance.map(|importance| importance.as_str()));
+    put(&mut entry.metadata, attributes::IMPORTANCE, importance.map(|importance| importance.as_str()));
     entry
 }
 
@@ -173,12 +176,12 @@ fn permission(told: &Telling<'_, '_>, entry: &mut Entry) {
     if let Some(decision) = row.permission_decision {
         let read = Cursor::new(decision).members(|cursor, name| {
             let ours = match &*name.name() {
-                b"decision" => "permissionDecision",
-                b"source" => "permissionSource",
-                b"reasonType" => "permissionReason",
-                b"reasonCode" => "permissionReasonCode",
-                b"ruleSource" => "permissionRuleSource",
-                b"grantScope" => "permissionGrantScope",
+                b"decision" => attributes::PERMISSION_DECISION,
+                b"source" => attributes::PERMISSION_SOURCE,
+                b"reasonType" => attributes::PERMISSION_REASON,
+                b"reasonCode" => attributes::PERMISSION_REASON_CODE,
+                b"ruleSource" => attributes::PERMISSION_RULE_SOURCE,
+                b"grantScope" => attributes::PERMISSION_GRANT_SCOPE,
                 _ => return cursor.skip(),
             };
             if let Some(text) = cursor.text()? {
@@ -190,11 +193,11 @@ fn permission(told: &Telling<'_, '_>, entry: &mut Entry) {
             decided.clear();
         }
     }
-    put(&mut decided, "denialKind", told.word(row.denial));
-    let by_hook = decided.get("permissionReason").is_some_and(|reason| reason == "hook");
+    put(&mut decided, attributes::DENIAL_KIND, told.word(row.denial));
+    let by_hook = decided.get(attributes::PERMISSION_REASON).is_some_and(|reason| reason == "hook");
     entry.metadata.extend(decided);
     if row.is_denied_before_run {
-        entry.metadata.insert("deniedBeforeRun".to_owned(), Value::Bool(true));
+        entry.metadata.insert(attributes::DENIED_BEFORE_RUN.to_owned(), Value::Bool(true));
     }
     match refusal(row) {
         Some(Refusal::Cut) => refuse(entry, CallState::Interrupted, ErrorClass::Interrupt),
@@ -245,9 +248,9 @@ fn is_rejected(row: &Row<'_>) -> bool {
 
 fn refuse(entry: &mut Entry, state: CallState, class: ErrorClass) {
     entry.state = Some(state);
-    entry.metadata.insert("errorClass".to_owned(), Value::from(class.as_str()));
+    entry.metadata.insert(attributes::ERROR_CLASS.to_owned(), Value::from(class.as_str()));
     if state == CallState::Denied {
-        entry.metadata.insert("importance".to_owned(), Value::from("critical"));
+        entry.metadata.insert(attributes::IMPORTANCE.to_owned(), Value::from("critical"));
     }
 }
 
@@ -281,23 +284,24 @@ fn started(told: &mut Telling<'_, '_>, call: &Entry) -> Option<Entry> {
     if call.subject != Subject::Event(Kind::AgentActivityLogged) {
         return None;
     }
-    let child = call.metadata.get("childAgentId")?.as_str()?.to_owned();
-    let status = call.metadata.get("status").and_then(Value::as_str).unwrap_or_default();
+    let child = call.metadata.get(attributes::CHILD_AGENT_ID)?.as_str()?.to_owned();
+    let status = call.metadata.get(attributes::STATUS).and_then(Value::as_str).unwrap_or_default();
     let running = matches!(status, "async_launched" | "teammate_spawned" | "running");
     let phase = if running { Phase::Open } else { Phase::Close };
     let mut entry = told.event(Kind::ActionLogged, phase, format!("subagent:{child}"));
     entry.turn.clone_from(&call.turn);
-    let kind = call.metadata.get("agentName").and_then(Value::as_str).filter(|name| !name.is_empty());
+    let kind =
+        call.metadata.get(attributes::AGENT_NAME).and_then(Value::as_str).filter(|name| !name.is_empty());
     entry.title = Some(
         kind.map_or_else(|| "Subagent".to_owned(), |kind| crate::text::title(&format!("Subagent {kind}"))),
     );
     entry.ended_at = (!running).then_some(told.at);
     let metadata = &mut entry.metadata;
-    put(metadata, "asyncTaskId", child.as_str());
-    put(metadata, "agentId", child.as_str());
-    put(metadata, "asyncStatus", if running { "running" } else { "completed" });
-    put(metadata, "toolUseId", call.tool_use_id.clone());
-    put(metadata, "childSession", TaskKey::subagent(Agent::ClaudeCode, &child).runtime_session);
+    put(metadata, attributes::ASYNC_TASK_ID, child.as_str());
+    put(metadata, attributes::AGENT_ID, child.as_str());
+    put(metadata, attributes::ASYNC_STATUS, if running { "running" } else { "completed" });
+    put(metadata, attributes::TOOL_USE_ID, call.tool_use_id.clone());
+    put(metadata, attributes::CHILD_SESSION, TaskKey::subagent(Agent::ClaudeCode, &child).runtime_session);
     Some(entry)
 }
 
@@ -317,7 +321,7 @@ pub(super) fn cut_result(told: &mut Telling<'_, '_>, head: &[u8], tail: &[u8], l
         outcome = outcome::failed(&Value::Null, false);
     }
     end(told, &mut entry, outcome);
-    entry.metadata.insert("rowBytes".to_owned(), Value::from(length));
+    entry.metadata.insert(attributes::ROW_BYTES.to_owned(), Value::from(length));
     permission(told, &mut entry);
     told.push(entry);
 }

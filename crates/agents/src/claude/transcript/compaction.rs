@@ -1,16 +1,16 @@
 //! Compactions: the mark in the file, and the summary that takes the place of what went before.
 
-use agent_tracer_event::{Kind, Phase, Subject};
+use agent_tracer_event::{Kind, Phase, Subject, attributes};
 use serde_json::{Map, Value};
 
 use super::telling::{Member, Telling, put};
 
 /// The numbers of a compaction, by their names in the row, and ours.
 const NUMBERS: &[(&str, &str)] = &[
-    ("preTokens", "preTokens"),
-    ("postTokens", "postTokens"),
-    ("cumulativeDroppedTokens", "cumulativeDroppedTokens"),
-    ("durationMs", "durationMs"),
+    ("preTokens", attributes::PRE_TOKENS),
+    ("postTokens", attributes::POST_TOKENS),
+    ("cumulativeDroppedTokens", attributes::CUMULATIVE_DROPPED_TOKENS),
+    ("durationMs", attributes::DURATION_MS),
 ];
 
 /// The mark where a conversation was compacted.
@@ -20,10 +20,10 @@ pub(super) fn boundary(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
     let mut entry = told.event(Kind::ContextSaved, Phase::Close, format!("compact:{name}"));
     entry.title = Some("Context compacted".to_owned());
     entry.ended_at = Some(told.at);
-    put(&mut entry.metadata, "compactPhase", "after");
+    put(&mut entry.metadata, attributes::COMPACT_PHASE, "after");
     let about = row.get("compactMetadata").and_then(Value::as_object);
-    if let Some(trigger) = about.and_then(|about| about.get("trigger")).and_then(Value::as_str) {
-        put(&mut entry.metadata, "trigger", told.rules.word(trigger));
+    if let Some(trigger) = about.and_then(|about| about.get(attributes::TRIGGER)).and_then(Value::as_str) {
+        put(&mut entry.metadata, attributes::TRIGGER, told.rules.word(trigger));
     }
     for (from, to) in NUMBERS {
         if let Some(number) = about.and_then(|about| about.get(*from)).filter(|number| number.is_number()) {

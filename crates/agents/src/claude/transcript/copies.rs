@@ -8,7 +8,7 @@
 //! An agent can be forked too. Its file begins with a reference to its parent's conversation, then the parent's answer
 //! that called it, then its order. Everything before the order is its parent's.
 
-use agent_tracer_event::{Millis, Phase, Subject};
+use agent_tracer_event::{Millis, Phase, Subject, attributes};
 use serde_json::{Value, json};
 
 use super::responses::{model_of, tokens_of};
@@ -83,10 +83,10 @@ pub(super) fn account(told: &mut Telling<'_, '_>, reason: Reason) {
         entry.occurred_at = began;
     }
     sum.write(&mut entry.metadata);
-    entry.metadata.insert("responses".to_owned(), Value::from(told.state.copied_responses));
-    entry.metadata.insert("copied".to_owned(), Value::Bool(true));
-    entry.metadata.insert("models".to_owned(), models);
-    entry.metadata.insert("lastResponse".to_owned(), Value::from(last));
-    entry.metadata.insert("lastAt".to_owned(), Value::from(at.0));
+    entry.metadata.insert(attributes::RESPONSES.to_owned(), Value::from(told.state.copied_responses));
+    entry.metadata.insert(attributes::COPIED.to_owned(), Value::Bool(true));
+    entry.metadata.insert(attributes::MODELS.to_owned(), models);
+    entry.metadata.insert(attributes::LAST_RESPONSE.to_owned(), Value::from(last));
+    entry.metadata.insert(attributes::LAST_AT.to_owned(), Value::from(at.0));
     told.push(entry);
 }

@@ -1,7 +1,7 @@
 //! Rows that say something of the session once and again: titles, modes, links. They have no time and no place in the
 //! conversation, and are written anew whenever the client feels like it; they are told when they change.
 
-use agent_tracer_event::{Certainty, Phase, Subject};
+use agent_tracer_event::{Certainty, Phase, Subject, attributes};
 use agent_tracer_privacy::Level;
 use serde_json::{Map, Value};
 
@@ -25,32 +25,44 @@ enum Shape {
 }
 
 const MARKS: &[Mark] = &[
-    Mark { kind: "custom-title", members: &[("customTitle", "customTitle", Shape::Title("custom"))] },
+    Mark {
+        kind: "custom-title",
+        members: &[("customTitle", attributes::CUSTOM_TITLE, Shape::Title("custom"))],
+    },
     Mark {
         kind: "ai-title",
-        members: &[("aiTitle", "aiTitle", Shape::Title("ai")), ("title", "aiTitle", Shape::Title("ai"))],
+        members: &[
+            ("aiTitle", attributes::AI_TITLE, Shape::Title("ai")),
+            ("title", attributes::AI_TITLE, Shape::Title("ai")),
+        ],
     },
-    Mark { kind: "agent-name", members: &[("agentName", "sessionName", Shape::Title("agent_name"))] },
-    Mark { kind: "summary", members: &[("summary", "summaryTitle", Shape::Title("summary"))] },
-    Mark { kind: "permission-mode", members: &[("permissionMode", "permissionMode", Shape::Word)] },
-    Mark { kind: "agent-setting", members: &[("agentSetting", "mainAgentType", Shape::Word)] },
-    Mark { kind: "tag", members: &[("tag", "tag", Shape::Word)] },
+    Mark {
+        kind: "agent-name",
+        members: &[("agentName", attributes::SESSION_NAME, Shape::Title("agent_name"))],
+    },
+    Mark { kind: "summary", members: &[("summary", attributes::SUMMARY_TITLE, Shape::Title("summary"))] },
+    Mark {
+        kind: "permission-mode",
+        members: &[("permissionMode", attributes::PERMISSION_MODE, Shape::Word)],
+    },
+    Mark { kind: "agent-setting", members: &[("agentSetting", attributes::MAIN_AGENT_TYPE, Shape::Word)] },
+    Mark { kind: "tag", members: &[("tag", attributes::TAG, Shape::Word)] },
     Mark {
         kind: "pr-link",
         members: &[
-            ("prUrl", "pullRequestUrl", Shape::Word),
-            ("prRepository", "pullRequestRepository", Shape::Word),
-            ("prNumber", "pullRequestNumber", Shape::Number),
+            ("prUrl", attributes::PULL_REQUEST_URL, Shape::Word),
+            ("prRepository", attributes::PULL_REQUEST_REPOSITORY, Shape::Word),
+            ("prNumber", attributes::PULL_REQUEST_NUMBER, Shape::Number),
         ],
     },
     Mark {
         kind: "worktree-state",
         members: &[
-            ("worktreePath", "worktreePath", Shape::Word),
-            ("worktreeName", "worktreeName", Shape::Word),
-            ("worktreeBranch", "worktreeBranch", Shape::Word),
-            ("originalCwd", "originalCwd", Shape::Word),
-            ("originalBranch", "originalBranch", Shape::Word),
+            ("worktreePath", attributes::WORKTREE_PATH, Shape::Word),
+            ("worktreeName", attributes::WORKTREE_NAME, Shape::Word),
+            ("worktreeBranch", attributes::WORKTREE_BRANCH, Shape::Word),
+            ("originalCwd", attributes::ORIGINAL_CWD, Shape::Word),
+            ("originalBranch", attributes::ORIGINAL_BRANCH, Shape::Word),
         ],
     },
 ];
@@ -79,15 +91,15 @@ pub(super) fn mark(told: &mut Telling<'_, '_>) {
             }
             // A title is a text of its session like a prompt, so its length is all that is left of it at `metadata`.
             (Shape::Title(_), Some(Value::String(text))) if told.rules.level() == Level::Metadata => {
-                put(&mut metadata, "titleBytes", text.len());
+                put(&mut metadata, attributes::TITLE_BYTES, text.len());
             }
             (Shape::Title(source), Some(Value::String(text))) => {
                 let text = title(&agent_tracer_privacy::mask(text));
                 put(&mut metadata, to, text.as_str());
                 // Summaries stand in files of other sessions than the one that they are of.
                 guessed = *source == "summary";
-                put(&mut metadata, "title", text);
-                put(&mut metadata, "titleSource", *source);
+                put(&mut metadata, attributes::TITLE, text);
+                put(&mut metadata, attributes::TITLE_SOURCE, *source);
             }
             _ => {}
         }

@@ -4,7 +4,7 @@
 //! that it lies in says nothing of the parent: an agent that outlives `/clear` has one in the folder of each session.
 
 use agent_tracer_event::{
-    Agent, Certainty, Entry, Evidence, Millis, Phase, Reading, Subject, TaskKey, Unrecognised,
+    Agent, Certainty, Entry, Evidence, Millis, Phase, Reading, Subject, TaskKey, Unrecognised, attributes,
 };
 use agent_tracer_privacy::Level;
 use serde_json::{Map, Value};
@@ -16,16 +16,16 @@ use crate::text::title;
 
 /// Names and states that stay at every level: theirs, and ours.
 const WORDS: &[(&str, &str)] = &[
-    ("agentType", "agentType"),
-    ("spawnedAgentType", "spawnedAgentType"),
-    ("name", "agentName"),
-    ("teamName", "teamName"),
-    ("taskKind", "taskKind"),
-    ("model", "requestedModel"),
-    ("permissionMode", "permissionMode"),
-    ("toolUseId", "parentToolUseId"),
-    ("requestShape", "requestShape"),
-    ("worktreePath", "worktreePath"),
+    ("agentType", attributes::AGENT_TYPE),
+    ("spawnedAgentType", attributes::SPAWNED_AGENT_TYPE),
+    ("name", attributes::AGENT_NAME),
+    ("teamName", attributes::TEAM_NAME),
+    ("taskKind", attributes::TASK_KIND),
+    ("model", attributes::REQUESTED_MODEL),
+    ("permissionMode", attributes::PERMISSION_MODE),
+    ("toolUseId", attributes::PARENT_TOOL_USE_ID),
+    ("requestShape", attributes::REQUEST_SHAPE),
+    ("worktreePath", attributes::WORKTREE_PATH),
 ];
 
 /// Reads the file. `arrived` is when it was seen: it has no time of its own.
@@ -44,14 +44,18 @@ pub fn read_meta(rules: &Rules<'_>, file: &TranscriptFile, content: &[u8], arriv
     let evidence = Evidence::reported("meta.json of the agent");
     let task = TaskKey::subagent(Agent::ClaudeCode, &agent);
     let mut entry = Entry::new(Subject::Task, Phase::Update, task, "task", arrived, evidence);
-    put(&mut entry.metadata, "agentId", agent);
+    put(&mut entry.metadata, attributes::AGENT_ID, agent);
     for (from, to) in WORDS {
         // Byte for byte as given, and empty if it is: a type is what its rows are compared by.
         if let Some(text) = meta.get(*from).and_then(Value::as_str) {
             entry.metadata.insert((*to).to_owned(), Value::from(rules.word(text)));
         }
     }
-    for (from, to) in [("spawnDepth", "depth"), ("finished", "finished"), ("isBuiltIn", "isBuiltIn")] {
+    for (from, to) in [
+        ("spawnDepth", attributes::DEPTH),
+        ("finished", attributes::FINISHED),
+        ("isBuiltIn", attributes::IS_BUILT_IN),
+    ] {
         put(
             &mut entry.metadata,
             to,
@@ -63,8 +67,8 @@ pub fn read_meta(rules: &Rules<'_>, file: &TranscriptFile, content: &[u8], arriv
         && rules.level() != Level::Metadata
     {
         let title = title(&agent_tracer_privacy::mask(description));
-        put(&mut entry.metadata, "title", title);
-        put(&mut entry.metadata, "titleSource", "description");
+        put(&mut entry.metadata, attributes::TITLE, title);
+        put(&mut entry.metadata, attributes::TITLE_SOURCE, "description");
     }
     Reading { entries: vec![entry], ..Reading::default() }
 }
@@ -74,7 +78,7 @@ fn parent(rules: &Rules<'_>, meta: &Map<String, Value>, entry: &mut Entry) {
     let named = meta.get("parentAgentId").and_then(Value::as_str).filter(|id| !id.is_empty());
     if let Some(agent) = named {
         let parent = TaskKey::subagent(Agent::ClaudeCode, &rules.word(agent)).runtime_session;
-        put(&mut entry.metadata, "parentSession", parent);
-        put(&mut entry.metadata, "parentCertainty", Certainty::Reported.as_str());
+        put(&mut entry.metadata, attributes::PARENT_SESSION, parent);
+        put(&mut entry.metadata, attributes::PARENT_CERTAINTY, Certainty::Reported.as_str());
     }
 }

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use agent_tracer_event::{CallState, Certainty, Entry, Kind, Phase, Series, Subject};
+use agent_tracer_event::{CallState, Certainty, Entry, Kind, Phase, Series, Subject, attributes};
 use agent_tracer_privacy::Level;
 use serde_json::Value;
 
@@ -144,8 +144,8 @@ fn prompt(told: &mut Telling<'_, '_>, text: &str, images: usize) {
     let nth = if later { 1 } else { told.lane().spoken(part.as_deref()).row() };
     entries.retain(|entry| !(later && entry.subject == Subject::Turn));
     for entry in &mut entries {
-        if let Some(origin) = origin.filter(|_| entry.metadata.contains_key("promptOrigin")) {
-            entry.metadata.insert("promptOrigin".to_owned(), Value::from(origin));
+        if let Some(origin) = origin.filter(|_| entry.metadata.contains_key(attributes::PROMPT_ORIGIN)) {
+            entry.metadata.insert(attributes::PROMPT_ORIGIN.to_owned(), Value::from(origin));
         }
         if entry.subject != Subject::Event(Kind::UserMessage) {
             continue;
@@ -162,9 +162,9 @@ fn prompt(told: &mut Telling<'_, '_>, text: &str, images: usize) {
         } else {
             entry.key = Series::nth_key(&entry.key, nth);
         }
-        put(&mut entry.metadata, "promptSource", told.word(row.prompt_source));
+        put(&mut entry.metadata, attributes::PROMPT_SOURCE, told.word(row.prompt_source));
         if images > 0 {
-            entry.metadata.insert("imageCount".to_owned(), Value::from(images));
+            entry.metadata.insert(attributes::IMAGE_COUNT.to_owned(), Value::from(images));
         }
     }
     told.reading.entries.append(&mut entries);
@@ -212,8 +212,8 @@ fn title_of_task(told: &mut Telling<'_, '_>, kept: &Value, origin: Option<&str>)
         return;
     }
     let mut entry = told.entry(Subject::Task, Phase::Update, "task");
-    put(&mut entry.metadata, "title", title);
-    put(&mut entry.metadata, "titleSource", "prompt");
+    put(&mut entry.metadata, attributes::TITLE, title);
+    put(&mut entry.metadata, attributes::TITLE_SOURCE, "prompt");
     // Anything that was meant as a title is a better one.
     entry.evidence.certainty = Certainty::Inferred;
     told.push(entry);
@@ -231,8 +231,12 @@ fn interruption(told: &mut Telling<'_, '_>, text: &str) {
     entry.title = Some("Interrupted".to_owned());
     entry.ended_at = Some(told.at);
     let during_tool = text.contains("for tool use");
-    put(&mut entry.metadata, "interruptedDuring", if during_tool { "tool_use" } else { "response" });
-    put(&mut entry.metadata, "interruptedMessageId", told.word(told.row.interrupted_message));
+    put(
+        &mut entry.metadata,
+        attributes::INTERRUPTED_DURING,
+        if during_tool { "tool_use" } else { "response" },
+    );
+    put(&mut entry.metadata, attributes::INTERRUPTED_MESSAGE_ID, told.word(told.row.interrupted_message));
     told.push(entry);
     calls::interrupted(told, named);
     if let Some(turn) = told.close_turn(CallState::Interrupted) {
@@ -289,9 +293,9 @@ pub(super) fn own_command(told: &mut Telling<'_, '_>, name: &str, args: &str) {
     let args = told.kept("UserPromptExpansion", None, "command_args", Member::Str(args));
     entry.title = Some(title(&format!("{name} {}", args.as_str().unwrap_or_default())));
     entry.ended_at = Some(told.at);
-    put(&mut entry.metadata, "trigger", "local_command");
-    put(&mut entry.metadata, "commandName", name.trim_start_matches('/'));
-    put(&mut entry.metadata, "commandArgs", args);
+    put(&mut entry.metadata, attributes::TRIGGER, "local_command");
+    put(&mut entry.metadata, attributes::COMMAND_NAME, name.trim_start_matches('/'));
+    put(&mut entry.metadata, attributes::COMMAND_ARGS, args);
     told.push(entry);
 }
 
@@ -310,7 +314,7 @@ fn shell(told: &mut Telling<'_, '_>, text: &str) {
         entry.phase = Phase::Close;
         // How it ended is in a row of output, which says nothing but the output.
         entry.state = None;
-        entry.metadata.insert("userShell".to_owned(), Value::Bool(true));
+        entry.metadata.insert(attributes::USER_SHELL.to_owned(), Value::Bool(true));
     }
     told.reading.entries.append(&mut entries);
 }
@@ -339,14 +343,18 @@ fn meta(told: &mut Telling<'_, '_>, text: &str) {
     };
     let Some((kind, key)) = expanded else { return };
     let mut entry = told.event(kind, Phase::Update, key);
-    put(&mut entry.metadata, "expandedPromptBytes", text.len());
+    put(&mut entry.metadata, attributes::EXPANDED_PROMPT_BYTES, text.len());
     if told.rules.level() == Level::Full {
         let masked = agent_tracer_privacy::mask(text);
-        put(&mut entry.metadata, "expandedPromptSnippet", cut(&masked, SNIPPET_CHARS).into_owned());
+        put(
+            &mut entry.metadata,
+            attributes::EXPANDED_PROMPT_SNIPPET,
+            cut(&masked, SNIPPET_CHARS).into_owned(),
+        );
     }
     if let Some(folder) = skill_folder(head).filter(|_| !tool.is_empty()) {
-        put(&mut entry.metadata, "skillPath", told.rules.word(folder));
-        put(&mut entry.metadata, "skillName", told.rules.word(base_name(folder)));
+        put(&mut entry.metadata, attributes::SKILL_PATH, told.rules.word(folder));
+        put(&mut entry.metadata, attributes::SKILL_NAME, told.rules.word(base_name(folder)));
     }
     told.push(entry);
 }
@@ -412,8 +420,8 @@ pub(super) fn steer(told: &mut Telling<'_, '_>, text: &str, by: Steering) {
             if told.agent.is_empty() {
                 entry.series = series(told, prompt.as_deref(), part.as_deref());
             }
-            if entry.metadata.get("promptOrigin").is_some_and(|origin| origin == "user") {
-                entry.metadata.insert("promptOrigin".to_owned(), Value::from("steering"));
+            if entry.metadata.get(attributes::PROMPT_ORIGIN).is_some_and(|origin| origin == "user") {
+                entry.metadata.insert(attributes::PROMPT_ORIGIN.to_owned(), Value::from("steering"));
             }
         }
     }

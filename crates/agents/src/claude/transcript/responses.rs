@@ -1,6 +1,6 @@
 //! What a response cost, and which model gave it.
 
-use agent_tracer_event::{Entry, Kind, Phase, Subject};
+use agent_tracer_event::{Entry, Kind, Phase, Subject, attributes};
 use serde_json::{Value, json};
 
 use super::telling::{Telling, put};
@@ -54,13 +54,13 @@ pub(super) fn usage(told: &mut Telling<'_, '_>) {
     }
     let mut entry = response(told, key, &spent);
     let payer = told.lane().paid_by.clone();
-    put(&mut entry.metadata, "accountSession", payer);
-    put(&mut entry.metadata, "messageId", told.word(message.id));
-    put(&mut entry.metadata, "stopReason", told.word(message.stop_reason));
+    put(&mut entry.metadata, attributes::ACCOUNT_SESSION, payer);
+    put(&mut entry.metadata, attributes::MESSAGE_ID, told.word(message.id));
+    put(&mut entry.metadata, attributes::STOP_REASON, told.word(message.stop_reason));
     if !told.row.request_ref.is_empty() {
         // A response to a request that this session did not make was copied from the one that did.
         let own = told.state.made(told.row.request_ref.raw());
-        entry.metadata.insert("ownRequest".to_owned(), Value::Bool(own));
+        entry.metadata.insert(attributes::OWN_REQUEST.to_owned(), Value::Bool(own));
     }
     told.push(entry);
 }
@@ -79,18 +79,18 @@ fn response(told: &mut Telling<'_, '_>, key: String, spent: &Spent<'_>) -> Entry
         if model.is_empty() { "a model" } else { &model }
     )));
     let words = [
-        ("model", model),
-        ("requestId", request),
-        ("requestedModel", told.word(row.requested_model)),
-        ("serviceTier", told.word(spent.service_tier)),
-        ("speed", told.word(spent.speed)),
-        ("inferenceGeo", told.word(spent.inference_geo)),
-        ("effort", told.word(row.effort)),
-        ("attributionSkill", told.word(row.attribution_skill)),
-        ("attributionAgent", told.word(row.attribution_agent)),
-        ("attributionPlugin", told.word(row.attribution_plugin)),
-        ("attributionMcpServer", told.word(row.attribution_mcp_server)),
-        ("attributionMcpTool", told.word(row.attribution_mcp_tool)),
+        (attributes::MODEL, model),
+        (attributes::REQUEST_ID, request),
+        (attributes::REQUESTED_MODEL, told.word(row.requested_model)),
+        (attributes::SERVICE_TIER, told.word(spent.service_tier)),
+        (attributes::SPEED, told.word(spent.speed)),
+        (attributes::INFERENCE_GEO, told.word(spent.inference_geo)),
+        (attributes::EFFORT, told.word(row.effort)),
+        (attributes::ATTRIBUTION_SKILL, told.word(row.attribution_skill)),
+        (attributes::ATTRIBUTION_AGENT, told.word(row.attribution_agent)),
+        (attributes::ATTRIBUTION_PLUGIN, told.word(row.attribution_plugin)),
+        (attributes::ATTRIBUTION_MCP_SERVER, told.word(row.attribution_mcp_server)),
+        (attributes::ATTRIBUTION_MCP_TOOL, told.word(row.attribution_mcp_tool)),
     ];
     let is_counted = is_counted(told);
     let metadata = &mut entry.metadata;
@@ -99,28 +99,28 @@ fn response(told: &mut Telling<'_, '_>, key: String, spent: &Spent<'_>) -> Entry
     }
     if row.is_aborted {
         // Only the beginning of the response was seen.
-        metadata.insert("partial".to_owned(), Value::Bool(true));
-        metadata.insert("partialUsage".to_owned(), json!(spent.tokens.usage()));
+        metadata.insert(attributes::PARTIAL.to_owned(), Value::Bool(true));
+        metadata.insert(attributes::PARTIAL_USAGE.to_owned(), json!(spent.tokens.usage()));
     }
     if is_counted {
         spent.tokens.usage().write(metadata);
     }
     for (name, number) in [
-        ("cacheCreation5mTokens", spent.tokens.cache_creation_5m),
-        ("cacheCreation1hTokens", spent.tokens.cache_creation_1h),
-        ("webSearchRequests", Some(spent.tokens.web_searches).filter(|count| *count > 0)),
-        ("webFetchRequests", Some(spent.tokens.web_fetches).filter(|count| *count > 0)),
-        ("durationMs", row.duration_ms),
+        (attributes::CACHE_CREATION_5M_TOKENS, spent.tokens.cache_creation_5m),
+        (attributes::CACHE_CREATION_1H_TOKENS, spent.tokens.cache_creation_1h),
+        (attributes::WEB_SEARCH_REQUESTS, Some(spent.tokens.web_searches).filter(|count| *count > 0)),
+        (attributes::WEB_FETCH_REQUESTS, Some(spent.tokens.web_fetches).filter(|count| *count > 0)),
+        (attributes::DURATION_MS, row.duration_ms),
     ] {
         if let Some(number) = number {
             metadata.insert(name.to_owned(), Value::from(number));
         }
     }
     if let Some(cost) = row.cost_usd {
-        metadata.insert("clientCostUsd".to_owned(), Value::from(cost));
+        metadata.insert(attributes::CLIENT_COST_USD.to_owned(), Value::from(cost));
     }
     if row.is_sidechain && told.agent.is_empty() {
-        entry.metadata.insert("sidechain".to_owned(), Value::Bool(true));
+        entry.metadata.insert(attributes::SIDECHAIN.to_owned(), Value::Bool(true));
     }
     entry
 }
@@ -133,7 +133,7 @@ pub(super) fn compaction(told: &mut Telling<'_, '_>) {
     usage(told);
     for entry in &mut told.reading.entries {
         entry.turn = None;
-        entry.metadata.insert("querySource".to_owned(), Value::from("compact"));
+        entry.metadata.insert(attributes::QUERY_SOURCE.to_owned(), Value::from("compact"));
     }
 }
 
@@ -148,21 +148,21 @@ pub(super) fn api_response(told: &mut Telling<'_, '_>) {
         Some(spent) => {
             let mut entry = response(told, format!("response:{name}"), &spent);
             if let Some(status) = row.status_code {
-                entry.metadata.insert("httpStatus".to_owned(), Value::from(status));
+                entry.metadata.insert(attributes::HTTP_STATUS.to_owned(), Value::from(status));
             }
             entry
         }
         None => {
             let mut entry = told.event(Kind::ModelRequest, Phase::Close, format!("request:{name}"));
             entry.title = Some(if failed { "Request failed".to_owned() } else { "Request".to_owned() });
-            put(&mut entry.metadata, "model", told.word(row.model));
-            put(&mut entry.metadata, "status", if failed { "error" } else { "completed" });
+            put(&mut entry.metadata, attributes::MODEL, told.word(row.model));
+            put(&mut entry.metadata, attributes::STATUS, if failed { "error" } else { "completed" });
             if let Some(status) = row.status_code {
-                entry.metadata.insert("httpStatus".to_owned(), Value::from(status));
+                entry.metadata.insert(attributes::HTTP_STATUS.to_owned(), Value::from(status));
             }
             if let Some(duration) = row.duration_ms {
-                entry.metadata.insert("durationMs".to_owned(), Value::from(duration));
-                entry.metadata.insert("durationSource".to_owned(), Value::from("agent"));
+                entry.metadata.insert(attributes::DURATION_MS.to_owned(), Value::from(duration));
+                entry.metadata.insert(attributes::DURATION_SOURCE.to_owned(), Value::from("agent"));
             }
             entry
         }
@@ -181,7 +181,7 @@ fn switched(told: &mut Telling<'_, '_>) {
     let mut task = None;
     if before.as_ref() != Some(&model) {
         let mut entry = told.entry(Subject::Task, Phase::Update, "task");
-        put(&mut entry.metadata, "model", model.as_str());
+        put(&mut entry.metadata, attributes::MODEL, model.as_str());
         task = Some(entry);
     }
     if let Some(before) = before.filter(|before| *before != model) {
@@ -203,9 +203,9 @@ pub(super) fn switch(told: &mut Telling<'_, '_>, from: &str, to: &str, source: &
     let mut entry = told.event(Kind::ModelSwitched, Phase::Close, key);
     entry.title = Some(crate::text::title(&format!("Model {from} → {to}")));
     entry.ended_at = Some(told.at);
-    put(&mut entry.metadata, "fromModel", from);
-    put(&mut entry.metadata, "toModel", to);
-    put(&mut entry.metadata, "switched", true);
-    put(&mut entry.metadata, "seenIn", source);
+    put(&mut entry.metadata, attributes::FROM_MODEL, from);
+    put(&mut entry.metadata, attributes::TO_MODEL, to);
+    put(&mut entry.metadata, attributes::SWITCHED, true);
+    put(&mut entry.metadata, attributes::SEEN_IN, source);
     entry
 }

@@ -1,6 +1,6 @@
 //! What the model says: its last words, what it says on the way, what it thinks, and the errors said in its place.
 
-use agent_tracer_event::{Entry, Kind, Phase, Series, Subject, Unrecognised};
+use agent_tracer_event::{Entry, Kind, Phase, Series, Subject, Unrecognised, attributes};
 use agent_tracer_privacy::Level;
 use serde_json::Value;
 
@@ -90,7 +90,7 @@ fn last_words(told: &mut Telling<'_, '_>, kept: Value, reason: Option<String>, m
     for entry in &mut entries {
         if entry.subject == Subject::Event(Kind::AssistantResponse) {
             entry.series.clone_from(&series);
-            put(&mut entry.metadata, "messageId", message);
+            put(&mut entry.metadata, attributes::MESSAGE_ID, message);
         }
     }
     told.reading.entries.append(&mut entries);
@@ -137,8 +137,8 @@ fn commentary(told: &mut Telling<'_, '_>, kind: Kind, text: Text<'_>, index: usi
     entry.title = Some(title(&masked));
     entry.body = Some(cut(&masked, most).into_owned());
     let message = told.row.message.as_ref().map(|message| message.id).unwrap_or_default();
-    put(&mut entry.metadata, "messageId", told.word(message));
-    put(&mut entry.metadata, "textBytes", whole.len());
+    put(&mut entry.metadata, attributes::MESSAGE_ID, told.word(message));
+    put(&mut entry.metadata, attributes::TEXT_BYTES, whole.len());
     told.push(entry);
 }
 
@@ -174,9 +174,9 @@ fn failure(told: &mut Telling<'_, '_>) {
 fn complete(told: &Telling<'_, '_>, entry: &mut Entry, key: Option<String>) {
     entry.key = key.unwrap_or_else(|| told.own_key());
     if let Some(status) = told.row.api_error_status {
-        entry.metadata.insert("httpStatus".to_owned(), Value::from(status));
+        entry.metadata.insert(attributes::HTTP_STATUS.to_owned(), Value::from(status));
     }
-    put(&mut entry.metadata, "requestId", told.word(told.row.request));
+    put(&mut entry.metadata, attributes::REQUEST_ID, told.word(told.row.request));
 }
 
 fn said_key(turn: &str, kept: &Value) -> Option<String> {

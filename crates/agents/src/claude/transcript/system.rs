@@ -3,7 +3,7 @@
 //! Their texts are the client's messages to its user and may quote anything, so none of them is kept.
 
 use agent_tracer_event::semantics::Importance;
-use agent_tracer_event::{Kind, Phase, Subject, Unrecognised};
+use agent_tracer_event::{Kind, Phase, Subject, Unrecognised, attributes};
 use serde_json::{Map, Value};
 
 use super::telling::{Telling, put};
@@ -42,7 +42,10 @@ pub(super) fn system(told: &mut Telling<'_, '_>) {
         "turn_duration" => turn(
             told,
             &row,
-            &[("durationMs", "durationMs"), ("pendingBackgroundAgentCount", "backgroundTaskCount")],
+            &[
+                ("durationMs", attributes::DURATION_MS),
+                ("pendingBackgroundAgentCount", attributes::BACKGROUND_TASK_COUNT),
+            ],
         ),
         "stop_hook_summary" => stop_hooks(told, &row),
         "api_error" => retry(told, &row),
@@ -70,8 +73,8 @@ fn turn(told: &mut Telling<'_, '_>, row: &Map<String, Value>, numbers: &[(&str, 
             entry.metadata.insert((*to).to_owned(), number.clone());
         }
     }
-    if entry.metadata.contains_key("durationMs") {
-        put(&mut entry.metadata, "durationSource", "agent");
+    if entry.metadata.contains_key(attributes::DURATION_MS) {
+        put(&mut entry.metadata, attributes::DURATION_SOURCE, "agent");
     }
     if !entry.metadata.is_empty() {
         told.push(entry);
@@ -88,15 +91,15 @@ fn stop_hooks(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
         .filter_map(|hook| hook.get("durationMs").and_then(Value::as_u64))
         .fold(0, u64::saturating_add);
     if let Some(count) = row.get("hookCount").and_then(Value::as_u64) {
-        put(&mut entry.metadata, "stopHookCount", count);
-        put(&mut entry.metadata, "stopHookDurationMs", total);
+        put(&mut entry.metadata, attributes::STOP_HOOK_COUNT, count);
+        put(&mut entry.metadata, attributes::STOP_HOOK_DURATION_MS, total);
     }
     let errors = list("hookErrors").map_or(0, Vec::len);
     if errors > 0 {
-        put(&mut entry.metadata, "stopHookErrorCount", errors);
+        put(&mut entry.metadata, attributes::STOP_HOOK_ERROR_COUNT, errors);
     }
     if row.get("preventedContinuation").and_then(Value::as_bool) == Some(true) {
-        put(&mut entry.metadata, "preventedContinuation", true);
+        put(&mut entry.metadata, attributes::PREVENTED_CONTINUATION, true);
     }
     told.push(entry);
     verdicts(told, row);
@@ -131,20 +134,20 @@ fn verdicts(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
         entry.hook_event_name = Some("Stop".to_owned());
         let importance = if refused { Importance::Critical } else { Importance::Minor };
         for (key, value) in [
-            ("ruleId", rule),
-            ("ruleSource", "user"),
-            ("ruleOutcome", outcome),
-            ("ruleDecision", "deny"),
-            ("ruleStatus", "enforced"),
-            ("ruleBasis", basis),
-            ("rulePolicy", "agent_tracer"),
-            ("answeredBy", if is_prompt { "claude_prompt" } else { "claude_agent" }),
-            ("importance", importance.as_str()),
+            (attributes::RULE_ID, rule),
+            (attributes::RULE_SOURCE, "user"),
+            (attributes::RULE_OUTCOME, outcome),
+            (attributes::RULE_DECISION, "deny"),
+            (attributes::RULE_STATUS, "enforced"),
+            (attributes::RULE_BASIS, basis),
+            (attributes::RULE_POLICY, "agent_tracer"),
+            (attributes::ANSWERED_BY, if is_prompt { "claude_prompt" } else { "claude_agent" }),
+            (attributes::IMPORTANCE, importance.as_str()),
         ] {
             put(&mut entry.metadata, key, value);
         }
         if let Some(ms) = hook.get("durationMs").and_then(Value::as_u64) {
-            put(&mut entry.metadata, "decisionUs", ms.saturating_mul(1000));
+            put(&mut entry.metadata, attributes::DECISION_US, ms.saturating_mul(1000));
         }
         told.push(entry);
     }
@@ -158,8 +161,8 @@ fn retry(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
     let key = if request.is_empty() { told.own_key() } else { format!("request:{request}") };
     let mut entry = told.event(Kind::ModelRequest, Phase::Close, key);
     entry.ended_at = Some(told.at);
-    put(&mut entry.metadata, "status", "error");
-    put(&mut entry.metadata, "requestId", request);
+    put(&mut entry.metadata, attributes::STATUS, "error");
+    put(&mut entry.metadata, attributes::REQUEST_ID, request);
     let number = |object: Option<&Map<String, Value>>, name: &str| {
         object?.get(name).filter(|value| value.is_number()).cloned()
     };
@@ -169,17 +172,17 @@ fn retry(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
         None => "Request failed, trying again".to_owned(),
     });
     for (name, value) in [
-        ("httpStatus", status),
-        ("retryAttempt", number(Some(row), "retryAttempt")),
-        ("retryInMs", number(Some(row), "retryInMs")),
-        ("maxRetries", number(Some(row), "maxRetries")),
+        (attributes::HTTP_STATUS, status),
+        (attributes::RETRY_ATTEMPT, number(Some(row), "retryAttempt")),
+        (attributes::RETRY_IN_MS, number(Some(row), "retryInMs")),
+        (attributes::MAX_RETRIES, number(Some(row), "maxRetries")),
     ] {
         put(&mut entry.metadata, name, value);
     }
     let connection =
         error.and_then(|error| error.get("connection")).and_then(|connection| connection.get("code"));
     if let Some(code) = connection.and_then(Value::as_str).and_then(|code| told.rules.code(code)) {
-        put(&mut entry.metadata, "connectionError", code);
+        put(&mut entry.metadata, attributes::CONNECTION_ERROR, code);
     }
     told.push(entry);
 }
@@ -191,8 +194,8 @@ fn fallback(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
     let (Some(from), Some(to)) = (from, to) else { return };
     told.lane().model = Some(to.clone());
     let mut entry = responses::switch(told, &from, &to, "fallback");
-    put(&mut entry.metadata, "source", "fallback");
-    put(&mut entry.metadata, "fallbackTrigger", why);
+    put(&mut entry.metadata, attributes::SOURCE, "fallback");
+    put(&mut entry.metadata, attributes::FALLBACK_TRIGGER, why);
     told.push(entry);
 }
 
@@ -222,11 +225,11 @@ fn informational(told: &mut Telling<'_, '_>, row: &Map<String, Value>) {
     let mut entry = told.event(Kind::RuleLogged, Phase::Close, told.own_key());
     entry.title = Some("Prompt blocked by a hook".to_owned());
     entry.ended_at = Some(told.at);
-    put(&mut entry.metadata, "ruleStatus", "denied");
-    put(&mut entry.metadata, "ruleOutcome", "deny");
-    put(&mut entry.metadata, "rulePolicy", "user_hook");
-    put(&mut entry.metadata, "hookEvent", "UserPromptSubmit");
-    put(&mut entry.metadata, "endingKind", told.rules.word(kind));
-    put(&mut entry.metadata, "importance", "critical");
+    put(&mut entry.metadata, attributes::RULE_STATUS, "denied");
+    put(&mut entry.metadata, attributes::RULE_OUTCOME, "deny");
+    put(&mut entry.metadata, attributes::RULE_POLICY, "user_hook");
+    put(&mut entry.metadata, attributes::HOOK_EVENT, "UserPromptSubmit");
+    put(&mut entry.metadata, attributes::ENDING_KIND, told.rules.word(kind));
+    put(&mut entry.metadata, attributes::IMPORTANCE, "critical");
     told.push(entry);
 }

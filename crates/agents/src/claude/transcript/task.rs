@@ -2,7 +2,7 @@
 //!
 //! Every row repeats it; it is told when it is new.
 
-use agent_tracer_event::{Agent, Certainty, Phase, Subject, TaskKey};
+use agent_tracer_event::{Agent, Certainty, Phase, Subject, TaskKey, attributes};
 use serde_json::Value;
 
 use super::scan::Cursor;
@@ -31,22 +31,22 @@ pub(super) fn of(told: &mut Telling<'_, '_>) {
     }
     let mut entry = told.entry(Subject::Task, Phase::Update, "task");
     for (name, text) in [
-        ("cwd", row.cwd),
-        ("gitBranch", row.branch),
-        ("clientVersion", row.version),
-        ("entrypoint", row.entrypoint),
-        ("permissionMode", mode),
+        (attributes::CWD, row.cwd),
+        (attributes::GIT_BRANCH, row.branch),
+        (attributes::CLIENT_VERSION, row.version),
+        (attributes::ENTRYPOINT, row.entrypoint),
+        (attributes::PERMISSION_MODE, mode),
     ] {
         if !text.is_empty() {
             put(&mut entry.metadata, name, told.rules.word(&text.decode()));
         }
     }
     if agent.is_empty() {
-        put(&mut entry.metadata, "agentType", "main");
+        put(&mut entry.metadata, attributes::AGENT_TYPE, "main");
     } else {
-        put(&mut entry.metadata, "agentId", agent);
-        put(&mut entry.metadata, "agentType", kind.unwrap_or_default());
-        put(&mut entry.metadata, "rootSession", told.session.as_str());
+        put(&mut entry.metadata, attributes::AGENT_ID, agent);
+        put(&mut entry.metadata, attributes::AGENT_TYPE, kind.unwrap_or_default());
+        put(&mut entry.metadata, attributes::ROOT_SESSION, told.session.as_str());
     }
     told.push(entry);
     if moved && !told.agent.is_empty() {
@@ -54,8 +54,8 @@ pub(super) fn of(told: &mut Telling<'_, '_>) {
         // after `/clear` an agent that still runs writes under the name of the new session.
         let mut guess = told.entry(Subject::Task, Phase::Update, "task");
         guess.evidence.certainty = Certainty::Guessed;
-        put(&mut guess.metadata, "parentSession", told.session.as_str());
-        put(&mut guess.metadata, "parentCertainty", Certainty::Guessed.as_str());
+        put(&mut guess.metadata, attributes::PARENT_SESSION, told.session.as_str());
+        put(&mut guess.metadata, attributes::PARENT_CERTAINTY, Certainty::Guessed.as_str());
         told.push(guess);
     }
 }
@@ -92,10 +92,10 @@ fn paid_by(told: &mut Telling<'_, '_>) {
 }
 
 /// Begins the name under which an agent's task says which session's account holds some of its responses.
-const PAID_BY: &str = "paidBy:";
+const PAID_BY: &str = attributes::PAID_BY_PREFIX;
 
 /// Begins the name under which a session's task says that its account holds responses of an agent.
-const PAID_FOR: &str = "paidFor:";
+const PAID_FOR: &str = attributes::PAID_FOR_PREFIX;
 
 /// Tells which session this one goes on from after `/clear`: the client goes on under the name of the one it was
 /// started with, which is the one before unless it was cleared more than once.
@@ -110,7 +110,7 @@ fn continues(told: &mut Telling<'_, '_>) {
     }
     let mut entry = told.entry(Subject::Task, Phase::Update, "task");
     entry.evidence.certainty = Certainty::Inferred;
-    put(&mut entry.metadata, "continues", before);
+    put(&mut entry.metadata, attributes::CONTINUES, before);
     told.push(entry);
 }
 
@@ -130,6 +130,6 @@ pub(super) fn forked_from(told: &mut Telling<'_, '_>) {
         return;
     }
     let mut entry = told.entry(Subject::Task, Phase::Update, "task");
-    put(&mut entry.metadata, "forkedFrom", parent);
+    put(&mut entry.metadata, attributes::FORKED_FROM, parent);
     told.push(entry);
 }

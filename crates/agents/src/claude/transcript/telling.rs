@@ -7,7 +7,7 @@
 
 use agent_tracer_event::{
     Agent, CallState, Certainty, Channel, Entry, Evidence, Kind, Metadata, Millis, Phase, Reading, Subject,
-    TaskKey,
+    TaskKey, attributes,
 };
 use agent_tracer_privacy::{Source as PrivacySource, reduce};
 use serde_json::{Map, Value};
@@ -104,7 +104,7 @@ impl<'a> Telling<'_, 'a> {
         let shown = self.shown_type();
         entry.agent_type = Some(shown);
         if let Some(prompt) = self.lane().prompt.clone() {
-            entry.metadata.insert("promptId".to_owned(), Value::from(prompt));
+            entry.metadata.insert(attributes::PROMPT_ID.to_owned(), Value::from(prompt));
         }
         entry
     }
@@ -147,7 +147,7 @@ impl<'a> Telling<'_, 'a> {
             let certainty = entry.evidence.certainty.min(Certainty::Reported);
             entry.evidence = Evidence { certainty, ..evidence.clone() };
             // The hook's reader wrote its own name here; this row of the file said so.
-            if let Some(reason) = entry.metadata.get_mut("evidenceReason") {
+            if let Some(reason) = entry.metadata.get_mut(attributes::EVIDENCE_REASON) {
                 *reason = Value::from(evidence.reason.as_str());
             }
         }

@@ -1,6 +1,6 @@
 //! Compaction: before and after. The rollout tells the second with the size of the summary.
 
-use agent_tracer_event::{Kind, Phase, Reading};
+use agent_tracer_event::{Kind, Phase, Reading, attributes};
 
 use super::Event;
 use super::hook::Hook;
@@ -26,8 +26,12 @@ fn phase(hook: &Hook<'_>, phase: &str, title: &str, reading: &mut Reading) {
     let key = hook.turn.as_ref().map_or_else(|| hook.own_key(), |turn| compaction_key(phase, turn, 1));
     let mut entry = hook.event(Kind::ContextSaved, Phase::Open, key);
     entry.title = Some(title.to_owned());
-    put(&mut entry.metadata, "trigger", hook.text("trigger").map(|trigger| text::line(trigger, 60)));
-    put(&mut entry.metadata, "compactPhase", Some(phase));
+    put(
+        &mut entry.metadata,
+        attributes::TRIGGER,
+        hook.text("trigger").map(|trigger| text::line(trigger, 60)),
+    );
+    put(&mut entry.metadata, attributes::COMPACT_PHASE, Some(phase));
     if let Some(seen) = hook.observation.context.transcript.as_ref().filter(|_| phase == "before") {
         seen.write(&mut entry.metadata);
     }

@@ -1,6 +1,8 @@
 //! One payload with who, where and when worked out: what every event's reader starts from.
 
-use agent_tracer_event::{Certainty, Entry, Evidence, Kind, Metadata, Phase, Reading, Subject, Unrecognised};
+use agent_tracer_event::{
+    Certainty, Entry, Evidence, Kind, Metadata, Phase, Reading, Subject, Unrecognised, attributes,
+};
 use serde_json::{Map, Value};
 
 use crate::codex::facts::{Kept, put, task, turn_key};
@@ -126,10 +128,10 @@ impl<'a> Hook<'a> {
         entry.turn.clone_from(&self.turn);
         entry.agent_id.clone_from(&self.agent_id);
         entry.agent_type = self.agent_type();
-        for (from, to) in [("permission_mode", "permissionMode"), ("model", "model")] {
+        for (from, to) in [("permission_mode", attributes::PERMISSION_MODE), ("model", attributes::MODEL)] {
             put(&mut entry.metadata, to, self.text(from).map(|word| text::line(word, 200)));
         }
-        put(&mut entry.metadata, "cwd", self.cwd().map(|cwd| cut(cwd, PATH_CHARS).into_owned()));
+        put(&mut entry.metadata, attributes::CWD, self.cwd().map(|cwd| cut(cwd, PATH_CHARS).into_owned()));
         entry
     }
 
@@ -139,7 +141,7 @@ impl<'a> Hook<'a> {
         let mut entry = self.entry(Subject::Turn, phase, &self.thread, turn_key(turn));
         entry.turn = Some(turn.clone());
         entry.agent_id.clone_from(&self.agent_id);
-        put(&mut entry.metadata, "model", self.text("model").map(|model| text::line(model, 200)));
+        put(&mut entry.metadata, attributes::MODEL, self.text("model").map(|model| text::line(model, 200)));
         Some(entry)
     }
 
@@ -147,17 +149,21 @@ impl<'a> Hook<'a> {
     pub(super) fn task(&self) -> Entry {
         let mut entry = self.entry(Subject::Task, Phase::Update, &self.thread, "task");
         let about = &mut entry.metadata;
-        put(about, "cwd", self.cwd().map(|cwd| cut(cwd, PATH_CHARS).into_owned()));
-        put(about, "model", self.text("model").map(|model| text::line(model, 200)));
-        put(about, "permissionMode", self.text("permission_mode").map(|mode| text::line(mode, 60)));
-        put(about, "rootSession", Some(self.root.as_str()));
-        put(about, "agentType", self.agent_type());
+        put(about, attributes::CWD, self.cwd().map(|cwd| cut(cwd, PATH_CHARS).into_owned()));
+        put(about, attributes::MODEL, self.text("model").map(|model| text::line(model, 200)));
         put(
             about,
-            "transcriptPath",
+            attributes::PERMISSION_MODE,
+            self.text("permission_mode").map(|mode| text::line(mode, 60)),
+        );
+        put(about, attributes::ROOT_SESSION, Some(self.root.as_str()));
+        put(about, attributes::AGENT_TYPE, self.agent_type());
+        put(
+            about,
+            attributes::TRANSCRIPT_PATH,
             self.text("transcript_path").map(|path| cut(path, PATH_CHARS).into_owned()),
         );
-        put(about, "agentId", self.is_child().then_some(self.thread.as_str()));
+        put(about, attributes::AGENT_ID, self.is_child().then_some(self.thread.as_str()));
         self.process(about);
         entry
     }
@@ -183,16 +189,16 @@ impl<'a> Hook<'a> {
             return None;
         }
         let mut entry = self.guess(Subject::Task, Phase::Update, "task", "session_id");
-        put(&mut entry.metadata, "parentSession", Some(self.root.as_str()));
-        put(&mut entry.metadata, "parentCertainty", Some("guessed"));
+        put(&mut entry.metadata, attributes::PARENT_SESSION, Some(self.root.as_str()));
+        put(&mut entry.metadata, attributes::PARENT_CERTAINTY, Some("guessed"));
         Some(entry)
     }
 
     fn process(&self, about: &mut Metadata) {
         let context = self.observation.context;
-        put(about, "pid", context.pid);
-        put(about, "pidStart", context.pid_start);
-        put(about, "pidNamespace", context.pid_namespace);
+        put(about, attributes::PID, context.pid);
+        put(about, attributes::PID_START, context.pid_start);
+        put(about, attributes::PID_NAMESPACE, context.pid_namespace);
     }
 
     /// An unknown value of a member that we know as a closed set is kept, and counted.

@@ -20,7 +20,7 @@ mod sessions;
 mod subagents;
 mod tools;
 
-use agent_tracer_event::{Kind, Phase, Reading, Subject, Unrecognised};
+use agent_tracer_event::{Kind, Phase, Reading, Subject, Unrecognised, attributes};
 use serde_json::{Map, Value};
 
 use crate::decisions;
@@ -102,7 +102,7 @@ fn unrecognised(hook: &Hook<'_>, payload: &Value, reading: &mut Reading) {
     let mut entry = hook.event(Kind::Unrecognised, Phase::Open, hook.own_key());
     let name = if hook.event.is_empty() { "an event without a name" } else { hook.event };
     entry.title = Some(crate::text::title(&format!("Unrecognised: {name}")));
-    entry.metadata.insert("payload".to_owned(), sanitise(payload));
+    entry.metadata.insert(attributes::PAYLOAD.to_owned(), sanitise(payload));
     reading.entries.push(entry);
     reading.entries.extend(hook.parent());
     reading.unrecognised.push(Unrecognised::Event(crate::text::line(hook.event, 100)));
@@ -117,7 +117,7 @@ fn other_members(hook: &Hook<'_>, event: &Event, reading: &mut Reading) {
         }
         let name = crate::text::line(name, 100);
         reading.unrecognised.push(Unrecognised::Field(format!("{}.{name}", event.name)));
-        unknown.push((format!("other.{name}"), sanitise(value)));
+        unknown.push((format!("{}{name}", attributes::OTHER_PREFIX), sanitise(value)));
     }
     let row = reading.entries.iter().position(|entry| matches!(entry.subject, Subject::Event(_)));
     if let Some(entry) = reading.entries.get_mut(row.unwrap_or(0)) {

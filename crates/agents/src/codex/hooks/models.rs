@@ -4,7 +4,7 @@
 //! a thread and turn by whoever has both. What the attempt used stands on it and is not posted as a fact of its own:
 //! the rollout's records count wherever a turn has any.
 
-use agent_tracer_event::{CallState, Kind, Metadata, Phase, Reading, Usage};
+use agent_tracer_event::{CallState, Kind, Metadata, Phase, Reading, Usage, attributes};
 use serde_json::Value;
 
 use super::Event;
@@ -34,7 +34,7 @@ fn before(hook: &Hook<'_>, reading: &mut Reading) {
         Some(model) => text::title(&format!("Ask {model}")),
         None => "Ask the model".to_owned(),
     });
-    put(&mut entry.metadata, "requestPhase", Some("before"));
+    put(&mut entry.metadata, attributes::REQUEST_PHASE, Some("before"));
     reading.entries.push(entry);
 }
 
@@ -52,13 +52,13 @@ fn after(hook: &Hook<'_>, reading: &mut Reading) {
     };
     entry.state = Some(state);
     entry.title = Some(text::title(&title));
-    put(&mut entry.metadata, "requestPhase", Some("after"));
-    put(&mut entry.metadata, "status", status);
-    put(&mut entry.metadata, "error", hook.payload.get("error").and_then(error));
+    put(&mut entry.metadata, attributes::REQUEST_PHASE, Some("after"));
+    put(&mut entry.metadata, attributes::STATUS, status);
+    put(&mut entry.metadata, attributes::ERROR, hook.payload.get("error").and_then(error));
     if let Some((usage, counts)) = hook.payload.get("token_usage").and_then(usage) {
         usage.write(&mut entry.metadata);
-        put(&mut entry.metadata, "usageSource", Some("hook"));
-        entry.metadata.insert("tokenUsage".to_owned(), Value::Object(counts));
+        put(&mut entry.metadata, attributes::USAGE_SOURCE, Some("hook"));
+        entry.metadata.insert(attributes::TOKEN_USAGE.to_owned(), Value::Object(counts));
     }
     reading.entries.push(entry);
 }

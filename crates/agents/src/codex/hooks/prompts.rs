@@ -1,6 +1,6 @@
 //! Turns: what the human asks, how the agent answers, and that it was cut off.
 
-use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading, Subject};
+use agent_tracer_event::{CallState, Entry, Kind, Phase, Reading, Subject, attributes};
 
 use super::Event;
 use super::hook::Hook;
@@ -25,15 +25,15 @@ fn prompt(hook: &Hook<'_>, reading: &mut Reading) {
     message.title = Some("Prompt".to_owned());
     if let Some(said) = said {
         write_prompt(&mut message, said);
-        carry(&mut message.metadata, "prompt", said);
+        carry(&mut message.metadata, attributes::PROMPT, said);
     }
-    put(&mut message.metadata, "delegated", hook.is_child().then_some(true));
+    put(&mut message.metadata, attributes::DELEGATED, hook.is_child().then_some(true));
     reading.entries.push(message);
     // A second prompt of the same turn steers it. That is known only beside the first.
     let mut origin =
         hook.guess(Subject::Event(Kind::UserMessage), Phase::Update, key, "the first prompt of its turn");
     origin.turn.clone_from(&hook.turn);
-    put(&mut origin.metadata, "promptOrigin", Some("user"));
+    put(&mut origin.metadata, attributes::PROMPT_ORIGIN, Some("user"));
     reading.entries.push(origin);
     if let Some(said) = said {
         let mut named = hook.guess(Subject::Task, Phase::Update, "task", "the first prompt of its thread");
@@ -52,7 +52,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     reading.entries.push(hook.task());
     let mut answer = answer(hook);
     // The client gives no reason; this says where the word comes from.
-    put(&mut answer.metadata, "stopReason", Some("stop_hook"));
+    put(&mut answer.metadata, attributes::STOP_REASON, Some("stop_hook"));
     reading.entries.push(answer);
     end_turn(hook, CallState::Succeeded, reading);
 }
@@ -70,9 +70,9 @@ pub(super) fn answer(hook: &Hook<'_>) -> Entry {
     entry.ended_at = Some(hook.observation.arrived);
     if let Some(said) = said {
         write_message(&mut entry, said);
-        carry(&mut entry.metadata, "lastAssistantMessage", said);
+        carry(&mut entry.metadata, attributes::LAST_ASSISTANT_MESSAGE, said);
     }
-    put(&mut entry.metadata, "stopHookActive", is_again);
+    put(&mut entry.metadata, attributes::STOP_HOOK_ACTIVE, is_again);
     entry
 }
 

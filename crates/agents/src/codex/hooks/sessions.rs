@@ -1,6 +1,6 @@
 //! Sessions: how they begin and end.
 
-use agent_tracer_event::{Kind, Phase, Reading};
+use agent_tracer_event::{Kind, Phase, Reading, attributes};
 
 use super::Event;
 use super::hook::Hook;
@@ -29,7 +29,7 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
     let mut task = hook.task();
     // How the thread came to be; going on with it later does not change that.
     let origin = source.as_deref().filter(|source| !matches!(*source, "resume" | "compact"));
-    put(&mut task.metadata, "sessionSource", origin);
+    put(&mut task.metadata, attributes::SESSION_SOURCE, origin);
     reading.entries.push(task);
     // A thread begins once, and its rollout tells the same; a resume is another stretch of it. After a compaction
     // the same stretch goes on.
@@ -41,7 +41,7 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
     if let Some(key) = key {
         let mut started = hook.event(Kind::SessionStarted, Phase::Open, key);
         started.title = Some("Session started".to_owned());
-        put(&mut started.metadata, "sessionSource", source.as_deref());
+        put(&mut started.metadata, attributes::SESSION_SOURCE, source.as_deref());
         reading.entries.push(started);
     }
     let mut saved = hook.event(Kind::ContextSaved, Phase::Open, hook.own_key());
@@ -53,7 +53,7 @@ fn start(hook: &Hook<'_>, reading: &mut Reading) {
         Some("fork") => "Session forked".to_owned(),
         Some(other) => text::title(&format!("Session started: {other}")),
     });
-    put(&mut saved.metadata, "trigger", Some(source.unwrap_or_else(|| "startup".to_owned())));
+    put(&mut saved.metadata, attributes::TRIGGER, Some(source.unwrap_or_else(|| "startup".to_owned())));
     reading.entries.push(saved);
 }
 
@@ -67,7 +67,7 @@ fn end(hook: &Hook<'_>, reading: &mut Reading) {
         hook.event(Kind::SessionEnded, Phase::Close, format!("session:ended:{}", hook.observation.name));
     ended.title = Some("Session ended".to_owned());
     ended.ended_at = Some(hook.observation.arrived);
-    put(&mut ended.metadata, "completionReason", Some(meant.unwrap_or("runtime_terminated")));
-    put(&mut ended.metadata, "reason", reason.map(|reason| text::line(reason, 60)));
+    put(&mut ended.metadata, attributes::COMPLETION_REASON, Some(meant.unwrap_or("runtime_terminated")));
+    put(&mut ended.metadata, attributes::REASON, reason.map(|reason| text::line(reason, 60)));
     reading.entries.push(ended);
 }

@@ -4,7 +4,7 @@
 //! rollout beside the child's: there the parent is certain, and if it is not the root, the guess on the root's row is
 //! ended too.
 
-use agent_tracer_event::{CallState, Certainty, Entry, Evidence, Kind, Phase, Reading, Subject};
+use agent_tracer_event::{CallState, Certainty, Entry, Evidence, Kind, Phase, Reading, Subject, attributes};
 
 use super::Event;
 use super::hook::Hook;
@@ -44,15 +44,15 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     let parent = hook.text("transcript_path").and_then(thread_of).filter(|parent| *parent != hook.thread);
     let mut task = hook.task();
     // The path of the payload is the parent's.
-    task.metadata.shift_remove("transcriptPath");
+    task.metadata.shift_remove(attributes::TRANSCRIPT_PATH);
     let own = hook.text("agent_transcript_path").map(|path| text::cut(path, 1024).into_owned());
-    put(&mut task.metadata, "transcriptPath", own.as_deref());
+    put(&mut task.metadata, attributes::TRANSCRIPT_PATH, own.as_deref());
     reading.entries.push(task);
     if let Some(parent) = parent {
         let mut known = hook.entry(Subject::Task, Phase::Update, &hook.thread, "task");
         known.evidence = Evidence::reported("hook, transcript_path of SubagentStop");
-        put(&mut known.metadata, "parentSession", Some(parent));
-        put(&mut known.metadata, "parentCertainty", Some("reported"));
+        put(&mut known.metadata, attributes::PARENT_SESSION, Some(parent));
+        put(&mut known.metadata, attributes::PARENT_CERTAINTY, Some("reported"));
         reading.entries.push(known);
     }
     let mut told: Vec<&str> = parent.into_iter().collect();
@@ -70,7 +70,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
         reading.entries.push(action);
     }
     let mut answer = answer(hook);
-    put(&mut answer.metadata, "agentTranscriptPath", own);
+    put(&mut answer.metadata, attributes::AGENT_TRANSCRIPT_PATH, own);
     reading.entries.push(answer);
     end_turn(hook, CallState::Succeeded, reading);
     let key = match &hook.turn {
@@ -80,7 +80,7 @@ fn stop(hook: &Hook<'_>, reading: &mut Reading) {
     let mut ended = hook.event(Kind::SessionEnded, Phase::Close, key);
     ended.title = Some("Subagent ended".to_owned());
     ended.ended_at = Some(hook.observation.arrived);
-    put(&mut ended.metadata, "completionReason", Some("assistant_turn_complete"));
+    put(&mut ended.metadata, attributes::COMPLETION_REASON, Some("assistant_turn_complete"));
     reading.entries.push(ended);
 }
 

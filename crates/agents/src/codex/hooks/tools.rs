@@ -4,7 +4,9 @@
 //! also returns, and the code is not told. So the end of a command is known here and how it ended is not; the
 //! rollout says that.
 
-use agent_tracer_event::{Agent, CallState, Certainty, Entry, Kind, Phase, Reading, Subject, Unrecognised};
+use agent_tracer_event::{
+    Agent, CallState, Certainty, Entry, Kind, Phase, Reading, Subject, Unrecognised, attributes,
+};
 use serde_json::Value;
 
 use super::Event;
@@ -72,7 +74,7 @@ impl<'a> Told<'a> {
         entry.tool_name = Some(self.name());
         entry.tool_use_id.clone_from(&self.id);
         meaning.write(&mut entry);
-        put(&mut entry.metadata, "callSignature", Some(self.signature()));
+        put(&mut entry.metadata, attributes::CALL_SIGNATURE, Some(self.signature()));
         cross_check(&mut entry, "hook");
         entry
     }
@@ -105,12 +107,12 @@ fn returned(hook: &Hook<'_>, reading: &mut Reading) {
     if entry.subject == Subject::Event(Kind::QuestionLogged) {
         settle_question(&mut entry);
     }
-    put(&mut entry.metadata, "importance", importance.map(|importance| importance.as_str()));
+    put(&mut entry.metadata, attributes::IMPORTANCE, importance.map(|importance| importance.as_str()));
     if is_command && outcome.state == CallState::Succeeded {
         entry.evidence.certainty = Certainty::Inferred;
         entry.evidence.reason = "hook PostToolUse, which does not tell the exit code".to_owned();
     }
-    let child = entry.metadata.get("childAgentId").and_then(Value::as_str).map(str::to_owned);
+    let child = entry.metadata.get(attributes::CHILD_AGENT_ID).and_then(Value::as_str).map(str::to_owned);
     reading.entries.push(entry);
     if let Some(child) = child.filter(|_| is_spawn(told.tool)) {
         reading.entries.push(spawned(hook, &told, &child));
@@ -126,11 +128,11 @@ fn is_spawn(tool: &str) -> bool {
 fn spawned(hook: &Hook<'_>, told: &Told<'_>, child: &str) -> Entry {
     let mut entry = hook.entry(Subject::Task, Phase::Update, child, "task");
     entry.evidence.certainty = Certainty::Reported;
-    put(&mut entry.metadata, "agentId", Some(child));
-    put(&mut entry.metadata, "parentSession", Some(hook.thread.as_str()));
-    put(&mut entry.metadata, "parentCertainty", Some("reported"));
-    put(&mut entry.metadata, "rootSession", Some(hook.root.as_str()));
-    put(&mut entry.metadata, "parentToolUseId", told.id.as_deref());
+    put(&mut entry.metadata, attributes::AGENT_ID, Some(child));
+    put(&mut entry.metadata, attributes::PARENT_SESSION, Some(hook.thread.as_str()));
+    put(&mut entry.metadata, attributes::PARENT_CERTAINTY, Some("reported"));
+    put(&mut entry.metadata, attributes::ROOT_SESSION, Some(hook.root.as_str()));
+    put(&mut entry.metadata, attributes::PARENT_TOOL_USE_ID, told.id.as_deref());
     entry
 }
 
@@ -143,19 +145,21 @@ fn permission(hook: &Hook<'_>, reading: &mut Reading) {
     entry.tool_name = Some(told.name());
     entry.tool_use_id.clone_from(&told.id);
     entry.file_paths = meaning.file_paths;
-    for (name, value) in
-        [("ruleStatus", "requested"), ("ruleOutcome", "observed"), ("rulePolicy", "codex_permission")]
-    {
+    for (name, value) in [
+        (attributes::RULE_STATUS, "requested"),
+        (attributes::RULE_OUTCOME, "observed"),
+        (attributes::RULE_POLICY, "codex_permission"),
+    ] {
         put(&mut entry.metadata, name, Some(value));
     }
-    put(&mut entry.metadata, "toolName", Some(told.name()));
-    put(&mut entry.metadata, "toolUseId", told.id.as_deref());
-    put(&mut entry.metadata, "toolInputSummary", Some(summary(told.input)));
-    put(&mut entry.metadata, "callSignature", Some(told.signature()));
-    put(&mut entry.metadata, "requestedTitle", Some(meaning.title));
+    put(&mut entry.metadata, attributes::TOOL_NAME, Some(told.name()));
+    put(&mut entry.metadata, attributes::TOOL_USE_ID, told.id.as_deref());
+    put(&mut entry.metadata, attributes::TOOL_INPUT_SUMMARY, Some(summary(told.input)));
+    put(&mut entry.metadata, attributes::CALL_SIGNATURE, Some(told.signature()));
+    put(&mut entry.metadata, attributes::REQUESTED_TITLE, Some(meaning.title));
     // The justification that the model gives for asking.
     let why = told.input.get("description").and_then(Value::as_str).filter(|why| !why.is_empty());
-    put(&mut entry.metadata, "reason", why.map(|why| text::line(why, 1000)));
+    put(&mut entry.metadata, attributes::REASON, why.map(|why| text::line(why, 1000)));
     reading.entries.push(entry);
 }
 

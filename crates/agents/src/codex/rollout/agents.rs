@@ -3,7 +3,7 @@
 //! The first generation tells the children of a call by thread (`CollabAgentToolCall`), the second tells what becomes
 //! of each child (`SubAgentActivity`). Either way the parent is told for certain here; hooks can only guess it.
 
-use agent_tracer_event::{CallState, Certainty, Entry, Kind, Metadata, Phase, Subject};
+use agent_tracer_event::{CallState, Certainty, Entry, Kind, Metadata, Phase, Subject, attributes};
 use serde_json::{Map, Value};
 
 use super::calls::Spoken;
@@ -57,10 +57,10 @@ pub(super) fn collab(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'
     let id = item.word("id").map_or_else(|| told.observation.clone(), |id| told.rules.word(&id));
     let mut entry = close(told, &id, &spoken, &end, "item_completed CollabAgentToolCall");
     if let [only] = receivers.as_slice() {
-        told.put_word(&mut entry.metadata, "childAgentId", Some(&only.thread));
-        told.put_word(&mut entry.metadata, "childNickname", only.nickname.as_deref());
+        told.put_word(&mut entry.metadata, attributes::CHILD_AGENT_ID, Some(&only.thread));
+        told.put_word(&mut entry.metadata, attributes::CHILD_NICKNAME, only.nickname.as_deref());
     }
-    told.put_word(&mut entry.metadata, "agentModel", item.word("model"));
+    told.put_word(&mut entry.metadata, attributes::AGENT_MODEL, item.word("model"));
     told.say(entry);
 
     if snake == "spawn_agent" && !failed {
@@ -162,17 +162,17 @@ fn spawned(
     let thread = told.rules.word(&child.thread);
     let mut about = Metadata::new();
     let role = told.rules.word(child.role.as_deref().unwrap_or("default"));
-    put(&mut about, "agentType", Some(role.as_str()));
-    put(&mut about, "parentToolUseId", Some(call));
-    told.put_word(&mut about, "agentNickname", child.nickname.as_deref());
-    told.put_word(&mut about, "model", item.word("model"));
+    put(&mut about, attributes::AGENT_TYPE, Some(role.as_str()));
+    put(&mut about, attributes::PARENT_TOOL_USE_ID, Some(call));
+    told.put_word(&mut about, attributes::AGENT_NICKNAME, child.nickname.as_deref());
+    told.put_word(&mut about, attributes::MODEL, item.word("model"));
     let entry = child_task(told, &thread, about, "CollabAgentToolCall.receiver_agents");
     told.say(entry);
     let reason = "CollabAgentToolCall.receiver_thread_ids";
     let mut action = on_parent(told, &thread, Phase::Open, Some(&role), "running", reason);
     action.occurred_at = at;
-    put(&mut action.metadata, "parentToolUseId", Some(call));
-    told.put_word(&mut action.metadata, "agentNickname", child.nickname.as_deref());
+    put(&mut action.metadata, attributes::PARENT_TOOL_USE_ID, Some(call));
+    told.put_word(&mut action.metadata, attributes::AGENT_NICKNAME, child.nickname.as_deref());
     told.say(action);
 }
 
@@ -181,12 +181,12 @@ pub(super) fn spawn_returned(told: &mut Telling<'_>, child: &str, call: &OpenCal
     // The client calls an agent `default` whose call names no role; the call was read, or this were not told.
     let role = call.role.as_deref().unwrap_or("default");
     let mut about = Metadata::new();
-    put(&mut about, "agentType", Some(role));
-    put(&mut about, "parentToolUseId", Some(call.id.as_str()));
+    put(&mut about, attributes::AGENT_TYPE, Some(role));
+    put(&mut about, attributes::PARENT_TOOL_USE_ID, Some(call.id.as_str()));
     let entry = child_task(told, child, about, "the output of spawn_agent");
     told.say(entry);
     let mut action = on_parent(told, child, Phase::Open, Some(role), "running", "the output of spawn_agent");
-    put(&mut action.metadata, "parentToolUseId", Some(call.id.as_str()));
+    put(&mut action.metadata, attributes::PARENT_TOOL_USE_ID, Some(call.id.as_str()));
     told.say(action);
 }
 
@@ -213,20 +213,20 @@ pub(super) fn activity(told: &mut Telling<'_>, item: &Members<'_>, reason: &str)
     match kind.as_ref() {
         "started" => {
             let mut about = Metadata::new();
-            put(&mut about, "agentPath", path.as_deref());
-            put(&mut about, "parentToolUseId", call.as_deref());
-            told.put_word(&mut about, "model", item.word("model"));
+            put(&mut about, attributes::AGENT_PATH, path.as_deref());
+            put(&mut about, attributes::PARENT_TOOL_USE_ID, call.as_deref());
+            told.put_word(&mut about, attributes::MODEL, item.word("model"));
             let entry = child_task(told, &child, about, reason);
             told.say(entry);
             let mut action = on_parent(told, &child, Phase::Open, None, "running", reason);
             action.title = Some(title(&format!("Subagent {name}")));
-            put(&mut action.metadata, "agentPath", path);
-            put(&mut action.metadata, "parentToolUseId", call.as_deref());
+            put(&mut action.metadata, attributes::AGENT_PATH, path);
+            put(&mut action.metadata, attributes::PARENT_TOOL_USE_ID, call.as_deref());
             told.say(action);
             // The call that spawned it is told by its id, though nothing else names the child there.
             if let Some(known) = call.and_then(|call| told.state.call(&call).cloned()) {
                 let mut entry = super::outputs::update(told, &known, reason);
-                put(&mut entry.metadata, "childAgentId", Some(child));
+                put(&mut entry.metadata, attributes::CHILD_AGENT_ID, Some(child));
                 told.say(entry);
             }
         }
@@ -234,7 +234,7 @@ pub(super) fn activity(told: &mut Telling<'_>, item: &Members<'_>, reason: &str)
         "failed" | "interrupted" => ended_on_parent(told, &child, CallState::Failed, reason),
         _ => {
             let mut action = on_parent(told, &child, Phase::Update, None, "running", reason);
-            put(&mut action.metadata, "agentPath", path);
+            put(&mut action.metadata, attributes::AGENT_PATH, path);
             told.say(action);
         }
     }

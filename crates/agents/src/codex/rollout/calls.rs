@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use agent_tracer_event::{Agent, CallState, Entry, Kind, Phase, Unrecognised};
+use agent_tracer_event::{Agent, CallState, Entry, Kind, Phase, Unrecognised, attributes};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -100,7 +100,7 @@ pub(super) fn custom(told: &mut Telling<'_>, item: &Members<'_>) {
         && let Some(entry) = told.reading.entries.last_mut()
     {
         entry.title = Some(crate::text::title(&format!("Run code that calls {}", tools.join(", "))));
-        put(&mut entry.metadata, "calledTools", Some(tools));
+        put(&mut entry.metadata, attributes::CALLED_TOOLS, Some(tools));
     }
 }
 
@@ -179,8 +179,8 @@ pub(super) fn attempt(
         escalates: false,
     };
     meaning.write(&mut entry);
-    put(&mut entry.metadata, "callSignature", Some(call_signature(Agent::Codex, &tool, &input)));
-    put(&mut entry.metadata, "cwd", cwd);
+    put(&mut entry.metadata, attributes::CALL_SIGNATURE, Some(call_signature(Agent::Codex, &tool, &input)));
+    put(&mut entry.metadata, attributes::CWD, cwd);
     entry.tool_name = Some(tool);
     entry.tool_use_id = Some(id.to_owned());
     cross_check(&mut entry, "rollout");

@@ -1,6 +1,6 @@
 //! What happens to the context: compactions, reviews, answers that were kept, history that was taken back.
 
-use agent_tracer_event::{Kind, Metadata, Phase};
+use agent_tracer_event::{Kind, Metadata, Phase, attributes};
 
 use super::state::OpenCall;
 use super::telling::Telling;
@@ -11,20 +11,24 @@ use crate::codex::wire::Members;
 pub(super) fn compacted(told: &mut Telling<'_>, row: &Members<'_>) {
     told.state.compactions = told.state.compactions.saturating_add(1);
     let mut entry = after(told, "compacted");
-    put(&mut entry.metadata, "compactSummaryBytes", row.text("message").map(|summary| summary.len()));
-    put(&mut entry.metadata, "windowNumber", row.count("window_number"));
     put(
         &mut entry.metadata,
-        "itemCount",
+        attributes::COMPACT_SUMMARY_BYTES,
+        row.text("message").map(|summary| summary.len()),
+    );
+    put(&mut entry.metadata, attributes::WINDOW_NUMBER, row.count("window_number"));
+    put(
+        &mut entry.metadata,
+        attributes::ITEM_COUNT,
         row.raw("replacement_history").map(|_| row.list("replacement_history").len()),
     );
     let response = row.word("compaction_response_id").map(|id| told.rules.word(&id));
-    put(&mut entry.metadata, "responseId", response.as_deref());
+    put(&mut entry.metadata, attributes::RESPONSE_ID, response.as_deref());
     told.say(entry);
     if let Some(response) = response {
         let mut usage =
             told.event(Kind::TokenUsage, Phase::Update, response_key(&response), "compaction_response_id");
-        put(&mut usage.metadata, "purpose", Some("compaction"));
+        put(&mut usage.metadata, attributes::PURPOSE, Some("compaction"));
         told.say(usage);
     }
     if let Some(kept) = row.members("retained_context") {
@@ -49,7 +53,7 @@ fn after(told: &Telling<'_>, reason: &str) -> agent_tracer_event::Entry {
     };
     let mut entry = told.event(Kind::ContextSaved, Phase::Open, key, reason);
     entry.title = Some("Context compacted".to_owned());
-    put(&mut entry.metadata, "compactPhase", Some("after"));
+    put(&mut entry.metadata, attributes::COMPACT_PHASE, Some("after"));
     entry
 }
 
@@ -74,8 +78,8 @@ pub(super) fn retained(told: &mut Telling<'_>, answer: &Members<'_>) {
     if let Some(turn) = answer.word("turn_id") {
         entry.turn = Some(told.rules.word(&turn));
     }
-    put(&mut entry.metadata, "questionPhase", Some("answered"));
-    put(&mut entry.metadata, "answerCount", Some(count));
+    put(&mut entry.metadata, attributes::QUESTION_PHASE, Some("answered"));
+    put(&mut entry.metadata, attributes::ANSWER_COUNT, Some(count));
     told.say(entry);
 }
 
@@ -87,16 +91,16 @@ pub(super) fn review_began(told: &mut Telling<'_>, item: &Members<'_>) {
     let key = review_key(told, "began", item);
     let mut entry = told.event(Kind::ContextSaved, Phase::Open, key, "EnteredReviewMode");
     entry.title = Some("Review started".to_owned());
-    put(&mut entry.metadata, "trigger", Some("review_started"));
+    put(&mut entry.metadata, attributes::TRIGGER, Some("review_started"));
     let target =
         item.members("target").and_then(|target| target.word("type")).or_else(|| item.word("target"));
-    told.put_word(&mut entry.metadata, "reviewTarget", target);
+    told.put_word(&mut entry.metadata, attributes::REVIEW_TARGET, target);
     told.say(entry);
     if told.is_own() && !told.state.titled {
         // A session that only reviews has no prompt of its own; one that comes later names it better.
         let mut about = Metadata::new();
-        put(&mut about, "title", Some("Code review"));
-        put(&mut about, "titleSource", Some("review"));
+        put(&mut about, attributes::TITLE, Some("Code review"));
+        put(&mut about, attributes::TITLE_SOURCE, Some("review"));
         told.say_task(about, "EnteredReviewMode");
     }
 }
@@ -106,11 +110,15 @@ pub(super) fn review_ended(told: &mut Telling<'_>, item: &Members<'_>) {
     let key = review_key(told, "ended", item);
     let mut entry = told.event(Kind::ContextSaved, Phase::Open, key, "ExitedReviewMode");
     entry.title = Some("Review ended".to_owned());
-    put(&mut entry.metadata, "trigger", Some("review_ended"));
+    put(&mut entry.metadata, attributes::TRIGGER, Some("review_ended"));
     if let Some(output) = item.members("review_output") {
-        put(&mut entry.metadata, "itemCount", Some(output.list("findings").len()));
-        put(&mut entry.metadata, "reviewConfidence", output.real("overall_confidence_score"));
-        put(&mut entry.metadata, "bytes", output.text("overall_explanation").map(|text| text.len()));
+        put(&mut entry.metadata, attributes::ITEM_COUNT, Some(output.list("findings").len()));
+        put(&mut entry.metadata, attributes::REVIEW_CONFIDENCE, output.real("overall_confidence_score"));
+        put(
+            &mut entry.metadata,
+            attributes::BYTES,
+            output.text("overall_explanation").map(|text| text.len()),
+        );
     }
     told.say(entry);
 }
@@ -123,14 +131,14 @@ fn review_key(told: &Telling<'_>, what: &str, item: &Members<'_>) -> String {
 /// `thread_rolled_back`: the last turns no longer count for the model; they happened all the same.
 pub(super) fn rolled_back(told: &mut Telling<'_>, event: &Members<'_>) {
     let mut entry = taken_back(told, "thread_rolled_back");
-    put(&mut entry.metadata, "itemCount", event.count("num_turns"));
+    put(&mut entry.metadata, attributes::ITEM_COUNT, event.count("num_turns"));
     told.say(entry);
 }
 
 /// A file of a thread that goes on from an earlier point of another file of the same thread.
 pub(super) fn went_back(told: &mut Telling<'_>, ordinal: Option<u64>) {
     let mut entry = taken_back(told, "session_meta.history_base");
-    put(&mut entry.metadata, "baseOrdinal", ordinal);
+    put(&mut entry.metadata, attributes::BASE_ORDINAL, ordinal);
     told.say(entry);
 }
 
@@ -138,6 +146,6 @@ fn taken_back(told: &Telling<'_>, reason: &str) -> agent_tracer_event::Entry {
     let key = format!("rolled_back:{}", told.observation);
     let mut entry = told.event(Kind::ContextSaved, Phase::Open, key, reason);
     entry.title = Some("History taken back".to_owned());
-    put(&mut entry.metadata, "trigger", Some("rolled_back"));
+    put(&mut entry.metadata, attributes::TRIGGER, Some("rolled_back"));
     entry
 }

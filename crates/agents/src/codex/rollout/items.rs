@@ -3,7 +3,7 @@
 //! An item tells the end of a call with its true times. `started_at_ms` to `completed_at_ms` includes the wait for
 //! the user's approval; `duration` is the run alone. An item of a long command may arrive after its turn.
 
-use agent_tracer_event::{CallState, Entry, ErrorClass, Millis, Phase, Unrecognised};
+use agent_tracer_event::{CallState, Entry, ErrorClass, Millis, Phase, Unrecognised, attributes};
 use serde_json::{Map, Value, json};
 
 use super::calls::{Spoken, attempt, object_or_text, shell};
@@ -76,11 +76,11 @@ pub(super) fn close(told: &mut Telling<'_>, id: &str, spoken: &Spoken, end: &End
     entry.occurred_at = end.started;
     entry.ended_at = Some(end.ended);
     finish(&mut entry, &call, end.state);
-    put(&mut entry.metadata, "errorClass", end.class.map(|class| class.as_str()));
+    put(&mut entry.metadata, attributes::ERROR_CLASS, end.class.map(|class| class.as_str()));
     if let Some(duration) = end.duration_ms {
-        put(&mut entry.metadata, "durationMs", Some(duration));
-        put(&mut entry.metadata, "durationSource", Some("agent"));
-        put(&mut entry.metadata, "permissionWaitMs", waited(told, end, duration));
+        put(&mut entry.metadata, attributes::DURATION_MS, Some(duration));
+        put(&mut entry.metadata, attributes::DURATION_SOURCE, Some("agent"));
+        put(&mut entry.metadata, attributes::PERMISSION_WAIT_MS, waited(told, end, duration));
     }
     entry
 }
@@ -173,13 +173,13 @@ fn command(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>) {
     let cwd = item.word("cwd").map(|cwd| path_of(&cwd));
     spoken.cwd.clone_from(&cwd);
     let mut entry = close(told, &id, &spoken, &end, "item_completed CommandExecution");
-    put(&mut entry.metadata, "exitCode", exit);
-    told.put_word(&mut entry.metadata, "cwd", cwd);
-    told.put_word(&mut entry.metadata, "processId", item.word("process_id"));
+    put(&mut entry.metadata, attributes::EXIT_CODE, exit);
+    told.put_word(&mut entry.metadata, attributes::CWD, cwd);
+    told.put_word(&mut entry.metadata, attributes::PROCESS_ID, item.word("process_id"));
     if let Some(source) = item.word("source") {
         let known = ["unified_exec_startup", "unified_exec_interaction", "user_shell", "agent"];
         told.known("CommandExecution.source", &source, &known);
-        told.put_word(&mut entry.metadata, "commandSource", Some(source));
+        told.put_word(&mut entry.metadata, attributes::COMMAND_SOURCE, Some(source));
     }
     if let Some(output) = item.raw("aggregated_output") {
         let result = Value::Object(told.rules.result("Bash", output.get()));
@@ -243,7 +243,7 @@ pub(super) fn image_generation(told: &mut Telling<'_>, item: &Members<'_>, reaso
     let status = item.word("status");
     let input = Value::Object(input);
     let mut entry = super::calls::whole(told, &id, "image_generation", &input, status.as_deref(), reason);
-    put(&mut entry.metadata, "outputBytes", item.text("result").map(|image| image.len()));
+    put(&mut entry.metadata, attributes::OUTPUT_BYTES, item.text("result").map(|image| image.len()));
     told.say(entry);
 }
 

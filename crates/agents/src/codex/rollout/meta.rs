@@ -1,6 +1,6 @@
 //! `session_meta` and `turn_context`: who the thread is, where it works, and with which model.
 
-use agent_tracer_event::{Kind, Metadata, Phase, Subject};
+use agent_tracer_event::{Kind, Metadata, Phase, Subject, attributes};
 
 use super::context;
 use super::name::uuid_millis;
@@ -108,8 +108,8 @@ pub(super) fn session_meta(told: &mut Telling<'_>, meta: &Members<'_>) {
     let key = thread_started_key(&told.thread);
     let mut started = told.event(Kind::SessionStarted, Phase::Open, key, "session_meta");
     started.title = Some(if is_child { "Subagent started" } else { "Session started" }.to_owned());
-    told.put_word(&mut started.metadata, "entrypoint", meta.word("originator"));
-    told.put_word(&mut started.metadata, "cwd", meta.word("cwd"));
+    told.put_word(&mut started.metadata, attributes::ENTRYPOINT, meta.word("originator"));
+    told.put_word(&mut started.metadata, attributes::CWD, meta.word("cwd"));
     told.say(started);
 
     // The user went back to an earlier message: the thread goes on in this file from there.
@@ -123,25 +123,25 @@ pub(super) fn session_meta(told: &mut Telling<'_>, meta: &Members<'_>) {
         let subject = Subject::Event(Kind::ActionLogged);
         let mut action = told.entry_of(parent, subject, Phase::Open, key, "session_meta.parent_thread_id");
         write_action(&mut action, &told.thread, Some(&agent_type), "running");
-        told.put_word(&mut action.metadata, "agentNickname", origin.nickname.as_deref());
+        told.put_word(&mut action.metadata, attributes::AGENT_NICKNAME, origin.nickname.as_deref());
         told.say(action);
     }
 }
 
 fn identity(told: &mut Telling<'_>, meta: &Members<'_>, origin: &Origin, agent_type: &str) {
     let mut about = Metadata::new();
-    told.put_word(&mut about, "cwd", meta.word("cwd"));
-    put(&mut about, "agentType", Some(agent_type));
-    told.put_word(&mut about, "rootSession", meta.word("session_id"));
-    told.put_word(&mut about, "clientSource", origin.word.as_deref());
-    told.put_word(&mut about, "entrypoint", meta.word("originator"));
-    told.put_word(&mut about, "clientVersion", meta.word("cli_version"));
-    told.put_word(&mut about, "modelProvider", meta.word("model_provider"));
-    told.put_word(&mut about, "historyMode", meta.word("history_mode"));
-    told.put_word(&mut about, "threadSource", meta.word("thread_source"));
+    told.put_word(&mut about, attributes::CWD, meta.word("cwd"));
+    put(&mut about, attributes::AGENT_TYPE, Some(agent_type));
+    told.put_word(&mut about, attributes::ROOT_SESSION, meta.word("session_id"));
+    told.put_word(&mut about, attributes::CLIENT_SOURCE, origin.word.as_deref());
+    told.put_word(&mut about, attributes::ENTRYPOINT, meta.word("originator"));
+    told.put_word(&mut about, attributes::CLIENT_VERSION, meta.word("cli_version"));
+    told.put_word(&mut about, attributes::MODEL_PROVIDER, meta.word("model_provider"));
+    told.put_word(&mut about, attributes::HISTORY_MODE, meta.word("history_mode"));
+    told.put_word(&mut about, attributes::THREAD_SOURCE, meta.word("thread_source"));
     put(
         &mut about,
-        "attended",
+        attributes::ATTENDED,
         match origin.word.as_deref() {
             Some("exec") => Some(false),
             Some("cli" | "vscode") => Some(true),
@@ -149,18 +149,18 @@ fn identity(told: &mut Telling<'_>, meta: &Members<'_>, origin: &Origin, agent_t
         },
     );
     if let Some(git) = meta.members("git") {
-        told.put_word(&mut about, "gitBranch", git.word("branch"));
-        told.put_word(&mut about, "gitCommit", git.word("commit_hash"));
+        told.put_word(&mut about, attributes::GIT_BRANCH, git.word("branch"));
+        told.put_word(&mut about, attributes::GIT_COMMIT, git.word("commit_hash"));
     }
     if let Some(parent) = &origin.parent {
-        told.put_word(&mut about, "parentSession", Some(parent));
-        put(&mut about, "parentCertainty", Some("reported"));
-        put(&mut about, "agentId", Some(told.thread.as_str()));
-        put(&mut about, "depth", origin.depth);
-        told.put_word(&mut about, "agentNickname", origin.nickname.as_deref());
-        told.put_word(&mut about, "agentPath", origin.path.as_deref());
+        told.put_word(&mut about, attributes::PARENT_SESSION, Some(parent));
+        put(&mut about, attributes::PARENT_CERTAINTY, Some("reported"));
+        put(&mut about, attributes::AGENT_ID, Some(told.thread.as_str()));
+        put(&mut about, attributes::DEPTH, origin.depth);
+        told.put_word(&mut about, attributes::AGENT_NICKNAME, origin.nickname.as_deref());
+        told.put_word(&mut about, attributes::AGENT_PATH, origin.path.as_deref());
     } else if let Some(base) = meta.word("forked_from_id").filter(|base| *base != told.thread) {
-        told.put_word(&mut about, "forkedFrom", Some(base));
+        told.put_word(&mut about, attributes::FORKED_FROM, Some(base));
     }
     told.say_task(about, "session_meta");
     // A second generation agent gets its task by mail that may be encrypted, and a helper's prompt is not told: the
@@ -169,8 +169,8 @@ fn identity(told: &mut Telling<'_>, meta: &Members<'_>, origin: &Origin, agent_t
     let name = path.or_else(|| origin.helper.then_some((agent_type, "agent_type")));
     if let Some((name, source)) = name {
         let mut named = Metadata::new();
-        told.put_word(&mut named, "title", Some(name));
-        put(&mut named, "titleSource", Some(source));
+        told.put_word(&mut named, attributes::TITLE, Some(name));
+        put(&mut named, attributes::TITLE_SOURCE, Some(source));
         told.say_task(named, &format!("session_meta, {source}"));
         if let Some(entry) = told.reading.entries.last_mut() {
             entry.evidence.certainty = agent_tracer_event::Certainty::Guessed;
@@ -190,19 +190,23 @@ pub(super) fn turn_context(told: &mut Telling<'_>, context: &Members<'_>) {
     let model = context.word("model").map(|model| told.rules.word(&model));
     if let Some(turn) = told.turn.clone() {
         let mut entry = told.entry(Subject::Turn, Phase::Update, turn_key(&turn), "turn_context");
-        put(&mut entry.metadata, "model", model.as_deref());
-        told.put_word(&mut entry.metadata, "effort", context.word("effort"));
-        told.put_word(&mut entry.metadata, "cwd", context.word("cwd"));
-        told.put_word(&mut entry.metadata, "approvalPolicy", context.word("approval_policy"));
-        told.put_word(&mut entry.metadata, "approvalsReviewer", context.word("approvals_reviewer"));
+        put(&mut entry.metadata, attributes::MODEL, model.as_deref());
+        told.put_word(&mut entry.metadata, attributes::EFFORT, context.word("effort"));
+        told.put_word(&mut entry.metadata, attributes::CWD, context.word("cwd"));
+        told.put_word(&mut entry.metadata, attributes::APPROVAL_POLICY, context.word("approval_policy"));
+        told.put_word(
+            &mut entry.metadata,
+            attributes::APPROVALS_REVIEWER,
+            context.word("approvals_reviewer"),
+        );
         let sandbox = context.members("sandbox_policy");
         told.put_word(
             &mut entry.metadata,
-            "sandbox",
+            attributes::SANDBOX,
             sandbox.and_then(|policy| policy.word("type").or_else(|| policy.word("mode"))),
         );
         let mode = context.members("collaboration_mode").and_then(|mode| mode.word("mode"));
-        told.put_word(&mut entry.metadata, "collaborationMode", mode);
+        told.put_word(&mut entry.metadata, attributes::COLLABORATION_MODE, mode);
         told.say(entry);
     }
     let Some(model) = model else { return };
@@ -211,16 +215,16 @@ pub(super) fn turn_context(told: &mut Telling<'_>, context: &Members<'_>) {
         return;
     }
     let mut about = Metadata::new();
-    put(&mut about, "model", Some(model.as_str()));
-    told.put_word(&mut about, "effort", context.word("effort"));
+    put(&mut about, attributes::MODEL, Some(model.as_str()));
+    told.put_word(&mut about, attributes::EFFORT, context.word("effort"));
     told.say_task(about, "turn_context.model");
     if let Some(before) = before {
         let place = told.turn.clone().unwrap_or_else(|| told.observation.clone());
         let key = format!("model:{place}:{model}");
         let mut entry = told.event(Kind::ModelSwitched, Phase::Open, key, "turn_context.model");
         entry.title = Some(crate::text::title(&format!("Model {before} → {model}")));
-        put(&mut entry.metadata, "fromModel", Some(before));
-        put(&mut entry.metadata, "toModel", Some(model));
+        put(&mut entry.metadata, attributes::FROM_MODEL, Some(before));
+        put(&mut entry.metadata, attributes::TO_MODEL, Some(model));
         told.say(entry);
     }
 }

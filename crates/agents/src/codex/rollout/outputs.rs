@@ -4,7 +4,7 @@
 //! that were refused or never ran, for tools without an item, and for every call of the legacy dialect.
 
 use agent_tracer_event::semantics::Importance;
-use agent_tracer_event::{CallState, Certainty, Entry, ErrorClass, Kind, Metadata, Phase};
+use agent_tracer_event::{CallState, Certainty, Entry, ErrorClass, Kind, Metadata, Phase, attributes};
 use serde_json::Value;
 
 use super::agents;
@@ -83,8 +83,12 @@ pub(super) fn returned(told: &mut Telling<'_>, item: &Members<'_>, reason: &str)
             open.process.clone_from(&output.ending.process);
         }
         let mut entry = update(told, &call, reason);
-        put(&mut entry.metadata, "backgroundTaskId", output.ending.process.as_deref().and_then(number_of));
-        put(&mut entry.metadata, "runInBackground", Some(true));
+        put(
+            &mut entry.metadata,
+            attributes::BACKGROUND_TASK_ID,
+            output.ending.process.as_deref().and_then(number_of),
+        );
+        put(&mut entry.metadata, attributes::RUN_IN_BACKGROUND, Some(true));
         told.say(entry);
         return;
     }
@@ -99,7 +103,7 @@ pub(super) fn returned(told: &mut Telling<'_>, item: &Members<'_>, reason: &str)
         // A call that was approved and then cut off has the same output, and an item that says so later.
         entry.evidence.certainty = Certainty::Inferred;
     }
-    let child = entry.metadata.get("childAgentId").and_then(Value::as_str).map(str::to_owned);
+    let child = entry.metadata.get(attributes::CHILD_AGENT_ID).and_then(Value::as_str).map(str::to_owned);
     if is_refused {
         told.say(entry);
     } else {
@@ -136,7 +140,7 @@ pub(super) fn tools_found(told: &mut Telling<'_>, item: &Members<'_>) {
     entry.ended_at = Some(told.at);
     let failed = item.word("status").is_some_and(|status| status != "completed");
     entry.state = Some(if failed { CallState::Failed } else { CallState::Succeeded });
-    put(&mut entry.metadata, "resultMatches", Some(found));
+    put(&mut entry.metadata, attributes::RESULT_MATCHES, Some(found));
     told.say(entry);
 }
 
@@ -157,9 +161,9 @@ fn end_polled(told: &mut Telling<'_>, poll: &OpenCall, output: &Output) {
     let mut entry = closing(told, &polled, output, state, exit, "the output of a later poll");
     entry.evidence.certainty = Certainty::Inferred;
     // The poll knows neither how long the command ran nor what it printed before.
-    entry.metadata.remove("durationMs");
-    entry.metadata.remove("durationSource");
-    entry.metadata.remove("outputBytes");
+    entry.metadata.remove(attributes::DURATION_MS);
+    entry.metadata.remove(attributes::DURATION_SOURCE);
+    entry.metadata.remove(attributes::OUTPUT_BYTES);
     told.say(entry);
 }
 
@@ -185,11 +189,11 @@ fn closing(
     entry.ended_at = Some(told.at);
     entry.metadata = quantities(told, &call.tool, &output.body, state, output.ending.error_class);
     let bytes = if output.ending.refused { 0 } else { output.body.len() + output.other_bytes };
-    entry.metadata.insert("outputBytes".to_owned(), Value::from(bytes));
-    put(&mut entry.metadata, "exitCode", exit);
+    entry.metadata.insert(attributes::OUTPUT_BYTES.to_owned(), Value::from(bytes));
+    put(&mut entry.metadata, attributes::EXIT_CODE, exit);
     if let Some(wall) = output.ending.wall_ms {
-        put(&mut entry.metadata, "durationMs", Some(wall));
-        put(&mut entry.metadata, "durationSource", Some("agent"));
+        put(&mut entry.metadata, attributes::DURATION_MS, Some(wall));
+        put(&mut entry.metadata, attributes::DURATION_SOURCE, Some("agent"));
     }
     finish(&mut entry, call, state);
     entry
@@ -202,7 +206,7 @@ pub(super) fn finish(entry: &mut Entry, call: &OpenCall, state: CallState) {
         settle_question(entry);
     }
     let importance = call.subtype.and_then(|subtype| outcome::importance(state, subtype));
-    put(&mut entry.metadata, "importance", importance.map(|importance| importance.as_str()));
+    put(&mut entry.metadata, attributes::IMPORTANCE, importance.map(|importance| importance.as_str()));
 }
 
 /// Says how a call ended.
@@ -211,7 +215,7 @@ pub(super) fn finish(entry: &mut Entry, call: &OpenCall, state: CallState) {
 /// outvoted by it, so it is said once more, as surely as the hook spoke.
 pub(super) fn say_end(told: &mut Telling<'_>, entry: Entry) {
     let critical = Value::from(Importance::Critical.as_str());
-    if entry.metadata.get("importance") == Some(&critical)
+    if entry.metadata.get(attributes::IMPORTANCE) == Some(&critical)
         && matches!(entry.state, Some(CallState::Denied | CallState::Failed))
     {
         let mut weight = entry.clone();
@@ -235,13 +239,13 @@ pub(super) fn quantities(
     let result = Value::Object(told.rules.result(tool, &quoted(body)));
     let mut kept = outcome::returned(&result).metadata;
     // Nothing of a good result says that it failed, whatever it looks like.
-    kept.remove("errorClass");
-    kept.remove("exitCode");
+    kept.remove(attributes::ERROR_CLASS);
+    kept.remove(attributes::EXIT_CODE);
     if state != CallState::Succeeded {
         // The class, and not a word of the text: an output stays an output when a call fails.
         let failure = Value::Object(told.rules.failure(tool, &quoted(body)));
         let class = class.or(outcome::failed(&failure, false).error_class).unwrap_or(ErrorClass::Unknown);
-        kept.insert("errorClass".to_owned(), Value::from(class.as_str()));
+        kept.insert(attributes::ERROR_CLASS.to_owned(), Value::from(class.as_str()));
     }
     kept
 }

@@ -1,6 +1,6 @@
 //! Patches by what they did to each file. Contents and differences are only measured.
 
-use agent_tracer_event::{CallState, Entry};
+use agent_tracer_event::{CallState, Entry, attributes};
 use serde_json::{Map, Value, json};
 
 use super::calls::Spoken;
@@ -69,17 +69,17 @@ pub(super) fn patched(
     let mut entry = close(told, id, &spoken, end, reason);
     if !known {
         // Made up from what happened: it must not pass for what was asked.
-        entry.metadata.remove("toolInput");
-        entry.metadata.remove("callSignature");
-        for name in ["patchBytes", "patchLines"] {
+        entry.metadata.remove(attributes::TOOL_INPUT);
+        entry.metadata.remove(attributes::CALL_SIGNATURE);
+        for name in [attributes::PATCH_BYTES, attributes::PATCH_LINES] {
             entry.metadata.remove(name);
         }
     }
     // A patch inside a shell command names its files only here.
     entry.file_paths = paths;
-    put(&mut entry.metadata, "fileChanges", (!files.is_empty()).then_some(files));
+    put(&mut entry.metadata, attributes::FILE_CHANGES, (!files.is_empty()).then_some(files));
     let size = |name: &str| item.text(name).map_or(0, |text| text.len());
-    put(&mut entry.metadata, "outputBytes", Some(size("stdout") + size("stderr")));
+    put(&mut entry.metadata, attributes::OUTPUT_BYTES, Some(size("stdout") + size("stderr")));
     if end.state == CallState::Failed {
         let why = item.text("stderr").unwrap_or_default();
         for (name, value) in quantities(told, "apply_patch", &why, end.state, None) {

@@ -4,7 +4,7 @@
 //! tokens follow from are read: who the thread is, which model a turn asks for, records and counts. They go through the
 //! same reader as always, so what counts here is what counts there.
 
-use agent_tracer_event::{Kind, Millis, Subject, Usage};
+use agent_tracer_event::{Kind, Millis, Subject, Usage, attributes};
 use agent_tracer_privacy::Config;
 use serde_json::Value;
 
@@ -116,7 +116,7 @@ fn row(
             agent_type: state.agent_type.clone().unwrap_or_default(),
             cwd: state.cwd.clone().unwrap_or_default(),
             model: text("model").unwrap_or_default(),
-            service_tier: text("serviceTier"),
+            service_tier: text(attributes::SERVICE_TIER),
             at: entry.occurred_at,
             key: entry.key,
             usage,

@@ -1,6 +1,6 @@
 //! Calls to MCP servers.
 
-use agent_tracer_event::{CallState, Entry, ErrorClass};
+use agent_tracer_event::{CallState, Entry, ErrorClass, attributes};
 use serde_json::Value;
 
 use super::calls::{Spoken, object_or_text};
@@ -25,7 +25,7 @@ pub(super) fn item(told: &mut Telling<'_>, row: &Members<'_>, item: &Members<'_>
         error: item.members("error").and_then(|error| error.raw("message")).or_else(|| item.raw("error")),
     };
     let mut entry = mcp_ended(told, &id, &call, end, "item_completed McpToolCall");
-    put(&mut entry.metadata, "readOnlyHint", item.truth("readOnlyHint"));
+    put(&mut entry.metadata, attributes::READ_ONLY_HINT, item.truth("readOnlyHint"));
     say_end(told, entry);
 }
 
@@ -71,7 +71,7 @@ pub(super) fn mcp_ended(
         entry.metadata.entry(name).or_insert(value);
     }
     let bytes = call.result.map_or(texts.len(), |raw| strings(raw.get()));
-    entry.metadata.insert("outputBytes".to_owned(), Value::from(bytes));
+    entry.metadata.insert(attributes::OUTPUT_BYTES.to_owned(), Value::from(bytes));
     entry
 }
 

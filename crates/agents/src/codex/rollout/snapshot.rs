@@ -3,7 +3,7 @@
 //! Codex repeats equal counts around every step; only a change is told. After a compaction the last usage is an
 //! estimate of the total and nothing else.
 
-use agent_tracer_event::{Kind, Metadata, Millis, Phase};
+use agent_tracer_event::{Kind, Metadata, Millis, Phase, attributes};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -28,10 +28,10 @@ pub(super) fn token_count(told: &mut Telling<'_>, event: &Members<'_>) {
     if told.state.snapshot.replace(hash) == Some(hash) {
         return;
     }
-    put(&mut keys, "modelId", told.state.model.as_deref());
+    put(&mut keys, attributes::MODEL_ID, told.state.model.as_deref());
     let key = format!("snapshot:{}", told.observation);
     let mut entry = told.event(Kind::ContextSnapshot, Phase::Open, key, "token_count");
-    entry.title = keys.get("contextWindowUsedPct").map_or_else(
+    entry.title = keys.get(attributes::CONTEXT_WINDOW_USED_PCT).map_or_else(
         || Some("Limits".to_owned()),
         |used| Some(format!("Context {}% used", used.as_f64().unwrap_or(0.0).round())),
     );
@@ -62,19 +62,19 @@ fn window(info: &Members<'_>, keys: &mut Metadata) {
     if last.total == 0 && size.is_none() {
         return;
     }
-    put(keys, "contextWindowTotalTokens", Some(last.total));
-    put(keys, "contextWindowSize", size);
+    put(keys, attributes::CONTEXT_WINDOW_TOTAL_TOKENS, Some(last.total));
+    put(keys, attributes::CONTEXT_WINDOW_SIZE, size);
     if let Some(size) = size {
         let used = percent(last.total as f64 * 100.0 / size as f64);
-        put(keys, "contextWindowUsedPct", Some(used));
-        put(keys, "contextWindowRemainingPct", Some(percent(100.0 - used)));
+        put(keys, attributes::CONTEXT_WINDOW_USED_PCT, Some(used));
+        put(keys, attributes::CONTEXT_WINDOW_REMAINING_PCT, Some(percent(100.0 - used)));
     }
     if last.input > 0 || last.output > 0 {
         let usage = last.usage();
-        put(keys, "contextWindowInputTokens", Some(usage.input_tokens));
-        put(keys, "contextWindowOutputTokens", Some(usage.output_tokens));
-        put(keys, "contextWindowCacheCreationTokens", Some(usage.cache_creation_tokens));
-        put(keys, "contextWindowCacheReadTokens", Some(usage.cache_read_tokens));
+        put(keys, attributes::CONTEXT_WINDOW_INPUT_TOKENS, Some(usage.input_tokens));
+        put(keys, attributes::CONTEXT_WINDOW_OUTPUT_TOKENS, Some(usage.output_tokens));
+        put(keys, attributes::CONTEXT_WINDOW_CACHE_CREATION_TOKENS, Some(usage.cache_creation_tokens));
+        put(keys, attributes::CONTEXT_WINDOW_CACHE_READ_TOKENS, Some(usage.cache_read_tokens));
     }
 }
 
@@ -100,24 +100,28 @@ fn limits_of(told: &Telling<'_>, limits: &Members<'_>, keys: &mut Metadata) -> b
             .filter(|millis| (0..YEAR_10000_MS).contains(millis))
             .map(|millis| Millis(millis).to_string());
         let minutes = limit.count("window_minutes");
-        let window = match minutes {
+        let (used_key, resets_key) = match minutes {
             // Some versions say 299 and 10079.
-            Some(290..=310) => "FiveHour",
-            Some(10_000..=10_100) => "SevenDay",
+            Some(290..=310) => {
+                (attributes::RATE_LIMIT_FIVE_HOUR_USED_PCT, attributes::RATE_LIMIT_FIVE_HOUR_RESETS_AT)
+            }
+            Some(10_000..=10_100) => {
+                (attributes::RATE_LIMIT_SEVEN_DAY_USED_PCT, attributes::RATE_LIMIT_SEVEN_DAY_RESETS_AT)
+            }
             _ => {
                 others.push(json!({"windowMinutes": minutes, "usedPct": percent(used), "resetsAt": resets}));
                 continue;
             }
         };
-        keys.insert(format!("rateLimit{window}UsedPct"), Value::from(percent(used)));
-        put(keys, &format!("rateLimit{window}ResetsAt"), resets);
+        keys.insert(used_key.to_owned(), Value::from(percent(used)));
+        put(keys, resets_key, resets);
     }
     if !others.is_empty() {
-        keys.insert("otherRateLimits".to_owned(), Value::Array(others));
+        keys.insert(attributes::OTHER_RATE_LIMITS.to_owned(), Value::Array(others));
     }
     if any {
-        told.put_word(keys, "planType", limits.word("plan_type"));
-        told.put_word(keys, "rateLimitReached", limits.word("rate_limit_reached_type"));
+        told.put_word(keys, attributes::PLAN_TYPE, limits.word("plan_type"));
+        told.put_word(keys, attributes::RATE_LIMIT_REACHED, limits.word("rate_limit_reached_type"));
     }
     any
 }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use agent_tracer_event::{Certainty, Entry, Kind, Metadata, Millis, Phase, Subject};
+use agent_tracer_event::{Certainty, Entry, Kind, Metadata, Millis, Phase, Subject, attributes};
 use agent_tracer_privacy::Level;
 use serde_json::Value;
 
@@ -60,10 +60,10 @@ fn prompt(told: &mut Telling<'_>, words: &str, attachments: u64, reason: &str) {
     }
     let mut entry = told.event(Kind::UserMessage, Phase::Open, key, reason);
     write_prompt(&mut entry, kept);
-    put(&mut entry.metadata, "promptOrigin", Some(if steers { "steering" } else { "user" }));
-    put(&mut entry.metadata, "attachmentCount", (attachments > 0).then_some(attachments));
+    put(&mut entry.metadata, attributes::PROMPT_ORIGIN, Some(if steers { "steering" } else { "user" }));
+    put(&mut entry.metadata, attributes::ATTACHMENT_COUNT, (attachments > 0).then_some(attachments));
     if own && told.state.parent_thread.is_some() {
-        put(&mut entry.metadata, "delegated", Some(true));
+        put(&mut entry.metadata, attributes::DELEGATED, Some(true));
     }
     told.say(entry);
     if own && !told.state.titled {
@@ -213,12 +213,12 @@ pub(super) fn hook_prompt(told: &mut Telling<'_>, item: &Members<'_>) {
     let key = format!("hook_prompt:{id}");
     let mut entry = told.event(Kind::ContextSaved, Phase::Open, key, "item_completed HookPrompt");
     entry.title = Some("A hook asked the agent to go on".to_owned());
-    put(&mut entry.metadata, "trigger", Some("hook_prompt"));
-    put(&mut entry.metadata, "itemCount", Some(fragments.len()));
-    put(&mut entry.metadata, "bytes", Some(bytes));
+    put(&mut entry.metadata, attributes::TRIGGER, Some("hook_prompt"));
+    put(&mut entry.metadata, attributes::ITEM_COUNT, Some(fragments.len()));
+    put(&mut entry.metadata, attributes::BYTES, Some(bytes));
     // `stop:12:/home/dev/.codex/hooks.json`: the event, where it was configured, and in which file.
     let run = fragments.first().and_then(|one| one.word("hookRunId").or_else(|| one.word("hook_run_id")));
-    told.put_word(&mut entry.metadata, "hookRunId", run);
+    told.put_word(&mut entry.metadata, attributes::HOOK_RUN_ID, run);
     told.say(entry);
 }
 
@@ -236,15 +236,15 @@ pub(super) fn mail(told: &mut Telling<'_>, item: &Members<'_>) {
         path.as_deref().map_or_else(|| "an agent".to_owned(), |path| told.rules.word(path))
     };
     entry.title = Some(title(&format!("Message from {} to {}", name(&author), name(&recipient))));
-    put(&mut entry.metadata, "activityType", Some("message"));
-    told.put_word(&mut entry.metadata, "from", author);
-    told.put_word(&mut entry.metadata, "to", recipient);
+    put(&mut entry.metadata, attributes::ACTIVITY_TYPE, Some("message"));
+    told.put_word(&mut entry.metadata, attributes::FROM, author);
+    told.put_word(&mut entry.metadata, attributes::TO, recipient);
     let mut bytes = 0;
     for part in item.list("content").into_iter().filter_map(|part| Members::parse(part.get())) {
         let text = part.text("text").or_else(|| part.text("encrypted_content"));
         bytes += text.map_or(0, |text| text.len());
     }
-    put(&mut entry.metadata, "messageBytes", Some(bytes));
+    put(&mut entry.metadata, attributes::MESSAGE_BYTES, Some(bytes));
     told.say(entry);
 }
 
@@ -256,7 +256,7 @@ pub(super) fn plan_item(told: &mut Telling<'_>, item: &Members<'_>) {
     entry.title = Some("Present the plan".to_owned());
     match Kept::of(&value) {
         Some(Kept::Text(plan)) => entry.body = Some(plan.to_owned()),
-        Some(Kept::Bytes(bytes)) => put(&mut entry.metadata, "planBytes", Some(bytes)),
+        Some(Kept::Bytes(bytes)) => put(&mut entry.metadata, attributes::PLAN_BYTES, Some(bytes)),
         None => {}
     }
     told.say(entry);
@@ -273,11 +273,11 @@ pub(super) fn span(row: &Members<'_>, at: Millis) -> (Millis, Millis) {
 pub(super) fn child_task(told: &Telling<'_>, child: &str, metadata: Metadata, reason: &str) -> Entry {
     let mut entry = told.entry_of(child, Subject::Task, Phase::Update, "task".to_owned(), reason);
     entry.metadata = metadata;
-    entry.metadata.insert("agentId".to_owned(), Value::from(child));
-    entry.metadata.insert("parentSession".to_owned(), Value::from(told.thread.as_str()));
-    entry.metadata.insert("parentCertainty".to_owned(), Value::from("reported"));
+    entry.metadata.insert(attributes::AGENT_ID.to_owned(), Value::from(child));
+    entry.metadata.insert(attributes::PARENT_SESSION.to_owned(), Value::from(told.thread.as_str()));
+    entry.metadata.insert(attributes::PARENT_CERTAINTY.to_owned(), Value::from("reported"));
     if let Some(root) = &told.state.root_session {
-        entry.metadata.insert("rootSession".to_owned(), Value::from(root.as_str()));
+        entry.metadata.insert(attributes::ROOT_SESSION.to_owned(), Value::from(root.as_str()));
     }
     entry
 }

@@ -1,6 +1,6 @@
 //! Turns: `task_started`, `task_complete`, `turn_aborted`, and what an old file leaves us to infer.
 
-use agent_tracer_event::{CallState, Certainty, Kind, Millis, Phase, Subject};
+use agent_tracer_event::{CallState, Certainty, Kind, Millis, Phase, Subject, attributes};
 use serde_json::Value;
 
 use super::telling::Telling;
@@ -25,13 +25,13 @@ pub(super) fn started(told: &mut Telling<'_>, task: &Members<'_>) {
     let mut entry = told.entry(Subject::Turn, Phase::Open, turn_key(&turn), "task_started");
     entry.state = Some(CallState::Running);
     let trigger = attribution.as_ref().and_then(|turn| turn.word("turn_trigger"));
-    told.put_word(&mut entry.metadata, "turnTrigger", trigger);
-    told.put_word(&mut entry.metadata, "parentTurnId", parent);
-    told.put_word(&mut entry.metadata, "rootTurnId", task.word("root_turn_id"));
+    told.put_word(&mut entry.metadata, attributes::TURN_TRIGGER, trigger);
+    told.put_word(&mut entry.metadata, attributes::PARENT_TURN_ID, parent);
+    told.put_word(&mut entry.metadata, attributes::ROOT_TURN_ID, task.word("root_turn_id"));
     let initiator = attribution.as_ref().and_then(|turn| turn.word("initiating_agent_path"));
-    told.put_word(&mut entry.metadata, "initiatedBy", initiator);
-    told.put_word(&mut entry.metadata, "collaborationMode", task.word("collaboration_mode_kind"));
-    put(&mut entry.metadata, "contextWindowSize", task.count("model_context_window"));
+    told.put_word(&mut entry.metadata, attributes::INITIATED_BY, initiator);
+    told.put_word(&mut entry.metadata, attributes::COLLABORATION_MODE, task.word("collaboration_mode_kind"));
+    put(&mut entry.metadata, attributes::CONTEXT_WINDOW_SIZE, task.count("model_context_window"));
     told.say(entry);
 }
 
@@ -76,7 +76,7 @@ pub(super) fn aborted(told: &mut Telling<'_>, task: &Members<'_>) {
 fn interrupted(told: &mut Telling<'_>, key: String, reason: &str) {
     let mut entry = told.event(Kind::TurnInterrupted, Phase::Open, key, "turn_aborted");
     entry.title = Some("Turn interrupted".to_owned());
-    told.put_word(&mut entry.metadata, "reason", Some(reason).filter(|reason| !reason.is_empty()));
+    told.put_word(&mut entry.metadata, attributes::REASON, Some(reason).filter(|reason| !reason.is_empty()));
     told.say(entry);
 }
 
@@ -88,9 +88,9 @@ fn end_turn(told: &mut Telling<'_>, task: &Members<'_>, turn: &str, state: CallS
     if let Some(duration) = duration.and_then(|duration| i64::try_from(duration).ok()) {
         entry.occurred_at = Millis(told.at.0.saturating_sub(duration));
     }
-    put(&mut entry.metadata, "durationMs", duration);
-    put(&mut entry.metadata, "timeToFirstTokenMs", task.count("time_to_first_token_ms"));
-    told.put_word(&mut entry.metadata, "rootTurnId", task.word("root_turn_id"));
+    put(&mut entry.metadata, attributes::DURATION_MS, duration);
+    put(&mut entry.metadata, attributes::TIME_TO_FIRST_TOKEN_MS, task.count("time_to_first_token_ms"));
+    told.put_word(&mut entry.metadata, attributes::ROOT_TURN_ID, task.word("root_turn_id"));
     told.say(entry);
 }
 
@@ -119,10 +119,10 @@ pub(super) fn failure(told: &mut Telling<'_>, turn: &str, error: &Members<'_>, r
     entry.title = Some(crate::text::title(&format!("Turn failed: {}", class.replace('_', " "))));
     entry.state = Some(CallState::Failed);
     entry.ended_at = Some(told.at);
-    entry.metadata.insert("stopReason".to_owned(), Value::from(format!("error:{class}")));
-    entry.metadata.insert("error".to_owned(), Value::from(class));
+    entry.metadata.insert(attributes::STOP_REASON.to_owned(), Value::from(format!("error:{class}")));
+    entry.metadata.insert(attributes::ERROR.to_owned(), Value::from(class));
     let details = error.word("message").map(|message| told.rules.request_error(&message));
-    put(&mut entry.metadata, "errorDetails", details.filter(|details| !details.is_null()));
+    put(&mut entry.metadata, attributes::ERROR_DETAILS, details.filter(|details| !details.is_null()));
     told.say(entry);
 }
 
@@ -139,7 +139,7 @@ fn end_subagent(told: &mut Telling<'_>, turn: &str, state: CallState, message: O
         CallState::Succeeded => "assistant_turn_complete",
         _ => "runtime_terminated",
     };
-    ended.metadata.insert("completionReason".to_owned(), Value::from(why));
+    ended.metadata.insert(attributes::COMPLETION_REASON.to_owned(), Value::from(why));
     told.say(ended);
 
     let key = subagent_key(&told.thread);

@@ -5,7 +5,7 @@
 //! per thread: there the difference to the last total is what was used. A record in the file ends that for good, so
 //! nothing is counted by both. A fork's total begins with what its base had used; that part is nobody's here.
 
-use agent_tracer_event::{Certainty, Kind, Phase, Usage};
+use agent_tracer_event::{Certainty, Kind, Phase, Usage, attributes};
 use serde_json::Value;
 
 use super::state::Totals;
@@ -48,7 +48,7 @@ pub(super) fn record(told: &mut Telling<'_>, record: &Members<'_>) {
         None => format!("usage:{}", told.observation),
     };
     let mut entry = told.event(Kind::TokenUsage, Phase::Open, key, "token_usage_record");
-    put(&mut entry.metadata, "responseId", response);
+    put(&mut entry.metadata, attributes::RESPONSE_ID, response);
     say_usage(told, entry, &used, "record");
 }
 
@@ -86,9 +86,9 @@ pub(super) fn settings(told: &mut Telling<'_>, payload: &Members<'_>) {
 
 fn say_usage(told: &mut Telling<'_>, mut entry: agent_tracer_event::Entry, used: &Totals, source: &str) {
     used.usage().write(&mut entry.metadata);
-    put(&mut entry.metadata, "usageSource", Some(source));
-    put(&mut entry.metadata, "model", told.state.model.as_deref().map(Value::from));
-    put(&mut entry.metadata, "serviceTier", told.state.service_tier.as_deref().map(Value::from));
+    put(&mut entry.metadata, attributes::USAGE_SOURCE, Some(source));
+    put(&mut entry.metadata, attributes::MODEL, told.state.model.as_deref().map(Value::from));
+    put(&mut entry.metadata, attributes::SERVICE_TIER, told.state.service_tier.as_deref().map(Value::from));
     let model = told.state.model.as_deref().unwrap_or("a model");
     entry.title = Some(crate::text::title(&format!("Response of {model}")));
     told.say(entry);
