@@ -16,7 +16,7 @@
   const task = /^\/tasks\/([^/]+)$/.exec(location.pathname)?.[1];
   // In the words of `api/client.ts`, which takes the answers up by their addresses.
   const owner = new URLSearchParams(location.search).get('owner');
-  const asked = new Map();
+  const answers = new Map();
   for (const [what, query] of task
     ? [
         ['tree', {}],
@@ -28,7 +28,7 @@
     const answer = fetch(url, { headers: { accept: 'application/json' } });
     // The page that takes the answer handles a failure; without one there is nothing to handle.
     answer.catch(() => undefined);
-    asked.set(url, answer);
+    answers.set(url, answer);
   }
-  globalThis.askedFirst = asked;
+  globalThis.earlyAnswers = answers;
 })();

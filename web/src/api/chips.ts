@@ -2,10 +2,15 @@
  * The language of the search box: `tool:Bash status:failed agent:Explore >10s cargo`. Whatever is not a chip is a word
  * to search for; an unknown chip stays a word, so that text with colons can be searched too.
  */
-import type { Query } from './client';
+import type { QueryOf } from './endpoints';
+
+export type SearchQuery = QueryOf<'/api/v1/search'>;
+
+/** The parameters of the search that have a chip. */
+type ChipName = Exclude<keyof SearchQuery, 'q' | 'cursor' | 'limit'>;
 
 export interface Chip {
-  name: string;
+  name: ChipName;
   value: string;
   /** As it was written. */
   text: string;
@@ -16,7 +21,7 @@ export interface Parsed {
   words: string;
 }
 
-const NAMES: Record<string, string> = {
+const NAMES: Record<string, ChipName> = {
   tool: 'tool',
   status: 'state',
   state: 'state',
@@ -32,7 +37,7 @@ const NAMES: Record<string, string> = {
   since: 'since',
   until: 'until',
 };
-/** What a team's server alone can be asked. */
+/** Chips of a team's server. */
 export const TEAM_CHIPS = ['owner:', 'machine:'] as const;
 export const CHIP_NAMES = ['tool:', 'status:', 'agent:', 'kind:', 'project:', 'client:', 'since:', '>'] as const;
 const UNITS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000 };
@@ -63,10 +68,14 @@ export function parseSearch(text: string): Parsed {
   return { chips, words: words.join(' ') };
 }
 
-/** The question to the server; of two chips with one name the last one counts. */
-export function toQuery({ chips, words }: Parsed): Query {
-  const query: Query = { q: words || undefined };
-  for (const chip of chips) query[chip.name] = chip.value;
+/** Builds the query; of two chips with one name the last one counts. */
+export function toQuery({ chips, words }: Parsed): SearchQuery {
+  const query: SearchQuery = { q: words || undefined };
+  for (const { name, value } of chips) {
+    if (name === 'longerThanMs') query.longerThanMs = Number(value);
+    // The server checks the values; it knows more of them than a page does.
+    else (query as Record<ChipName, unknown>)[name] = value;
+  }
   return query;
 }
 

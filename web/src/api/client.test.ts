@@ -1,30 +1,36 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { all, api, keyOfAnswer, pages, Problem } from './client';
+import { answerKey, api, Problem } from './client';
+import { endpoint, fetchAll, fetchPages, type Fetch } from './endpoints';
 
-/** A server with a list of so many numbers, two to a page. */
+/** A server with a list of so many numbers, two to a page; returns the requested addresses. */
 function serve(total: number): string[] {
-  const asked: string[] = [];
+  const requests: string[] = [];
   vi.stubGlobal('fetch', (url: string) => {
-    asked.push(url);
+    requests.push(url);
     const from = Number(new URLSearchParams(url.split('?')[1]).get('cursor') ?? 0);
     const items = [from, from + 1].filter((n) => n < total);
     return Promise.resolve(
       new Response(JSON.stringify({ items, ...(from + 2 < total ? { nextCursor: String(from + 2) } : {}) })),
     );
   });
-  return asked;
+  return requests;
 }
 
-describe('questions to the server', () => {
+const get: Fetch = async (path, query) => {
+  const words = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  return (await fetch(`/api/v1/${path}?${words.join('&')}`)).json();
+};
+
+describe('requests', () => {
   afterEach(() => vi.unstubAllGlobals());
 
   it('go through a list page by page, to its end and no further', async () => {
-    const asked = serve(5);
+    const requests = serve(5);
     const found: number[][] = [];
-    for await (const page of pages<number>('numbers', { tree: true })) found.push(page.items);
+    for await (const page of fetchPages<number>(get, 'numbers', { tree: true })) found.push(page.items);
     expect(found).toEqual([[0, 1], [2, 3], [4]]);
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       '/api/v1/numbers?limit=500&tree=true',
       '/api/v1/numbers?limit=500&tree=true&cursor=2',
       '/api/v1/numbers?limit=500&tree=true&cursor=4',
@@ -32,36 +38,59 @@ describe('questions to the server', () => {
   });
 
   it('stop when the next page is not needed', async () => {
-    const asked = serve(1000);
-    for await (const page of pages<number>('numbers', {})) if (page.items.includes(3)) break;
-    expect(asked).toHaveLength(2);
+    const requests = serve(1000);
+    for await (const page of fetchPages<number>(get, 'numbers', {})) if (page.items.includes(3)) break;
+    expect(requests).toHaveLength(2);
   });
 
   it('gather at most so many, and say whether that was everything', async () => {
     serve(7);
-    expect(await all<number>('numbers', {}, undefined, 4)).toEqual({ items: [0, 1, 2, 3], complete: false });
-    expect(await all<number>('numbers', {}, undefined, 7)).toEqual({ items: [0, 1, 2, 3, 4, 5, 6], complete: true });
+    expect(await fetchAll<number>(get, 'numbers', {}, undefined, 4)).toEqual({ items: [0, 1, 2, 3], complete: false });
+    expect(await fetchAll<number>(get, 'numbers', {}, undefined, 7)).toEqual({
+      items: [0, 1, 2, 3, 4, 5, 6],
+      complete: true,
+    });
   });
 
-  it('are about the person whom the address names, where they are about one task, and about whoever is named', async () => {
-    const asked = serve(1);
-    vi.stubGlobal('location', { search: '?event=e&owner=ann%20b' });
-    await api.task('t');
-    await api.turns('t', { tree: true });
-    await api.event('e1');
-    await api.tree('t', { owner: 'bob' });
+  it('of one task or event name its owner, and other requests name none', async () => {
+    const requests = serve(1);
+    const task = { id: 't', owner: 'ann b' };
+    await api.task(task);
+    await api.turns(task);
+    await api.event({ id: 'e1', owner: 'ann b' });
+    await api.tree({ id: 't' });
     await api.tools({ since: '-7d' });
-    expect(keyOfAnswer('task', 't'), 'answers about two people are remembered apart').toBe('task t ann b');
-    expect(asked).toEqual([
+    expect(requests).toEqual([
       '/api/v1/tasks/t?owner=ann+b',
-      '/api/v1/tasks/t/turns?limit=500&tree=true&owner=ann+b',
+      '/api/v1/tasks/t/turns?limit=500&owner=ann+b',
       '/api/v1/events/e1?owner=ann+b',
-      '/api/v1/tasks/t/tree?owner=bob',
+      '/api/v1/tasks/t/tree',
       '/api/v1/tools?since=-7d',
     ]);
+    expect(answerKey('task', task), 'answers about two people are remembered apart').toBe('task t ann b');
   });
 
-  it('tell every part that was wrong, wherever it stands', async () => {
+  it('of a path or a parameter that the server does not have are type errors', () => {
+    const wrong: (() => unknown)[] = [
+      // @ts-expect-error the parameter is `since`
+      () => api.tools({ from: '-7d' }),
+      // @ts-expect-error `limit` is a number
+      () => api.tools({ limit: '5' }),
+      // @ts-expect-error turns have no `tree`
+      () => api.turns({ id: 't' }, { tree: true }),
+      // @ts-expect-error the owner belongs to the reference
+      () => api.task({ id: 't' }, { owner: 'ann' }),
+      // @ts-expect-error the path is `/api/v1/tools`
+      () => endpoint(get, '/api/v1/tool').page(),
+      // @ts-expect-error a path of one task takes a reference
+      () => endpoint(get, '/api/v1/tasks/{id}').one(),
+      // @ts-expect-error `title` of an item is a string
+      () => endpoint(get, '/api/v1/tasks').page<{ title: number }>(),
+    ];
+    expect(wrong).toHaveLength(7);
+  });
+
+  it('report every wrong part of a request', async () => {
     const wrong = {
       title: 'the body is wrong',
       detail: 'one rule',

@@ -1,14 +1,21 @@
 /**
- * The answers of the query API, by the names that the pages use. The generated types say what the server promises;
- * only what its description cannot express is made more precise here.
+ * The answers of the API by the names that the pages use. The generated types are the description of the server; only
+ * what it cannot express is more precise here.
  */
 import type { components } from './generated/schema';
 
-/** The description calls optional fields nullable; on the wire an absent field is left out, so `null` never comes. */
-type Filled<T> = T extends (infer U)[]
+/**
+ * The description calls optional fields nullable; on the wire an absent field is left out, so `null` never comes. An
+ * object without described fields has values of any type.
+ */
+export type Filled<T> = T extends (infer U)[]
   ? Filled<U>[]
   : T extends object
-    ? { [K in keyof T]: Filled<Exclude<T[K], null>> }
+    ? string extends keyof T
+      ? [T[keyof T]] extends [never]
+        ? Record<string, unknown>
+        : { [K in keyof T]: Filled<Exclude<T[K], null>> }
+      : { [K in keyof T]: Filled<Exclude<T[K], null>> }
     : T;
 type Schemas = { [Name in keyof components['schemas']]: Filled<components['schemas'][Name]> };
 
@@ -64,11 +71,11 @@ export type UsageBucket = Schemas['UsageBucket'];
 export type UsageView = Schemas['UsageView'];
 export type WebLookup = Schemas['WebLookup'];
 
-export type Row = Omit<Schemas['Row'], 'metadata'> & { metadata: Metadata };
-export type ToldEntry = Omit<Schemas['ToldEntry'], 'fields'> & { fields: Metadata };
-export type EventDetail = { row: Row; fieldChannels: Record<string, string>; entries: ToldEntry[] };
-export type Question = Omit<Schemas['Question'], 'questions'> & { questions: unknown[] };
-export type Hit = Omit<Schemas['Hit'], 'row'> & { row: Row };
+export type Row = Schemas['Row'];
+export type SourceEntry = EventDetail['entries'][number];
+export type EventDetail = Schemas['EventDetail'] & { fieldChannels: Record<string, string> };
+export type Question = Schemas['Question'];
+export type Hit = Schemas['Hit'];
 export type LaneBins = Omit<Schemas['LaneBins'], 'gaps'> & { gaps: [number, number][] };
 export type Health = Omit<Schemas['Health'], 'spool'> & {
   spool: Omit<Schemas['SpoolHealth'], 'lost'> & { lost: Record<string, number> };

@@ -6,6 +6,21 @@ import { chord, Keys } from './keys.svelte';
 import { Resource } from './resource.svelte';
 import { Stream, type Source, type Surroundings } from './stream';
 
+const rowNumber = (seq: number) => ({
+  id: `r${seq}`,
+  seq,
+  taskId: 't',
+  kind: 'tool.used',
+  lane: 'exploration',
+  title: 'Read',
+  occurredAt: '2026-01-01T00:00:00.000Z',
+  certainty: 'measured',
+  agentType: 'main',
+  channels: ['hook'],
+  filePaths: [],
+  metadata: {},
+});
+
 class FakeSource implements Source {
   onopen: Source['onopen'] = null;
   onerror: Source['onerror'] = null;
@@ -23,7 +38,7 @@ class FakeSource implements Source {
     this.closed = true;
   }
   row(seq: number) {
-    this.onmessage?.({ data: JSON.stringify({ id: `r${seq}`, seq }), lastEventId: String(seq) });
+    this.onmessage?.({ data: JSON.stringify(rowNumber(seq)), lastEventId: String(seq) });
   }
 }
 

@@ -2,7 +2,7 @@
  * An answer that a page shows: what is known stays visible while it is asked for again, a late answer to an old
  * question never replaces the answer to a new one, and the answer to an old question never stands for one that failed.
  */
-import { Problem } from '../api/client';
+import { Problem, toProblem } from '../api/client';
 
 /** The last answers by the names of what was asked, for pages that are opened again while the server is away. */
 const remembered = new Map<string, { data: unknown; at: number }>();
@@ -49,8 +49,7 @@ export class Resource<T> {
       if (key !== undefined) remember(key, data, this.at);
     } catch (error) {
       if (this.controller !== controller || controller.signal.aborted) return;
-      this.problem =
-        error instanceof Problem ? error : new Problem(-1, 'the page could not use the answer', String(error));
+      this.problem = toProblem(error);
       if (this.shown !== (key ?? ask)) {
         const before = key === undefined || !this.problem.offline ? undefined : remembered.get(key);
         this.data = before?.data as T | undefined;

@@ -5,6 +5,8 @@
  * pauses, resume after the last event that we saw, and make listeners load again when the server says that rows were
  * missed or that it counts anew. Nothing here touches the page: the source of events and the clock come from outside.
  */
+import type { paths } from '../api/generated/schema';
+import { parseRemovedIds, parseRow } from '../api/streamMessage';
 import type { Row } from '../api/types';
 
 export type Connection = 'connecting' | 'live' | 'lost';
@@ -37,6 +39,7 @@ export interface Listener {
   reload?: () => void;
 }
 
+const PATH = '/api/v1/stream' satisfies keyof paths;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 
@@ -66,7 +69,7 @@ export class Stream {
   connect(): void {
     this.cancel?.();
     this.source?.close();
-    const source = this.around.open(`/api/v1/stream${this.lastId ? `?after=${this.lastId}` : ''}`);
+    const source = this.around.open(`${PATH}${this.lastId ? `?after=${this.lastId}` : ''}`);
     this.source = source;
     source.onopen = () => {
       const again = this.lostAt !== undefined;
@@ -84,10 +87,8 @@ export class Stream {
       this.cancel = this.around.after(pause, () => this.connect());
     };
     source.onmessage = ({ data, lastEventId }) => {
-      let row: Row;
-      try {
-        row = JSON.parse(data) as Row;
-      } catch {
+      const row = parseRow(data);
+      if (!row) {
         this.reload();
         return;
       }
@@ -100,10 +101,8 @@ export class Stream {
       this.reload();
     });
     source.addEventListener('removed', ({ data }) => {
-      let ids: Set<string>;
-      try {
-        ids = new Set((JSON.parse(data) as { ids: string[] }).ids);
-      } catch {
+      const ids = parseRemovedIds(data);
+      if (!ids) {
         this.reload();
         return;
       }

@@ -43,7 +43,7 @@ export class Team {
     // Loaded again later: without its store the server does not report its kind.
     if (!store) throw new Error('the store does not answer');
     if (store.kind !== 'clickhouse') return this.store(NO_TEAM);
-    const names = async (by: string) =>
+    const names = async (by: 'owner' | 'machine') =>
       (await api.usage({ by, limit: 500 })).items.map(({ key }) => key).sort((a, b) => a.localeCompare(b));
     const [people, machines] = await Promise.all([names('owner'), names('machine')]);
     this.store({ people, machines });

@@ -55,14 +55,14 @@ describe('the search box', () => {
       tool: 'Bash',
       state: 'failed',
       agentType: 'Explore',
-      longerThanMs: '10000',
+      longerThanMs: 10000,
     });
   });
 
   it('knows every unit of time', () => {
-    expect(
-      ['>250ms', '>1.5s', '>2m', '>2min', '>1h'].map((text) => toQuery(parseSearch(text))['longerThanMs']),
-    ).toEqual(['250', '1500', '120000', '120000', '3600000']);
+    expect(['>250ms', '>1.5s', '>2m', '>2min', '>1h'].map((text) => toQuery(parseSearch(text)).longerThanMs)).toEqual([
+      250, 1500, 120_000, 120_000, 3_600_000,
+    ]);
   });
 
   it('takes quoted values and quoted words whole', () => {

@@ -1,7 +1,11 @@
 /** The filters of the task list: how the address holds them, and the query that they make. */
-import type { Query } from '../api/client';
+import type { QueryOf } from '../api/endpoints';
+import { parseAgent, type AgentId } from '../text/agents';
 
-export const STATUSES = ['running', 'waiting', 'failed', 'completed', 'abandoned'] as const;
+type TaskQuery = QueryOf<'/api/v1/tasks'>;
+export type TaskStatus = NonNullable<TaskQuery['status']>[number];
+
+export const STATUSES: readonly TaskStatus[] = ['running', 'waiting', 'failed', 'completed', 'abandoned'];
 export const SINCE = [
   ['', 'any time'],
   ['-1h', 'last hour'],
@@ -12,8 +16,8 @@ export const SINCE = [
 
 export interface TaskFilter {
   q: string;
-  status: string[];
-  agent: string;
+  status: TaskStatus[];
+  agent: AgentId | undefined;
   project: string;
   owner: string;
   machine: string;
@@ -26,11 +30,11 @@ export interface TaskFilter {
 
 /** Reads the filter from the address; unknown values are ignored. */
 export function readFilter(query: URLSearchParams): TaskFilter {
-  const known = new Set<string>(STATUSES);
+  const named = (query.get('status') ?? '').split(',');
   return {
     q: query.get('q') ?? '',
-    status: (query.get('status') ?? '').split(',').filter((status) => known.has(status)),
-    agent: query.get('agent') ?? '',
+    status: STATUSES.filter((status) => named.includes(status)),
+    agent: parseAgent(query.get('agent')),
     project: query.get('project') ?? '',
     owner: query.get('owner') ?? '',
     machine: query.get('machine') ?? '',
@@ -43,18 +47,18 @@ export function readFilter(query: URLSearchParams): TaskFilter {
 }
 
 /** Builds the query. */
-export function askFor(filter: TaskFilter): Query {
+export function askFor(filter: TaskFilter): TaskQuery {
   return {
     q: filter.q || undefined,
     status: filter.status,
-    agent: filter.agent || undefined,
+    agent: filter.agent,
     project: filter.project || undefined,
     owner: filter.owner || undefined,
     machine: filter.machine || undefined,
     model: filter.model || undefined,
     since: filter.since || undefined,
     until: filter.until || undefined,
-    failedCalls: filter.failed,
+    failedCalls: filter.failed || undefined,
     kind: filter.subagents ? undefined : 'primary',
   };
 }

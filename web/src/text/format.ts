@@ -249,16 +249,9 @@ export function axisDuration(ms: number): string {
   return ms < 3_600_000 ? `${round(ms / 60_000)} min` : `${round(ms / 3_600_000)} h`;
 }
 
-export const AGENTS: Record<string, string> = { claude_code: 'Claude Code', codex: 'Codex' };
-
 /** A task without a title is known by its session. */
 export function taskTitle(task: { title: string; runtimeSessionId: string }): string {
   return task.title.trim() || `Session ${task.runtimeSessionId.slice(0, 8)}`;
-}
-
-/** `Claude`, `Codex`: for narrow columns. */
-export function agentName(agent: string): string {
-  return agent === 'claude_code' ? 'Claude' : (AGENTS[agent] ?? agent);
 }
 
 /** `tool_batch_completed` → `tool batch completed`. */

@@ -2,7 +2,7 @@
  * The points of the context chart. A long task has tens of thousands of them: they come page by page, each drawn as
  * soon as it is there, and asking again asks only for the last page and what came after it.
  */
-import { api, Problem } from '../api/client';
+import { api, Problem, type ItemRef } from '../api/client';
 import type { ContextPoint } from '../api/types';
 
 const PAGES_AT_MOST = 60;
@@ -10,15 +10,15 @@ const PAGE = 500;
 
 export class ContextFeed {
   points = $state.raw<readonly ContextPoint[]>([]);
-  private readonly id: string;
+  private readonly ref: ItemRef;
   /** What was known before the last page, and how to ask for that page again. */
   private settled: readonly ContextPoint[] = [];
   private pages = 0;
   private cursor: string | undefined;
   private asked: AbortController | undefined;
 
-  constructor(id: string) {
-    this.id = id;
+  constructor(ref: ItemRef) {
+    this.ref = ref;
   }
 
   async load(): Promise<void> {
@@ -28,7 +28,7 @@ export class ContextFeed {
     this.asked = controller;
     try {
       for (;;) {
-        const page = await api.contextPage(this.id, { limit: PAGE, cursor: this.cursor }, controller.signal);
+        const page = await api.contextPage(this.ref, { limit: PAGE, cursor: this.cursor }, controller.signal);
         const all = [...this.settled, ...page.items];
         this.points = all;
         if (page.nextCursor === undefined || this.pages >= PAGES_AT_MOST) break;

@@ -3,7 +3,7 @@
  * stream since. Up to a few thousand rows are loaded as rows, because only rows know batches, waits and calls by id;
  * beyond that the server bins them to the pixels that we have.
  */
-import { api } from '../api/client';
+import { api, type ItemRef } from '../api/client';
 import type { LaneBins, Row, TreeNode } from '../api/types';
 import { Axis } from '../layout/axis';
 import type { View } from '../layout/view';
@@ -30,7 +30,7 @@ interface Part {
 }
 
 export class TimelineSource {
-  readonly id: string;
+  readonly ref: ItemRef;
   tree = $state.raw<TreeNode[]>([]);
   /** Counts up whenever bars changed. */
   version = $state(0);
@@ -47,8 +47,8 @@ export class TimelineSource {
   private merged: { version: number; bars: Bar[] } | undefined;
   private detail: AbortController | undefined;
 
-  constructor(id: string) {
-    this.id = id;
+  constructor(ref: ItemRef) {
+    this.ref = ref;
   }
 
   /** The whole picture. Keeps what is shown until the new one is there. */
@@ -56,7 +56,7 @@ export class TimelineSource {
     const asked = Date.now();
     this.loading = true;
     try {
-      const [tree, bins] = await Promise.all([api.tree(this.id), api.lanes(this.id, { width: BASE_COLUMNS })]);
+      const [tree, bins] = await Promise.all([api.tree(this.ref), api.lanes(this.ref, { width: BASE_COLUMNS })]);
       this.tree = tree.items;
       const few = this.takeBase(bins);
       if (!this.part) this.settle(asked);
@@ -92,7 +92,7 @@ export class TimelineSource {
     const query = whole
       ? { tree: true }
       : { tree: true, since: new Date(from).toISOString(), until: new Date(to).toISOString() };
-    const { items, complete } = await api.timeline(this.id, query, signal);
+    const { items, complete } = await api.timeline(this.ref, query, signal);
     if (!complete) return;
     const now = Date.now();
     this.part = {
@@ -147,7 +147,7 @@ export class TimelineSource {
     const answers = await Promise.all(
       segments.map(([a, b]) =>
         api.lanes(
-          this.id,
+          this.ref,
           {
             from: new Date(Math.floor(a)).toISOString(),
             to: new Date(Math.ceil(b)).toISOString(),

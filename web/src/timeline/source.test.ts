@@ -21,7 +21,7 @@ const rowsIn = (source: TimelineSource) => source.bars().reduce((sum, bar) => su
 describe('the source of the timeline', { timeout: 60_000 }, () => {
   it('draws a hundred thousand rows from one answer', async () => {
     requests.length = 0;
-    const source = new TimelineSource(LARGE_TASK);
+    const source = new TimelineSource({ id: LARGE_TASK });
     await source.load();
     expect(requests.filter((path) => path.includes('/lanes'))).toHaveLength(1);
     expect(requests.some((path) => path.includes('/timeline'))).toBe(false);
@@ -30,7 +30,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
   });
 
   it('loads rows where few are in view, bins where many are, and nothing twice', async () => {
-    const source = new TimelineSource(LARGE_TASK);
+    const source = new TimelineSource({ id: LARGE_TASK });
     await source.load();
     const axis = Axis.folded(source.start, source.end, source.gaps);
     const whole = { u0: 0, u1: axis.length };
@@ -50,7 +50,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
   });
 
   it('shows in the overview what the stream brought since it was loaded', async () => {
-    const source = new TimelineSource(RUNNING_TASK);
+    const source = new TimelineSource({ id: RUNNING_TASK });
     await source.load();
     const at = source.end + 1000;
     const row = (endedAt?: string) =>
@@ -99,7 +99,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
   });
 
   it('takes no streamed row of the same session of another person', async () => {
-    const source = new TimelineSource(RUNNING_TASK);
+    const source = new TimelineSource({ id: RUNNING_TASK });
     await source.load();
     source.tree = source.tree.map((node) => ({ ...node, task: { ...node.task, owner: 'ann' } }));
     const row = (owner?: string) =>
@@ -119,7 +119,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
   });
 
   it('searches the session of its owner', async () => {
-    const source = new TimelineSource(LARGE_TASK);
+    const source = new TimelineSource({ id: LARGE_TASK });
     await source.load();
     source.tree = source.tree.map((node) => ({ ...node, task: { ...node.task, owner: 'ann' } }));
     requests.length = 0;
@@ -129,7 +129,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
   });
 
   it('lets a streamed row replace the loaded one', async () => {
-    const source = new TimelineSource(RUNNING_TASK);
+    const source = new TimelineSource({ id: RUNNING_TASK });
     await source.load();
     const before = source.bars().length;
     const open = source.bars().find((bar) => bar.running && bar.id !== undefined)!;
@@ -159,7 +159,7 @@ describe('the source of the timeline', { timeout: 60_000 }, () => {
   });
 
   it('draws no row that the stream has removed', async () => {
-    const source = new TimelineSource(RUNNING_TASK);
+    const source = new TimelineSource({ id: RUNNING_TASK });
     await source.load();
     const before = source.bars().length;
     const [loaded, streamed] = source.bars().filter((bar) => bar.id !== undefined);

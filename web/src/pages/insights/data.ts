@@ -1,5 +1,5 @@
 /** All totals of one period, requested together. */
-import { api, type Query } from '../../api/client';
+import { api } from '../../api/client';
 import type {
   ActivityBucket,
   AgentStat,
@@ -13,6 +13,7 @@ import type {
   UsageBucket,
   UsageView,
 } from '../../api/types';
+import type { AgentId } from '../../text/agents';
 import { duration } from '../../text/format';
 import { rangeQuery, bucketCount, type TimeRange } from './range';
 
@@ -35,11 +36,20 @@ export interface InsightsData {
   activity: ActivityBucket[];
 }
 
+/** The filters of the page. */
+export interface InsightsScope {
+  project?: string;
+  owner?: string;
+  machine?: string;
+  agent?: AgentId;
+  agentType?: string;
+}
+
 const tz = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export async function loadInsights(
   span: TimeRange,
-  scope: Query,
+  scope: InsightsScope,
   ofTeam: boolean,
   signal: AbortSignal,
 ): Promise<InsightsData> {

@@ -30,6 +30,9 @@ describe('rules in words', () => {
     expect(decisionsUrl({ rule: 'no & push', mode: 'dry_run', range: undefined })).toBe(
       '/policies?rule=no+%26+push&mode=dry_run#decisions',
     );
+    expect(decisionsUrl({ rule: 'x', decision: 'stop' }), 'the server has no such filter').toBe(
+      '/policies?rule=x#decisions',
+    );
   });
 
   it('give the command that trusts a file, as a shell reads it, and only where there is something to trust', () => {

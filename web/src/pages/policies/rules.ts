@@ -1,9 +1,22 @@
 /** The words of the Policies page. Pure. */
+import type { QueryOf } from '../../api/endpoints';
 import type { PolicyFile, RuleDecision, RuleFound, RuleStat } from '../../api/types';
 import { humanize } from '../../text/format';
 
 /** Outcomes of a rule, the strictest first. */
-export const OUTCOMES = ['stop', 'deny', 'block_stop', 'ask', 'rewrite', 'warn', 'allow'] as const;
+const OUTCOMES: readonly string[] = ['stop', 'deny', 'block_stop', 'ask', 'rewrite', 'warn', 'allow'];
+
+type DecisionQuery = QueryOf<'/api/v1/policies/decisions'>;
+
+/** Outcomes by which the server can filter decisions. */
+export const FILTER_OUTCOMES: NonNullable<DecisionQuery['decision']> = [
+  'deny',
+  'block_stop',
+  'ask',
+  'rewrite',
+  'warn',
+  'allow',
+];
 
 const TONES: Record<string, string> = {
   stop: 'bad',
@@ -26,14 +39,16 @@ export const toneOf = (decision: string): string => TONES[decision] ?? 'dim';
 /** The address of the decisions of a rule. */
 export function decisionsUrl(parts: { rule?: string; mode?: string; decision?: string; range?: string }): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parts)) if (value) query.set(name, value);
+  const isFilter = (FILTER_OUTCOMES as readonly string[]).includes(parts.decision ?? '');
+  for (const [name, value] of Object.entries({ ...parts, decision: isFilter ? parts.decision : undefined }))
+    if (value) query.set(name, value);
   return `/policies?${query}#decisions`;
 }
 
 /** Lists the outcomes of a rule with their counts, the strictest first, without zeros. */
 export function listOutcomes(stat: Pick<RuleStat, 'outcomes'>): [string, number][] {
   const rank = (name: string) => {
-    const i = (OUTCOMES as readonly string[]).indexOf(name);
+    const i = OUTCOMES.indexOf(name);
     return i < 0 ? OUTCOMES.length : i;
   };
   return Object.entries(stat.outcomes)
