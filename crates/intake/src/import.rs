@@ -3,6 +3,7 @@
 //! A plan is made from names and facts alone; what was read before and has not changed is not even opened. Then a few
 //! threads read, newest files first, and the sink writes. Stopping at any moment loses nothing: the next run goes on.
 
+use agent_tracer_ledger::AppendError;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +15,6 @@ use agent_tracer_event::Millis;
 
 use crate::files::{Counts, Files, Found, Kind, ReadError, Root, Work, find};
 use crate::pace::Pace;
-use crate::sink::SinkError;
 use crate::stop::Stop;
 
 /// Threads that read. Each waits until what it read is on disk, and what waits at once is one commit: with more of them a
@@ -117,7 +117,7 @@ pub fn run(
     patience: Patience,
     stop: &Stop,
     watch: &mut dyn FnMut(&Progress),
-) -> Result<Summary, SinkError> {
+) -> Result<Summary, AppendError> {
     let before = files.counts();
     let job = Job {
         files,
@@ -175,7 +175,7 @@ pub fn run(
 
 impl Summary {
     /// Counts a result; returns the sink's error if that is what it is.
-    fn add(&mut self, result: Result<Work, ReadError>) -> Option<SinkError> {
+    fn add(&mut self, result: Result<Work, ReadError>) -> Option<AppendError> {
         match result {
             Ok(Work::Read | Work::Nothing | Work::Busy) => self.read += 1,
             Ok(Work::Later) => self.later += 1,

@@ -14,20 +14,21 @@ use crate::Clock;
 use crate::drained::Drained;
 use crate::files::{Counts, Files, Root};
 use crate::import::{self, Patience, Plan, Progress};
-use crate::liveness::{self, Liveness, Process};
+use crate::liveness::{self, Liveness};
 use crate::note::{Note, Notes};
 use crate::privacy::PrivacyFile;
 use crate::project::Projects;
-use crate::sink::{Sink, SinkError};
+use crate::sink::Sink;
 use crate::spool::{self, SpoolCounts, SpoolIntake};
 use crate::stop::Stop;
 use crate::tail::{NamedFiles, Tail, Waker};
+use agent_tracer_ledger::{AppendError, RunningProcess};
 
 /// How often a long import is noted.
 const NOTED_EVERY: Duration = Duration::from_secs(10);
 
 /// Lists the processes of tasks that run.
-pub type Running = Arc<dyn Fn() -> Vec<Process> + Send + Sync>;
+pub type Running = Arc<dyn Fn() -> Vec<RunningProcess> + Send + Sync>;
 
 /// What an intake needs.
 pub struct Setup {
@@ -55,7 +56,7 @@ pub enum StartError {
     Spool(#[source] DrainError),
     /// The sink does not say how far files were read.
     #[error("cannot tell how far files were read")]
-    Sink(#[source] SinkError),
+    Sink(#[source] AppendError),
     /// The system gives no thread.
     #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),
@@ -112,7 +113,7 @@ impl Intake {
         let files = Arc::new(Files::new(Arc::clone(&sink), privacy, projects, Arc::clone(&clock)));
         match files.load() {
             // Each file is asked for by itself when it is read.
-            Err(error @ SinkError::Item(_)) => {
+            Err(error @ AppendError::Item(_)) => {
                 notes(Note::warning(format!("cannot list how far files were read: {error}")));
             }
             loaded => loaded.map_err(StartError::Sink)?,
@@ -246,7 +247,7 @@ fn read_history(files: &Files, roots: &[Root], history: &Mutex<History>, notes: 
 }
 
 fn look_for_the_gone(
-    running: &dyn Fn() -> Vec<Process>,
+    running: &dyn Fn() -> Vec<RunningProcess>,
     sink: &dyn Sink,
     clock: &Clock,
     notes: &Notes,

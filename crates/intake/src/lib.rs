@@ -41,7 +41,7 @@ pub use pace::Pace;
 pub use privacy::{Privacy, PrivacyError, PrivacyFile};
 pub use project::Projects;
 pub use purge::{cursor_without_content, purge_spool};
-pub use sink::{Sink, SinkError};
+pub use sink::Sink;
 pub use stop::Stop;
 
 /// Tells the time.

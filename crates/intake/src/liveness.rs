@@ -13,33 +13,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use agent_tracer_event::{
     Channel, Entry, Evidence, Kind, Millis, Phase, Reading, Subject, TaskKey, attributes,
 };
-use agent_tracer_ledger::{Batch, Observed, Verdict};
+use agent_tracer_ledger::{AppendError, Batch, Observed, RunningProcess, Verdict};
 use serde_json::Value;
 
-use crate::sink::{Sink, SinkError};
+use crate::sink::Sink;
 
 /// How often to look.
 pub const EVERY: std::time::Duration = std::time::Duration::from_secs(30);
 /// Processes that were found gone are remembered; beyond, everything is forgotten and found again.
 const REMEMBERED: usize = 10_000;
 
-/// The process of a running task, as its hooks named it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Process {
-    /// The task.
-    pub task: TaskKey,
-    /// The process.
-    pub pid: u32,
-    /// When it started, in the kernel's own unit.
-    pub start: u64,
-    /// The namespace of the id.
-    pub namespace: u64,
-}
-
 /// Processes that hooks named and whose sessions have not ended: who runs, as far as this server has heard.
 #[derive(Debug, Default)]
 pub struct Processes {
-    known: Mutex<HashMap<TaskKey, Process>>,
+    known: Mutex<HashMap<TaskKey, RunningProcess>>,
 }
 
 impl Processes {
@@ -59,7 +46,10 @@ impl Processes {
                 if known.len() >= REMEMBERED {
                     known.clear();
                 }
-                known.insert(entry.task.clone(), Process { task: entry.task.clone(), pid, start, namespace });
+                known.insert(
+                    entry.task.clone(),
+                    RunningProcess { task: entry.task.clone(), pid, start, namespace },
+                );
             }
         }
         // Behind the others: an end names its process too.
@@ -73,11 +63,11 @@ impl Processes {
     }
 
     /// Those that are believed to run.
-    pub fn list(&self) -> Vec<Process> {
+    pub fn list(&self) -> Vec<RunningProcess> {
         self.known().values().cloned().collect()
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<TaskKey, Process>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<TaskKey, RunningProcess>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -96,7 +86,7 @@ enum State {
 pub struct Liveness {
     proc: PathBuf,
     /// Already said.
-    gone: HashSet<Process>,
+    gone: HashSet<RunningProcess>,
 }
 
 impl Default for Liveness {
@@ -115,12 +105,12 @@ impl Liveness {
     /// Brings an observation for each of these processes that is gone; returns how many were news.
     pub fn check(
         &mut self,
-        running: impl IntoIterator<Item = Process>,
+        running: impl IntoIterator<Item = RunningProcess>,
         sink: &dyn Sink,
         now: Millis,
-    ) -> Result<usize, SinkError> {
+    ) -> Result<usize, AppendError> {
         let Some(namespace) = self.namespace() else { return Ok(0) };
-        let gone: Vec<Process> = running
+        let gone: Vec<RunningProcess> = running
             .into_iter()
             .filter(|process| process.namespace == namespace && !self.gone.contains(process))
             .filter(|process| self.state(process) == State::Gone)
@@ -144,7 +134,7 @@ impl Liveness {
         target.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
     }
 
-    fn state(&self, process: &Process) -> State {
+    fn state(&self, process: &RunningProcess) -> State {
         let mut line = Vec::new();
         let path = self.proc.join(process.pid.to_string()).join("stat");
         match File::open(path).and_then(|file| file.take(4096).read_to_end(&mut line)) {
@@ -171,8 +161,8 @@ fn parse(line: &[u8]) -> Option<(u8, u64)> {
     Some((state, start))
 }
 
-fn observe(process: &Process, now: Millis) -> Observed {
-    let Process { task, pid, start, .. } = process;
+fn observe(process: &RunningProcess, now: Millis) -> Observed {
+    let RunningProcess { task, pid, start, .. } = process;
     let evidence = Evidence::measured("its process is gone");
     let mut entry = Entry::new(Subject::Task, Phase::Update, task.clone(), "task", now, evidence);
     entry.metadata.insert(attributes::PROCESS_GONE_AT.to_owned(), Value::from(now.0));

@@ -20,8 +20,8 @@ use agent_tracer_privacy::Config;
 use agent_tracer_spool::{links, settings_file};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What may be recorded, at one moment.
-#[derive(Clone, Debug)]
+/// Says what may be recorded, at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Privacy {
     /// The user's `privacy.conf`.
     pub config: Config,
@@ -520,6 +520,21 @@ mod tests {
         for pattern in ["secret", "link", "link/**", "secret/i*", "link/i?"] {
             assert!(asked(pattern, "secret/in") && asked(pattern, "link/in/gone"), "{pattern}");
             assert!(!asked(pattern, "other/in"), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn a_change_of_the_settings_counts_from_the_next_question() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("privacy.conf");
+        let file = PrivacyFile::new(path.clone(), [7; 16], None);
+        let before = file.current().unwrap();
+        assert!(Arc::ptr_eq(&before, &file.current().unwrap()), "unchanged settings are shared");
+        for (text, excludes) in [("exclude /a/**\n", 1), ("exclude /b/**\n", 1), ("level metadata\n", 0)] {
+            put(&path, text);
+            let now = file.current().unwrap();
+            assert_eq!(now.config.level, Config::parse(text.as_bytes()).0.level);
+            assert_eq!((now.config.excludes.len(), now.hash_key), (excludes, [7; 16]));
         }
     }
 }

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, Channel, Outcome};
-use agent_tracer_ledger::{Batch, Cursor, Kept, Ledger, Observed, Receipt, Verdict};
+use agent_tracer_ledger::{AppendError, Batch, Cursor, Kept, Ledger, Observed, Receipt, Verdict};
 use agent_tracer_spool::envelope;
 
 use crate::project::{Projects, Said};
-use crate::sink::{Sink, SinkError};
+use crate::sink::Sink;
 use crate::spool::{is_malformed, observe};
 use crate::stop::Stop;
 
@@ -66,7 +66,7 @@ impl Again {
 }
 
 impl Sink for Again {
-    fn append(&self, mut batch: Batch) -> Result<Receipt, SinkError> {
+    fn append(&self, mut batch: Batch) -> Result<Receipt, AppendError> {
         batch.reread = true;
         // They were counted when they were read for the first time.
         batch.skipped = 0;
@@ -82,11 +82,11 @@ impl Sink for Again {
         Ok(receipt)
     }
 
-    fn cursor(&self, _: &str) -> Result<Option<Cursor>, SinkError> {
+    fn cursor(&self, _: &str) -> Result<Option<Cursor>, AppendError> {
         Ok(None)
     }
 
-    fn cursors(&self, _: Agent) -> Result<Vec<Cursor>, SinkError> {
+    fn cursors(&self, _: Agent) -> Result<Vec<Cursor>, AppendError> {
         Ok(Vec::new())
     }
 }
@@ -101,7 +101,7 @@ pub fn read_kept(
     projects: &Projects,
     stop: &Stop,
     watch: &mut dyn FnMut(u64),
-) -> Result<(), SinkError> {
+) -> Result<(), AppendError> {
     let mut place = 0;
     let mut read = 0;
     while !stop.is_requested() {

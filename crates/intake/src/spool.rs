@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, Channel, Entry, Kind, Millis, Reading, Subject, Unrecognised, attributes};
-use agent_tracer_ledger::{Batch, Observed, Verdict};
+use agent_tracer_ledger::{AppendError, Batch, Observed, Verdict};
 use agent_tracer_spool::doorbell::{self, Listener};
 use agent_tracer_spool::drain::{Delivered, DrainError, RefusedFile};
 use agent_tracer_spool::{Drain, EnvelopeName, Home, Spool, envelope};
@@ -22,7 +22,7 @@ use crate::liveness::Processes;
 use crate::note::{Note, Notes};
 use crate::pace::Pace;
 use crate::project::{Projects, Said};
-use crate::sink::{Sink, SinkError};
+use crate::sink::Sink;
 use crate::stop::Stop;
 use crate::tail::NamedFiles;
 use crate::transcript;
@@ -49,7 +49,7 @@ pub enum StepError {
     Spool(#[source] DrainError),
     /// The sink did not take the batch.
     #[error("cannot keep what is in the spool")]
-    Sink(#[source] SinkError),
+    Sink(#[source] AppendError),
 }
 
 /// What a step did.

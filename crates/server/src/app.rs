@@ -4,11 +4,12 @@ use std::net::SocketAddr;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 
+use agent_tracer_intake::Privacy;
 use axum::http::StatusCode;
 use tokio::sync::{Semaphore, watch};
 
 use crate::config::Config;
-use crate::doors::{Doors, Privacy};
+use crate::doors::Doors;
 use crate::epoch::Epoch;
 use crate::excluded::Excluded;
 use crate::memory::Memory;
@@ -85,7 +86,7 @@ impl App {
 
     /// Returns what may be kept now, or the refusal of everything that would be.
     pub(crate) fn privacy(&self) -> Result<Arc<Privacy>, Problem> {
-        (self.doors.privacy)().map_err(|why| Problem::later(why, PRIVACY_RETRY_S))
+        (self.doors.privacy)().map_err(|why| Problem::later(why.to_string(), PRIVACY_RETRY_S))
     }
 
     /// Runs work that may wait, away from the threads that serve connections.

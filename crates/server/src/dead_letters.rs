@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::Page;
+use agent_tracer_spool::{self as spool, Home, Spool, SpoolError, doorbell};
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -11,42 +12,64 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::doors::Requeued;
 use crate::problem::Problem;
+
+/// Dead letters in one answer: more than a person reads.
+const LISTED_MAX: usize = 200;
 
 /// A file that the spool could not read and keeps aside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct DeadLetter {
+pub(crate) struct DeadLetter {
     /// Its name, by which it can be put back.
-    pub name: String,
+    pub(crate) name: String,
     /// Why it could not be read.
-    pub reason: String,
+    pub(crate) reason: String,
     /// How long it is.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// When it arrived. Absent for what never was an envelope, which cannot be put back.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
-    pub arrived_at: Option<Millis>,
+    pub(crate) arrived_at: Option<Millis>,
 }
 
-/// The newest of them.
+impl From<spool::DeadLetter> for DeadLetter {
+    fn from(letter: spool::DeadLetter) -> Self {
+        let arrived_at = letter.arrived_nanos.map(Millis::from_nanos);
+        Self { name: letter.name, reason: letter.reason, bytes: letter.bytes, arrived_at }
+    }
+}
+
+/// Lists the newest dead letters.
 pub(crate) fn list(app: &App) -> Result<Page<DeadLetter>, Problem> {
-    let letters = (app.doors.dead_letters.list)()
-        .map_err(|error| Problem::new(StatusCode::SERVICE_UNAVAILABLE, error))?;
-    Ok(Page::whole(letters))
+    let Some(home) = &app.doors.home else { return Ok(Page::whole(Vec::new())) };
+    let letters = Spool::at(&home.spool()).dead_letters(LISTED_MAX).map_err(|error| unavailable(&error))?;
+    Ok(Page::whole(letters.into_iter().map(DeadLetter::from).collect()))
 }
 
-/// Puts one back.
+/// Puts a dead letter back among those that wait.
 pub(crate) async fn requeue(State(app): State<Arc<App>>, Path(name): Path<String>) -> Response {
     let worker = Arc::clone(&app);
-    match app.blocking(move || (worker.doors.dead_letters.requeue)(&name)).await {
-        Ok(Requeued::Waits) => StatusCode::NO_CONTENT.into_response(),
-        Ok(Requeued::Unknown) => {
-            Problem::new(StatusCode::NOT_FOUND, "there is no dead letter of that name that could go back")
-                .into_response()
-        }
-        Ok(Requeued::Failed(why)) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, why).into_response(),
-        Err(problem) => problem.into_response(),
+    match app.blocking(move || put_back(worker.doors.home.as_ref(), &name)).await {
+        Ok(Ok(())) => StatusCode::NO_CONTENT.into_response(),
+        Ok(Err(problem)) | Err(problem) => problem.into_response(),
     }
+}
+
+fn put_back(home: Option<&Home>, name: &str) -> Result<(), Problem> {
+    let is_back = match home {
+        Some(home) => Spool::at(&home.spool()).requeue(name).map_err(|error| unavailable(&error))?,
+        None => false,
+    };
+    match home {
+        Some(home) if is_back => {
+            doorbell::ring(home);
+            Ok(())
+        }
+        _ => Err(Problem::not_found("no dead letter of this name can go back")),
+    }
+}
+
+fn unavailable(error: &SpoolError) -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
 }

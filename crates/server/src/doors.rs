@@ -4,42 +4,29 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use agent_tracer_event::{Millis, TaskId};
+use agent_tracer_intake::Privacy;
+use agent_tracer_jobs::alerts::Counts;
 use agent_tracer_jobs::compaction::{Scanned, Seen, Side};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{
     ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, StoreFaults, Task,
 };
-use agent_tracer_ledger::{Answer, Batch, Paging, Receipt, Store, Whose};
-use agent_tracer_privacy::Config as PrivacyConfig;
+use agent_tracer_ledger::{Answer, AppendError, Batch, Paging, Receipt, Store, Whose};
+use agent_tracer_policy::Mode;
+use agent_tracer_policy::daemon::Book;
+use agent_tracer_spool::Home;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::config::Scope;
-use crate::dead_letters::DeadLetter;
 use crate::live::Live;
 
 /// What is called when a batch is on disk, or could not be written. Called on the writer's thread.
 pub type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;
-
-/// Why a batch was not written.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AppendError {
-    /// There is no room.
-    #[error("there is no room on the disk")]
-    DiskFull,
-    /// The ledger may only be read.
-    #[error("the ledger may only be read")]
-    ReadOnly,
-    /// The ledger is being closed.
-    #[error("the ledger is closed")]
-    Closed,
-    /// Anything else.
-    #[error("the ledger could not write: {0}")]
-    Store(String),
-}
 
 /// Where observations are brought.
 pub trait Append: Send + Sync {
@@ -59,7 +46,7 @@ pub trait Append: Send + Sync {
 }
 
 /// What the spool looks like, and what else is wrong around the server.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct SpoolView {
     /// The spool.
     pub health: SpoolHealth,
@@ -67,8 +54,8 @@ pub struct SpoolView {
     pub lag_ms: u64,
     /// Bytes of what was posted, is on disk and waits to be folded.
     pub posted_bytes: u64,
-    /// What became of alerts since the server began.
-    pub alerts: Vec<AlertCount>,
+    /// Counts of alerts since the server began; none where no alerts are sent.
+    pub alerts: Option<Counts>,
     /// How far the history of the agents is read.
     pub import: Option<ImportHealth>,
     /// How long events are kept.
@@ -83,34 +70,12 @@ pub struct SpoolView {
     pub problems: Vec<String>,
 }
 
-/// How many alerts of a kind came to something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AlertCount {
-    /// What they were about.
-    pub kind: &'static str,
-    /// What became of them.
-    pub outcome: &'static str,
-    /// How many.
-    pub count: u64,
-}
-
 impl SpoolView {
     /// A spool of which these were lost, by reason.
     #[must_use]
     pub fn with_lost(lost: BTreeMap<String, u64>) -> Self {
         Self { health: SpoolHealth { lost, ..SpoolHealth::default() }, ..Self::default() }
     }
-}
-
-/// What may be kept of what is posted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Privacy {
-    /// The user's `privacy.conf`.
-    pub config: PrivacyConfig,
-    /// The key of this home under which contents of files are hashed.
-    pub hash_key: [u8; 16],
-    /// The user's home, for patterns that begin with `~/`.
-    pub home_dir: Option<Vec<u8>>,
 }
 
 /// Sessions of which nothing may be recorded, as far as they were known before the server started.
@@ -142,39 +107,14 @@ pub struct Asset {
     pub brotli: Option<&'static [u8]>,
 }
 
+/// Why an injected function failed, as a text for people with its hint.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
 /// Something that is asked whenever it is needed, because it may have changed.
 pub type Ask<T> = Arc<dyn Fn() -> T + Send + Sync>;
 
 /// Finds a file of the dashboard.
 pub type FindAsset = Arc<dyn Fn(&str) -> Option<Asset> + Send + Sync>;
-
-/// What became of a dead letter that somebody wants to be read again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Requeued {
-    /// It waits with the others.
-    Waits,
-    /// There is none of that name, or it never was an envelope.
-    Unknown,
-    /// It could not be moved, and why.
-    Failed(String),
-}
-
-/// What the spool could not read, and the way back.
-#[derive(Clone)]
-pub struct DeadLetters {
-    /// The newest of them, at most a few hundred. Asked where waiting is allowed.
-    pub list: Ask<Result<Vec<DeadLetter>, String>>,
-    /// Puts one back among those that wait.
-    pub requeue: Arc<dyn Fn(&str) -> Requeued + Send + Sync>,
-}
-
-impl DeadLetters {
-    /// A spool without any.
-    #[must_use]
-    pub fn none() -> Self {
-        Self { list: Arc::new(|| Ok(Vec::new())), requeue: Arc::new(|_| Requeued::Unknown) }
-    }
-}
 
 /// Whose a token of a team is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,7 +156,7 @@ pub struct Look<'asked> {
 }
 
 /// Keeps that somebody looks at sessions.
-pub type NoteLook = Arc<dyn Fn(Look<'_>) -> Result<(), String> + Send + Sync>;
+pub type NoteLook = Arc<dyn Fn(Look<'_>) -> Result<(), Cause> + Send + Sync>;
 
 /// Somebody looked at somebody's sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -338,10 +278,51 @@ pub struct RulesInForce {
     pub problems: Vec<String>,
 }
 
+impl RulesInForce {
+    /// Describes the rules that a book holds now.
+    #[must_use]
+    pub fn of(book: &Book) -> Self {
+        let text = |path: &Path| path.display().to_string();
+        let files = book.files().into_iter().map(|file| PolicyFile {
+            path: text(&file.path),
+            project: file.project.as_deref().map(text),
+            origin: file.origin.as_str().to_owned(),
+            sha256: Some(file.sha256).filter(|hash| !hash.is_empty()),
+            rules: file.rules as u64,
+            problem: file.wrong,
+        });
+        let rules = book.rules().into_iter().map(|listed| {
+            let rule = listed.rule;
+            RuleInForce {
+                enabled: rule.mode == Mode::Enforce && listed.origin.may(rule.decision),
+                source: text(&listed.path),
+                line: rule.line as u64,
+                origin: listed.origin.as_str().to_owned(),
+                project: listed.project.as_deref().map(text),
+                events: rule.events.iter().map(|event| event.as_str().to_owned()).collect(),
+                decision: rule.decision.as_str().to_owned(),
+                matches: rule.in_words(),
+                mode: rule.mode.as_str().to_owned(),
+                severity: rule.severity.as_str().to_owned(),
+                on_outage: rule.on_outage.as_str().to_owned(),
+                name: rule.name,
+                description: rule.description,
+                reason: rule.reason,
+            }
+        });
+        Self {
+            files: files.collect(),
+            rules: rules.collect(),
+            deadline_ms: book.deadline_ms(),
+            problems: book.problems(),
+        }
+    }
+}
+
 /// Reads the agent's own file of a task: its compactions, with what hooks saw when they began, and the pieces of one side
 /// of one of them. `None` if the file is gone. Called where waiting is allowed.
 pub type AskCompactions = Arc<
-    dyn Fn(&Task, &[Seen], Option<(u64, Side, u64, usize)>) -> Result<Option<Scanned>, String> + Send + Sync,
+    dyn Fn(&Task, &[Seen], Option<(u64, Side, u64, usize)>) -> Result<Option<Scanned>, Cause> + Send + Sync,
 >;
 
 /// What a server can do beyond answering, where whoever starts it lets it. Nothing by default.
@@ -366,11 +347,11 @@ pub struct Doors {
     pub clock: Ask<Millis>,
     /// What the spool looks like. Asked where waiting is allowed.
     pub spool: Ask<SpoolView>,
-    /// What the spool could not read.
-    pub dead_letters: DeadLetters,
+    /// The home whose spool keeps dead letters; none where there is no spool.
+    pub home: Option<Home>,
     /// What may be kept, as it is now: the user may edit it at any time. An error says why that is not known; then nothing
     /// may be. Asked where waiting is allowed.
-    pub privacy: Ask<Result<Arc<Privacy>, String>>,
+    pub privacy: Ask<Result<Arc<Privacy>, Cause>>,
     /// The rules that are in force.
     pub rules: Ask<RulesInForce>,
     /// Sessions that were excluded before.

@@ -34,11 +34,10 @@ mod serve;
 mod stream;
 
 pub use config::{Config, Limits, PeerIs, PeerOwner, Proxy, Scope, Token};
-pub use dead_letters::DeadLetter;
 pub use doors::{
-    Acts, AlertCount, Append, AppendError, Ask, AskCompactions, Asset, AuditEntry, AuditFilter, DeadLetters,
-    Done, Doors, FindAsset, FindHolder, Holder, ListLooks, Look, NotTaken, NoteLook, PolicyFile, Privacy,
-    Remembered, Requeued, RuleInForce, RulesInForce, SpoolView, TakeShipment, Team,
+    Acts, Append, Ask, AskCompactions, Asset, AuditEntry, AuditFilter, Cause, Done, Doors, FindAsset,
+    FindHolder, Holder, ListLooks, Look, NotTaken, NoteLook, PolicyFile, Remembered, RuleInForce,
+    RulesInForce, SpoolView, TakeShipment, Team,
 };
 pub use live::Live;
 pub use problem::{Problem, Wrong};

@@ -11,6 +11,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
 use agent_tracer_event::{Agent, Millis};
+use agent_tracer_jobs::alerts::Counts;
 use agent_tracer_ledger::view::{Page, ToolDurations, ToolStat, UsageView};
 use agent_tracer_ledger::{Answer, MAX_LIMIT, Paging, Range, Store, UsageBy, Utc};
 use axum::extract::State;
@@ -351,8 +352,8 @@ fn own(app: &App, out: &mut Out) -> Result<(), Problem> {
         }
     }
     let mut metric = Metric::new();
-    for alert in &spool.alerts {
-        metric.add(labels(&[("kind", alert.kind), ("outcome", alert.outcome)]), alert.count as f64);
+    for (kind, outcome, count) in spool.alerts.iter().flat_map(Counts::all) {
+        metric.add(labels(&[("kind", kind.as_str()), ("outcome", outcome.as_str())]), count as f64);
     }
     let words = "What became of alerts since the server began.";
     out.metric("agent_tracer_alerts_total", "counter", words, metric);

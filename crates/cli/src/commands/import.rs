@@ -5,6 +5,7 @@
 
 pub(super) mod progress;
 
+use agent_tracer_ledger::AppendError;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,7 +13,7 @@ use std::time::Instant;
 use agent_tracer_event::Agent;
 use agent_tracer_intake::files::{Files, Root};
 use agent_tracer_intake::import::{Patience, Plan, Summary, run as read_plan};
-use agent_tracer_intake::{Projects, Sink, SinkError, Stop};
+use agent_tracer_intake::{Projects, Sink, Stop};
 use serde_json::json;
 
 use crate::arguments::{AgentName, Import, Options};
@@ -67,7 +68,7 @@ pub(super) fn run(
     let summary = summary.map_err(|error| refused(&error))?;
     if !summary.is_stopped {
         // Without a server nobody else would do it.
-        ledger.finish_search().map_err(|error| refused(&SinkError::from(error)))?;
+        ledger.finish_search().map_err(|error| refused(&error))?;
     }
     ledger.close();
     for failure in &summary.failures {
@@ -105,15 +106,17 @@ fn roots(arguments: &Import, environment: &Environment) -> Result<Vec<Root>, Fai
     Ok(roots)
 }
 
-pub(super) fn refused(error: &SinkError) -> Failure {
+pub(super) fn refused(error: &AppendError) -> Failure {
     let failure = Failure::new(format!("cannot go on: {error}"));
     match error {
-        SinkError::DiskFull => {
+        AppendError::DiskFull => {
             failure.hint("free some space and run the command again: it goes on where it stopped")
         }
-        SinkError::ReadOnly => failure.hint("check the owner and the mode of the home folder"),
-        SinkError::Item(_) => failure.hint("`agent-tracer doctor` says what is damaged"),
-        SinkError::Closed | SinkError::Failed(_) => failure.hint("`agent-tracer doctor` says more"),
+        AppendError::ReadOnly => failure.hint("check the owner and the mode of the home folder"),
+        AppendError::Item(_) => failure.hint("`agent-tracer doctor` says what is damaged"),
+        AppendError::Closed | AppendError::Gone(_) | AppendError::Store(_) => {
+            failure.hint("`agent-tracer doctor` says more")
+        }
     }
 }
 

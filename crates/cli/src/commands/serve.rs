@@ -16,7 +16,6 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::Agent;
-use agent_tracer_intake::liveness::Process;
 use agent_tracer_intake::tail::NamedFiles;
 use agent_tracer_intake::{Intake, Note, Running, Setup, Sink, StartError, Stop};
 use agent_tracer_ledger::{CheckPace, Ledger};
@@ -166,16 +165,7 @@ pub(super) fn run(
 
 /// Who ran when the last server ended: their hooks named their processes, and may never be heard again.
 fn running(ledger: &Ledger) -> Result<Option<Running>, Failure> {
-    let found = ledger.running().map_err(|error| explained(&error))?;
-    let list: Vec<Process> = found
-        .into_iter()
-        .map(|found| Process {
-            task: found.task,
-            pid: found.pid,
-            start: found.start,
-            namespace: found.namespace,
-        })
-        .collect();
+    let list = ledger.running().map_err(|error| explained(&error))?;
     Ok(Some(Arc::new(move || list.clone())))
 }
 

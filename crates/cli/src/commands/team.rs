@@ -6,7 +6,8 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
 use agent_tracer_event::Millis;
-use agent_tracer_fleet::clickhouse::{Fleet, Forget, Rows, VisitFilter};
+use agent_tracer_fleet::clickhouse::{Fleet, Forget, Rows, Visit};
+use agent_tracer_server::AuditFilter;
 use serde_json::{Map, Value, json};
 
 use super::token::fleet;
@@ -48,14 +49,10 @@ pub(super) fn run(
         TeamCommand::Sums { rebuild, json } => sums(&fleet, *rebuild, *json, output)?,
         TeamCommand::Audit { of, by, since, limit, json } => {
             let since = since.as_deref().map(|text| moment::parse(text, environment.now())).transpose()?;
-            let filter = VisitFilter {
-                owner: of.clone(),
-                reader: by.clone(),
-                since: since.map(|since| since.0),
-                until: None,
-                limit: *limit,
-            };
-            audit(&fleet, &filter, *json, output)?;
+            let filter =
+                AuditFilter { owner: of.clone(), reader: by.clone(), since, ..AuditFilter::default() };
+            let visits = fleet.visits(&filter, *limit).map_err(|error| told(&error))?;
+            audit(&visits, *json, output)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -146,8 +143,7 @@ fn sums(fleet: &Fleet, rebuild: bool, is_json: bool, output: &mut Output) -> Res
     output.data(&format!("{closed}; {waiting}\n"))
 }
 
-fn audit(fleet: &Fleet, filter: &VisitFilter, is_json: bool, output: &mut Output) -> Result<(), Failure> {
-    let visits = fleet.visits(filter).map_err(|error| told(&error))?;
+fn audit(visits: &[Visit], is_json: bool, output: &mut Output) -> Result<(), Failure> {
     if is_json {
         let items: Vec<Value> = visits
             .iter()

@@ -28,4 +28,4 @@ pub use read::Reader;
 pub use tend::{Forget, Rows};
 pub use token::{Token, TokenScope};
 pub use verify::Checksum;
-pub use visit::{Visit, VisitFilter};
+pub use visit::Visit;

@@ -1,8 +1,9 @@
 //! Who read whose sessions: written by servers, asked by whoever answers for the team.
 
+use agent_tracer_ledger::Answer;
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::view::Page;
-use agent_tracer_ledger::{Answer, Paging};
+use agent_tracer_server::AuditFilter;
 use clickhouse::Row;
 use serde::{Deserialize, Serialize};
 
@@ -31,21 +32,6 @@ pub struct Visit {
 impl Visit {
     /// Whose sessions a list of everybody's shows.
     pub const EVERYBODY: &'static str = "*";
-}
-
-/// Which reads are asked about.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct VisitFilter {
-    /// Of this person's sessions.
-    pub owner: Option<String>,
-    /// By this person.
-    pub reader: Option<String>,
-    /// Not before this moment.
-    pub since: Option<i64>,
-    /// Before this moment.
-    pub until: Option<i64>,
-    /// At most so many.
-    pub limit: u32,
 }
 
 /// A read, and its place among those of one moment.
@@ -77,22 +63,22 @@ impl Fleet {
         })
     }
 
-    /// Reads, the newest first.
+    /// Returns at most `limit` reads, the newest first. The filter's paging does not count.
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.
-    pub fn visits(&self, filter: &VisitFilter) -> Result<Vec<Visit>, FleetError> {
-        let limit = filter.limit.clamp(1, MOST);
+    pub fn visits(&self, filter: &AuditFilter, limit: u32) -> Result<Vec<Visit>, FleetError> {
+        let limit = limit.clamp(1, MOST);
         Ok(self.placed(filter, None, limit)?.into_iter().map(|(visit, _)| visit).collect())
     }
 
-    /// A page of reads, the newest first. The filter's own limit does not count.
+    /// Returns a page of reads, the newest first.
     ///
     /// # Errors
     /// If the cursor is none, or the database cannot answer.
-    pub fn visit_page(&self, filter: &VisitFilter, paging: &Paging) -> Answer<Page<Visit>> {
-        let before = cursor::place::<2>(Listing::Visits, paging)?;
-        let limit = cursor::limit(paging);
+    pub fn visit_page(&self, filter: &AuditFilter) -> Answer<Page<Visit>> {
+        let before = cursor::place::<2>(Listing::Visits, &filter.paging)?;
+        let limit = cursor::limit(&filter.paging);
         let found = self.placed(filter, before, u32::try_from(limit + 1).unwrap_or(MOST))?;
         let page = cursor::cut(Listing::Visits, limit, found, |(visit, place)| [visit.at, *place]);
         Ok(page.map(|(visit, _)| visit))
@@ -100,15 +86,15 @@ impl Fleet {
 
     fn placed(
         &self,
-        filter: &VisitFilter,
+        filter: &AuditFilter,
         before: Option<[i64; 2]>,
         limit: u32,
     ) -> Result<Vec<(Visit, i64)>, FleetError> {
         let mut all = vec!["1".to_owned()];
         all.extend(filter.owner.as_ref().map(|owner| format!("owner = {}", literal(owner))));
         all.extend(filter.reader.as_ref().map(|reader| format!("reader = {}", literal(reader))));
-        all.extend(filter.since.map(|since| format!("at >= {since}")));
-        all.extend(filter.until.map(|until| format!("at < {until}")));
+        all.extend(filter.since.map(|since| format!("at >= {}", since.0)));
+        all.extend(filter.until.map(|until| format!("at < {}", until.0)));
         all.extend(before.map(|[at, place]| format!("(at, {PLACE}) < ({at}, {place})")));
         let ask = format!(
             "SELECT owner, at, reader, task, toString(what) AS what, version, {PLACE} AS place FROM visit FINAL \

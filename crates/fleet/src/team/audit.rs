@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::clickhouse::{Fleet, Reader, Visit};
 use agent_tracer_event::{FactId, TaskId};
 use agent_tracer_ledger::{QueryError, Whose};
-use agent_tracer_server::Look;
+use agent_tracer_server::{Cause, Look};
 
 /// Lists that show sessions, or what was said in them. Other lists are of numbers.
 const LISTS: [&str; 9] = [
@@ -41,13 +41,7 @@ pub(crate) struct Audit(Mutex<(i64, HashSet<Key>)>);
 
 impl Audit {
     /// Keeps a look, unless it is at one's own, or was kept in this minute.
-    pub(crate) fn note(
-        &self,
-        fleet: &Fleet,
-        reader: &Reader,
-        look: Look<'_>,
-        now: i64,
-    ) -> Result<(), String> {
+    pub(crate) fn note(&self, fleet: &Fleet, reader: &Reader, look: Look<'_>, now: i64) -> Result<(), Cause> {
         let about = TaskId::parse(look.id).or_else(|| FactId::parse(look.id).map(|fact| fact.task()));
         if about.is_none() && !LISTS.contains(&look.path) {
             return Ok(());
@@ -66,7 +60,7 @@ impl Audit {
                 Ok(owner) => Some(owner),
                 // Nothing is shown: there is none, or nobody said which of several.
                 Err(QueryError::NotFound | QueryError::Bad(_)) => None,
-                Err(error @ (QueryError::Damaged(_) | QueryError::Store(_))) => return Err(error.to_string()),
+                Err(error @ (QueryError::Damaged(_) | QueryError::Store(_))) => return Err(error.into()),
             },
         };
         // Not remembered: in a moment there may be something to be shown.
@@ -80,7 +74,7 @@ impl Audit {
                 what: look.path.to_owned(),
                 version: u64::try_from(now).unwrap_or(0),
             };
-            fleet.note_visit(&visit).map_err(|error| error.to_string())?;
+            fleet.note_visit(&visit)?;
         }
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.1.insert(key);

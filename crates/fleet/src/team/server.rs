@@ -7,14 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::clickhouse::{Fleet, FleetError, Reader, VisitFilter, Waits};
+use crate::clickhouse::{Fleet, FleetError, Reader, Visit, Waits};
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::view::Page;
-use agent_tracer_ledger::{Answer, Batch, Changes, QueryError};
+use agent_tracer_ledger::{AppendError, Batch, Changes, QueryError};
 use agent_tracer_server as server;
 use agent_tracer_server::{
-    Append, AppendError, Ask, AuditEntry, AuditFilter, DeadLetters, Done, Doors, FindAsset, Live, NotTaken,
-    Remembered, RulesInForce, SpoolView,
+    Append, Ask, AuditEntry, Done, Doors, FindAsset, Live, NotTaken, Remembered, RulesInForce, SpoolView,
 };
 
 use crate::team::audit::Audit;
@@ -79,23 +77,15 @@ impl Append for Nowhere {
     }
 }
 
-/// Who looked at what, in the server's words.
-fn looks(fleet: &Fleet, asked: &AuditFilter) -> Answer<Page<AuditEntry>> {
-    let filter = VisitFilter {
-        owner: asked.owner.clone(),
-        reader: asked.reader.clone(),
-        since: asked.since.map(|at| at.0),
-        until: asked.until.map(|at| at.0),
-        ..VisitFilter::default()
-    };
-    let page = fleet.visit_page(&filter, &asked.paging)?;
-    Ok(page.map(|visit| AuditEntry {
+/// Describes a visit as the audit of the server lists it.
+fn entry(visit: Visit) -> AuditEntry {
+    AuditEntry {
         at: Millis(visit.at),
         reader: visit.reader,
         owner: visit.owner,
         task_id: Some(visit.task).filter(|task| !task.is_empty()),
         question: visit.what,
-    }))
+    }
 }
 
 fn told(problem: &Mutex<Option<String>>, what: Option<String>) {
@@ -172,7 +162,7 @@ impl Team {
             live: self.live.clone(),
             clock: Arc::clone(&self.clock),
             spool: Arc::new(move || SpoolView { problems: problems.all(), ..SpoolView::default() }),
-            dead_letters: DeadLetters::none(),
+            home: None,
             rules: Arc::new(RulesInForce::default),
             privacy: Arc::new(|| Ok(Arc::default())),
             excluded: Remembered::default(),
@@ -188,7 +178,7 @@ impl Team {
                 },
                 looks: {
                     let fleet = Arc::clone(&self.fleet);
-                    Arc::new(move |filter| looks(&fleet, filter))
+                    Arc::new(move |filter| Ok(fleet.visit_page(filter)?.map(entry)))
                 },
                 holder: Arc::new(move |secret| known.holder(secret, clock().0)),
                 take: Arc::new(move |owner, shipment| {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use agent_tracer_agents::claude::transcript::{TranscriptFile, read_meta};
 use agent_tracer_agents::files::{Change, FileIdentity, FileSight, LineSplitter};
 use agent_tracer_event::{Agent, Channel, Millis, Unrecognised};
-use agent_tracer_ledger::{Batch, Cursor, Observed, Verdict};
+use agent_tracer_ledger::{AppendError, Batch, Cursor, Observed, Verdict};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::bytes::{Bytes, read_at};
@@ -22,7 +22,7 @@ use super::registry::{Counts, Known, Registry, Tally};
 use crate::Clock;
 use crate::privacy::{Privacy, PrivacyFile};
 use crate::project::{Projects, Said};
-use crate::sink::{Sink, SinkError};
+use crate::sink::Sink;
 use crate::stop::Stop;
 use crate::tail::NamedFiles;
 
@@ -46,7 +46,7 @@ pub enum ReadError {
         /// The file.
         path: PathBuf,
         /// What the sink said.
-        source: SinkError,
+        source: AppendError,
     },
     /// The sink takes others, but not this file. It is tried again later, and nothing waits for it.
     #[error("cannot keep what `{}` says; it is tried again in {} s", path.display(), pause.as_secs())]
@@ -56,7 +56,7 @@ pub enum ReadError {
         /// When it is tried again.
         pause: Duration,
         /// What the sink said.
-        source: SinkError,
+        source: AppendError,
     },
     /// The file could not be read.
     #[error("cannot read `{}`", path.display())]
@@ -107,7 +107,7 @@ impl Files {
     }
 
     /// Learns from the sink how far every file was read.
-    pub fn load(&self) -> Result<(), SinkError> {
+    pub fn load(&self) -> Result<(), AppendError> {
         for agent in Agent::ALL {
             for cursor in self.sink.cursors(*agent)? {
                 // Only the mark: what readers need would be tens of megabytes for a long history.
@@ -179,7 +179,7 @@ impl Files {
             let result = self.read_claimed(path, kind, &mut after, &mut failed, stop);
             let again = self.registry.release(path, after, failed);
             let result = result.map_err(|error| match error {
-                ReadError::Sink { path, source: source @ SinkError::Item(_) } => {
+                ReadError::Sink { path, source: source @ AppendError::Item(_) } => {
                     let pause = self.registry.park(&path, (self.clock)());
                     ReadError::Parked { path, pause, source }
                 }
@@ -499,7 +499,7 @@ struct Begin<'k> {
 }
 
 enum Fault {
-    Sink(SinkError),
+    Sink(AppendError),
     File(io::Error),
 }
 

@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::Write;
 
 use agent_tracer_event::Subject;
+use agent_tracer_intake::Stop;
 use agent_tracer_intake::files::{ReadError, Work};
-use agent_tracer_intake::{SinkError, Stop};
-use agent_tracer_ledger::Verdict;
+use agent_tracer_ledger::{AppendError, Verdict};
 use proptest::prelude::*;
 
 use crate::world::{WRITTEN, World, kind, row, rows, touch};
@@ -115,7 +115,7 @@ fn what_the_sink_refused_is_brought_the_next_time() {
     world.read(FILE);
     world.append(FILE, rows(3..5).as_bytes());
     for _ in 0..3 {
-        world.sink.refuse(SinkError::DiskFull);
+        world.sink.refuse(AppendError::DiskFull);
         let path = world.path(FILE);
         assert!(world.files.read(&path, &kind(&path), &Stop::new()).is_err());
     }
@@ -154,7 +154,7 @@ fn a_run_that_died_in_the_middle_of_a_file_is_gone_on_with() {
     world.put(FILE, rows(0..4100).as_bytes());
     // The third batch is refused: the program dies of it.
     let path = world.path(FILE);
-    world.sink.refuse(SinkError::Closed);
+    world.sink.refuse(AppendError::Closed);
     assert!(world.files.read(&path, &kind(&path), &Stop::new()).is_err());
     assert_eq!(names(&world).len(), 0);
     let stop = Stop::new();

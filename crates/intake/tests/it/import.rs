@@ -1,11 +1,12 @@
 //! Import: what the plan leaves out, what stops it, and what it says of itself.
 
+use agent_tracer_ledger::AppendError;
 use std::fs;
 use std::fs::File;
 
 use agent_tracer_event::Millis;
+use agent_tracer_intake::Stop;
 use agent_tracer_intake::import::{Patience, Plan, run};
-use agent_tracer_intake::{SinkError, Stop};
 
 use crate::world::{WRITTEN, World, rows, touch};
 
@@ -60,11 +61,11 @@ fn a_sink_that_takes_nothing_ends_an_import_that_has_no_patience() {
     let mut world = World::new();
     history(&world, 5);
     for _ in 0..2 {
-        world.sink.refuse(SinkError::DiskFull);
+        world.sink.refuse(AppendError::DiskFull);
     }
     let plan = Plan::make(&world.files, &world.roots(), None);
     let refused = run(&world.files, &plan, Patience::Fail, &Stop::new(), &mut |_| {});
-    assert_eq!(refused.unwrap_err(), SinkError::DiskFull);
+    assert_eq!(refused.unwrap_err(), AppendError::DiskFull);
     world.restart();
     let plan = Plan::make(&world.files, &world.roots(), None);
     // A second thread may have met the second refusal, or not.
@@ -82,7 +83,7 @@ fn a_sink_that_takes_nothing_ends_an_import_that_has_no_patience() {
 fn an_import_with_patience_waits_for_the_sink() {
     let world = World::new();
     history(&world, 2);
-    world.sink.refuse(SinkError::DiskFull);
+    world.sink.refuse(AppendError::DiskFull);
     let plan = Plan::make(&world.files, &world.roots(), None);
     let summary = run(&world.files, &plan, Patience::Wait, &Stop::new(), &mut |_| {}).unwrap();
     assert_eq!((summary.read, summary.counts.rows), (2, 6));

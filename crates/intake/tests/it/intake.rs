@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use agent_tracer_event::{Agent, TaskKey};
-use agent_tracer_intake::liveness::Process;
 use agent_tracer_intake::tail::NamedFiles;
 use agent_tracer_intake::{History, Intake, Notes, PrivacyFile, Setup, Sink, StartError};
+use agent_tracer_ledger::RunningProcess;
 use agent_tracer_spool::envelope::{self, Header};
 use agent_tracer_spool::{Spool, doorbell};
 
@@ -23,7 +23,7 @@ fn setup(world: &World, notes: Notes) -> Setup {
         notes,
         named: NamedFiles::outside(&world.roots()),
         running: Some(Arc::new(|| {
-            vec![Process { task: TaskKey::new(Agent::Codex, "s"), pid: 1, start: 1, namespace: 0 }]
+            vec![RunningProcess { task: TaskKey::new(Agent::Codex, "s"), pid: 1, start: 1, namespace: 0 }]
         })),
     }
 }

@@ -7,8 +7,8 @@ use agent_tracer_event::{Agent, Millis, Outcome};
 use agent_tracer_intake::files::Files;
 use agent_tracer_intake::import::{Patience, Plan, run};
 use agent_tracer_intake::spool::SpoolIntake;
-use agent_tracer_intake::{Clock, PrivacyFile, Projects, Sink, SinkError, Stop};
-use agent_tracer_ledger::{Batch, Cursor, Ledger, Options, Receipt};
+use agent_tracer_intake::{Clock, PrivacyFile, Projects, Sink, Stop};
+use agent_tracer_ledger::{AppendError, Batch, Cursor, Ledger, Options, Receipt};
 use agent_tracer_spool::Spool;
 use agent_tracer_spool::envelope::{self, Header};
 use std::sync::Mutex;
@@ -34,17 +34,17 @@ impl Watched {
 }
 
 impl Sink for Watched {
-    fn append(&self, batch: Batch) -> Result<Receipt, SinkError> {
+    fn append(&self, batch: Batch) -> Result<Receipt, AppendError> {
         let receipt = Sink::append(&self.ledger, batch)?;
         self.outcomes.lock().unwrap().extend(&receipt.outcomes);
         Ok(receipt)
     }
 
-    fn cursor(&self, source: &str) -> Result<Option<Cursor>, SinkError> {
+    fn cursor(&self, source: &str) -> Result<Option<Cursor>, AppendError> {
         Sink::cursor(&self.ledger, source)
     }
 
-    fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, SinkError> {
+    fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, AppendError> {
         Sink::cursors(&self.ledger, agent)
     }
 }

@@ -4,14 +4,14 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use agent_tracer_event::{Agent, Certainty, Channel, Millis, TaskKey};
-use agent_tracer_intake::SinkError;
-use agent_tracer_intake::liveness::{Liveness, Process};
+use agent_tracer_intake::liveness::Liveness;
 use agent_tracer_ledger::Verdict;
+use agent_tracer_ledger::{AppendError, RunningProcess};
 
 use crate::world::{Recorder, World};
 
-fn process(pid: u32, start: u64, namespace: u64) -> Process {
-    Process { task: TaskKey::new(Agent::ClaudeCode, format!("s{pid}")), pid, start, namespace }
+fn process(pid: u32, start: u64, namespace: u64) -> RunningProcess {
+    RunningProcess { task: TaskKey::new(Agent::ClaudeCode, format!("s{pid}")), pid, start, namespace }
 }
 
 fn stat(world: &World, pid: u32, state: char, start: u64) {
@@ -52,7 +52,7 @@ fn what_could_not_be_said_is_said_the_next_time() {
     std::fs::create_dir_all(world.path("proc/self/ns")).unwrap();
     symlink("pid:[7]", world.path("proc/self/ns/pid")).unwrap();
     let mut liveness = Liveness::at(&world.path("proc"));
-    world.sink.refuse(SinkError::DiskFull);
+    world.sink.refuse(AppendError::DiskFull);
     assert!(liveness.check([process(13, 100, 7)], &*world.sink, Millis(5)).is_err());
     assert_eq!(liveness.check([process(13, 100, 7)], &*world.sink, Millis(6)).unwrap(), 1);
 }
@@ -78,6 +78,6 @@ fn this_process_is_alive() {
     let mut liveness = Liveness::default();
     let me = process(std::process::id(), start, namespace);
     assert_eq!(liveness.check([me.clone()], &*sink, Millis(5)).unwrap(), 0);
-    let impostor = Process { start: start + 1, ..me };
+    let impostor = RunningProcess { start: start + 1, ..me };
     assert_eq!(liveness.check([impostor], &*sink, Millis(5)).unwrap(), 1);
 }

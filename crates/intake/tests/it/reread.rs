@@ -8,10 +8,10 @@ use agent_tracer_intake::files::Files;
 use agent_tracer_intake::import::{Patience, Plan, run};
 use agent_tracer_intake::reread::{Again, Rereading, read_kept};
 use agent_tracer_intake::spool::SpoolIntake;
-use agent_tracer_intake::{Clock, PrivacyFile, Projects, Sink, SinkError, Stop};
+use agent_tracer_intake::{Clock, PrivacyFile, Projects, Sink, Stop};
 use agent_tracer_ledger::view::Row;
 use agent_tracer_ledger::{
-    Batch, Cursor, Ledger, MAX_LIMIT, Options, Paging, Receipt, RowFilter, TaskFilter, Verdict,
+    AppendError, Batch, Cursor, Ledger, MAX_LIMIT, Options, Paging, Receipt, RowFilter, TaskFilter, Verdict,
 };
 use agent_tracer_spool::Spool;
 use agent_tracer_spool::envelope::{self, Header};
@@ -23,7 +23,7 @@ use crate::world::{WRITTEN, World, rows};
 struct Worse(Arc<Ledger>, fn(usize) -> usize);
 
 impl Sink for Worse {
-    fn append(&self, mut batch: Batch) -> Result<Receipt, SinkError> {
+    fn append(&self, mut batch: Batch) -> Result<Receipt, AppendError> {
         for observed in &mut batch.observed {
             if let Verdict::Read(reading) = &mut observed.verdict {
                 reading.entries.truncate((self.1)(reading.entries.len()));
@@ -32,11 +32,11 @@ impl Sink for Worse {
         Sink::append(self.0.as_ref(), batch)
     }
 
-    fn cursor(&self, source: &str) -> Result<Option<Cursor>, SinkError> {
+    fn cursor(&self, source: &str) -> Result<Option<Cursor>, AppendError> {
         Sink::cursor(self.0.as_ref(), source)
     }
 
-    fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, SinkError> {
+    fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, AppendError> {
         Sink::cursors(self.0.as_ref(), agent)
     }
 }

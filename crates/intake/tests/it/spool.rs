@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, Channel, Millis};
 use agent_tracer_intake::spool::{SpoolIntake, Step, StepError, run, wake};
-use agent_tracer_intake::{Notes, Projects, Sink, SinkError, Stop};
-use agent_tracer_ledger::Verdict;
+use agent_tracer_intake::{Notes, Projects, Sink, Stop};
+use agent_tracer_ledger::{AppendError, Verdict};
 use agent_tracer_privacy::{Config, reduce};
 use agent_tracer_spool::envelope::{self, Header};
 use agent_tracer_spool::{Spool, doorbell};
@@ -181,7 +181,7 @@ fn a_sink_that_takes_nothing_leaves_everything_in_the_spool() {
         accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + number), &claude("Stop"));
     }
     let mut intake = intake(&world);
-    for error in [SinkError::DiskFull, SinkError::Closed, SinkError::Failed("odd".into())] {
+    for error in [AppendError::DiskFull, AppendError::Closed, AppendError::Store("odd".into())] {
         world.sink.refuse(error.clone());
         match intake.step() {
             Err(StepError::Sink(refused)) => assert_eq!(refused, error),
@@ -259,7 +259,7 @@ fn only_hooks_of_claude_code_have_a_hash_and_everything_can_be_read_again() {
 #[test]
 fn a_running_intake_hears_the_bell_survives_a_full_disk_and_drains_before_it_ends() {
     let world = World::new();
-    world.sink.refuse(SinkError::DiskFull);
+    world.sink.refuse(AppendError::DiskFull);
     let stop = Stop::new();
     let notes: Arc<Mutex<Vec<String>>> = Arc::default();
     let thread = {
@@ -351,7 +351,9 @@ fn an_envelope_that_the_sink_does_not_take_is_put_aside_and_the_others_go_on() {
 
 #[test]
 fn a_sink_that_takes_nothing_leaves_the_spool_as_it_is() {
-    for error in [SinkError::DiskFull, SinkError::ReadOnly, SinkError::Failed("disk I/O error".to_owned())] {
+    for error in
+        [AppendError::DiskFull, AppendError::ReadOnly, AppendError::Store("disk I/O error".to_owned())]
+    {
         let world = World::new();
         accept(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("SessionStart"));
         world.sink.refuse(error.clone());

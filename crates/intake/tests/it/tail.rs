@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use agent_tracer_intake::Stop;
 use agent_tracer_intake::tail::{Tail, Waker};
-use agent_tracer_intake::{SinkError, Stop};
-use agent_tracer_ledger::Batch;
+use agent_tracer_ledger::{AppendError, Batch};
 
 use crate::world::{World, no_notes, row, rows};
 
@@ -101,7 +101,7 @@ fn a_sink_that_took_nothing_gets_the_rows_later() {
     let world = World::new();
     world.put(FILE, rows(0..1).as_bytes());
     for _ in 0..2 {
-        world.sink.refuse(SinkError::DiskFull);
+        world.sink.refuse(AppendError::DiskFull);
     }
     let _running = Running::start(&world, false, true);
     world.sink.wait_until("the row after two refusals", has(1));

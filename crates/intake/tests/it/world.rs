@@ -10,8 +10,8 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use agent_tracer_event::{Agent, Millis, Outcome, Subject};
 use agent_tracer_intake::files::{Files, Kind, Root, Work, classify};
-use agent_tracer_intake::{Clock, Notes, PrivacyFile, Projects, Sink, SinkError, Stop};
-use agent_tracer_ledger::{Batch, Cursor, Observed, Receipt, Verdict};
+use agent_tracer_intake::{Clock, Notes, PrivacyFile, Projects, Sink, Stop};
+use agent_tracer_ledger::{AppendError, Batch, Cursor, Observed, Receipt, Verdict};
 use agent_tracer_spool::Home;
 
 /// The time that files of a test are written at.
@@ -30,7 +30,7 @@ struct Recorded {
     cursors: HashMap<String, Cursor>,
     names: HashSet<String>,
     /// What the next calls answer instead of taking anything.
-    refusals: Vec<SinkError>,
+    refusals: Vec<AppendError>,
     /// What is not taken although others are: observations whose name or source has this in it.
     poison: Option<String>,
     asked: usize,
@@ -42,7 +42,7 @@ impl Recorder {
     }
 
     /// The next batch is refused with this; calls stack up.
-    pub(crate) fn refuse(&self, error: SinkError) {
+    pub(crate) fn refuse(&self, error: AppendError) {
         self.inner.lock().unwrap().refusals.push(error);
     }
 
@@ -110,7 +110,7 @@ pub(crate) fn told(mut observed: Observed) -> (String, Verdict) {
 }
 
 impl Sink for Recorder {
-    fn append(&self, batch: Batch) -> Result<Receipt, SinkError> {
+    fn append(&self, batch: Batch) -> Result<Receipt, AppendError> {
         let mut inner = self.inner.lock().unwrap();
         inner.asked += 1;
         self.news.notify_all();
@@ -126,7 +126,7 @@ impl Sink for Recorder {
             };
             let damaged = || "a page is damaged".to_owned();
             if !batch.cursors.is_empty() && batch.observed.iter().any(is_poison) {
-                return Err(SinkError::Item(damaged()));
+                return Err(AppendError::Item(damaged()));
             }
             let places = batch.observed.iter().enumerate().filter(|(_, observed)| is_poison(observed));
             receipt.unwritten = places.map(|(place, _)| (place, damaged())).collect();
@@ -144,11 +144,11 @@ impl Sink for Recorder {
         Ok(Receipt { outcomes, ..receipt })
     }
 
-    fn cursor(&self, source: &str) -> Result<Option<Cursor>, SinkError> {
+    fn cursor(&self, source: &str) -> Result<Option<Cursor>, AppendError> {
         Ok(self.inner.lock().unwrap().cursors.get(source).cloned())
     }
 
-    fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, SinkError> {
+    fn cursors(&self, agent: Agent) -> Result<Vec<Cursor>, AppendError> {
         let inner = self.inner.lock().unwrap();
         Ok(inner.cursors.values().filter(|cursor| cursor.agent == agent).cloned().collect())
     }

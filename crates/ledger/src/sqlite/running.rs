@@ -5,8 +5,8 @@ use agent_tracer_event::{Agent, TaskKey, attributes};
 use super::{AppendError, Ledger, codec, facts};
 use crate::project::told::Told;
 
-/// The process of a task that has not ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The process of a task that has not ended, as its hooks named it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunningProcess {
     /// The task.
     pub task: TaskKey,

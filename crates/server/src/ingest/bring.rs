@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agent_tracer_event::{Entry, Millis, attributes};
-use agent_tracer_ledger::{Batch, Receipt, Verdict};
+use agent_tracer_ledger::{AppendError, Batch, Receipt, Verdict};
 use axum::http::StatusCode;
 use tokio::sync::oneshot;
 
 use crate::app::App;
-use crate::doors::{AppendError, Done};
+use crate::doors::Done;
 use crate::problem::Problem;
 
 /// Brings a batch. The answer comes after the commit, and everything in it can be asked for then.
@@ -82,9 +82,11 @@ fn sessions(entry: &Entry) -> impl Iterator<Item = &str> {
 fn refused(error: &AppendError) -> Problem {
     let status = match error {
         AppendError::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
-        AppendError::ReadOnly | AppendError::Closed | AppendError::Store(_) => {
-            StatusCode::SERVICE_UNAVAILABLE
-        }
+        AppendError::ReadOnly
+        | AppendError::Closed
+        | AppendError::Gone(_)
+        | AppendError::Store(_)
+        | AppendError::Item(_) => StatusCode::SERVICE_UNAVAILABLE,
     };
     let mut problem = Problem::new(status, error.to_string());
     problem.retry_after = Some(5);

@@ -8,6 +8,7 @@ use agent_tracer_event::{
     Agent, Channel, Entry, Evidence, Kind, Lane, Millis, Outcome, Phase, Reading, Subject, TaskId, TaskKey,
     Unrecognised, attributes,
 };
+use agent_tracer_intake::Privacy;
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
@@ -20,7 +21,6 @@ use super::passage::{self, Posted};
 use super::wire::{EventsAnswer, Rejected};
 use super::{bring_posted, observation_name, read_body};
 use crate::app::App;
-use crate::doors::Privacy;
 use crate::problem::{Problem, Wrong};
 
 /// The most events of one call.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use agent_tracer_agents::extent::{Bounds, measure};
 use agent_tracer_agents::{Context, Observation, Source};
 use agent_tracer_event::{Agent, Channel, Millis};
+use agent_tracer_intake::Privacy;
 use agent_tracer_ledger::{Batch, Observed, Verdict};
 use agent_tracer_privacy as privacy;
 use axum::body::Bytes;
@@ -20,7 +21,6 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{bring_posted, observation_name, read_body};
 use crate::app::App;
-use crate::doors::Privacy;
 use crate::problem::Problem;
 
 /// The header in which a sender names an event.

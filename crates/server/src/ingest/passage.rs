@@ -5,12 +5,11 @@
 //! comes back is what may be written.
 
 use agent_tracer_event::Kind;
+use agent_tracer_intake::Privacy;
 use agent_tracer_privacy::{self as privacy, Level, Source};
 use serde::Serializer;
 use serde::ser::SerializeMap;
 use serde_json::{Map, Value};
-
-use crate::doors::Privacy;
 
 /// What may be written of a record.
 #[derive(Debug, Default)]

@@ -58,7 +58,7 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
                 };
                 // Nobody reads what nobody could be told of.
                 (team.look)(look)
-                    .map_err(|problem| Problem::new(StatusCode::SERVICE_UNAVAILABLE, problem))?;
+                    .map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
             }
             let tag = match endpoint.ages {
                 Ages::Always => None,

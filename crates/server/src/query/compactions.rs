@@ -87,7 +87,8 @@ fn scan(app: &App, asked: &Asked, items: Option<(u64, Side, u64, usize)>) -> Res
         return Err(Problem::not_found("the files of the agents are not on this machine"));
     };
     let scanned = ask(&task, &seen(store, &id)?, items);
-    let scanned = scanned.map_err(|what| Problem::new(StatusCode::SERVICE_UNAVAILABLE, what))?;
+    let scanned =
+        scanned.map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
     scanned.ok_or_else(|| Problem::not_found("the agent's own file of this task is gone"))
 }
 

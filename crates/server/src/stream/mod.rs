@@ -102,7 +102,7 @@ async fn open(
             .blocking(move || -> Result<_, Problem> {
                 let id = task.as_ref().map_or("", |task| task.as_str());
                 (team.look)(Look { reader: reader.as_deref(), path: "/stream", id, whose: &whose })
-                    .map_err(|problem| Problem::new(StatusCode::SERVICE_UNAVAILABLE, problem))?;
+                    .map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
                 let Some(task) = task else { return Ok(whose.owner) };
                 // Two people may have it: it is said whose is followed, or nothing is.
                 let store = store.as_ref().unwrap_or(&worker.doors.store);

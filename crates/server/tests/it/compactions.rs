@@ -77,8 +77,7 @@ fn compactions_and_their_pieces_are_asked_for_when_somebody_wants_them() {
 #[test]
 fn a_file_that_is_gone_or_cannot_be_read_is_told() {
     let gone = Real::with(Acts { backtest: None, compactions: Some(Arc::new(|_, _, _| Ok(None))) });
-    let broken =
-        Real::with(Acts { backtest: None, compactions: Some(Arc::new(|_, _, _| Err("no".to_owned()))) });
+    let broken = Real::with(Acts { backtest: None, compactions: Some(Arc::new(|_, _, _| Err("no".into()))) });
     let none = Real::with(Acts::default());
     for (real, status) in [(gone, 404), (broken, 503), (none, 404)] {
         let id = task(&real);

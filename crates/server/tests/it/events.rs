@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use agent_tracer_event::{CallState, Entry, Kind, Lane, Subject};
+use agent_tracer_ledger::AppendError;
 use agent_tracer_ledger::Verdict;
-use agent_tracer_server::AppendError;
 use serde_json::{Value, json};
 
 use crate::world::{NOW, World, task};

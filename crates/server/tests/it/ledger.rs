@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::{Batch, Full, Ledger, Options, Receipt};
+use agent_tracer_ledger::{Batch, Full, Ledger, Options};
 use agent_tracer_server::{
-    Append, AppendError, Config, DeadLetters, Done, Doors, Live, PeerIs, Privacy, RulesInForce, Server,
-    SpoolView, serve,
+    Append, Config, Done, Doors, Live, PeerIs, RulesInForce, Server, SpoolView, serve,
 };
 use serde_json::{Value, json};
 
@@ -18,21 +17,17 @@ struct Queue(Arc<Ledger>);
 
 impl Append for Queue {
     fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
-        self.0.submit(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
+        self.0.submit(batch, done).map_err(|Full(batch)| Box::new(batch))
     }
 
     fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
-        self.0.post(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
+        self.0.post(batch, done).map_err(|Full(batch)| Box::new(batch))
     }
 
     fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
         let (ledger, promise) = (Arc::clone(&self.0), self.0.promise());
         Some(Box::new(move || ledger.is_kept(promise)))
     }
-}
-
-fn told(done: Done) -> impl FnOnce(Result<Receipt, agent_tracer_ledger::AppendError>) + Send + 'static {
-    move |answer| done(answer.map_err(|error| AppendError::Store(error.to_string())))
 }
 
 pub(crate) struct Real {
@@ -73,9 +68,9 @@ impl Real {
                 Arc::new(move || Millis(clock.load(Ordering::SeqCst)))
             },
             spool: Arc::new(SpoolView::default),
-            dead_letters: DeadLetters::none(),
+            home: None,
             rules: Arc::new(RulesInForce::default),
-            privacy: Arc::new(|| Ok(Arc::new(Privacy::default()))),
+            privacy: Arc::new(|| Ok(Arc::default())),
             excluded: agent_tracer_server::Remembered::default(),
             unrecorded: Arc::new(|_| false),
             assets: Arc::new(|_| None),

@@ -10,11 +10,11 @@ use agent_tracer_event::{
 };
 use agent_tracer_ledger::view::*;
 use agent_tracer_ledger::{
-    Answer, Batch, Changes, DecisionFilter, Decisions, Diagnostics, Insights, Observed, Paging, QueryError,
-    Range, Receipt, RowFilter, Search, SearchFilter, Store, TaskDetails, TaskFilter, Tasks, Timeline, Usage,
-    UsageBy, Verdict, Whose, Zone,
+    Answer, AppendError, Batch, Changes, DecisionFilter, Decisions, Diagnostics, Insights, Observed, Paging,
+    QueryError, Range, Receipt, RowFilter, Search, SearchFilter, Store, TaskDetails, TaskFilter, Tasks,
+    Timeline, Usage, UsageBy, Verdict, Whose, Zone,
 };
-use agent_tracer_server::{Append, AppendError, Done};
+use agent_tracer_server::{Append, Done};
 
 /// Holds questions up until somebody opens it.
 #[derive(Clone)]

@@ -4,11 +4,13 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use agent_tracer_event::{Agent, Millis, TaskKey};
+use agent_tracer_intake::Privacy;
 use agent_tracer_privacy as privacy;
 use agent_tracer_server::{
-    Acts, Asset, Config, DeadLetter, DeadLetters, Doors, Live, PeerIs, PolicyFile, Privacy, Requeued,
-    RuleInForce, RulesInForce, ServeError, Server, SpoolView, Team, serve,
+    Acts, Asset, Config, Doors, Live, PeerIs, PolicyFile, RuleInForce, RulesInForce, ServeError, Server,
+    SpoolView, Team, serve,
 };
+use agent_tracer_spool::{Home, Spool};
 use serde_json::Value;
 
 use crate::client::{Answer, Ask};
@@ -23,6 +25,7 @@ pub(crate) struct World {
     pub(crate) clock: Arc<AtomicI64>,
     pub(crate) privacy: Arc<Mutex<Option<Arc<Privacy>>>>,
     pub(crate) server: Server,
+    _folder: tempfile::TempDir,
 }
 
 /// How a server is set up in tests: any free port, and nobody asks the system whose a connection is.
@@ -47,6 +50,7 @@ impl World {
 
     /// A server of a team, or one that can do more than answer.
     pub(crate) fn made(config: Config, team: Option<Team>, acts: Acts) -> Result<Self, ServeError> {
+        let folder = tempfile::tempdir().expect("a folder");
         let memory = Arc::new(Memory::default());
         let live = Live::new();
         let clock = Arc::new(AtomicI64::new(NOW));
@@ -68,18 +72,18 @@ impl World {
                     Some(agent_tracer_ledger::view::StoreFaults { recording: true, ..Default::default() });
                 view
             }),
-            dead_letters: dead_letters(),
+            home: Some(home_with_dead_letter(folder.path())),
             rules: Arc::new(rules),
             privacy: {
                 let privacy = privacy.clone();
-                Arc::new(move || privacy.lock().unwrap().clone().ok_or_else(|| UNREADABLE.to_owned()))
+                Arc::new(move || privacy.lock().unwrap().clone().ok_or_else(|| UNREADABLE.into()))
             },
             excluded: agent_tracer_server::Remembered::default(),
             unrecorded: Arc::new(|session| session == UNRECORDED),
             assets: Arc::new(asset),
         };
         let server = serve(config, doors)?;
-        Ok(Self { memory, live, clock, privacy, server })
+        Ok(Self { memory, live, clock, privacy, server, _folder: folder })
     }
 
     /// Makes the settings unreadable, as if there had never been any.
@@ -108,24 +112,18 @@ impl World {
     }
 }
 
-/// One torn envelope, which can be put back once.
-fn dead_letters() -> DeadLetters {
-    let letters = Arc::new(Mutex::new(vec![DeadLetter {
-        name: "00000000005000000000-7-1".to_owned(),
-        reason: "cannot read envelope `00000000005000000000-7-1`: it ends early".to_owned(),
-        bytes: 20,
-        arrived_at: Some(Millis(5_000)),
-    }]));
-    let list = Arc::clone(&letters);
-    DeadLetters {
-        list: Arc::new(move || Ok(list.lock().unwrap().clone())),
-        requeue: Arc::new(move |name| {
-            let mut letters = letters.lock().unwrap();
-            let before = letters.len();
-            letters.retain(|letter| letter.name != name);
-            if letters.len() < before { Requeued::Waits } else { Requeued::Unknown }
-        }),
+/// Makes a home whose spool keeps one torn envelope aside.
+fn home_with_dead_letter(folder: &std::path::Path) -> Home {
+    let home = Home::in_folder(folder);
+    Spool::at(&home.spool()).prepare().expect("a spool");
+    let quarantine = home.spool().join("quarantine");
+    let name = "00000000005000000000-7-1";
+    let reason = format!("cannot read envelope `{name}`: it ends early");
+    for (name, text) in [(name, "agent-tracer envelop"), (&format!("{name}.reason"), &reason)] {
+        let mut file = std::fs::File::create(quarantine.join(name)).expect("a file");
+        std::io::Write::write_all(&mut file, text.as_bytes()).expect("written");
     }
+    home
 }
 
 /// A session that ran while recording was switched off.

@@ -17,6 +17,8 @@ pub(super) fn door(roots: Vec<Root>, privacy: &Arc<PrivacyFile>) -> AskCompactio
         let level = privacy.config.level;
         let ask = Ask { agent: task.agent, level, seen, items };
         let scanned = open(&found.path, &found.kind).and_then(|file| scan(file, &ask));
-        scanned.map(Some).map_err(|cause| format!("cannot read the agent's own file: {}", plain(&cause)))
+        scanned
+            .map(Some)
+            .map_err(|cause| format!("cannot read the agent's own file: {}", plain(&cause)).into())
     })
 }

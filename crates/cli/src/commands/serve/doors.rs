@@ -1,22 +1,17 @@
 //! What the server is given.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agent_tracer_event::Millis;
 use agent_tracer_intake::tail::NamedFiles;
-use agent_tracer_intake::{Clock, History, Intake, Privacy as Read, PrivacyError, PrivacyFile, State};
-use agent_tracer_jobs::alerts::{Counts, Kind, Outcome};
+use agent_tracer_intake::{Clock, History, Intake, PrivacyError, PrivacyFile, State};
+use agent_tracer_jobs::alerts::Counts;
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth, StoreFaults};
-use agent_tracer_ledger::{self as ledger, Batch, Full, Ledger};
-use agent_tracer_policy::Mode;
+use agent_tracer_ledger::{Batch, Full, Ledger};
 use agent_tracer_policy::daemon::Book;
-use agent_tracer_server::{
-    Acts, AlertCount, Append, AppendError, Ask, DeadLetter, DeadLetters, Done, Doors, Live, PolicyFile,
-    Privacy, Requeued, RuleInForce, RulesInForce, SpoolView,
-};
-use agent_tracer_spool::{Home, Spool, doorbell};
+use agent_tracer_server::{Acts, Append, Done, Doors, Live, RulesInForce, SpoolView};
+use agent_tracer_spool::{Home, Spool};
 
 use super::excluded;
 use crate::client_drift;
@@ -82,7 +77,7 @@ impl Shared {
                 view.retention = retention;
                 view.posted_bytes = ledger.waiting_bytes();
                 view.ship = shipped.now();
-                view.alerts = alerts_told(&alerts);
+                view.alerts = Some(alerts.clone());
                 let parked = state.map_or(0, |state| state.files.parked);
                 view.faults = Some(faults(ledger.faults(), parked, &lock));
                 view.lock_removals = lock.removed();
@@ -94,9 +89,12 @@ impl Shared {
                 view.problems.extend(settings.problem().map(|error| problem_of(&error)));
                 view
             }),
-            dead_letters: dead_letters(&self.home),
-            rules: rules(&self.book),
-            privacy: in_servers_words(privacy),
+            home: Some(self.home.clone()),
+            rules: {
+                let book = Arc::clone(&self.book);
+                Arc::new(move || RulesInForce::of(&book))
+            },
+            privacy: Arc::new(move || privacy.current().map_err(|error| problem_of(&error).into())),
             unrecorded: {
                 let privacy = Arc::clone(&self.privacy);
                 Arc::new(move |session| privacy.keeps_out_session(session))
@@ -107,112 +105,12 @@ impl Shared {
     }
 }
 
-/// What became of alerts, in words.
-fn alerts_told(alerts: &Counts) -> Vec<AlertCount> {
-    let counted = |(kind, outcome, count): (Kind, Outcome, u64)| AlertCount {
-        kind: kind.as_str(),
-        outcome: outcome.as_str(),
-        count,
-    };
-    alerts.all().into_iter().map(counted).collect()
-}
-
-/// What may be kept, as the server says it: said again only when it has changed, because every post asks for it.
-fn in_servers_words(file: Arc<PrivacyFile>) -> Ask<Result<Arc<Privacy>, String>> {
-    let said: Mutex<Option<(Arc<Read>, Arc<Privacy>)>> = Mutex::default();
-    Arc::new(move || {
-        let now = file.current().map_err(|error| problem_of(&error))?;
-        let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((before, privacy)) = &*said
-            && Arc::ptr_eq(before, &now)
-        {
-            return Ok(Arc::clone(privacy));
-        }
-        let privacy = Arc::new(Privacy {
-            config: now.config.clone(),
-            hash_key: now.hash_key,
-            home_dir: now.home_dir.clone(),
-        });
-        *said = Some((now, Arc::clone(&privacy)));
-        Ok(privacy)
-    })
-}
-
 /// What is wrong with `privacy.conf`, as one text for a list of problems.
 fn problem_of(error: &PrivacyError) -> String {
     format!(
         "{error}; until it is mended the settings before it hold, or nothing is recorded\nhint: {}",
         error.hint
     )
-}
-
-/// The rules that are in force now.
-fn rules(book: &Arc<Book>) -> Ask<RulesInForce> {
-    let book = Arc::clone(book);
-    Arc::new(move || {
-        let shown = |path: &Path| path.display().to_string();
-        let files = book.files().into_iter().map(|file| PolicyFile {
-            path: shown(&file.path),
-            project: file.project.as_deref().map(shown),
-            origin: file.origin.as_str().to_owned(),
-            sha256: Some(file.sha256).filter(|hash| !hash.is_empty()),
-            rules: file.rules as u64,
-            problem: file.wrong,
-        });
-        let rules = book.rules().into_iter().map(|listed| {
-            let rule = listed.rule;
-            RuleInForce {
-                enabled: rule.mode == Mode::Enforce && listed.origin.may(rule.decision),
-                source: shown(&listed.path),
-                line: rule.line as u64,
-                origin: listed.origin.as_str().to_owned(),
-                project: listed.project.as_deref().map(shown),
-                events: rule.events.iter().map(|event| event.as_str().to_owned()).collect(),
-                decision: rule.decision.as_str().to_owned(),
-                matches: rule.in_words(),
-                mode: rule.mode.as_str().to_owned(),
-                severity: rule.severity.as_str().to_owned(),
-                on_outage: rule.on_outage.as_str().to_owned(),
-                name: rule.name,
-                description: rule.description,
-                reason: rule.reason,
-            }
-        });
-        RulesInForce {
-            files: files.collect(),
-            rules: rules.collect(),
-            deadline_ms: book.deadline_ms(),
-            problems: book.problems(),
-        }
-    })
-}
-
-/// As many dead letters as anybody looks at.
-const DEAD_LETTERS_MAX: usize = 200;
-
-/// What the spool could not read; whatever goes back is told to the drain.
-fn dead_letters(home: &Home) -> DeadLetters {
-    let (looking, moving, home) = (Spool::at(&home.spool()), Spool::at(&home.spool()), home.clone());
-    DeadLetters {
-        list: Arc::new(move || {
-            let found = looking.dead_letters(DEAD_LETTERS_MAX).map_err(|error| error.to_string())?;
-            let told = |letter: agent_tracer_spool::DeadLetter| DeadLetter {
-                name: letter.name,
-                reason: letter.reason,
-                bytes: letter.bytes,
-                arrived_at: letter.arrived_nanos.map(Millis::from_nanos),
-            };
-            Ok(found.into_iter().map(told).collect())
-        }),
-        requeue: Arc::new(move |name| match moving.requeue(name) {
-            Ok(true) => {
-                doorbell::ring(&home);
-                Requeued::Waits
-            }
-            Ok(false) => Requeued::Unknown,
-            Err(error) => Requeued::Failed(error.to_string()),
-        }),
-    }
 }
 
 /// The ledger's queue, for what is posted.
@@ -224,12 +122,12 @@ struct Queue {
 impl Append for Queue {
     fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
         self.named.learn(&batch);
-        self.ledger.submit(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
+        self.ledger.submit(batch, done).map_err(|Full(batch)| Box::new(batch))
     }
 
     fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
         self.named.learn(&batch);
-        self.ledger.post(batch, told(done)).map_err(|Full(batch)| Box::new(batch))
+        self.ledger.post(batch, done).map_err(|Full(batch)| Box::new(batch))
     }
 
     fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
@@ -240,20 +138,6 @@ impl Append for Queue {
             let promise = ledger.promise();
             Box::new(move || ledger.is_kept(promise)) as Box<dyn Fn() -> bool + Send + Sync>
         })
-    }
-}
-
-/// Tells the server in its own words what became of a batch.
-fn told(done: Done) -> impl FnOnce(Result<ledger::Receipt, ledger::AppendError>) + Send + 'static {
-    move |answer| {
-        done(answer.map_err(|error| match error {
-            ledger::AppendError::DiskFull => AppendError::DiskFull,
-            ledger::AppendError::ReadOnly => AppendError::ReadOnly,
-            ledger::AppendError::Closed => AppendError::Closed,
-            ledger::AppendError::Gone(what)
-            | ledger::AppendError::Store(what)
-            | ledger::AppendError::Item(what) => AppendError::Store(what),
-        }));
     }
 }
 
@@ -297,7 +181,7 @@ fn look(spool: &Spool, now: Millis, state: Option<State>) -> SpoolView {
         health: SpoolHealth { waiting: stats.waiting, quarantined: stats.quarantined, lost },
         lag_ms: u64::try_from(lag).unwrap_or(0),
         posted_bytes: 0,
-        alerts: Vec::new(),
+        alerts: None,
         import,
         retention: RetentionHealth::default(),
         ship: None,
@@ -338,9 +222,6 @@ fn progress(history: History) -> ImportHealth {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::File;
-    use std::io::Write;
-
     use agent_tracer_intake::files::Counts;
     use agent_tracer_intake::import::Progress;
     use agent_tracer_spool::envelope::{Agent, Channel, Header};
@@ -359,21 +240,6 @@ mod tests {
         assert_eq!((view.health.waiting, view.lag_ms), (1, 2_500));
         assert_eq!(view.health.lost, BTreeMap::from([("full".to_owned(), 1)]));
         assert_eq!(view.problems, Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_change_of_what_may_be_kept_counts_from_the_next_question() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("privacy.conf");
-        let privacy = in_servers_words(Arc::new(PrivacyFile::new(path.clone(), [7; 16], None)));
-        let before = privacy().expect("settings");
-        assert!(Arc::ptr_eq(&before, &privacy().expect("settings")), "it is said once");
-        for (text, excludes) in [("exclude /a/**\n", 1), ("exclude /b/**\n", 1), ("level metadata\n", 0)] {
-            File::create(&path).and_then(|mut file| file.write_all(text.as_bytes())).expect("written");
-            let now = privacy().expect("settings");
-            assert_eq!(now.config.level, agent_tracer_privacy::Config::parse(text.as_bytes()).0.level);
-            assert_eq!((now.config.excludes.len(), now.hash_key), (excludes, [7; 16]));
-        }
     }
 
     #[test]

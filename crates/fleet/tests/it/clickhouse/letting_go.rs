@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_fleet::clickhouse::schema::{Layout, TABLES};
-use agent_tracer_fleet::clickhouse::{Fleet, Forget, Place, Reader, Token, TokenScope, Visit, VisitFilter};
+use agent_tracer_fleet::clickhouse::{Fleet, Forget, Place, Reader, Token, TokenScope, Visit};
 use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
 use agent_tracer_ledger::{TaskFilter, Tasks};
+use agent_tracer_server::AuditFilter;
 
 use crate::clickhouse::contract::AT_ONCE_CLOSED;
 use crate::clickhouse::world::World;
@@ -106,7 +107,7 @@ pub(crate) fn forgets_a_person(make: Make) {
     for (((table, before), (_, after)), (_, gone)) in everybody.iter().zip(&left).zip(&gone.0) {
         assert_eq!(before - after, *gone, "{table}");
     }
-    let readers = fleet.visits(&VisitFilter { limit: 100, ..VisitFilter::default() }).unwrap();
+    let readers = fleet.visits(&AuditFilter::default(), 100).unwrap();
     assert!(readers.iter().all(|visit| visit.reader != "ann"), "{readers:?}");
     // Bob's own rows are all there, but nobody knows any more that Ann looked at them.
     let expected: Vec<(&str, u64)> =
@@ -261,14 +262,13 @@ fn reads_are_asked_by_whose_by_whom_and_since_when() {
 pub(crate) fn tells_who_read_what(make: Make) {
     let (fleet, _, _) = two_people(make);
     let asked = |owner: Option<&str>, reader: Option<&str>, since: Option<i64>, limit: u32| {
-        let filter = VisitFilter {
+        let filter = AuditFilter {
             owner: owner.map(str::to_owned),
             reader: reader.map(str::to_owned),
-            since,
-            until: None,
-            limit,
+            since: since.map(Millis),
+            ..AuditFilter::default()
         };
-        let found = fleet.visits(&filter).unwrap();
+        let found = fleet.visits(&filter, limit).unwrap();
         found.into_iter().map(|visit| (visit.reader, visit.owner, visit.at)).collect::<Vec<_>>()
     };
     let row = |reader: &str, owner: &str, at| (reader.to_owned(), owner.to_owned(), at);
