@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts denials that a hook misses while the machine or the server is busy.
 
-A rule of the user denies recursive deletes. It needs no past, so whoever answers must deny: the server within its
+A rule of the user denies recursive deletes. It needs no history, so every responder must deny: the server within its
 deadline, or the program that the hook becomes after it. Each scenario runs the hook many times and counts what it said.
 Anything but `deny` is a miss, and one miss fails the run.
 """

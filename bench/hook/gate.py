@@ -122,7 +122,7 @@ def run(hook, home, body, *tool):
 
 def instructions(hook, home, body):
     found = re.search(r"Collected : (\d+)", run(hook, home, body, "--tool=callgrind", "--callgrind-out-file=/dev/null"))
-    return int(found.group(1)) if found else sys.exit("gate: callgrind told no number")
+    return int(found.group(1)) if found else sys.exit("gate: callgrind printed no number")
 
 
 def is_static(path):

@@ -38,7 +38,7 @@ let before;
 let browser;
 try {
   say(`writing ${events} events`);
-  // Each call is told twice: as a call, and as the answer of the model that asked for it.
+  // Each call appears twice: as a call, and as the answer of the model that requested it.
   writeHistory(env.CLAUDE_CONFIG_DIR, events / 2, Date.now() - 3_600_000);
   say('importing them');
   const done = spawnSync(tracer, ['import', '--json'], { env, encoding: 'utf8' });

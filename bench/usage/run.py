@@ -77,7 +77,7 @@ def truth_of(path):
                     cached + usage.get("cache_read_input_tokens", 0),
                     usage.get("cache_creation_input_tokens", 0),
                 ]
-                # A thread that names another one leaves no file at all: nobody can read it there.
+                # A thread that names another one leaves no file at all, so it cannot be read there.
                 into = hidden if kind == "title" else total
                 for place, number in enumerate(numbers):
                     into[place] += number

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn every_option_is_heard() {
+    fn every_option_is_read() {
         let words =
             ["envelope", "--runs", "7", "--seconds", "2", "--seed", "9", "--corpus", "a", "--corpus", "b"];
         let arguments = parsed(&words).unwrap();

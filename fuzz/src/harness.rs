@@ -146,7 +146,7 @@ impl Worker {
             }
             run += 1;
         };
-        // Nobody listens any more if a run took too long and was given up.
+        // The receiver is gone if a run took too long and was given up.
         ending.send(ended).ok();
     }
 
@@ -165,7 +165,7 @@ impl Worker {
     fn shrink(&self, run: u64, mut input: Vec<u8>, mut message: String) -> (Vec<u8>, String) {
         let mut size = input.len() / 2;
         let mut tries = 20_000;
-        // A fault that is found must be told, however long it takes to make it small.
+        // A fault must be reported, however long it takes to make it small.
         let begun = Instant::now();
         while size > 0 {
             let mut start = 0;

@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         Ok(again) => again,
         Err(error) => return complain(&format!("cannot read the input: {error}")),
     };
-    // A failure is told once, by the report; while an input is made smaller it panics again and again.
+    // A failure is printed once, by the report; while an input is made smaller it panics again and again.
     std::panic::set_hook(Box::new(|_| {}));
     let mut code = ExitCode::SUCCESS;
     for target in arguments.targets {

@@ -1,4 +1,4 @@
-//! What the harness says, and the file it leaves for whoever has to look into a failure.
+//! The output of the harness, and the file it leaves for the analysis of a failure.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

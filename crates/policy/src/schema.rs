@@ -86,7 +86,7 @@ const RULE: &[Key] = &[
     ("description", Text, "for people"),
     ("on", Words(events), "the event or events"),
     ("decision", Word(decisions), "`allow`, `rewrite`, `warn`, `ask`, `deny` or `stop`"),
-    ("reason", Text, "what the model is told; needed unless the rule allows or rewrites"),
+    ("reason", Text, "the text that the model receives; needed unless the rule allows or rewrites"),
     ("severity", Word(severities), "`info`, `low`, `medium` (default), `high`, `critical`"),
     ("mode", Word(modes), "`enforce` (default) or `dry_run`"),
     ("on_outage", Word(outages), "`allow` (default), `ask` or `deny`"),
@@ -101,7 +101,7 @@ const RULE: &[Key] = &[
     ),
     ("condition", Text, "what it verifies, in words; what `require` asks for if absent"),
     ("rewrite", Table(Part::Rewrite), "what a rewrite changes"),
-    ("system_message", Text, "what you are told when the rule acts"),
+    ("system_message", Text, "the text that you see when the rule acts"),
     ("stop_reason", Text, "what is shown when the agent stops; the reason if absent"),
     (
         "suppress_output",

@@ -25,7 +25,7 @@ pub(super) const TARGET: Target = Target {
 fn run(bytes: &[u8]) {
     for signal in [Signal::Logs, Signal::Metrics, Signal::Traces] {
         let Ok(export) = decode(signal, bytes) else { continue };
-        assert!(is_export(signal, &export), "what nobody names is passed over, so nothing else can be left");
+        assert!(is_export(signal, &export), "unnamed fields are skipped, so nothing else can be left");
         hold([signal], &export);
     }
 }

@@ -15,7 +15,7 @@ ENDS = {"PostToolUse": {"succeeded", "failed"}, "PostToolUseFailure": {"failed",
 # What a client writes down of the requests it makes: in a row of their own, or in its account, which Claude Code
 # writes at the end of a session.
 SEEN_KINDS = {"claude-code": {"turn"}, "codex": {"turn", "compaction", "guardian"}}
-TOLD_BY_HOOKS = {"codex"}                     # whose hooks tell of tokens, also of a session that leaves no file
+TOKENS_BY_HOOKS = {"codex"}                     # whose hooks carry tokens, also of a session that leaves no file
 SEEN_AT_THE_END = {"claude-code": {"compaction", "side"}, "codex": set()}
 
 
@@ -60,7 +60,7 @@ def one_task_each(run, name):
 
 
 def calls_as_they_were(run, name):
-    """Every call that the hooks told of is one call of the right task, and ended as the client said."""
+    """Every call that the hooks reported is one call of the right task, and ended as the client said."""
     found = collections.defaultdict(list)
     for task in run.said["tasks"]:
         for call in task["tool-calls"]:
@@ -85,9 +85,9 @@ def calls_as_they_were(run, name):
 
 def prompts_once(run, name):
     """A prompt that the client announced is one message of the user."""
-    told = collections.Counter(actor(p) for p in run.recorded(name, "hook") if p["hook_event_name"] == "UserPromptSubmit")
+    reported = collections.Counter(actor(p) for p in run.recorded(name, "hook") if p["hook_event_name"] == "UserPromptSubmit")
     tasks = by_actor(run)
-    for who, count in told.items():
+    for who, count in reported.items():
         kept = sum(e["kind"] == "user.message" for t in tasks[who] for e in t["timeline"])
         if kept != count:
             yield "%d prompts in %s, and %d messages of the user" % (count, who, kept)
@@ -134,7 +134,7 @@ def answered(run, name):
         at_end = r["session_id"] in ended
         seen = SEEN_KINDS[run.client] | (SEEN_AT_THE_END[run.client] if at_end else set())
         if r["scenario"] == name and r["kind"] != "count" and r["status"] == 200:
-            if r["session_id"] in run.unkept and run.client not in TOLD_BY_HOOKS:
+            if r["session_id"] in run.unkept and run.client not in TOKENS_BY_HOOKS:
                 yield r, False
             elif r["complete"]:
                 yield r, r["kind"] in seen
@@ -214,7 +214,7 @@ def both_accounts(run, name):
 
 
 def unobservable(run, name):
-    """What the client spent and leaves no trace of, by name: nobody can count it."""
+    """What the client spent and leaves no trace of, by name: it cannot be counted."""
     if run.said is None:
         return []
     hidden = collections.Counter()

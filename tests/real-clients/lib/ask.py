@@ -61,11 +61,11 @@ def main(program, data, answers):
     if code:
         sys.exit("the server ended with %d" % code)
     for source, more in (("stored", []), ("files", ["--files"])):
-        told = subprocess.run([program, "usage", "session", "--json", *more], env=dict(os.environ, AGENT_TRACER_HOME=copy),
+        result = subprocess.run([program, "usage", "session", "--json", *more], env=dict(os.environ, AGENT_TRACER_HOME=copy),
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if told.returncode:
-            sys.exit("`usage session` ended with %d: %s" % (told.returncode, told.stderr.strip()))
-        said[source] = json.loads(told.stdout)
+        if result.returncode:
+            sys.exit("`usage session` ended with %d: %s" % (result.returncode, result.stderr.strip()))
+        said[source] = json.loads(result.stdout)
     with open(answers, "w") as f:
         json.dump(said, f, indent=1)
 

@@ -61,7 +61,7 @@ class Run:
     def __init__(self, client, out):
         self.client, self.out = client, out
         self.results = self.load("logs/results.json") or {}
-        self.told = self.load("home/policies.json") or {}
+        self.report = self.load("home/policies.json") or {}
         self.requests = {}
         for path in sorted(glob.glob(out + "/logs/requests/*.json")):
             with open(path) as f:
@@ -82,7 +82,7 @@ class Run:
         return self.has("%s/%s.txt" % (OUT, name))
 
     def said(self, scenario, words):
-        """Whether the model was told so: in some request of the scenario."""
+        """Returns whether some request of the scenario tells the model so."""
         return any(words in request for request in self.requests.get(scenario, []))
 
     def output(self, scenario):
@@ -93,7 +93,7 @@ class Run:
             return ""
 
     def decisions(self, rule):
-        return [d for d in self.told.get("decisions", []) if d["rule"] == rule]
+        return [d for d in self.report.get("decisions", []) if d["rule"] == rule]
 
 
 def played(client, work, dist, kind):
@@ -137,19 +137,19 @@ def server(run):
     rule = lambda name: RULE % name
     yield "pol_write", run.made("by-main"), "the main agent could not write"
     yield "pol_write", not run.made("by-subagent"), "the subagent wrote what a rule denies"
-    yield "pol_write", run.said("pol_write", rule("no-write-by-subagents")), "the model was not told which rule denied"
-    yield "pol_write", run.said("pol_write", "only the main agent writes here"), "the model was not told why"
+    yield "pol_write", run.said("pol_write", rule("no-write-by-subagents")), "the model did not get the rule that denied"
+    yield "pol_write", run.said("pol_write", "only the main agent writes here"), "the model did not get the reason"
     denied = run.decisions("no-write-by-subagents")
     yield "pol_write", [d["outcome"] for d in denied] == ["deny"] and denied[0]["inputs"]["isSubagent"], "the decision is not recorded: %s" % denied
-    yield "pol_write", any(f["errorClass"] == "policy_denied" for f in run.told.get("failures", [])), "no call failed as denied by a rule"
+    yield "pol_write", any(f["errorClass"] == "policy_denied" for f in run.report.get("failures", [])), "no call failed as denied by a rule"
     yield "pol_rewrite", not run.made("never-made"), "the rewrite did not reach the tool"
     yield "pol_rewrite", [d["outcome"] for d in run.decisions("touch-nothing")] == ["rewrite"], "the rewrite is not recorded"
-    yield "pol_tests", run.said("pol_tests", "no tests ran after the last change"), "the end was not put off, or the model was not told why"
+    yield "pol_tests", run.said("pol_tests", "no tests ran after the last change"), "the end was not deferred, or the model did not get the reason"
     yield "pol_tests", not run.said("pol_tests", "not put off any longer"), "the end was let go and not reached"
     ends = [(d["outcome"], d["status"]) for d in reversed(run.decisions("tests-before-the-end"))]
     yield "pol_tests", ends[:1] == [("block_stop", "enforced")], "the end that was put off is not recorded: %s" % ends
     yield "pol_loop", ends[1:] == [("block_stop", "enforced")] * 2 + [("warn", "let_go")], "an end was not put off twice and then let go: %s" % ends
-    yield "pol_ask", not run.made("asked-about"), "a call ran that somebody should have been asked about"
+    yield "pol_ask", not run.made("asked-about"), "a call ran that a person should have decided"
     yield "pol_warn", run.made("warned-about"), "a warning stopped the call"
     warnings = max((request.count("mind the step") for request in run.requests.get("pol_warn", [])), default=0)
     yield "pol_warn", warnings == 2, "of two warnings, before and after the call, %d reached the model" % warnings
@@ -160,21 +160,21 @@ def server(run):
         yield "pol_outage", run.made("outage-" + name), "with a server that answers there is no outage: `outage-%s`" % name
     if codex:
         yield "pol_deny", not run.made("denied") and not run.has("project/secret/a.txt"), "a call ran that a rule denies"
-        yield "pol_deny", run.said("pol_deny", rule("no-secrets")), "the model was not told which rule denied"
+        yield "pol_deny", run.said("pol_deny", rule("no-secrets")), "the model did not get the rule that denied"
         return
     yield "pol_permit", run.made("permitted"), "a permission that a rule gives was not given"
     yield "pol_permit", not run.made("refused"), "a permission that a rule refuses was given"
-    yield "pol_permit", run.said("pol_permit", "not this one"), "the model was not told why it was refused"
+    yield "pol_permit", run.said("pol_permit", "not this one"), "the model did not get the reason of the refusal"
     yield "pol_stop", not run.made("stopped-at"), "a call ran at which the agent was stopped"
     yield "pol_stop", len(run.requests.get("pol_stop", [])) == 1, "the agent went on where a rule stops it"
 
 
 def outage(run):
-    """What must be so where nobody knows the past."""
+    """Asserts the outcomes without history."""
     yield "pol_outage", run.made("outage-allow"), "`on_outage = allow` did not let the call pass"
-    yield "pol_outage", not run.made("outage-ask"), "`on_outage = ask` let the call pass, with nobody to ask"
+    yield "pol_outage", not run.made("outage-ask"), "`on_outage = ask` let the call pass, without a person to ask"
     yield "pol_outage", not run.made("outage-deny"), "`on_outage = deny` let the call pass"
-    yield "pol_outage", run.said("pol_outage", "what happened before could not be looked up"), "the model was not told that it was an outage"
+    yield "pol_outage", run.said("pol_outage", "what happened before could not be looked up"), "the model did not learn of the outage"
 
 
 def late(setting):
@@ -185,7 +185,7 @@ def late(setting):
         passing = [name for name in names if name != setting or setting == "allow"]
         yield "pol_outage", made == passing, "`on_outage = %s`: the calls ran: %s" % (setting, made)
         if setting != "allow":
-            yield "pol_outage", run.said("pol_outage", RULE % ("outage-" + setting)), "the model was not told which rule it was"
+            yield "pol_outage", run.said("pol_outage", RULE % ("outage-" + setting)), "the model did not get the rule"
     return check
 
 
@@ -200,12 +200,12 @@ def guard(run):
 
 def verified(run):
     """What must be so where the client's own hooks verify: no at first, then yes."""
-    yield "pol_verify", run.said("pol_verify", "the docs were not touched"), "the model was not told what is missing"
+    yield "pol_verify", run.said("pol_verify", "the docs were not touched"), "the model did not learn what is missing"
     for by in ("prompt", "agent"):
-        told = [(d["outcome"], d["answeredBy"]) for d in reversed(run.decisions("docs-" + by))]
+        verdicts = [(d["outcome"], d["answeredBy"]) for d in reversed(run.decisions("docs-" + by))]
         wanted = [("block_stop", "claude_" + by), ("allow", "claude_" + by)]
-        yield "pol_verify", told == wanted, "the verdicts of the %s are not recorded: %s" % (by, told)
-    behind = [(t["agentType"], t["status"], t.get("parentTaskId")) for t in run.told.get("behind", [])]
+        yield "pol_verify", verdicts == wanted, "the verdicts of the %s are not recorded: %s" % (by, verdicts)
+    behind = [(t["agentType"], t["status"], t.get("parentTaskId")) for t in run.report.get("behind", [])]
     tasks = [("verifier", "completed", d["taskId"]) for d in run.decisions("docs-agent")]
     yield "pol_verify", behind == tasks, "the agents that verified are not tasks behind the session: %s" % behind
 
@@ -221,7 +221,7 @@ def hook_rows(run, scenario):
 
 def silent(run):
     yield "pol_silent", not list(hook_rows(run, "pol_silent")), "a hook said something where no rule has anything to say"
-    yield "pol_silent", not run.said("pol_silent", "policy rule"), "the model was told of a rule where none has anything to say"
+    yield "pol_silent", not run.said("pol_silent", "policy rule"), "the model saw a rule although none applies"
 
 
 CHECKS = {"server": [server, silent], "guard": [guard, silent],

@@ -14,7 +14,7 @@ CODEX_EVENTS = """
     PreCompact PostCompact SubagentStart SubagentStop Stop Interrupt""".split()
 
 
-# A hook on a compaction that somebody typed is named, as having worked, on the screen and in the next request to the
+# A hook on a typed compaction is named, as having worked, on the screen and in the next request to the
 # model, whatever it prints and even if it is asynchronous.  One on an automatic compaction is not.
 SEEN_BY_THE_MODEL = {"PreCompact": "auto", "PostCompact": "auto"}
 

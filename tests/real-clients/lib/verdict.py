@@ -31,7 +31,7 @@ class Run:
         # Which session each subagent was started in: the client may go on with it under the name of another.
         self.started = {p["agent_id"]: p["session_id"] for p in (r["payload"] for r in self.rows) if p.get("hook_event_name") == "SubagentStart"}
         # Sessions that the client keeps no file of: what they spent is written nowhere.
-        self.unkept = {p["session_id"] for p in (r["payload"] for r in self.rows) if "transcript_path" in p and not kept(out, p["transcript_path"])}
+        self.unkept = {p["session_id"] for p in (r["payload"] for r in self.rows) if "transcript_path" in p and not is_persisted(out, p["transcript_path"])}
         self.scenario_of = {r["payload"]["session_id"]: r["scenario"] for r in self.rows}
         self.requests = collections.defaultdict(list)
         for path in sorted(glob.glob(os.path.join(out, "logs", "requests", "*.json"))):
@@ -54,7 +54,7 @@ class Run:
                 if e.header["channel"] == channel and self.scenario_of.get((e.payload or {}).get("session_id")) == name]
 
 
-def kept(out, transcript):
+def is_persisted(out, transcript):
     """Whether the client's file of a session is there."""
     return bool(transcript) and os.path.exists(os.path.join(out, "home", os.path.relpath(transcript, HOME)))
 
@@ -210,7 +210,7 @@ def scenario(hooked, bare, name):
 
 
 def whole(run):
-    """What belongs to no scenario: the spool itself, and envelopes of sessions that nobody saw."""
+    """What belongs to no scenario: the spool itself, and envelopes of unknown sessions."""
     for fault in run.spool.faults:
         yield fault
     for channel in ("hook", "statusline"):

@@ -66,7 +66,7 @@ class Answers(unittest.TestCase):
         self.task["tool-calls"][0]["state"] = "interrupted"
         self.assert_complaint("is interrupted after PostToolUse")
 
-    def test_a_prompt_told_twice(self):
+    def test_a_prompt_reported_twice(self):
         self.task["timeline"] *= 2
         self.assert_complaint("1 prompts in %s, and 2 messages" % SESSION)
 

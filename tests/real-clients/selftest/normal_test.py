@@ -47,9 +47,9 @@ class Texts(unittest.TestCase):
         self.assertNotEqual(normal.output("a\nb"), normal.output("a"))
 
     def test_a_hook_that_says_nothing_is_no_output(self):
-        told = '{"type":"system","subtype":"hook_response","output":"%s","stdout":"","stderr":"","exit_code":0,"outcome":"success"}'
-        self.assertEqual(normal.output("a\n" + told % ""), normal.output("a"))
-        self.assertNotEqual(normal.output("a\n" + told % "b"), normal.output("a"))
+        row = '{"type":"system","subtype":"hook_response","output":"%s","stdout":"","stderr":"","exit_code":0,"outcome":"success"}'
+        self.assertEqual(normal.output("a\n" + row % ""), normal.output("a"))
+        self.assertNotEqual(normal.output("a\n" + row % "b"), normal.output("a"))
 
     def test_codex_workspaces_may_be_there_or_not(self):
         body = lambda turn: {"path": "/v1/responses", "body": {"client_metadata": {"x-codex-turn-metadata": turn}}}

@@ -48,13 +48,13 @@ class Verdicts(unittest.TestCase):
         self.hooked.keep(envelope(hook("SessionStart", source="startup")))
         self.assert_complaint("1 envelopes too many")
 
-    def test_a_recorder_that_was_killed_where_nobody_waits_for_it(self):
+    def test_a_recorder_that_was_killed_without_a_waiting_client(self):
         self.hooked.keep(envelope(hook("StopFailure")))
         self.assertEqual(self.complaints(), [])
         self.hooked.keep(envelope(hook("StopFailure")))
         self.assert_complaint("2 envelopes too many")
 
-    def test_an_envelope_of_nobody(self):
+    def test_an_envelope_without_a_session(self):
         self.hooked.keep(envelope({}, fault="not an object@0"))
         self.assert_complaint("is of no session that the recorder saw, fault not an object@0")
 
