@@ -145,7 +145,7 @@ impl Known {
             since: back.map(|back| Millis(end - back)),
             until: back.map(|_| Millis(end)),
             project: dice.per_mille(400).then(|| format!("/home/dev/project-{}", dice.skewed(40))),
-            agent: dice.per_mille(200).then_some(Agent::ClaudeCode),
+            agent: dice.per_mille(200).then_some(Agent::CLAUDE_CODE),
             agent_type: None,
             paging: page(0),
         }

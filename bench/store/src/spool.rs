@@ -27,7 +27,7 @@ pub(crate) fn payload(session: &str, call: &str, title: &str) -> String {
 /// Leaves an envelope in the spool, as the hook does.
 pub(crate) fn leave(spool: &Spool, session: &str, call: &str, title: &str) -> Result<(), String> {
     let nanos = u64::try_from(machine::now().as_nanos()).unwrap_or(u64::MAX);
-    let header = Header::new(Agent::ClaudeCode, Channel::Hook, nanos);
+    let header = Header::new(Agent::CLAUDE_CODE, Channel::Hook, nanos);
     let body = payload(session, call, title);
     let accepted = spool.accept(&header, body.as_bytes(), nanos, std::process::id());
     accepted.map(|_| ()).map_err(|refused| format!("the spool refused: {:?}", refused.reason))

@@ -90,7 +90,8 @@ pub struct LineRead {
 pub fn read_line(agent: Agent, line: &[u8]) -> LineRead {
     let Ok(row) = serde_json::from_slice(line) else { return LineRead::default() };
     match agent {
-        Agent::ClaudeCode => crate::claude::compactions::read(&row),
-        Agent::Codex => crate::codex::compactions::read(&row),
+        Agent::CLAUDE_CODE => crate::claude::compactions::read(&row),
+        Agent::CODEX => crate::codex::compactions::read(&row),
+        _ => LineRead::default(),
     }
 }

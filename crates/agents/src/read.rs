@@ -21,13 +21,13 @@ pub fn read(observation: &Observation<'_>) -> Reading {
 
 fn read_any(observation: &Observation<'_>) -> Reading {
     match (observation.agent, observation.source) {
-        (Agent::ClaudeCode, Source::Hook) => claude::hooks::read(observation),
-        (Agent::ClaudeCode, Source::StatusLine) => claude::statusline::read(observation),
-        (Agent::ClaudeCode, Source::Decision) => claude::hooks::read_decision(observation),
-        (Agent::Codex, Source::Decision) => codex::hooks::read_decision(observation),
-        (Agent::Codex, Source::Hook) => codex::hooks::read(observation),
-        // Codex has no status line: whoever sends one under its name has mixed something up.
-        (Agent::Codex, Source::StatusLine) => not_read("status line of codex"),
+        (Agent::CLAUDE_CODE, Source::Hook) => claude::hooks::read(observation),
+        (Agent::CLAUDE_CODE, Source::StatusLine) => claude::statusline::read(observation),
+        (Agent::CLAUDE_CODE, Source::Decision) => claude::hooks::read_decision(observation),
+        (Agent::CODEX, Source::Decision) => codex::hooks::read_decision(observation),
+        (Agent::CODEX, Source::Hook) => codex::hooks::read(observation),
+        // Codex has no status line: a sender that uses its name has mixed something up.
+        (agent, _) => not_read(&format!("status line of {agent}")),
     }
 }
 

@@ -247,11 +247,11 @@ pub fn canonical(value: &Value) -> String {
 #[must_use]
 pub fn call_signature(agent: Agent, tool: &str, input: &Value) -> String {
     let said = match (agent, input.get("command")) {
-        (Agent::Codex, Some(command)) if tool == "apply_patch" => {
+        (Agent::CODEX, Some(command)) if tool == "apply_patch" => {
             crate::tools::patch::headers(command).join("\n")
         }
-        (Agent::Codex, Some(command)) => canonical(command),
-        (Agent::Codex, None) | (Agent::ClaudeCode, _) => canonical(input),
+        (Agent::CODEX, Some(command)) => canonical(command),
+        _ => canonical(input),
     };
     hash16(&format!("{tool}\n{said}"))
 }

@@ -2,6 +2,7 @@
 //!
 //! Law: every command has examples in its help, and the help is the reference: `docs/cli.md` is made from it.
 
+mod agent;
 mod alerts;
 mod asking;
 mod backup;
@@ -31,6 +32,7 @@ pub(crate) use shipping::{Engine, Migrate, Ship, Team, TeamCommand, Token, Token
 pub(crate) use spending::{ByName, PeriodName, Usage};
 pub(crate) use tending::{Purge, Rebuild, Reread, Retain};
 
+use agent_tracer_event::Agent;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Records what your coding agents do, on your own machine
@@ -104,16 +106,6 @@ Examples:
     Completions(Completions),
 }
 
-/// An agent that can be connected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AgentName {
-    /// Claude Code
-    #[value(alias = "claude_code")]
-    Claude,
-    /// Codex
-    Codex,
-}
-
 /// Whose settings are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeName {
@@ -181,7 +173,8 @@ Examples:
 A second run reads only what is new. `serve` does this by itself; run it without a server.")]
 pub(crate) struct Import {
     /// The agent; both if none is named
-    pub(crate) agent: Option<AgentName>,
+    #[arg(value_parser = agent::parser())]
+    pub(crate) agent: Option<Agent>,
     /// Read this folder instead of the agents' homes; may be given more than once
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Vec<PathBuf>,
@@ -214,7 +207,8 @@ Everything else in the settings stays as it is, and `uninstall` undoes it to the
 A second run changes nothing; after an update it brings our entries up to date.")]
 pub(crate) struct Install {
     /// The agent to connect
-    pub(crate) agent: AgentName,
+    #[arg(value_parser = agent::parser())]
+    pub(crate) agent: Agent,
     /// Whose settings to change
     #[arg(long, value_name = "SCOPE", default_value = "user")]
     pub(crate) scope: ScopeName,
@@ -251,7 +245,8 @@ Examples:
 What was recorded stays where it is.")]
 pub(crate) struct Uninstall {
     /// The agent to disconnect
-    pub(crate) agent: AgentName,
+    #[arg(value_parser = agent::parser())]
+    pub(crate) agent: Agent,
     /// Whose settings to change
     #[arg(long, value_name = "SCOPE", default_value = "user")]
     pub(crate) scope: ScopeName,

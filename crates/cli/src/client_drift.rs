@@ -59,8 +59,8 @@ fn look(home: &Home, store: &dyn Store, now: Millis) -> Vec<String> {
 
 fn judge(installation: &Installation, store: &dyn Store, now: Millis) -> Option<String> {
     let agent = match installation.agent.as_str() {
-        "claude" => Agent::ClaudeCode,
-        "codex" => Agent::Codex,
+        "claude" => Agent::CLAUDE_CODE,
+        "codex" => Agent::CODEX,
         _ => return None,
     };
     let Seen { version: seen, since } = newest(store, agent, now)?;
@@ -71,7 +71,7 @@ fn judge(installation: &Installation, store: &dyn Store, now: Millis) -> Option<
         return None;
     }
     match agent {
-        Agent::ClaudeCode => {
+        Agent::CLAUDE_CODE => {
             let fit = fit(&own, &own_verifiers(&settings), seen);
             // Shared settings are for every version, and chosen events are a choice: what they leave out is no fault. Nor is
             // what `install` left out although this version was in use: it chose for an older one beside it.
@@ -80,7 +80,7 @@ fn judge(installation: &Installation, store: &dyn Store, now: Millis) -> Option<
             let may_miss = installation.shared || installation.events.is_some() || was_here;
             claude_problem(&fit, seen, installation, may_miss)
         }
-        Agent::Codex => {
+        _ => {
             let known = installation.client.as_deref().and_then(ClientVersion::parse)?;
             let is_new = codex::versions::asks_for_trust(seen) && !codex::versions::asks_for_trust(known);
             is_new.then(|| {

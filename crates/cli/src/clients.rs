@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use agent_tracer_agents::ClientVersion;
 
-use crate::arguments::AgentName;
 use crate::environment::{Environment, distinct};
 use crate::trial::{Trial, Variables};
+use agent_tracer_event::Agent;
 
 /// How long a client may take to say its version. Some are programs for Node, on a machine that may be busy.
 const LIMIT: Duration = Duration::from_secs(15);
@@ -32,9 +32,9 @@ pub(crate) struct InstalledClient {
 }
 
 /// Returns the clients of an agent: on the `PATH`, and where its own installer puts it. None of them is started.
-pub(crate) fn find(agent: AgentName, environment: &Environment) -> Vec<InstalledClient> {
-    let mut programs = environment.all_on_path(agent.word());
-    if let (AgentName::Claude, Ok(home)) = (agent, environment.user_home()) {
+pub(crate) fn find(agent: Agent, environment: &Environment) -> Vec<InstalledClient> {
+    let mut programs = environment.all_on_path(agent.spec().word);
+    if let (Agent::CLAUDE_CODE, Ok(home)) = (agent, environment.user_home()) {
         programs.extend([home.join(".local/bin/claude"), home.join(".claude/local/claude")]);
     }
     let programs = distinct(programs.into_iter()).into_iter().take(PROGRAMS_MAX);
@@ -42,7 +42,7 @@ pub(crate) fn find(agent: AgentName, environment: &Environment) -> Vec<Installed
 }
 
 /// Returns the clients of an agent, each with what it says about its version.
-pub(crate) fn ask(agent: AgentName, environment: &Environment) -> Vec<InstalledClient> {
+pub(crate) fn ask(agent: Agent, environment: &Environment) -> Vec<InstalledClient> {
     let mut clients = find(agent, environment);
     for client in &mut clients {
         client.words = words(&client.program, &environment.directory);

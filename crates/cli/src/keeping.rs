@@ -225,7 +225,7 @@ mod tests {
                 .expect("a ledger"),
         );
         let now = Millis(1_794_777_004_001);
-        let id = agent_tracer_event::TaskKey::new(agent_tracer_event::Agent::Codex, "one").task_id();
+        let id = agent_tracer_event::TaskKey::new(agent_tracer_event::Agent::CODEX, "one").task_id();
         let copy = |days: i64, bytes: usize| {
             let stamp = backup::stamp(Millis(now.0 - days * DAY_MS));
             files::write_private(&copies.join(format!("{id}-{stamp}-main.jsonl.zst")), &vec![0; bytes])

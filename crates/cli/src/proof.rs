@@ -23,12 +23,12 @@ use agent_tracer_agents::hooks::{OwnHook, own_table};
 use agent_tracer_spool::{Home, envelope};
 use serde_json::{Value, json};
 
-use crate::arguments::AgentName;
 use crate::clients::InstalledClient;
 use crate::environment::Environment;
 use crate::failure::plain;
 use crate::files;
 use crate::trial::{NoAnswer, Trial, Variables};
+use agent_tracer_event::Agent;
 
 /// How long the client may take. It needs one to four seconds on a machine that is not busy.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -56,7 +56,7 @@ pub(crate) enum Proof {
 
 /// Starts the client with our hooks as they stand in a settings file.
 pub(crate) fn prove(
-    agent: AgentName,
+    agent: Agent,
     client: &InstalledClient,
     own: &[OwnHook],
     environment: &Environment,
@@ -68,7 +68,7 @@ pub(crate) fn prove(
 }
 
 fn attempt(
-    agent: AgentName,
+    agent: Agent,
     client: &InstalledClient,
     own: &[OwnHook],
     environment: &Environment,
@@ -88,8 +88,8 @@ fn attempt(
     let listener = Listener::start().map_err(|cause| format!("no port on 127.0.0.1: {}", plain(&cause)))?;
     let base = format!("http://127.0.0.1:{}", listener.port);
     let arguments = match agent {
-        AgentName::Claude => claude_settings(&settings, own),
-        AgentName::Codex => codex_settings(&settings, own, &base, version),
+        Agent::CLAUDE_CODE => claude_settings(&settings, own),
+        _ => codex_settings(&settings, own, &base, version),
     }
     .map_err(|failure| failure.to_string().trim_start_matches("error: ").replace('\n', ", "))?;
 

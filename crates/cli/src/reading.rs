@@ -16,7 +16,7 @@ use agent_tracer_ledger::{
 use agent_tracer_spool::Home;
 use serde::Serialize;
 
-use crate::arguments::{AgentName, Options, StatusName, TaskKindName, TaskWords};
+use crate::arguments::{Options, StatusName, TaskKindName, TaskWords};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::moment;
@@ -154,11 +154,8 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
         .map_err(|error| Failure::new(format!("cannot write the answer as JSON: {error}")))
 }
 
-pub(crate) fn agent_of(name: AgentName) -> Agent {
-    match name {
-        AgentName::Claude => Agent::ClaudeCode,
-        AgentName::Codex => Agent::Codex,
-    }
+pub(crate) fn agent_of(name: Agent) -> Agent {
+    name
 }
 
 fn kind_of(name: TaskKindName) -> TaskKind {

@@ -220,14 +220,14 @@ mod tests {
         use agent_tracer_event::{Agent, Channel, Entry, Evidence, Kind, Phase, Reading, Subject, TaskKey};
         use agent_tracer_ledger::{Batch, Observed, Verdict};
         let observed = moments.iter().map(|at| {
-            let task = TaskKey::new(Agent::ClaudeCode, session);
+            let task = TaskKey::new(Agent::CLAUDE_CODE, session);
             let (key, evidence) = (format!("prompt:{at}"), Evidence::measured("test"));
             let kind = Subject::Event(Kind::UserMessage);
             let entry = Entry::new(kind, Phase::Open, task, key, Millis(*at), evidence);
             Observed {
                 name: format!("{session}-{at}"),
                 source: None,
-                agent: Agent::ClaudeCode,
+                agent: Agent::CLAUDE_CODE,
                 channel: Channel::Hook,
                 arrived: Millis(*at),
                 verdict: Verdict::Read(Reading { entries: vec![entry], ..Reading::default() }),

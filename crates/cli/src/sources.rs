@@ -121,11 +121,11 @@ pub(crate) fn known(privacy: &PrivacyFile) -> Result<(), Failure> {
 pub(crate) fn roots(agent: Agent, environment: &Environment) -> Result<Vec<Root>, Failure> {
     let user = environment.user_home()?;
     Ok(match agent {
-        Agent::ClaudeCode => {
+        Agent::CLAUDE_CODE => {
             let named = environment.path_variable(claude::paths::HOME_VARIABLE);
             claude_roots(claude::paths::home(named.as_deref(), &user))
         }
-        Agent::Codex => {
+        _ => {
             let named = environment.path_variable(codex::paths::HOME_VARIABLE);
             codex_roots(codex::paths::home(named.as_deref(), &user))
         }
@@ -133,21 +133,21 @@ pub(crate) fn roots(agent: Agent, environment: &Environment) -> Result<Vec<Root>
 }
 
 fn claude_roots(home: PathBuf) -> Vec<Root> {
-    vec![Root::of(Agent::ClaudeCode, claude::paths::transcripts(&home))]
+    vec![Root::of(Agent::CLAUDE_CODE, claude::paths::transcripts(&home))]
 }
 
 fn codex_roots(home: PathBuf) -> Vec<Root> {
     let archived = home.join("archived_sessions");
-    vec![Root::of(Agent::Codex, codex::paths::rollouts(&home)), Root::of(Agent::Codex, archived)]
+    vec![Root::of(Agent::CODEX, codex::paths::rollouts(&home)), Root::of(Agent::CODEX, archived)]
 }
 
 /// The folders that a person means by naming one: an agent's home means what that agent keeps there.
 pub(crate) fn roots_in(folder: PathBuf, agent: Option<Agent>) -> Vec<Root> {
     let mut roots = Vec::new();
-    if agent != Some(Agent::Codex) && claude::paths::transcripts(&folder).is_dir() {
+    if agent != Some(Agent::CODEX) && claude::paths::transcripts(&folder).is_dir() {
         roots.extend(claude_roots(folder.clone()));
     }
-    if agent != Some(Agent::ClaudeCode) && codex::paths::rollouts(&folder).is_dir() {
+    if agent != Some(Agent::CLAUDE_CODE) && codex::paths::rollouts(&folder).is_dir() {
         roots.extend(codex_roots(folder.clone()));
     }
     if roots.is_empty() {

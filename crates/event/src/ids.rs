@@ -11,7 +11,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::words::Agent;
+use agent_tracer_agent::Agent;
 
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Characters of a task's id behind its letter.
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn ids_never_change_between_versions() {
-        let task = TaskKey::new(Agent::ClaudeCode, "5a133364-48e1-40c2-b568-cfba1112cbce").task_id();
+        let task = TaskKey::new(Agent::CLAUDE_CODE, "5a133364-48e1-40c2-b568-cfba1112cbce").task_id();
         assert_eq!(task.as_str(), PINNED_TASK);
         assert_eq!(FactId::derive(&task, "tool:toolu_1").as_str(), PINNED_FACT);
     }
@@ -221,14 +221,14 @@ mod tests {
 
     #[test]
     fn a_subagent_is_a_task_of_its_own() {
-        let child = TaskKey::subagent(Agent::ClaudeCode, "ab3e93b59c0804713");
+        let child = TaskKey::subagent(Agent::CLAUDE_CODE, "ab3e93b59c0804713");
         assert_eq!(child.runtime_session, "sub--ab3e93b59c0804713");
-        assert_ne!(child.task_id(), TaskKey::new(Agent::ClaudeCode, "ab3e93b59c0804713").task_id());
+        assert_ne!(child.task_id(), TaskKey::new(Agent::CLAUDE_CODE, "ab3e93b59c0804713").task_id());
     }
 
     #[test]
     fn only_texts_of_the_right_shape_are_ids() {
-        let id = TaskKey::new(Agent::Codex, "x").task_id();
+        let id = TaskKey::new(Agent::CODEX, "x").task_id();
         assert_eq!(TaskId::parse(id.as_str()), Some(id.clone()));
         assert_eq!(FactId::parse(id.as_str()), None);
         assert_eq!(FactId::parse(TurnId::derive(&id, "x").as_str()), None);
@@ -240,7 +240,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_derived_id_has_its_shape(session in ".{0,80}", key in ".{0,80}") {
-            let task = TaskKey::new(Agent::Codex, session).task_id();
+            let task = TaskKey::new(Agent::CODEX, session).task_id();
             prop_assert!(TaskId::parse(task.as_str()).is_some());
             let fact = FactId::derive(&task, &key);
             prop_assert_eq!(FactId::parse(fact.as_str()), Some(fact.clone()));

@@ -15,10 +15,11 @@ mod time;
 mod usage;
 mod words;
 
+pub use agent_tracer_agent::Agent;
 pub use entry::{Entry, Evidence, Metadata, Reading, Series, Subject, Unrecognised};
 pub use ids::{EntryId, FactId, SessionId, TaskId, TaskKey, TurnId};
 pub use kind::{Kind, Lane};
 pub use outcome::Outcome;
 pub use time::Millis;
 pub use usage::Usage;
-pub use words::{Agent, CallState, Certainty, Channel, ErrorClass, Phase};
+pub use words::{CallState, Certainty, Channel, ErrorClass, Phase};

@@ -38,28 +38,6 @@ macro_rules! words {
 pub(crate) use words;
 
 words! {
-    /// The product that acts.
-    Agent {
-        /// Claude Code.
-        ClaudeCode = "claude_code",
-        /// Codex.
-        Codex = "codex",
-    }
-}
-
-impl Agent {
-    /// Reads any of the names that documents and older senders use for an agent.
-    #[must_use]
-    pub fn from_any_spelling(text: &str) -> Option<Self> {
-        match text {
-            "claude_code" | "claude-code" | "claude-plugin" | "claude" => Some(Self::ClaudeCode),
-            "codex" | "codex-cli" | "codex-plugin" => Some(Self::Codex),
-            _ => None,
-        }
-    }
-}
-
-words! {
     /// How something reached us. The order is also how far a channel is believed where two differ about
     /// the same field and neither is more certain: later is truer.
     Channel {
@@ -150,21 +128,10 @@ mod tests {
 
     #[test]
     fn every_word_reads_back() {
-        for agent in Agent::ALL {
-            assert_eq!(Agent::parse(agent.as_str()), Some(*agent));
-            assert_eq!(Agent::from_any_spelling(agent.as_str()), Some(*agent));
-        }
         for class in ErrorClass::ALL {
             assert_eq!(ErrorClass::parse(class.as_str()), Some(*class));
             assert_eq!(serde_json::to_value(class).unwrap(), class.as_str());
         }
         assert_eq!(CallState::parse("gone"), None);
-    }
-
-    #[test]
-    fn older_names_mean_the_same_agent() {
-        assert_eq!(Agent::from_any_spelling("claude-plugin"), Some(Agent::ClaudeCode));
-        assert_eq!(Agent::from_any_spelling("codex-cli"), Some(Agent::Codex));
-        assert_eq!(Agent::from_any_spelling("Claude"), None);
     }
 }

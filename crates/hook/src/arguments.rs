@@ -1,27 +1,21 @@
-//! The command line: `agent-tracer-hook claude|codex|statusline [--home DIR]`.
+//! The command line: `agent-tracer-hook AGENT|statusline [--home DIR]`, where `AGENT` is a word of the table of agents.
 //!
 //! Read by hand: an argument parser would cost more than the rest of the program.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Who calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Caller {
-    /// A hook of Claude Code.
-    Claude,
-    /// A hook of Codex.
-    Codex,
-    /// The status line of Claude Code.
-    StatusLine,
-}
+use agent_tracer_agent::Agent;
+use agent_tracer_spool::envelope::Channel;
 
-/// What the command line said.
+/// The words of a call that records something.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Arguments {
-    /// Who calls.
-    pub(crate) caller: Caller,
-    /// Where data lives if it is not the default place.
+    /// The agent that calls.
+    pub(crate) agent: Agent,
+    /// Its hook or its status line.
+    pub(crate) channel: Channel,
+    /// The data folder, unless it is the default one.
     pub(crate) home: Option<PathBuf>,
 }
 
@@ -44,19 +38,22 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Request {
     let mut home = None;
     let mut words = words;
     while let Some(word) = words.next() {
-        // The longer names are how other documents call the same agents.
         match word.as_encoded_bytes() {
-            b"claude" | b"claude-code" | b"claude_code" => caller = Some(Caller::Claude),
-            b"codex" | b"codex-cli" => caller = Some(Caller::Codex),
-            b"statusline" => caller = Some(Caller::StatusLine),
             b"--home" => home = words.next().map(PathBuf::from),
             b"--version" | b"-V" => return Request::Version,
             b"--help" | b"-h" => return Request::Help,
             // A newer `install` may add words that this binary does not know. Recording matters more.
-            _ => {}
+            word => caller = known(word).or(caller),
         }
     }
-    caller.map_or(Request::Unknown, |caller| Request::Record(Arguments { caller, home }))
+    caller.map_or(Request::Unknown, |(agent, channel)| Request::Record(Arguments { agent, channel, home }))
+}
+
+fn known(word: &[u8]) -> Option<(Agent, Channel)> {
+    match Agent::from_hook_word(word) {
+        Some(agent) => Some((agent, Channel::Hook)),
+        None => Agent::from_statusline_word(word).map(|agent| (agent, Channel::Statusline)),
+    }
 }
 
 #[cfg(test)]
@@ -69,17 +66,20 @@ mod tests {
 
     #[test]
     fn each_caller_has_its_word() {
-        for (word, caller) in
-            [("claude", Caller::Claude), ("codex", Caller::Codex), ("statusline", Caller::StatusLine)]
-        {
-            assert_eq!(parsed(&[word]), Request::Record(Arguments { caller, home: None }));
+        for (word, agent, channel) in [
+            ("claude", Agent::CLAUDE_CODE, Channel::Hook),
+            ("codex", Agent::CODEX, Channel::Hook),
+            ("statusline", Agent::CLAUDE_CODE, Channel::Statusline),
+        ] {
+            assert_eq!(parsed(&[word]), Request::Record(Arguments { agent, channel, home: None }));
         }
     }
 
     #[test]
     fn home_may_stand_before_or_behind_the_caller() {
         let expected = || {
-            Request::Record(Arguments { caller: Caller::Codex, home: Some(PathBuf::from("/data/tracer")) })
+            let home = Some(PathBuf::from("/data/tracer"));
+            Request::Record(Arguments { agent: Agent::CODEX, channel: Channel::Hook, home })
         };
         assert_eq!(parsed(&["codex", "--home", "/data/tracer"]), expected());
         assert_eq!(parsed(&["--home", "/data/tracer", "codex"]), expected());
@@ -89,7 +89,7 @@ mod tests {
     fn words_of_a_newer_install_do_not_stop_recording() {
         assert_eq!(
             parsed(&["claude", "--deadline", "50"]),
-            Request::Record(Arguments { caller: Caller::Claude, home: None })
+            Request::Record(Arguments { agent: Agent::CLAUDE_CODE, channel: Channel::Hook, home: None })
         );
     }
 

@@ -9,18 +9,19 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::Moment;
 use agent_tracer_spool::Home;
 use agent_tracer_spool::context::{self, Page};
 
-use crate::lookup;
 use crate::record::now_nanos;
+use crate::{environment, lookup};
 
 /// From here on the age of a page is worth a word.
 const OLD_S: u64 = 20 * 60;
 
 /// Tells an agent that begins what there is to tell.
-pub(crate) fn tell(home: &Home, moment: Moment, payload: &[u8]) {
+pub(crate) fn tell(agent: Agent, home: &Home, moment: Moment, payload: &[u8]) {
     let event = match moment {
         Moment::SessionStarts => "SessionStart",
         Moment::SubagentStarts => "SubagentStart",
@@ -30,7 +31,7 @@ pub(crate) fn tell(home: &Home, moment: Moment, payload: &[u8]) {
     // A project of which nothing is recorded yet has no page, and its shells are told all the same.
     let exports_task = page.as_ref().map_or_else(|| context::exports_task(home), |page| page.exports_task);
     if exports_task && moment == Moment::SessionStarts {
-        export_task();
+        export_task(agent);
     }
     let Some(page) = page else { return };
     let said = said(&page, event, now_nanos() / 1_000_000_000);
@@ -42,7 +43,7 @@ pub(crate) fn tell(home: &Home, moment: Moment, payload: &[u8]) {
 /// Where the agent works: as it says itself, and only if it says nothing as this process stands.
 fn folders(payload: &[u8]) -> impl Iterator<Item = PathBuf> {
     let is_named = |folder: &PathBuf| folder.is_absolute();
-    let project = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(is_named);
+    let project = environment::project().map(PathBuf::from).filter(is_named);
     let cwd = lookup::first_text(payload, b"cwd").map(|cwd| PathBuf::from(OsStr::from_bytes(&cwd)));
     let cwd = cwd.filter(is_named).or_else(|| std::env::current_dir().ok());
     [project, cwd].into_iter().flatten()
@@ -72,12 +73,9 @@ fn age(seconds: u64) -> String {
 }
 
 /// Names the session in the environment of the agent's shells, where the client has a file for that.
-fn export_task() {
-    let (Some(file), Some(session)) =
-        (std::env::var_os("CLAUDE_ENV_FILE"), std::env::var_os("CLAUDE_CODE_SESSION_ID"))
-    else {
-        return;
-    };
+fn export_task(agent: Agent) {
+    let Some((file, session)) = agent.spec().shell_file_variables else { return };
+    let (Some(file), Some(session)) = (std::env::var_os(file), std::env::var_os(session)) else { return };
     let session = session.to_string_lossy();
     // Shells read this file: nothing that is not plainly an id goes into it.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';

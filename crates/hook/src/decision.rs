@@ -6,7 +6,6 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use agent_tracer_policy_abi::wire::Asker;
 use agent_tracer_spool::envelope::{Agent, Channel, Header};
 use agent_tracer_spool::{Home, Spool, doorbell};
 
@@ -40,7 +39,7 @@ const WHOSE: &[&[u8]] = &[
 ];
 
 /// Puts the decision into the spool; nothing where the event itself is not recorded.
-pub(crate) fn write_down(decision: &Decision<'_>, asker: Asker, home: &Home, recorded: &Recorded) {
+pub(crate) fn write_down(decision: &Decision<'_>, agent: Agent, home: &Home, recorded: &Recorded) {
     if recorded.name.is_none() {
         return;
     }
@@ -73,10 +72,6 @@ pub(crate) fn write_down(decision: &Decision<'_>, asker: Asker, home: &Home, rec
         outcome = decision.outcome,
         took = decision.took.as_micros(),
     ));
-    let agent = match asker {
-        Asker::ClaudeCode => Agent::ClaudeCode,
-        Asker::Codex => Agent::Codex,
-    };
     let now = now_nanos();
     let mut header = Header::new(agent, Channel::Decision, now);
     header.writer = Some(env!("CARGO_PKG_VERSION").into());

@@ -21,17 +21,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agent_tracer_policy_abi::wire::{Asker, PAYLOAD_MAX};
+use agent_tracer_agent::Agent;
+use agent_tracer_policy_abi::wire::PAYLOAD_MAX;
 use agent_tracer_policy_abi::{Asked, BYTES_MAX, DEADLINE_MS, EVENTS, Outage, Question, Table};
 use agent_tracer_privacy::Moment;
 use agent_tracer_spool::Home;
 use agent_tracer_spool::settings_file::{self, Refusal};
 
-use crate::lookup;
 use crate::record::Recorded;
 use crate::stand_in::{self, StandIn};
 use crate::talk::{self, Said, Unanswered};
 use crate::{arguments::Arguments, decision, unknown};
+use crate::{environment, lookup};
 
 /// What a rule can be asked about, of a payload.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -80,7 +81,7 @@ impl<'p> Fields<'p> {
 }
 
 /// Answers an event if anybody has anything to say. Returns how to end.
-pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded: &Recorded) -> i32 {
+pub(crate) fn answer(arguments: &Arguments, home: &Home, recorded: &Recorded) -> i32 {
     let loaded = settings_file::read(&home.policy_table(), home.user(), BYTES_MAX);
     let is_prompt = recorded.moment == Moment::Prompts;
     let table = match &loaded {
@@ -90,7 +91,7 @@ pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded:
         Ok(Some(bytes)) => Table::open(bytes).map_or(Known::Damaged, Known::Table),
         Err(_) => Known::Damaged,
     };
-    let project = std::env::var_os("CLAUDE_PROJECT_DIR").unwrap_or_default();
+    let project = environment::project().unwrap_or_default();
     // Both agents say where they are before they say the prompt, which is not worth reading where nobody has rules.
     if let Known::Nothing = table {
         let is_named = project.as_bytes().starts_with(b"/");
@@ -101,12 +102,10 @@ pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded:
         }
     }
     let began = Instant::now();
+    let agent = arguments.agent;
     let fields = Fields::of(&recorded.payload);
     let question = Question {
-        agent: match asker {
-            Asker::ClaudeCode => b"claude_code",
-            Asker::Codex => b"codex",
-        },
+        agent: agent.as_str().as_bytes(),
         event: &fields.event,
         tool: &fields.tool,
         directories: [project.as_bytes(), &fields.cwd],
@@ -139,7 +138,7 @@ pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded:
         Err(Unanswered::Late)
     } else {
         let texts = talk::Texts { name: name.as_bytes(), folder: project.as_bytes(), payload: &payload };
-        talk::ask(home, asker, &texts, deadline)
+        talk::ask(home, agent, &texts, deadline)
     };
     let server_only = asked.is_some_and(|asked| asked.server_only);
     match said {
@@ -149,15 +148,15 @@ pub(crate) fn answer(arguments: &Arguments, asker: Asker, home: &Home, recorded:
         Err(_) => {
             for program in [guard, stand_in::beside_us()] {
                 let stand_in =
-                    StandIn { program: &program, asker, home: arguments.home.as_deref(), envelope: &name };
+                    StandIn { program: &program, agent, home: arguments.home.as_deref(), envelope: &name };
                 // Comes back only if it could not be done.
                 stand_in::become_it(&stand_in, &payload);
             }
         }
     }
     match (asked, table) {
-        (Some(asked), _) => outage(&asked, &fields, asker, home, recorded, began),
-        (None, Known::Damaged) => leave_to_human(&fields.event, asker),
+        (Some(asked), _) => outage(&asked, &fields, agent, home, recorded, began),
+        (None, Known::Damaged) => leave_to_human(&fields.event, agent),
         // Of rules that no table tells of, nobody knows what they say of an outage.
         (None, Known::Table(_) | Known::Nothing) => 0,
     }
@@ -184,14 +183,11 @@ enum Known<'t> {
 
 /// Leaves a call to the human where neither the table nor the rules can be asked. An agent that cannot ask is refused.
 /// Only before a tool runs: nothing else can be undone by an answer.
-fn leave_to_human(event: &[u8], asker: Asker) -> i32 {
+fn leave_to_human(event: &[u8], agent: Agent) -> i32 {
     if event != b"PreToolUse" {
         return 0;
     }
-    let decision = match asker {
-        Asker::ClaudeCode => "ask",
-        Asker::Codex => "deny",
-    };
+    let decision = if agent.spec().may_ask { "ask" } else { "deny" };
     let stdout = format!(
         "{{\"hookSpecificOutput\":{{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"{decision}\",\
          \"permissionDecisionReason\":\"the rules of agent-tracer could not be read: `agent-tracer doctor` says why\"}}}}\n"
@@ -208,7 +204,7 @@ fn knows(table: &Table<'_>, root: &Path) -> bool {
 fn outage(
     asked: &Asked<'_>,
     fields: &Fields<'_>,
-    asker: Asker,
+    agent: Agent,
     home: &Home,
     recorded: &Recorded,
     began: Instant,
@@ -221,7 +217,7 @@ fn outage(
     };
     let decision =
         decision::Decision { rule: row.rule, project: row.project, outcome, took: began.elapsed() };
-    decision::write_down(&decision, asker, home, recorded);
+    decision::write_down(&decision, agent, home, recorded);
     let said = Said { exit: row.exit, stdout: row.stdout.to_vec(), stderr: row.stderr.to_vec() };
     // Nothing is said at an event that is not the table's: a row answers only for its own.
     if fields.event.as_ref() == row.event { speak(&said) } else { 0 }

@@ -1,21 +1,23 @@
 //! The environment variables that are worth having, by name. No other is ever recorded.
 //!
-//! A hook inherits the user's whole environment, keys included, and Claude Code adds a messaging token of
-//! its own: a list of what to leave out would always be one name short.
+//! A hook inherits the user's whole environment, keys included, and some agents add tokens of
+//! their own: a list of what to leave out would always be one name short.
 
-/// The names, in the order in which they are written.
-pub(crate) const RECORDED: &[&str] = &[
-    "CLAUDE_PROJECT_DIR",
-    "CLAUDE_CODE_SESSION_ID",
-    "CLAUDE_PID",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CLAUDE_CODE_SESSION_ATTENDED",
-    "CLAUDE_CODE_REMOTE",
-    "CLAUDE_CODE_AGENT",
-    "CLAUDE_CODE_CHILD_SESSION",
-    "CLAUDE_PLUGIN_ROOT",
-    "CLAUDE_EFFORT",
-];
+use std::ffi::OsString;
+
+use agent_tracer_agent::Agent;
+
+/// Returns the names, in the order in which they are written.
+///
+/// Those of every agent: one that runs in a shell of another shows by their variables whose child it is.
+pub(crate) fn recorded() -> impl Iterator<Item = &'static str> {
+    Agent::ALL.iter().flat_map(|agent| agent.spec().recorded_variables).copied()
+}
+
+/// Returns the root of the project, as the agent or one around it names it.
+pub(crate) fn project() -> Option<OsString> {
+    Agent::ALL.iter().filter_map(|agent| agent.spec().project_variable).find_map(std::env::var_os)
+}
 
 /// Tells whether the user has switched recording off for this process and its children.
 pub(crate) fn switched_off() -> bool {
@@ -25,11 +27,11 @@ pub(crate) fn switched_off() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::RECORDED;
+    use super::recorded;
 
     #[test]
     fn nothing_that_could_hold_a_secret_is_on_the_list() {
-        for name in RECORDED {
+        for name in recorded() {
             for word in ["TOKEN", "KEY", "SECRET", "PASSWORD", "AUTH", "SOCKET"] {
                 assert!(!name.contains(word), "`{name}` looks like it holds a secret");
             }

@@ -30,12 +30,12 @@ mod unknown;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-use agent_tracer_policy_abi::wire::Asker;
 use agent_tracer_privacy::Moment;
+use agent_tracer_spool::envelope::Channel;
 use agent_tracer_spool::{Home, Reason, Spool};
 use nix::sys::signal::{SigSet, Signal};
 
-use arguments::{Arguments, Caller, Request};
+use arguments::{Arguments, Request};
 
 /// Tests run in threads for minutes; there the system's allocator is the right one.
 #[cfg(not(test))]
@@ -43,7 +43,7 @@ use arguments::{Arguments, Caller, Request};
 static MEMORY: arena::Arena = arena::Arena::new();
 
 /// What a person is told who calls the hook by hand.
-const USAGE: &str = "usage: agent-tracer-hook claude|codex|statusline [--home DIR] < event.json
+const USAGE: &str = "usage: agent-tracer-hook AGENT|statusline [--home DIR] < event.json
 hint: agents call this; `agent-tracer install` connects them";
 
 fn home(argument: Option<&Path>) -> Option<Home> {
@@ -87,20 +87,19 @@ fn answer() -> i32 {
 
 fn serve(arguments: &Arguments) -> i32 {
     let home = home(arguments.home.as_deref());
-    let recorded = record::run(arguments.caller, home.as_ref());
-    match (arguments.caller, &home) {
-        (Caller::StatusLine, home) => {
+    let recorded = record::run(arguments, home.as_ref());
+    match (arguments.channel, &home) {
+        (Channel::Statusline, home) => {
             show(home.as_ref(), &recorded.payload);
             0
         }
         // No rule is about these moments, and nothing is said at any other.
-        (Caller::Claude | Caller::Codex, Some(home)) if is_begin(recorded.moment) => {
-            context::tell(home, recorded.moment, &recorded.payload);
+        (Channel::Hook | Channel::Decision, Some(home)) if is_begin(recorded.moment) => {
+            context::tell(arguments.agent, home, recorded.moment, &recorded.payload);
             0
         }
-        (Caller::Claude, Some(home)) => door::answer(arguments, Asker::ClaudeCode, home, &recorded),
-        (Caller::Codex, Some(home)) => door::answer(arguments, Asker::Codex, home, &recorded),
-        (Caller::Claude | Caller::Codex, None) => 0,
+        (Channel::Hook | Channel::Decision, Some(home)) => door::answer(arguments, home, &recorded),
+        (Channel::Hook | Channel::Decision, None) => 0,
     }
 }
 

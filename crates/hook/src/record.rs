@@ -7,10 +7,10 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agent_tracer_privacy::{Config, ConfigFault, Moment, Source, mask, reduce};
-use agent_tracer_spool::envelope::{Agent, Channel, Fault, Header};
+use agent_tracer_spool::envelope::{Channel, Fault, Header};
 use agent_tracer_spool::{EnvelopeName, Home, Reason, Spool, doorbell, links, settings_file, unrecorded};
 
-use crate::arguments::Caller;
+use crate::arguments::Arguments;
 use crate::{environment, hash_key, process, transcript};
 
 /// The longest payload that is looked at. Agents send a few kilobytes; results of 50 MB have been seen.
@@ -33,7 +33,7 @@ pub(crate) struct Recorded {
 }
 
 /// Reads the payload and records it. Returns it for whoever has to show it or to ask about it.
-pub(crate) fn run(caller: Caller, home: Option<&Home>) -> Recorded {
+pub(crate) fn run(arguments: &Arguments, home: Option<&Home>) -> Recorded {
     let input = match Input::read() {
         Ok(input) => input,
         Err(_) => {
@@ -50,7 +50,7 @@ pub(crate) fn run(caller: Caller, home: Option<&Home>) -> Recorded {
             keep_out(home, &input.payload);
             None
         }
-        Some(home) => record(caller, home, &input, &mut body, &mut moment),
+        Some(home) => record(arguments, home, &input, &mut body, &mut moment),
         None => None,
     };
     Recorded { name, body, moment, payload: input.payload }
@@ -112,7 +112,7 @@ pub(crate) fn now_nanos() -> u64 {
 }
 
 fn record(
-    caller: Caller,
+    arguments: &Arguments,
     home: &Home,
     input: &Input,
     body: &mut Vec<u8>,
@@ -127,12 +127,12 @@ fn record(
     if is_excluded(&config, cwd.as_deref()) {
         return None;
     }
-    let (agent, channel, source) = match caller {
-        Caller::Claude => (Agent::ClaudeCode, Channel::Hook, Source::ClaudeHook),
-        Caller::Codex => (Agent::Codex, Channel::Hook, Source::CodexHook),
-        Caller::StatusLine => (Agent::ClaudeCode, Channel::Statusline, Source::StatusLine),
+    let agent = arguments.agent;
+    let source = match arguments.channel {
+        Channel::Statusline => Source::StatusLine,
+        Channel::Hook | Channel::Decision => Source::Hook(agent),
     };
-    let mut header = Header::new(agent, channel, arrived);
+    let mut header = Header::new(agent, arguments.channel, arrived);
     header.writer = Some(Cow::Borrowed(env!("CARGO_PKG_VERSION")));
     header.level = Some(Cow::Borrowed(config.level.name()));
     header.received_bytes = Some(input.bytes);
@@ -148,7 +148,7 @@ fn record(
         }
         *moment = reduction.moment;
         if reduction.moment == Moment::Compacts && reduction.fault.is_none() {
-            header.other.extend(transcript::seen(&input.payload, caller));
+            header.other.extend(transcript::seen(&input.payload, agent));
         }
         if let Some(fault) = reduction.fault {
             body.clear();
@@ -165,18 +165,16 @@ fn record(
 
 /// Adds who started this hook, and the named variables.
 fn describe_process(header: &mut Header<'_>) {
-    for name in environment::RECORDED {
+    for name in environment::recorded() {
         if let Some(value) = std::env::var_os(name) {
-            header.env.push((Cow::Borrowed(*name), Cow::Owned(masked(value.into_vec()))));
+            header.env.push((Cow::Borrowed(name), Cow::Owned(masked(value.into_vec()))));
         }
     }
     let parent = std::os::unix::process::parent_id();
-    // Claude Code says who it is; a shell between it and this process would hide it otherwise.
-    let named = header
-        .env
-        .iter()
-        .find(|(name, _)| name == "CLAUDE_PID")
-        .and_then(|(_, value)| std::str::from_utf8(value).ok()?.parse().ok());
+    // An agent may name its process; a shell between it and this process would hide it otherwise.
+    let named =
+        header.agent.spec().pid_variable.and_then(|own| header.env.iter().find(|(name, _)| name == own));
+    let named = named.and_then(|(_, value)| std::str::from_utf8(value).ok()?.parse().ok());
     let pid = named.unwrap_or(parent);
     header.pid = Some(pid);
     header.pid_start = process::start_ticks(pid);
@@ -252,7 +250,7 @@ fn is_excluded(config: &Config, cwd: Option<&Path>) -> bool {
     if config.excludes.is_empty() {
         return false;
     }
-    let project = std::env::var_os("CLAUDE_PROJECT_DIR");
+    let project = environment::project();
     [cwd.map(Path::as_os_str), project.as_deref()]
         .into_iter()
         .flatten()

@@ -6,13 +6,13 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agent_tracer_policy_abi::wire::Asker;
+use agent_tracer_agent::Agent;
 
 /// Who stands in, and what it is told.
 pub(crate) struct StandIn<'s> {
     /// An absolute path; empty if there is nobody.
     pub(crate) program: &'s Path,
-    pub(crate) asker: Asker,
+    pub(crate) agent: Agent,
     /// The home, where the command line named one.
     pub(crate) home: Option<&'s Path>,
     /// The name of the envelope; empty if nothing was recorded.
@@ -31,10 +31,7 @@ pub(crate) fn become_it(stand_in: &StandIn<'_>, payload: &[u8]) {
     }
     let Ok(input) = input(payload) else { return };
     let mut command = Command::new(stand_in.program);
-    command.arg("guard").arg(match stand_in.asker {
-        Asker::ClaudeCode => "claude",
-        Asker::Codex => "codex",
-    });
+    command.arg("guard").arg(stand_in.agent.spec().word);
     command.args(["--for-hook", stand_in.envelope]);
     // The variable beats the argument, and the program refuses two that differ.
     let is_told = std::env::var_os("AGENT_TRACER_HOME").is_some_and(|home| !home.is_empty());

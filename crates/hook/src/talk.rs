@@ -5,7 +5,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use agent_tracer_policy_abi::wire::{ANSWER_HEAD, AnswerHead, Asker, QuestionHead};
+use agent_tracer_agent::Agent;
+use agent_tracer_policy_abi::wire::{ANSWER_HEAD, AnswerHead, QuestionHead};
 use agent_tracer_spool::{Home, socket};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, setsockopt, socket, sockopt};
 use nix::sys::time::{TimeVal, TimeValLike};
@@ -40,12 +41,12 @@ pub(crate) enum Unanswered {
 /// Asks and waits for the answer.
 pub(crate) fn ask(
     home: &Home,
-    asker: Asker,
+    agent: Agent,
     texts: &Texts<'_>,
     deadline: Instant,
 ) -> Result<Said, Unanswered> {
     let mut stream = reach(home, deadline)?;
-    exchange(&mut stream, asker, texts, deadline).map_err(|_| Unanswered::Late)
+    exchange(&mut stream, agent, texts, deadline).map_err(|_| Unanswered::Late)
 }
 
 fn reach(home: &Home, deadline: Instant) -> Result<UnixStream, Unanswered> {
@@ -80,9 +81,9 @@ fn is_foreign(_: &OwnedFd, _: &Home) -> bool {
     false
 }
 
-fn exchange(stream: &mut UnixStream, asker: Asker, texts: &Texts<'_>, deadline: Instant) -> io::Result<Said> {
+fn exchange(stream: &mut UnixStream, agent: Agent, texts: &Texts<'_>, deadline: Instant) -> io::Result<Said> {
     let head = QuestionHead {
-        asker,
+        agent,
         name: texts.name.len(),
         folder: texts.folder.len(),
         payload: texts.payload.len(),

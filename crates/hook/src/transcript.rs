@@ -7,14 +7,15 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::arguments::Caller;
+use agent_tracer_agent::Agent;
+
 use crate::lookup;
 
 /// The header line.
 const NAME: &str = "transcript-bytes";
 
 /// The line of the header that tells it, if there is such a file.
-pub(crate) fn seen(payload: &[u8], caller: Caller) -> Option<(Cow<'static, str>, Cow<'static, [u8]>)> {
+pub(crate) fn seen(payload: &[u8], caller: Agent) -> Option<(Cow<'static, str>, Cow<'static, [u8]>)> {
     let (mut path, mut agent, mut own) = (Cow::default(), Cow::default(), Cow::default());
     lookup::members(payload, &mut |key, place| {
         let text = || payload.get(place.clone()).and_then(lookup::text).unwrap_or_default();
@@ -32,13 +33,13 @@ pub(crate) fn seen(payload: &[u8], caller: Caller) -> Option<(Cow<'static, str>,
     Some((Cow::Borrowed(NAME), Cow::Owned(facts.len().to_string().into_bytes())))
 }
 
-/// The file of the agent that compacts, where the payload does not name it (`agent_transcript_path`). A subagent of Claude
-/// Code names its session's; its own lies beside it. Codex names that of the thread.
-fn file(path: &Path, agent: &[u8], caller: Caller) -> Option<PathBuf> {
+/// The file of the agent that compacts, where the payload does not name it (`agent_transcript_path`). Where
+/// subagents have files of their own, one names its session's, and its own lies beside it.
+fn file(path: &Path, agent: &[u8], caller: Agent) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;
     }
-    if agent.is_empty() || !matches!(caller, Caller::Claude) {
+    if agent.is_empty() || !caller.spec().has_subagent_files {
         return Some(path.to_owned());
     }
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
@@ -55,12 +56,12 @@ mod tests {
     fn a_subagent_has_a_file_of_its_own() {
         let path = Path::new("/p/5a13.jsonl");
         let of = |agent: &[u8], caller| file(path, agent, caller);
-        assert_eq!(of(b"", Caller::Claude), Some(path.to_owned()));
-        assert_eq!(of(b"a1f", Caller::Claude), Some("/p/5a13/subagents/agent-a1f.jsonl".into()));
-        assert_eq!(of(b"a1f", Caller::Codex), Some(path.to_owned()));
+        assert_eq!(of(b"", Agent::CLAUDE_CODE), Some(path.to_owned()));
+        assert_eq!(of(b"a1f", Agent::CLAUDE_CODE), Some("/p/5a13/subagents/agent-a1f.jsonl".into()));
+        assert_eq!(of(b"a1f", Agent::CODEX), Some(path.to_owned()));
         for odd in [&b"../x"[..], b"a b", &[b'a'; 65], b"\xff"] {
-            assert_eq!(of(odd, Caller::Claude), None);
+            assert_eq!(of(odd, Agent::CLAUDE_CODE), None);
         }
-        assert_eq!(file(Path::new("relative.jsonl"), b"", Caller::Claude), None);
+        assert_eq!(file(Path::new("relative.jsonl"), b"", Agent::CLAUDE_CODE), None);
     }
 }

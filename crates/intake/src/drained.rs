@@ -152,7 +152,8 @@ mod tests {
 
     /// Leaves an envelope of a session.
     fn leave(home: &Home, nanos: u64, session: &str) -> EnvelopeName {
-        let header = envelope::Header::new(envelope::Agent::ClaudeCode, envelope::Channel::Hook, nanos);
+        let header =
+            envelope::Header::new(agent_tracer_event::Agent::CLAUDE_CODE, envelope::Channel::Hook, nanos);
         let body = format!(
             r#"{{"session_id":"{session}","hook_event_name":"PreToolUse","tool_name":"Bash","tool_use_id":"t","tool_input":{{"command":"ls"}}}}"#
         );

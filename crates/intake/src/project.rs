@@ -286,7 +286,7 @@ mod tests {
     }
 
     fn reading(task: &str, cwd: &str) -> Reading {
-        let task = TaskKey::new(Agent::ClaudeCode, task);
+        let task = TaskKey::new(Agent::CLAUDE_CODE, task);
         let evidence = Evidence::measured("test");
         let mut entry = Entry::new(Subject::Task, Phase::Update, task, "task", Millis(5), evidence);
         entry.metadata.insert("cwd".to_owned(), Value::from(cwd));

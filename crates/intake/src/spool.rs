@@ -181,7 +181,7 @@ impl SpoolIntake {
         let mut said = Said::new();
         let observed = batch.envelopes.into_iter().map(|delivered| {
             let Delivered { name, mut header, body } = delivered;
-            let agent = agent_of(header.agent);
+            let agent = header.agent;
             transcript::hash(&mut header, agent, &body);
             observe(name.as_str(), &header, &body, &self.projects, &mut said)
         });
@@ -308,13 +308,6 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-fn agent_of(agent: envelope::Agent) -> Agent {
-    match agent {
-        envelope::Agent::ClaudeCode => Agent::ClaudeCode,
-        envelope::Agent::Codex => Agent::Codex,
-    }
-}
-
 fn source_of(channel: envelope::Channel) -> Source {
     match channel {
         envelope::Channel::Hook => Source::Hook,
@@ -333,7 +326,7 @@ pub(crate) fn read_envelope(
         return Err(format!("{} at byte {}", fault.what, fault.at));
     }
     let reading = read(&Observation {
-        agent: agent_of(header.agent),
+        agent: header.agent,
         channel: Channel::Hook,
         name,
         arrived: Millis::from_nanos(header.arrived_nanos),
@@ -352,7 +345,7 @@ pub(crate) fn observe(
     projects: &Projects,
     said: &mut Said,
 ) -> Observed {
-    let (agent, source) = (agent_of(header.agent), source_of(header.channel));
+    let (agent, source) = (header.agent, source_of(header.channel));
     let arrived = Millis::from_nanos(header.arrived_nanos);
     let verdict = match read_envelope(name, header, body) {
         Ok(mut reading) => {
@@ -362,7 +355,7 @@ pub(crate) fn observe(
         Err(why) => Verdict::Malformed(why),
     };
     // Equal bytes of Codex can be distinct calls; a status line is asked for again and again.
-    let is_told_twice = agent == Agent::ClaudeCode && source == Source::Hook && !body.is_empty();
+    let is_told_twice = agent == Agent::CLAUDE_CODE && source == Source::Hook && !body.is_empty();
     let payload = is_told_twice.then(|| xxh3_64(body));
     let mut kept = Vec::new();
     envelope::encode(header, body, &mut kept);

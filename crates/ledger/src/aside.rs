@@ -255,14 +255,14 @@ mod tests {
         let aside = Aside::beside(&folder.path().join("ledger.db"));
         assert_eq!(aside.purge(None).unwrap(), AsidePurge::default(), "there is no folder");
         let post = |session: &str| {
-            let task = TaskKey::new(Agent::Codex, session);
+            let task = TaskKey::new(Agent::CODEX, session);
             let subject = Subject::Event(EventKind::UserMessage);
             let evidence = Evidence::measured("test");
             let entry = Entry::new(subject, Phase::Open, task, "e", Millis(7), evidence);
             let observed = Observed {
                 name: session.to_owned(),
                 source: None,
-                agent: Agent::Codex,
+                agent: Agent::CODEX,
                 channel: Channel::Http,
                 arrived: Millis(7),
                 verdict: Verdict::Read(Reading { entries: vec![entry], ..Reading::default() }),
@@ -280,7 +280,7 @@ mod tests {
         keep(Kind::Log, b"pages");
         aside.put(".post-half", |file| file.write_all(b"half")).unwrap();
         let mut names = TaskNames::default();
-        names.add(TaskKey::new(Agent::Codex, "gone-session").task_id().as_str(), "gone-session");
+        names.add(TaskKey::new(Agent::CODEX, "gone-session").task_id().as_str(), "gone-session");
         assert_eq!(aside.purge(Some(&names)).unwrap(), AsidePurge { removed: 4, unknown: 1 });
         let left = [Kind::Post, Kind::Journal, Kind::Log].map(|kind| aside.list(kind).len());
         assert_eq!(left, [2, 0, 0], "a log holds pages of any task");

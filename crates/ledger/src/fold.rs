@@ -262,7 +262,7 @@ mod tests {
         Entry::new(
             Subject::Event(Kind::ToolUsed),
             phase,
-            TaskKey::new(Agent::ClaudeCode, "s"),
+            TaskKey::new(Agent::CLAUDE_CODE, "s"),
             "tool:1",
             Millis(at),
             Evidence { certainty, reason: "test".to_owned() },

@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn what_happened_in_a_time_that_cannot_be_happened_when_it_reached_us() {
         let told = |at: i64, ended: i64, arrived: i64| {
-            let task = TaskKey::new(Agent::Codex, "s");
+            let task = TaskKey::new(Agent::CODEX, "s");
             let subject = Subject::Event(Kind::UserMessage);
             let mut entry =
                 Entry::new(subject, Phase::Open, task, "e", Millis(at), Evidence::measured("test"));
@@ -124,7 +124,7 @@ mod tests {
             let observed = Observed {
                 name: "o".to_owned(),
                 source: None,
-                agent: Agent::Codex,
+                agent: Agent::CODEX,
                 channel: Channel::Http,
                 arrived: Millis(arrived),
                 verdict: Verdict::Read(Reading { entries: vec![entry], ..Reading::default() }),

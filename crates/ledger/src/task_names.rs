@@ -67,7 +67,7 @@ mod tests {
     fn a_session_is_found_in_bytes_as_a_whole_word_and_at_the_end_of_one() {
         let mut names = TaskNames::default();
         let session = "5a0c7d1e-7f52-4c2b-9d0e-2f6a1c3b4d5e";
-        let task = TaskKey::new(Agent::ClaudeCode, session);
+        let task = TaskKey::new(Agent::CLAUDE_CODE, session);
         names.add(task.task_id().as_str(), session);
         names.add("x", "sub--a1b2c3d4e5");
         names.add("y", "short");

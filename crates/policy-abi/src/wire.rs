@@ -5,7 +5,7 @@
 //! | bytes | |
 //! |---|---|
 //! | 4 | `ATQ1` |
-//! | 1 | agent: 0 Claude Code, 1 Codex |
+//! | 1 | agent: its place in the table of agents ([`Agent::wire_byte`]) |
 //! | 1 | length of the envelope's name; zero if the event was not recorded, and the decision must not be either |
 //! | 2 | length of the project's folder, as the agent names it |
 //! | 4 | length of the payload |
@@ -24,6 +24,8 @@
 //!
 //! Both sides know how long everything is before they read it, and refuse what is longer than anybody may say.
 
+use agent_tracer_agent::Agent;
+
 /// The longest payload that is asked about, in bytes. A hook with a longer one does what holds in an outage.
 pub const PAYLOAD_MAX: usize = 16 << 20;
 /// The longest folder.
@@ -40,20 +42,11 @@ pub const ANSWER_HEAD: usize = 16;
 const QUESTION: &[u8; 4] = b"ATQ1";
 const ANSWER: &[u8; 4] = b"ATA1";
 
-/// Who asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asker {
-    /// Claude Code.
-    ClaudeCode,
-    /// Codex.
-    Codex,
-}
-
 /// What stands before the texts of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuestionHead {
-    /// Who asks.
-    pub asker: Asker,
+    /// The agent whose hook asks.
+    pub agent: Agent,
     /// Length of the envelope's name.
     pub name: usize,
     /// Length of the project's folder.
@@ -69,26 +62,18 @@ impl QuestionHead {
         if self.name > NAME_MAX || self.folder > FOLDER_MAX || self.payload > PAYLOAD_MAX {
             return None;
         }
-        let asker = match self.asker {
-            Asker::ClaudeCode => 0,
-            Asker::Codex => 1,
-        };
         let [f0, f1] = u16::try_from(self.folder).ok()?.to_le_bytes();
         let [p0, p1, p2, p3] = u32::try_from(self.payload).ok()?.to_le_bytes();
         let [a, b, c, d] = *QUESTION;
-        Some([a, b, c, d, asker, u8::try_from(self.name).ok()?, f0, f1, p0, p1, p2, p3])
+        Some([a, b, c, d, self.agent.wire_byte(), u8::try_from(self.name).ok()?, f0, f1, p0, p1, p2, p3])
     }
 
     /// Reads it; `None` if it is no question, or one of more than anybody may say.
     #[must_use]
     pub fn read(bytes: &[u8; QUESTION_HEAD]) -> Option<Self> {
-        let [a, b, c, d, asker, name, f0, f1, p0, p1, p2, p3] = *bytes;
+        let [a, b, c, d, agent, name, f0, f1, p0, p1, p2, p3] = *bytes;
         let head = Self {
-            asker: match asker {
-                0 => Asker::ClaudeCode,
-                1 => Asker::Codex,
-                _ => return None,
-            },
+            agent: Agent::from_wire_byte(agent)?,
             name: usize::from(name),
             folder: usize::from(u16::from_le_bytes([f0, f1])),
             payload: usize::try_from(u32::from_le_bytes([p0, p1, p2, p3])).ok()?,
@@ -142,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_head_reads_back_and_nothing_longer_than_allowed_is_said_or_heard() {
-        let question = QuestionHead { asker: Asker::Codex, name: 42, folder: 4096, payload: PAYLOAD_MAX };
+        let question = QuestionHead { agent: Agent::CODEX, name: 42, folder: 4096, payload: PAYLOAD_MAX };
         assert_eq!(QuestionHead::read(&question.bytes().unwrap()), Some(question));
         let answer = AnswerHead { exit: 2, stdout: ANSWER_MAX, stderr: 1 };
         assert_eq!(AnswerHead::read(&answer.bytes().unwrap()), Some(answer));
@@ -162,7 +147,7 @@ mod tests {
     #[test]
     fn what_is_no_question_or_answer_is_not_read() {
         let question =
-            QuestionHead { asker: Asker::ClaudeCode, name: 0, folder: 0, payload: 2 }.bytes().unwrap();
+            QuestionHead { agent: Agent::CLAUDE_CODE, name: 0, folder: 0, payload: 2 }.bytes().unwrap();
         let answer = AnswerHead { exit: 0, stdout: 0, stderr: 0 }.bytes().unwrap();
         for at in 0..5 {
             let mut other = question;

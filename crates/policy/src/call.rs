@@ -99,11 +99,11 @@ pub(crate) const SKILLS: &[&str] = &["Skill", "SlashCommand"];
 
 /// Tools that their client itself takes for others.
 pub(crate) const ALIASES: &[(Agent, &str, &[&str])] = &[
-    (Agent::Codex, "apply_patch", &["Edit", "Write"]),
-    (Agent::Codex, "spawn_agent", &["Agent"]),
-    (Agent::Codex, "collaborationspawn_agent", &["Agent"]),
-    (Agent::ClaudeCode, "Agent", &["Task"]),
-    (Agent::ClaudeCode, "Task", &["Agent"]),
+    (Agent::CODEX, "apply_patch", &["Edit", "Write"]),
+    (Agent::CODEX, "spawn_agent", &["Agent"]),
+    (Agent::CODEX, "collaborationspawn_agent", &["Agent"]),
+    (Agent::CLAUDE_CODE, "Agent", &["Task"]),
+    (Agent::CLAUDE_CODE, "Task", &["Agent"]),
 ];
 
 impl Call {

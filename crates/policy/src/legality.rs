@@ -86,66 +86,68 @@ const fn cell(agent: Agent, event: Event, decision: Decision, means: Means, know
     Cell { agent, event, decision, means, known }
 }
 
-use Agent::{ClaudeCode, Codex};
+const CLAUDE_CODE: Agent = Agent::CLAUDE_CODE;
+const CODEX: Agent = Agent::CODEX;
+
 use Decision::{Allow, Ask, Deny, Rewrite, Warn};
 use Known::{Declared, Measured};
 
 /// Every decision that works.
 pub const TABLE: &[Cell] = &[
-    cell(ClaudeCode, Event::UserPromptSubmit, Warn, Means::Context, Measured),
-    cell(ClaudeCode, Event::UserPromptSubmit, Deny, Means::Block, Measured),
-    cell(ClaudeCode, Event::UserPromptSubmit, Decision::Stop, Means::Continue, Declared),
-    cell(ClaudeCode, Event::PreToolUse, Allow, Means::Permission, Measured),
-    cell(ClaudeCode, Event::PreToolUse, Rewrite, Means::UpdatedInput, Measured),
-    cell(ClaudeCode, Event::PreToolUse, Warn, Means::Context, Measured),
-    cell(ClaudeCode, Event::PreToolUse, Ask, Means::Permission, Measured),
-    cell(ClaudeCode, Event::PreToolUse, Deny, Means::Permission, Measured),
-    cell(ClaudeCode, Event::PreToolUse, Decision::Stop, Means::Continue, Measured),
-    cell(ClaudeCode, Event::PermissionRequest, Allow, Means::Behavior, Measured),
-    cell(ClaudeCode, Event::PermissionRequest, Rewrite, Means::BehaviorWithInput, Declared),
-    cell(ClaudeCode, Event::PermissionRequest, Warn, Means::SystemMessage, Declared),
-    cell(ClaudeCode, Event::PermissionRequest, Deny, Means::Behavior, Measured),
-    cell(ClaudeCode, Event::PermissionRequest, Decision::Stop, Means::Interrupt, Declared),
-    cell(ClaudeCode, Event::PostToolUse, Warn, Means::Context, Measured),
-    cell(ClaudeCode, Event::PostToolUse, Deny, Means::Block, Measured),
-    cell(ClaudeCode, Event::PostToolUse, Decision::Stop, Means::Continue, Declared),
-    cell(ClaudeCode, Event::PostToolUseFailure, Warn, Means::Context, Declared),
-    cell(ClaudeCode, Event::PostToolUseFailure, Deny, Means::Block, Declared),
-    cell(ClaudeCode, Event::PostToolUseFailure, Decision::Stop, Means::Continue, Declared),
-    cell(ClaudeCode, Event::Stop, Warn, Means::SystemMessage, Declared),
-    cell(ClaudeCode, Event::Stop, Deny, Means::Block, Measured),
-    cell(ClaudeCode, Event::Stop, Decision::Stop, Means::Continue, Declared),
-    cell(ClaudeCode, Event::SubagentStop, Warn, Means::SystemMessage, Declared),
-    cell(ClaudeCode, Event::SubagentStop, Deny, Means::Block, Measured),
-    cell(ClaudeCode, Event::SubagentStop, Decision::Stop, Means::Continue, Declared),
-    cell(ClaudeCode, Event::TaskCompleted, Warn, Means::SystemMessage, Declared),
-    cell(ClaudeCode, Event::TaskCompleted, Deny, Means::ExitTwo, Declared),
-    cell(ClaudeCode, Event::TaskCompleted, Decision::Stop, Means::Continue, Declared),
-    cell(ClaudeCode, Event::TeammateIdle, Warn, Means::SystemMessage, Declared),
-    cell(ClaudeCode, Event::TeammateIdle, Deny, Means::ExitTwo, Declared),
-    cell(ClaudeCode, Event::TeammateIdle, Decision::Stop, Means::Continue, Declared),
-    cell(Codex, Event::UserPromptSubmit, Warn, Means::Context, Declared),
-    cell(Codex, Event::UserPromptSubmit, Deny, Means::Block, Measured),
-    cell(Codex, Event::UserPromptSubmit, Decision::Stop, Means::Continue, Declared),
+    cell(CLAUDE_CODE, Event::UserPromptSubmit, Warn, Means::Context, Measured),
+    cell(CLAUDE_CODE, Event::UserPromptSubmit, Deny, Means::Block, Measured),
+    cell(CLAUDE_CODE, Event::UserPromptSubmit, Decision::Stop, Means::Continue, Declared),
+    cell(CLAUDE_CODE, Event::PreToolUse, Allow, Means::Permission, Measured),
+    cell(CLAUDE_CODE, Event::PreToolUse, Rewrite, Means::UpdatedInput, Measured),
+    cell(CLAUDE_CODE, Event::PreToolUse, Warn, Means::Context, Measured),
+    cell(CLAUDE_CODE, Event::PreToolUse, Ask, Means::Permission, Measured),
+    cell(CLAUDE_CODE, Event::PreToolUse, Deny, Means::Permission, Measured),
+    cell(CLAUDE_CODE, Event::PreToolUse, Decision::Stop, Means::Continue, Measured),
+    cell(CLAUDE_CODE, Event::PermissionRequest, Allow, Means::Behavior, Measured),
+    cell(CLAUDE_CODE, Event::PermissionRequest, Rewrite, Means::BehaviorWithInput, Declared),
+    cell(CLAUDE_CODE, Event::PermissionRequest, Warn, Means::SystemMessage, Declared),
+    cell(CLAUDE_CODE, Event::PermissionRequest, Deny, Means::Behavior, Measured),
+    cell(CLAUDE_CODE, Event::PermissionRequest, Decision::Stop, Means::Interrupt, Declared),
+    cell(CLAUDE_CODE, Event::PostToolUse, Warn, Means::Context, Measured),
+    cell(CLAUDE_CODE, Event::PostToolUse, Deny, Means::Block, Measured),
+    cell(CLAUDE_CODE, Event::PostToolUse, Decision::Stop, Means::Continue, Declared),
+    cell(CLAUDE_CODE, Event::PostToolUseFailure, Warn, Means::Context, Declared),
+    cell(CLAUDE_CODE, Event::PostToolUseFailure, Deny, Means::Block, Declared),
+    cell(CLAUDE_CODE, Event::PostToolUseFailure, Decision::Stop, Means::Continue, Declared),
+    cell(CLAUDE_CODE, Event::Stop, Warn, Means::SystemMessage, Declared),
+    cell(CLAUDE_CODE, Event::Stop, Deny, Means::Block, Measured),
+    cell(CLAUDE_CODE, Event::Stop, Decision::Stop, Means::Continue, Declared),
+    cell(CLAUDE_CODE, Event::SubagentStop, Warn, Means::SystemMessage, Declared),
+    cell(CLAUDE_CODE, Event::SubagentStop, Deny, Means::Block, Measured),
+    cell(CLAUDE_CODE, Event::SubagentStop, Decision::Stop, Means::Continue, Declared),
+    cell(CLAUDE_CODE, Event::TaskCompleted, Warn, Means::SystemMessage, Declared),
+    cell(CLAUDE_CODE, Event::TaskCompleted, Deny, Means::ExitTwo, Declared),
+    cell(CLAUDE_CODE, Event::TaskCompleted, Decision::Stop, Means::Continue, Declared),
+    cell(CLAUDE_CODE, Event::TeammateIdle, Warn, Means::SystemMessage, Declared),
+    cell(CLAUDE_CODE, Event::TeammateIdle, Deny, Means::ExitTwo, Declared),
+    cell(CLAUDE_CODE, Event::TeammateIdle, Decision::Stop, Means::Continue, Declared),
+    cell(CODEX, Event::UserPromptSubmit, Warn, Means::Context, Declared),
+    cell(CODEX, Event::UserPromptSubmit, Deny, Means::Block, Measured),
+    cell(CODEX, Event::UserPromptSubmit, Decision::Stop, Means::Continue, Declared),
     // Codex refuses `allow` without a new input, `ask` and `continue: false` at the next two, and then runs the tool.
-    cell(Codex, Event::PreToolUse, Rewrite, Means::UpdatedInput, Measured),
-    cell(Codex, Event::PreToolUse, Warn, Means::Context, Measured),
-    cell(Codex, Event::PreToolUse, Ask, Means::DenyInstead, Measured),
-    cell(Codex, Event::PreToolUse, Deny, Means::Permission, Measured),
-    cell(Codex, Event::PreToolUse, Decision::Stop, Means::DenyInstead, Declared),
-    cell(Codex, Event::PermissionRequest, Allow, Means::Behavior, Declared),
-    cell(Codex, Event::PermissionRequest, Warn, Means::SystemMessage, Declared),
-    cell(Codex, Event::PermissionRequest, Deny, Means::Behavior, Declared),
-    cell(Codex, Event::PermissionRequest, Decision::Stop, Means::DenyInstead, Declared),
-    cell(Codex, Event::PostToolUse, Warn, Means::Context, Measured),
-    cell(Codex, Event::PostToolUse, Deny, Means::Block, Declared),
-    cell(Codex, Event::PostToolUse, Decision::Stop, Means::Continue, Declared),
-    cell(Codex, Event::Stop, Warn, Means::SystemMessage, Declared),
-    cell(Codex, Event::Stop, Deny, Means::Block, Measured),
-    cell(Codex, Event::Stop, Decision::Stop, Means::Continue, Declared),
-    cell(Codex, Event::SubagentStop, Warn, Means::SystemMessage, Declared),
-    cell(Codex, Event::SubagentStop, Deny, Means::Block, Declared),
-    cell(Codex, Event::SubagentStop, Decision::Stop, Means::Continue, Declared),
+    cell(CODEX, Event::PreToolUse, Rewrite, Means::UpdatedInput, Measured),
+    cell(CODEX, Event::PreToolUse, Warn, Means::Context, Measured),
+    cell(CODEX, Event::PreToolUse, Ask, Means::DenyInstead, Measured),
+    cell(CODEX, Event::PreToolUse, Deny, Means::Permission, Measured),
+    cell(CODEX, Event::PreToolUse, Decision::Stop, Means::DenyInstead, Declared),
+    cell(CODEX, Event::PermissionRequest, Allow, Means::Behavior, Declared),
+    cell(CODEX, Event::PermissionRequest, Warn, Means::SystemMessage, Declared),
+    cell(CODEX, Event::PermissionRequest, Deny, Means::Behavior, Declared),
+    cell(CODEX, Event::PermissionRequest, Decision::Stop, Means::DenyInstead, Declared),
+    cell(CODEX, Event::PostToolUse, Warn, Means::Context, Measured),
+    cell(CODEX, Event::PostToolUse, Deny, Means::Block, Declared),
+    cell(CODEX, Event::PostToolUse, Decision::Stop, Means::Continue, Declared),
+    cell(CODEX, Event::Stop, Warn, Means::SystemMessage, Declared),
+    cell(CODEX, Event::Stop, Deny, Means::Block, Measured),
+    cell(CODEX, Event::Stop, Decision::Stop, Means::Continue, Declared),
+    cell(CODEX, Event::SubagentStop, Warn, Means::SystemMessage, Declared),
+    cell(CODEX, Event::SubagentStop, Deny, Means::Block, Declared),
+    cell(CODEX, Event::SubagentStop, Decision::Stop, Means::Continue, Declared),
 ];
 
 /// By which output a decision reaches an agent at an event, if it does.
@@ -165,15 +167,16 @@ pub fn has_event(agent: Agent, event: Event) -> bool {
 #[must_use]
 pub const fn may_suppress(agent: Agent, event: Event) -> bool {
     match agent {
-        ClaudeCode => true,
-        Codex => matches!(event, Event::UserPromptSubmit | Event::Stop | Event::SubagentStop),
+        CLAUDE_CODE => true,
+        CODEX => matches!(event, Event::UserPromptSubmit | Event::Stop | Event::SubagentStop),
+        _ => false,
     }
 }
 
 /// Whether an agent accepts `updatedPermissions` at an event: new permission rules that come with an `allow`.
 #[must_use]
 pub const fn may_update_permissions(agent: Agent, event: Event) -> bool {
-    matches!((agent, event), (ClaudeCode, Event::PermissionRequest))
+    matches!((agent, event), (CLAUDE_CODE, Event::PermissionRequest))
 }
 
 /// The decisions that work at an event for at least one of these agents, strictest last.
@@ -200,7 +203,7 @@ pub fn markdown() -> String {
     };
     for event in Event::ALL {
         for decision in decisions(Agent::ALL, *event) {
-            let (claude, codex) = (shown(ClaudeCode, *event, decision), shown(Codex, *event, decision));
+            let (claude, codex) = (shown(CLAUDE_CODE, *event, decision), shown(CODEX, *event, decision));
             // Writing to a string cannot fail.
             writeln!(text, "| {event} | {decision} | {claude} | {codex} |").ok();
         }
@@ -225,7 +228,7 @@ mod tests {
     #[test]
     fn every_event_can_be_denied_wherever_it_exists() {
         for event in Event::ALL {
-            assert!(has_event(ClaudeCode, *event));
+            assert!(has_event(CLAUDE_CODE, *event));
             for agent in Agent::ALL.iter().filter(|agent| has_event(**agent, *event)) {
                 assert!(means(*agent, *event, Deny).is_some(), "{agent} {event}");
             }

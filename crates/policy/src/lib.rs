@@ -25,7 +25,7 @@
 //! .expect("sound rules");
 //! let payload = br#"{"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": "/code",
 //!     "tool_input": {"command": "cd /tmp && sudo env X=1 bash -c 'rm -fr build'"}}"#;
-//! let call = Call::read(Agent::ClaudeCode, payload, Surroundings::default()).expect("JSON").expect("a known event");
+//! let call = Call::read(Agent::CLAUDE_CODE, payload, Surroundings::default()).expect("JSON").expect("a known event");
 //! let verdict = Policy::of_user(rules).decide(&call, &NoHistory);
 //! assert!(answer(&call, &verdict).stdout.contains(r#""permissionDecision":"deny""#));
 //! ```

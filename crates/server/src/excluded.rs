@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn those_of_before_are_known_and_only_new_ones_are_kept() {
-        let task = |name: &str| TaskKey::new(Agent::Codex, name).task_id();
+        let task = |name: &str| TaskKey::new(Agent::CODEX, name).task_id();
         let kept: Arc<Mutex<Vec<TaskId>>> = Arc::default();
         let keep = Arc::clone(&kept);
         let keep = Arc::new(move |task: &TaskId| keep.lock().unwrap().push(task.clone()));
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn only_so_many_are_remembered() {
         let excluded = Excluded::new(&Remembered::default());
-        let task = |number: usize| TaskKey::new(Agent::Codex, number.to_string()).task_id();
+        let task = |number: usize| TaskKey::new(Agent::CODEX, number.to_string()).task_id();
         for number in 0..=REMEMBERED {
             excluded.add(task(number));
         }

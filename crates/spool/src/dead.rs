@@ -111,7 +111,7 @@ mod tests {
 
     /// An accepted envelope with its end cut off, and the drain's word on it.
     fn torn(spool: &Spool, nanos: u64) -> (String, Vec<u8>) {
-        let header = Header::new(Agent::Codex, Channel::Hook, nanos);
+        let header = Header::new(Agent::CODEX, Channel::Hook, nanos);
         spool.accept(&header, b"{\"a\":1}", nanos, 1).expect("accepted");
         let path = spool.path(Folder::New, &EnvelopeName::new(nanos, std::process::id(), 1));
         let path = if path.exists() { path } else { only_file(spool) };
@@ -164,7 +164,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = spool(folder.path());
         for nanos in 1..=3 {
-            let header = Header::new(Agent::Codex, Channel::Hook, nanos);
+            let header = Header::new(Agent::CODEX, Channel::Hook, nanos);
             spool.accept(&header, b"{\"a\":1}", nanos, 1).expect("accepted");
         }
         let mut drain = Drain::open(&spool).expect("a drain");

@@ -153,7 +153,7 @@ impl History {
 
 /// Reads what a session brought, the way the intake does.
 fn observe(session: &mut Session, raw: &Raw, config: &Config, number: u64) -> Option<Observed> {
-    let agent = Agent::ClaudeCode;
+    let agent = Agent::CLAUDE_CODE;
     let arrived = Millis(raw.at);
     let project = format!("/home/dev/project-{}", session.project);
     let (name, source, channel, mut reading, payload, kept) = match raw.offset {
@@ -168,7 +168,7 @@ fn observe(session: &mut Session, raw: &Raw, config: &Config, number: u64) -> Op
         }
         None => {
             let mut body = Vec::new();
-            reduce(&raw.bytes, privacy::Source::ClaudeHook, config, &mut || [7; 16], &mut body);
+            reduce(&raw.bytes, privacy::Source::Hook(Agent::CLAUDE_CODE), config, &mut || [7; 16], &mut body);
             let name = format!("{:020}-{number}", raw.at);
             let reading = read(&Observation {
                 agent,

@@ -197,9 +197,10 @@ pub fn hook_at(
     payload: &[u8],
 ) -> Observed {
     let (source, privacy) = match agent {
-        Agent::Codex => (Source::Hook, agent_tracer_privacy::Source::CodexHook),
-        Agent::ClaudeCode if is_status_line => (Source::StatusLine, agent_tracer_privacy::Source::StatusLine),
-        Agent::ClaudeCode => (Source::Hook, agent_tracer_privacy::Source::ClaudeHook),
+        Agent::CLAUDE_CODE if is_status_line => {
+            (Source::StatusLine, agent_tracer_privacy::Source::StatusLine)
+        }
+        agent => (Source::Hook, agent_tracer_privacy::Source::Hook(agent)),
     };
     let mut body = Vec::new();
     reduce(payload, privacy, &config(level), &mut || [7; 16], &mut body);
@@ -220,7 +221,7 @@ pub fn hook_at(
         channel: Channel::Hook,
         arrived,
         verdict: Verdict::Read(reading),
-        payload: (agent == Agent::ClaudeCode).then(|| xxh3_64(&body)),
+        payload: (agent == Agent::CLAUDE_CODE).then(|| xxh3_64(&body)),
         kept: Some(body),
     }
 }
@@ -261,7 +262,7 @@ fn claude(folder: &Path, level: Level) -> Scenario {
     for path in paths {
         match file_name(&path) {
             "truth.json" => {}
-            "hooks.jsonl" => parts.push(hooks(Agent::ClaudeCode, &path, level)),
+            "hooks.jsonl" => parts.push(hooks(Agent::CLAUDE_CODE, &path, level)),
             _ => parts.push(transcript(&path, level)),
         }
     }
@@ -301,7 +302,7 @@ pub fn transcript_of(level: Level, path: &str, content: &[u8]) -> Vec<Observed> 
     let mut observed = Vec::new();
     let mut push = |offset: String, reading: Reading| {
         if !reading.entries.is_empty() || !reading.unrecognised.is_empty() {
-            observed.push(of_file(Agent::ClaudeCode, path, format!("{path}@{offset}"), reading));
+            observed.push(of_file(Agent::CLAUDE_CODE, path, format!("{path}@{offset}"), reading));
         }
     };
     match Place::of(path) {
@@ -328,7 +329,7 @@ fn codex(version: &Path) -> Vec<Scenario> {
     let mut scenarios: BTreeMap<String, Vec<Part>> = BTreeMap::new();
     for path in sorted(&version.join("hooks")) {
         let name = file_name(&path).trim_end_matches(".hooks.jsonl").to_owned();
-        scenarios.entry(name).or_default().push(hooks(Agent::Codex, &path, Level::Actions));
+        scenarios.entry(name).or_default().push(hooks(Agent::CODEX, &path, Level::Actions));
     }
     for path in sorted(&version.join("rollouts")) {
         let name = file_name(&path).split('.').next().unwrap().to_owned();
@@ -357,7 +358,7 @@ pub fn rollout_of(path: &str, content: &[u8]) -> Vec<Observed> {
         if let Row::Read(reading) = reader.read(&rules, bytes, offset, Millis(0))
             && (!reading.entries.is_empty() || !reading.unrecognised.is_empty())
         {
-            observed.push(of_file(Agent::Codex, path, name, reading));
+            observed.push(of_file(Agent::CODEX, path, name, reading));
         }
     });
     observed

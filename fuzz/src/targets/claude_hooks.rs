@@ -58,7 +58,7 @@ fn run(bytes: &[u8]) {
         Context { env: vec![("CLAUDE_PROJECT_DIR".to_owned(), "/src".to_owned())], ..Context::default() };
     for source in [Source::Hook, Source::StatusLine] {
         let observation = Observation {
-            agent: Agent::ClaudeCode,
+            agent: Agent::CLAUDE_CODE,
             channel: Channel::Hook,
             name: "fuzz",
             arrived: Millis(1),

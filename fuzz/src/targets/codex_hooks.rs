@@ -41,7 +41,7 @@ pub(super) const TARGET: Target = Target {
 fn run(bytes: &[u8]) {
     let context = Context::default();
     let observation = Observation {
-        agent: Agent::Codex,
+        agent: Agent::CODEX,
         channel: Channel::Hook,
         name: "fuzz",
         arrived: Millis(1),

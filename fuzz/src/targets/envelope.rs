@@ -82,8 +82,8 @@ fn sealed(content: &[u8]) -> Vec<u8> {
 }
 
 fn seeds() -> Vec<Vec<u8>> {
-    let small = Header::new(Agent::Codex, Channel::Hook, 1);
-    let mut full = Header::new(Agent::ClaudeCode, Channel::Statusline, 1_731_600_000_123_456_789);
+    let small = Header::new(Agent::CODEX, Channel::Hook, 1);
+    let mut full = Header::new(Agent::CLAUDE_CODE, Channel::Statusline, 1_731_600_000_123_456_789);
     full.writer = Some("0.1.0".into());
     full.level = Some("actions".into());
     full.received_bytes = Some(2048);

@@ -15,7 +15,7 @@ pub(super) const TARGET: Target = Target {
 
 fn run(bytes: &[u8]) {
     let mut rest = bytes;
-    let mut header = Header::new(Agent::Codex, Channel::Hook, number(&mut rest));
+    let mut header = Header::new(Agent::CODEX, Channel::Hook, number(&mut rest));
     header.pid = Some(number(&mut rest) as u32);
     header.pid_start = Some(number(&mut rest));
     header.received_bytes = Some(number(&mut rest));

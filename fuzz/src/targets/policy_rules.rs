@@ -45,7 +45,7 @@ fn run(bytes: &[u8]) {
             let placed = file.rules.iter().map(|rule| (Place { origin: Origin::User, project: None }, rule));
             assert!(compile(placed, &[], 50, b"/bin/guard").is_ok(), "rules become a table");
             let policy = Policy::of_user(file);
-            for (payload, agent) in CALLS.iter().zip([Agent::ClaudeCode, Agent::Codex, Agent::ClaudeCode]) {
+            for (payload, agent) in CALLS.iter().zip([Agent::CLAUDE_CODE, Agent::CODEX, Agent::CLAUDE_CODE]) {
                 decide(&policy, agent, payload.as_bytes());
             }
         }

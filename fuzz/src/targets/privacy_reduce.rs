@@ -1,5 +1,6 @@
 //! Whatever bytes an agent sends, at any level: an object that can be read again, or a fault and nothing.
 
+use agent_tracer_event::Agent;
 use agent_tracer_privacy::{Config, Level, Source, reduce};
 
 use super::Target;
@@ -40,7 +41,7 @@ pub(super) const TARGET: Target = Target {
 };
 
 fn run(bytes: &[u8]) {
-    for source in [Source::ClaudeHook, Source::CodexHook, Source::StatusLine] {
+    for source in [Source::Hook(Agent::CLAUDE_CODE), Source::Hook(Agent::CODEX), Source::StatusLine] {
         for level in [Level::Metadata, Level::Actions, Level::Full] {
             let config = Config { level, ..Config::default() };
             let mut out = Vec::new();

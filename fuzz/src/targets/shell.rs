@@ -72,7 +72,7 @@ fn run(bytes: &[u8]) {
         );
     }
     for (agent, tool) in
-        [(Agent::ClaudeCode, "Bash"), (Agent::ClaudeCode, "PowerShell"), (Agent::Codex, "exec_command")]
+        [(Agent::CLAUDE_CODE, "Bash"), (Agent::CLAUDE_CODE, "PowerShell"), (Agent::CODEX, "exec_command")]
     {
         let input = serde_json::json!({ "command": command, "cmd": command });
         let place = Place { cwd: Some("/src"), project: Some("/src") };

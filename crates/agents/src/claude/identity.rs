@@ -11,8 +11,8 @@ use crate::text;
 #[must_use]
 pub fn task(session: &str, agent_id: Option<&str>) -> TaskKey {
     match agent_id {
-        Some(agent) => TaskKey::subagent(Agent::ClaudeCode, agent),
-        None => TaskKey::new(Agent::ClaudeCode, session),
+        Some(agent) => TaskKey::subagent(Agent::CLAUDE_CODE, agent),
+        None => TaskKey::new(Agent::CLAUDE_CODE, session),
     }
 }
 

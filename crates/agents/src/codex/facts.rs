@@ -15,7 +15,7 @@ const EXCERPT_CHARS: usize = 400;
 
 /// The task of a thread.
 pub(super) fn task(thread: &str) -> TaskKey {
-    TaskKey::new(Agent::Codex, thread)
+    TaskKey::new(Agent::CODEX, thread)
 }
 
 /// A text as privacy left it.

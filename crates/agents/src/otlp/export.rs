@@ -83,7 +83,7 @@ fn record(
     // Every event of Codex names itself; what does not is a line of its program's own log, called by its place in the
     // source.
     let is_event = attributes.text(&["event.name"]).is_some() || full_name.starts_with("codex.");
-    if agent == Agent::Codex && signal == Signal::Logs && !is_event {
+    if agent == Agent::CODEX && signal == Signal::Logs && !is_event {
         return Record::Skipped;
     }
     let name = full_name.split_once('.').filter(|(whose, _)| matches!(*whose, "claude_code" | "codex"));
@@ -93,11 +93,11 @@ fn record(
     let call = calls.get(own).or_else(|| calls.get(parent)).map(String::as_str);
     let mut told = Telling::new(rules, agent, name, resource, &attributes, item, call, arrived);
     let understood = match (agent, signal) {
-        (Agent::ClaudeCode, Signal::Traces) => claude::otlp::span(&mut told),
-        (Agent::ClaudeCode, _) => claude::otlp::event(&mut told),
+        (Agent::CLAUDE_CODE, Signal::Traces) => claude::otlp::span(&mut told),
+        (Agent::CLAUDE_CODE, _) => claude::otlp::event(&mut told),
         // Its spans are those of its program's parts, by the hundred; what they measure is told by its events.
-        (Agent::Codex, Signal::Traces) => true,
-        (Agent::Codex, _) => codex::otlp::event(&mut told),
+        (_, Signal::Traces) => true,
+        (_, _) => codex::otlp::event(&mut told),
     };
     told.end(understood)
 }
@@ -121,8 +121,8 @@ fn name(signal: Signal, attributes: &Attributes, item: &Value) -> Option<String>
 fn agent(resource: &Attributes, name: &str) -> Option<Agent> {
     let service = resource.text(&["service.name"]).unwrap_or_default();
     if name.starts_with("claude_code.") || service == "claude-code" || service == "claude_code" {
-        return Some(Agent::ClaudeCode);
+        return Some(Agent::CLAUDE_CODE);
     }
     let is_codex = service.strip_prefix("codex").is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
-    (name.starts_with("codex.") || is_codex).then_some(Agent::Codex)
+    (name.starts_with("codex.") || is_codex).then_some(Agent::CODEX)
 }

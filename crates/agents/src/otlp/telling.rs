@@ -86,15 +86,15 @@ impl<'a> Telling<'a> {
     /// The session or thread that the record names.
     pub(crate) fn session(&self) -> String {
         let names: &[&str] = match self.agent {
-            Agent::ClaudeCode => &["session.id", "gen_ai.conversation.id"],
-            Agent::Codex => &["conversation.id", "thread.id"],
+            Agent::CLAUDE_CODE => &["session.id", "gen_ai.conversation.id"],
+            _ => &["conversation.id", "thread.id"],
         };
         self.id(names).unwrap_or_else(|| NO_SESSION.to_owned())
     }
 
     /// The subagent of Claude Code that acted. A span names it as its conversation.
     pub(crate) fn agent_id(&self) -> Option<String> {
-        if self.agent == Agent::Codex {
+        if self.agent == Agent::CODEX {
             return None;
         }
         let conversation = || {
@@ -235,10 +235,7 @@ impl<'a> Telling<'a> {
             return Value::Null;
         }
         let payload = serde_json::json!({ "hook_event_name": event, "tool_name": tool, member: value });
-        let source = match self.agent {
-            Agent::ClaudeCode => Source::ClaudeHook,
-            Agent::Codex => Source::CodexHook,
-        };
+        let source = Source::Hook(self.agent);
         let mut out = Vec::new();
         let whole = payload.to_string();
         let mut key = || self.rules.hash_key;

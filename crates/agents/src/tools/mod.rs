@@ -124,12 +124,12 @@ pub const NAME_CHARS: usize = 200;
 /// code that still runs, which names a cell.
 fn plain_name<'a>(call: &Call<'a>) -> &'a str {
     match call.agent {
-        Agent::ClaudeCode => call.tool,
-        Agent::Codex => match agents::without_namespace(call.tool) {
+        Agent::CODEX => match agents::without_namespace(call.tool) {
             "wait" if call.input.get("cell_id").is_some() => "wait_for_code",
             "wait" => "wait_agent",
             name => name,
         },
+        _ => call.tool,
     }
 }
 

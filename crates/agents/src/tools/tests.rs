@@ -8,11 +8,11 @@ use super::*;
 const PLACE: Place<'_> = Place { cwd: Some("/home/dev/project/src"), project: Some("/home/dev/project") };
 
 fn claude(tool: &str, input: Value) -> Meaning {
-    understand(&Call { agent: Agent::ClaudeCode, tool, input: &input, place: PLACE })
+    understand(&Call { agent: Agent::CLAUDE_CODE, tool, input: &input, place: PLACE })
 }
 
 fn codex(tool: &str, input: Value) -> Meaning {
-    understand(&Call { agent: Agent::Codex, tool, input: &input, place: PLACE })
+    understand(&Call { agent: Agent::CODEX, tool, input: &input, place: PLACE })
 }
 
 #[test]

@@ -92,7 +92,7 @@ pub(crate) fn reduced(payload: &Value, source: Source, level: Option<Level>) -> 
     let whole = serde_json::to_vec(payload).expect("a value is JSON");
     let Some(level) = level else { return whole };
     let source = match source {
-        Source::Hook | Source::Decision => agent_tracer_privacy::Source::ClaudeHook,
+        Source::Hook | Source::Decision => agent_tracer_privacy::Source::Hook(Agent::CLAUDE_CODE),
         Source::StatusLine => agent_tracer_privacy::Source::StatusLine,
     };
     let config = Config { level, ..Config::default() };
@@ -118,7 +118,7 @@ pub(crate) fn context() -> Context {
 
 pub(crate) fn read_bytes(body: &[u8], source: Source, name: &str) -> Reading {
     read(&Observation {
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         channel: Channel::Hook,
         name,
         arrived: ARRIVED,

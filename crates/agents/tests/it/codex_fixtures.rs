@@ -88,7 +88,7 @@ pub(crate) fn config(level: Level) -> Config {
 pub(crate) fn reduced(payload: &Value, level: Level) -> Vec<u8> {
     let mut out = Vec::new();
     let bytes = serde_json::to_vec(payload).unwrap();
-    let source = agent_tracer_privacy::Source::CodexHook;
+    let source = agent_tracer_privacy::Source::Hook(Agent::CODEX);
     let reduction = reduce(&bytes, source, &config(level), &mut || KEY, &mut out);
     assert_eq!(reduction.fault, None, "{payload}");
     out
@@ -98,7 +98,7 @@ pub(crate) fn reduced(payload: &Value, level: Level) -> Vec<u8> {
 pub(crate) fn read_hook(name: &str, at: Millis, body: &[u8]) -> Reading {
     let context = Context::default();
     read(&Observation {
-        agent: Agent::Codex,
+        agent: Agent::CODEX,
         channel: Channel::Hook,
         name,
         arrived: at,

@@ -34,7 +34,7 @@ fn logged(reading: &Reading) -> Vec<&Entry> {
 
 #[test]
 fn each_rule_that_spoke_is_an_event_of_whoever_was_decided_on() {
-    for agent in [Agent::ClaudeCode, Agent::Codex] {
+    for agent in [Agent::CLAUDE_CODE, Agent::CODEX] {
         let rules =
             json!([rule("deny", "applies", "enforce", true), rule("warn", "applies", "dry_run", false)]);
         let reading = reading(agent, record("PreToolUse", rules).to_string().as_bytes());
@@ -79,7 +79,7 @@ fn an_end_that_is_put_off_and_an_outage_have_their_own_words() {
         ("PreToolUse", rule("allow", "applies", "enforce", false), "allow", "held_back"),
     ] {
         let body = record(event, json!([rule])).to_string();
-        let reading = reading(Agent::ClaudeCode, body.as_bytes());
+        let reading = reading(Agent::CLAUDE_CODE, body.as_bytes());
         let entry = logged(&reading)[0];
         assert_eq!(
             (&entry.metadata["ruleOutcome"], &entry.metadata["ruleStatus"]),
@@ -90,7 +90,7 @@ fn an_end_that_is_put_off_and_an_outage_have_their_own_words() {
 
 #[test]
 fn a_record_that_is_none_is_counted_and_never_a_panic() {
-    for agent in [Agent::ClaudeCode, Agent::Codex] {
+    for agent in [Agent::CLAUDE_CODE, Agent::CODEX] {
         for body in ["", "[]", "{", "7"] {
             let reading = reading(agent, body.as_bytes());
             assert!(reading.entries.is_empty() && reading.unrecognised.len() == 1, "{body}");
@@ -112,7 +112,7 @@ fn a_record_that_is_none_is_counted_and_never_a_panic() {
 
 #[test]
 fn a_call_that_a_rule_refused_ends_as_denied_by_it() {
-    for agent in [Agent::ClaudeCode, Agent::Codex] {
+    for agent in [Agent::CLAUDE_CODE, Agent::CODEX] {
         let refused = |event: &str, rule: Value| {
             let reading = reading(agent, record(event, json!([rule])).to_string().as_bytes());
             let calls = reading.entries.into_iter().filter(|entry| entry.key == "tool:toolu_1");

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use agent_tracer_event::Agent;
 use clap::{Args, ValueEnum};
 
-use super::AgentName;
+use super::agent;
 
 /// Where a task stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -39,8 +40,8 @@ pub(crate) struct TaskWords {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) status: Vec<StatusName>,
     /// Only this agent's
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<AgentName>,
+    #[arg(long, value_name = "AGENT", value_parser = agent::parser())]
+    pub(crate) agent: Option<Agent>,
     /// Only those of a project: its folder, any folder in it, or the last part of its path
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
@@ -188,8 +189,8 @@ pub(crate) struct Tools {
     #[arg(long, value_name = "PROJECT")]
     pub(crate) project: Option<String>,
     /// Only this agent's
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<AgentName>,
+    #[arg(long, value_name = "AGENT", value_parser = agent::parser())]
+    pub(crate) agent: Option<Agent>,
     /// Print the answer of the query API
     #[arg(long)]
     pub(crate) json: bool,

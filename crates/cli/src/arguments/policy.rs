@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use agent_tracer_event::Agent;
 use clap::{Args, Subcommand};
 
-use super::AgentName;
+use super::agent;
 
 /// Reads, tries and trusts the rules that act on what agents do
 #[derive(Debug, Args)]
@@ -168,7 +169,8 @@ nothing. This is what stands in when no server answers; a rule that looks at the
 what its `on_outage` says.")]
 pub(crate) struct Guard {
     /// The agent that asks
-    pub(crate) agent: AgentName,
+    #[arg(value_parser = agent::parser())]
+    pub(crate) agent: Agent,
     /// Called by the hook: the envelope of the event, empty if it is not recorded
     #[arg(long, hide = true, value_name = "ENVELOPE")]
     pub(crate) for_hook: Option<String>,

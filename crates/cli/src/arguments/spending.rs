@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use agent_tracer_event::Agent;
 use clap::{Args, ValueEnum};
 
-use super::AgentName;
+use super::agent;
 
 /// What a report has a line for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,8 +70,8 @@ pub(crate) struct Usage {
     #[arg(long, value_name = "PROJECT", conflicts_with = "files")]
     pub(crate) project: Option<String>,
     /// Only this agent's
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<AgentName>,
+    #[arg(long, value_name = "AGENT", value_parser = agent::parser())]
+    pub(crate) agent: Option<Agent>,
     /// Read the agents' files instead of the ledger; or those in a folder
     #[arg(long, value_name = "FOLDER", num_args = 0..=1)]
     pub(crate) files: Option<Option<PathBuf>>,

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use agent_tracer_event::Agent;
 use clap::Args;
 
-use super::AgentName;
+use super::agent;
 
 /// Derives everything that is shown anew from what was recorded
 #[derive(Debug, Args)]
@@ -35,7 +36,8 @@ any more, a transcript that is gone or an event whose bytes were dropped, stays 
 What was purged stays away. Stop the server first.")]
 pub(crate) struct Reread {
     /// Only the files of this agent
-    pub(crate) agent: Option<AgentName>,
+    #[arg(value_parser = agent::parser())]
+    pub(crate) agent: Option<Agent>,
     /// Leave the files of the agents alone
     #[arg(long, conflicts_with = "agent")]
     pub(crate) hooks_only: bool,

@@ -16,7 +16,7 @@ use agent_tracer_intake::import::{Patience, Plan, Summary, run as read_plan};
 use agent_tracer_intake::{Projects, Sink, Stop};
 use serde_json::json;
 
-use crate::arguments::{AgentName, Import, Options};
+use crate::arguments::{Import, Options};
 use crate::environment::Environment;
 use crate::failure::{Failure, plain};
 use crate::instance::Instance;
@@ -85,10 +85,7 @@ pub(super) fn run(
 }
 
 fn roots(arguments: &Import, environment: &Environment) -> Result<Vec<Root>, Failure> {
-    let agent = arguments.agent.map(|agent| match agent {
-        AgentName::Claude => Agent::ClaudeCode,
-        AgentName::Codex => Agent::Codex,
-    });
+    let agent = arguments.agent;
     let mut roots = Vec::new();
     for folder in &arguments.path {
         let folder = environment.absolute(folder);

@@ -15,7 +15,7 @@ use agent_tracer_spool::Home;
 
 use self::choice::Choice;
 use super::target::{self, Change, Target};
-use crate::arguments::{AgentName, Install, Options, ScopeName};
+use crate::arguments::{Install, Options, ScopeName};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::files::{self, Found};
@@ -24,6 +24,7 @@ use crate::output::Output;
 use crate::proof;
 use crate::record::{self, Installation, Record};
 use crate::statusline_conf;
+use agent_tracer_event::Agent;
 
 mod choice;
 mod narrow;
@@ -53,8 +54,8 @@ pub(super) fn run(
     if arguments.print {
         let left_out = left_out(arguments.agent, client, events.as_ref())?;
         let template = match arguments.agent {
-            AgentName::Claude => claude::install::template(client, events, tools),
-            AgentName::Codex => codex::install::template(events, tools),
+            Agent::CLAUDE_CODE => claude::install::template(client, events, tools),
+            _ => codex::install::template(events, tools),
         };
         output.data(&format!("{template:#}\n"))?;
         choice.say(arguments.agent, &left_out, output)?;
@@ -134,7 +135,7 @@ pub(super) fn run(
             _ => known.as_ref().and_then(|known| known.chained.clone()),
         };
         record.put(Installation {
-            agent: target.agent.word().to_owned(),
+            agent: target.agent.spec().word.to_owned(),
             file: found.target.canonicalize().unwrap_or_else(|_| found.target.clone()),
             base,
             written: record::hash(change.text.as_bytes()),
@@ -171,11 +172,11 @@ pub(super) fn run(
 
 /// Returns the events that are left out because the version does not know them. All of them would be no installation.
 fn left_out(
-    agent: AgentName,
+    agent: Agent,
     client: Option<ClientVersion>,
     events: Option<&Vec<String>>,
 ) -> Result<Vec<&'static str>, Failure> {
-    if agent == AgentName::Codex {
+    if agent == Agent::CODEX {
         // It ignores what it does not know.
         return Ok(Vec::new());
     }
@@ -203,12 +204,12 @@ fn plan(target: &Target, text: &str, wish: &Wish, undo: &Undo) -> Result<Change,
     let Wish { hook, home, client, events, tools, status_line } = wish.clone();
     let refused = |error| target.refused(&error);
     Ok(match target.agent {
-        AgentName::Claude => {
+        Agent::CLAUDE_CODE => {
             let wanted = claude::install::Wanted { hook, home, client, events, tools, status_line };
             let plan = claude::install::plan(text, &wanted, undo.clone()).map_err(refused)?;
             Change { text: plan.text, changes: plan.changes, status_line: plan.status_line, undo: plan.undo }
         }
-        AgentName::Codex => {
+        _ => {
             let wanted = codex::install::Wanted { hook, home, events, tools };
             Change::of_codex(codex::install::plan(text, &wanted, undo.clone()).map_err(refused)?)
         }
@@ -300,12 +301,12 @@ fn rechain(conf: &Found, change: &StatusLineChange, elsewhere: Option<&str>) -> 
 /// Returns by what else Codex calls us already. It runs every one of them, so events would count twice; Claude Code
 /// runs equal commands once.
 fn other_ways(target: &Target, environment: &Environment) -> Vec<String> {
-    if target.agent != AgentName::Codex {
+    if target.agent != Agent::CODEX {
         return Vec::new();
     }
     let mut ways = Vec::new();
     for scope in [ScopeName::User, ScopeName::Project] {
-        let Ok(other) = Target::of(AgentName::Codex, scope, environment) else { continue };
+        let Ok(other) = Target::of(Agent::CODEX, scope, environment) else { continue };
         let text =
             files::find(&other.path).and_then(|found| found.text().map(str::to_owned)).unwrap_or_default();
         if other.path != target.path && !target::own_entries(&text).is_empty() {
@@ -329,7 +330,7 @@ fn status_line_wish(
     text: &str,
     environment: &Environment,
 ) -> Result<StatusLine, Failure> {
-    let touched = target.agent == AgentName::Claude && target.scope != ScopeName::Project;
+    let touched = target.agent == Agent::CLAUDE_CODE && target.scope != ScopeName::Project;
     if arguments.no_statusline || !touched {
         return Ok(StatusLine::Leave);
     }
@@ -340,7 +341,7 @@ fn status_line_wish(
     }
     // A local file outranks the project's and the user's: what is in effect there now has to be chained.
     for scope in [ScopeName::Project, ScopeName::User] {
-        let path: PathBuf = Target::of(AgentName::Claude, scope, environment)?.path;
+        let path: PathBuf = Target::of(Agent::CLAUDE_CODE, scope, environment)?.path;
         match status_line_of(&path) {
             Some((_, true)) => return Ok(StatusLine::Leave),
             Some((command, false)) => return Ok(StatusLine::Ours { displaces: Some(command) }),

@@ -7,15 +7,16 @@ use agent_tracer_agents::hooks::{Changes, Undo, own_hooks};
 use agent_tracer_agents::settings::{Settings, SettingsError};
 use agent_tracer_agents::{claude, codex};
 
-use crate::arguments::{AgentName, ScopeName};
+use crate::arguments::ScopeName;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use agent_tracer_event::Agent;
 
 /// A settings file of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     /// Whose it is.
-    pub(crate) agent: AgentName,
+    pub(crate) agent: Agent,
     /// For whom it counts.
     pub(crate) scope: ScopeName,
     /// Where it is, links not resolved.
@@ -35,24 +36,6 @@ pub(crate) struct Change {
     pub(crate) undo: Undo,
 }
 
-impl AgentName {
-    /// Returns the word on our command line and in our files.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            AgentName::Claude => "claude",
-            AgentName::Codex => "codex",
-        }
-    }
-
-    /// Returns the product's name.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            AgentName::Claude => "Claude Code",
-            AgentName::Codex => "Codex",
-        }
-    }
-}
-
 impl ScopeName {
     /// Returns the word on our command line.
     pub(crate) fn word(self) -> &'static str {
@@ -66,14 +49,10 @@ impl ScopeName {
 
 impl Target {
     /// Finds the settings file for an agent and a scope.
-    pub(crate) fn of(
-        agent: AgentName,
-        scope: ScopeName,
-        environment: &Environment,
-    ) -> Result<Target, Failure> {
+    pub(crate) fn of(agent: Agent, scope: ScopeName, environment: &Environment) -> Result<Target, Failure> {
         let path = match agent {
-            AgentName::Claude => claude_settings(scope, environment)?,
-            AgentName::Codex => codex_hooks(scope, environment)?,
+            Agent::CLAUDE_CODE => claude_settings(scope, environment)?,
+            _ => codex_hooks(scope, environment)?,
         };
         Ok(Target { agent, scope, path })
     }
@@ -81,7 +60,7 @@ impl Target {
     /// Returns a name for backups: whose and which.
     pub(crate) fn label(&self) -> String {
         let file = self.path.file_name().unwrap_or_default().to_string_lossy();
-        format!("{}-{}-{file}", self.agent.word(), self.scope.word())
+        format!("{}-{}-{file}", self.agent.spec().word, self.scope.word())
     }
 
     /// Plans the removal of everything of ours.
@@ -92,7 +71,7 @@ impl Target {
         chained: Option<&str>,
     ) -> Result<Change, SettingsError> {
         Ok(match self.agent {
-            AgentName::Claude => {
+            Agent::CLAUDE_CODE => {
                 let plan = claude::install::withdraw(text, undo, chained)?;
                 Change {
                     text: plan.text,
@@ -101,7 +80,7 @@ impl Target {
                     undo: plan.undo,
                 }
             }
-            AgentName::Codex => Change::of_codex(codex::install::withdraw(text, undo)?),
+            _ => Change::of_codex(codex::install::withdraw(text, undo)?),
         })
     }
 
@@ -178,11 +157,11 @@ fn repository(folder: &Path) -> PathBuf {
 }
 
 /// Returns why an agent would not load a settings file at all.
-pub(crate) fn unreadable_for(agent: AgentName, settings: &Settings) -> Option<String> {
+pub(crate) fn unreadable_for(agent: Agent, settings: &Settings) -> Option<String> {
     if let Some(looseness) = settings.looseness() {
         return Some(format!("{} at line {}, column {}", looseness.what, looseness.line, looseness.column));
     }
-    if agent == AgentName::Claude {
+    if agent == Agent::CLAUDE_CODE {
         return None;
     }
     if settings.has_byte_order_mark() {

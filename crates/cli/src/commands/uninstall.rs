@@ -103,7 +103,7 @@ pub(super) fn run(
         output.say(&format!("not installed in `{}`", target.path.display()))?;
         return Ok(ExitCode::SUCCESS);
     }
-    output.say(&format!("{} is disconnected: `{}`", target.agent.title(), target.path.display()))?;
+    output.say(&format!("{} is disconnected: `{}`", target.agent.name(), target.path.display()))?;
     if change.status_line == StatusLineChange::Restored && chained.is_some() {
         output.say("your own status line is back")?;
     }

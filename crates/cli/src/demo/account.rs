@@ -42,8 +42,8 @@ fn limits(agent: Agent) -> (Limit, Limit) {
         to_pct,
     };
     match agent {
-        Agent::ClaudeCode => (five_hours(0, 9, 78), week(30, 4, 71)),
-        Agent::Codex => (five_hours(2, 3, 46), week(90, 2, 38)),
+        Agent::CLAUDE_CODE => (five_hours(0, 9, 78), week(30, 4, 71)),
+        _ => (five_hours(2, 3, 46), week(90, 2, 38)),
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn tell_limits(agent: Agent, told: &mut Value, at_ms: i64) {
     let (short, long) = limits(agent);
     let ((short_pct, short_ends), (long_pct, long_ends)) = (short.at(at_ms), long.at(at_ms));
     match agent {
-        Agent::ClaudeCode => {
+        Agent::CLAUDE_CODE => {
             if let Some(line) = told.as_object_mut() {
                 line.entry("rate_limits").or_insert_with(|| {
                     json!({
@@ -62,7 +62,7 @@ pub(crate) fn tell_limits(agent: Agent, told: &mut Value, at_ms: i64) {
                 });
             }
         }
-        Agent::Codex => {
+        _ => {
             let Some(limits) = told.pointer_mut("/payload/rate_limits").and_then(Value::as_object_mut) else {
                 return;
             };
@@ -88,7 +88,7 @@ mod tests {
 
     fn claude(at_ms: i64) -> Value {
         let mut line = json!({"session_id": "s"});
-        tell_limits(Agent::ClaudeCode, &mut line, at_ms);
+        tell_limits(Agent::CLAUDE_CODE, &mut line, at_ms);
         line
     }
 
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_rollout_without_limits_gets_them_and_every_other_line_stays() {
         let mut row = json!({"payload": {"type": "token_count", "rate_limits": {"limit_id": "codex", "primary": null, "secondary": null}}});
-        tell_limits(Agent::Codex, &mut row, NOW);
+        tell_limits(Agent::CODEX, &mut row, NOW);
         assert_eq!(row["payload"]["rate_limits"]["primary"]["window_minutes"], 300);
         assert_eq!(row["payload"]["rate_limits"]["secondary"]["window_minutes"], 10_080);
         for other in [
@@ -127,7 +127,7 @@ mod tests {
             json!(["not an object"]),
         ] {
             let mut told = other.clone();
-            tell_limits(Agent::Codex, &mut told, NOW);
+            tell_limits(Agent::CODEX, &mut told, NOW);
             assert_eq!(told, other);
         }
     }
@@ -136,7 +136,7 @@ mod tests {
     fn a_limit_that_was_recorded_stays() {
         let mut line = json!({"rate_limits": {"five_hour": {"used_percentage": 99}}});
         let before = line.clone();
-        tell_limits(Agent::ClaudeCode, &mut line, NOW);
+        tell_limits(Agent::CLAUDE_CODE, &mut line, NOW);
         assert_eq!(line, before);
     }
 }

@@ -45,10 +45,7 @@ impl Stage {
 
     /// The home of an agent.
     pub(crate) fn agent(&self, agent: Agent) -> PathBuf {
-        self.folder.join(match agent {
-            Agent::ClaudeCode => "claude",
-            Agent::Codex => "codex",
-        })
+        self.folder.join(agent.spec().word)
     }
 
     /// Returns a command in this world, which knows nothing of the user's own.
@@ -58,8 +55,8 @@ impl Stage {
             .env_clear()
             .env("HOME", &self.folder)
             .env("AGENT_TRACER_HOME", self.tracer())
-            .env("CLAUDE_CONFIG_DIR", self.agent(Agent::ClaudeCode))
-            .env("CODEX_HOME", self.agent(Agent::Codex))
+            .env("CLAUDE_CONFIG_DIR", self.agent(Agent::CLAUDE_CODE))
+            .env("CODEX_HOME", self.agent(Agent::CODEX))
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null());
@@ -159,10 +156,7 @@ impl Player<'_> {
     fn play(&self, story: &Story, scene: &Scene, telling: &Retelling, home: &Path) -> Result<(), Failure> {
         match &scene.what {
             What::Hook { hook } => {
-                let caller = match story.agent {
-                    Agent::ClaudeCode => "claude",
-                    Agent::Codex => "codex",
-                };
+                let caller = story.agent.spec().word;
                 self.call(caller, &telling.value(hook))
             }
             What::StatusLine { statusline } => {
@@ -201,7 +195,7 @@ fn write_file(agent: Agent, scene: &Scene, telling: &Retelling, home: &Path) -> 
     let path = home.join(telling.text(file));
     let mut value = telling.value(value);
     // Only Codex writes its limits into its files.
-    if agent == Agent::Codex {
+    if agent == Agent::CODEX {
         tell_limits(agent, &mut value, telling.moment_ms(scene.at_ms));
     }
     let line = format!("{value}\n");

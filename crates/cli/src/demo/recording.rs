@@ -104,13 +104,13 @@ mod tests {
     #[test]
     fn the_stories_hold_what_a_demo_has_to_show_of_both_agents() {
         let stories = stories().expect("stories");
-        for agent in [Agent::ClaudeCode, Agent::Codex] {
+        for agent in [Agent::CLAUDE_CODE, Agent::CODEX] {
             for event in ["SubagentStart", "PermissionRequest", "PreCompact", "SessionEnd"] {
                 assert!(count(&stories, agent, event) > 0, "{agent:?} {event}");
             }
         }
-        assert!(count(&stories, Agent::ClaudeCode, "PostToolUseFailure") > 2);
-        assert!(count(&stories, Agent::ClaudeCode, "StopFailure") > 0);
+        assert!(count(&stories, Agent::CLAUDE_CODE, "PostToolUseFailure") > 2);
+        assert!(count(&stories, Agent::CLAUDE_CODE, "StopFailure") > 0);
     }
 
     #[test]

@@ -141,7 +141,7 @@ mod tests {
         let ids = ["01234567-89ab-4cde-8f01-23456789abcd", "toolu_0123456789abcdef01234567"];
         Story {
             name: "one".to_owned(),
-            agent: agent_tracer_event::Agent::ClaudeCode,
+            agent: agent_tracer_event::Agent::CLAUDE_CODE,
             began_ms: 1_800_000_000_000,
             ids: ids.map(str::to_owned).to_vec(),
             scenes: Vec::new(),

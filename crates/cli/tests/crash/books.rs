@@ -138,7 +138,7 @@ pub(crate) fn counts(tracer: &Tracer, sql: &str) -> BTreeMap<String, i64> {
 /// The calls of a session in the order in which people see them: their ids and when they began.
 pub(crate) fn timeline(tracer: &Tracer, session: &str) -> Vec<String> {
     let ledger = Ledger::open(&tracer.ledger(), Options::default()).expect("the ledger");
-    let task = TaskKey::new(Agent::ClaudeCode, session).task_id();
+    let task = TaskKey::new(Agent::CLAUDE_CODE, session).task_id();
     let page = ledger.store().timeline(&task, &RowFilter::default()).expect("a timeline");
     let calls = page.items.iter().filter_map(|row| row.tool_use_id.as_ref().map(|id| (id, row.occurred_at)));
     calls.map(|(id, at)| format!("{id} {}", at.0)).collect()

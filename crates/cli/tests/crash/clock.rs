@@ -23,7 +23,7 @@ fn tell(tracer: &Tracer, name: &str, offset: i64) -> i64 {
     // The agent's own measure would move the beginning of the call away from its arrival.
     payload.as_object_mut().expect("an object").remove("duration_ms");
     let arrived = now_nanos().checked_add_signed(offset).expect("a time");
-    spool_at(tracer, &Call::new(name.to_owned(), Agent::ClaudeCode, payload), arrived);
+    spool_at(tracer, &Call::new(name.to_owned(), Agent::CLAUDE_CODE, payload), arrived);
     i64::try_from(arrived / 1_000_000).expect("a time")
 }
 

@@ -106,7 +106,7 @@ fn call(number: usize) -> Call {
     let mut payload = fixtures::payload("PostToolUse.bash");
     payload["session_id"] = "full".into();
     payload["tool_use_id"] = format!("toolu_{number}").into();
-    Call::new(number.to_string(), Agent::ClaudeCode, payload)
+    Call::new(number.to_string(), Agent::CLAUDE_CODE, payload)
 }
 
 /// The home is on the narrow disk, the spool on another one, so that hooks can go on.

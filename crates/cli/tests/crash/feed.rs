@@ -72,10 +72,7 @@ pub(crate) fn run_hooks(
 ) -> Told {
     let mut told = Told::default();
     for call in calls {
-        let word = match call.agent {
-            Agent::ClaudeCode => "claude",
-            Agent::Codex => "codex",
-        };
+        let word = call.agent.spec().word;
         let mut command = tracer.program(hook());
         command.arg(word).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the hook starts");
@@ -112,7 +109,8 @@ fn hook_micros() -> u64 {
         let world = World::new();
         let tracer = world.tracer("measured");
         tracer.spool().prepare().expect("a spool");
-        let call = Call::new("measured".to_owned(), Agent::ClaudeCode, fixtures::payload("PostToolUse.bash"));
+        let call =
+            Call::new("measured".to_owned(), Agent::CLAUDE_CODE, fixtures::payload("PostToolUse.bash"));
         let calls = vec![call; 5];
         let begun = Instant::now();
         run_hooks(&tracer, &calls, 0, &mut Dice::new(0), &channel().0);
@@ -134,10 +132,7 @@ pub(crate) fn spool(tracer: &Tracer, calls: &[Call], tick: &Sender<()>) -> Told 
 
 /// Writes one envelope that arrived at this time.
 pub(crate) fn spool_at(tracer: &Tracer, call: &Call, arrived: u64) {
-    let source = match call.agent {
-        Agent::ClaudeCode => privacy::Source::ClaudeHook,
-        Agent::Codex => privacy::Source::CodexHook,
-    };
+    let source = privacy::Source::Hook(call.agent);
     let mut body = Vec::new();
     let payload = call.payload.to_string();
     let reduction =

@@ -50,9 +50,9 @@ impl Script {
 pub(crate) fn scripts() -> Vec<Script> {
     let claude = sorted(&root().join("claude-code/2.1.325"));
     let claude = claude.iter().map(|folder| folder.join("hooks.jsonl")).filter(|path| path.exists());
-    let claude: Vec<Script> = claude.filter_map(|path| Script::read(Agent::ClaudeCode, &path)).collect();
+    let claude: Vec<Script> = claude.filter_map(|path| Script::read(Agent::CLAUDE_CODE, &path)).collect();
     let codex = sorted(&root().join("codex/0.166.0/hooks"));
-    let codex: Vec<Script> = codex.iter().filter_map(|path| Script::read(Agent::Codex, path)).collect();
+    let codex: Vec<Script> = codex.iter().filter_map(|path| Script::read(Agent::CODEX, path)).collect();
     assert!(claude.len() > 50 && codex.len() > 20, "{} and {}", claude.len(), codex.len());
     let mut scripts = Vec::new();
     let (mut claude, mut codex) = (claude.into_iter(), codex.into_iter());

@@ -89,7 +89,7 @@ impl Base {
                     let mut payload = fixtures::payload("PostToolUse.bash");
                     payload["session_id"] = "spooled".into();
                     payload["tool_use_id"] = format!("toolu_{number}").into();
-                    let call = Call::new(format!("spooled-{number}"), Agent::ClaudeCode, payload);
+                    let call = Call::new(format!("spooled-{number}"), Agent::CLAUDE_CODE, payload);
                     spool_at(&tracer, &call, now_nanos());
                 }
                 return Base { world, tracer, journal };

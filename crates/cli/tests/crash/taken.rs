@@ -34,7 +34,7 @@ fn a_ledger_that_is_moved_away_takes_nothing_until_it_is_back_and_loses_nothing(
     assert_eq!(status, 503, "{said}");
     let mut payload = fixtures::payload("PostToolUse.bash");
     payload["session_id"] = "waits".into();
-    spool_at(&tracer, &Call::new("waits".to_owned(), Agent::ClaudeCode, payload), now_nanos());
+    spool_at(&tracer, &Call::new("waits".to_owned(), Agent::CLAUDE_CODE, payload), now_nanos());
     server.must_say("cannot keep what is in the spool");
     assert_eq!(tracer.spooled("new").len(), 1);
     let told = health(&door);

@@ -25,7 +25,7 @@ fn call(name: &str) -> Call {
     let mut payload = fixtures::payload("PostToolUse.bash");
     payload["session_id"] = "unusable".into();
     payload["tool_use_id"] = name.into();
-    Call::new(name.to_owned(), Agent::ClaudeCode, payload)
+    Call::new(name.to_owned(), Agent::CLAUDE_CODE, payload)
 }
 
 /// A home with a ledger that holds one call, and one more in the spool.

@@ -90,7 +90,7 @@ pub(crate) fn tasks(world: &World) -> Vec<Task> {
 
 /// The id of the task that started a subagent which started another one.
 pub(crate) fn nested() -> String {
-    TaskKey::new(Agent::ClaudeCode, "2ebc5ab6-4a16-4d07-8e32-a49967836261").task_id().to_string()
+    TaskKey::new(Agent::CLAUDE_CODE, "2ebc5ab6-4a16-4d07-8e32-a49967836261").task_id().to_string()
 }
 
 /// The part of an id that tables show.

@@ -35,7 +35,7 @@ const UNKNOWN: &str = "zzbbccddffgghh";
 
 impl Session {
     fn task(self) -> String {
-        TaskKey::new(Agent::ClaudeCode, self.id).task_id().to_string()
+        TaskKey::new(Agent::CLAUDE_CODE, self.id).task_id().to_string()
     }
 
     fn folder(self) -> String {

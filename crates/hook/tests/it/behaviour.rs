@@ -15,7 +15,7 @@ fn an_event_becomes_one_envelope_and_the_agent_hears_nothing() {
     let world = World::new();
     assert_silent(&world.run(&["claude"], PROMPT));
     let (header, body) = world.envelope();
-    assert_eq!(header.agent, Agent::ClaudeCode);
+    assert_eq!(header.agent, Agent::CLAUDE_CODE);
     assert_eq!(header.channel, Channel::Hook);
     assert_eq!(header.received_bytes, Some(PROMPT.len() as u64));
     assert_eq!(header.level.as_deref(), Some("actions"));
@@ -30,7 +30,7 @@ fn an_event_becomes_one_envelope_and_the_agent_hears_nothing() {
 fn each_caller_is_told_apart() {
     let world = World::new();
     assert_silent(&world.run(&["codex"], PROMPT));
-    assert_eq!(world.envelope().0.agent, Agent::Codex);
+    assert_eq!(world.envelope().0.agent, Agent::CODEX);
 }
 
 #[test]

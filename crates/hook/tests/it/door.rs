@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::process::Output;
 use std::thread::JoinHandle;
 
-use agent_tracer_policy_abi::wire::{ANSWER_MAX, AnswerHead, Asker, QUESTION_HEAD, QuestionHead};
+use agent_tracer_agent::Agent;
+use agent_tracer_policy_abi::wire::{ANSWER_MAX, AnswerHead, QUESTION_HEAD, QuestionHead};
 use agent_tracer_policy_abi::{Outage, Row, build};
 use agent_tracer_spool::envelope::Channel;
 use serde_json::{Value, json};
@@ -202,7 +203,7 @@ fn the_server_is_asked_after_the_event_is_kept_and_its_answer_is_printed() {
     assert_said(&output, 2, "{\"out\":1}\n", "err\n");
     let asked = server.join().expect("an answer");
     assert!(asked.was_spooled, "{}", asked.name);
-    assert_eq!((asked.head.asker, asked.folder.as_str()), (Asker::ClaudeCode, "/code"));
+    assert_eq!((asked.head.agent, asked.folder.as_str()), (Agent::CLAUDE_CODE, "/code"));
     assert_eq!(asked.payload, event("PreToolUse", "Bash"));
     assert_eq!(world.decisions(), Vec::<Value>::new(), "whoever decides writes it down");
 }
@@ -213,7 +214,7 @@ fn silence_of_the_server_is_silence() {
     world.table(PATIENT, "", &[Row { agent: b"codex", ..DENY }]);
     let server = answering(&world, said(0, "", ""));
     assert_silent(&world.run(&["codex"], &payload("PreToolUse", "Bash")));
-    assert_eq!(server.join().expect("an answer").head.asker, Asker::Codex);
+    assert_eq!(server.join().expect("an answer").head.agent, Agent::CODEX);
 }
 
 #[test]

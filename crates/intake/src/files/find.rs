@@ -47,8 +47,8 @@ impl Kind {
     #[must_use]
     pub fn agent(&self) -> Agent {
         match self {
-            Self::Transcript(_) | Self::Meta(_) => Agent::ClaudeCode,
-            Self::Rollout { .. } => Agent::Codex,
+            Self::Transcript(_) | Self::Meta(_) => Agent::CLAUDE_CODE,
+            Self::Rollout { .. } => Agent::CODEX,
         }
     }
 }
@@ -117,10 +117,11 @@ pub fn classify(agent: Option<Agent>, path: &Path) -> Option<Kind> {
         Place::Other => None,
     };
     match agent {
-        Some(Agent::Codex) => rollout(),
-        Some(Agent::ClaudeCode) => transcript(),
+        Some(Agent::CODEX) => rollout(),
+        Some(Agent::CLAUDE_CODE) => transcript(),
         None if RolloutName::parse(name).is_some() => rollout(),
         None => transcript(),
+        Some(_) => None,
     }
 }
 
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn every_file_of_an_agent_is_found_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let root = Root::of(Agent::ClaudeCode, folder.path());
+        let root = Root::of(Agent::CLAUDE_CODE, folder.path());
         let ours = [
             "-home-dev/5a13.jsonl",
             "-home-dev/5a13/subagents/agent-a1.jsonl",
@@ -243,7 +244,7 @@ mod tests {
     #[test]
     fn rollouts_are_found_by_name_plain_and_compressed() {
         let folder = tempfile::tempdir().unwrap();
-        let root = Root::of(Agent::Codex, folder.path());
+        let root = Root::of(Agent::CODEX, folder.path());
         let plain = format!("2026/11/15/{ROLLOUT}");
         let archived = format!("{ROLLOUT}.zst");
         for path in [plain.as_str(), archived.as_str(), "history.jsonl", "2026/x.txt"] {
@@ -253,13 +254,13 @@ mod tests {
         assert_eq!(classify(None, Path::new(&archived)), Some(Kind::Rollout { compressed: true }));
         assert_eq!(
             classify(None, Path::new("x/5a13.jsonl")).map(|kind| kind.agent()),
-            Some(Agent::ClaudeCode)
+            Some(Agent::CLAUDE_CODE)
         );
     }
 
     #[test]
     fn a_folder_that_is_missing_is_an_empty_one() {
-        assert_eq!(names(&Root::of(Agent::Codex, "/nowhere/at/all")), Vec::<String>::new());
+        assert_eq!(names(&Root::of(Agent::CODEX, "/nowhere/at/all")), Vec::<String>::new());
     }
 
     #[test]
@@ -267,6 +268,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         put(folder.path(), "real/p/5a13.jsonl");
         symlink("real", folder.path().join("link")).unwrap();
-        assert_eq!(names(&Root::of(Agent::ClaudeCode, folder.path().join("link"))), ["p/5a13.jsonl"]);
+        assert_eq!(names(&Root::of(Agent::CLAUDE_CODE, folder.path().join("link"))), ["p/5a13.jsonl"]);
     }
 }

@@ -442,7 +442,7 @@ impl Files {
             Some(verdict) => batch.observed.push(Observed {
                 name: format!("{}.meta~{:016x}", stem(file), xxh3_64(&content)),
                 source: Some(source.clone()),
-                agent: Agent::ClaudeCode,
+                agent: Agent::CLAUDE_CODE,
                 channel: Channel::Transcript,
                 arrived: (self.clock)(),
                 verdict,
@@ -452,7 +452,7 @@ impl Files {
         }
         let state = mark.encode(&[]);
         let bare = state.clone();
-        batch.cursors.push(Cursor { source, agent: Agent::ClaudeCode, offset: facts.length, state, bare });
+        batch.cursors.push(Cursor { source, agent: Agent::CLAUDE_CODE, offset: facts.length, state, bare });
         self.tally.bytes.fetch_add(content.len() as u64, Ordering::Relaxed);
         self.append(batch, said)?;
         *known = Some(Known { mark, offset: facts.length, reader: None });

@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn files_of_followed_folders_and_odd_names_are_left_out() {
-        let named = NamedFiles::outside(&[Root::of(Agent::ClaudeCode, "/home/dev/.claude/projects")]);
+        let named = NamedFiles::outside(&[Root::of(Agent::CLAUDE_CODE, "/home/dev/.claude/projects")]);
         for path in [
             "/home/dev/.claude/projects/-p/5a13.jsonl",
             "relative/5a13.jsonl",
@@ -167,20 +167,20 @@ mod tests {
             "/home/dev/.claude-two/projects/-p/5a13.jsonl",
             "",
         ] {
-            named.add(Agent::ClaudeCode, Path::new(path));
+            named.add(Agent::CLAUDE_CODE, Path::new(path));
         }
-        named.add(Agent::Codex, Path::new("/home/dev/5a13.jsonl"));
+        named.add(Agent::CODEX, Path::new("/home/dev/5a13.jsonl"));
         assert_eq!(followed(&named), ["/home/dev/.claude-two/projects/-p/5a13.jsonl"]);
     }
 
     #[test]
     fn a_file_comes_with_what_belongs_to_it() {
         let named = NamedFiles::outside(&[]);
-        named.add(Agent::ClaudeCode, Path::new("/b/-p/5a13.jsonl"));
-        named.add(Agent::ClaudeCode, Path::new("/c/agent-a1.jsonl"));
+        named.add(Agent::CLAUDE_CODE, Path::new("/b/-p/5a13.jsonl"));
+        named.add(Agent::CLAUDE_CODE, Path::new("/c/agent-a1.jsonl"));
         let mut version = 0;
         let now = named.changed_since(&mut version).expect("two files");
-        assert_eq!(now.roots, [Root::of(Agent::ClaudeCode, "/b/-p/5a13")]);
+        assert_eq!(now.roots, [Root::of(Agent::CLAUDE_CODE, "/b/-p/5a13")]);
         assert_eq!(followed(&named), ["/b/-p/5a13.jsonl", "/c/agent-a1.meta.json", "/c/agent-a1.jsonl"]);
         assert_eq!(named.changed_since(&mut version), None);
     }
@@ -190,10 +190,10 @@ mod tests {
         let named = NamedFiles::outside(&[]);
         let path = |number: usize| PathBuf::from(format!("/b/{number}.jsonl"));
         for number in 0..FILES_MAX {
-            named.add(Agent::ClaudeCode, &path(number));
+            named.add(Agent::CLAUDE_CODE, &path(number));
         }
-        named.add(Agent::ClaudeCode, &path(0));
-        named.add(Agent::ClaudeCode, &path(FILES_MAX));
+        named.add(Agent::CLAUDE_CODE, &path(0));
+        named.add(Agent::CLAUDE_CODE, &path(FILES_MAX));
         let kept = followed(&named);
         assert_eq!(kept.len(), FILES_MAX);
         assert!(kept.contains(&"/b/0.jsonl".to_owned()) && !kept.contains(&"/b/1.jsonl".to_owned()));

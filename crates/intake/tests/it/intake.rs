@@ -23,7 +23,7 @@ fn setup(world: &World, notes: Notes) -> Setup {
         notes,
         named: NamedFiles::outside(&world.roots()),
         running: Some(Arc::new(|| {
-            vec![RunningProcess { task: TaskKey::new(Agent::Codex, "s"), pid: 1, start: 1, namespace: 0 }]
+            vec![RunningProcess { task: TaskKey::new(Agent::CODEX, "s"), pid: 1, start: 1, namespace: 0 }]
         })),
     }
 }
@@ -51,7 +51,7 @@ fn history_live_rows_and_envelopes_all_arrive_and_a_second_start_brings_nothing(
     world.sink.wait_until("the history", count(3));
     world.append(FILE, row(3).as_bytes());
     world.sink.wait_until("a live row", count(4));
-    let header = Header::new(envelope::Agent::ClaudeCode, envelope::Channel::Hook, 1_790_000_000_000_000_000);
+    let header = Header::new(Agent::CLAUDE_CODE, envelope::Channel::Hook, 1_790_000_000_000_000_000);
     let body = br#"{"session_id":"5a13","hook_event_name":"Stop"}"#;
     Spool::at(&world.home().spool()).accept(&header, body, header.arrived_nanos, 812).unwrap();
     doorbell::ring(&world.home());
@@ -87,7 +87,7 @@ fn history_live_rows_and_envelopes_all_arrive_and_a_second_start_brings_nothing(
 
 /// Hands an event of a hook over that names a transcript.
 fn say(world: &World, body: &str) {
-    let header = Header::new(envelope::Agent::ClaudeCode, envelope::Channel::Hook, 1_790_000_000_000_000_000);
+    let header = Header::new(Agent::CLAUDE_CODE, envelope::Channel::Hook, 1_790_000_000_000_000_000);
     Spool::at(&world.home().spool()).accept(&header, body.as_bytes(), header.arrived_nanos, 812).unwrap();
     doorbell::ring(&world.home());
 }

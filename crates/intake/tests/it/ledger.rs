@@ -106,7 +106,7 @@ fn an_envelope_that_comes_again_after_a_crash_is_a_duplicate() {
     let world = World::new();
     let spool = Spool::at(&world.home().spool());
     spool.prepare().unwrap();
-    let header = Header::new(envelope::Agent::ClaudeCode, envelope::Channel::Hook, 1_790_000_000_000_000_000);
+    let header = Header::new(Agent::CLAUDE_CODE, envelope::Channel::Hook, 1_790_000_000_000_000_000);
     let body = br#"{"session_id":"5a13","hook_event_name":"SessionStart","source":"startup"}"#;
     let accepted = spool.accept(&header, body, header.arrived_nanos, 812).unwrap();
     let file = spool.root().join("new").join(accepted.name.as_str());

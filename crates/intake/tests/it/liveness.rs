@@ -11,7 +11,7 @@ use agent_tracer_ledger::{AppendError, RunningProcess};
 use crate::world::{Recorder, World};
 
 fn process(pid: u32, start: u64, namespace: u64) -> RunningProcess {
-    RunningProcess { task: TaskKey::new(Agent::ClaudeCode, format!("s{pid}")), pid, start, namespace }
+    RunningProcess { task: TaskKey::new(Agent::CLAUDE_CODE, format!("s{pid}")), pid, start, namespace }
 }
 
 fn stat(world: &World, pid: u32, state: char, start: u64) {

@@ -136,7 +136,7 @@ fn kept_envelopes_are_read_again_of_the_agent_that_is_meant() {
     let world = World::new();
     let spool = Spool::at(&world.home().spool());
     spool.prepare().unwrap();
-    for (number, agent) in [(1, envelope::Agent::ClaudeCode), (2, envelope::Agent::Codex)] {
+    for (number, agent) in [(1, Agent::CLAUDE_CODE), (2, Agent::CODEX)] {
         let header = Header::new(agent, envelope::Channel::Hook, 1_790_000_000_000_000_000 + number);
         let body = format!(
             r#"{{"session_id":"5a1{number}","hook_event_name":"UserPromptSubmit","cwd":"/nowhere/shop","prompt":"hello"}}"#
@@ -149,7 +149,7 @@ fn kept_envelopes_are_read_again_of_the_agent_that_is_meant() {
     let before = told(&ledger).len();
     let again = Again::new(Arc::clone(&ledger));
     let mut read = 0;
-    read_kept(&again, Some(Agent::Codex), &Projects::new(), &Stop::new(), &mut |count| read = count).unwrap();
+    read_kept(&again, Some(Agent::CODEX), &Projects::new(), &Stop::new(), &mut |count| read = count).unwrap();
     assert_eq!(read, 1);
     let codex = told(&ledger).len();
     assert!(codex > before, "{before} {codex}");
@@ -169,7 +169,7 @@ fn kept_bytes_that_are_no_envelope_are_counted_and_what_they_said_stays() {
     let strange = agent_tracer_ledger::Observed {
         name: "strange".to_owned(),
         source: None,
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         channel: agent_tracer_event::Channel::Hook,
         arrived: Millis(WRITTEN),
         verdict: Verdict::Malformed("not JSON".to_owned()),

@@ -29,7 +29,7 @@ fn intake(world: &World) -> SpoolIntake {
     SpoolIntake::open(&spool(world), sink, Arc::new(Projects::new())).unwrap()
 }
 
-fn hook(agent: envelope::Agent, nanos: u64) -> Header<'static> {
+fn hook(agent: Agent, nanos: u64) -> Header<'static> {
     Header::new(agent, envelope::Channel::Hook, nanos)
 }
 
@@ -67,13 +67,13 @@ fn every_captured_hook_comes_through_the_spool_as_the_reader_reads_it() {
         for folder in fs::read_dir(fixtures().join(version)).unwrap() {
             let path = folder.unwrap().path().join("hooks.jsonl");
             if path.exists() {
-                paths.push((envelope::Agent::ClaudeCode, path));
+                paths.push((Agent::CLAUDE_CODE, path));
             }
         }
     }
     for version in ["codex/0.166.0/hooks", "codex/0.169.0/hooks"] {
         for path in fs::read_dir(fixtures().join(version)).unwrap() {
-            paths.push((envelope::Agent::Codex, path.unwrap().path()));
+            paths.push((Agent::CODEX, path.unwrap().path()));
         }
     }
     assert!(paths.len() > 150, "{}", paths.len());
@@ -99,17 +99,13 @@ fn every_captured_hook_comes_through_the_spool_as_the_reader_reads_it() {
 }
 
 /// Puts a captured payload into the spool as the hook would, and reads it as the reader does.
-fn send(world: &World, agent: envelope::Agent, nanos: u64, line: &str) -> agent_tracer_event::Reading {
+fn send(world: &World, agent: Agent, nanos: u64, line: &str) -> agent_tracer_event::Reading {
     let row: Value = serde_json::from_str(line).unwrap();
     let is_status_line = row.get("channel").is_some_and(|channel| channel == "statusline");
-    let (ours, source, privacy) = match agent {
-        envelope::Agent::Codex => (Agent::Codex, Source::Hook, agent_tracer_privacy::Source::CodexHook),
-        envelope::Agent::ClaudeCode if is_status_line => {
-            (Agent::ClaudeCode, Source::StatusLine, agent_tracer_privacy::Source::StatusLine)
-        }
-        envelope::Agent::ClaudeCode => {
-            (Agent::ClaudeCode, Source::Hook, agent_tracer_privacy::Source::ClaudeHook)
-        }
+    let (source, privacy) = if is_status_line {
+        (Source::StatusLine, agent_tracer_privacy::Source::StatusLine)
+    } else {
+        (Source::Hook, agent_tracer_privacy::Source::Hook(agent))
     };
     let mut body = Vec::new();
     let whole = serde_json::to_vec(&row["payload"]).unwrap();
@@ -134,7 +130,7 @@ fn send(world: &World, agent: envelope::Agent, nanos: u64, line: &str) -> agent_
         transcript: None,
     };
     read(&Observation {
-        agent: ours,
+        agent,
         channel: Channel::Hook,
         name: &name,
         arrived: Millis::from_nanos(nanos),
@@ -152,7 +148,7 @@ fn spool_name(world: &World, header: &Header<'_>, body: &[u8]) -> String {
 #[test]
 fn dying_between_commit_and_acknowledgement_brings_the_same_names_again() {
     let world = World::new();
-    let name = spool_name(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("Stop"));
+    let name = spool_name(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("Stop"));
     let file = spool(&world).root().join("new").join(name);
     fs::hard_link(&file, world.path("as it was")).unwrap();
     assert_eq!(drain(&mut intake(&world)), 1);
@@ -167,7 +163,7 @@ fn dying_between_commit_and_acknowledgement_brings_the_same_names_again() {
 #[test]
 fn what_was_delivered_and_not_acknowledged_is_delivered_again() {
     let world = World::new();
-    accept(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("Stop"));
+    accept(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("Stop"));
     let mut dying = agent_tracer_spool::Drain::open(&spool(&world)).unwrap();
     assert_eq!(dying.next_batch(10, 1 << 20).unwrap().envelopes.len(), 1);
     drop(dying);
@@ -178,7 +174,7 @@ fn what_was_delivered_and_not_acknowledged_is_delivered_again() {
 fn a_sink_that_takes_nothing_leaves_everything_in_the_spool() {
     let world = World::new();
     for number in 0..3 {
-        accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + number), &claude("Stop"));
+        accept(&world, &hook(Agent::CLAUDE_CODE, T0 + number), &claude("Stop"));
     }
     let mut intake = intake(&world);
     for error in [AppendError::DiskFull, AppendError::Closed, AppendError::Store("odd".into())] {
@@ -200,7 +196,7 @@ fn a_sink_that_takes_nothing_leaves_everything_in_the_spool() {
         .map(|observed| format!("{:?}", observed.verdict).contains("\"project\""))
         .collect();
     assert_eq!(projects, [true, true, true], "what was refused is not believed to be known");
-    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 9), &claude("Stop"));
+    accept(&world, &hook(Agent::CLAUDE_CODE, T0 + 9), &claude("Stop"));
     assert_eq!(drain(&mut intake), 1);
     assert!(!format!("{:?}", world.sink.observed()[3].verdict).contains("\"project\""));
 }
@@ -208,13 +204,13 @@ fn a_sink_that_takes_nothing_leaves_everything_in_the_spool() {
 #[test]
 fn what_is_no_json_is_malformed_and_what_is_no_envelope_is_put_aside() {
     let world = World::new();
-    accept(&world, &hook(envelope::Agent::ClaudeCode, T0), b"{not json");
-    accept(&world, &hook(envelope::Agent::Codex, T0 + 1), b"");
-    let mut fault = hook(envelope::Agent::ClaudeCode, T0 + 2);
+    accept(&world, &hook(Agent::CLAUDE_CODE, T0), b"{not json");
+    accept(&world, &hook(Agent::CODEX, T0 + 1), b"");
+    let mut fault = hook(Agent::CLAUDE_CODE, T0 + 2);
     fault.fault = Some(envelope::Fault { what: "oversize".into(), at: 77 });
     accept(&world, &fault, b"");
-    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 3), b"[1, 2]");
-    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 4), br#"{"hook_event_name":"FromTheFuture"}"#);
+    accept(&world, &hook(Agent::CLAUDE_CODE, T0 + 3), b"[1, 2]");
+    accept(&world, &hook(Agent::CLAUDE_CODE, T0 + 4), br#"{"hook_event_name":"FromTheFuture"}"#);
     let torn = spool(&world).root().join("new").join(format!("{:020}-1-0", T0 + 5));
     world.put("torn", b"agent-tracer-envelope 1\nagent: claude");
     fs::set_permissions(world.path("torn"), std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
@@ -236,11 +232,11 @@ fn what_is_no_json_is_malformed_and_what_is_no_envelope_is_put_aside() {
 #[test]
 fn only_hooks_of_claude_code_have_a_hash_and_everything_can_be_read_again() {
     let world = World::new();
-    accept(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("Stop"));
-    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 1), &claude("Stop"));
-    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 2), &claude("Setup"));
-    accept(&world, &hook(envelope::Agent::Codex, T0 + 3), &claude("Stop"));
-    let mut line = hook(envelope::Agent::ClaudeCode, T0 + 4);
+    accept(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("Stop"));
+    accept(&world, &hook(Agent::CLAUDE_CODE, T0 + 1), &claude("Stop"));
+    accept(&world, &hook(Agent::CLAUDE_CODE, T0 + 2), &claude("Setup"));
+    accept(&world, &hook(Agent::CODEX, T0 + 3), &claude("Stop"));
+    let mut line = hook(Agent::CLAUDE_CODE, T0 + 4);
     line.channel = envelope::Channel::Statusline;
     accept(&world, &line, br#"{"session_id":"5a13"}"#);
     drain(&mut intake(&world));
@@ -268,11 +264,11 @@ fn a_running_intake_hears_the_bell_survives_a_full_disk_and_drains_before_it_end
         let notes: Notes = Arc::new(move |note| heard.lock().unwrap().push(note.to_string()));
         std::thread::spawn(move || run(intake, &home, &clock, &notes, &stop))
     };
-    accept(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("Stop"));
+    accept(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("Stop"));
     doorbell::ring(&world.home());
     world.sink.wait_until("the first after a refusal", |batches| batches.len() == 1);
     assert!(notes.lock().unwrap().iter().any(|note| note.contains("the disk is full")), "{notes:?}");
-    accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + 1), &claude("Stop"));
+    accept(&world, &hook(Agent::CLAUDE_CODE, T0 + 1), &claude("Stop"));
     stop.request();
     wake(&world.home());
     thread.join().unwrap();
@@ -299,7 +295,7 @@ fn the_processes_of_sessions_are_known_until_the_sessions_end() {
     let mut nanos = T0;
     let mut send = |intake: &mut SpoolIntake, body: String, pid: u32| {
         nanos += 1;
-        let mut header = hook(envelope::Agent::ClaudeCode, nanos);
+        let mut header = hook(Agent::CLAUDE_CODE, nanos);
         (header.pid, header.pid_start, header.pid_namespace) = (Some(pid), Some(9), Some(7));
         accept(&world, &header, body.as_bytes());
         drain(intake);
@@ -328,7 +324,7 @@ fn the_processes_of_sessions_are_known_until_the_sessions_end() {
 fn an_envelope_that_the_sink_does_not_take_is_put_aside_and_the_others_go_on() {
     let world = World::new();
     for number in 0..3 {
-        accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + number), &claude("SessionStart"));
+        accept(&world, &hook(Agent::CLAUDE_CODE, T0 + number), &claude("SessionStart"));
     }
     let poison = (T0 + 1).to_string();
     world.sink.poison(Some(&poison));
@@ -355,7 +351,7 @@ fn a_sink_that_takes_nothing_leaves_the_spool_as_it_is() {
         [AppendError::DiskFull, AppendError::ReadOnly, AppendError::Store("disk I/O error".to_owned())]
     {
         let world = World::new();
-        accept(&world, &hook(envelope::Agent::ClaudeCode, T0), &claude("SessionStart"));
+        accept(&world, &hook(Agent::CLAUDE_CODE, T0), &claude("SessionStart"));
         world.sink.refuse(error.clone());
         let mut intake = intake(&world);
         assert!(matches!(intake.step(), Err(StepError::Sink(said)) if said == error));
@@ -369,7 +365,7 @@ fn what_waited_long_is_brought_in_larger_batches_and_little_in_small_ones() {
     let mut intake = intake(&world);
     let fill = |from: u64, count: u64| {
         for number in from..from + count {
-            accept(&world, &hook(envelope::Agent::ClaudeCode, T0 + number), &claude("SessionStart"));
+            accept(&world, &hook(Agent::CLAUDE_CODE, T0 + number), &claude("SessionStart"));
         }
     };
     let sizes = |intake: &mut SpoolIntake| {

@@ -201,9 +201,9 @@ impl World {
 
     pub(crate) fn roots(&self) -> Vec<Root> {
         vec![
-            Root::of(Agent::ClaudeCode, self.path("claude/projects")),
-            Root::of(Agent::Codex, self.path("codex/sessions")),
-            Root::of(Agent::Codex, self.path("codex/archived_sessions")),
+            Root::of(Agent::CLAUDE_CODE, self.path("claude/projects")),
+            Root::of(Agent::CODEX, self.path("codex/sessions")),
+            Root::of(Agent::CODEX, self.path("codex/archived_sessions")),
         ]
     }
 
@@ -240,8 +240,8 @@ pub(crate) fn touch(file: &File, millis: i64) {
 }
 
 pub(crate) fn kind(path: &Path) -> Kind {
-    let agent = path.to_str().unwrap().contains("/codex/").then_some(Agent::Codex);
-    classify(Some(agent.unwrap_or(Agent::ClaudeCode)), path).expect("a file of an agent")
+    let agent = path.to_str().unwrap().contains("/codex/").then_some(Agent::CODEX);
+    classify(Some(agent.unwrap_or(Agent::CLAUDE_CODE)), path).expect("a file of an agent")
 }
 
 fn make_files(folder: &Path, sink: &Arc<Recorder>, now: &Arc<AtomicI64>) -> Arc<Files> {

@@ -29,11 +29,11 @@ fn is_of(found: &Found, task: &Task) -> bool {
     let is_child = task.kind == TaskKind::Background;
     let own = task.agent_id.as_deref().filter(|_| is_child);
     match (&found.kind, task.agent) {
-        (Kind::Transcript(file), Agent::ClaudeCode) => match own {
+        (Kind::Transcript(file), Agent::CLAUDE_CODE) => match own {
             Some(own) => file.agent_id.as_deref() == Some(own),
             None => file.agent_id.is_none() && file.session.as_deref() == Some(&task.runtime_session_id),
         },
-        (Kind::Rollout { .. }, Agent::Codex) => {
+        (Kind::Rollout { .. }, Agent::CODEX) => {
             let name = found.path.to_str().and_then(RolloutName::parse);
             name.is_some_and(|name| name.thread_id == own.unwrap_or(&task.runtime_session_id))
         }

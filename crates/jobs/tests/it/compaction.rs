@@ -29,8 +29,8 @@ fn captured() -> Vec<(Agent, PathBuf)> {
     files(&root.join("claude-code"), &mut claude);
     files(&root.join("codex"), &mut codex);
     codex.retain(|path| path.to_str().unwrap().contains("/rollouts/"));
-    let claude = claude.into_iter().map(|path| (Agent::ClaudeCode, path));
-    claude.chain(codex.into_iter().map(|path| (Agent::Codex, path))).collect()
+    let claude = claude.into_iter().map(|path| (Agent::CLAUDE_CODE, path));
+    claude.chain(codex.into_iter().map(|path| (Agent::CODEX, path))).collect()
 }
 
 fn ask(agent: Agent) -> Ask<'static> {
@@ -53,8 +53,8 @@ fn every_mark_of_every_captured_file_is_a_compaction_with_what_went_in_and_what_
     for (agent, path) in captured() {
         let text = fs::read_to_string(&path).unwrap();
         let needle = match agent {
-            Agent::ClaudeCode => "\"subtype\":\"compact_boundary\"",
-            Agent::Codex => "\"type\":\"compacted\"",
+            Agent::CLAUDE_CODE => "\"subtype\":\"compact_boundary\"",
+            _ => "\"type\":\"compacted\"",
         };
         let marks: Vec<u64> = text
             .split_inclusive('\n')
@@ -143,7 +143,7 @@ fn what_privacy_does_not_let_through_is_not_shown() {
     for level in [Level::Metadata, Level::Actions, Level::Full] {
         for side in [Side::Before, Side::After] {
             let items = Some((1, side, 0, 100));
-            let said = scan(text.as_bytes(), &Ask { level, items, ..ask(Agent::ClaudeCode) }).unwrap();
+            let said = scan(text.as_bytes(), &Ask { level, items, ..ask(Agent::CLAUDE_CODE) }).unwrap();
             let told = format!("{said:?}");
             assert!(!told.contains(&secret) && !told.contains("CANARY"), "{told}");
             assert_eq!(told.contains("they used"), level != Level::Metadata, "{told}");
@@ -180,7 +180,7 @@ fn odd_files_are_read_to_their_end() {
         assert!(cut.compactions.len() <= 1);
     }
     let marks = "{\"type\":\"system\",\"subtype\":\"compact_boundary\"}\n".repeat(3000);
-    assert_eq!(read(Agent::ClaudeCode, marks.as_bytes()).compactions.len(), 1000);
+    assert_eq!(read(Agent::CLAUDE_CODE, marks.as_bytes()).compactions.len(), 1000);
     for odd in [&b"null\n[]\n{}\n\xff\xfe\n{\"type\":3}\n"[..], b"", b"\n\n\n", b"{\"type\":\"compacted\"}\n"]
     {
         for agent in Agent::ALL {
@@ -193,7 +193,7 @@ fn odd_files_are_read_to_their_end() {
             Err(std::io::ErrorKind::PermissionDenied.into())
         }
     }
-    assert!(scan(Broken, &ask(Agent::Codex)).is_err());
+    assert!(scan(Broken, &ask(Agent::CODEX)).is_err());
 }
 
 #[test]
@@ -212,8 +212,8 @@ fn copies_are_whole_named_by_who_compacted_and_kept_within_age_and_room() {
         }))
         .unwrap()
     };
-    let main = task(&TaskKey::new(Agent::ClaudeCode, "s"), "primary", "main");
-    let child = task(&TaskKey::subagent(Agent::ClaudeCode, "a1f"), "background", "../Evil type");
+    let main = task(&TaskKey::new(Agent::CLAUDE_CODE, "s"), "primary", "main");
+    let child = task(&TaskKey::subagent(Agent::CLAUDE_CODE, "a1f"), "background", "../Evil type");
     let text = "{\"type\":\"user\"}\n".repeat(400_000);
     let keep = |task, at, bytes| backup::keep(&folder, task, Millis(at), text.as_bytes(), bytes).unwrap();
     let day = 86_400_000;

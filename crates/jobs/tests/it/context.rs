@@ -46,7 +46,7 @@ impl World {
                 "permission_mode": "default"});
             let name = format!("n{}-{event}", self.sent);
             let body = serde_json::to_vec(&payload).unwrap();
-            self.bring(vec![agent_tracer_testkit::hook(Agent::ClaudeCode, &name, Millis(at), false, &body)]);
+            self.bring(vec![agent_tracer_testkit::hook(Agent::CLAUDE_CODE, &name, Millis(at), false, &body)]);
         }
     }
 

@@ -254,7 +254,7 @@ pub(super) mod tests {
     }
 
     pub(in crate::journal) fn observed(name: &str) -> Observed {
-        let task = TaskKey::new(Agent::ClaudeCode, "session");
+        let task = TaskKey::new(Agent::CLAUDE_CODE, "session");
         let mut about = Entry::new(
             Subject::Task,
             Phase::Update,
@@ -276,7 +276,7 @@ pub(super) mod tests {
         Observed {
             name: name.to_owned(),
             source: None,
-            agent: Agent::ClaudeCode,
+            agent: Agent::CLAUDE_CODE,
             channel: Channel::Http,
             arrived: Millis(9),
             verdict: Verdict::Read(reading),

@@ -224,7 +224,7 @@ mod tests {
         let mut entry = Entry::new(
             Subject::Task,
             Phase::Update,
-            TaskKey::new(Agent::ClaudeCode, "s"),
+            TaskKey::new(Agent::CLAUDE_CODE, "s"),
             "task",
             Millis(at),
             Evidence { certainty, reason: "test".to_owned() },

@@ -212,7 +212,7 @@ impl<'c> Apply<'c> {
             )?
             .execute(params![
                 cursor.source,
-                cursor.agent as i64,
+                cursor.agent.place() as i64,
                 i64::try_from(cursor.offset).unwrap_or(i64::MAX),
                 codec::encode(state)
             ])?;
@@ -472,7 +472,7 @@ impl<'c> Apply<'c> {
                 Unrecognised::Line(name) => ("line", name),
             };
             let name = name.chars().take(REASON_CHARS).collect();
-            let key = (observed.agent as i64, version.clone(), what.to_owned(), name);
+            let key = (observed.agent.place() as i64, version.clone(), what.to_owned(), name);
             *self.unrecognised.entry(key).or_default() += 1;
         }
         Ok(())

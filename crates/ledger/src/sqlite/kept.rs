@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     fn entry() -> Entry {
-        let task = TaskKey::new(Agent::ClaudeCode, "5a0c7d1e-7f52-4c2b-9d0e-2f6a1c3b4d5e");
+        let task = TaskKey::new(Agent::CLAUDE_CODE, "5a0c7d1e-7f52-4c2b-9d0e-2f6a1c3b4d5e");
         let subject = Subject::Event(Kind::ToolUsed);
         let evidence = Evidence::reported("transcript, row user");
         let mut entry =
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn what_the_first_schema_wrote_is_still_read() {
         let full = entry();
-        let other = TaskKey::new(Agent::Codex, "other");
+        let other = TaskKey::new(Agent::CODEX, "other");
         assert_eq!(read(&codec::encode_json(&full), &other), Some(full));
     }
 

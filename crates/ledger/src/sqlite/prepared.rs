@@ -168,7 +168,7 @@ mod tests {
 
     fn batch() -> Batch {
         let entry = |subject, key: &str| {
-            let task = TaskKey::new(Agent::Codex, "s");
+            let task = TaskKey::new(Agent::CODEX, "s");
             Entry::new(subject, Phase::Open, task, key, Millis(7), Evidence::measured("test"))
         };
         let entries =
@@ -176,7 +176,7 @@ mod tests {
         let observed = |name: &str, verdict| Observed {
             name: name.to_owned(),
             source: None,
-            agent: Agent::Codex,
+            agent: Agent::CODEX,
             channel: Channel::Http,
             arrived: Millis(9),
             verdict,

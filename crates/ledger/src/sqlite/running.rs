@@ -2,7 +2,7 @@
 
 use agent_tracer_event::{Agent, TaskKey, attributes};
 
-use super::{AppendError, Ledger, codec, facts};
+use super::{AppendError, Ledger, codec};
 use crate::project::told::Told;
 
 /// The process of a task that has not ended, as its hooks named it.
@@ -29,7 +29,7 @@ impl Ledger {
                 "SELECT agent, session, told FROM task WHERE status IN (0, 1) AND pid IS NOT NULL",
             )?;
             let rows = find.query_map([], |row| {
-                let agent = facts::word_at(Agent::ALL, row.get(0)?).unwrap_or(Agent::ClaudeCode);
+                let agent = Agent::from_place(row.get(0)?).unwrap_or(Agent::CLAUDE_CODE);
                 let told: Told = codec::decode_json(row.get_ref(2)?.as_blob()?).unwrap_or_default();
                 let number = |name: &str| told.number(name).and_then(|number| u64::try_from(number).ok());
                 Ok(number(attributes::PID)

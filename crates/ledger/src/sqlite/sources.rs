@@ -88,7 +88,7 @@ impl Apply<'_> {
                 task,
                 time,
                 name,
-                observed.agent as i64,
+                observed.agent.place() as i64,
                 observed.channel as i64,
                 observed.arrived.0,
                 payload,

@@ -7,7 +7,6 @@ use agent_tracer_event::{Agent, TaskId, TaskKey};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::codec;
-use super::facts::word_at;
 use super::life::Life;
 use super::words::Words;
 use crate::project::tally::Filing;
@@ -83,7 +82,7 @@ impl Tasks {
                 )?
                 .execute(params![
                     uid.as_str(),
-                    key.agent as i64,
+                    key.agent.place() as i64,
                     key.runtime_session,
                     codec::encode_json(&Told::default()),
                     background,
@@ -133,7 +132,7 @@ impl Tasks {
 pub(crate) fn key(conn: &Connection, id: i64) -> rusqlite::Result<Option<TaskKey>> {
     conn.prepare_cached("SELECT agent, session FROM task WHERE id = ?1")?
         .query_row([id], |row| {
-            let agent = word_at(Agent::ALL, row.get(0)?).unwrap_or(Agent::ClaudeCode);
+            let agent = Agent::from_place(row.get(0)?).unwrap_or(Agent::CLAUDE_CODE);
             Ok(TaskKey::new(agent, row.get::<_, String>(1)?))
         })
         .optional()
@@ -147,8 +146,8 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
             let uid: String = row.get(1)?;
             let told = row.get_ref(3)?.as_blob()?;
             Ok(Known {
-                uid: TaskId::parse(&uid).unwrap_or_else(|| TaskKey::new(Agent::ClaudeCode, uid).task_id()),
-                agent: word_at(Agent::ALL, row.get(2)?).unwrap_or(Agent::ClaudeCode),
+                uid: TaskId::parse(&uid).unwrap_or_else(|| TaskKey::new(Agent::CLAUDE_CODE, uid).task_id()),
+                agent: Agent::from_place(row.get(2)?).unwrap_or(Agent::CLAUDE_CODE),
                 told: codec::decode_json(told).unwrap_or_default(),
                 filing: Filing { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
                 has_aliases: false,

@@ -14,7 +14,7 @@ use crate::world::World;
 const MODES: [Option<Channel>; 3] = [None, Some(Channel::Hook), Some(Channel::Transcript)];
 
 fn id(session: &str) -> TaskId {
-    TaskKey::new(Agent::ClaudeCode, session).task_id()
+    TaskKey::new(Agent::CLAUDE_CODE, session).task_id()
 }
 
 fn task(world: &World, session: &str) -> Task {
@@ -209,7 +209,7 @@ fn a_process_that_is_gone_ends_its_turn() {
     });
     let session = session[0].runtime_session_id.clone();
     assert_eq!(states(&turns(&world, &session)), ["running"]);
-    let task = TaskKey::new(Agent::ClaudeCode, session.clone());
+    let task = TaskKey::new(Agent::CLAUDE_CODE, session.clone());
     let gone = turns(&world, &session)[0].started_at.0 + 60_000;
     let evidence = agent_tracer_event::Evidence::measured("its process is gone");
     let mut entry = agent_tracer_event::Entry::new(
@@ -323,7 +323,7 @@ fn told(payloads: &[Value]) -> World {
     for (place, payload) in payloads.iter().enumerate() {
         let arrived = Millis(1_790_000_000_000 + 1_000 * i64::try_from(place).unwrap());
         let body = serde_json::to_vec(payload).unwrap();
-        observed.push(hook(Agent::ClaudeCode, &format!("o{place}"), arrived, false, &body));
+        observed.push(hook(Agent::CLAUDE_CODE, &format!("o{place}"), arrived, false, &body));
     }
     World::with(&observed, 1)
 }
@@ -447,7 +447,7 @@ fn an_end_that_a_rule_blocked_is_no_end() {
         for (place, payload) in payloads.iter().enumerate() {
             let arrived = Millis(1_790_000_000_000 + 1_000 * i64::try_from(place).unwrap());
             let body = serde_json::to_vec(payload).unwrap();
-            let event = hook(Agent::ClaudeCode, &format!("o{place}"), arrived, false, &body);
+            let event = hook(Agent::CLAUDE_CODE, &format!("o{place}"), arrived, false, &body);
             if is_blocked.contains(&place) {
                 observed.push(blocked(payload, &event));
             }

@@ -14,7 +14,7 @@ use crate::world::World;
 const MODES: [Option<Channel>; 3] = [None, Some(Channel::Hook), Some(Channel::Transcript)];
 
 fn id(thread: &str) -> TaskId {
-    TaskKey::new(Agent::Codex, thread).task_id()
+    TaskKey::new(Agent::CODEX, thread).task_id()
 }
 
 fn calls(world: &World, thread: &str) -> Vec<ToolCall> {
@@ -193,7 +193,7 @@ fn hooks(payloads: &[Value]) -> Vec<Observed> {
     numbered
         .map(|(index, payload)| {
             let at = Millis(1_795_000_000_000 + 1_000 * i64::try_from(index).unwrap());
-            hook(Agent::Codex, &format!("h{index}"), at, false, &serde_json::to_vec(payload).unwrap())
+            hook(Agent::CODEX, &format!("h{index}"), at, false, &serde_json::to_vec(payload).unwrap())
         })
         .collect()
 }

@@ -51,7 +51,7 @@ fn decisions_are_listed_newest_first_in_pages_that_neither_repeat_nor_skip() {
     assert_eq!((denied.outcome.as_str(), denied.mode.as_str()), ("deny", "enforce"));
     assert_eq!(denied.took_us, Some(300));
     assert_eq!(denied.inputs.tool_name.as_deref(), Some("Bash"));
-    assert_eq!(denied.inputs.agent, Agent::ClaudeCode);
+    assert_eq!(denied.inputs.agent, Agent::CLAUDE_CODE);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn decisions_are_narrowed_by_rule_ending_task_and_time() {
 fn what_cannot_be_asked_is_refused() {
     let world = world(1);
     let store = world.ledger.store();
-    let nobody = agent_tracer_event::TaskKey::new(Agent::Codex, "nobody").task_id();
+    let nobody = agent_tracer_event::TaskKey::new(Agent::CODEX, "nobody").task_id();
     let of_nobody = DecisionFilter { task: Some(nobody), ..DecisionFilter::default() };
     assert!(matches!(store.decisions(&of_nobody), Err(QueryError::NotFound)));
     let paging = Paging { cursor: Some("torn".to_owned()), limit: 3 };

@@ -82,7 +82,7 @@ fn the_end_of_every_captured_session_and_subagent_carries_what_it_came_to() {
 #[test]
 fn a_summary_says_what_happened() {
     let world = World::with(&scenario("2.1.325/agent_nested").observed(None), 5);
-    let id = TaskKey::new(Agent::ClaudeCode, "2ebc5ab6-4a16-4d07-8e32-a49967836261").task_id();
+    let id = TaskKey::new(Agent::CLAUDE_CODE, "2ebc5ab6-4a16-4d07-8e32-a49967836261").task_id();
     let task = tasks(&world).into_iter().find(|task| task.id == id.as_str()).unwrap();
     let rows = timeline(&world, &task);
     let end = rows.iter().rfind(|row| row.kind == Kind::SessionEnded).unwrap();

@@ -12,7 +12,7 @@ use crate::world::World;
 
 /// One event of a session.
 fn observed(session: &str, number: usize) -> Observed {
-    let (task, at) = (TaskKey::new(Agent::ClaudeCode, session), Millis(1_790_000_000_000 + number as i64));
+    let (task, at) = (TaskKey::new(Agent::CLAUDE_CODE, session), Millis(1_790_000_000_000 + number as i64));
     let subject = Subject::Event(Kind::ToolUsed);
     let key = format!("tool:{number}");
     let mut entry = Entry::new(subject, Phase::Open, task, &key, at, Evidence::reported("test"));
@@ -20,7 +20,7 @@ fn observed(session: &str, number: usize) -> Observed {
     Observed {
         name: format!("{session}-{number}"),
         source: None,
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         channel: Channel::Hook,
         arrived: at,
         verdict: Verdict::Read(Reading { entries: vec![entry], ..Reading::default() }),
@@ -114,7 +114,7 @@ fn a_part_of_a_file_is_written_as_a_whole_or_not_at_all() {
     poison(&world);
     let cursor = Cursor {
         source: "file".to_owned(),
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         offset: 7,
         state: Vec::new(),
         bare: Vec::new(),

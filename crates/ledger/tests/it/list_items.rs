@@ -12,7 +12,7 @@ fn told(payloads: &[Value]) -> World {
     for (place, payload) in payloads.iter().enumerate() {
         let arrived = Millis(1_790_000_000_000 + 1_000 * i64::try_from(place).unwrap());
         let body = serde_json::to_vec(payload).unwrap();
-        observed.push(hook(Agent::ClaudeCode, &format!("o{place}"), arrived, false, &body));
+        observed.push(hook(Agent::CLAUDE_CODE, &format!("o{place}"), arrived, false, &body));
     }
     World::with(&observed, 1)
 }
@@ -30,7 +30,7 @@ fn searches_permissions_and_to_dos_are_listed_with_what_the_client_says_of_them(
                 {"content": "one", "status": "pending", "activeForm": "one", "priority": "high"}]}}),
     ]);
     let store = world.ledger.store();
-    let task = TaskKey::new(Agent::ClaudeCode, "s").task_id();
+    let task = TaskKey::new(Agent::CLAUDE_CODE, "s").task_id();
     let filter = RowFilter::default();
     let search = store.exploration(&task, &filter).unwrap().items.remove(0);
     assert_eq!(
@@ -59,7 +59,7 @@ fn web_look_ups_are_listed_with_their_filters_and_what_was_asked() {
         ),
         call("b", "WebFetch", json!({"url": "https://docs.rs/rusqlite", "prompt": "Which version?"})),
     ]);
-    let task = TaskKey::new(Agent::ClaudeCode, "s").task_id();
+    let task = TaskKey::new(Agent::CLAUDE_CODE, "s").task_id();
     let web = world.ledger.store().web(&task, &RowFilter::default()).unwrap().items;
     let search = web.iter().find(|look| look.what == "web_search").unwrap();
     assert_eq!(
@@ -82,7 +82,7 @@ fn what_the_client_says_of_single_responses_is_the_cost_of_a_task_without_an_acc
     let account = json!({"type": "cost-state", "timestamp": "2026-01-01T00:00:09.000Z", "sessionId": "s", "uuid": "a",
         "totalCostUSD": 2.0, "modelUsage": {}});
     let cost = |world: &World| {
-        let task = TaskKey::new(Agent::ClaudeCode, "s").task_id();
+        let task = TaskKey::new(Agent::CLAUDE_CODE, "s").task_id();
         world.ledger.store().task(Millis(0), &task).unwrap().usage.client_cost_usd
     };
     let read = |rows: &[Value]| {

@@ -85,13 +85,13 @@ fn a_change_that_no_entry_brings_has_a_place_behind_everything_before_it() {
         .unwrap();
     let at = Millis(i64::MAX / 4);
     let evidence = Evidence::measured("its process is gone");
-    let task = TaskKey::new(Agent::ClaudeCode, session);
+    let task = TaskKey::new(Agent::CLAUDE_CODE, session);
     let mut entry = Entry::new(Subject::Task, Phase::Update, task, "task", at, evidence);
     entry.metadata.insert("processGoneAt".to_owned(), Value::from(at.0));
     let gone = Observed {
         name: "gone".to_owned(),
         source: None,
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         channel: Channel::Hook,
         arrived: at,
         verdict: Verdict::Read(Reading { entries: vec![entry], ..Reading::default() }),

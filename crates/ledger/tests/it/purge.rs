@@ -21,7 +21,7 @@ fn task_ids(world: &World) -> Vec<TaskId> {
 
 /// An event of a session that says this everywhere that an event can say something.
 fn said(session: &str, number: usize, mark: &str) -> Observed {
-    let task = TaskKey::new(Agent::ClaudeCode, session);
+    let task = TaskKey::new(Agent::CLAUDE_CODE, session);
     let at = Millis(1_794_777_004_000 + i64::try_from(number).unwrap());
     let evidence = Evidence::measured("test");
     let mut about = Entry::new(Subject::Task, Phase::Update, task.clone(), "task", at, evidence.clone());
@@ -36,7 +36,7 @@ fn said(session: &str, number: usize, mark: &str) -> Observed {
     Observed {
         name: format!("{session}-{number}"),
         source: None,
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         channel: Channel::Hook,
         arrived: at,
         verdict: Verdict::Read(Reading { entries: vec![about, call], ..Reading::default() }),
@@ -56,7 +56,7 @@ fn bring(world: &World, sessions: &[(&str, &str)], rounds: usize) {
 }
 
 fn id(session: &str) -> TaskId {
-    TaskKey::new(Agent::ClaudeCode, session).task_id()
+    TaskKey::new(Agent::CLAUDE_CODE, session).task_id()
 }
 
 /// Where something stands: files whose bytes hold it, and columns of the store that do when they are unpacked.
@@ -241,7 +241,7 @@ fn what_a_reader_remembers_of_what_was_deleted_is_not_kept_when_it_reads_again()
         observed.kept = None;
         let cursor = Cursor {
             source: "a file".to_owned(),
-            agent: Agent::ClaudeCode,
+            agent: Agent::CLAUDE_CODE,
             offset: 9,
             state: format!("remembers {mark}").into_bytes(),
             bare: b"bare".to_vec(),

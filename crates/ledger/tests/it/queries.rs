@@ -127,8 +127,8 @@ pub(crate) fn ranges() -> Vec<Range> {
         Range { since: day(3), until: day(20), ..Range::default() },
         Range { since: day(-400), until: day(400), ..Range::default() },
         Range { project: project.clone(), ..Range::default() },
-        Range { since: day(5), project, agent: Some(Agent::ClaudeCode), ..Range::default() },
-        Range { agent: Some(Agent::Codex), ..Range::default() },
+        Range { since: day(5), project, agent: Some(Agent::CLAUDE_CODE), ..Range::default() },
+        Range { agent: Some(Agent::CODEX), ..Range::default() },
         Range { agent_type: Some("Explore".to_owned()), until: day(25), ..Range::default() },
         Range { project: Some("/nowhere".to_owned()), ..Range::default() },
         Range { since: day(900), ..Range::default() },
@@ -160,8 +160,8 @@ fn tasks_are_listed_newest_first_and_every_filter_is_the_filter_of_the_list() {
     let middle = Millis(BEGIN + 200 * HOUR_MS);
     let filters: Vec<(TaskFilter, Check<Task>)> = vec![
         (
-            TaskFilter { agent: Some(Agent::Codex), ..TaskFilter::default() },
-            Box::new(|task| task.agent == Agent::Codex),
+            TaskFilter { agent: Some(Agent::CODEX), ..TaskFilter::default() },
+            Box::new(|task| task.agent == Agent::CODEX),
         ),
         (
             TaskFilter { kind: Some(TaskKind::Primary), ..TaskFilter::default() },
@@ -230,7 +230,7 @@ fn tasks_are_listed_newest_first_and_every_filter_is_the_filter_of_the_list() {
         let status: Vec<TaskStatus> =
             (0..5).filter(|bit| set >> bit & 1 == 1).map(|bit| statuses[bit as usize]).collect();
         for project in [None, Some("/srv/web".to_owned())] {
-            for agent in [None, Some(Agent::ClaudeCode)] {
+            for agent in [None, Some(Agent::CLAUDE_CODE)] {
                 let filter = TaskFilter {
                     status: status.clone(),
                     project: project.clone(),
@@ -685,7 +685,7 @@ fn what_is_not_there_is_not_found_and_a_broken_cursor_is_refused() {
 #[test]
 fn calls_made_at_once_are_drawn_beside_each_other_each_with_its_own_row() {
     let mut story = Story::new(11);
-    let mut session = story.session(Agent::ClaudeCode, "at-once", BEGIN, "/srv/web");
+    let mut session = story.session(Agent::CLAUDE_CODE, "at-once", BEGIN, "/srv/web");
     story.at_once(&mut session, 4);
     let world = World::with(&story.observed, 100);
     let store = world.ledger.store();

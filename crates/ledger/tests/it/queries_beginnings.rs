@@ -34,7 +34,7 @@ fn told() -> Vec<Observed> {
     let evidence = || Evidence { certainty: Certainty::Measured, reason: String::new() };
     let tell = |call: u64| {
         let (number, at) = (call / CALLS, Millis(at(call)));
-        let task = TaskKey::new(Agent::ClaudeCode, format!("{number:03}"));
+        let task = TaskKey::new(Agent::CLAUDE_CODE, format!("{number:03}"));
         let mut about = Entry::new(Subject::Task, Phase::Update, task.clone(), "task", at, evidence());
         if let serde_json::Value::Object(metadata) =
             json!({"title": format!("Mend ticket{number}"), "titleSource": "prompt", "project": "/srv/web"})
@@ -51,7 +51,7 @@ fn told() -> Vec<Observed> {
         Observed {
             name: key,
             source: None,
-            agent: Agent::ClaudeCode,
+            agent: Agent::CLAUDE_CODE,
             channel: Channel::Hook,
             arrived: at,
             verdict: Verdict::Read(Reading { entries: vec![about, fact], ..Reading::default() }),

@@ -23,7 +23,7 @@ fn read(number: usize, at: i64, project: &str, path: &str) -> Observed {
         "tool_response": { "type": "text", "file": { "filePath": path, "numLines": 4, "startLine": 1, "totalLines": 4 } },
     });
     let name = format!("read#{number}");
-    hook(Agent::ClaudeCode, &name, Millis(at + number as i64), false, payload.to_string().as_bytes())
+    hook(Agent::CLAUDE_CODE, &name, Millis(at + number as i64), false, payload.to_string().as_bytes())
 }
 
 /// Every page of the files of a range, so many at a time.

@@ -91,7 +91,7 @@ fn what_is_written_between_two_pages_neither_repeats_nor_hides_a_row() {
         let at = BEGIN + (60 + part) * HOUR_MS;
         let mut session = story.session(task.agent, &task.runtime_session_id, at, "/srv/web");
         story.turn(&mut session, 1_000 + part as u64);
-        let mut other = story.session(Agent::Codex, &format!("other-{part}"), at, "/srv/web");
+        let mut other = story.session(Agent::CODEX, &format!("other-{part}"), at, "/srv/web");
         story.turn(&mut other, 1);
         world.bring(&story.observed, 500);
     }
@@ -108,9 +108,9 @@ fn silence_changes_what_is_shown_and_what_is_found() {
     let mut story = Story::new(23);
     let now = BEGIN + 100 * HOUR_MS;
     story.asks("asks", now);
-    let mut running = story.session(Agent::ClaudeCode, "runs", now, "/srv/web");
+    let mut running = story.session(Agent::CLAUDE_CODE, "runs", now, "/srv/web");
     story.works(&mut running);
-    let mut idle = story.session(Agent::ClaudeCode, "idle", now, "/srv/web");
+    let mut idle = story.session(Agent::CLAUDE_CODE, "idle", now, "/srv/web");
     story.rests(&mut idle);
     let world = World::with(&story.observed, 100);
     let store = world.ledger.store();
@@ -159,7 +159,7 @@ fn no_row_is_without_a_title_even_if_nothing_else_was_ever_seen() {
         let path = file.unwrap().path();
         let payload = std::fs::read(&path).unwrap();
         let observed = agent_tracer_testkit::hook(
-            Agent::ClaudeCode,
+            Agent::CLAUDE_CODE,
             "alone",
             Millis(1_790_000_000_000),
             false,
@@ -181,7 +181,7 @@ fn no_row_is_without_a_title_even_if_nothing_else_was_ever_seen() {
 fn what_nobody_knows_is_counted_with_the_version_that_its_task_told_of() {
     let say = |name: &str, is_status_line: bool, payload: &str| {
         let at = Millis(BEGIN);
-        agent_tracer_testkit::hook(Agent::ClaudeCode, name, at, is_status_line, payload.as_bytes())
+        agent_tracer_testkit::hook(Agent::CLAUDE_CODE, name, at, is_status_line, payload.as_bytes())
     };
     let unknown = r#"{"session_id":"5a133364","hook_event_name":"Teleported","cwd":"/nowhere"}"#;
     let line = r#"{"session_id":"5a133364","version":"2.1.999","cwd":"/nowhere","model":{"id":"m"},
@@ -195,7 +195,7 @@ fn what_nobody_knows_is_counted_with_the_version_that_its_task_told_of() {
 #[test]
 fn what_codex_was_told_and_said_last_is_named_as_with_every_agent() {
     let say = |name: &str, payload: &str| {
-        agent_tracer_testkit::hook(Agent::Codex, name, Millis(BEGIN), false, payload.as_bytes())
+        agent_tracer_testkit::hook(Agent::CODEX, name, Millis(BEGIN), false, payload.as_bytes())
     };
     let base = r#""session_id":"01a1e271-efbf","turn_id":"t1","cwd":"/nowhere","model":"gpt-5""#;
     let prompt = format!(r#"{{{base},"hook_event_name":"UserPromptSubmit","prompt":"List the files"}}"#);

@@ -127,7 +127,7 @@ fn search_is_narrowed_by_tool_state_kind_length_task_and_range() {
                 q: "retry".to_owned(),
                 range: Range {
                     project: Some("/opt/tools".to_owned()),
-                    agent: Some(Agent::Codex),
+                    agent: Some(Agent::CODEX),
                     agent_type: Some("main".to_owned()),
                     ..Range::default()
                 },
@@ -138,7 +138,7 @@ fn search_is_narrowed_by_tool_state_kind_length_task_and_range() {
                 let task = told.tasks.iter().find(|task| task.id == row.task_id).unwrap();
                 row.title.contains("retry")
                     && task.project == "/opt/tools"
-                    && task.agent == Agent::Codex
+                    && task.agent == Agent::CODEX
                     && row.agent_type == "main"
             }),
         ),

@@ -15,7 +15,7 @@ const DAY_MS: i64 = 24 * HOUR_MS;
 const LENGTHS: [i64; 8] = [0, 1, HOUR_MS, DAY_MS - 1, DAY_MS, DAY_MS + 1, 10 * DAY_MS, 90 * DAY_MS];
 
 fn told(session: &str, at: i64, project: &str) -> Observed {
-    let task = TaskKey::new(Agent::Codex, session);
+    let task = TaskKey::new(Agent::CODEX, session);
     let entry = |subject, key: &str| {
         Entry::new(subject, Phase::Open, task.clone(), key, Millis(at), Evidence::measured("a test"))
     };
@@ -25,7 +25,7 @@ fn told(session: &str, at: i64, project: &str) -> Observed {
     Observed {
         name: format!("{session}-{at}"),
         source: None,
-        agent: Agent::Codex,
+        agent: Agent::CODEX,
         channel: Channel::Hook,
         arrived: Millis(at),
         verdict: Verdict::Read(Reading { entries: vec![place, said], ..Reading::default() }),

@@ -459,7 +459,7 @@ impl Story {
 
     /// A session that now waits for a permission.
     pub(crate) fn asks(&mut self, name: &str, now: i64) -> Session {
-        let mut session = self.session(Agent::ClaudeCode, name, now, PROJECTS[0]);
+        let mut session = self.session(Agent::CLAUDE_CODE, name, now, PROJECTS[0]);
         session.now += 1_000;
         let mut ask = self.entry(
             &session,
@@ -477,7 +477,7 @@ impl Story {
             json!({}),
         );
         prompt.occurred_at = Millis(session.now - 500);
-        self.tell(Agent::ClaudeCode, Channel::Hook, vec![prompt, ask]);
+        self.tell(Agent::CLAUDE_CODE, Channel::Hook, vec![prompt, ask]);
         session
     }
 }

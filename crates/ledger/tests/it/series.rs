@@ -14,7 +14,7 @@ const BEGAN: i64 = 1_790_000_000_000;
 const HOUR: i64 = 3_600_000;
 
 fn id() -> TaskId {
-    TaskKey::new(Agent::ClaudeCode, "s").task_id()
+    TaskKey::new(Agent::CLAUDE_CODE, "s").task_id()
 }
 
 fn rows(world: &World, kind: Kind) -> Vec<Row> {
@@ -39,7 +39,7 @@ fn hook(level: Level, at: i64, event: &str, prompt: Option<&str>, more: Value) -
         payload["prompt_id"] = Value::from(prompt);
     }
     let body = serde_json::to_vec(&payload).unwrap();
-    hook_at(level, Agent::ClaudeCode, &format!("{event}{at}"), Millis(BEGAN + at), false, &body)
+    hook_at(level, Agent::CLAUDE_CODE, &format!("{event}{at}"), Millis(BEGAN + at), false, &body)
 }
 
 fn prompt_hook(at: i64, text: &str) -> Observed {

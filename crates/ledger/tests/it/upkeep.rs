@@ -45,7 +45,7 @@ fn what_was_deleted_on_purpose_is_gone_from_the_file_and_does_not_come_back() {
     let all = scenario("2.1.325/agent_nested").observed(None);
     let world = World::with(&all, 10);
     let root = TaskId::parse(
-        TaskKey::new(Agent::ClaudeCode, "2ebc5ab6-4a16-4d07-8e32-a49967836261").task_id().as_str(),
+        TaskKey::new(Agent::CLAUDE_CODE, "2ebc5ab6-4a16-4d07-8e32-a49967836261").task_id().as_str(),
     )
     .unwrap();
     world.ledger.finish_search().unwrap();
@@ -172,7 +172,7 @@ fn what_is_deleted_in_steps_does_not_come_back_between_them() {
     let world = World::with(&all, 100);
     // More tasks than a step takes; of some of them nobody ever heard.
     let mut ids: Vec<TaskId> =
-        (0..100).map(|number| TaskKey::new(Agent::Codex, format!("unknown-{number}")).task_id()).collect();
+        (0..100).map(|number| TaskKey::new(Agent::CODEX, format!("unknown-{number}")).task_id()).collect();
     ids.extend(task_ids(&world));
     let mut steps = 0;
     let done = world
@@ -276,7 +276,7 @@ fn every_task_is_named_also_one_without_events() {
     let named = task_ids(&world);
     bring_about(&world, "bare", &[]);
     assert_eq!(world.ledger.every_task().unwrap().len(), named.len() + 1);
-    let bare = TaskKey::new(Agent::ClaudeCode, "bare").task_id();
+    let bare = TaskKey::new(Agent::CLAUDE_CODE, "bare").task_id();
     assert!(world.ledger.every_task().unwrap().contains(&bare));
     assert_eq!(world.ledger.purge(vec![bare], FOREVER).unwrap().tasks, 1);
     assert_eq!(world.ledger.every_task().unwrap(), named);
@@ -284,7 +284,7 @@ fn every_task_is_named_also_one_without_events() {
 
 /// Tells only of a task itself.
 fn bring_about(world: &World, session: &str, numbers: &[(&str, u64)]) {
-    let task = TaskKey::new(Agent::ClaudeCode, session);
+    let task = TaskKey::new(Agent::CLAUDE_CODE, session);
     let evidence = Evidence::measured("test");
     let mut about = Entry::new(
         Subject::Task,
@@ -305,7 +305,7 @@ fn bring_about(world: &World, session: &str, numbers: &[(&str, u64)]) {
     let observed = Observed {
         name: format!("about {session}"),
         source: None,
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         channel: Channel::Hook,
         arrived: Millis(1_794_777_004_001),
         verdict: Verdict::Read(Reading { entries, ..Reading::default() }),
@@ -321,7 +321,7 @@ fn processes_of_tasks_that_run_are_known_after_a_restart() {
     assert_eq!(world.ledger.running().unwrap(), [], "it has ended, and named no process");
     bring_about(&world, "runs", &[("pid", 812), ("pidStart", 99), ("pidNamespace", 4_026_531_836)]);
     bring_about(&world, "half", &[("pid", 813)]);
-    let task = TaskKey::new(Agent::ClaudeCode, "runs");
+    let task = TaskKey::new(Agent::CLAUDE_CODE, "runs");
     let expected = RunningProcess { task, pid: 812, start: 99, namespace: 4_026_531_836 };
     assert_eq!(world.ledger.running().unwrap(), [expected]);
 }

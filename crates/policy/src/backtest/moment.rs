@@ -74,12 +74,12 @@ pub(crate) fn is_call(row: &Row) -> bool {
 /// else carries the call out.
 pub(crate) fn is_asked(row: &Row, agent: Agent) -> bool {
     match agent {
-        Agent::ClaudeCode => {
+        Agent::CLAUDE_CODE => {
             let is_refused = row.state == Some(CallState::Failed)
                 && text(row, attributes::ERROR_CLASS) == Some("invalid_input");
             !(is_refused && matches!(row.hook_event_name.as_deref(), None | Some("PostToolBatch")))
         }
-        Agent::Codex => !row.tool_name.as_deref().is_some_and(|tool| NOT_ASKED.contains(&tool)),
+        _ => !row.tool_name.as_deref().is_some_and(|tool| NOT_ASKED.contains(&tool)),
     }
 }
 

@@ -111,7 +111,7 @@ impl<'r> Replay<'r> {
         let event = match row.state {
             _ if !moment::is_asked(row, agent) => None,
             Some(CallState::Succeeded) => Some(Event::PostToolUse),
-            Some(CallState::Failed) if agent == Agent::ClaudeCode => Some(Event::PostToolUseFailure),
+            Some(CallState::Failed) if agent == Agent::CLAUDE_CODE => Some(Event::PostToolUseFailure),
             // A shell command of Codex that ends with another code than 0 has run all the same.
             Some(CallState::Failed) if row.kind == Kind::TerminalCommand => Some(Event::PostToolUse),
             _ => None,

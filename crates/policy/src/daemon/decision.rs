@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::{Basis, Fired, Origin, Verdict};
 use agent_tracer_event::Agent;
 use agent_tracer_privacy::mask;
-use agent_tracer_spool::envelope::{self, Channel, Header};
+use agent_tracer_spool::envelope::{Channel, Header};
 use agent_tracer_spool::{Home, Spool, doorbell};
 use serde_json::{Map, Value, json};
 
@@ -52,10 +52,6 @@ pub struct Spent {
 /// refuses it counts itself.
 pub fn write_down(decision: &Decision<'_>, agent: Agent, home: &Home, now_nanos: u64) {
     let Some(body) = body(decision) else { return };
-    let agent = match agent {
-        Agent::ClaudeCode => envelope::Agent::ClaudeCode,
-        Agent::Codex => envelope::Agent::Codex,
-    };
     let mut header = Header::new(agent, Channel::Decision, now_nanos);
     header.writer = Some(env!("CARGO_PKG_VERSION").into());
     if Spool::at(&home.spool()).accept(&header, &body, now_nanos, std::process::id()).is_ok() {

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use crate::{Answer, LocalTime, Surroundings, Verdict, answer};
 use agent_tracer_event::{Agent, Millis};
 use agent_tracer_ledger::{Past, Store};
-use agent_tracer_policy_abi::wire::{AnswerHead, Asker, QUESTION_HEAD, QuestionHead};
+use agent_tracer_policy_abi::wire::{AnswerHead, QUESTION_HEAD, QuestionHead};
 use agent_tracer_spool::{EnvelopeName, Home, socket};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -304,10 +304,7 @@ fn read(stream: &mut UnixStream, until: Instant) -> io::Result<Asked> {
     };
     let (name, folder) = (text(head.name)?, text(head.folder)?);
     Ok(Asked {
-        agent: match head.asker {
-            Asker::ClaudeCode => Agent::ClaudeCode,
-            Asker::Codex => Agent::Codex,
-        },
+        agent: head.agent,
         envelope: EnvelopeName::parse(&name),
         folder: (!folder.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&folder))),
         payload: text(head.payload)?,

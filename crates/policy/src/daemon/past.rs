@@ -246,7 +246,7 @@ fn settled(
 /// Whether a command has ended and its exit code is still to come: Codex tells it in its rollout, and not in its hooks.
 fn is_told_later(agent: Agent, deed: &PastDeed) -> bool {
     let has_ended = matches!(deed.state, CallState::Succeeded | CallState::Failed);
-    agent == Agent::Codex && deed.command.is_some() && deed.exit.is_none() && has_ended
+    agent == Agent::CODEX && deed.command.is_some() && deed.exit.is_none() && has_ended
 }
 
 /// What a deed is, as criteria know it.
@@ -409,18 +409,18 @@ mod tests {
 
     #[test]
     fn how_a_command_of_codex_ended_is_waited_for_as_long_as_there_is_time() {
-        assert_eq!(seen(Agent::Codex, CallState::Succeeded, 0, 9), (0, Some(0)), "it is known");
-        assert_eq!(seen(Agent::Codex, CallState::Succeeded, 3, 9), (3, Some(0)));
-        assert_eq!(seen(Agent::Codex, CallState::Failed, 3, 9), (3, Some(0)));
-        assert_eq!(seen(Agent::Codex, CallState::Succeeded, 99, 9), (9, None), "it is never told");
+        assert_eq!(seen(Agent::CODEX, CallState::Succeeded, 0, 9), (0, Some(0)), "it is known");
+        assert_eq!(seen(Agent::CODEX, CallState::Succeeded, 3, 9), (3, Some(0)));
+        assert_eq!(seen(Agent::CODEX, CallState::Failed, 3, 9), (3, Some(0)));
+        assert_eq!(seen(Agent::CODEX, CallState::Succeeded, 99, 9), (9, None), "it is never told");
     }
 
     #[test]
     fn what_nobody_will_tell_is_not_waited_for() {
-        assert_eq!(seen(Agent::ClaudeCode, CallState::Succeeded, 3, 9), (0, None));
+        assert_eq!(seen(Agent::CLAUDE_CODE, CallState::Succeeded, 3, 9), (0, None));
         for state in [CallState::Running, CallState::Denied] {
-            assert_eq!(seen(Agent::Codex, state, 3, 9), (0, None), "{state:?}");
+            assert_eq!(seen(Agent::CODEX, state, 3, 9), (0, None), "{state:?}");
         }
-        assert!(settled(Agent::Codex, || None, || true).is_none());
+        assert!(settled(Agent::CODEX, || None, || true).is_none());
     }
 }

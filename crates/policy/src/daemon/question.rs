@@ -142,7 +142,7 @@ mod tests {
         let payload = format!(
             r#"{{"hook_event_name":"Stop","tool_input":{{"x":{deep},"command":"rm"}},"cwd":"/p","tool_name":"Bash","hook_event_name":"PreToolUse"}}"#
         );
-        assert!(Question::read(Agent::ClaudeCode, payload.as_bytes()).is_err());
+        assert!(Question::read(Agent::CLAUDE_CODE, payload.as_bytes()).is_err());
         let expected = Sender { event: "PreToolUse".into(), tool: "Bash".into(), cwd: "/p".into() };
         assert_eq!(Sender::read(payload.as_bytes()), Some(expected));
         for broken in ["", "[]", "{", r#"{"cwd":7}"#] {

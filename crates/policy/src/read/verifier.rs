@@ -44,7 +44,7 @@ impl Reader<'_> {
             let hint = Some("write `decision = \"deny\"`: whoever is not done goes on".to_owned());
             self.fault(at, format!("rule `{name}` has `verify` and does not `deny`"), hint);
         }
-        if !rule.matches.agent.is_empty() && !rule.matches.agent.contains(&Agent::ClaudeCode) {
+        if !rule.matches.agent.is_empty() && !rule.matches.agent.contains(&Agent::CLAUDE_CODE) {
             let hint = Some("use `require` alone: it is judged here, for both agents".to_owned());
             self.fault(at, format!("rule `{name}` has `verify`, and only Claude Code can ask a model"), hint);
         }

@@ -103,7 +103,7 @@ fn every_cell_of_the_table_is_said_in_exactly_these_words() {
 #[test]
 fn a_decision_that_an_agent_does_not_have_is_not_said_to_it() {
     let allow = rules(&rule("PreToolUse", "allow", "match.tool = \"Bash\""));
-    let call = asked(Agent::Codex, Event::PreToolUse);
+    let call = asked(Agent::CODEX, Event::PreToolUse);
     let verdict = Policy::of_user(allow).decide(&call, &NoHistory);
     assert!(answer(&call, &verdict).is_silent());
 }
@@ -112,11 +112,11 @@ fn a_decision_that_an_agent_does_not_have_is_not_said_to_it() {
 fn codex_is_never_told_what_it_refuses() {
     // Codex runs the tool if it dislikes the answer: `ask`, `continue`, `stopReason`, `suppressOutput` and `interrupt`.
     for event in [Event::PreToolUse, Event::PermissionRequest, Event::PostToolUse] {
-        for decision in legality::decisions(&[Agent::Codex], event) {
+        for decision in legality::decisions(&[Agent::CODEX], event) {
             let more =
                 if decision == Decision::Rewrite { "[rule.rewrite]\nset = { timeout = 9 }" } else { "" };
             let text = rule(event.as_str(), decision.as_str(), &format!("suppress_output = true\n{more}"));
-            let call = asked(Agent::Codex, event);
+            let call = asked(Agent::CODEX, event);
             let said = answer(&call, &decide(&text, &call)).stdout;
             let value: Value = serde_json::from_str(&said).unwrap();
             assert!(value.get("suppressOutput").is_none(), "{said}");
@@ -158,14 +158,14 @@ fn permissions_come_with_an_allow_of_claude_code() {
         "allow",
         "match.tool = \"Bash\"\npermissions = [{ type = \"addRules\", behavior = \"allow\", destination = \"session\", rules = [{ toolName = \"Bash\" }] }]",
     );
-    let call = asked(Agent::ClaudeCode, Event::PermissionRequest);
+    let call = asked(Agent::CLAUDE_CODE, Event::PermissionRequest);
     let value: Value = serde_json::from_str(&answer(&call, &decide(&text, &call)).stdout).unwrap();
     assert_eq!(
         value["hookSpecificOutput"]["decision"],
         json!({"behavior": "allow", "updatedPermissions": [{"type": "addRules", "behavior": "allow",
             "destination": "session", "rules": [{"toolName": "Bash"}]}]})
     );
-    let call = asked(Agent::Codex, Event::PermissionRequest);
+    let call = asked(Agent::CODEX, Event::PermissionRequest);
     let value: Value = serde_json::from_str(&answer(&call, &decide(&text, &call)).stdout).unwrap();
     assert_eq!(value["hookSpecificOutput"]["decision"], json!({"behavior": "allow"}));
 }
@@ -193,7 +193,7 @@ fn warnings_go_along_with_a_decision_and_long_texts_are_cut() {
 fn a_prompt_that_is_not_sent_takes_no_context_along() {
     let text = rule("UserPromptSubmit", "deny", "")
         + &rule("UserPromptSubmit", "warn", "").replace("\"r\"", "\"w\"");
-    let call = asked(Agent::ClaudeCode, Event::UserPromptSubmit);
+    let call = asked(Agent::CLAUDE_CODE, Event::UserPromptSubmit);
     let value: Value = serde_json::from_str(&answer(&call, &decide(&text, &call)).stdout).unwrap();
     assert_eq!(value, json!({"decision": "block", "reason": SAID}));
 }

@@ -26,7 +26,7 @@ fn files(folder: &Path, out: &mut Vec<PathBuf>) {
 fn payloads() -> Vec<(Agent, String, Value)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     let mut found = Vec::new();
-    for (agent, folder) in [(Agent::ClaudeCode, "claude-code"), (Agent::Codex, "codex")] {
+    for (agent, folder) in [(Agent::CLAUDE_CODE, "claude-code"), (Agent::CODEX, "codex")] {
         let mut paths = Vec::new();
         files(&root.join(folder), &mut paths);
         for path in paths {
@@ -91,9 +91,9 @@ reason = "no"
         }
     }
     for event in Event::ALL {
-        assert!(seen.contains_key(&(Agent::ClaudeCode, *event)), "no payload of {event}");
+        assert!(seen.contains_key(&(Agent::CLAUDE_CODE, *event)), "no payload of {event}");
     }
-    assert!(seen.contains_key(&(Agent::Codex, Event::SubagentStop)));
+    assert!(seen.contains_key(&(Agent::CODEX, Event::SubagentStop)));
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn without_rules_nothing_is_said() {
 
 #[test]
 fn odd_payloads_are_errors_or_nobodys_business() {
-    let read = |bytes: &[u8]| Call::read(Agent::ClaudeCode, bytes, Surroundings::default());
+    let read = |bytes: &[u8]| Call::read(Agent::CLAUDE_CODE, bytes, Surroundings::default());
     assert_eq!(read(b"").unwrap_err().to_string(), "the payload is not JSON");
     assert_eq!(read(b"[1]").unwrap_err().to_string(), "the payload is not an object");
     assert_eq!(read(b"{}").unwrap_err().to_string(), "the payload has no `hook_event_name`");

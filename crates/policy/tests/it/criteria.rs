@@ -25,7 +25,7 @@ fn missing(require: &str, work: Work) -> Option<String> {
         "[[rule]]\nname = \"r\"\non = \"Stop\"\ndecision = \"deny\"\nreason = \"not yet\"\nrequire.{require}\n"
     );
     let past = Past { put_off: Some(0), work: Some(work), ..Past::default() };
-    let call = call_of(Agent::ClaudeCode, json!({"hook_event_name": "Stop", "stop_hook_active": false}));
+    let call = call_of(Agent::CLAUDE_CODE, json!({"hook_event_name": "Stop", "stop_hook_active": false}));
     let verdict = Policy::of_user(rules(&text)).decide(&call, &past);
     match verdict.outcome {
         Outcome::Silent => None,
@@ -140,6 +140,6 @@ fn everything_that_is_missing_is_said_at_once_and_an_outage_keeps_nobody() {
         Some("no tests ran after the last change (`a`); one work item is open")
     );
     let text = "[[rule]]\nname = \"r\"\non = \"Stop\"\ndecision = \"deny\"\nreason = \"not yet\"\nrequire.tests_passed = true\n";
-    let call = call_of(Agent::Codex, json!({"hook_event_name": "Stop", "stop_hook_active": false}));
+    let call = call_of(Agent::CODEX, json!({"hook_event_name": "Stop", "stop_hook_active": false}));
     assert!(Policy::of_user(rules(text)).decide(&call, &NoHistory).is_silent());
 }

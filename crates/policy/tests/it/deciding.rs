@@ -21,14 +21,14 @@ fn each_matcher_finds_its_own_and_nothing_else() {
     let write = |path: &str| tool("Write", json!({"file_path": path, "content": "x"}));
     let patch = |text: &str| {
         call_of(
-            Agent::Codex,
+            Agent::CODEX,
             json!({"hook_event_name": "PreToolUse", "tool_name": "apply_patch", "tool_input": {"command": text}}),
         )
     };
     let fetch = |url: &str| tool("WebFetch", json!({"url": url}));
     let as_subagent = |kind: &str| {
         call_of(
-            Agent::ClaudeCode,
+            Agent::CLAUDE_CODE,
             json!({"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "a"},
                 "agent_id": "a1", "agent_type": kind, "permission_mode": "plan"}),
         )
@@ -161,7 +161,7 @@ fn each_matcher_finds_its_own_and_nothing_else() {
 #[test]
 fn prompts_are_matched_in_any_case() {
     let prompt =
-        |text: &str| call_of(Agent::Codex, json!({"hook_event_name": "UserPromptSubmit", "prompt": text}));
+        |text: &str| call_of(Agent::CODEX, json!({"hook_event_name": "UserPromptSubmit", "prompt": text}));
     assert!(denied("match.prompt = \"*deploy to PROD*\"", &prompt("please Deploy to prod now")));
     assert!(!denied("match.prompt = \"*deploy to PROD*\"", &prompt("deploy to staging")));
 }
@@ -376,7 +376,7 @@ fn an_end_is_put_off_a_bounded_number_of_times() {
     let text = "[[rule]]\nname = \"r\"\non = [\"Stop\", \"TaskCompleted\"]\ndecision = \"deny\"\nreason = \"run the tests\"\nat_most = 2\n";
     let policy = Policy::of_user(rules(text));
     let stop = |again: bool| {
-        call_of(Agent::ClaudeCode, json!({"hook_event_name": "Stop", "stop_hook_active": again}))
+        call_of(Agent::CLAUDE_CODE, json!({"hook_event_name": "Stop", "stop_hook_active": again}))
     };
     let past = |times| Past { put_off: Some(times), ..Past::default() };
     assert_eq!(policy.decide(&stop(false), &past(0)).outcome, Outcome::Deny);
@@ -387,6 +387,6 @@ fn an_end_is_put_off_a_bounded_number_of_times() {
     // Nobody counts: the client tells when it comes again, and where it does not, nothing is put off.
     assert_eq!(policy.decide(&stop(false), &NoHistory).outcome, Outcome::Deny);
     assert_eq!(policy.decide(&stop(true), &NoHistory).outcome, Outcome::Silent);
-    let done = call_of(Agent::ClaudeCode, json!({"hook_event_name": "TaskCompleted", "task_id": "1"}));
+    let done = call_of(Agent::CLAUDE_CODE, json!({"hook_event_name": "TaskCompleted", "task_id": "1"}));
     assert_eq!(policy.decide(&done, &NoHistory).outcome, Outcome::Silent);
 }

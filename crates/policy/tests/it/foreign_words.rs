@@ -72,7 +72,7 @@ fn a_name_that_holds_a_sentence_is_told_by_its_line() {
         (&"a".repeat(41), false),
     ] {
         let file = rules(&project(Event::PreToolUse, "deny", name));
-        let call = call(Agent::ClaudeCode, Event::PreToolUse);
+        let call = call(Agent::CLAUDE_CODE, Event::PreToolUse);
         let verdict = Policy::default().with_project(file, Trust::NotTrusted).decide(&call, &NoHistory);
         let said = everything(&answer(&call, &verdict));
         assert_eq!(said.contains(name), is_told, "{said}");
@@ -83,11 +83,11 @@ fn a_name_that_holds_a_sentence_is_told_by_its_line() {
 #[test]
 fn what_cannot_be_judged_is_left_to_the_human_or_refused() {
     let said = |agent, event| everything(&answer_unjudged(agent, event, "the rules \u{1b}[1mare broken"));
-    let claude = said(Agent::ClaudeCode, Event::PreToolUse);
+    let claude = said(Agent::CLAUDE_CODE, Event::PreToolUse);
     assert!(
         claude.contains("\"permissionDecision\":\"ask\"") && claude.contains("the rules are broken"),
         "{claude}"
     );
-    assert!(said(Agent::Codex, Event::PreToolUse).contains("\"permissionDecision\":\"deny\""));
-    assert_eq!(said(Agent::ClaudeCode, Event::Stop), "");
+    assert!(said(Agent::CODEX, Event::PreToolUse).contains("\"permissionDecision\":\"deny\""));
+    assert_eq!(said(Agent::CLAUDE_CODE, Event::Stop), "");
 }

@@ -204,6 +204,6 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_call_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        drop(Call::read(Agent::Codex, &bytes, Surroundings::default()));
+        drop(Call::read(Agent::CODEX, &bytes, Surroundings::default()));
     }
 }

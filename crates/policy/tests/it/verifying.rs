@@ -44,7 +44,7 @@ fn what_the_client_verifies_is_not_judged_here_and_nobody_is_asked() {
     let place = Place { origin: Origin::User, project: None };
     let bytes = compile(file.rules.iter().map(|rule| (place, rule)), &[], 50, b"/guard").unwrap();
     assert_eq!(Table::open(&bytes).unwrap().rows().count(), 0);
-    let stop = call_of(Agent::ClaudeCode, json!({"hook_event_name": "Stop", "stop_hook_active": false}));
+    let stop = call_of(Agent::CLAUDE_CODE, json!({"hook_event_name": "Stop", "stop_hook_active": false}));
     let verdict = Policy::of_user(file).decide(&stop, &NoHistory);
     assert!(verdict.is_silent() && verdict.fired.is_empty(), "{verdict:?}");
 }

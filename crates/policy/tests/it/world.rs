@@ -42,7 +42,7 @@ pub(crate) fn call_of(agent: Agent, fields: Value) -> Call {
 #[track_caller]
 pub(crate) fn tool(name: &str, input: Value) -> Call {
     call_of(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         json!({"hook_event_name": "PreToolUse", "tool_name": name, "tool_input": input, "tool_use_id": "t"}),
     )
 }

@@ -10,6 +10,8 @@
 //! - `firstLine`: only of the `error` of a tool that is no shell, or of an agent, masked, at most 200 characters;
 //! - `head`, `tail`: only at level `full`, masked, at most 2,048 bytes each.
 
+use agent_tracer_agent::ErrorText;
+
 use super::context::Event;
 use super::said::Said;
 use super::spawned::Spawned;
@@ -66,8 +68,8 @@ impl<'a> Run<'a, '_> {
             Zone::Top | Zone::Call => self.tool(),
             Zone::InputTop | Zone::Input | Zone::Todos | Zone::Other => Tool::Unnamed,
         };
-        let sentence = zone == Zone::Top && self.event == Event::PostModelRequest;
-        let word = zone == Zone::Top && self.event == Event::StopFailure;
+        let sentence = zone == Zone::Top && self.event == Event::Error(ErrorText::Sentence);
+        let word = zone == Zone::Top && self.event == Event::Error(ErrorText::Word);
         if (sentence || word) && self.cursor.peek() == Some(b'"') {
             let start = self.cursor.at;
             let text = self.cursor.string()?;
@@ -185,7 +187,7 @@ impl<'a> Run<'a, '_> {
         }
         let spoken = match tool {
             Tool::Named | Tool::Write | Tool::ApplyPatch | Tool::SpawnAgent | Tool::TellAgent => true,
-            Tool::Unnamed => self.event == Event::SubagentStop,
+            Tool::Unnamed => self.event == Event::Error(ErrorText::Failure),
             Tool::Shell => false,
         };
         if role == Role::Failed

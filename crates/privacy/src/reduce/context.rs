@@ -2,6 +2,8 @@
 //!
 //! A payload may say two different things (a member may be there twice); then the stricter one holds.
 
+use agent_tracer_agent::ErrorText;
+
 use super::Source;
 use crate::classify::Tool;
 use crate::config::Config;
@@ -9,16 +11,12 @@ use crate::config::Config;
 /// The event, as far as it matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// Not said (yet).
+    /// Not named, or not yet.
     Unsaid,
-    /// Said twice, differently.
+    /// Named twice, differently.
     Disputed,
-    /// Claude's `StopFailure`: `error` is a short word.
-    StopFailure,
-    /// Claude's `SubagentStop`: `error` is what an agent failed with.
-    SubagentStop,
-    /// Codex's `PostModelRequest`: `error` is the provider's sentence.
-    PostModelRequest,
+    /// An event whose `error` is not the result of a call.
+    Error(ErrorText),
     /// `ElicitationResult`: `content` is what a person typed into a form.
     ElicitationResult,
     /// Any other.
@@ -26,14 +24,16 @@ pub(super) enum Event {
 }
 
 impl Event {
-    /// What the event is after it has been named `name`.
+    /// Returns the event after it has been named `name`.
     pub(super) fn named(self, name: &[u8], source: Source) -> Self {
-        let event = match (name, source) {
-            (b"StopFailure", Source::ClaudeHook) => Self::StopFailure,
-            (b"SubagentStop", Source::ClaudeHook) => Self::SubagentStop,
-            (b"PostModelRequest", Source::CodexHook) => Self::PostModelRequest,
-            (b"ElicitationResult", _) => Self::ElicitationResult,
-            _ => Self::Other,
+        let error = match source {
+            Source::Hook(agent) => agent.spec().error_text(name),
+            Source::StatusLine => None,
+        };
+        let event = match error {
+            Some(text) => Self::Error(text),
+            None if name == b"ElicitationResult" => Self::ElicitationResult,
+            None => Self::Other,
         };
         match self {
             Self::Unsaid => event,

@@ -26,17 +26,17 @@ mod texts;
 mod walk;
 mod write;
 
+use agent_tracer_agent::Agent;
+
 use crate::config::Config;
 use crate::fault::Fault;
 
-/// Who made the payload, and through which door it came.
+/// The way by which a payload arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// A hook of Claude Code.
-    ClaudeHook,
-    /// A hook of Codex.
-    CodexHook,
-    /// Claude Code's status line.
+    /// A hook of this agent.
+    Hook(Agent),
+    /// A status line.
     StatusLine,
 }
 

@@ -1,5 +1,6 @@
 //! A canary in every place of every result: it must not sing in what is written.
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Level, Source};
 use serde_json::{Map, Value, json};
 
@@ -198,8 +199,8 @@ fn a_result_under_an_escaped_or_repeated_name_is_still_a_result() {
                     format!("\"tool\\u005fcalls\":[{{{own}}}]"),
                     format!("\"nested\":{{\"tool_calls\":[{{\"x\":{{{own}}}}}]}}"),
                 ] {
-                    assert_silent(&format!("{{{members}}}"), Source::ClaudeHook, &members);
-                    assert_silent(&format!("{{{members}}}"), Source::CodexHook, &members);
+                    assert_silent(&format!("{{{members}}}"), Source::Hook(Agent::CLAUDE_CODE), &members);
+                    assert_silent(&format!("{{{members}}}"), Source::Hook(Agent::CODEX), &members);
                 }
             }
         }
@@ -221,7 +222,7 @@ fn an_error_is_silent_in_every_spelling_and_order() {
             format!("\"x\":{{{spelled}:\"{CANARY}\"}}"),
             format!("\"tool_calls\":[{{{spelled}:\"{CANARY}\"}}]"),
         ] {
-            assert_silent(&format!("{{{members}}}"), Source::ClaudeHook, &members);
+            assert_silent(&format!("{{{members}}}"), Source::Hook(Agent::CLAUDE_CODE), &members);
         }
     }
 }
@@ -244,7 +245,7 @@ fn what_a_person_typed_into_a_form_is_silent_in_every_order() {
                     "\"hook_event_name\":\"Stop\",{spelled}:{value},\"hook_event_name\":\"ElicitationResult\""
                 ),
             ] {
-                assert_silent(&format!("{{{members}}}"), Source::ClaudeHook, &members);
+                assert_silent(&format!("{{{members}}}"), Source::Hook(Agent::CLAUDE_CODE), &members);
             }
         }
     }
@@ -259,7 +260,7 @@ fn the_summary_of_a_nameless_agent_is_silent_in_every_order() {
             format!("\"agent_type\":\"\",{spelled}:\"{CANARY}\",\"agent_type\":\"Explore\""),
             format!("\"agent\\u005ftype\":\"\",{spelled}:{{\"text\":\"{CANARY}\"}}"),
         ] {
-            assert_silent(&format!("{{{members}}}"), Source::ClaudeHook, &members);
+            assert_silent(&format!("{{{members}}}"), Source::Hook(Agent::CLAUDE_CODE), &members);
         }
     }
 }
@@ -293,8 +294,11 @@ fn contents_of_files_are_silent_at_every_level() {
                         format!("\"tool_calls\":[{{\"tool_input\":{input}}}]"),
                     ] {
                         for level in [Level::Metadata, Level::Actions, Level::Full] {
-                            let (reduction, out) =
-                                run(format!("{{{members}}}").as_bytes(), Source::ClaudeHook, level);
+                            let (reduction, out) = run(
+                                format!("{{{members}}}").as_bytes(),
+                                Source::Hook(Agent::CLAUDE_CODE),
+                                level,
+                            );
                             assert_eq!(reduction.fault, None);
                             let out = String::from_utf8(out).expect("UTF-8");
                             assert!(!out.contains("CANARY"), "{members} at {level:?}: {out}");
@@ -313,10 +317,11 @@ fn a_person_s_answers_are_silent_below_full() {
             "\"tool_name\":\"AskUserQuestion\",\"tool_input\":{{\"{name}\":{{\"{CANARY}?\":\"{CANARY}\"}}}}"
         );
         for level in [Level::Metadata, Level::Actions] {
-            let (_, out) = run(format!("{{{members}}}").as_bytes(), Source::ClaudeHook, level);
+            let (_, out) = run(format!("{{{members}}}").as_bytes(), Source::Hook(Agent::CLAUDE_CODE), level);
             assert!(!String::from_utf8_lossy(&out).contains("CANARY"), "{members}");
         }
-        let (_, out) = run(format!("{{{members}}}").as_bytes(), Source::ClaudeHook, Level::Full);
+        let (_, out) =
+            run(format!("{{{members}}}").as_bytes(), Source::Hook(Agent::CLAUDE_CODE), Level::Full);
         assert!(String::from_utf8_lossy(&out).contains("CANARY"), "{members}");
     }
 }

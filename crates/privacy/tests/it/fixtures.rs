@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Config, Level, Reduction, Source, reduce};
 use serde_json::Value;
 
@@ -66,8 +67,8 @@ fn files(folder: &Path, default: Source, out: &mut Vec<Case>) {
 /// The payloads that were kept one by one: each event in each of its variants.
 pub(crate) fn variants() -> Vec<Case> {
     let mut cases = Vec::new();
-    files(&folder().join("claude-code/2.1.325-payloads"), Source::ClaudeHook, &mut cases);
-    files(&folder().join("codex/0.166.0/payloads"), Source::CodexHook, &mut cases);
+    files(&folder().join("claude-code/2.1.325-payloads"), Source::Hook(Agent::CLAUDE_CODE), &mut cases);
+    files(&folder().join("codex/0.166.0/payloads"), Source::Hook(Agent::CODEX), &mut cases);
     assert!(cases.len() > 150, "{} variants were found", cases.len());
     cases
 }
@@ -79,13 +80,13 @@ pub(crate) fn all() -> Vec<Case> {
         for scenario in entries(&folder().join("claude-code").join(version)) {
             let path = scenario.join("hooks.jsonl");
             if path.exists() {
-                rows(&path, Source::ClaudeHook, &mut cases);
+                rows(&path, Source::Hook(Agent::CLAUDE_CODE), &mut cases);
             }
         }
     }
     for version in ["0.166.0", "0.169.0"] {
         for path in entries(&folder().join("codex").join(version).join("hooks")) {
-            rows(&path, Source::CodexHook, &mut cases);
+            rows(&path, Source::Hook(Agent::CODEX), &mut cases);
         }
     }
     assert!(cases.len() > 1500, "{} payloads were found", cases.len());
@@ -115,10 +116,10 @@ pub(crate) fn reduced(input: &str, source: Source, level: Level) -> Value {
 
 /// Reduces a payload of Claude Code at the default level.
 pub(crate) fn claude(payload: &Value) -> Value {
-    reduced(&payload.to_string(), Source::ClaudeHook, Level::Actions)
+    reduced(&payload.to_string(), Source::Hook(Agent::CLAUDE_CODE), Level::Actions)
 }
 
 /// Reduces a payload of Codex at the default level.
 pub(crate) fn codex(payload: &Value) -> Value {
-    reduced(&payload.to_string(), Source::CodexHook, Level::Actions)
+    reduced(&payload.to_string(), Source::Hook(Agent::CODEX), Level::Actions)
 }

@@ -1,12 +1,13 @@
 //! Input that nobody should send: malformed, huge, deep, cut off, ambiguous.
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{FaultKind, Level, Source};
 use serde_json::{Value, json};
 
 use crate::fixtures::{reduced, run, variants};
 
 fn fault(input: &[u8]) -> Option<(FaultKind, usize)> {
-    let (reduction, out) = run(input, Source::ClaudeHook, Level::Actions);
+    let (reduction, out) = run(input, Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
     if reduction.fault.is_some() {
         assert!(out.is_empty(), "nothing is written: {}", String::from_utf8_lossy(&out));
     }
@@ -95,7 +96,7 @@ fn malformed_bytes_inside_a_body_are_found_too() {
 #[test]
 fn bytes_that_are_dropped_need_not_be_text() {
     let kept = |input: &[u8]| {
-        let (reduction, out) = run(input, Source::ClaudeHook, Level::Actions);
+        let (reduction, out) = run(input, Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
         assert_eq!(reduction.fault, None);
         serde_json::from_slice::<Value>(&out).expect("JSON")
     };
@@ -108,7 +109,7 @@ fn bytes_that_are_dropped_need_not_be_text() {
         b"{\"hook_event_name\":\"PostToolUseFailure\",\"tool_name\":\"Read\",\"error\":\"bad \xff byte\"}",
     );
     assert_eq!(error["error"]["firstLine"], "bad \u{fffd} byte");
-    let (_, full) = run(b"{\"tool_response\":\"a\xffb\"}", Source::ClaudeHook, Level::Full);
+    let (_, full) = run(b"{\"tool_response\":\"a\xffb\"}", Source::Hook(Agent::CLAUDE_CODE), Level::Full);
     let full: Value = serde_json::from_slice(&full).expect("JSON");
     assert_eq!(full["tool_response"]["head"], "a\u{fffd}b");
 }
@@ -118,7 +119,7 @@ fn surrogates_and_control_characters_come_through() {
     let kept = |spelling: &str| {
         reduced(
             &format!("{{\"prompt\":\"{spelling}\",\"x\":\"{spelling}\"}}"),
-            Source::ClaudeHook,
+            Source::Hook(Agent::CLAUDE_CODE),
             Level::Actions,
         )
     };
@@ -137,7 +138,8 @@ fn surrogates_and_control_characters_come_through() {
     let bytes = |spelling: &str| {
         let input =
             format!("{{\"tool_name\":\"X\",\"hook_event_name\":\"Y\",\"tool_response\":\"{spelling}\"}}");
-        reduced(&input, Source::ClaudeHook, Level::Actions)["tool_response"]["outputBytes"].clone()
+        reduced(&input, Source::Hook(Agent::CLAUDE_CODE), Level::Actions)["tool_response"]["outputBytes"]
+            .clone()
     };
     for (spelling, length) in [
         ("\\ud83d\\ude00", 4),
@@ -168,7 +170,8 @@ fn a_million_levels_are_no_danger() {
             format!("\"error\":{nest},\"content\":{nest}"),
             format!("\"tool_calls\":{nest}"),
         ] {
-            let kept = run(format!("{{{members}}}").as_bytes(), Source::ClaudeHook, Level::Actions);
+            let kept =
+                run(format!("{{{members}}}").as_bytes(), Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
             assert_eq!(kept.0.fault, None);
             assert!(kept.1.len() < 2000, "{} bytes", kept.1.len());
         }
@@ -182,9 +185,9 @@ fn a_million_levels_are_no_danger() {
 #[test]
 fn kept_content_is_kept_down_to_sixty_four_levels() {
     let nested = |depth: usize| format!("{{\"x\":{}\"leaf\"{}}}", "[".repeat(depth), "]".repeat(depth));
-    let shallow = reduced(&nested(63), Source::ClaudeHook, Level::Actions).to_string();
+    let shallow = reduced(&nested(63), Source::Hook(Agent::CLAUDE_CODE), Level::Actions).to_string();
     assert!(shallow.contains("leaf"));
-    let deep = reduced(&nested(64), Source::ClaudeHook, Level::Actions).to_string();
+    let deep = reduced(&nested(64), Source::Hook(Agent::CLAUDE_CODE), Level::Actions).to_string();
     assert!(!deep.contains("leaf") && deep.contains(r#"{"reduced":"too_deep","bytes":8}"#), "{deep}");
 }
 
@@ -200,7 +203,7 @@ fn fifty_megabytes_are_measured() {
         input.push_str(line);
     }
     input.push_str("\",\"interrupted\":false},\"after\":1}");
-    let kept = reduced(&input, Source::ClaudeHook, Level::Actions);
+    let kept = reduced(&input, Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
     assert_eq!(kept["tool_response"]["outputBytes"], json!(times * (line.len() - 3)));
     assert_eq!(kept["after"], 1);
 }
@@ -213,7 +216,7 @@ fn a_list_without_end_is_closed_early() {
             "\"\",".repeat(2_000_000),
             "\"a\":\"b\",".repeat(300_000)
         );
-        let (reduction, out) = run(many.as_bytes(), Source::ClaudeHook, level);
+        let (reduction, out) = run(many.as_bytes(), Source::Hook(Agent::CLAUDE_CODE), level);
         assert_eq!(reduction.fault, None);
         assert!(out.len() < 1_200_000, "{} bytes at {level:?}", out.len());
         let kept: Value = serde_json::from_slice(&out).expect("JSON");
@@ -230,7 +233,7 @@ fn many_members_that_must_wait_take_no_longer_than_they_should() {
         "{{{}\"hook_event_name\":\"PostToolUseFailure\"}}",
         "\"error\":\"x\",\"content\":{\"a\":[1]},".repeat(50_000)
     );
-    let (reduction, out) = run(input.as_bytes(), Source::ClaudeHook, Level::Actions);
+    let (reduction, out) = run(input.as_bytes(), Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
     assert_eq!(reduction.fault, None);
     assert_eq!(out.iter().filter(|byte| **byte == b'{').count(), 100_001);
 }
@@ -239,7 +242,7 @@ fn many_members_that_must_wait_take_no_longer_than_they_should() {
 fn a_number_without_end_is_not_kept() {
     let kept = reduced(
         &format!("{{\"n\":{},\"m\":12345678901234567890}}", "9".repeat(5000)),
-        Source::ClaudeHook,
+        Source::Hook(Agent::CLAUDE_CODE),
         Level::Actions,
     );
     assert_eq!(kept["n"], json!({"bytes": 5000}));
@@ -249,7 +252,7 @@ fn a_number_without_end_is_not_kept() {
 #[test]
 fn every_member_of_a_repeated_name_is_treated_alike() {
     let input = r#"{"prompt":"a","prompt":"password=hunter2","tool_response":"x","tool_response":{"y":"z"},"tool_input":{"content":"c","content":"d"}}"#;
-    let (_, out) = run(input.as_bytes(), Source::ClaudeHook, Level::Actions);
+    let (_, out) = run(input.as_bytes(), Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
     let out = String::from_utf8(out).expect("UTF-8");
     assert_eq!(out.matches("\"prompt\"").count(), 2);
     assert_eq!(out.matches("outputBytes").count(), 2);
@@ -348,7 +351,8 @@ fn no_text_makes_masking_slow() {
         let text = part.repeat(60_000 / part.len());
         let once = agent_tracer_privacy::mask(&text).into_owned();
         assert!(once.len() <= text.len() + 40 * once.matches("[masked:").count(), "{part}");
-        let kept = reduced(&json!({"prompt": text}).to_string(), Source::ClaudeHook, Level::Actions);
+        let kept =
+            reduced(&json!({"prompt": text}).to_string(), Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
         assert!(kept["prompt"].is_string(), "{part}");
     }
 }

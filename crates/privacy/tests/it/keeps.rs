@@ -3,6 +3,7 @@
 //! The rules are written down here a second time, as slow functions over trees, and compared with what the pass over
 //! the bytes gives.
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Level, Source, mask};
 use serde_json::{Map, Value, json};
 
@@ -423,7 +424,8 @@ fn equal_contents_have_equal_hashes_under_one_key() {
         let text = format!(
             r#"{{"hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{{"content":"{spelling}"}}}}"#
         );
-        reduced(&text, Source::ClaudeHook, Level::Actions)["tool_input"]["content"]["hash"].clone()
+        reduced(&text, Source::Hook(Agent::CLAUDE_CODE), Level::Actions)["tool_input"]["content"]["hash"]
+            .clone()
     };
     let long = "all work and no play\\n".repeat(300);
     assert_eq!(hash("a\\nb\\u00e9\\ud83d\\ude00/"), hash("a\\u000Ab\u{e9}\u{1f600}\\/"));
@@ -444,7 +446,7 @@ fn the_key_is_asked_for_once_and_only_if_something_is_hashed() {
         };
         agent_tracer_privacy::reduce(
             payload.to_string().as_bytes(),
-            Source::ClaudeHook,
+            Source::Hook(Agent::CLAUDE_CODE),
             &config,
             &mut key,
             &mut out,
@@ -462,9 +464,21 @@ fn the_key_is_asked_for_once_and_only_if_something_is_hashed() {
 fn the_answer_is_appended_to_what_is_there() {
     let mut out = b"header ".to_vec();
     let config = crate::fixtures::at(Level::Actions);
-    agent_tracer_privacy::reduce(b"{\"a\":1}", Source::ClaudeHook, &config, &mut || [0; 16], &mut out);
+    agent_tracer_privacy::reduce(
+        b"{\"a\":1}",
+        Source::Hook(Agent::CLAUDE_CODE),
+        &config,
+        &mut || [0; 16],
+        &mut out,
+    );
     assert_eq!(out, b"header {\"a\":1}");
-    agent_tracer_privacy::reduce(b"{\"a\":1", Source::ClaudeHook, &config, &mut || [0; 16], &mut out);
+    agent_tracer_privacy::reduce(
+        b"{\"a\":1",
+        Source::Hook(Agent::CLAUDE_CODE),
+        &config,
+        &mut || [0; 16],
+        &mut out,
+    );
     assert_eq!(out, b"header {\"a\":1}");
 }
 
@@ -600,6 +614,6 @@ fn task_notifications_lose_what_the_task_gave_back() {
     }
     let escaped =
         r#"{"prompt":"\u003ctask-notification\u003e\u003cresult\u003esecret words\u003c/result\u003e"}"#;
-    let kept = reduced(escaped, Source::ClaudeHook, Level::Actions);
+    let kept = reduced(escaped, Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
     assert_eq!(kept["prompt"], "<task-notification><result>[12 bytes]</result>");
 }

@@ -1,12 +1,13 @@
 //! The levels: what each of them keeps of the same payload.
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Level, Source};
 use serde_json::{Value, json};
 
 use crate::fixtures::{all, reduced};
 
 fn at(level: Level, payload: &Value) -> Value {
-    reduced(&payload.to_string(), Source::ClaudeHook, level)
+    reduced(&payload.to_string(), Source::Hook(Agent::CLAUDE_CODE), level)
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn full_masks_what_it_shows_even_at_the_edges() {
             let payload =
                 json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_response": text})
                     .to_string();
-            let kept = reduced(&payload, Source::ClaudeHook, Level::Full).to_string();
+            let kept = reduced(&payload, Source::Hook(Agent::CLAUDE_CODE), Level::Full).to_string();
             assert!(!kept.contains("QUJDRA") && !kept.contains("a1B2"), "{before} {after}: {kept}");
         }
     }

@@ -1,5 +1,6 @@
 //! Masking inside payloads: what is kept of a string is what masking leaves of its text.
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Level, Source, mask};
 use serde_json::{Value, json};
 
@@ -25,7 +26,8 @@ fn a_secret_is_masked_wherever_a_string_is_kept_and_however_it_is_spelled() {
                 ("/list/0", format!("\"list\":[{spelling}]")),
                 ("/last_assistant_message", format!("\"last_assistant_message\":{spelling}")),
             ] {
-                let kept = reduced(&format!("{{{members}}}"), Source::ClaudeHook, Level::Actions);
+                let kept =
+                    reduced(&format!("{{{members}}}"), Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
                 let kept = kept.pointer(place).and_then(Value::as_str).expect("a kept string");
                 assert_eq!(kept, mask(&secret.text), "line {} at {place}", secret.line);
             }
@@ -43,7 +45,7 @@ fn no_secret_of_the_corpus_survives_at_any_level() {
             "nested": [{"tool_response": secret.text}],
         });
         for level in [Level::Metadata, Level::Actions, Level::Full] {
-            let (_, out) = run(payload.to_string().as_bytes(), Source::ClaudeHook, level);
+            let (_, out) = run(payload.to_string().as_bytes(), Source::Hook(Agent::CLAUDE_CODE), level);
             let out = String::from_utf8(out).expect("UTF-8");
             // Very short ones may be part of any word.
             for gone in
@@ -76,8 +78,9 @@ fn long_names_of_members_are_masked_and_cut() {
 #[test]
 fn secrets_are_counted() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
-    let count =
-        |payload: Value| run(payload.to_string().as_bytes(), Source::ClaudeHook, Level::Actions).0.masked;
+    let count = |payload: Value| {
+        run(payload.to_string().as_bytes(), Source::Hook(Agent::CLAUDE_CODE), Level::Actions).0.masked
+    };
     assert_eq!(count(json!({"prompt": "nothing"})), 0);
     assert_eq!(count(json!({"prompt": format!("{token} {token}"), "other": format!("password={token}")})), 3);
     assert_eq!(count(json!({"tool_response": token})), 0);

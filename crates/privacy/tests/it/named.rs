@@ -1,5 +1,6 @@
 //! Secrets in structured arguments, where the name is a member and the value a text of its own.
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Level, Source};
 use serde_json::{Value, json};
 
@@ -85,7 +86,7 @@ fn a_name_beside_a_value_tells_of_it_in_either_order() {
     let text = format!(
         r#"{{"tool_input":{{"env":[{{"value":"{SECRET}","name":"DB_PASSWORD"}},{{"value":"x","name":"HOME"}}]}}}}"#
     );
-    let kept = reduced(&text, Source::ClaudeHook, Level::Actions);
+    let kept = reduced(&text, Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
     assert_eq!(kept["tool_input"]["env"][0], json!({"name": "DB_PASSWORD", "value": "[masked:password]"}));
     assert_eq!(kept["tool_input"]["env"][1], json!({"name": "HOME", "value": "x"}));
 }
@@ -113,7 +114,7 @@ fn an_escaped_name_tells_as_much_as_a_plain_one_at_every_level() {
         r#"{{"p\u0061ssword":"{SECRET}","tool_input":{{"api\u005fkey":["{SECRET}"],"token":{{"id":"x","v":"{SECRET}"}},"args":["--p\u0061ssword","{SECRET}"]}}}}"#
     );
     for level in [Level::Metadata, Level::Actions, Level::Full] {
-        let (_, out) = run(text.as_bytes(), Source::CodexHook, level);
+        let (_, out) = run(text.as_bytes(), Source::Hook(Agent::CODEX), level);
         let out = String::from_utf8(out).expect("UTF-8");
         assert!(!out.contains(SECRET), "{level:?}: {out}");
     }
@@ -155,7 +156,7 @@ fn a_value_is_known_by_the_name_beside_it_however_either_is_spelled() {
         r#"{"VALU\u0045":"hunter2","k\u0065y":"DB_P\u0041SSWORD"}"#,
     ] {
         let payload = format!(r#"{{"tool_name":"mcp__x__y","tool_input":{{"env":[{pair}]}}}}"#);
-        let (_, out) = run(payload.as_bytes(), Source::ClaudeHook, Level::Actions);
+        let (_, out) = run(payload.as_bytes(), Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
         let out = String::from_utf8(out).expect("UTF-8");
         assert!(out.contains("[masked:password]") && !out.contains("hunter2"), "{pair}: {out}");
     }
@@ -184,7 +185,7 @@ fn the_name_of_a_member_may_itself_hold_a_secret_however_short_it_is() {
         ("Content-Type", "Content-Type"),
     ] {
         let payload = json!({"tool_input": {name: 1}}).to_string();
-        let reduced = reduced(&payload, Source::ClaudeHook, Level::Actions);
+        let reduced = reduced(&payload, Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
         assert_eq!(reduced, json!({"tool_input": {kept: 1}}));
     }
 }

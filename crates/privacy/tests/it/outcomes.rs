@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Level, Source};
 use serde_json::{Value, json};
 
@@ -227,10 +228,16 @@ fn a_payload_that_says_it_was_interrupted_is_believed_wherever_it_says_so() {
         r#"{"hook_event_name":"PostToolUseFailure","tool_name":"Bash","error":"Exit code 137\nx","is_interrupt":true}"#,
         r#"{"is_interrupt":true,"hook_event_name":"PostToolUseFailure","tool_name":"Read","error":"timed out"}"#,
     ] {
-        assert_eq!(reduced(text, Source::ClaudeHook, Level::Actions)["error"]["errorClass"], "interrupt");
+        assert_eq!(
+            reduced(text, Source::Hook(Agent::CLAUDE_CODE), Level::Actions)["error"]["errorClass"],
+            "interrupt"
+        );
     }
     let not = r#"{"hook_event_name":"PostToolUseFailure","tool_name":"Read","error":"timed out","is_interrupt":false}"#;
-    assert_eq!(reduced(not, Source::ClaudeHook, Level::Actions)["error"]["errorClass"], "timeout");
+    assert_eq!(
+        reduced(not, Source::Hook(Agent::CLAUDE_CODE), Level::Actions)["error"]["errorClass"],
+        "timeout"
+    );
 }
 
 #[test]
@@ -343,10 +350,16 @@ fn the_first_line_of_an_error_stays_only_where_no_command_wrote_it() {
     let unnamed = claude(&json!({"hook_event_name": "PostToolUseFailure", "error": "secret output"}));
     assert_eq!(unnamed["error"].get("firstLine"), None);
     let twice = r#"{"hook_event_name":"PostToolUseFailure","tool_name":"Read","error":"secret output","tool_name":"Bash"}"#;
-    assert_eq!(reduced(twice, Source::ClaudeHook, Level::Actions)["error"].get("firstLine"), None);
+    assert_eq!(
+        reduced(twice, Source::Hook(Agent::CLAUDE_CODE), Level::Actions)["error"].get("firstLine"),
+        None
+    );
     let metadata =
         json!({"hook_event_name": "PostToolUseFailure", "tool_name": "Read", "error": "words"}).to_string();
-    assert_eq!(reduced(&metadata, Source::ClaudeHook, Level::Metadata)["error"].get("firstLine"), None);
+    assert_eq!(
+        reduced(&metadata, Source::Hook(Agent::CLAUDE_CODE), Level::Metadata)["error"].get("firstLine"),
+        None
+    );
 }
 
 #[test]
@@ -368,7 +381,10 @@ fn error_is_a_word_where_the_client_sends_one() {
     assert_eq!(stop(&"a".repeat(65))["outputBytes"], 65);
     let disputed =
         r#"{"hook_event_name":"StopFailure","error":"rate_limit","hook_event_name":"PostToolUseFailure"}"#;
-    assert_eq!(reduced(disputed, Source::ClaudeHook, Level::Actions)["error"]["outputBytes"], 10);
+    assert_eq!(
+        reduced(disputed, Source::Hook(Agent::CLAUDE_CODE), Level::Actions)["error"]["outputBytes"],
+        10
+    );
     let elsewhere = claude(&json!({"hook_event_name": "New", "error": "a whole output"}));
     assert_eq!(elsewhere["error"], json!({"outputBytes": 14, "isError": true, "errorClass": "unknown"}));
 }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Config, Glob, Level, Source, mask};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -19,7 +20,11 @@ pub(crate) fn level() -> impl Strategy<Value = Level> {
 }
 
 pub(crate) fn source() -> impl Strategy<Value = Source> {
-    prop_oneof![Just(Source::ClaudeHook), Just(Source::CodexHook), Just(Source::StatusLine)]
+    prop_oneof![
+        Just(Source::Hook(Agent::CLAUDE_CODE)),
+        Just(Source::Hook(Agent::CODEX)),
+        Just(Source::StatusLine)
+    ]
 }
 
 /// Names that mean something, mostly.
@@ -200,9 +205,9 @@ proptest! {
 
     #[test]
     fn the_reduction_of_a_payload_is_the_same_for_every_spelling(payload in payload(), level in level()) {
-        let compact = reduced(&payload.to_string(), Source::ClaudeHook, level);
+        let compact = reduced(&payload.to_string(), Source::Hook(Agent::CLAUDE_CODE), level);
         let pretty = serde_json::to_string_pretty(&payload).expect("JSON");
-        prop_assert_eq!(reduced(&pretty, Source::ClaudeHook, level), compact);
+        prop_assert_eq!(reduced(&pretty, Source::Hook(Agent::CLAUDE_CODE), level), compact);
     }
 
     #[test]
@@ -218,7 +223,7 @@ proptest! {
         let text = parts.join(glue);
         prop_assume!(!text.contains("<task-notification") && !text.starts_with("data:"));
         let input = serde_json::json!({"prompt": text}).to_string();
-        let kept = reduced(&input, Source::ClaudeHook, Level::Actions);
+        let kept = reduced(&input, Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
         prop_assert_eq!(kept["prompt"].as_str().expect("a prompt"), mask(&text));
     }
 

@@ -1,5 +1,6 @@
 //! One text has many spellings in JSON. What is kept of it must not depend on which one an agent chose.
 
+use agent_tracer_agent::Agent;
 use agent_tracer_privacy::{Level, Source, mask};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -114,14 +115,14 @@ proptest! {
         let payload = everywhere(&secret.text);
         let mut spelled = String::new();
         pen.document(&payload, &mut spelled);
-        let plain = reduced(&payload.to_string(), Source::ClaudeHook, Level::Actions);
-        prop_assert_eq!(reduced(&spelled, Source::ClaudeHook, Level::Actions), plain, "{}", spelled);
+        let plain = reduced(&payload.to_string(), Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
+        prop_assert_eq!(reduced(&spelled, Source::Hook(Agent::CLAUDE_CODE), Level::Actions), plain, "{}", spelled);
         // Whatever stands before it moves it to another place of a block.
         let text = format!("{before}\n{}", secret.text);
         prop_assume!(!text.contains("<task-notification") && !text.starts_with("data:"));
         let mut spelled = String::new();
         pen.document(&json!({"prompt": text}), &mut spelled);
-        let kept = reduced(&spelled, Source::ClaudeHook, Level::Actions);
+        let kept = reduced(&spelled, Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
         prop_assert_eq!(kept["prompt"].as_str().expect("a prompt"), mask(&text), "{}", spelled);
     }
 
@@ -152,7 +153,7 @@ proptest! {
         let payload = everywhere(&text);
         let mut spelled = String::new();
         pen.document(&payload, &mut spelled);
-        let plain = reduced(&payload.to_string(), Source::ClaudeHook, Level::Actions);
-        prop_assert_eq!(reduced(&spelled, Source::ClaudeHook, Level::Actions), plain, "{}", spelled);
+        let plain = reduced(&payload.to_string(), Source::Hook(Agent::CLAUDE_CODE), Level::Actions);
+        prop_assert_eq!(reduced(&spelled, Source::Hook(Agent::CLAUDE_CODE), Level::Actions), plain, "{}", spelled);
     }
 }

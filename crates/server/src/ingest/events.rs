@@ -146,7 +146,7 @@ impl<'a> Batcher<'a> {
             name: String::new(),
             source: None,
             // Where nobody knows, the count of what was refused needs some agent.
-            agent: Agent::ClaudeCode,
+            agent: Agent::CLAUDE_CODE,
             channel: Channel::Http,
             arrived: self.now,
             verdict: Verdict::Malformed(String::new()),

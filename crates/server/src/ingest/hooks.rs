@@ -31,12 +31,12 @@ const KEY_BYTES: usize = 256;
 
 /// Takes a hook of Claude Code.
 pub(crate) async fn post_claude(State(app): State<Arc<App>>, request: Request) -> Response {
-    post(&app, Agent::ClaudeCode, request).await
+    post(&app, Agent::CLAUDE_CODE, request).await
 }
 
 /// Takes a hook of Codex.
 pub(crate) async fn post_codex(State(app): State<Arc<App>>, request: Request) -> Response {
-    post(&app, Agent::Codex, request).await
+    post(&app, Agent::CODEX, request).await
 }
 
 async fn post(app: &Arc<App>, agent: Agent, request: Request) -> Response {
@@ -97,10 +97,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 
 /// Reads a payload after privacy.
 fn observe(agent: Agent, name: String, now: Millis, payload: &Bytes, rules: &Privacy) -> Observed {
-    let source = match agent {
-        Agent::ClaudeCode => privacy::Source::ClaudeHook,
-        Agent::Codex => privacy::Source::CodexHook,
-    };
+    let source = privacy::Source::Hook(agent);
     let mut kept = Vec::new();
     let reduction = privacy::reduce(payload, source, &rules.config, &mut || rules.hash_key, &mut kept);
     let directories = [&reduction.cwd, &reduction.project_dir];
@@ -132,7 +129,7 @@ fn observe(agent: Agent, name: String, now: Millis, payload: &Bytes, rules: &Pri
         arrived: now,
         // Of what is kept, as the spool does it: the same event told on both ways is told twice. Codex sends equal bytes
         // for distinct calls.
-        payload: (is_read && agent == Agent::ClaudeCode).then(|| xxh3_64(&kept)),
+        payload: (is_read && agent == Agent::CLAUDE_CODE).then(|| xxh3_64(&kept)),
         kept: is_read.then_some(kept),
         verdict,
     }

@@ -4,7 +4,7 @@
 //! command, a prompt or a file's contents is treated by its name wherever it stands and however it is spelled. What
 //! comes back is what may be written.
 
-use agent_tracer_event::Kind;
+use agent_tracer_event::{Agent, Kind};
 use agent_tracer_intake::Privacy;
 use agent_tracer_privacy::{self as privacy, Level, Source};
 use serde::Serializer;
@@ -86,8 +86,13 @@ pub(super) fn pass(posted: Posted, kind: Kind, rules: &Privacy) -> Result<Passed
     let body_name = body_name(kind, level);
     let payload = lay_out(posted, event, body_name).map_err(|error| error.to_string())?;
     let mut kept = Vec::new();
-    let reduction =
-        privacy::reduce(&payload, Source::ClaudeHook, &rules.config, &mut || rules.hash_key, &mut kept);
+    let reduction = privacy::reduce(
+        &payload,
+        Source::Hook(Agent::CLAUDE_CODE),
+        &rules.config,
+        &mut || rules.hash_key,
+        &mut kept,
+    );
     if let Some(fault) = reduction.fault {
         return Err(fault.what.name().to_owned());
     }

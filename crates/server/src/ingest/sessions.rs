@@ -267,8 +267,8 @@ fn child(app: &App, parent: &TaskKey, id: &str, now: Millis) -> Option<TaskKey> 
         return None;
     }
     Some(match parent.agent {
-        Agent::ClaudeCode => TaskKey::subagent(Agent::ClaudeCode, id.strip_prefix("sub--").unwrap_or(&id)),
-        Agent::Codex => TaskKey::new(Agent::Codex, id),
+        Agent::CLAUDE_CODE => TaskKey::subagent(Agent::CLAUDE_CODE, id.strip_prefix("sub--").unwrap_or(&id)),
+        agent => TaskKey::new(agent, id),
     })
 }
 

@@ -10,7 +10,7 @@ fn fixtures() -> Vec<(Agent, String)> {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures");
     let mut found = Vec::new();
     let mut folders =
-        vec![(Agent::ClaudeCode, format!("{root}/claude-code")), (Agent::Codex, format!("{root}/codex"))];
+        vec![(Agent::CLAUDE_CODE, format!("{root}/claude-code")), (Agent::CODEX, format!("{root}/codex"))];
     while let Some((agent, folder)) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect(&folder).flatten() {
             let path = entry.path();
@@ -29,7 +29,7 @@ fn every_captured_hook_is_taken_with_an_empty_answer() {
     let world = World::new();
     let mut sent = 0;
     for (agent, text) in fixtures() {
-        let path = if agent == Agent::Codex { "/hooks/codex" } else { "/hooks/claude" };
+        let path = if agent == Agent::CODEX { "/hooks/codex" } else { "/hooks/claude" };
         for line in text.lines() {
             let line: Value = serde_json::from_str(line).expect("a fixture");
             // Captured lines are the payload itself, or hold it beside what was known of the process.
@@ -47,7 +47,7 @@ fn every_captured_hook_is_taken_with_an_empty_answer() {
     for observed in brought.iter() {
         let Verdict::Read(reading) = &observed.verdict else { panic!("{observed:?}") };
         assert!(!reading.entries.is_empty(), "{observed:?}");
-        assert_eq!(observed.payload.is_some(), observed.agent == Agent::ClaudeCode);
+        assert_eq!(observed.payload.is_some(), observed.agent == Agent::CLAUDE_CODE);
     }
 }
 

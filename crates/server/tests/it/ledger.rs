@@ -319,7 +319,7 @@ fn a_row_that_is_purged_while_no_follower_is_there_is_told_later() {
         "runtimeSessionId": "s", "title": "a"}]});
     real.post("/ingest/v1/events", &event);
     rows(&real);
-    let task = agent_tracer_event::TaskKey::new(agent_tracer_event::Agent::ClaudeCode, "s").task_id();
+    let task = agent_tracer_event::TaskKey::new(agent_tracer_event::Agent::CLAUDE_CODE, "s").task_id();
     real.ledger.purge(vec![task], Millis(NOW)).unwrap();
     assert!(!gone.lock().unwrap().is_empty());
     let mut events = real.ask("GET", &format!("/api/v1/stream?after={seq}")).follow();

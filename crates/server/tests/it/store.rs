@@ -325,12 +325,12 @@ impl Timeline for Memory {
 
 impl Insights for Memory {
     fn tools(&self, range: &Range) -> Answer<Page<ToolStat>> {
-        let only = range.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
+        let only = range.agent.is_none_or(|agent| agent == Agent::CLAUDE_CODE);
         let items = if only { self.tools.lock().unwrap().clone() } else { Vec::new() };
         self.note(format!("tools {range:?}"), Page::whole(items))
     }
     fn durations(&self, range: &Range, bounds_ms: &[u64]) -> Answer<Vec<ToolDurations>> {
-        let only = range.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
+        let only = range.agent.is_none_or(|agent| agent == Agent::CLAUDE_CODE);
         let tools = if only { self.durations.lock().unwrap().clone() } else { Vec::new() };
         self.note(format!("durations {bounds_ms:?} {range:?}"), tools)
     }
@@ -347,7 +347,7 @@ impl Insights for Memory {
         self.empty(&format!("mcp {range:?}"))
     }
     fn agents(&self, range: &Range) -> Answer<Page<AgentStat>> {
-        let only = range.agent.is_none_or(|agent| agent == Agent::ClaudeCode);
+        let only = range.agent.is_none_or(|agent| agent == Agent::CLAUDE_CODE);
         let items = if only { self.agents.lock().unwrap().clone() } else { Vec::new() };
         self.note(format!("agents {range:?}"), Page::whole(items))
     }
@@ -438,6 +438,6 @@ impl Diagnostics for Memory {
 /// Lanes and kinds must be what the fake makes of them.
 #[test]
 fn a_row_of_the_fake_has_the_lane_of_its_kind() {
-    let row = Memory::default().row(&TaskKey::new(Agent::Codex, "s"), "r", Kind::UserMessage, 1);
+    let row = Memory::default().row(&TaskKey::new(Agent::CODEX, "s"), "r", Kind::UserMessage, 1);
     assert_eq!(row.lane, Lane::User);
 }

@@ -170,7 +170,7 @@ fn who_follows_anything_is_told_that_too_much_happened_to_tell() {
 #[test]
 fn only_what_is_wanted_is_sent() {
     let world = World::new();
-    let (main, child, other) = (task("s"), task("sub--c"), TaskKey::new(Agent::Codex, "o"));
+    let (main, child, other) = (task("s"), task("sub--c"), TaskKey::new(Agent::CODEX, "o"));
     world.memory.add_task(&main, None, "/p");
     world.memory.add_task(&child, Some(&main), "/p");
     world.memory.add_task(&other, None, "/q");
@@ -228,7 +228,7 @@ fn of_a_session_that_two_people_have_each_ones_rows_are_judged_by_their_own_task
 fn rows_that_are_gone_are_told_to_everybody_and_are_no_place_to_begin_at() {
     let world = World::new();
     // One whose task is another: nobody can say any more whose row it was.
-    let mut others = follow(&world, &format!("after=0&task={}", TaskKey::new(Agent::Codex, "o").task_id()));
+    let mut others = follow(&world, &format!("after=0&task={}", TaskKey::new(Agent::CODEX, "o").task_id()));
     let mut events = follow(&world, "after=0");
     commit(&world, "a", 1);
     assert_eq!(events.seqs(1), [1]);

@@ -130,7 +130,7 @@ fn home_with_dead_letter(folder: &std::path::Path) -> Home {
 pub(crate) const UNRECORDED: &str = "0f0e0d0c-1111-4222-8333-444455556666";
 
 pub(crate) fn task(session: &str) -> TaskKey {
-    TaskKey::new(Agent::ClaudeCode, session)
+    TaskKey::new(Agent::CLAUDE_CODE, session)
 }
 
 fn asset(name: &str) -> Option<Asset> {

@@ -29,7 +29,7 @@
 //!
 //! | line | value |
 //! |---|---|
-//! | `agent` | `claude_code` or `codex`; required |
+//! | `agent` | the id of an agent ([`Agent`]); required |
 //! | `channel` | `hook` or `statusline`; required |
 //! | `arrived` | nanoseconds since the epoch; required |
 //! | `length` | bytes of the body; required |
@@ -54,6 +54,7 @@ mod parse;
 
 use std::borrow::Cow;
 
+pub use agent_tracer_agent::Agent;
 pub use encode::encode;
 pub use error::EnvelopeError;
 pub use parse::parse;
@@ -73,25 +74,6 @@ pub const ENVELOPE_BYTES_MAX: usize = 8 * 1024 * 1024;
 pub const HEADER_BYTES_MAX: usize = 64 * 1024;
 /// The most lines of a header.
 pub const HEADER_LINES_MAX: usize = 256;
-
-/// The product whose hook was called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Agent {
-    /// Claude Code.
-    ClaudeCode,
-    /// Codex.
-    Codex,
-}
-
-impl Agent {
-    /// Returns the agent's name as it stands in envelopes and in the ledger.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Agent::ClaudeCode => "claude_code",
-            Agent::Codex => "codex",
-        }
-    }
-}
 
 /// The way in which the observation reached the hook binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -200,7 +200,7 @@ fn once<T>(slot: &mut Option<T>, name: &'static str, value: Option<T>) -> Result
 }
 
 fn read_agent(value: &[u8]) -> Option<Agent> {
-    [Agent::ClaudeCode, Agent::Codex].into_iter().find(|agent| agent.as_str().as_bytes() == value)
+    std::str::from_utf8(value).ok().and_then(Agent::parse)
 }
 
 fn read_channel(value: &[u8]) -> Option<Channel> {

@@ -52,7 +52,7 @@ struct World {
 }
 
 fn header() -> Header<'static> {
-    Header::new(Agent::ClaudeCode, Channel::Hook, 1)
+    Header::new(Agent::CLAUDE_CODE, Channel::Hook, 1)
 }
 
 /// A body that names its observation, of one to four units.

@@ -20,7 +20,7 @@ fn encoded(header: &Header<'_>, body: &[u8]) -> Vec<u8> {
 /// Every field filled, with values that need every kind of escape.
 fn full_header() -> Header<'static> {
     Header {
-        agent: Agent::Codex,
+        agent: Agent::CODEX,
         channel: Channel::Statusline,
         arrived_nanos: 1_731_600_000_123_456_789,
         writer: Some("0.1.0".into()),
@@ -106,7 +106,7 @@ fn lines_of_a_newer_hook_are_kept_in_their_order() {
 #[test]
 fn header_lines_may_come_in_any_order() {
     let text = "agent-tracer-envelope 1\nlength: 0\narrived: 5\npid: 7\nchannel: hook\nagent: codex\n\n";
-    let expected = Header { pid: Some(7), ..Header::new(Agent::Codex, Channel::Hook, 5) };
+    let expected = Header { pid: Some(7), ..Header::new(Agent::CODEX, Channel::Hook, 5) };
     assert_eq!(parse(&sealed(text)), Ok(Envelope { header: expected, body: b"" }));
 }
 
@@ -301,7 +301,7 @@ prop_compose! {
         omitted in any::<u64>(),
     ) -> Header<'static> {
         Header {
-            agent: if codex { Agent::Codex } else { Agent::ClaudeCode },
+            agent: if codex { Agent::CODEX } else { Agent::CLAUDE_CODE },
             channel: if statusline { Channel::Statusline } else { Channel::Hook },
             arrived_nanos, writer, level, received_bytes, pid, pid_start, pid_namespace, parent_pid, hook_pid, cwd,
             fault: fault.map(|(what, at)| Fault { what, at }),

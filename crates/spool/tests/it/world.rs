@@ -81,7 +81,7 @@ impl World {
 }
 
 pub(crate) fn header() -> Header<'static> {
-    Header::new(Agent::ClaudeCode, Channel::Hook, T0)
+    Header::new(Agent::CLAUDE_CODE, Channel::Hook, T0)
 }
 
 /// A whole envelope with this body.

@@ -301,7 +301,7 @@ fn started(told: &mut Telling<'_, '_>, call: &Entry) -> Option<Entry> {
     put(metadata, attributes::AGENT_ID, child.as_str());
     put(metadata, attributes::ASYNC_STATUS, if running { "running" } else { "completed" });
     put(metadata, attributes::TOOL_USE_ID, call.tool_use_id.clone());
-    put(metadata, attributes::CHILD_SESSION, TaskKey::subagent(Agent::ClaudeCode, &child).runtime_session);
+    put(metadata, attributes::CHILD_SESSION, TaskKey::subagent(Agent::CLAUDE_CODE, &child).runtime_session);
     Some(entry)
 }
 

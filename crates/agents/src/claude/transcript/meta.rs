@@ -42,7 +42,7 @@ pub fn read_meta(rules: &Rules<'_>, file: &TranscriptFile, content: &[u8], arriv
     };
     let agent = rules.word(agent);
     let evidence = Evidence::reported("meta.json of the agent");
-    let task = TaskKey::subagent(Agent::ClaudeCode, &agent);
+    let task = TaskKey::subagent(Agent::CLAUDE_CODE, &agent);
     let mut entry = Entry::new(Subject::Task, Phase::Update, task, "task", arrived, evidence);
     put(&mut entry.metadata, attributes::AGENT_ID, agent);
     for (from, to) in WORDS {
@@ -77,7 +77,7 @@ pub fn read_meta(rules: &Rules<'_>, file: &TranscriptFile, content: &[u8], arriv
 fn parent(rules: &Rules<'_>, meta: &Map<String, Value>, entry: &mut Entry) {
     let named = meta.get("parentAgentId").and_then(Value::as_str).filter(|id| !id.is_empty());
     if let Some(agent) = named {
-        let parent = TaskKey::subagent(Agent::ClaudeCode, &rules.word(agent)).runtime_session;
+        let parent = TaskKey::subagent(Agent::CLAUDE_CODE, &rules.word(agent)).runtime_session;
         put(&mut entry.metadata, attributes::PARENT_SESSION, parent);
         put(&mut entry.metadata, attributes::PARENT_CERTAINTY, Certainty::Reported.as_str());
     }

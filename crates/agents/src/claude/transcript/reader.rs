@@ -330,7 +330,7 @@ fn dispatch(told: &mut Telling<'_, '_>) {
 #[must_use]
 pub fn task_key(session: &str, agent_id: Option<&str>) -> TaskKey {
     match agent_id.filter(|id| !is_compaction_helper(id)) {
-        Some(agent) => TaskKey::subagent(Agent::ClaudeCode, agent),
-        None => TaskKey::new(Agent::ClaudeCode, session),
+        Some(agent) => TaskKey::subagent(Agent::CLAUDE_CODE, agent),
+        None => TaskKey::new(Agent::CLAUDE_CODE, session),
     }
 }

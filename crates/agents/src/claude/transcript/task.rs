@@ -85,7 +85,7 @@ fn paid_by(told: &mut Telling<'_, '_>) {
     let mut entry = told.entry(Subject::Task, Phase::Update, "task");
     entry.metadata.insert(format!("{PAID_BY}{payer}"), Value::Bool(true));
     let mut account = told.entry(Subject::Task, Phase::Update, "task");
-    account.task = TaskKey::new(Agent::ClaudeCode, payer);
+    account.task = TaskKey::new(Agent::CLAUDE_CODE, payer);
     account.metadata.insert(format!("{PAID_FOR}{}", child.runtime_session), Value::Bool(true));
     told.push(entry);
     told.push(account);

@@ -128,7 +128,7 @@ impl<'a> Telling<'_, 'a> {
         let payload = self.payload(event, members);
         let context = Context::default();
         let observation = Observation {
-            agent: Agent::ClaudeCode,
+            agent: Agent::CLAUDE_CODE,
             channel: Channel::Transcript,
             name: &self.name,
             arrived: self.at,
@@ -202,7 +202,8 @@ impl<'a> Telling<'_, 'a> {
         }
         payload.push(b'}');
         let key = self.rules.hash_key;
-        let reduction = reduce(payload, PrivacySource::ClaudeHook, self.rules.config, &mut || key, out);
+        let reduction =
+            reduce(payload, PrivacySource::Hook(Agent::CLAUDE_CODE), self.rules.config, &mut || key, out);
         let kept = match reduction.fault {
             None => {
                 serde_json::from_slice::<Map<String, Value>>(out).ok().and_then(|mut kept| kept.remove(name))

@@ -55,7 +55,7 @@ impl<'a> Told<'a> {
     }
 
     fn meaning(&self, hook: &Hook<'_>, reading: &mut Reading) -> Meaning {
-        let call = Call { agent: Agent::Codex, tool: self.tool, input: self.input, place: hook.place() };
+        let call = Call { agent: Agent::CODEX, tool: self.tool, input: self.input, place: hook.place() };
         let meaning = understand(&call);
         if !meaning.recognised {
             reading.unrecognised.push(Unrecognised::Tool(self.name()));
@@ -64,7 +64,7 @@ impl<'a> Told<'a> {
     }
 
     fn signature(&self) -> String {
-        call_signature(Agent::Codex, self.tool, self.input)
+        call_signature(Agent::CODEX, self.tool, self.input)
     }
 
     /// The entry of the call, with all that its input says.

@@ -179,7 +179,7 @@ pub(super) fn attempt(
         escalates: false,
     };
     meaning.write(&mut entry);
-    put(&mut entry.metadata, attributes::CALL_SIGNATURE, Some(call_signature(Agent::Codex, &tool, &input)));
+    put(&mut entry.metadata, attributes::CALL_SIGNATURE, Some(call_signature(Agent::CODEX, &tool, &input)));
     put(&mut entry.metadata, attributes::CWD, cwd);
     entry.tool_name = Some(tool);
     entry.tool_use_id = Some(id.to_owned());
@@ -188,7 +188,7 @@ pub(super) fn attempt(
 }
 
 fn understand(tool: &str, input: &Value, cwd: Option<&str>, project: Option<&str>) -> Meaning {
-    tools::understand(&Call { agent: Agent::Codex, tool, input, place: Place { cwd, project } })
+    tools::understand(&Call { agent: Agent::CODEX, tool, input, place: Place { cwd, project } })
 }
 
 /// A command in the form of the `Bash` hook: what the shell was given, and what the hook leaves out.

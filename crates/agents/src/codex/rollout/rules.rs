@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use agent_tracer_event::Metadata;
+use agent_tracer_event::{Agent, Metadata};
 use agent_tracer_privacy::{Source, reduce};
 use serde_json::{Map, Value};
 
@@ -60,7 +60,7 @@ impl Rules<'_> {
         payload.push(b'}');
         let mut out = Vec::new();
         let mut key = || self.hash_key;
-        let reduction = reduce(&payload, Source::CodexHook, self.config, &mut key, &mut out);
+        let reduction = reduce(&payload, Source::Hook(Agent::CODEX), self.config, &mut key, &mut out);
         if reduction.fault.is_some() {
             return Value::Null;
         }

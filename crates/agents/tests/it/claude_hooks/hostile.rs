@@ -38,7 +38,7 @@ fn bytes_that_are_no_json_say_nothing() {
 fn a_status_line_under_the_name_of_codex_is_counted_and_not_read() {
     let body = serde_json::to_vec(&payload("StatusLine.cached")).unwrap();
     let reading = read(&Observation {
-        agent: Agent::Codex,
+        agent: Agent::CODEX,
         channel: Channel::Hook,
         name: "o",
         arrived: ARRIVED,
@@ -70,7 +70,7 @@ fn a_session_without_an_id_is_known_by_its_transcript_or_its_process() {
     context.env.push(("CLAUDE_CODE_SESSION_ID".to_owned(), "from-env".to_owned()));
     let body = serde_json::to_vec(&payload).unwrap();
     let reading = read(&Observation {
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         channel: Channel::Hook,
         name: "o",
         arrived: ARRIVED,

@@ -86,8 +86,8 @@ fn entries(signal: Signal, export: &Value, level: Level) -> Vec<Entry> {
 /// An event of an agent with these attributes.
 fn event(agent: Agent, name: &str, members: Value) -> Value {
     let (service, prefix, session) = match agent {
-        Agent::ClaudeCode => ("claude-code", "", "session.id"),
-        Agent::Codex => ("codex_exec", "codex.", "conversation.id"),
+        Agent::CLAUDE_CODE => ("claude-code", "", "session.id"),
+        _ => ("codex_exec", "codex.", "conversation.id"),
     };
     let mut all = members.as_object().unwrap().clone();
     all.insert("event.name".to_owned(), json!(format!("{prefix}{name}")));
@@ -165,7 +165,7 @@ fn a_request_says_what_its_response_cost_under_the_name_that_the_transcript_has_
         "cache_read_tokens": 900, "cache_creation_tokens": 60, "cost_usd": 0.0125, "duration_ms": "830", "ttft_ms": 120,
         "query_source": "compact", "effort": "medium", "agent_id": "a1", "prompt.id": "p-1",
     });
-    let told = entries(Signal::Logs, &event(Agent::ClaudeCode, "api_request", members), Level::Actions);
+    let told = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, "api_request", members), Level::Actions);
     let usage = only(&told, Kind::TokenUsage);
     assert_eq!((usage.key.as_str(), usage.task.runtime_session.as_str()), ("request:req_1", "sub--a1"));
     assert_eq!(
@@ -198,7 +198,7 @@ fn a_request_says_what_its_response_cost_under_the_name_that_the_transcript_has_
 #[test]
 fn only_a_named_request_counts() {
     let nameless = json!({"model": "m", "input_tokens": 7, "output_tokens": 41});
-    let told = entries(Signal::Logs, &event(Agent::ClaudeCode, "api_request", nameless), Level::Full);
+    let told = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, "api_request", nameless), Level::Full);
     assert!(told.iter().all(|entry| Usage::read(&entry.metadata).is_none()), "{told:#?}");
     assert!(told.iter().any(|entry| entry.subject == Subject::Event(Kind::ModelRequest)));
     for (place, signal, export) in claude().into_iter().chain(codex()) {
@@ -222,7 +222,7 @@ fn an_export_that_is_sent_again_says_nothing_new() {
             assert_eq!(first, again, "{place}: the time of arrival does not matter");
         }
     }
-    let two = |prompt: &str| event(Agent::ClaudeCode, "mcp_server_connection", json!({"status": prompt}));
+    let two = |prompt: &str| event(Agent::CLAUDE_CODE, "mcp_server_connection", json!({"status": prompt}));
     let key = |export: &Value| entries(Signal::Logs, export, Level::Actions).pop().unwrap().key;
     assert_ne!(key(&two("connected")), key(&two("failed")));
 }
@@ -247,8 +247,8 @@ fn texts_stay_out_below_full_and_addresses_at_every_level() {
         "never_heard_of",
     ];
     let codex_names = ["user_prompt", "tool_result", "agent_communication", "sse_event", "never_heard_of"];
-    let exports = claude_names.iter().map(|name| event(Agent::ClaudeCode, name, members.clone()));
-    let exports = exports.chain(codex_names.iter().map(|name| event(Agent::Codex, name, members.clone())));
+    let exports = claude_names.iter().map(|name| event(Agent::CLAUDE_CODE, name, members.clone()));
+    let exports = exports.chain(codex_names.iter().map(|name| event(Agent::CODEX, name, members.clone())));
     let mut kept = 0;
     for export in exports {
         for level in LEVELS {
@@ -260,7 +260,7 @@ fn texts_stay_out_below_full_and_addresses_at_every_level() {
     }
     assert!(kept >= 3, "at full the prompt, the input and the arguments stay: {kept}");
     let secret = json!({"prompt": "use AKIAIOSFODNN7EXAMPLE now", "prompt.id": "p"});
-    let told = entries(Signal::Logs, &event(Agent::ClaudeCode, "user_prompt", secret), Level::Full);
+    let told = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, "user_prompt", secret), Level::Full);
     let body = only(&told, Kind::UserMessage).body.clone().unwrap();
     assert!(body.starts_with("use ") && !body.contains("AKIAIOSFODNN7EXAMPLE"), "{body}");
 }
@@ -271,7 +271,7 @@ fn results_and_decisions_close_their_calls() {
         let mut members =
             json!({"tool_name": "Bash", "tool_use_id": "toolu_1", "duration_ms": "31", "prompt.id": "p"});
         members.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let told = entries(Signal::Logs, &event(Agent::ClaudeCode, name, members), Level::Actions);
+        let told = entries(Signal::Logs, &event(Agent::CLAUDE_CODE, name, members), Level::Actions);
         told.into_iter().find(|entry| entry.key == "tool:toolu_1").unwrap()
     };
     for (name, more, phase, state) in [
@@ -315,15 +315,15 @@ fn results_and_decisions_close_their_calls() {
         "it broke"
     );
     let codex = json!({"tool_name": "exec_command", "call_id": "c", "duration_ms": "78", "success": "false", "output": "nope", "arguments": "{}"});
-    let told = entries(Signal::Logs, &event(Agent::Codex, "tool_result", codex), Level::Actions);
+    let told = entries(Signal::Logs, &event(Agent::CODEX, "tool_result", codex), Level::Actions);
     let entry = told.iter().find(|entry| entry.key == "tool:c").unwrap();
     assert_eq!((entry.state, &entry.metadata["outputBytes"]), (Some(CallState::Failed), &json!(4)));
     assert_eq!(entry.metadata["durationMs"], 78);
     let denied = json!({"tool_name": "exec_command", "call_id": "c", "decision": "denied", "source": "User"});
-    let told = entries(Signal::Logs, &event(Agent::Codex, "tool_decision", denied), Level::Actions);
+    let told = entries(Signal::Logs, &event(Agent::CODEX, "tool_decision", denied), Level::Actions);
     assert_eq!(told.iter().find(|entry| entry.key == "tool:c").unwrap().state, Some(CallState::Denied));
     let server = json!({"tool_name": "echo", "call_id": "c", "mcp_server": "lab", "success": "true"});
-    let told = entries(Signal::Logs, &event(Agent::Codex, "tool_result", server), Level::Actions);
+    let told = entries(Signal::Logs, &event(Agent::CODEX, "tool_result", server), Level::Actions);
     assert_eq!(only(&told, Kind::AgentActivityLogged).metadata["mcpTool"], "echo");
 }
 
@@ -353,17 +353,17 @@ fn a_wait_for_the_user_is_put_on_the_call_that_its_span_lies_in() {
 fn what_is_unknown_is_counted_and_what_is_foreign_is_not_ours() {
     let told = records(
         Signal::Logs,
-        &event(Agent::Codex, "brand_new", json!({"size": 7, "words": "x"})),
+        &event(Agent::CODEX, "brand_new", json!({"size": 7, "words": "x"})),
         Level::Actions,
     );
     let Record::Read { agent, reading, .. } = &told[0] else { panic!("{told:?}") };
     assert_eq!(
         (*agent, &reading.unrecognised[..]),
-        (Agent::Codex, &[Unrecognised::Event("brand_new".to_owned())][..])
+        (Agent::CODEX, &[Unrecognised::Event("brand_new".to_owned())][..])
     );
     assert_eq!(only(&reading.entries, Kind::Unrecognised).metadata["payload"], json!({"size": 7}));
     let unknown_word = event(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         "tool_decision",
         json!({"tool_name": "Read", "tool_use_id": "t", "decision": "maybe"}),
     );

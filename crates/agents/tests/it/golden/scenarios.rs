@@ -64,7 +64,7 @@ pub(super) fn all() -> Vec<Scenario> {
             all.push(claude(&folder));
         }
     }
-    all.push(payloads(Agent::ClaudeCode, &fixtures().join("claude-code/2.1.325-payloads")));
+    all.push(payloads(Agent::CLAUDE_CODE, &fixtures().join("claude-code/2.1.325-payloads")));
     all.push(telemetry(
         "claude-code/otel-2.1.325",
         "claude-code/otel-2.1.325/examples.jsonl",
@@ -73,13 +73,13 @@ pub(super) fn all() -> Vec<Scenario> {
     for version in ["0.166.0", "0.169.0"] {
         all.extend(codex(&fixtures().join("codex").join(version)));
     }
-    all.push(payloads(Agent::Codex, &fixtures().join("codex/0.166.0/payloads")));
+    all.push(payloads(Agent::CODEX, &fixtures().join("codex/0.166.0/payloads")));
     all.push(telemetry("codex/0.166.0/otel", "codex/0.166.0/payloads/otel.log_events.json", &otlp::codex()));
     for document in sorted(&seeds::folder()) {
         match file_name(&document) {
             "ingest" => {}
             name => {
-                let agent = if name.contains("codex") { Agent::Codex } else { Agent::ClaudeCode };
+                let agent = if name.contains("codex") { Agent::CODEX } else { Agent::CLAUDE_CODE };
                 all.push(payloads(agent, &document));
             }
         }
@@ -90,17 +90,18 @@ pub(super) fn all() -> Vec<Scenario> {
 /// Reads a payload as its hook would have written it.
 fn hook(agent: Agent, name: &str, arrived: Millis, is_status_line: bool, payload: &Value) -> Reading {
     let (source, privacy) = match agent {
-        Agent::Codex => (Source::Hook, agent_tracer_privacy::Source::CodexHook),
-        Agent::ClaudeCode if is_status_line => (Source::StatusLine, agent_tracer_privacy::Source::StatusLine),
-        Agent::ClaudeCode => (Source::Hook, agent_tracer_privacy::Source::ClaudeHook),
+        Agent::CLAUDE_CODE if is_status_line => {
+            (Source::StatusLine, agent_tracer_privacy::Source::StatusLine)
+        }
+        agent => (Source::Hook, agent_tracer_privacy::Source::Hook(agent)),
     };
     let mut body = Vec::new();
     let whole = serde_json::to_vec(payload).unwrap();
     let reduction = reduce(&whole, privacy, &config(), &mut || [7; 16], &mut body);
     assert_eq!(reduction.fault, None, "{name}");
     let context = match agent {
-        Agent::ClaudeCode => context(),
-        Agent::Codex => Context::default(),
+        Agent::CLAUDE_CODE => context(),
+        _ => Context::default(),
     };
     read(&Observation {
         agent,
@@ -141,7 +142,7 @@ fn claude(folder: &Path) -> Scenario {
     for path in paths {
         match file_name(&path) {
             "truth.json" => {}
-            "hooks.jsonl" => parts.push(hooks(Agent::ClaudeCode, &path)),
+            "hooks.jsonl" => parts.push(hooks(Agent::CLAUDE_CODE, &path)),
             _ => parts.push(transcript(&path)),
         }
     }
@@ -191,7 +192,7 @@ fn codex(folder: &Path) -> Vec<Scenario> {
     let mut scenarios: BTreeMap<String, Vec<Part>> = BTreeMap::new();
     for path in sorted(&folder.join("hooks")) {
         let name = file_name(&path).trim_end_matches(".hooks.jsonl").to_owned();
-        scenarios.entry(name).or_default().push(hooks(Agent::Codex, &path));
+        scenarios.entry(name).or_default().push(hooks(Agent::CODEX, &path));
     }
     for path in sorted(&folder.join("rollouts")) {
         let name = file_name(&path).split('.').next().unwrap().to_owned();
@@ -229,12 +230,12 @@ fn payloads(agent: Agent, folder: &Path) -> Scenario {
     let mut parts = Vec::new();
     for path in sorted(folder) {
         let name = file_name(&path);
-        if name.ends_with(".jsonl") && agent == Agent::ClaudeCode {
+        if name.ends_with(".jsonl") && agent == Agent::CLAUDE_CODE {
             parts.push(transcript(&path));
         }
         let Some(stem) = name.strip_suffix(".json") else { continue };
         let payload: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        let is_status_line = agent == Agent::ClaudeCode && stem.starts_with("StatusLine");
+        let is_status_line = agent == Agent::CLAUDE_CODE && stem.starts_with("StatusLine");
         if payload.get("hook_event_name").is_none() && !is_status_line {
             continue;
         }

@@ -45,12 +45,11 @@ pub(super) fn payloads() -> Vec<(String, Value)> {
 
 /// Reads a payload as its hook would have written it.
 pub(super) fn reading(name: &str, payload: &Value) -> Reading {
-    let agent = if name.contains("codex") { Agent::Codex } else { Agent::ClaudeCode };
+    let agent = if name.contains("codex") { Agent::CODEX } else { Agent::CLAUDE_CODE };
     let status_line = name.contains("/StatusLine");
     let (source, privacy) = match agent {
-        Agent::Codex => (Source::Hook, agent_tracer_privacy::Source::CodexHook),
-        Agent::ClaudeCode if status_line => (Source::StatusLine, agent_tracer_privacy::Source::StatusLine),
-        Agent::ClaudeCode => (Source::Hook, agent_tracer_privacy::Source::ClaudeHook),
+        Agent::CLAUDE_CODE if status_line => (Source::StatusLine, agent_tracer_privacy::Source::StatusLine),
+        agent => (Source::Hook, agent_tracer_privacy::Source::Hook(agent)),
     };
     let config = Config { level: Level::Actions, ..Config::default() };
     let mut body = Vec::new();

@@ -98,7 +98,7 @@ fn answered(row: &Row, truth: &Value) -> BTreeMap<String, Tokens> {
                 }
                 let usage = |name: &str| about["usage"][name].as_u64().unwrap_or(0);
                 let told = match row.agent {
-                    Agent::ClaudeCode => [
+                    Agent::CLAUDE_CODE => [
                         complete,
                         usage("input_tokens"),
                         usage("output_tokens"),
@@ -106,7 +106,7 @@ fn answered(row: &Row, truth: &Value) -> BTreeMap<String, Tokens> {
                         usage("cache_creation_input_tokens"),
                     ],
                     // What was cached is inside the input, and ours is not.
-                    Agent::Codex => [
+                    _ => [
                         complete,
                         usage("input_tokens") - usage("cached_input_tokens"),
                         usage("output_tokens"),
@@ -130,8 +130,8 @@ fn the_tables_have_the_tokens_that_the_api_answered() {
     for (name, row) in table::read() {
         let (version, own) = name.rsplit_once('/').unwrap();
         let path = match row.agent {
-            Agent::ClaudeCode => fixtures().join(&name).join("truth.json"),
-            Agent::Codex => fixtures().join(format!("{version}/truth/{own}.truth.json")),
+            Agent::CLAUDE_CODE => fixtures().join(&name).join("truth.json"),
+            _ => fixtures().join(format!("{version}/truth/{own}.truth.json")),
         };
         let Ok(truth) = fs::read_to_string(path) else { continue };
         let truth: Value = serde_json::from_str(&truth).unwrap();

@@ -12,7 +12,7 @@ fn files() {
     let read = format!("{EXPLORE} read_file files explore read minor");
     let edit = "tool.used implementation modify_file file_ops file modify normal";
     check(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         &[
             (
                 "Read",
@@ -99,27 +99,27 @@ fn files() {
 #[test]
 fn what_a_file_tool_keeps() {
     let read =
-        meaning(Agent::ClaudeCode, "Read", &json!({"file_path": "src/lib.rs", "offset": "7", "limit": 2.0}));
+        meaning(Agent::CLAUDE_CODE, "Read", &json!({"file_path": "src/lib.rs", "offset": "7", "limit": 2.0}));
     assert_eq!(read.metadata["readOffset"], 7);
     assert_eq!(read.metadata["readLimit"], 2);
     assert_eq!(read.metadata["filePath"], "src/lib.rs");
     assert_eq!(read.metadata["relPath"], "src/lib.rs");
     assert_eq!(read.file_paths, ["/home/dev/project/src/lib.rs"]);
     let edit = meaning(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         "Edit",
         &json!({"file_path": "/p/a", "old_string": "one\ntwo", "new_string": "one", "replace_all": false}),
     );
     assert_eq!(edit.metadata["editReplaceAll"], false);
     assert_eq!((&edit.metadata["linesRemoved"], &edit.metadata["linesAdded"]), (&json!(2), &json!(1)));
     let all = meaning(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         "Edit",
         &json!({"old_string": "a", "new_string": "b", "replace_all": true}),
     );
     assert_eq!(all.metadata.get("linesAdded"), None, "how often is not in the input");
     let write =
-        meaning(Agent::ClaudeCode, "Write", &json!({"content": {"bytes": 11, "lines": 2, "hash": "00"}}));
+        meaning(Agent::CLAUDE_CODE, "Write", &json!({"content": {"bytes": 11, "lines": 2, "hash": "00"}}));
     assert_eq!((&write.metadata["contentBytes"], &write.metadata["contentLines"]), (&json!(11), &json!(2)));
 }
 
@@ -132,12 +132,12 @@ fn reading_a_skill_or_a_command_activates_it() {
         ("/home/dev/project/docs/skills.md", None),
         ("/home/dev/project/skills/greet/notes.md", None),
     ] {
-        let read = meaning(Agent::ClaudeCode, "Read", &json!({"file_path": path}));
+        let read = meaning(Agent::CLAUDE_CODE, "Read", &json!({"file_path": path}));
         assert_eq!(read.metadata.get("skillName").and_then(|name| name.as_str()), skill, "{path}");
         let how = skill.map(|_| "read");
         assert_eq!(read.metadata.get("skillActivation").and_then(|how| how.as_str()), how, "{path}");
     }
-    let used = meaning(Agent::ClaudeCode, "Skill", &json!({"skill": "greet", "args": "Ada"}));
+    let used = meaning(Agent::CLAUDE_CODE, "Skill", &json!({"skill": "greet", "args": "Ada"}));
     assert_eq!(used.metadata["skillName"], "greet");
     assert_eq!(used.metadata["skillActivation"], "tool");
 }
@@ -149,7 +149,7 @@ fn searches() {
     let list = format!("{EXPLORE} list_files search explore list minor");
     let tools = format!("{EXPLORE} list_files search explore search minor");
     check(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         &[
             ("Glob", json!({"pattern": "**/*.rs"}), &glob, "file **/*.rs", "Find **/*.rs"),
             (
@@ -235,7 +235,7 @@ fn searches() {
         ],
     );
     let grep = meaning(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         "Grep",
         &json!({"pattern": "a.b", "path": "src/lib.rs", "glob": "*.rs", "output_mode": "content", "-i": true, "multiline": false}),
     );
@@ -257,7 +257,7 @@ fn the_web() {
     let search = format!("{EXPLORE} web_search web explore search minor");
     let fetch = format!("{EXPLORE} web_fetch web explore fetch minor");
     check(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         &[
             (
                 "WebSearch",
@@ -277,12 +277,12 @@ fn the_web() {
     );
     let long = "x".repeat(1000);
     let fetch =
-        meaning(Agent::ClaudeCode, "WebFetch", &json!({"url": format!("https://a/{long}"), "prompt": long}));
+        meaning(Agent::CLAUDE_CODE, "WebFetch", &json!({"url": format!("https://a/{long}"), "prompt": long}));
     assert_eq!(fetch.metadata["webUrls"][0].as_str().unwrap().chars().count(), 300);
     assert_eq!(fetch.metadata["webQuery"].as_str().unwrap().chars().count(), 300);
     assert_eq!(fetch.metadata["webPrompt"].as_str().unwrap().chars().count(), 400);
     let search = meaning(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         "WebSearch",
         &json!({"query": long, "allowed_domains": ["a.org"], "blocked_domains": ["b.org", 3]}),
     );
@@ -297,7 +297,7 @@ fn background_shells_and_watches() {
     let stops = "tool.used implementation run_command execution terminal execute normal";
     let watches = "monitor.observed background shell_probe shell terminal monitor minor";
     check(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         &[
             (
                 "BashOutput",
@@ -332,7 +332,7 @@ fn background_shells_and_watches() {
         ],
     );
     let watch = meaning(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         "Monitor",
         &json!({"command": "tail -f log", "description": "d", "timeout_ms": 5}),
     );

@@ -10,7 +10,7 @@ fn agents_skills_and_messages() {
     let delegates = "agent.activity.logged coordination delegation coordination coordination delegate normal";
     let skill = "agent.activity.logged coordination skill_use coordination coordination invoke normal";
     check(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         &[
             (
                 "Agent",
@@ -53,7 +53,7 @@ fn agents_skills_and_messages() {
         ],
     );
     let agent = meaning(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         "Agent",
         &json!({"description": "d", "prompt": "Do it.", "subagent_type": "Explore", "model": "haiku",
                 "run_in_background": true, "isolation": "worktree", "name": "scout"}),
@@ -70,7 +70,7 @@ fn agents_skills_and_messages() {
         assert_eq!(agent.metadata[name], value, "{name}");
     }
     assert_eq!(agent.body.as_deref(), Some("Do it."));
-    let call = meaning(Agent::ClaudeCode, "mcp__claude_ai_Slack__slack_send__now", &json!({"to": "x"}));
+    let call = meaning(Agent::CLAUDE_CODE, "mcp__claude_ai_Slack__slack_send__now", &json!({"to": "x"}));
     assert_eq!(
         (&call.metadata["mcpServer"], &call.metadata["mcpTool"]),
         (&json!("claude_ai_Slack"), &json!("slack_send__now"))
@@ -86,7 +86,7 @@ fn schedules() {
         )
     };
     check(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         &[
             (
                 "CronCreate",
@@ -114,7 +114,7 @@ fn schedules() {
         ],
     );
     let made = meaning(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         "CronCreate",
         &json!({"cron": "* * * * *", "prompt": "p", "recurring": false}),
     );
@@ -129,7 +129,7 @@ fn plans_todos_questions_and_worktrees() {
         format!("{kind} todos todo planning coordination {operation} {importance}")
     };
     check(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         &[
             (
                 "EnterPlanMode",
@@ -212,10 +212,10 @@ fn plans_todos_questions_and_worktrees() {
             ),
         ],
     );
-    let entered = meaning(Agent::ClaudeCode, "EnterPlanMode", &json!({}));
+    let entered = meaning(Agent::CLAUDE_CODE, "EnterPlanMode", &json!({}));
     assert_eq!(entered.metadata["trigger"], "mode_change:EnterPlanMode");
     let found = meaning(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         "ReportFindings",
         &json!({"findings": [{"file": "a.rs"}, {"file": "a.rs"}]}),
     );
@@ -307,7 +307,7 @@ const NAMES: &[&str] = &[
 fn every_tool_of_the_client_is_known_and_says_something_even_without_an_input() {
     for name in NAMES {
         for input in [json!({}), json!(null), json!("text"), json!([1]), json!(7)] {
-            let meaning = meaning(Agent::ClaudeCode, name, &input);
+            let meaning = meaning(Agent::CLAUDE_CODE, name, &input);
             assert!(meaning.recognised, "{name}");
             assert!(
                 !meaning.title.is_empty() && !meaning.title.ends_with([' ', ':', '.']),

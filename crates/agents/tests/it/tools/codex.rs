@@ -13,7 +13,7 @@ fn agents_of_both_generations() {
     let tells = "agent.activity.logged coordination delegation coordination coordination message normal";
     let id = "01a1e0be-84a3-7821-97dd-747b90c57e02";
     check(
-        Agent::Codex,
+        Agent::CODEX,
         &[
             (
                 "spawn_agent",
@@ -92,7 +92,7 @@ fn patches() {
         format!("tool.used implementation apply_patch file_ops file {operation} {importance}")
     };
     check(
-        Agent::Codex,
+        Agent::CODEX,
         &[
             (
                 "apply_patch",
@@ -140,13 +140,13 @@ fn patches() {
         ],
     );
     let whole = meaning(
-        Agent::Codex,
+        Agent::CODEX,
         "apply_patch",
         &patch("*** Update File: a.rs\n*** Move to: b.rs\n@@\n*** Add File: c"),
     );
     let reduced = json!({"command": {"bytes": 90, "lines": 6, "hash": "00", "files": [
         "*** Update File: a.rs", "*** Move to: b.rs", "*** Add File: c"]}});
-    let reduced = meaning(Agent::Codex, "apply_patch", &reduced);
+    let reduced = meaning(Agent::CODEX, "apply_patch", &reduced);
     for meaning in [&whole, &reduced] {
         assert_eq!(
             meaning.metadata["fileOperations"],
@@ -166,7 +166,7 @@ fn patches() {
 #[test]
 fn plans_goals_questions_and_images() {
     check(
-        Agent::Codex,
+        Agent::CODEX,
         &[
             (
                 "update_plan",
@@ -214,7 +214,7 @@ fn plans_goals_questions_and_images() {
         ],
     );
     let plan = meaning(
-        Agent::Codex,
+        Agent::CODEX,
         "update_plan",
         &json!({"plan": [{"step": "look", "status": "completed"}, {"step": "go"}]}),
     );
@@ -227,7 +227,7 @@ fn the_web_and_other_tools() {
     let search = "tool.used exploration web_search web explore search minor";
     let fetch = "tool.used exploration web_fetch web explore fetch minor";
     check(
-        Agent::Codex,
+        Agent::CODEX,
         &[
             (
                 "web_search",
@@ -279,7 +279,7 @@ fn the_web_and_other_tools() {
 fn code_mode_frames_the_tools_that_it_calls() {
     let runs = "tool.used implementation run_command execution terminal execute normal";
     check(
-        Agent::Codex,
+        Agent::CODEX,
         &[
             (
                 "exec",
@@ -314,14 +314,14 @@ fn code_mode_frames_the_tools_that_it_calls() {
             ),
         ],
     );
-    let code = meaning(Agent::Codex, "exec", &json!("tools.apply_patch('x')"));
+    let code = meaning(Agent::CODEX, "exec", &json!("tools.apply_patch('x')"));
     assert_eq!(code.metadata["calledTools"], json!(["apply_patch"]));
 }
 
 #[test]
 fn a_request_for_permission_is_joined_to_its_attempt_whatever_codex_adds_or_trims() {
     use agent_tracer_agents::text::call_signature;
-    let signature = |tool: &str, input| call_signature(Agent::Codex, tool, &input);
+    let signature = |tool: &str, input| call_signature(Agent::CODEX, tool, &input);
     assert_eq!(
         signature("Bash", json!({"command": "touch x"})),
         signature("Bash", json!({"command": "touch x", "description": "May I?"}))
@@ -338,7 +338,7 @@ fn a_request_for_permission_is_joined_to_its_attempt_whatever_codex_adds_or_trim
     );
     assert_eq!(signature("apply_patch", reduced(50)), signature("apply_patch", reduced(51)));
     assert_eq!(
-        call_signature(Agent::ClaudeCode, "X", &json!({"a": 1, "b": {"c": 2, "d": 3}})),
-        call_signature(Agent::ClaudeCode, "X", &json!({"b": {"d": 3, "c": 2}, "a": 1}))
+        call_signature(Agent::CLAUDE_CODE, "X", &json!({"a": 1, "b": {"c": 2, "d": 3}})),
+        call_signature(Agent::CLAUDE_CODE, "X", &json!({"b": {"d": 3, "c": 2}, "a": 1}))
     );
 }

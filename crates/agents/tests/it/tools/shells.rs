@@ -17,7 +17,7 @@ fn the_command_decides_lane_subtype_and_importance() {
         ("grep -rn TODO src", "terminal.command exploration shell_probe shell terminal search minor"),
     ] {
         for (agent, tool) in
-            [(Agent::ClaudeCode, "Bash"), (Agent::Codex, "Bash"), (Agent::Codex, "shell_command")]
+            [(Agent::CLAUDE_CODE, "Bash"), (Agent::CODEX, "Bash"), (Agent::CODEX, "shell_command")]
         {
             let meaning = meaning(agent, tool, &json!({"command": command}));
             let said: Vec<String> = fixed(&meaning).split(' ').map(str::to_owned).collect();
@@ -36,7 +36,7 @@ fn the_command_decides_lane_subtype_and_importance() {
 #[test]
 fn the_analysis_is_kept_under_its_fixed_names() {
     let meaning =
-        meaning(Agent::ClaudeCode, "Bash", &json!({"command": "cd web && npm test 2>&1 | tail -20"}));
+        meaning(Agent::CLAUDE_CODE, "Bash", &json!({"command": "cd web && npm test 2>&1 | tail -20"}));
     let analysis = &meaning.metadata["commandAnalysis"];
     assert_eq!(analysis["raw"], "cd web && npm test 2>&1 | tail -20");
     assert_eq!(analysis["overallEffect"], "execute_check");
@@ -52,7 +52,7 @@ fn the_analysis_is_kept_under_its_fixed_names() {
 #[test]
 fn files_of_a_command_say_what_happens_to_them() {
     let meaning =
-        meaning(Agent::ClaudeCode, "Bash", &json!({"command": "cat a.txt > /tmp/b.txt; rm old.txt"}));
+        meaning(Agent::CLAUDE_CODE, "Bash", &json!({"command": "cat a.txt > /tmp/b.txt; rm old.txt"}));
     assert_eq!(meaning.file_paths, ["/tmp/b.txt", "/home/dev/project/old.txt", "/home/dev/project/a.txt"]);
     assert_eq!(
         meaning.metadata["fileOperations"],
@@ -67,7 +67,7 @@ fn files_of_a_command_say_what_happens_to_them() {
 #[test]
 fn what_else_a_shell_call_keeps() {
     let meaning = meaning(
-        Agent::ClaudeCode,
+        Agent::CLAUDE_CODE,
         "Bash",
         &json!({"command": "ls", "description": "List", "timeout": 5000, "run_in_background": true,
                 "dangerouslyDisableSandbox": true}),
@@ -89,20 +89,20 @@ fn a_command_is_found_in_every_form_that_codex_gives_it() {
         ("shell", json!({"command": ["git", "status"]})),
         ("user_shell", json!("git status")),
     ] {
-        assert_eq!(meaning(Agent::Codex, tool, &input).metadata["command"], "git status", "{tool} {input}");
+        assert_eq!(meaning(Agent::CODEX, tool, &input).metadata["command"], "git status", "{tool} {input}");
     }
     assert_eq!(command_of(&["echo", "it's", "a b", ""]), "echo 'it'\\''s' 'a b' ''");
 }
 
 #[test]
 fn a_relative_path_starts_in_the_directory_of_the_call() {
-    let meaning = meaning(Agent::Codex, "exec_command", &json!({"cmd": "cat a.txt", "workdir": "/srv/x"}));
+    let meaning = meaning(Agent::CODEX, "exec_command", &json!({"cmd": "cat a.txt", "workdir": "/srv/x"}));
     assert_eq!(meaning.file_paths, ["/srv/x/a.txt"]);
 }
 
 #[test]
 fn reading_a_skill_through_the_shell_activates_it() {
-    let meaning = meaning(Agent::Codex, "Bash", &json!({"command": "cat .codex/skills/deploy/SKILL.md"}));
+    let meaning = meaning(Agent::CODEX, "Bash", &json!({"command": "cat .codex/skills/deploy/SKILL.md"}));
     assert_eq!(meaning.metadata["skillName"], "deploy");
     assert_eq!(meaning.metadata["skillActivation"], "read");
 }
@@ -110,7 +110,7 @@ fn reading_a_skill_through_the_shell_activates_it() {
 #[test]
 fn powershell_is_read_as_powershell() {
     let meaning =
-        meaning(Agent::ClaudeCode, "PowerShell", &json!({"command": "Remove-Item -Recurse C:\\tmp"}));
+        meaning(Agent::CLAUDE_CODE, "PowerShell", &json!({"command": "Remove-Item -Recurse C:\\tmp"}));
     assert_eq!(meaning.metadata["commandAnalysis"]["overallEffect"], "destructive");
 }
 
@@ -119,7 +119,7 @@ fn a_shell_call_without_a_command_is_still_a_command() {
     for input in
         [json!({}), json!(null), json!({"command": ""}), json!({"command": 7}), json!({"nope": 1}), json!([])]
     {
-        let meaning = meaning(Agent::Codex, "Bash", &input);
+        let meaning = meaning(Agent::CODEX, "Bash", &input);
         assert_eq!(meaning.title, "Run a command", "{input}");
         assert_eq!(
             fixed(&meaning),
@@ -132,7 +132,7 @@ fn a_shell_call_without_a_command_is_still_a_command() {
 fn a_huge_script_makes_a_bounded_fact() {
     let script =
         format!("cat <<'EOF' > big.txt\n{}\nEOF\n{}", "line\n".repeat(40_000), "echo step\n".repeat(3_000));
-    let meaning = meaning(Agent::ClaudeCode, "Bash", &json!({"command": script}));
+    let meaning = meaning(Agent::CLAUDE_CODE, "Bash", &json!({"command": script}));
     let weight = serde_json::to_string(&meaning.metadata).expect("metadata is JSON").len();
     assert!(weight < 400_000, "{weight} bytes of metadata for {} bytes of script", script.len());
     assert!(meaning.title.chars().count() <= 120);

@@ -17,11 +17,12 @@ use serde_json::Value;
 use super::check::{Check, Group, State};
 use super::installed::Installed;
 use super::{Patient, client};
-use crate::arguments::{AgentName, ScopeName};
+use crate::arguments::ScopeName;
 use crate::clients;
 use crate::commands::target::{self, Target};
 use crate::failure::Failure;
 use crate::files;
+use agent_tracer_event::Agent;
 
 /// Days after which Claude Code removes transcripts unless its settings say otherwise.
 const CLEANUP_DAYS_DEFAULT: u64 = 30;
@@ -49,10 +50,10 @@ struct File {
 
 /// Returns the checks, and whether the agent calls us.
 pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failure> {
-    let (mut checks, clients) = client::checks(patient, AgentName::Claude);
+    let (mut checks, clients) = client::checks(patient, Agent::CLAUDE_CODE);
     let mut read: Vec<File> = Vec::new();
     for scope in [ScopeName::User, ScopeName::Project, ScopeName::Local] {
-        let target = Target::of(AgentName::Claude, scope, patient.environment)?;
+        let target = Target::of(Agent::CLAUDE_CODE, scope, patient.environment)?;
         // In the user's own home the project's file is the user's file.
         if read.iter().any(|file| file.path == target.path) {
             continue;
@@ -80,7 +81,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
     }
     checks.extend(registered);
     for file in &read {
-        checks.extend(client::trials(patient, AgentName::Claude, &clients, &own_hooks(&file.settings)));
+        checks.extend(client::trials(patient, Agent::CLAUDE_CODE, &clients, &own_hooks(&file.settings)));
     }
     for file in &read {
         checks.extend(in_the_way(file));
@@ -123,7 +124,7 @@ fn registered(patient: &Patient<'_>, file: &File, version: Option<ClientVersion>
     if own.is_empty() {
         return Vec::new();
     }
-    let installed = Installed { agent: AgentName::Claude, scope: file.scope, path: &file.path, own: &own };
+    let installed = Installed { agent: Agent::CLAUDE_CODE, scope: file.scope, path: &file.path, own: &own };
     // What is shared suits every version; else the version that is there counts, or the one of the installation.
     let expected = match file.scope {
         ScopeName::Project => None,

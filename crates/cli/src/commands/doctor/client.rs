@@ -4,19 +4,19 @@ use agent_tracer_agents::hooks::OwnHook;
 
 use super::Patient;
 use super::check::{Check, Group, State};
-use crate::arguments::AgentName;
 use crate::clients::{self, InstalledClient};
 use crate::proof::{Proof, prove};
+use agent_tracer_event::Agent;
 
-fn group(agent: AgentName) -> Group {
+fn group(agent: Agent) -> Group {
     match agent {
-        AgentName::Claude => Group::Claude,
-        AgentName::Codex => Group::Codex,
+        Agent::CLAUDE_CODE => Group::Claude,
+        _ => Group::Codex,
     }
 }
 
 /// Returns a check for each client of an agent. Its absence is no fault: it may be elsewhere, or not yet installed.
-pub(super) fn checks(patient: &Patient<'_>, agent: AgentName) -> (Vec<Check>, Vec<InstalledClient>) {
+pub(super) fn checks(patient: &Patient<'_>, agent: Agent) -> (Vec<Check>, Vec<InstalledClient>) {
     let clients = if patient.ask_clients {
         clients::ask(agent, patient.environment)
     } else {
@@ -27,11 +27,11 @@ pub(super) fn checks(patient: &Patient<'_>, agent: AgentName) -> (Vec<Check>, Ve
         .iter()
         .map(|client| match &client.words {
             Some(words) => check(State::Ok, format!("`{}` is {words}", client.program.display())),
-            None => check(State::Info, format!("{} is `{}`", agent.title(), client.program.display())),
+            None => check(State::Info, format!("{} is `{}`", agent.name(), client.program.display())),
         })
         .collect();
     if clients.is_empty() {
-        checks.push(check(State::Info, format!("`{}` is not on the `PATH`", agent.word())));
+        checks.push(check(State::Info, format!("`{}` is not on the `PATH`", agent.spec().word)));
     }
     (checks, clients)
 }
@@ -39,18 +39,18 @@ pub(super) fn checks(patient: &Patient<'_>, agent: AgentName) -> (Vec<Check>, Ve
 /// Starts each client with our hooks, if the user asks for it.
 pub(super) fn trials(
     patient: &Patient<'_>,
-    agent: AgentName,
+    agent: Agent,
     clients: &[InstalledClient],
     own: &[OwnHook],
 ) -> Vec<Check> {
     if !patient.verify || own.is_empty() {
         return Vec::new();
     }
-    let (title, check) = (agent.title(), |state, text| Check::new(group(agent), "client_calls", state, text));
+    let (title, check) = (agent.name(), |state, text| Check::new(group(agent), "client_calls", state, text));
     if clients.is_empty() {
         return vec![check(
             State::Info,
-            format!("could not be tried: `{}` is not on the `PATH`", agent.word()),
+            format!("could not be tried: `{}` is not on the `PATH`", agent.spec().word),
         )];
     }
     let trial = |client: &InstalledClient| {
@@ -62,7 +62,7 @@ pub(super) fn trials(
             Proof::NotCalled(said) => {
                 let said = said.map(|line| format!("; it said `{line}`")).unwrap_or_default();
                 check(State::Fail, format!("{title}{version} was tried and did not call the hook{said}"))
-                    .fix(format!("agent-tracer install {}", agent.word()))
+                    .fix(format!("agent-tracer install {}", agent.spec().word))
             }
             Proof::NotTried(why) => check(State::Info, format!("{title}{version} could not be tried: {why}")),
         }

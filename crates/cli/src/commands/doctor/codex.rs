@@ -16,11 +16,12 @@ use serde_json::json;
 use super::check::{Check, Group, State};
 use super::installed::Installed;
 use super::{Patient, client};
-use crate::arguments::{AgentName, ScopeName};
+use crate::arguments::ScopeName;
 use crate::clients;
 use crate::commands::target::{self, Target};
 use crate::failure::Failure;
 use crate::files;
+use agent_tracer_event::Agent;
 
 /// What an administrator demands; it wins over every other file.
 const REQUIREMENTS: &str = "/etc/codex/requirements.toml";
@@ -34,7 +35,7 @@ fn check(name: &'static str, state: State, text: impl Into<String>) -> Check {
 /// Returns the checks, and whether the agent knows us. Whether it calls us is a matter of trust.
 pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failure> {
     let home = target::codex_home(patient.environment)?;
-    let (mut checks, clients) = client::checks(patient, AgentName::Codex);
+    let (mut checks, clients) = client::checks(patient, Agent::CODEX);
     let version = clients::oldest(&clients);
     let store = match trust_store(&home) {
         Ok(store) => store,
@@ -51,7 +52,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
         ways.push("the plugin".to_owned());
     }
     for scope in [ScopeName::User, ScopeName::Project] {
-        let target = Target::of(AgentName::Codex, scope, patient.environment)?;
+        let target = Target::of(Agent::CODEX, scope, patient.environment)?;
         if scope == ScopeName::Project && target.path.parent() == Some(&home) {
             continue;
         }
@@ -73,7 +74,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
             let (hook, home) = (invocation.program.clone(), invocation.home().map(str::to_owned));
             Wanted { hook, home, events: None, tools: None }.hooks()
         };
-        let installed = Installed { agent: AgentName::Codex, scope, path: &target.path, own: &own };
+        let installed = Installed { agent: Agent::CODEX, scope, path: &target.path, own: &own };
         checks.extend(installed.checks(patient, &all, wanted));
         checks.extend(version.and_then(|version| called(version, &own)));
         match version.filter(|version| !asks_for_trust(*version)) {
@@ -92,7 +93,7 @@ pub(super) fn checks(patient: &Patient<'_>) -> Result<(Vec<Check>, bool), Failur
                 checks.extend(store.iter().flat_map(|store| trust(store, &reviewed, &source)));
             }
         }
-        checks.extend(client::trials(patient, AgentName::Codex, &clients, &own));
+        checks.extend(client::trials(patient, Agent::CODEX, &clients, &own));
     }
     if ways.len() > 1 {
         // Unlike Claude Code, Codex runs both, and two equal events may be two calls: nobody can tell afterwards.

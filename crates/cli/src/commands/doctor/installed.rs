@@ -8,12 +8,13 @@ use agent_tracer_agents::hooks::{OwnHook, WantedHook};
 
 use super::Patient;
 use super::check::{Check, Group, State};
-use crate::arguments::{AgentName, ScopeName};
+use crate::arguments::ScopeName;
 use crate::record::{Installation, Record};
+use agent_tracer_event::Agent;
 
 /// A settings file with entries of ours.
 pub(super) struct Installed<'a> {
-    pub(super) agent: AgentName,
+    pub(super) agent: Agent,
     pub(super) scope: ScopeName,
     pub(super) path: &'a Path,
     pub(super) own: &'a [OwnHook],
@@ -22,8 +23,8 @@ pub(super) struct Installed<'a> {
 impl Installed<'_> {
     fn check(&self, name: &'static str, state: State, text: String) -> Check {
         let group = match self.agent {
-            AgentName::Claude => Group::Claude,
-            AgentName::Codex => Group::Codex,
+            Agent::CLAUDE_CODE => Group::Claude,
+            _ => Group::Codex,
         };
         Check::new(group, name, state, text)
     }
@@ -31,8 +32,8 @@ impl Installed<'_> {
     /// Returns the command that brings it up to date.
     pub(super) fn command(&self) -> String {
         match self.scope {
-            ScopeName::User => format!("agent-tracer install {}", self.agent.word()),
-            other => format!("agent-tracer install {} --scope {}", self.agent.word(), other.word()),
+            ScopeName::User => format!("agent-tracer install {}", self.agent.spec().word),
+            other => format!("agent-tracer install {} --scope {}", self.agent.spec().word, other.word()),
         }
     }
 

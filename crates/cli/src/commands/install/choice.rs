@@ -3,11 +3,12 @@
 use agent_tracer_agents::ClientVersion;
 use agent_tracer_agents::{claude, codex};
 
-use crate::arguments::{AgentName, Install, ScopeName};
+use crate::arguments::{Install, ScopeName};
 use crate::clients::{self, InstalledClient};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::output::Output;
+use agent_tracer_event::Agent;
 
 /// A version, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +39,8 @@ impl Choice {
             .as_deref()
             .map(|text| {
                 let refused = || {
-                    Failure::usage(format!("`{text}` is no version of {}", arguments.agent.title())).hint(
-                        format!("it is three numbers; `{} --version` says them", arguments.agent.word()),
+                    Failure::usage(format!("`{text}` is no version of {}", arguments.agent.name())).hint(
+                        format!("it is three numbers; `{} --version` says them", arguments.agent.spec().word),
                     )
                 };
                 ClientVersion::parse(text).ok_or_else(refused)
@@ -59,14 +60,9 @@ impl Choice {
     }
 
     /// Says which version was seen, what was chosen for it, and what was left out.
-    pub(super) fn say(
-        &self,
-        agent: AgentName,
-        left_out: &[&str],
-        output: &mut Output,
-    ) -> Result<(), Failure> {
-        let title = agent.title();
-        if agent == AgentName::Codex {
+    pub(super) fn say(&self, agent: Agent, left_out: &[&str], output: &mut Output) -> Result<(), Failure> {
+        let title = agent.name();
+        if agent == Agent::CODEX {
             return self.say_about_codex(output);
         }
         let oldest = claude::versions::OLDEST_DRIVEN;
@@ -93,12 +89,12 @@ impl Choice {
             (Source::Asked | Source::Given, None) => {
                 let why = match self.clients.iter().find(|client| client.version.is_none()) {
                     Some(client) => format!("`{}` does not say its version", client.program.display()),
-                    None => format!("`{}` is not on the `PATH`", agent.word()),
+                    None => format!("`{}` is not on the `PATH`", agent.spec().word),
                 };
                 output.say(&format!("note: {why}, so what was chosen is what every version accepts"))?;
                 output.say(&format!(
                     "hint: run `agent-tracer install {}` again once it is there, or give `--client-version`",
-                    agent.word()
+                    agent.spec().word
                 ))?;
             }
         }

@@ -3,21 +3,21 @@
 use agent_tracer_agents::claude::events::Registration;
 use agent_tracer_agents::{claude, codex};
 
-use crate::arguments::AgentName;
 use crate::failure::Failure;
+use agent_tracer_event::Agent;
 
 /// Checks names of events; none given means all.
-pub(super) fn events(agent: AgentName, names: &[String]) -> Result<Option<Vec<String>>, Failure> {
+pub(super) fn events(agent: Agent, names: &[String]) -> Result<Option<Vec<String>>, Failure> {
     let known: Vec<&str> = match agent {
-        AgentName::Claude => claude::events::EVENTS
+        Agent::CLAUDE_CODE => claude::events::EVENTS
             .iter()
             .filter(|event| event.registration != Registration::Never)
             .map(|event| event.name)
             .collect(),
-        AgentName::Codex => codex::events::EVENTS.iter().map(|event| event.name).collect(),
+        _ => codex::events::EVENTS.iter().map(|event| event.name).collect(),
     };
     let forbidden = |name: &str| {
-        agent == AgentName::Claude
+        agent == Agent::CLAUDE_CODE
             && claude::events::find(name).is_some_and(|it| it.registration == Registration::Never)
     };
     let mut checked = Vec::new();
@@ -34,10 +34,10 @@ pub(super) fn events(agent: AgentName, names: &[String]) -> Result<Option<Vec<St
 }
 
 /// Checks names of tools; none given means all. Tools of MCP servers and names after `=` are taken as they are.
-pub(super) fn tools(agent: AgentName, names: &[String]) -> Result<Option<Vec<String>>, Failure> {
+pub(super) fn tools(agent: Agent, names: &[String]) -> Result<Option<Vec<String>>, Failure> {
     let known: &[&str] = match agent {
-        AgentName::Claude => &claude::events::TOOLS,
-        AgentName::Codex => &codex::events::TOOLS,
+        Agent::CLAUDE_CODE => &claude::events::TOOLS,
+        _ => &codex::events::TOOLS,
     };
     let mut checked = Vec::new();
     for name in names.iter().map(|name| name.trim()).filter(|name| !name.is_empty()) {
@@ -59,11 +59,11 @@ fn is_matcher(name: &str) -> bool {
     !stem.is_empty() && stem.chars().all(|it| it.is_ascii_alphanumeric() || matches!(it, '_' | '-'))
 }
 
-fn one_of(what: &str, agent: AgentName, name: &str, known: &[&str]) -> Result<String, Failure> {
+fn one_of(what: &str, agent: Agent, name: &str, known: &[&str]) -> Result<String, Failure> {
     if known.contains(&name) {
         return Ok(name.to_owned());
     }
-    let failure = Failure::usage(format!("{} has no {what} `{name}`", agent.title()));
+    let failure = Failure::usage(format!("{} has no {what} `{name}`", agent.name()));
     // Both agents compare exactly, so `bash` would never match and nobody would notice.
     Err(match known.iter().find(|known| known.eq_ignore_ascii_case(name)) {
         Some(known) => failure.hint(format!("did you mean `{known}`?")),
@@ -84,43 +84,43 @@ mod tests {
 
     #[test]
     fn known_names_pass_and_none_means_all() {
-        assert_eq!(events(AgentName::Claude, &[]).expect("all"), None);
-        let stop = events(AgentName::Codex, &names(&["Stop", " SessionEnd ", ""])).expect("known");
+        assert_eq!(events(Agent::CLAUDE_CODE, &[]).expect("all"), None);
+        let stop = events(Agent::CODEX, &names(&["Stop", " SessionEnd ", ""])).expect("known");
         assert_eq!(stop, Some(names(&["Stop", "SessionEnd"])));
-        let kept = tools(AgentName::Claude, &names(&["Bash", "mcp__files__.*", "=Novel"])).expect("known");
+        let kept = tools(Agent::CLAUDE_CODE, &names(&["Bash", "mcp__files__.*", "=Novel"])).expect("known");
         assert_eq!(kept, Some(names(&["Bash", "mcp__files__.*", "Novel"])));
     }
 
     #[test]
     fn an_unknown_name_is_an_error_with_the_list() {
-        let error = events(AgentName::Codex, &names(&["PostToolBatch"])).expect_err("unknown").to_string();
+        let error = events(Agent::CODEX, &names(&["PostToolBatch"])).expect_err("unknown").to_string();
         assert!(
             error.starts_with(
                 "error: Codex has no event `PostToolBatch`\nhint: the events are SessionStart, "
             ),
             "{error}"
         );
-        let error = tools(AgentName::Codex, &names(&["Grep"])).expect_err("unknown").to_string();
+        let error = tools(Agent::CODEX, &names(&["Grep"])).expect_err("unknown").to_string();
         assert!(error.contains("apply_patch") && error.contains("`=Grep`"), "{error}");
     }
 
     #[test]
     fn another_case_gets_the_right_spelling() {
-        let error = tools(AgentName::Claude, &names(&["bash"])).expect_err("unknown").to_string();
+        let error = tools(Agent::CLAUDE_CODE, &names(&["bash"])).expect_err("unknown").to_string();
         assert!(error.contains("hint: did you mean `Bash`?"), "{error}");
     }
 
     #[test]
     fn what_would_break_the_agent_cannot_be_asked_for() {
-        let error = events(AgentName::Claude, &names(&["WorktreeCreate"])).expect_err("refused").to_string();
+        let error = events(Agent::CLAUDE_CODE, &names(&["WorktreeCreate"])).expect_err("refused").to_string();
         assert!(error.contains("would break worktrees"), "{error}");
-        assert!(events(AgentName::Claude, &names(&["MessageDisplay"])).is_ok());
+        assert!(events(Agent::CLAUDE_CODE, &names(&["MessageDisplay"])).is_ok());
     }
 
     #[test]
     fn patterns_that_mean_something_else_are_refused() {
         for name in ["=", "=a|b", "=.*", "mcp__a(b)", "=^x$"] {
-            assert!(tools(AgentName::Claude, &names(&[name])).is_err(), "{name}");
+            assert!(tools(Agent::CLAUDE_CODE, &names(&[name])).is_err(), "{name}");
         }
     }
 }

@@ -9,12 +9,12 @@ use agent_tracer_agents::settings::Settings;
 use agent_tracer_agents::{ClientVersion, codex};
 use similar::TextDiff;
 
-use crate::arguments::AgentName;
 use crate::clients::InstalledClient;
 use crate::commands::target::{Change, Target};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::proof::Proof;
+use agent_tracer_event::Agent;
 
 /// Prints the change of a file as a unified diff; nothing if there is none.
 pub(in crate::commands) fn difference(
@@ -50,7 +50,7 @@ pub(super) fn installed(
     if unchanged {
         return output.say(&format!("already installed in `{path}`"));
     }
-    output.say(&format!("{} is connected: {} in `{path}`", target.agent.title(), summary(change)))?;
+    output.say(&format!("{} is connected: {} in `{path}`", target.agent.name(), summary(change)))?;
     match &change.status_line {
         StatusLineChange::Chained(command) => {
             output.say(&format!("your status line stays: ours runs `{command}` and stands below it"))?;
@@ -92,7 +92,7 @@ pub(super) fn other_ways(target: &Target, ways: &[String], output: &mut Output) 
     }
     output.say(&format!(
         "warning: {} is connected by {} already, so every event will count twice",
-        target.agent.title(),
+        target.agent.name(),
         ways.join(" and ")
     ))?;
     output.say("hint: keep one of them, and disconnect the others")
@@ -100,11 +100,11 @@ pub(super) fn other_ways(target: &Target, ways: &[String], output: &mut Output) 
 
 /// Warns about foreign hooks of Codex whose number, and with it their trust, has changed.
 pub(in crate::commands) fn shifted(
-    agent: AgentName,
+    agent: Agent,
     change: &Change,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    if agent != AgentName::Codex || change.changes.shifted.is_empty() {
+    if agent != Agent::CODEX || change.changes.shifted.is_empty() {
         return Ok(());
     }
     output.say(&format!(
@@ -115,12 +115,12 @@ pub(in crate::commands) fn shifted(
 
 /// Says whether the agent called the hook when it was tried.
 pub(super) fn proof(
-    agent: AgentName,
+    agent: Agent,
     client: &InstalledClient,
     proof: &Proof,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let title = agent.title();
+    let title = agent.name();
     let version = client.version.map(|version| format!(" {version}")).unwrap_or_default();
     match proof {
         Proof::Called(events) => {
@@ -146,13 +146,13 @@ pub(super) fn advice(
     if let Some(why) = &ignored {
         output.say(&format!(
             "warning: {} ignores all of `{}` because of {why}",
-            target.agent.title(),
+            target.agent.name(),
             target.path.display()
         ))?;
         output.say("hint: it reads plain JSON only; correct the file, and nothing else has to be done")?;
     }
     match target.agent {
-        AgentName::Claude => {
+        Agent::CLAUDE_CODE => {
             if settings.value().get("disableAllHooks") == Some(&serde_json::Value::Bool(true)) {
                 output.say(&format!(
                     "warning: `disableAllHooks` is set in `{}`, so no hook runs",
@@ -169,10 +169,10 @@ pub(super) fn advice(
                 "{when} sessions are recorded; `agent-tracer doctor` shows whether all is well"
             ))
         }
-        AgentName::Codex if client.is_some_and(|client| !codex::versions::asks_for_trust(client)) => {
+        Agent::CODEX if client.is_some_and(|client| !codex::versions::asks_for_trust(client)) => {
             output.say("new sessions are recorded; `agent-tracer doctor` shows whether all is well")
         }
-        AgentName::Codex => {
+        _ => {
             output.say("one step is yours: start `codex` in a terminal and accept the hooks under \"Hooks need review\"")?;
             output.say("until then Codex does not run them, and `codex exec` says nothing about it")?;
             output.say("`agent-tracer doctor` shows which are trusted")
@@ -181,10 +181,10 @@ pub(super) fn advice(
 }
 
 /// Says what a template is for. To standard error: standard output is the template.
-pub(super) fn template(agent: AgentName, output: &mut Output) -> Result<(), Failure> {
+pub(super) fn template(agent: Agent, output: &mut Output) -> Result<(), Failure> {
     let (file, also) = match agent {
-        AgentName::Claude => (".claude/settings.json", ""),
-        AgentName::Codex => (".codex/hooks.json", ", and reviews the hooks in Codex"),
+        Agent::CLAUDE_CODE => (".claude/settings.json", ""),
+        _ => (".codex/hooks.json", ", and reviews the hooks in Codex"),
     };
     output.say(&format!("hint: put this into the project's `{file}`"))?;
     output.say(&format!("hint: everybody on the team needs `agent-tracer-hook` on the `PATH`{also}"))

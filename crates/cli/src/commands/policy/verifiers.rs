@@ -12,7 +12,7 @@ use agent_tracer_policy::daemon::Rules;
 use agent_tracer_spool::Home;
 use serde_json::Value;
 
-use crate::arguments::{AgentName, ScopeName};
+use crate::arguments::ScopeName;
 use crate::clients;
 use crate::commands::install;
 use crate::commands::target::{self, Target};
@@ -21,6 +21,7 @@ use crate::failure::Failure;
 use crate::files;
 use crate::output::Output;
 use crate::record::Record;
+use agent_tracer_event::Agent;
 
 /// The hooks that the user's own rules want; none if nobody can read them.
 fn wanted(home: &Home) -> Result<Option<Vec<WantedHook>>, Failure> {
@@ -32,7 +33,7 @@ fn wanted(home: &Home) -> Result<Option<Vec<WantedHook>>, Failure> {
 
 /// The user's settings of Claude Code: whether we are installed there, and which verifiers of ours they hold.
 fn found(environment: &Environment) -> Result<(Target, bool, Vec<OwnHook>), Failure> {
-    let target = Target::of(AgentName::Claude, ScopeName::User, environment)?;
+    let target = Target::of(Agent::CLAUDE_CODE, ScopeName::User, environment)?;
     let file = files::find(&target.path)?;
     let text = file.text()?;
     let settings = Settings::parse(text).map_err(|error| target.refused(&error))?;

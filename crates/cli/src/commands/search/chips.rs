@@ -157,7 +157,7 @@ mod tests {
             Chips {
                 project: Some("my shop".to_owned()),
                 agent_type: Some("Explore".to_owned()),
-                agent: Some(Agent::Codex),
+                agent: Some(Agent::CODEX),
                 ..Chips::default()
             }
         );

@@ -233,7 +233,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let spool = Spool::at(&folder.path().join("spool"));
         spool.prepare().expect("prepared");
-        let header = Header::new(Agent::Codex, Channel::Hook, 5_000_000_000);
+        let header = Header::new(Agent::CODEX, Channel::Hook, 5_000_000_000);
         spool.accept(&header, b"{}", header.arrived_nanos, 1).expect("accepted");
         spool.count_loss(agent_tracer_spool::Reason::Full);
         let view = look(&spool, Millis(7_500), None);

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     fn task(name: &str) -> TaskId {
-        TaskKey::new(Agent::Codex, name).task_id()
+        TaskKey::new(Agent::CODEX, name).task_id()
     }
 
     fn config(text: &str) -> Config {

@@ -1,6 +1,6 @@
 //! Tasks as a table.
 
-use agent_tracer_event::{Agent, Millis};
+use agent_tracer_event::Millis;
 use agent_tracer_ledger::view::{Task, TaskStatus, TreeNode, WaitingReason};
 
 use crate::figures;
@@ -58,10 +58,7 @@ pub(in crate::commands) fn table(nodes: &[TreeNode], now: Millis, scope: Scope) 
 
 /// Who: the product, and the type of a subagent.
 fn agent(task: &Task) -> String {
-    let product = match task.agent {
-        Agent::ClaudeCode => "claude",
-        Agent::Codex => "codex",
-    };
+    let product = task.agent.spec().word;
     match task.agent_type.as_str() {
         "main" | "" => product.to_owned(),
         kind => format!("{product}/{kind}"),

@@ -235,7 +235,7 @@ fn claude(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices)
         };
         let cost = prices.cost(response.model, &spent);
         Spending {
-            agent: Agent::ClaudeCode,
+            agent: Agent::CLAUDE_CODE,
             session: response.session.to_owned(),
             who: response.agent.map(str::to_owned),
             model: response.model.to_owned(),
@@ -317,7 +317,7 @@ fn left(book: &UsageBook, folders: &HashMap<String, PathBuf>, prices: &Prices) -
         let reasons = folders.get(session).map(|path| reasons(path)).unwrap_or_default();
         for line in left.lines {
             all.push(Spending {
-                agent: Agent::ClaudeCode,
+                agent: Agent::CLAUDE_CODE,
                 session: session.to_owned(),
                 who: None,
                 model: line.model,
@@ -374,7 +374,7 @@ fn codex(responses: Vec<ScannedResponse>, prices: &Prices) -> Vec<Spending> {
         let usage = response.usage;
         let cost = prices.cost(&response.model, &Spent { tier, ..Spent::from(&usage) });
         all.push(Spending {
-            agent: Agent::Codex,
+            agent: Agent::CODEX,
             who: (response.thread != response.root).then_some(response.thread),
             session: response.root,
             model: response.model,

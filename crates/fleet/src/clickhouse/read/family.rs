@@ -260,7 +260,7 @@ impl Reader {
             let about = About {
                 uid: task_id(&member.task),
                 owner: Some(member.owner.clone()),
-                agent: parsed(&member.agent).unwrap_or(Agent::ClaudeCode),
+                agent: parsed(&member.agent).unwrap_or(Agent::CLAUDE_CODE),
                 session: member.session.clone(),
                 agent_type: member.agent_type.clone(),
                 background: member.background == 1,

@@ -54,7 +54,7 @@ impl Reader {
         }
         let agents: BTreeMap<Key, Agent> = newest
             .iter()
-            .map(|session| (session.key(), parsed(&session.agent).unwrap_or(Agent::ClaudeCode)))
+            .map(|session| (session.key(), parsed(&session.agent).unwrap_or(Agent::CLAUDE_CODE)))
             .collect();
         let snapshots = self.facts(&format!(
             "WHERE (owner, task) IN {} AND list = {} AND kind = {} ORDER BY occurred DESC \

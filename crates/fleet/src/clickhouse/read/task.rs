@@ -74,7 +74,7 @@ impl TaskLine {
     }
 
     pub(crate) fn agent(&self) -> Agent {
-        parsed(&self.agent).unwrap_or(Agent::ClaudeCode)
+        parsed(&self.agent).unwrap_or(Agent::CLAUDE_CODE)
     }
 
     fn status(&self) -> TaskStatus {

@@ -258,7 +258,7 @@ fn ask_of_lists(both: &Both, now: Millis, ids: &[TaskId], page: u32) {
     }
     let words: String = first.title.chars().take(6).collect();
     filters.extend([
-        TaskFilter { agent: Some(Agent::Codex), ..TaskFilter::default() },
+        TaskFilter { agent: Some(Agent::CODEX), ..TaskFilter::default() },
         TaskFilter { kind: Some(TaskKind::Background), ..TaskFilter::default() },
         TaskFilter { failed_calls: true, ..TaskFilter::default() },
         TaskFilter { failed_calls: true, kind: Some(TaskKind::Primary), ..TaskFilter::default() },
@@ -346,7 +346,7 @@ fn ask_of_rows(both: &Both, id: &TaskId, filter: &RowFilter, limit: u32, turn: u
 }
 
 fn ask_what_is_not_there(both: &Both, now: Millis) {
-    let nobody = agent_tracer_event::TaskKey::new(Agent::Codex, "nobody").task_id();
+    let nobody = agent_tracer_event::TaskKey::new(Agent::CODEX, "nobody").task_id();
     same!(both, "unknown_task", "task", |store| store.task(now, &nobody));
     same!(both, "unknown_task", "timeline", |store| store.timeline(&nobody, &RowFilter::default()));
     same!(both, "unknown_task", "turns", |store| store.turns(&nobody, &Paging::default()));

@@ -67,7 +67,7 @@ fn prompts() -> Vec<Observed> {
         });
         let name = format!("spoken#{turn}");
         hook(
-            Agent::ClaudeCode,
+            Agent::CLAUDE_CODE,
             &name,
             Millis(BEGIN + turn as i64 * 1_000),
             false,
@@ -86,7 +86,7 @@ fn tickets() -> Vec<Observed> {
             "cwd": "/home/dev/mend", "hook_event_name": "UserPromptSubmit", "prompt": format!("Mend ticket{number}"),
         });
         let at = Millis(BEGIN + number * 60_000);
-        hook(Agent::ClaudeCode, &format!("ticket#{number}"), at, false, payload.to_string().as_bytes())
+        hook(Agent::CLAUDE_CODE, &format!("ticket#{number}"), at, false, payload.to_string().as_bytes())
     };
     (0..TICKETS).map(prompt).collect()
 }

@@ -30,7 +30,7 @@ pub(crate) fn told(session: &str, at: i64, used: f64, times: i64) -> Vec<Observe
             },
         });
         let arrived = Millis(at + time * 60_000);
-        hook(Agent::ClaudeCode, &format!("{session}#{time}"), arrived, true, payload.to_string().as_bytes())
+        hook(Agent::CLAUDE_CODE, &format!("{session}#{time}"), arrived, true, payload.to_string().as_bytes())
     };
     (0..times).map(refresh).collect()
 }

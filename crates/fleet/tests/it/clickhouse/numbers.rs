@@ -33,9 +33,9 @@ fn ranges(tasks: &[Task]) -> Vec<Range> {
     vec![
         Range::default(),
         Range { since: middle, ..Range::default() },
-        Range { until: middle, agent: Some(Agent::ClaudeCode), ..Range::default() },
+        Range { until: middle, agent: Some(Agent::CLAUDE_CODE), ..Range::default() },
         Range { project: Some(tasks[0].project.clone()), ..Range::default() },
-        Range { agent: Some(Agent::Codex), since: Some(Millis(first)), ..Range::default() },
+        Range { agent: Some(Agent::CODEX), since: Some(Millis(first)), ..Range::default() },
         Range { agent_type: Some(background.agent_type.clone()), ..Range::default() },
         Range { project: Some("/nowhere".to_owned()), ..Range::default() },
         Range { since: Some(Millis(last + 400 * 86_400_000)), ..Range::default() },
@@ -279,7 +279,7 @@ fn ask_words(both: &Both, tasks: &[Task]) {
         SearchFilter { range: Range { until: middle, ..Range::default() }, ..of("grep prob") },
         SearchFilter { range: Range { since, ..Range::default() }, ..of("e") },
         SearchFilter { range: Range { project, ..Range::default() }, ..of("file") },
-        SearchFilter { range: Range { agent: Some(Agent::Codex), ..Range::default() }, ..of("file") },
+        SearchFilter { range: Range { agent: Some(Agent::CODEX), ..Range::default() }, ..of("file") },
         SearchFilter {
             range: Range { agent_type: Some("main".to_owned()), ..Range::default() },
             ..of("file")

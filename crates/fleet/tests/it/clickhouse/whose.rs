@@ -35,7 +35,11 @@ fn answers(store: &dyn Store) -> Vec<(String, Value)> {
     let ranges = [
         Range::default(),
         Range { project: Some("/home/dev/project-1".to_owned()), ..Range::default() },
-        Range { since: Some(Millis(BEGIN + 90_000_000)), agent: Some(Agent::ClaudeCode), ..Range::default() },
+        Range {
+            since: Some(Millis(BEGIN + 90_000_000)),
+            agent: Some(Agent::CLAUDE_CODE),
+            ..Range::default()
+        },
     ];
     let mut all = vec![
         (
@@ -228,7 +232,7 @@ fn a_family_is_shown_however_many_they_are_and_on_one_machine_only_whom_it_ran()
     let machine = shipment.tasks[0].machine.clone();
     for number in 0..MANY {
         let mut another = child.clone();
-        another.task = TaskKey::new(Agent::ClaudeCode, format!("child {number}")).task_id().to_string();
+        another.task = TaskKey::new(Agent::CLAUDE_CODE, format!("child {number}")).task_id().to_string();
         if number % 3 == 0 {
             another.machine = "elsewhere".to_owned();
         }

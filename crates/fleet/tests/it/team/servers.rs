@@ -266,7 +266,7 @@ fn whichever_way_somebody_looks_at_a_session_it_is_kept_as_a_look_at_its_owner()
         let (status, text) = ask(&path);
         assert_eq!(status, 400, "{path}: {text}");
     }
-    let nobodys = TaskKey::new(Agent::Codex, "nobody has this").task_id();
+    let nobodys = TaskKey::new(Agent::CODEX, "nobody has this").task_id();
     assert_eq!(ask(&format!("stream?task={nobodys}")).0, 404);
     for path in [
         format!("tasks/{id}/files?owner=ann"),

@@ -41,7 +41,7 @@ impl World {
         let body = whole(payload);
         let name = self.name();
         let is_status_line = !String::from_utf8_lossy(&body).contains("hook_event_name");
-        self.bring(agent_tracer_testkit::hook(Agent::ClaudeCode, &name, Millis(at), is_status_line, &body));
+        self.bring(agent_tracer_testkit::hook(Agent::CLAUDE_CODE, &name, Millis(at), is_status_line, &body));
     }
 
     fn call(&mut self, at: i64, id: &str, command: &str, is_failed: bool) {
@@ -63,7 +63,7 @@ impl World {
         let body = whole(json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_use_id": name,
             "decision": {"answered_by": "server", "outcome": decision, "took_us": 5, "rules": [rule]}}));
         let reading = read(&Observation {
-            agent: Agent::ClaudeCode,
+            agent: Agent::CLAUDE_CODE,
             channel: Channel::Hook,
             name: &name,
             arrived: Millis(at),
@@ -74,7 +74,7 @@ impl World {
         self.bring(Observed {
             name,
             source: None,
-            agent: Agent::ClaudeCode,
+            agent: Agent::CLAUDE_CODE,
             channel: Channel::Hook,
             arrived: Millis(at),
             verdict: Verdict::Read(reading),

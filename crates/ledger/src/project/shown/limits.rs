@@ -57,7 +57,7 @@ pub fn limits<'row>(snapshots: impl IntoIterator<Item = (Agent, &'row FactRow)>,
     let mut points: BTreeMap<(usize, usize), (Agent, Vec<Seen>)> = BTreeMap::new();
     for (agent, row) in snapshots {
         for (place, window) in WINDOWS.iter().enumerate() {
-            let of_window = points.entry((agent as usize, place)).or_insert_with(|| (agent, Vec::new()));
+            let of_window = points.entry((agent.place(), place)).or_insert_with(|| (agent, Vec::new()));
             of_window.1.extend(seen(row, window));
         }
     }
@@ -116,7 +116,7 @@ mod tests {
             let at = 240 + step * 5;
             (at * MINUTE, 10.0 + step as f64 * 5.0, Some(resets))
         }));
-        let limit = limit(Agent::Codex, &WINDOWS[0], &points, now).unwrap();
+        let limit = limit(Agent::CODEX, &WINDOWS[0], &points, now).unwrap();
         assert_eq!((limit.used_pct, limit.resets_at), (70.0, Some(Millis(resets))));
         let forecast = limit.forecast.unwrap();
         assert!((forecast.pct_per_hour - 60.0).abs() < 1e-6, "{forecast:?}");
@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn a_window_that_closed_since_is_empty_and_one_that_closes_first_is_not_full() {
         let points = [(0, 10.0, Some(300 * MINUTE)), (60 * MINUTE, 20.0, Some(300 * MINUTE))];
-        let closed = limit(Agent::Codex, &WINDOWS[0], &points, 301 * MINUTE).unwrap();
+        let closed = limit(Agent::CODEX, &WINDOWS[0], &points, 301 * MINUTE).unwrap();
         assert_eq!((closed.used_pct, closed.resets_at, closed.forecast), (0.0, None, None));
-        let open = limit(Agent::Codex, &WINDOWS[0], &points, 61 * MINUTE).unwrap().forecast.unwrap();
+        let open = limit(Agent::CODEX, &WINDOWS[0], &points, 61 * MINUTE).unwrap().forecast.unwrap();
         assert_eq!((open.full_at, open.pct_at_reset), (None, Some(60.0)));
-        assert_eq!(limit(Agent::Codex, &WINDOWS[0], &[], 0), None);
+        assert_eq!(limit(Agent::CODEX, &WINDOWS[0], &[], 0), None);
     }
 }

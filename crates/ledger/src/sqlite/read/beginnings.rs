@@ -35,7 +35,7 @@ fn moment(place: usize, shift: i64) -> Millis {
 /// Facts with these texts, two kinds of them in turn, in three tasks whose titles are the first texts.
 fn told(texts: &[String], shift: i64) -> Vec<Observed> {
     let tell = |(place, text): (usize, &String)| {
-        let task = TaskKey::new(Agent::Codex, format!("session-{}", place % 3));
+        let task = TaskKey::new(Agent::CODEX, format!("session-{}", place % 3));
         let evidence = || Evidence { certainty: Certainty::Measured, reason: String::new() };
         let at = moment(place, shift);
         // Fill levels are not searched.
@@ -55,7 +55,7 @@ fn told(texts: &[String], shift: i64) -> Vec<Observed> {
         Observed {
             name: format!("{key} {shift}"),
             source: None,
-            agent: Agent::Codex,
+            agent: Agent::CODEX,
             channel: Channel::Hook,
             arrived: at,
             verdict: Verdict::Read(Reading { entries, ..Reading::default() }),

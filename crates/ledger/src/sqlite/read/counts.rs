@@ -130,7 +130,7 @@ impl Counter<'_> {
         while at < last {
             let mut any = false;
             let mut rows =
-                find.query(params![bits, at, project, self.scope.agent.map(|agent| agent as i64)])?;
+                find.query(params![bits, at, project, self.scope.agent.map(|agent| agent.place() as i64)])?;
             while let Some(row) = rows.next()? {
                 any = true;
                 self.add(row.get(0)?, (row.get(1)?, row.get(2)?));
@@ -165,7 +165,7 @@ impl Counter<'_> {
             to,
             begun_before,
             self.scope.project,
-            self.scope.agent.map(|agent| agent as i64)
+            self.scope.agent.map(|agent| agent.place() as i64)
         ])?;
         while let Some(row) = rows.next()? {
             self.add(row.get(0)?, (1, row.get::<_, i64>(1)?.max(0)));
@@ -278,7 +278,7 @@ mod tests {
                 };
                 let scope = Scope {
                     project: (place % 3 == 0).then_some(2),
-                    agent: (place % 2 == 0).then_some(Agent::ClaudeCode),
+                    agent: (place % 2 == 0).then_some(Agent::CLAUDE_CODE),
                     agent_type: None,
                 };
                 let found: BTreeMap<i64, Counted> = tasks(&conn, &range, &scope).unwrap().into_iter().collect();
@@ -291,7 +291,7 @@ mod tests {
                         range.since.map_or(i64::MIN, |at| at.0),
                         range.until.map_or(i64::MAX, |at| at.0),
                         scope.project,
-                        scope.agent.map(|agent| agent as i64),
+                        scope.agent.map(|agent| agent.place() as i64),
                     ],
                     |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))),
                 ).unwrap().map(Result::unwrap).collect();

@@ -83,7 +83,7 @@ impl Tasks {
             and("project =", project);
         }
         if let Some(agent) = scope.agent {
-            and("agent =", agent as i64);
+            and("agent =", agent.place() as i64);
         }
         if let Some(agent_type) = &scope.agent_type {
             let Some(word) = text::number(conn, agent_type)? else { return Ok(None) };

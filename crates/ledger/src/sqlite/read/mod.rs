@@ -148,7 +148,7 @@ impl SqliteStore {
         self.ask(|conn| {
             let mut find =
                 conn.prepare_cached("SELECT source, agent, offset, state FROM cursor WHERE agent = ?1")?;
-            let cursors = find.query_map([agent as i64], read_cursor)?;
+            let cursors = find.query_map([agent.place() as i64], read_cursor)?;
             Ok(cursors.collect::<rusqlite::Result<_>>()?)
         })
     }

@@ -87,7 +87,7 @@ fn ask_of_tasks(store: &dyn Store, now: Millis) -> Vec<TaskId> {
         }
         for filter in [
             TaskFilter {
-                agent: Some(Agent::Codex),
+                agent: Some(Agent::CODEX),
                 agent_type: Some("main".to_owned()),
                 failed_calls: true,
                 ..TaskFilter::default()
@@ -173,7 +173,7 @@ fn ask_of_ranges(store: &dyn Store, now: Millis) {
     let ranges = [
         Range::default(),
         Range { since: Some(Millis(BEGIN)), until: Some(now), ..Range::default() },
-        Range { project: Some("/srv/api".to_owned()), agent: Some(Agent::Codex), ..Range::default() },
+        Range { project: Some("/srv/api".to_owned()), agent: Some(Agent::CODEX), ..Range::default() },
         Range { agent_type: Some("main".to_owned()), ..Range::default() },
     ];
     for range in ranges {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::project::shown;
 pub(crate) use crate::project::shown::{About, MAIN, task_id};
 use crate::project::{FactRow, List};
-use crate::sqlite::facts::{self, word_at};
+use crate::sqlite::facts;
 use crate::sqlite::words;
 use crate::view::Row;
 
@@ -84,5 +84,5 @@ fn resumes(conn: &Connection, task: i64, started: i64) -> rusqlite::Result<Vec<i
 
 /// The agent at a stored place.
 pub(crate) fn agent_at(place: i64) -> Agent {
-    word_at(Agent::ALL, place).unwrap_or(Agent::ClaudeCode)
+    Agent::from_place(place).unwrap_or(Agent::CLAUDE_CODE)
 }

@@ -174,7 +174,7 @@ fn candidates(
             narrow.until,
             filter.longer_than_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)),
             narrow.project,
-            filter.range.agent.map(|agent| agent as i64),
+            filter.range.agent.map(|agent| agent.place() as i64),
         ],
         |row| {
             let number = row.get(0)?;

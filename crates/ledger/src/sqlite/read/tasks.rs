@@ -135,7 +135,7 @@ fn conditions(
         all.and("started <", until.0, "");
     }
     if let Some(agent) = filter.agent {
-        all.and("agent =", agent as i64, "");
+        all.and("agent =", agent.place() as i64, "");
     }
     if let Some(kind) = filter.kind {
         all.and("background =", i64::from(kind == TaskKind::Background), "");

@@ -7,7 +7,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::super::{facts, kept};
+use super::super::kept;
 use super::btree::{Page, Row};
 use super::pages::{PageNumber, Pages};
 use super::report::{Salvage, Stretch};
@@ -362,7 +362,7 @@ impl<'a> Taking<'a> {
             },
             // The id of a task follows from its agent and its session.
             "task" => {
-                let agent = integer(values, 2).and_then(|agent| facts::word_at(Agent::ALL, agent));
+                let agent = integer(values, 2).and_then(Agent::from_place);
                 let (Some(id), Some(agent), Some(session)) = (integer(values, 0), agent, text(values, 3))
                 else {
                     return false;

@@ -51,7 +51,7 @@ impl History {
         let session = format!("session-{}", self.made / 40 + self.dice.throw() % 4);
         let at = Millis(1_790_000_000_000 + self.made.cast_signed() * 1_000);
         let key = format!("tool:{}", self.made);
-        let task = TaskKey::new(Agent::ClaudeCode, session);
+        let task = TaskKey::new(Agent::CLAUDE_CODE, session);
         let subject = Subject::Event(Kind::ToolUsed);
         let mut entry = Entry::new(subject, Phase::Open, task, &key, at, Evidence::reported("test"));
         entry.tool_name = Some("Bash".to_owned());
@@ -60,7 +60,7 @@ impl History {
         Observed {
             name: format!("{:019}-{}", at.0 * 1_000_000, self.made),
             source: None,
-            agent: Agent::ClaudeCode,
+            agent: Agent::CLAUDE_CODE,
             channel: Channel::Hook,
             arrived: at,
             payload: None,

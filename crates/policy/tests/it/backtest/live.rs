@@ -41,10 +41,10 @@ const REWRITTEN: &str = "/ctl_pre_updated";
 fn asked_live(name: &str, policy: &Policy) -> BTreeMap<String, BTreeSet<String>> {
     let root = agent_tracer_testkit::fixtures();
     let (agent, path) = match name.starts_with("claude-code") {
-        true => (Agent::ClaudeCode, root.join(name).join("hooks.jsonl")),
+        true => (Agent::CLAUDE_CODE, root.join(name).join("hooks.jsonl")),
         false => {
             let (version, stem) = name.rsplit_once('/').unwrap();
-            (Agent::Codex, root.join(version).join("hooks").join(format!("{stem}.hooks.jsonl")))
+            (Agent::CODEX, root.join(version).join("hooks").join(format!("{stem}.hooks.jsonl")))
         }
     };
     let mut denied: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -36,7 +36,7 @@ fn what_was_not_kept_is_told_and_not_taken_for_silence() {
         "tool_input": {"command": {"program": "rm", "bytes": 40}}, "tool_use_id": "a",
         "transcript_path": "/t/s1.jsonl", "permission_mode": "default"});
     let body = serde_json::to_vec(&payload).unwrap();
-    let observed = agent_tracer_testkit::hook(Agent::ClaudeCode, "n", Millis(5_000), false, &body);
+    let observed = agent_tracer_testkit::hook(Agent::CLAUDE_CODE, "n", Millis(5_000), false, &body);
     world.ledger.append(Batch { observed: vec![observed], ..Batch::default() }).unwrap();
     call(&mut world, 6, "s1", "b", "rm -rf x");
     let rules = deny("rm", "PreToolUse", "match.command = { program = \"rm\" }")

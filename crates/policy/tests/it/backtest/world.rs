@@ -45,7 +45,7 @@ impl World {
         let name = format!("made-{}", self.sent);
         let body = serde_json::to_vec(&payload).unwrap();
         let observed =
-            agent_tracer_testkit::hook(Agent::ClaudeCode, &name, Millis(at_s * 1000), false, &body);
+            agent_tracer_testkit::hook(Agent::CLAUDE_CODE, &name, Millis(at_s * 1000), false, &body);
         self.ledger.append(Batch { observed: vec![observed], ..Batch::default() }).unwrap();
     }
 

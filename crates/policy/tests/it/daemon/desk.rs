@@ -13,7 +13,7 @@ use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, Channel, Millis, Reading};
 use agent_tracer_ledger::{Batch, Ledger, Observed, Options, Verdict};
 use agent_tracer_policy::daemon::{Arrivals, Book, Desk, Now, Setup};
-use agent_tracer_policy_abi::wire::{ANSWER_HEAD, AnswerHead, Asker, QuestionHead};
+use agent_tracer_policy_abi::wire::{ANSWER_HEAD, AnswerHead, QuestionHead};
 use agent_tracer_spool::EnvelopeName;
 
 use crate::daemon::world::{World, rule, write};
@@ -121,7 +121,7 @@ impl Office {
 
 fn question(envelope: &str, payload: &str) -> Vec<u8> {
     let head =
-        QuestionHead { asker: Asker::ClaudeCode, name: envelope.len(), folder: 0, payload: payload.len() };
+        QuestionHead { agent: Agent::CLAUDE_CODE, name: envelope.len(), folder: 0, payload: payload.len() };
     [&head.bytes().expect("short")[..], envelope.as_bytes(), payload.as_bytes()].concat()
 }
 
@@ -193,7 +193,7 @@ fn a_past_that_is_not_known_up_to_now_is_not_known() {
 fn reading(name: &str, id: &str) -> Reading {
     let body = CALL.replace("\"tool_name\"", &format!("\"tool_use_id\":\"{id}\",\"tool_name\""));
     read(&Observation {
-        agent: Agent::ClaudeCode,
+        agent: Agent::CLAUDE_CODE,
         channel: Channel::Hook,
         name,
         arrived: Millis(5),
@@ -218,7 +218,7 @@ fn an_event_need_not_be_in_the_ledger_if_all_before_it_are() {
             let before = Observed {
                 name: "before".to_owned(),
                 source: None,
-                agent: Agent::ClaudeCode,
+                agent: Agent::CLAUDE_CODE,
                 channel: Channel::Hook,
                 arrived: Millis(4),
                 verdict: Verdict::Read(reading("before", "toolu_1")),

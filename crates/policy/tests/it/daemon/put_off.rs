@@ -6,7 +6,7 @@ use agent_tracer_policy::{Call, NoHistory, Outcome, Policy, Surroundings, Verdic
 
 fn call(event: &str, again: bool) -> Call {
     let payload = format!(r#"{{"session_id":"s","hook_event_name":"{event}","stop_hook_active":{again}}}"#);
-    Call::read(Agent::ClaudeCode, payload.as_bytes(), Surroundings::default()).expect("JSON").expect("known")
+    Call::read(Agent::CLAUDE_CODE, payload.as_bytes(), Surroundings::default()).expect("JSON").expect("known")
 }
 
 /// The same past as the server's, as far as ends go.

@@ -22,16 +22,16 @@ fn knows(agent: Agent, channel: Channel, column: &str) -> bool {
         // What a teammate reports is put into the conversation, past the hooks.
         (_, "messages") => !is_hook,
         // Neither do hooks of Claude Code tell what an agent was told to do.
-        (Agent::ClaudeCode, "orders") => !is_hook,
+        (Agent::CLAUDE_CODE, "orders") => !is_hook,
         // Esc, and No in a dialog, end a turn of Claude Code without a hook.
-        (Agent::ClaudeCode, "interrupts") => !is_hook,
+        (Agent::CLAUDE_CODE, "interrupts") => !is_hook,
         // That somebody was asked, and that auto mode decided, is only told to hooks.
         (_, "asks" | "refusals") => is_hook,
         // Claude Code writes down what it tries again; Codex tells its hooks of every attempt.
-        (Agent::ClaudeCode, "failed_requests") => !is_hook,
-        (Agent::Codex, "failed_requests") => is_hook,
+        (Agent::CLAUDE_CODE, "failed_requests") => !is_hook,
+        (Agent::CODEX, "failed_requests") => is_hook,
         // No hook of Codex ends a turn that the API failed.
-        (Agent::Codex, "errors") => !is_hook,
+        (Agent::CODEX, "errors") => !is_hook,
         _ => true,
     }
 }
@@ -41,10 +41,10 @@ fn knows_tokens(agent: Agent, channel: Channel, whose: &str) -> bool {
     match (agent, channel, whose) {
         // What the client asks for itself is at most in its account; the titles of threads are nowhere.
         (_, _, "title" | "search") => false,
-        (Agent::ClaudeCode, Channel::Transcript, whose) => whose != "compaction",
-        (Agent::ClaudeCode, ..) => false,
-        (Agent::Codex, Channel::Hook, whose) => whose != "compaction",
-        (Agent::Codex, ..) => true,
+        (Agent::CLAUDE_CODE, Channel::Transcript, whose) => whose != "compaction",
+        (Agent::CLAUDE_CODE, ..) => false,
+        (Agent::CODEX, Channel::Hook, whose) => whose != "compaction",
+        _ => true,
     }
 }
 
@@ -55,14 +55,14 @@ fn sees(agent: Agent, channel: Channel, call: &Call) -> Option<String> {
         return Some(call.state.clone());
     }
     match agent {
-        Agent::ClaudeCode => match (call.state.as_str(), call.how) {
+        Agent::CLAUDE_CODE => match (call.state.as_str(), call.how) {
             // Nothing closes them but what comes after them.
             ("interrupted", _) | (_, Some(How::Dialog | How::Cut)) => is("running"),
             // The batch has the words, and nothing says whose they are.
             (_, Some(How::Words)) => is("succeeded"),
             (state, _) => is(state),
         },
-        Agent::Codex => match (call.state.as_str(), call.how) {
+        _ => match (call.state.as_str(), call.how) {
             _ if WITHOUT_HOOKS.contains(&call.tool.as_str()) => None,
             (_, Some(How::Unattempted)) => None,
             // The result of a command that failed is told without its exit code.
@@ -85,7 +85,7 @@ pub(super) fn expected(row: &Row, channels: &[Channel]) -> Happened {
     let unknown_errors = if any("errors") { 0 } else { i64::try_from(main_errors).unwrap() };
     let blocked = if any("blocked") { 0 } else { row.number("blocked") };
     // A review is a thread that no hook calls a subagent: neither what it is nor that it ended.
-    let is_hidden = |kind: &str| agent == Agent::Codex && kind == "review" && !has_files;
+    let is_hidden = |kind: &str| agent == Agent::CODEX && kind == "review" && !has_files;
     let hidden = row.agents.iter().filter(|child| is_hidden(&child.kind)).count();
     let mut numbers = BTreeMap::from([
         ("prompts", row.number("prompts") - blocked + count("messages")),
@@ -116,7 +116,7 @@ pub(super) fn expected(row: &Row, channels: &[Channel]) -> Happened {
         }));
     }
     // A rollout does not say who wanted a compaction.
-    let has_trigger = agent == Agent::ClaudeCode || channels.contains(&Channel::Hook);
+    let has_trigger = agent == Agent::CLAUDE_CODE || channels.contains(&Channel::Hook);
     let compactions = row.compactions.iter();
     let mut compactions: Vec<String> =
         compactions.map(|trigger| if has_trigger { trigger.clone() } else { "-".to_owned() }).collect();
@@ -128,7 +128,7 @@ pub(super) fn expected(row: &Row, channels: &[Channel]) -> Happened {
         .collect();
     // The account has everything in it. Older versions keep none, and a client that is killed cannot write it.
     let is_old = ["2.1.150", "2.1.197"].contains(&row.version.as_str());
-    let keeps = agent == Agent::ClaudeCode && !is_old && !row.killed;
+    let keeps = agent == Agent::CLAUDE_CODE && !is_old && !row.killed;
     let account = (keeps && has_files).then(|| {
         if let Some(account) = row.account {
             return account;

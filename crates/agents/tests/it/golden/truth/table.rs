@@ -216,8 +216,8 @@ pub(super) fn read() -> BTreeMap<String, Row> {
         let place = place.to_str().unwrap().to_owned();
         let (agent, version) = place.split_once('/').unwrap();
         let agent = match agent {
-            "claude-code" => Agent::ClaudeCode,
-            "codex" => Agent::Codex,
+            "claude-code" => Agent::CLAUDE_CODE,
+            "codex" => Agent::CODEX,
             other => panic!("{other} is no agent"),
         };
         let table: toml::Table = fs::read_to_string(path).unwrap().parse().unwrap();

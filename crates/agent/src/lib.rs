@@ -1,0 +1,168 @@
+//! The one table of agents: how each is spelled on the wire, in the store, on the command line and on screen.
+//!
+//! An [`Agent`] is a row of the table and nothing else, so that a new agent is a new row. What an agent's files and events
+//! mean is known in its folder of the `agents` crate; here stands only what the rooms of the hook need too, as plain data.
+//! The table is a constant: finding a row compares a few short texts and allocates nothing.
+
+#[cfg(feature = "serde")]
+mod serde;
+mod spec;
+mod table;
+
+use std::fmt;
+
+pub use spec::{AgentSpec, ErrorText};
+
+/// A row of the table of agents.
+///
+/// The number inside is the row's place. It is also the byte on the policy socket and the number in the ledger's columns,
+/// which is why rows are only ever added at the end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Agent(u8);
+
+impl Agent {
+    /// Claude Code.
+    pub const CLAUDE_CODE: Self = Self(0);
+    /// Codex.
+    pub const CODEX: Self = Self(1);
+
+    /// Every agent, in the order of the table.
+    pub const ALL: &[Self] = &[Self::CLAUDE_CODE, Self::CODEX];
+
+    /// Returns the row.
+    #[must_use]
+    pub const fn spec(self) -> &'static AgentSpec {
+        #[expect(clippy::indexing_slicing, reason = "values are only made of places that exist")]
+        &table::TABLE[self.0 as usize]
+    }
+
+    /// Returns the id, as it stands in envelopes, in JSON and in every store.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.spec().id
+    }
+
+    /// Returns the name on screen.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// Returns the byte that stands for the agent on the policy socket.
+    #[must_use]
+    pub const fn wire_byte(self) -> u8 {
+        self.0
+    }
+
+    /// Reads the byte of the policy socket.
+    #[must_use]
+    pub const fn from_wire_byte(byte: u8) -> Option<Self> {
+        if (byte as usize) < table::TABLE.len() { Some(Self(byte)) } else { None }
+    }
+
+    /// Returns the number that stands for the agent in the ledger's columns.
+    #[must_use]
+    pub const fn place(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Reads the number of a column of the ledger.
+    #[must_use]
+    pub fn from_place(place: i64) -> Option<Self> {
+        Self::from_wire_byte(u8::try_from(place).ok()?)
+    }
+
+    /// Reads the id; any other spelling is no agent.
+    #[must_use]
+    pub fn parse(id: &str) -> Option<Self> {
+        Self::find(|spec| spec.id == id)
+    }
+
+    /// Reads the id, the word on the command line, or any spelling that documents and older senders use.
+    #[must_use]
+    pub fn from_any_spelling(text: &str) -> Option<Self> {
+        Self::find(|spec| spec.is_spelled(text.as_bytes()))
+    }
+
+    /// Reads the word with which an agent's hooks call our hook, in any of its spellings.
+    #[must_use]
+    pub fn from_hook_word(word: &[u8]) -> Option<Self> {
+        Self::find(|spec| spec.is_spelled(word))
+    }
+
+    /// Reads the word with which an agent's status line calls our hook.
+    #[must_use]
+    pub fn from_statusline_word(word: &[u8]) -> Option<Self> {
+        Self::find(|spec| spec.statusline_word.is_some_and(|own| own.as_bytes() == word))
+    }
+
+    /// Returns every row, the made-up one of tests too.
+    pub(crate) fn rows() -> impl Iterator<Item = Self> {
+        (0_u8..).zip(table::TABLE).map(|(place, _)| Self(place))
+    }
+
+    fn find(is_it: impl Fn(&AgentSpec) -> bool) -> Option<Self> {
+        Self::rows().find(|agent| is_it(agent.spec()))
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_reads_back_by_each_of_its_spellings() {
+        for agent in Agent::rows() {
+            let spec = agent.spec();
+            assert_eq!(Agent::parse(agent.as_str()), Some(agent));
+            assert_eq!(Agent::from_wire_byte(agent.wire_byte()), Some(agent));
+            assert_eq!(Agent::from_place(agent.place() as i64), Some(agent));
+            for text in spec.spellings.iter().chain([&spec.id, &spec.word]) {
+                assert_eq!(Agent::from_any_spelling(text), Some(agent), "{text}");
+                assert_eq!(Agent::from_hook_word(text.as_bytes()), Some(agent), "{text}");
+            }
+        }
+        assert_eq!(Agent::from_wire_byte(0xff), None);
+        assert_eq!(Agent::from_place(-1), None);
+        assert_eq!(Agent::from_any_spelling("Claude"), None);
+        assert_eq!(Agent::parse("claude"), None);
+    }
+
+    #[test]
+    fn no_spelling_belongs_to_two_agents() {
+        let spellings = |agent: Agent| {
+            let spec = agent.spec();
+            let own = spec.spellings.iter().copied().chain([spec.id, spec.word]).chain(spec.statusline_word);
+            own.collect::<Vec<_>>()
+        };
+        for agent in Agent::rows() {
+            for other in Agent::rows().filter(|other| *other != agent) {
+                assert!(
+                    spellings(agent).iter().all(|text| !spellings(other).contains(text)),
+                    "{agent} {other}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn stored_numbers_and_words_do_not_change() {
+        let stored: Vec<_> = Agent::ALL.iter().map(|agent| (agent.wire_byte(), agent.as_str())).collect();
+        assert_eq!(stored, [(0, "claude_code"), (1, "codex")]);
+        assert_eq!(Agent::from_any_spelling("claude-plugin"), Some(Agent::CLAUDE_CODE));
+        assert_eq!(Agent::from_any_spelling("codex-cli"), Some(Agent::CODEX));
+        assert_eq!(Agent::from_statusline_word(b"statusline"), Some(Agent::CLAUDE_CODE));
+    }
+}

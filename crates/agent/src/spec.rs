@@ -1,0 +1,98 @@
+//! A row of the table.
+
+use std::path::{Path, PathBuf};
+
+/// Holds what is known of an agent without reading anything of it.
+#[derive(Debug)]
+pub struct AgentSpec {
+    /// The id in envelopes, JSON and stores. It never changes.
+    pub id: &'static str,
+    /// The name on screen.
+    pub name: &'static str,
+    /// The name where a column is narrow.
+    pub short_name: &'static str,
+    /// Two letters where there is no room for a name.
+    pub mark: &'static str,
+    /// The colour on screen, as CSS writes it.
+    pub colour: &'static str,
+    /// The word on our command lines: that of the hook and that of the main program.
+    pub word: &'static str,
+    /// Other spellings that documents and older senders use.
+    pub spellings: &'static [&'static str],
+    /// The word with which the agent's status line calls the hook; none where it has no status line.
+    pub statusline_word: Option<&'static str>,
+    /// The environment variable that moves the agent's own home.
+    pub home_variable: &'static str,
+    /// The agent's own home below the user's.
+    pub home_folder: &'static str,
+    /// The variables that the agent gives its hooks and that are worth recording. No other is ever recorded.
+    pub recorded_variables: &'static [&'static str],
+    /// The variable in which the agent names its process.
+    pub pid_variable: Option<&'static str>,
+    /// The variable in which the agent names the root of the project.
+    pub project_variable: Option<&'static str>,
+    /// The variable that names a file which the agent's shells read first, and the one that names the session.
+    pub shell_file_variables: Option<(&'static str, &'static str)>,
+    /// Is `true` if a hook may answer that the human is to be asked. An agent without that is refused instead.
+    pub may_ask: bool,
+    /// Is `true` if a subagent writes a file of its own beside that of its session.
+    pub has_subagent_files: bool,
+    /// The meaning of the member `error` in events in which it is not the result of a call.
+    pub error_texts: &'static [(&'static str, ErrorText)],
+}
+
+/// The meaning of the member `error` of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorText {
+    /// One of a few short words of the agent.
+    Word,
+    /// The cause of a subagent's failure.
+    Failure,
+    /// A sentence of the provider.
+    Sentence,
+}
+
+impl AgentSpec {
+    /// Returns `true` if the text is the id, the word or another spelling of this agent.
+    #[must_use]
+    pub fn is_spelled(&self, text: &[u8]) -> bool {
+        self.word.as_bytes() == text
+            || self.id.as_bytes() == text
+            || self.spellings.iter().any(|own| own.as_bytes() == text)
+    }
+
+    /// Returns what the member `error` holds in an event, where that is not the result of a call.
+    #[must_use]
+    pub fn error_text(&self, event: &[u8]) -> Option<ErrorText> {
+        self.error_texts.iter().find(|(name, _)| name.as_bytes() == event).map(|(_, text)| *text)
+    }
+
+    /// Returns the agent's home: where its variable says, unless that is empty, else its folder of the user's home.
+    #[must_use]
+    pub fn home(&self, moved: Option<&Path>, user_home: &Path) -> PathBuf {
+        match moved {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+            _ => user_home.join(self.home_folder),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Agent;
+
+    #[test]
+    fn the_variable_beats_the_users_home_unless_it_is_empty() {
+        let user = Path::new("/home/dev");
+        for agent in Agent::rows() {
+            let spec = agent.spec();
+            let own = user.join(spec.home_folder);
+            assert_eq!(spec.home(Some(Path::new("/etc/agent")), user), Path::new("/etc/agent"));
+            assert_eq!(spec.home(Some(Path::new("")), user), own);
+            assert_eq!(spec.home(None, user), own);
+        }
+        assert_eq!(Agent::CLAUDE_CODE.spec().home(None, user), Path::new("/home/dev/.claude"));
+        assert_eq!(Agent::CODEX.spec().home(None, user), Path::new("/home/dev/.codex"));
+    }
+}
