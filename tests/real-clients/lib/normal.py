@@ -10,7 +10,7 @@ IDS = re.compile("|".join([
     r"(?P<agent>\ba[0-9a-f]{16}\b)",
     r"(?P<task>(?:(?<=task-id>)|(?<=ID: )|(?<=/tasks/)|(?<=\(task ))[bw][0-9a-z]{8}\b)",
     r"(?P<workflow>\bwf_[0-9a-f]{8}-[0-9a-f]{3}\b)",
-    r"(?P<job>(?:(?<=job )|(?<=\"id\": \")|(?<=\"content\": \"))[0-9a-f]{8}\b)",
+    r"(?P<job>(?:(?<=job )|(?<=/jobs/)|(?<=\"id\": \")|(?<=\"content\": \"))[0-9a-f]{8}\b)",
     r"(?P<digest>\b[0-9a-f]{32,64}\b)",
 ]))
 TIMES = [(re.compile(p), r) for p, r in (
