@@ -47,7 +47,7 @@ export class World {
     await new Promise((resolve, reject) => {
       world.server.stderr.on('data', (chunk) => {
         said += chunk;
-        if (/ once\b/.test(said)) resolve();
+        if (/once: \d+ sessions/.test(said)) resolve();
       });
       world.server.once('exit', (code) => reject(new Error(`demo ended with ${code}: ${said}`)));
     });

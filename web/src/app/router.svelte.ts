@@ -61,9 +61,4 @@ class Router {
 
 export const router = new Router();
 
-export const taskUrl = (id: string, parts: Record<string, string | undefined> = {}): string => {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parts)) if (value) query.set(name, value);
-  const text = query.toString();
-  return `/tasks/${encodeURIComponent(id)}${text && `?${text}`}`;
-};
+export { taskUrl } from './taskUrl';

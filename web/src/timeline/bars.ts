@@ -24,6 +24,8 @@ export interface Bar {
   state?: string;
   toolUseId?: string;
   batch?: string;
+  /** The files of its call. Only rows know them. */
+  files?: readonly string[];
   /** The part at its beginning in which it waited for a permission. */
   waitMs?: number;
 }
@@ -91,6 +93,7 @@ export function barOfRow(row: Row, now: number): Bar {
     state: row.state,
     toolUseId: row.toolUseId ?? text(row.metadata['toolUseId']),
     batch: text(row.metadata['batchId']),
+    files: row.filePaths?.length ? row.filePaths : undefined,
     waitMs: typeof wait === 'number' ? wait : undefined,
   };
 }

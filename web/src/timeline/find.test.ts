@@ -39,6 +39,11 @@ describe('finding in a task', () => {
     expect(ids('cart npm', bars)).toEqual([]);
   });
 
+  it('finds the calls of a file by its path', () => {
+    const edit = bar('edit', 7, { label: 'Edit cart.ts', files: ['/srv/shop/src/my cart.ts'] });
+    expect(ids('"/srv/shop/src/my cart.ts"', [...bars, edit])).toEqual(['edit']);
+  });
+
   it('understands the chips of the search page', () => {
     expect(ids('tool:bash status:failed', bars)).toEqual(['late']);
     expect(ids('agent:Explore', bars)).toEqual(['long']);

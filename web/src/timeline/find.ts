@@ -42,7 +42,7 @@ export function compileMatcher(
       if (name === 'kind' && !same(bar.kind, value)) return false;
       if (name === 'longerThanMs' && bar.end - bar.start <= Number(value)) return false;
     }
-    const haystack = `${bar.label} ${bar.tool ?? ''}`.toLowerCase();
+    const haystack = `${bar.label} ${bar.tool ?? ''} ${bar.files?.join(' ') ?? ''}`.toLowerCase();
     return wanted.every((word) => haystack.includes(word));
   };
 }

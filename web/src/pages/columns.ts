@@ -1,0 +1,35 @@
+/** The columns of the pages Tasks and Search. */
+import type { Column } from '../ui/columns';
+
+/** Below this width a page is laid out for a phone. */
+export const PHONE_PX = 700;
+
+const PERSON: Column = { key: 'owner', label: 'Person', width: 'minmax(60px, 96px)' };
+
+/** Columns of the list of tasks; a team's server has owners. */
+export const taskColumns = (isTeam: boolean): readonly Column[] => [
+  { key: 'status', label: 'Status', width: '96px' },
+  { key: 'title', label: 'Task', width: 'minmax(220px, 1fr)' },
+  ...(isTeam ? [PERSON] : []),
+  { key: 'project', label: 'Project', width: 'minmax(70px, 112px)' },
+  { key: 'agent', label: 'Agent', width: '52px' },
+  { key: 'model', label: 'Last model', width: '98px', hint: 'model of the last response; the task page lists all' },
+  { key: 'turns', label: 'Turns', width: '38px', align: 'right' },
+  { key: 'calls', label: 'Calls', width: '42px', align: 'right', hint: 'incl. subagents' },
+  { key: 'failures', label: 'Failed', width: '44px', align: 'right', hint: 'incl. subagents' },
+  { key: 'context', label: 'Context', width: '76px' },
+  { key: 'cost', label: 'Cost', width: '72px', align: 'right', hint: 'incl. subagents, by the price table' },
+  { key: 'duration', label: 'Duration', width: '64px', align: 'right' },
+  { key: 'last', label: 'Last event', width: '92px', align: 'right' },
+];
+
+/** Columns of search results. On a phone the text comes first; it names the tool anyway. */
+export const searchColumns = (isPhone: boolean): readonly Column[] => [
+  { key: 'state', label: '', width: '14px' },
+  { key: 'at', label: 'When', width: '92px' },
+  { key: 'tool', label: isPhone ? '' : 'Tool or kind', width: isPhone ? '0px' : '130px' },
+  { key: 'text', label: 'Event', width: isPhone ? 'minmax(210px, 1.6fr)' : 'minmax(260px, 1.6fr)' },
+  { key: 'task', label: 'Task', width: 'minmax(140px, 0.8fr)' },
+  { key: 'agent', label: 'Agent', width: '100px' },
+  { key: 'duration', label: 'Duration', width: '66px', align: 'right' },
+];
