@@ -292,3 +292,49 @@ fn links_between_pages_lead_to_files() {
     }
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
 }
+
+/// Returns the candidates for each path in backticks on a line: the path itself, and below each folder on that line.
+fn paths_of(line: &str) -> Vec<Vec<String>> {
+    let names: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+    let folders: Vec<&str> = names.iter().copied().filter(|name| name.ends_with('/')).collect();
+    let endings = [".rs", ".csv", ".svelte", ".sql", ".ts"];
+    names
+        .iter()
+        .filter(|name| !name.contains([' ', '*', '<', '{']))
+        .filter(|name| name.starts_with("crates/") || endings.iter().any(|ending| name.ends_with(ending)))
+        .map(|name| {
+            let inside = folders.iter().map(|folder| format!("{folder}{name}"));
+            std::iter::once((*name).to_owned()).chain(inside).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn the_map_names_files_that_exist() {
+    let page = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("the page");
+    let mut seen = 0;
+    let mut missing = Vec::new();
+    for places in page.lines().flat_map(paths_of) {
+        seen += 1;
+        if !places.iter().any(|place| root().join(place).exists()) {
+            missing.extend(places.into_iter().next());
+        }
+    }
+    assert!(seen > 40, "the page names files");
+    assert!(
+        missing.is_empty(),
+        "docs/ARCHITECTURE.md names {missing:?}\nhint: name the file that has taken over"
+    );
+}
+
+#[test]
+fn the_index_of_decisions_names_every_decision() {
+    let index = fs::read_to_string(root().join("docs/adr/README.md")).expect("the index");
+    let missing: Vec<String> = fs::read_dir(root().join("docs/adr"))
+        .expect("docs/adr")
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name != "README.md" && !index.contains(&format!("({name})")))
+        .collect();
+    assert!(missing.is_empty(), "docs/adr/README.md does not link {missing:?}");
+}
