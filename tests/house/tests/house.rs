@@ -338,3 +338,27 @@ fn the_index_of_decisions_names_every_decision() {
         .collect();
     assert!(missing.is_empty(), "docs/adr/README.md does not link {missing:?}");
 }
+
+#[test]
+fn the_map_has_the_arrows_of_the_table() {
+    let page = fs::read_to_string(root().join("docs/ARCHITECTURE.md")).expect("the page");
+    let allowed = allowed();
+    let mut wrong = Vec::new();
+    let mut seen = BTreeSet::new();
+    for line in page.lines() {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let (Some(first), Some(last), 3) = (cells.first(), cells.last(), cells.len()) else { continue };
+        let Some(name) = first.strip_prefix("| `crates/").and_then(|rest| rest.strip_suffix('`')) else {
+            continue;
+        };
+        let Some(knows) = allowed.get(name) else { continue };
+        seen.insert(name);
+        let drawn: BTreeSet<&str> =
+            last.trim_end_matches(" |").split(", ").filter(|room| !matches!(*room, "std" | "–")).collect();
+        if drawn != *knows {
+            wrong.push(format!("`{name}`: the page draws {drawn:?}, the table has {knows:?}"));
+        }
+    }
+    assert_eq!(seen, allowed.keys().copied().collect(), "every room has a row in docs/ARCHITECTURE.md");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
