@@ -186,7 +186,7 @@ def worktrees_work(run, name):
         yield "no command ran in the worktree"
 
 
-NO_SCREEN = {"bg"}                             # the daemon of the client draws these, and nobody looks
+NO_SCREEN = {"bg"}                             # the client draws these in its daemon, without a terminal
 
 
 def status_line_shown(run, name):
