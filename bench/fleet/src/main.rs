@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agent_tracer_fleet::clickhouse::{Fleet, Place, Reader, Waits};
+use agent_tracer_fleet::clickhouse::{Fleet, Place, Reader, RollupDelays};
 use agent_tracer_ledger::{Batch, Ledger, Options as LedgerOptions, Store, open_read_only};
 use agent_tracer_testkit::history::History;
 use direct::Direct;
@@ -220,8 +220,9 @@ fn multiply(
 /// waited for.
 fn days(fleet: &Fleet, engine: Option<u32>, report: &mut Report) -> Result<(), String> {
     let (begun, before) = (Instant::now(), engine.map_or(0.0, process::cpu_seconds));
-    let made =
-        fleet.make_days(Waits { closes_ms: 0, grace_ms: 0 }, &|| true).map_err(|error| error.to_string())?;
+    let made = fleet
+        .make_days(RollupDelays { closes_ms: 0, grace_ms: 0 }, &|| true)
+        .map_err(|error| error.to_string())?;
     let cpu = engine.map_or(0.0, process::cpu_seconds) - before;
     let seconds = begun.elapsed().as_secs_f64();
     report.line(&format!(

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, Channel, Outcome};
-use agent_tracer_ledger::{AppendError, Batch, Cursor, Kept, Ledger, Observed, Receipt, Verdict};
+use agent_tracer_ledger::{AppendError, Batch, Cursor, Ledger, Observed, Receipt, RetainedPayload, Verdict};
 use agent_tracer_spool::envelope;
 
 use crate::project::{Projects, Said};
@@ -105,7 +105,7 @@ pub fn read_kept(
     let mut place = 0;
     let mut read = 0;
     while !stop.is_requested() {
-        let mut kept = again.ledger.kept(place, PART)?;
+        let mut kept = again.ledger.retained_payloads(place, PART)?;
         let Some(last) = kept.last() else { break };
         place = last.place;
         kept.retain(|kept| agent.is_none_or(|agent| kept.agent == agent));
@@ -122,7 +122,7 @@ pub fn read_kept(
 }
 
 /// Reads kept bytes; none if they are no envelope.
-fn observe_again(kept: &Kept, projects: &Projects, said: &mut Said) -> Option<Observed> {
+fn observe_again(kept: &RetainedPayload, projects: &Projects, said: &mut Said) -> Option<Observed> {
     if kept.channel == Channel::Http {
         return Some(observe_posted(kept));
     }
@@ -131,7 +131,7 @@ fn observe_again(kept: &Kept, projects: &Projects, said: &mut Said) -> Option<Ob
 }
 
 /// Reads a hook that was posted: its payload alone was kept, because nothing else came with it.
-fn observe_posted(kept: &Kept) -> Observed {
+fn observe_posted(kept: &RetainedPayload) -> Observed {
     let reading = read(&Observation {
         agent: kept.agent,
         channel: kept.channel,

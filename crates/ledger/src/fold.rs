@@ -20,7 +20,7 @@ use serde::Serialize;
 
 /// An entry and the channel that told it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct SourcedEntry {
     /// What was said.
     pub entry: Entry,
     /// How it reached us.
@@ -99,7 +99,7 @@ fn phase_rank(phase: Phase) -> u8 {
 }
 
 /// Which of two entries is believed where both name a field. Never equal for different entries.
-fn authority(left: &Told, right: &Told) -> Ordering {
+fn authority(left: &SourcedEntry, right: &SourcedEntry) -> Ordering {
     let (a, b) = (&left.entry, &right.entry);
     a.evidence
         .certainty
@@ -124,7 +124,11 @@ fn says_more(new: Subject, old: Subject) -> bool {
 }
 
 /// The earliest time among the entries of a phase that are as certain as the most certain of them.
-fn earliest(told: &[Told], wanted: Phase, time: impl Fn(&Entry) -> Option<Millis>) -> Option<(Millis, u64)> {
+fn earliest(
+    told: &[SourcedEntry],
+    wanted: Phase,
+    time: impl Fn(&Entry) -> Option<Millis>,
+) -> Option<(Millis, u64)> {
     let candidates = || {
         told.iter()
             .filter(|told| told.entry.phase == wanted)
@@ -136,16 +140,16 @@ fn earliest(told: &[Told], wanted: Phase, time: impl Fn(&Entry) -> Option<Millis
 
 /// Folds all entries of one fact. The order in which they are given does not matter; none gives none.
 #[must_use]
-pub fn fold(entries: &[Told]) -> Option<Fact> {
+pub fn fold(entries: &[SourcedEntry]) -> Option<Fact> {
     fold_with(entries.to_vec(), true)
 }
 
 /// The same without [`Fact::field_channels`], which rows do not keep: naming every field costs more than folding it.
-pub(crate) fn fold_unnamed(entries: Vec<Told>) -> Option<Fact> {
+pub(crate) fn fold_unnamed(entries: Vec<SourcedEntry>) -> Option<Fact> {
     fold_with(entries, false)
 }
 
-fn fold_with(mut told: Vec<Told>, is_named: bool) -> Option<Fact> {
+fn fold_with(mut told: Vec<SourcedEntry>, is_named: bool) -> Option<Fact> {
     told.sort_by(authority);
     told.dedup_by(|left, right| authority(left, right).is_eq());
     let began = earliest(&told, Phase::Open, |entry| Some(entry.occurred_at))
@@ -199,7 +203,7 @@ fn says_state(fact: &Fact, entry: &Entry) -> bool {
 }
 
 /// Remembers who told each field. Comes before the fields are laid over.
-fn name_fields(fact: &mut Fact, told: &Told) {
+fn name_fields(fact: &mut Fact, told: &SourcedEntry) {
     let entry = &told.entry;
     let fields = [
         ("lane", entry.lane.is_some()),
@@ -220,8 +224,8 @@ fn name_fields(fact: &mut Fact, told: &Told) {
 }
 
 /// Lays the fields of a more authoritative entry over what is known.
-fn lay_over(fact: &mut Fact, told: Told) {
-    let Told { entry, channel } = told;
+fn lay_over(fact: &mut Fact, told: SourcedEntry) {
+    let SourcedEntry { entry, channel } = told;
     fact.channels.insert(channel);
     fact.certainty = fact.certainty.max(entry.evidence.certainty);
     if says_more(entry.subject, fact.subject) {
@@ -269,8 +273,8 @@ mod tests {
         )
     }
 
-    fn told(channel: Channel, entry: Entry) -> Told {
-        Told { entry, channel }
+    fn told(channel: Channel, entry: Entry) -> SourcedEntry {
+        SourcedEntry { entry, channel }
     }
 
     #[test]
@@ -338,7 +342,7 @@ mod tests {
         assert_eq!(fold(&[]), None);
     }
 
-    fn any_told() -> impl Strategy<Value = Told> {
+    fn any_told() -> impl Strategy<Value = SourcedEntry> {
         let words = |words: &'static [&'static str]| proptest::sample::select(words);
         (
             proptest::sample::select(Channel::ALL),

@@ -24,23 +24,24 @@ pub mod view;
 
 /// What every engine does alike: places in lists, what silence means, what sums show, which texts are searched.
 pub mod engine {
-    pub use crate::sqlite::read::{Local, cursor, is_indexed, local_stretches, silence, spent, texts};
+    pub use crate::sqlite::read::{Local, cursor, is_indexed, local_stretches, spent, staleness, texts};
 }
 
 pub use aside::AsidePurge;
-pub use fold::{Fact, Told, fold};
+pub use fold::{Fact, SourcedEntry, fold};
 pub use observed::{Batch, Cursor, Observed, Receipt, Verdict};
 pub use sqlite::{
-    AppendError, CheckPace, ClockTrust, Coming, Committed, Contents, CopyError, Full, Kept, Ledger,
-    OpenError, Options, Outbox, Pace, PageReport, Past, PastDeed, PastPrompt, PastSpending, Promise,
-    Retention, RunningProcess, Salvage, SalvageError, Stage, Stretch, Succession, Upgrade, Upkeep,
-    abandon_swap, check_pages, check_store, contents, copy_holds, copy_store, damaged_commits, finish_swap,
-    foreign_log, has_store, judge_clock, lost_posts, open_read_only, prepare_swap, purge_aside, remains,
-    remove_copy, salvage, set_aside, succeed, swap_store, unpack, upgrade_copies, verify_copy,
+    AppendError, CheckPace, ClockTrust, Committed, Contents, CopyError, FlushToken, Ledger, LostSpan,
+    OpenError, Options, Outbox, Pace, PageReport, PastAction, PastPrompt, PastSpending, PendingOverlay,
+    QueueFull, RetainedPayload, Retention, RunningProcess, Salvage, SalvageError, Stage, Succession,
+    TaskHistory, Upgrade, Upkeep, abandon_swap, check_pages, check_store, contents, copy_holds, copy_store,
+    damaged_commits, finish_swap, foreign_log, has_store, judge_clock, lost_posts, open_read_only,
+    prepare_swap, purge_aside, remains, remove_copy, salvage, set_aside, succeed, swap_store, unpack,
+    upgrade_copies, verify_copy,
 };
 pub use store::{
-    Answer, Changes, DecisionFilter, Decisions, Diagnostics, Insights, MAX_LIMIT, Paging, QueryError, Range,
-    RowFilter, Search, SearchFilter, Store, TaskDetails, TaskFilter, Tasks, Timeline, Usage, UsageBy, Utc,
-    Whose, Zone,
+    Answer, Changes, DecisionFilter, Decisions, Diagnostics, Insights, MAX_LIMIT, OwnerFilter, Paging,
+    QueryError, Range, RowFilter, Search, SearchFilter, Store, TaskDetails, TaskFilter, Tasks, Timeline,
+    Usage, UsageBy, Utc, Zone,
 };
 pub use task_names::TaskNames;

@@ -59,7 +59,7 @@ pub struct Paging {
 
 /// Who did it, and where. Only a team's store tells people and machines apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Whose {
+pub struct OwnerFilter {
     /// The person or machine whose token shipped it.
     pub owner: Option<String>,
     /// The machine it ran on.
@@ -319,7 +319,7 @@ pub trait Store:
     Tasks + TaskDetails + Timeline + Insights + Usage + Decisions + Search + Changes + Diagnostics
 {
     /// Returns the same store narrowed to an owner and a machine; `None` where the store knows only one of each.
-    fn narrowed(&self, _whose: &Whose) -> Option<Arc<dyn Store>> {
+    fn narrowed(&self, _owners: &OwnerFilter) -> Option<Arc<dyn Store>> {
         None
     }
 }

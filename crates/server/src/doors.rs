@@ -15,7 +15,7 @@ use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{
     ImportHealth, Page, RetentionHealth, ShipHealth, SpoolHealth, StoreFaults, Task,
 };
-use agent_tracer_ledger::{Answer, AppendError, Batch, Paging, Receipt, Store, Whose};
+use agent_tracer_ledger::{Answer, AppendError, Batch, OwnerFilter, Paging, Receipt, Store};
 use agent_tracer_policy::Mode;
 use agent_tracer_policy::daemon::Book;
 use agent_tracer_spool::Home;
@@ -127,7 +127,7 @@ pub struct Holder {
 
 /// Why a shipment was not stored.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NotTaken {
+pub enum ShipmentError {
     /// It cannot be taken as it is.
     #[error("{0}")]
     Bad(String),
@@ -140,7 +140,7 @@ pub enum NotTaken {
 pub type FindHolder = Arc<dyn Fn(&str) -> Option<Holder> + Send + Sync>;
 
 /// Stores a shipment under its owner.
-pub type TakeShipment = Arc<dyn Fn(&str, &Shipment) -> Result<(), NotTaken> + Send + Sync>;
+pub type TakeShipment = Arc<dyn Fn(&str, &Shipment) -> Result<(), ShipmentError> + Send + Sync>;
 
 /// Somebody looks at sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ pub struct Look<'asked> {
     /// The task or event that is asked about; empty: none.
     pub id: &'asked str,
     /// Whom and which machine it is narrowed to.
-    pub whose: &'asked Whose,
+    pub owners: &'asked OwnerFilter,
 }
 
 /// Keeps that somebody looks at sessions.

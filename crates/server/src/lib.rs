@@ -36,8 +36,8 @@ mod stream;
 pub use config::{Config, Limits, PeerIs, PeerOwner, Proxy, Scope, Token};
 pub use doors::{
     Acts, Append, Ask, AskCompactions, Asset, AuditEntry, AuditFilter, Cause, Done, Doors, FindAsset,
-    FindHolder, Holder, ListLooks, Look, NotTaken, NoteLook, PolicyFile, Remembered, RuleInForce,
-    RulesInForce, SpoolView, TakeShipment, Team,
+    FindHolder, Holder, ListLooks, Look, NoteLook, PolicyFile, Remembered, RuleInForce, RulesInForce,
+    ShipmentError, SpoolView, TakeShipment, Team,
 };
 pub use live::Live;
 pub use problem::{Problem, Wrong};

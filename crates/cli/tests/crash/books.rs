@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use agent_tracer_event::{Agent, Channel, TaskKey};
-use agent_tracer_ledger::{Kept, Ledger, Options, RowFilter};
+use agent_tracer_ledger::{Ledger, Options, RetainedPayload, RowFilter};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
@@ -145,16 +145,16 @@ pub(crate) fn timeline(tracer: &Tracer, session: &str) -> Vec<String> {
 }
 
 /// The envelopes that were brought, as they were.
-pub(crate) fn envelopes(tracer: &Tracer) -> Vec<Kept> {
-    kept(tracer).into_iter().filter(|kept| kept.channel == Channel::Hook).collect()
+pub(crate) fn envelopes(tracer: &Tracer) -> Vec<RetainedPayload> {
+    retained_payloads(tracer).into_iter().filter(|kept| kept.channel == Channel::Hook).collect()
 }
 
-fn kept(tracer: &Tracer) -> Vec<Kept> {
+fn retained_payloads(tracer: &Tracer) -> Vec<RetainedPayload> {
     let ledger = Ledger::open(&tracer.ledger(), Options::default()).expect("the ledger");
     let mut all = Vec::new();
     loop {
-        let after = all.last().map_or(0, |kept: &Kept| kept.place);
-        let part = ledger.kept(after, 500).expect("kept bytes");
+        let after = all.last().map_or(0, |kept: &RetainedPayload| kept.place);
+        let part = ledger.retained_payloads(after, 500).expect("kept bytes");
         if part.is_empty() {
             return all;
         }

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Instant;
 
-use agent_tracer_ledger::Kept;
+use agent_tracer_ledger::RetainedPayload;
 use agent_tracer_privacy::{self as privacy, Config};
 use agent_tracer_spool::envelope::{self, Agent, Channel, Header};
 use serde_json::{Value, json};
@@ -259,7 +259,7 @@ impl Growing {
 
 /// Every accepted payload is there, none twice, and none that nobody brought.
 #[track_caller]
-pub(crate) fn once(envelopes: &[Kept], told: &Told) {
+pub(crate) fn once(envelopes: &[RetainedPayload], told: &Told) {
     let mut marks: BTreeMap<String, u32> = BTreeMap::new();
     for kept in envelopes {
         let parsed = envelope::parse(&kept.bytes).expect("a whole envelope");

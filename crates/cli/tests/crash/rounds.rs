@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agent_tracer_ledger::Kept;
+use agent_tracer_ledger::RetainedPayload;
 
 use crate::books::{self, Books};
 use crate::dice::{Dice, pass, seed};
@@ -152,7 +152,7 @@ fn read_files(tracer: &Tracer) {
 }
 
 /// A run of the same input that nobody disturbs: the very same envelopes, the same requests, the same files.
-fn undisturbed(feed: &Feed, envelopes: &[Kept]) -> Tracer {
+fn undisturbed(feed: &Feed, envelopes: &[RetainedPayload]) -> Tracer {
     let tracer = feed.world.tracer("undisturbed");
     // Contents are hashed with a home's own key.
     let (server, _) = Server::start(&tracer);

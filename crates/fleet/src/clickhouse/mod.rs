@@ -21,7 +21,7 @@ mod verify;
 mod visit;
 mod write;
 
-pub use days::{Made, Waits};
+pub use days::{RollupDelays, RollupReport};
 pub use disk::OnDisk;
 pub use fleet::{Fleet, FleetError, Place};
 pub use read::Reader;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use agent_tracer_ledger::engine::{is_indexed, texts};
 use agent_tracer_ledger::project::residual::Residual;
-use agent_tracer_ledger::project::tally::{Filing, ModelSums, Pricer, Tally};
+use agent_tracer_ledger::project::tally::{ModelSums, Pricer, RollupKey, Tally};
 use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::record::{FORMAT, FactRecord, Shipment, TaskRecord};
 use agent_tracer_ledger::search::{Terms, mark};
@@ -388,7 +388,7 @@ impl FactLine {
             ..Self::default()
         };
         let mut tally = Tally::default();
-        tally.count(&row, &Filing::default(), &Said(record.cost), 1);
+        tally.count(&row, &RollupKey::default(), &Said(record.cost), 1);
         line.count(&tally);
         line
     }
@@ -407,7 +407,7 @@ impl FactLine {
     /// Takes over what the row alone adds to the sums.
     fn count(&mut self, tally: &Tally) {
         // Every sum is kept for days; other stretches and all projects together say the same again.
-        let own = Filing::default().project;
+        let own = RollupKey::default().project;
         let rolled = tally.rolled();
         let mut sums: Vec<_> =
             rolled.iter().filter(|(place, _)| place.level == Level::Day && place.project == own).collect();

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::clickhouse::{Fleet, Reader, Visit};
 use agent_tracer_event::{FactId, TaskId};
-use agent_tracer_ledger::{QueryError, Whose};
+use agent_tracer_ledger::{OwnerFilter, QueryError};
 use agent_tracer_server::{Cause, Look};
 
 /// Lists that show sessions, or what was said in them. Other lists are of numbers.
@@ -33,7 +33,7 @@ const MINUTE_MS: i64 = 60_000;
 const MOST: usize = 10_000;
 
 /// Who looked, at which question, about which task, and whom and which machine it was narrowed to.
-type Key = (String, String, String, Whose);
+type Key = (String, String, String, OwnerFilter);
 
 /// The minute, and what was kept in it.
 #[derive(Debug, Default)]
@@ -48,15 +48,15 @@ impl Audit {
         }
         let who = look.reader.unwrap_or(SERVER);
         let task = about.as_ref().map_or_else(String::new, ToString::to_string);
-        let of = look.whose.owner.as_deref().unwrap_or(Visit::EVERYBODY);
-        let key = (who.to_owned(), look.path.to_owned(), task.clone(), look.whose.clone());
+        let of = look.owners.owner.as_deref().unwrap_or(Visit::EVERYBODY);
+        let key = (who.to_owned(), look.path.to_owned(), task.clone(), look.owners.clone());
         if self.has(&key, now) {
             return Ok(());
         }
         let owner = match &about {
             None => Some(of.to_owned()),
             // Asked as the question itself asks: what is shown is what is kept.
-            Some(task) => match reader.of(look.whose).owner_of(task) {
+            Some(task) => match reader.of(look.owners).owner_of(task) {
                 Ok(owner) => Some(owner),
                 // Nothing is shown: there is none, or nobody said which of several.
                 Err(QueryError::NotFound | QueryError::Bad(_)) => None,

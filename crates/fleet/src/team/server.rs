@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::clickhouse::{Fleet, FleetError, Reader, Visit, Waits};
+use crate::clickhouse::{Fleet, FleetError, Reader, RollupDelays, Visit};
 use agent_tracer_event::Millis;
 use agent_tracer_ledger::{AppendError, Batch, Changes, QueryError};
 use agent_tracer_server as server;
 use agent_tracer_server::{
-    Append, Ask, AuditEntry, Done, Doors, FindAsset, Live, NotTaken, Remembered, RulesInForce, SpoolView,
+    Append, Ask, AuditEntry, Done, Doors, FindAsset, Live, Remembered, RulesInForce, ShipmentError, SpoolView,
 };
 
 use crate::team::audit::Audit;
@@ -59,7 +59,7 @@ impl Problems {
 fn make_days(fleet: &Fleet, problem: &Mutex<Option<String>>, stopped: &Receiver<()>, is_ending: &AtomicBool) {
     let go_on = || !is_ending.load(Ordering::Relaxed);
     loop {
-        let made = fleet.make_days(Waits::default(), &go_on);
+        let made = fleet.make_days(RollupDelays::default(), &go_on);
         told(problem, made.err().map(|error| format!("the sums of days were not made: {error}")));
         if stopped.recv_timeout(DAYS_PAUSE) != Err(RecvTimeoutError::Timeout) {
             return;
@@ -183,8 +183,8 @@ impl Team {
                 holder: Arc::new(move |secret| known.holder(secret, clock().0)),
                 take: Arc::new(move |owner, shipment| {
                     fleet.write(owner, shipment).map_err(|error| match error {
-                        FleetError::Bad(what) => NotTaken::Bad(what),
-                        error => NotTaken::Later(error.to_string()),
+                        FleetError::Bad(what) => ShipmentError::Bad(what),
+                        error => ShipmentError::Later(error.to_string()),
                     })
                 }),
             }),

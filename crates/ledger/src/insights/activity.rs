@@ -2,7 +2,7 @@
 
 use super::{GroupBy, Rollups};
 use crate::project::bucket::Sums;
-use crate::project::shown::numbers::activity_bucket;
+use crate::project::presenters::numbers::activity_bucket;
 use crate::project::tally::Dim;
 use crate::project::time::Level;
 use crate::store::{Answer, Range};

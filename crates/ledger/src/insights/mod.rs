@@ -18,7 +18,7 @@ pub use activity::{Grid, activity};
 use crate::engine::cursor::{self, List};
 use crate::engine::spent::count;
 use crate::project::bucket::{Bucket, Sums, model_of};
-use crate::project::shown::numbers;
+use crate::project::presenters::numbers;
 use crate::project::tally::Dim;
 use crate::project::time::Level;
 use crate::store::{Answer, Range, UsageBy, Zone};

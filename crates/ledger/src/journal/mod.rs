@@ -7,9 +7,9 @@
 //! that, because what the disk loses is folded again from here: so the journal waits for the store before it writes over
 //! anything.
 
-mod desk;
 mod file;
-mod handed;
+mod group_writer;
+mod handoff_buffer;
 mod record;
 
 use std::collections::HashSet;
@@ -31,9 +31,9 @@ use crate::observed::{Observed, Receipt};
 use crate::sqlite::faults::Faults;
 use crate::sqlite::prepared::{Prepared, Ready};
 use crate::sqlite::store_files::StoreFiles;
-use desk::Desk;
 use file::JournalFile;
-use handed::Handed;
+use group_writer::GroupWriter;
+use handoff_buffer::HandoffBuffer;
 
 /// Batches that wait to be written down; more are refused.
 const QUEUE: usize = 1_024;
@@ -136,7 +136,7 @@ struct Shared {
     /// Names of what waits.
     names: Mutex<Names>,
     /// What was written down lately, as it is.
-    handed: Mutex<Handed>,
+    handed: Mutex<HandoffBuffer>,
 }
 
 impl Shared {
@@ -175,7 +175,7 @@ impl Shared {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn handed(&self) -> std::sync::MutexGuard<'_, Handed> {
+    fn handed(&self) -> std::sync::MutexGuard<'_, HandoffBuffer> {
         self.handed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -213,9 +213,9 @@ pub(crate) struct Waiting {
     rest: Duration,
 }
 
-/// A place up to which something was promised; see [`Journal::promise`].
+/// A place up to which something was promised; see [`Journal::flush_token`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Promise(Place);
+pub(crate) struct FlushToken(Place);
 
 impl Journal {
     /// Opens the journal in this file; `ring` is called when something waits to be folded, `settle` before anything that
@@ -247,7 +247,7 @@ impl Journal {
             shared.names().extend(part.prepared.batch.observed.iter().map(|observed| hash(&observed.name)));
         }
         let (jobs, waiting) = sync_channel(QUEUE);
-        let desk = Desk::new(file, Arc::clone(&shared), known, settle, watch, Box::new(ring));
+        let desk = GroupWriter::new(file, Arc::clone(&shared), known, settle, watch, Box::new(ring));
         let thread = std::thread::Builder::new()
             .name("ledger-journal".to_owned())
             .spawn(move || desk.run(&waiting))?;
@@ -291,13 +291,13 @@ impl Journal {
     }
 
     /// What was acknowledged until now.
-    pub(crate) fn promise(&self) -> Promise {
+    pub(crate) fn flush_token(&self) -> FlushToken {
         let number = self.shared.number.load(Ordering::SeqCst);
-        Promise(Place { number, offset: self.shared.end.load(Ordering::SeqCst) })
+        FlushToken(Place { number, offset: self.shared.end.load(Ordering::SeqCst) })
     }
 
     /// Whether what was acknowledged then is folded.
-    pub(crate) fn is_kept(&self, Promise(place): Promise) -> bool {
+    pub(crate) fn is_flushed(&self, FlushToken(place): FlushToken) -> bool {
         self.shared.number.load(Ordering::SeqCst) != place.number
             || self.shared.folded.load(Ordering::SeqCst) >= place.offset
     }

@@ -9,15 +9,15 @@ pub mod context;
 pub mod forecast;
 pub mod latency;
 pub mod list;
+pub mod presenters;
 pub mod ranking;
 pub mod residual;
 pub mod row;
 pub mod ruling;
-pub mod shown;
 pub mod status;
 pub mod tally;
+pub mod task_fields;
 pub mod time;
-pub mod told;
 
 pub use list::List;
 pub use row::{FactData, FactRow};

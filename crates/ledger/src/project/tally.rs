@@ -173,7 +173,7 @@ measures!(
 
 /// What the sums of a task are filed under.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Filing {
+pub struct RollupKey {
     /// The task's number in the store.
     pub task: i64,
     /// The project's number among the words.
@@ -483,9 +483,9 @@ fn command_of(row: &FactRow) -> Option<String> {
 
 impl Tally {
     /// Adds what a row counts (`sign` 1) or takes it away (`sign` -1).
-    pub fn count(&mut self, row: &FactRow, filing: &Filing, pricer: &dyn Pricer, sign: i64) {
+    pub fn count(&mut self, row: &FactRow, rollup_key: &RollupKey, pricer: &dyn Pricer, sign: i64) {
         let Some(_) = row.kind else {
-            self.tasks.entry(filing.task).or_default().turns += sign;
+            self.tasks.entry(rollup_key.task).or_default().turns += sign;
             return;
         };
         let failed = i64::from(row.is_failure());
@@ -499,8 +499,8 @@ impl Tally {
         let spent = self.spent(row, pricer);
         let calls = i64::from(is_call);
         let all = Measures { n: 1, failures: failed, ms: call_ms, wait_ms, calls, ..spent };
-        self.roll(Dim::Activity, row.occurred, filing, "", all.times(sign));
-        let task = self.tasks.entry(filing.task).or_default();
+        self.roll(Dim::Activity, row.occurred, rollup_key, "", all.times(sign));
+        let task = self.tasks.entry(rollup_key.task).or_default();
         task.events += sign;
         task.calls += sign * i64::from(is_call);
         task.failures += sign * failed;
@@ -508,37 +508,37 @@ impl Tally {
         task.client_cost += sign * client_cost(row);
         task.spent += Measures { wait_ms, ..spent }.times(sign);
         if let Some(turn) = row.turn {
-            let sums = self.turns.entry((filing.task, turn)).or_default();
+            let sums = self.turns.entry((rollup_key.task, turn)).or_default();
             sums.calls += sign * i64::from(is_call);
             sums.failures += sign * failed;
             sums.records += sign * i64::from(row.text(attributes::USAGE_SOURCE) == Some("record"));
             sums.spent += spent.times(sign);
         }
-        self.count_model(row, filing, &spent, sign);
+        self.count_model(row, rollup_key, &spent, sign);
         if row.usage().is_some() {
             let model = row.text(attributes::MODEL).unwrap_or("unknown");
-            self.roll(Dim::Model, row.occurred, filing, model, Measures { n: 1, ..spent }.times(sign));
+            self.roll(Dim::Model, row.occurred, rollup_key, model, Measures { n: 1, ..spent }.times(sign));
             if let Some(skill) = row.text(attributes::ATTRIBUTION_SKILL) {
-                self.count_skill(row, filing, skill, Measures { ms: 1, ..spent }.times(sign));
+                self.count_skill(row, rollup_key, skill, Measures { ms: 1, ..spent }.times(sign));
             }
         }
         if let Some(skill) = row.skill() {
             let one = Measures { n: 1, failures: failed, ..Measures::default() };
-            self.count_skill(row, filing, skill, one.times(sign));
+            self.count_skill(row, rollup_key, skill, one.times(sign));
         }
         if is_call {
-            self.count_call(row, filing, sign);
+            self.count_call(row, rollup_key, sign);
         }
         if let Some(key) = RuleKey::of(row) {
             let took = row.meta(attributes::DECISION_US).and_then(Value::as_i64).unwrap_or(0).max(0);
             let one = Measures { n: 1, ms: took, ..Measures::default() };
-            self.roll(Dim::Rule, row.occurred, filing, &key.text(), one.times(sign));
+            self.roll(Dim::Rule, row.occurred, rollup_key, &key.text(), one.times(sign));
         }
     }
 
-    fn count_skill(&mut self, row: &FactRow, filing: &Filing, skill: &str, measures: Measures) {
-        self.roll(Dim::Skill, row.occurred, filing, skill, measures);
-        *self.skills.entry((filing.task, skill.to_owned())).or_default() += measures;
+    fn count_skill(&mut self, row: &FactRow, rollup_key: &RollupKey, skill: &str, measures: Measures) {
+        self.roll(Dim::Skill, row.occurred, rollup_key, skill, measures);
+        *self.skills.entry((rollup_key.task, skill.to_owned())).or_default() += measures;
     }
 
     fn spent(&self, row: &FactRow, pricer: &dyn Pricer) -> Measures {
@@ -558,7 +558,7 @@ impl Tally {
         }
     }
 
-    fn count_model(&mut self, row: &FactRow, filing: &Filing, spent: &Measures, sign: i64) {
+    fn count_model(&mut self, row: &FactRow, rollup_key: &RollupKey, spent: &Measures, sign: i64) {
         let is_copy = row.text(attributes::NOT_COUNTED) == Some("copy");
         if row.list != List::Response || !(is_copy || row.usage().is_some()) {
             return;
@@ -578,61 +578,61 @@ impl Tally {
             unpriced: spent.unpriced,
         };
         let model = row.text(attributes::MODEL).unwrap_or("unknown").to_owned();
-        self.models.entry((filing.task, model, is_copy)).or_default().add(&one, sign);
+        self.models.entry((rollup_key.task, model, is_copy)).or_default().add(&one, sign);
     }
 
     /// Adds what only the client's account of a session knows (`sign` 1), or takes it away (`sign` -1).
-    pub fn count_residual(&mut self, residual: &Residual, filing: &Filing, sign: i64) {
+    pub fn count_residual(&mut self, residual: &Residual, rollup_key: &RollupKey, sign: i64) {
         for line in &residual.lines {
             let measures = line.measures().times(sign);
-            self.roll(Dim::Activity, residual.at, filing, "", measures);
+            self.roll(Dim::Activity, residual.at, rollup_key, "", measures);
             let key = format!("{}{SEPARATOR}{}", line.model, line.reason);
-            self.roll(Dim::Model, residual.at, filing, &key, measures);
+            self.roll(Dim::Model, residual.at, rollup_key, &key, measures);
         }
     }
 
-    fn count_call(&mut self, row: &FactRow, filing: &Filing, sign: i64) {
+    fn count_call(&mut self, row: &FactRow, rollup_key: &RollupKey, sign: i64) {
         let tool = row.tool.as_deref().unwrap_or_default();
         let failed = i64::from(row.is_failure());
         let one = Measures { n: 1, failures: failed, ms: row.duration.unwrap_or(0), ..Measures::default() }
             .times(sign);
-        self.roll(Dim::Tool, row.occurred, filing, tool, one);
+        self.roll(Dim::Tool, row.occurred, rollup_key, tool, one);
         if row.is_failure() {
             let class = row.error.map_or("unknown", agent_tracer_event::ErrorClass::as_str);
-            self.roll(Dim::Error, row.occurred, filing, &format!("{class}{SEPARATOR}{tool}"), one);
+            self.roll(Dim::Error, row.occurred, rollup_key, &format!("{class}{SEPARATOR}{tool}"), one);
         }
         if let Some(command) = command_of(row) {
-            self.roll(Dim::Command, row.occurred, filing, &command, one);
+            self.roll(Dim::Command, row.occurred, rollup_key, &command, one);
         }
         if let (Some(server), Some(name)) = (row.text(attributes::MCP_SERVER), row.text(attributes::MCP_TOOL))
         {
-            self.roll(Dim::Mcp, row.occurred, filing, &format!("{server}{SEPARATOR}{name}"), one);
+            self.roll(Dim::Mcp, row.occurred, rollup_key, &format!("{server}{SEPARATOR}{name}"), one);
         }
         if let Some(duration) = row.duration.and_then(|duration| u64::try_from(duration).ok()) {
             let day = Level::Day.start(row.occurred);
-            let tools = self.latencies.entry((day, filing.project, filing.actor)).or_default();
+            let tools = self.latencies.entry((day, rollup_key.project, rollup_key.actor)).or_default();
             change(tools, tool, |buckets| *buckets.entry(latency::bucket(duration)).or_default() += sign);
         }
         if let Some(signature) = row.signature {
-            let repeat = self.repeats.entry((filing.task, signature)).or_default();
+            let repeat = self.repeats.entry((rollup_key.task, signature)).or_default();
             repeat.0 += sign;
             repeat.1 += sign * failed;
         }
         for (path, reads, changes) in files_of(row) {
-            change(self.files.entry(filing.task).or_default(), path, |sums| {
+            change(self.files.entry(rollup_key.task).or_default(), path, |sums| {
                 sums.reads += sign * reads;
                 sums.changes += sign * changes;
                 sums.failures += sign * failed;
                 *sums.touches.entry((row.occurred, row.fact)).or_default() += sign;
             });
             let used = Measures { n: reads, failures: changes, ..Measures::default() };
-            self.roll(Dim::File, row.occurred, filing, path, used.times(sign));
+            self.roll(Dim::File, row.occurred, rollup_key, path, used.times(sign));
         }
     }
 
-    fn roll(&mut self, dim: Dim, occurred: i64, filing: &Filing, key: &str, measures: Measures) {
+    fn roll(&mut self, dim: Dim, occurred: i64, rollup_key: &RollupKey, key: &str, measures: Measures) {
         let at = dim.finest().start(occurred);
-        let finest = Finest { dim, at, project: filing.project, actor: filing.actor };
+        let finest = Finest { dim, at, project: rollup_key.project, actor: rollup_key.actor };
         change(self.rollups.entry(finest).or_default(), key, |sums| *sums += measures);
     }
 

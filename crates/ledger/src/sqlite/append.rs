@@ -17,16 +17,16 @@ use super::prepared::{Prepared, Ready};
 use super::sources::{Arrival, name_of};
 use super::tasks::Tasks;
 use super::words::Words;
-use super::{codec, facts, kept, prepared, tasks};
-use crate::fold::Told;
+use super::{codec, entry_codec, facts, prepared, tasks};
+use crate::fold::SourcedEntry;
 use crate::observed::{Cursor, Observed, Receipt, Verdict};
 use crate::project::tally::{Pricer, Tally, TaskSums};
-use crate::project::told::Heard;
+use crate::project::task_fields::FieldChange;
 
 /// New entries of a fact.
 #[derive(Debug, Default)]
 pub(super) struct Touch {
-    pub(super) fresh: Vec<Told>,
+    pub(super) fresh: Vec<SourcedEntry>,
     /// The place of the last of them in the order of delivery.
     pub(super) seq: i64,
     /// Its entries changed in another way: all of them must be read again.
@@ -49,7 +49,7 @@ pub(crate) struct Apply<'c> {
     pub(super) tally: Tally,
     pub(super) touched: BTreeMap<(i64, i64), Touch>,
     /// Tasks of which something was told, and whether it was news.
-    pub(super) told: BTreeMap<i64, Heard>,
+    pub(super) told: BTreeMap<i64, FieldChange>,
     /// Rows that changed: task and number.
     pub(super) changed: BTreeSet<(i64, i64)>,
     /// Rows that are gone because two were found to be one.
@@ -264,7 +264,7 @@ impl<'c> Apply<'c> {
             let same = match (&old, new.as_ref().and_then(|new| new.entry())) {
                 (Some((_, task, _, data)), Some(new)) => {
                     let task = tasks::key(self.conn, *task)?;
-                    task.and_then(|task| kept::read(data, &task)).is_some_and(|old| old == *new)
+                    task.and_then(|task| entry_codec::read(data, &task)).is_some_and(|old| old == *new)
                 }
                 _ => false,
             };
@@ -385,7 +385,7 @@ impl<'c> Apply<'c> {
         self.entries += 1;
         let entry = ready.take();
         let touch = self.touched.entry((task, fact)).or_default();
-        touch.fresh.extend(entry.map(|entry| Told { entry, channel }));
+        touch.fresh.extend(entry.map(|entry| SourcedEntry { entry, channel }));
         touch.seq = self.memory.seq;
         Ok(true)
     }
@@ -438,11 +438,11 @@ impl<'c> Apply<'c> {
             return Ok(false);
         };
         let heard = known.told.hear(entry, channel);
-        if heard > Heard::Nothing {
-            let before = self.told.entry(task).or_insert(Heard::Nothing);
+        if heard > FieldChange::Nothing {
+            let before = self.told.entry(task).or_insert(FieldChange::Nothing);
             *before = heard.max(*before);
         }
-        Ok(heard == Heard::News)
+        Ok(heard == FieldChange::News)
     }
 
     /// Counts what nobody knows by its name and the client's version: its own, else the one its task told of.
@@ -487,7 +487,7 @@ impl<'c> Apply<'c> {
         {
             known.is_announced = true;
             self.created.push(known.uid.clone());
-            self.told.insert(task, Heard::News);
+            self.told.insert(task, FieldChange::News);
         }
         Ok(task)
     }

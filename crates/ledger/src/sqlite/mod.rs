@@ -6,15 +6,13 @@ mod checkpoint;
 mod clock;
 pub(crate) mod codec;
 mod copy_sum;
-mod endings;
+mod entry_codec;
 pub(crate) mod facts;
 pub(crate) mod faults;
 mod flush;
 mod isolate;
-mod kept;
 mod life;
 mod open;
-mod owners;
 mod pack;
 mod page_check;
 mod page_keeper;
@@ -26,18 +24,20 @@ mod purge;
 pub(crate) mod read;
 mod refold;
 mod residual;
+mod response_attribution;
 mod running;
 mod salvage;
 mod scrub;
 mod series;
+mod session_summary;
 mod settle;
 mod share;
 mod skills;
 mod snapshot;
 mod sources;
-mod standing;
 pub(crate) mod store_files;
 mod swap;
+mod task_state;
 mod tasks;
 mod turns;
 mod upgrade;
@@ -61,16 +61,16 @@ pub use checkpoint::CheckPace;
 pub use clock::{ClockTrust, judge_clock};
 pub use open::OpenError;
 pub use page_check::{PageReport, check_pages};
-pub use read::{Coming, Outbox, Past, PastDeed, PastPrompt, PastSpending};
+pub use read::{Outbox, PastAction, PastPrompt, PastSpending, PendingOverlay, TaskHistory};
 pub use running::RunningProcess;
-pub use salvage::{Salvage, SalvageError, Stretch, foreign_log, remains, salvage};
+pub use salvage::{LostSpan, Salvage, SalvageError, foreign_log, remains, salvage};
 pub use snapshot::{
     Contents, CopyError, Pace, Succession, contents, copy_holds, copy_store, remove_copy, succeed,
     verify_copy,
 };
 pub use swap::{abandon_swap, finish_swap, has_store, prepare_swap, swap_store};
 pub use upgrade::{Stage, Upgrade, upgrade_copies};
-pub use upkeep::{Kept, Retention, Upkeep};
+pub use upkeep::{RetainedPayload, Retention, Upkeep};
 
 use crate::aside::{self, Aside, AsidePurge};
 use crate::journal::{self, Journal};
@@ -151,7 +151,7 @@ impl std::error::Error for AppendError {}
 
 /// Too much waits to be written. The batch comes back.
 #[derive(Debug)]
-pub struct Full(pub Batch);
+pub struct QueueFull(pub Batch);
 
 /// What a commit changed.
 #[derive(Clone, Debug, Default)]
@@ -194,7 +194,7 @@ enum Job {
 
 /// What was acknowledged up to some moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Promise(journal::Promise);
+pub struct FlushToken(journal::FlushToken);
 
 /// The ledger on this machine.
 pub struct Ledger {
@@ -340,18 +340,18 @@ impl Ledger {
         &self,
         batch: Batch,
         done: impl FnOnce(Result<Receipt, AppendError>) + Send + 'static,
-    ) -> Result<(), Full> {
+    ) -> Result<(), QueueFull> {
         self.submit_prepared(Prepared::of(batch), Box::new(done))
     }
 
-    fn submit_prepared(&self, prepared: Prepared, done: Done) -> Result<(), Full> {
+    fn submit_prepared(&self, prepared: Prepared, done: Done) -> Result<(), QueueFull> {
         self.unanswered.fetch_add(1, Ordering::SeqCst);
         match self.jobs.try_send(Job::Append(prepared, Unwritten::SetAside, done)) {
             Ok(()) => Ok(()),
             Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) => {
                 self.unanswered.fetch_sub(1, Ordering::SeqCst);
                 match job {
-                    Job::Append(batch, ..) => Err(Full(batch.into_batch())),
+                    Job::Append(batch, ..) => Err(QueueFull(batch.into_batch())),
                     Job::Run(_) | Job::Posted | Job::Close => Ok(()),
                 }
             }
@@ -367,7 +367,7 @@ impl Ledger {
         &self,
         batch: Batch,
         done: impl FnOnce(Result<Receipt, AppendError>) + Send + 'static,
-    ) -> Result<(), Full> {
+    ) -> Result<(), QueueFull> {
         let stands_alone = batch.cursors.is_empty() && batch.skipped == 0 && !batch.reread && !batch.own;
         let is_busy = self.unanswered.load(Ordering::SeqCst) > 0 || self.journal.is_in_use();
         // Nothing is acknowledged for a store that takes nothing: the writer finds out whether it does again.
@@ -387,14 +387,14 @@ impl Ledger {
 
     /// What was acknowledged until now.
     #[must_use]
-    pub fn promise(&self) -> Promise {
-        Promise(self.journal.promise())
+    pub fn flush_token(&self) -> FlushToken {
+        FlushToken(self.journal.flush_token())
     }
 
     /// Whether everything that was acknowledged then can be asked for.
     #[must_use]
-    pub fn is_kept(&self, promise: Promise) -> bool {
-        self.journal.is_kept(promise.0)
+    pub fn is_flushed(&self, token: FlushToken) -> bool {
+        self.journal.is_flushed(token.0)
     }
 
     /// Bytes that are acknowledged and wait to be folded.
@@ -494,8 +494,8 @@ impl Ledger {
 
     /// What tasks did before, as rules ask about it.
     #[must_use]
-    pub fn past(&self) -> Past {
-        Past::of(&self.store)
+    pub fn history(&self) -> TaskHistory {
+        TaskHistory::of(&self.store)
     }
 
     /// Does something on the writer's thread and waits for it.

@@ -3,7 +3,7 @@
 use agent_tracer_event::{Entry, EntryId, Subject, TaskKey};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::kept;
+use super::entry_codec;
 use crate::observed::{Batch, Observed, Verdict};
 use crate::project::row;
 
@@ -32,7 +32,7 @@ enum Held {
 impl Ready {
     fn of(observation: &str, index: u32, entry: Entry) -> Self {
         let is_fact = !matches!(entry.subject, Subject::Task | Subject::Account);
-        let blob = if is_fact { kept::write(&entry) } else { Vec::new() };
+        let blob = if is_fact { entry_codec::write(&entry) } else { Vec::new() };
         Self::kept(observation, index, entry, blob)
     }
 
@@ -44,7 +44,7 @@ impl Ready {
 
     /// Reads an entry of a task as it is kept; none if it cannot be read.
     pub(crate) fn read(observation: &str, index: u32, task: &TaskKey, blob: &[u8]) -> Option<Self> {
-        Some(Self::kept(observation, index, kept::read(blob, task)?, blob.to_vec()))
+        Some(Self::kept(observation, index, entry_codec::read(blob, task)?, blob.to_vec()))
     }
 
     /// An entry of which nothing is kept but what follows from it.
@@ -80,7 +80,7 @@ impl Ready {
     /// Makes an entry that was taken by a transaction which failed whole again.
     pub(super) fn restore(&mut self) {
         if let Held::Taken(task) = &self.entry
-            && let Some(entry) = kept::read(&self.blob, task)
+            && let Some(entry) = entry_codec::read(&self.blob, task)
         {
             self.entry = Held::Whole(Box::new(entry));
         }

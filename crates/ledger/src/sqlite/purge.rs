@@ -10,12 +10,12 @@ use rusqlite::{OptionalExtension, params};
 
 use super::append::Apply;
 use super::facts::{self, Stored};
-use super::owners::response_of;
+use super::response_attribution::response_of;
 use super::settle::descendants;
 use super::upkeep::{PART, STEP_EVENTS};
 use super::writer::Writer;
-use super::{AppendError, Cursor, Ledger, Upkeep, codec, kept, tasks};
-use crate::project::told::{Heard, PAID_BY, PAID_FOR};
+use super::{AppendError, Cursor, Ledger, Upkeep, codec, entry_codec, tasks};
+use crate::project::task_fields::{FieldChange, PAID_BY, PAID_FOR};
 use crate::task_names::TaskNames;
 
 const DAY_MS: i64 = 86_400_000;
@@ -353,7 +353,7 @@ impl Apply<'_> {
         }
         for task in near {
             self.counted.insert(task, true);
-            self.told.insert(task, Heard::News);
+            self.told.insert(task, FieldChange::News);
         }
         Ok(done)
     }
@@ -394,8 +394,8 @@ impl Apply<'_> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(());
         };
-        let (uid, filing, is_sealed) =
-            (known.uid.clone(), known.filing.clone(), known.sealed_until.is_some());
+        let (uid, rollup_key, is_sealed) =
+            (known.uid.clone(), known.rollup_key.clone(), known.sealed_until.is_some());
         self.bury(uid.as_str(), self.newest_moment(task, now)?)?;
         self.forget_claim(task)?;
         if is_sealed {
@@ -407,10 +407,10 @@ impl Apply<'_> {
             }
             self.conn.execute("DELETE FROM holder WHERE task = ?1", [task])?;
         } else if let Some(residual) = self.stored_residual(task)? {
-            self.tally.count_residual(&residual, &filing, -1);
+            self.tally.count_residual(&residual, &rollup_key, -1);
         }
         for stored in facts::select(self.conn, "WHERE f.task = ?1", [task])? {
-            self.tally.count(&stored.row, &filing, self.pricer, -1);
+            self.tally.count(&stored.row, &rollup_key, self.pricer, -1);
             if let Some(response) = response_of(&stored.row) {
                 self.forget_holder(response, task, stored.row.fact)?;
                 responses.insert(response);
@@ -479,7 +479,7 @@ impl Apply<'_> {
         let mut find = self.conn.prepare_cached("SELECT data FROM entry WHERE task = ?1")?;
         let mut rows = find.query([task])?;
         while let Some(row) = rows.next()? {
-            let entry = kept::read(row.get_ref(0)?.as_blob()?, &key);
+            let entry = entry_codec::read(row.get_ref(0)?.as_blob()?, &key);
             newest = newest.max(entry.map_or(now, |entry| entry.occurred_at));
         }
         Ok(newest)

@@ -9,9 +9,9 @@ use rusqlite::Connection;
 use super::append::{Apply, Touch};
 use super::facts::Stored;
 use super::read::follower;
-use super::{facts, kept, tasks};
-use crate::fold::{Told, fold_unnamed};
-use crate::project::told::Heard;
+use super::{entry_codec, facts, tasks};
+use crate::fold::{SourcedEntry, fold_unnamed};
+use crate::project::task_fields::FieldChange;
 use crate::project::{FactRow, List};
 
 impl Apply<'_> {
@@ -21,7 +21,7 @@ impl Apply<'_> {
         // What is told of one task may name another that nobody has seen yet.
         while let Some((task, heard)) = self.told.pop_first() {
             self.save_told(task, heard)?;
-            if heard == Heard::News {
+            if heard == FieldChange::News {
                 tasks.insert(task);
             }
         }
@@ -40,18 +40,18 @@ impl Apply<'_> {
         self.flush()?;
         self.settle_tasks(tasks)?;
         self.settle_residuals()?;
-        self.settle_endings()
+        self.settle_summaries()
     }
 
     /// All entries of a fact.
-    pub(crate) fn entries(conn: &Connection, task: i64, fact: i64) -> rusqlite::Result<Vec<Told>> {
+    pub(crate) fn entries(conn: &Connection, task: i64, fact: i64) -> rusqlite::Result<Vec<SourcedEntry>> {
         let Some(key) = tasks::key(conn, task)? else { return Ok(Vec::new()) };
         let mut find =
             conn.prepare_cached("SELECT channel, data FROM entry WHERE task = ?1 AND fact = ?2")?;
         let rows = find.query_map([task, fact], |row| {
             let channel = facts::word_at(Channel::ALL, row.get(0)?).unwrap_or(Channel::Hook);
             let blob = row.get_ref(1)?.as_blob()?;
-            Ok(kept::read(blob, &key).map(|entry| Told { entry, channel }))
+            Ok(entry_codec::read(blob, &key).map(|entry| SourcedEntry { entry, channel }))
         })?;
         rows.filter_map(Result::transpose).collect()
     }
@@ -66,7 +66,7 @@ impl Apply<'_> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(None);
         };
-        let (filing, is_new) = (known.filing.clone(), known.is_new);
+        let (rollup_key, is_new) = (known.rollup_key.clone(), known.is_new);
         // Each row has a place of its own where it can, so that whoever follows may take any part of a commit.
         let seq = match touch.seq {
             _ if self.is_rebuild => self.newest_entry(task, fact)?,
@@ -81,7 +81,7 @@ impl Apply<'_> {
             // What follows from neighbours stays until it is settled anew.
             new.derived.clone_from(&old.row.derived);
             if new.list != old.row.list {
-                new.derived.shift_remove(super::endings::SUMMARY);
+                new.derived.shift_remove(super::session_summary::SUMMARY);
             }
             if new.turn.is_none() {
                 super::skills::forget(&mut new.derived);
@@ -93,17 +93,17 @@ impl Apply<'_> {
             super::permissions::carry_refusal(new, &old.row);
             super::turns::carry_end(new, &old.row);
             // Settled anew because of this change.
-            super::endings::forget_end(new);
+            super::session_summary::forget_end(new);
         }
         if new.as_ref() == old.as_ref().map(|old| &old.row) {
             return Ok(None);
         }
         if let Some(old) = &old {
-            self.tally.count(&old.row, &filing, self.pricer, -1);
+            self.tally.count(&old.row, &rollup_key, self.pricer, -1);
         }
         let new = match (new, &old) {
             (Some(row), _) => {
-                self.tally.count(&row, &filing, self.pricer, 1);
+                self.tally.count(&row, &rollup_key, self.pricer, 1);
                 let id = old.as_ref().map(|old| old.id);
                 let is_same_place = old.as_ref().is_some_and(|old| old.row.stands_where(&row));
                 if let Some(old) = old.as_ref().filter(|old| old.row.occurred != row.occurred) {

@@ -19,7 +19,7 @@ use super::settle::{Change, descendants};
 use super::tasks;
 use crate::project::residual::{self, Account, ByModel, Reasons, Residual};
 use crate::project::tally::{ModelSums, Tally};
-use crate::project::told::{PAID_BY, PAID_FOR};
+use crate::project::task_fields::{PAID_BY, PAID_FOR};
 use crate::project::{FactRow, List};
 
 /// The member of a response that names the session whose account holds it.
@@ -86,7 +86,7 @@ impl Apply<'_> {
         if known.sealed_until.is_some() {
             return Ok(());
         }
-        let (filing, told) = (known.filing.clone(), known.told.clone());
+        let (rollup_key, told) = (known.rollup_key.clone(), known.told.clone());
         let new = match told.account() {
             Some((at, account)) => self.residual(task, at, account, told.get("account:copied"))?,
             None => Residual::default(),
@@ -96,9 +96,9 @@ impl Apply<'_> {
             return Ok(());
         }
         if let Some(old) = &old {
-            self.tally.count_residual(old, &filing, -1);
+            self.tally.count_residual(old, &rollup_key, -1);
         }
-        self.tally.count_residual(&new, &filing, 1);
+        self.tally.count_residual(&new, &rollup_key, 1);
         self.counted.entry(task).or_default();
         self.conn
             .prepare_cached("UPDATE task SET residual = ?2, changed = ?3 WHERE id = ?1")?
@@ -178,7 +178,7 @@ impl Apply<'_> {
         is_held: impl Fn(&FactRow) -> bool,
         sums: &mut ByModel,
     ) -> rusqlite::Result<()> {
-        let filing = crate::project::tally::Filing { task, ..Default::default() };
+        let rollup_key = crate::project::tally::RollupKey { task, ..Default::default() };
         let mut tally = Tally::default();
         let rows = facts::select(
             self.conn,
@@ -186,7 +186,7 @@ impl Apply<'_> {
             [task, since.unwrap_or(i64::MIN)],
         )?;
         for stored in rows.iter().filter(|stored| is_held(&stored.row)) {
-            tally.count(&stored.row, &filing, self.pricer, 1);
+            tally.count(&stored.row, &rollup_key, self.pricer, 1);
         }
         for ((_, model, is_copy), more) in tally.models {
             if !is_copy {
@@ -210,7 +210,7 @@ impl Apply<'_> {
             .query_row([task], |row| row.get(0))?;
         if let Some(since) = since.filter(|since| first.is_some_and(|first| first < *since)) {
             // A session that was killed before it wrote an account and then resumed: its account knows the rest only.
-            let filing = crate::project::tally::Filing { task, ..Default::default() };
+            let rollup_key = crate::project::tally::RollupKey { task, ..Default::default() };
             let mut tally = Tally::default();
             let rows = facts::select(
                 self.conn,
@@ -218,7 +218,7 @@ impl Apply<'_> {
                 [task, since],
             )?;
             for stored in rows {
-                tally.count(&stored.row, &filing, self.pricer, 1);
+                tally.count(&stored.row, &rollup_key, self.pricer, 1);
             }
             for ((_, model, is_copy), more) in tally.models {
                 if is_copy == copied {

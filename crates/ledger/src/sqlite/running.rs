@@ -3,7 +3,7 @@
 use agent_tracer_event::{Agent, TaskKey, attributes};
 
 use super::{AppendError, Ledger, codec};
-use crate::project::told::Told;
+use crate::project::task_fields::TaskFields;
 
 /// The process of a task that has not ended, as its hooks named it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +30,7 @@ impl Ledger {
             )?;
             let rows = find.query_map([], |row| {
                 let agent = Agent::from_place(row.get(0)?).unwrap_or(Agent::CLAUDE_CODE);
-                let told: Told = codec::decode_json(row.get_ref(2)?.as_blob()?).unwrap_or_default();
+                let told: TaskFields = codec::decode_json(row.get_ref(2)?.as_blob()?).unwrap_or_default();
                 let number = |name: &str| told.number(name).and_then(|number| u64::try_from(number).ok());
                 Ok(number(attributes::PID)
                     .and_then(|pid| u32::try_from(pid).ok())

@@ -14,7 +14,7 @@ use agent_tracer_event::{Channel, Entry, Subject};
 use rusqlite::params;
 
 use super::append::Apply;
-use super::{facts, kept, tasks};
+use super::{entry_codec, facts, tasks};
 use crate::project::{List, row};
 
 /// One telling of one fact of a series.
@@ -108,7 +108,7 @@ impl Apply<'_> {
         for fact in found {
             let mut rows = find.query([task, fact])?;
             while let Some(row) = rows.next()? {
-                let Some(entry) = kept::read(row.get_ref(4)?.as_blob()?, &key).filter(is_of) else {
+                let Some(entry) = entry_codec::read(row.get_ref(4)?.as_blob()?, &key).filter(is_of) else {
                     continue;
                 };
                 let channel = facts::word_at(Channel::ALL, row.get(2)?).unwrap_or(Channel::Hook);
@@ -184,7 +184,7 @@ impl Apply<'_> {
         let mut moves = Vec::new();
         let mut rows = find.query([member.source, task])?;
         while let Some(row) = rows.next()? {
-            let told = kept::read(row.get_ref(2)?.as_blob()?, &member.entry.task);
+            let told = entry_codec::read(row.get_ref(2)?.as_blob()?, &member.entry.task);
             if let Some(told) = told.filter(|told| told.subject == Subject::Turn && told.turn.is_none()) {
                 moves.push((row.get(0)?, row.get(1)?, row::number(&told.key)));
             }

@@ -335,16 +335,16 @@ impl Apply<'_> {
         if new == stored.row {
             return Ok(());
         }
-        let Some(filing) = self
+        let Some(rollup_key) = self
             .memory
             .tasks
             .load(self.conn, &mut self.memory.words, stored.task)?
-            .map(|known| known.filing.clone())
+            .map(|known| known.rollup_key.clone())
         else {
             return Ok(());
         };
-        self.tally.count(&stored.row, &filing, self.pricer, -1);
-        self.tally.count(&new, &filing, self.pricer, 1);
+        self.tally.count(&stored.row, &rollup_key, self.pricer, -1);
+        self.tally.count(&new, &rollup_key, self.pricer, 1);
         let seq = if self.is_rebuild { stored.changed } else { self.memory.seq };
         facts::save_derived(self.conn, stored.id, &new, seq)?;
         let key = (stored.task, stored.row.fact);

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::codec;
 use super::life::Life;
 use super::words::Words;
-use crate::project::tally::Filing;
-use crate::project::told::Told;
+use crate::project::tally::RollupKey;
+use crate::project::task_fields::TaskFields;
 
 /// More than this many tasks are not remembered at a time.
 const REMEMBERED: usize = 2_000;
@@ -23,9 +23,9 @@ pub(crate) struct Known {
     /// The agent.
     pub(crate) agent: Agent,
     /// What was told of it.
-    pub(crate) told: Told,
+    pub(crate) told: TaskFields,
     /// What its sums are filed under, as the tables have it.
-    pub(crate) filing: Filing,
+    pub(crate) rollup_key: RollupKey,
     /// Whether any of its facts has more than one name.
     pub(crate) has_aliases: bool,
     /// The task that it belongs to.
@@ -84,7 +84,7 @@ impl Tasks {
                     uid.as_str(),
                     key.agent.place() as i64,
                     key.runtime_session,
-                    codec::encode_json(&Told::default()),
+                    codec::encode_json(&TaskFields::default()),
                     background,
                 ])?;
                 (conn.last_insert_rowid(), true)
@@ -149,7 +149,7 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
                 uid: TaskId::parse(&uid).unwrap_or_else(|| TaskKey::new(Agent::CLAUDE_CODE, uid).task_id()),
                 agent: Agent::from_place(row.get(2)?).unwrap_or(Agent::CLAUDE_CODE),
                 told: codec::decode_json(told).unwrap_or_default(),
-                filing: Filing { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
+                rollup_key: RollupKey { task: row.get(0)?, project: row.get(4)?, actor: row.get(5)? },
                 has_aliases: false,
                 parent: row.get(6)?,
                 background: row.get(7)?,
@@ -171,7 +171,7 @@ fn find(conn: &Connection, words: &mut Words, id: i64) -> rusqlite::Result<Optio
         .query_row([id], |row| row.get(0))
         .optional()?;
     // The table keeps the type of the agent; sums are filed under the agent and the type together.
-    known.filing.actor = match super::words::text(conn, known.filing.actor)? {
+    known.rollup_key.actor = match super::words::text(conn, known.rollup_key.actor)? {
         Some(kind) => words.id(conn, &actor(known.agent, &kind))?,
         None => 0,
     };

@@ -11,9 +11,9 @@ use super::page_check::FOLDED_ANEW;
 use super::read::follower::DOCUMENT_NUMBER;
 use super::read::summary::OfFacts;
 use super::writer::Writer;
-use super::{AppendError, Ledger, codec, facts, kept, tasks};
+use super::{AppendError, Ledger, codec, entry_codec, facts, tasks};
 use crate::project::tally::Tally;
-use crate::project::told::Heard;
+use crate::project::task_fields::FieldChange;
 
 /// Tasks that are folded at a time when everything is folded anew.
 pub(super) const PART: usize = 64;
@@ -31,7 +31,7 @@ pub struct Upkeep {
     pub tasks: u64,
     /// Events of them.
     pub events: u64,
-    /// Kept bytes of hooks that were dropped.
+    /// Retained bytes of hooks that were dropped.
     pub observations: u64,
 }
 
@@ -61,7 +61,7 @@ pub struct Retention {
 
 /// The bytes of a hook that were kept for a better reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct RetainedPayload {
     /// Its place: ask for those after it next.
     pub place: i64,
     /// The observation's name.
@@ -154,12 +154,12 @@ impl Ledger {
         .map_err(AppendError::from)
     }
 
-    /// Kept bytes of hooks after a place, oldest first, at most so many.
+    /// Retained bytes of hooks after a place, oldest first, at most so many.
     ///
     /// # Errors
     /// If the store cannot answer.
-    pub fn kept(&self, after: i64, limit: u32) -> Result<Vec<Kept>, AppendError> {
-        self.on_writer(move |writer| writer.kept(after, limit))?.map_err(AppendError::from)
+    pub fn retained_payloads(&self, after: i64, limit: u32) -> Result<Vec<RetainedPayload>, AppendError> {
+        self.on_writer(move |writer| writer.retained_payloads(after, limit))?.map_err(AppendError::from)
     }
 }
 
@@ -210,7 +210,7 @@ impl Writer {
         Ok(Some(done))
     }
 
-    fn kept(&self, after: i64, limit: u32) -> rusqlite::Result<Vec<Kept>> {
+    fn retained_payloads(&self, after: i64, limit: u32) -> rusqlite::Result<Vec<RetainedPayload>> {
         let mut find = self.conn.prepare_cached(
             "SELECT id, agent, channel, arrived, kept FROM source WHERE id > ?1 AND kept IS NOT NULL ORDER BY id LIMIT ?2",
         )?;
@@ -221,7 +221,7 @@ impl Writer {
                 Some(at) => whole.split_at(at),
                 None => (whole.as_slice(), [].as_slice()),
             };
-            Ok(Kept {
+            Ok(RetainedPayload {
                 place: row.get(0)?,
                 name: String::from_utf8_lossy(name).into_owned(),
                 agent: Agent::from_place(row.get(1)?).unwrap_or(Agent::CLAUDE_CODE),
@@ -277,7 +277,7 @@ impl Apply<'_> {
         let mut done = Upkeep::default();
         for part in tasks.chunks(PART) {
             for task in part {
-                self.told.insert(*task, Heard::News);
+                self.told.insert(*task, FieldChange::News);
                 let mut find = self.conn.prepare_cached("SELECT DISTINCT fact FROM entry WHERE task = ?1")?;
                 let facts: Vec<i64> =
                     find.query_map([task], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
@@ -347,11 +347,11 @@ impl Apply<'_> {
             let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
                 continue;
             };
-            let (filing, is_sealed) = (known.filing.clone(), known.sealed_until.is_some());
+            let (rollup_key, is_sealed) = (known.rollup_key.clone(), known.sealed_until.is_some());
             let mut sums = Tally::default();
             let mut events = 0;
             for stored in facts::select(self.conn, "WHERE f.task = ?1", [task])? {
-                sums.count(&stored.row, &filing, self.pricer, 1);
+                sums.count(&stored.row, &rollup_key, self.pricer, 1);
                 events += 1;
             }
             if events == 0 {
@@ -359,7 +359,7 @@ impl Apply<'_> {
             }
             // What only the account knows was sealed with the first events that went.
             if let Some(residual) = self.stored_residual(task)?.filter(|_| !is_sealed) {
-                sums.count_residual(&residual, &filing, 1);
+                sums.count_residual(&residual, &rollup_key, 1);
             }
             self.seal(task, &sums)?;
             let of_facts = OfFacts::read(self.conn, task)?;
@@ -409,7 +409,7 @@ impl Apply<'_> {
         let mut find = self.conn.prepare_cached("SELECT data FROM entry WHERE task = ?1")?;
         let mut newest = 0;
         for blob in find.query_map([task], |row| row.get::<_, Vec<u8>>(0))? {
-            newest = newest.max(kept::read(&blob?, &key).map_or(0, |entry| entry.occurred_at.0));
+            newest = newest.max(entry_codec::read(&blob?, &key).map_or(0, |entry| entry.occurred_at.0));
         }
         Ok(newest)
     }

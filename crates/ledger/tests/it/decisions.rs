@@ -5,7 +5,7 @@ use agent_tracer_ledger::view::{RuleDecision, RuleStat};
 use agent_tracer_ledger::{DecisionFilter, Paging, QueryError, Range, Store};
 use agent_tracer_testkit::scenario;
 
-use crate::queries_world::{BEGIN, Story};
+use crate::query_world::{BEGIN, Story};
 use crate::world::World;
 
 fn every(store: &dyn Store, limit: u32, filter: &DecisionFilter) -> Vec<RuleDecision> {

@@ -45,13 +45,13 @@ fn outcomes(told: &Receiver<Receipt>) -> Vec<Outcome> {
 
 /// Waits until what is acknowledged can be asked for.
 fn settle(ledger: &Ledger) {
-    let promise = ledger.promise();
+    let token = ledger.flush_token();
     let (tell, told) = channel();
     let tell = Arc::new(Mutex::new(tell));
     ledger.on_commit(move |_| {
         tell.lock().unwrap().send(()).ok();
     });
-    while !ledger.is_kept(promise) {
+    while !ledger.is_flushed(token) {
         told.recv_timeout(Duration::from_millis(50)).ok();
     }
 }

@@ -9,7 +9,7 @@ use agent_tracer_ledger::{
     Paging, QueryError, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc,
 };
 
-use crate::queries_world::{BEGIN, Dice, HOUR_MS, Story};
+use crate::query_world::{BEGIN, Dice, HOUR_MS, Story};
 use crate::world::World;
 
 /// What a filter lets through.

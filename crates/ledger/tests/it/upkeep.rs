@@ -352,14 +352,14 @@ fn a_better_reading_replaces_the_old_one_and_the_same_one_changes_nothing() {
 fn kept_bytes_come_back_with_their_name() {
     let all = scenario("2.1.325/bash_ok").observed(Some(Channel::Hook));
     let world = World::with(&all, 10);
-    let kept = world.ledger.kept(0, 1000).unwrap();
+    let kept = world.ledger.retained_payloads(0, 1000).unwrap();
     assert_eq!(kept.len(), all.len());
     for (kept, observed) in kept.iter().zip(&all) {
         assert_eq!(kept.name, observed.name);
         assert_eq!(Some(&kept.bytes), observed.kept.as_ref());
         assert_eq!(kept.arrived, observed.arrived);
     }
-    assert_eq!(world.ledger.kept(kept.last().unwrap().place, 10).unwrap(), []);
+    assert_eq!(world.ledger.retained_payloads(kept.last().unwrap().place, 10).unwrap(), []);
 }
 
 #[test]

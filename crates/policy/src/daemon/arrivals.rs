@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use agent_tracer_event::{Channel, Reading, TaskId};
-use agent_tracer_ledger::{Coming, Past};
+use agent_tracer_ledger::{PendingOverlay, TaskHistory};
 use agent_tracer_spool::EnvelopeName;
 
 /// What is on its way to the ledger.
@@ -31,7 +31,7 @@ pub(crate) struct Reach<'q> {
 
 impl Reach<'_> {
     /// The past with everything up to the event and the event itself. `None` if that could not be had in time.
-    pub(crate) fn past(&self, past: &Past, task: &TaskId) -> Option<Past> {
+    pub(crate) fn past(&self, past: &TaskHistory, task: &TaskId) -> Option<TaskHistory> {
         let name = self.envelope.as_ref()?;
         let until = Instant::now() + self.patience;
         if !self.arrivals.wait_for_earlier(name, self.session, self.patience) {
@@ -46,8 +46,8 @@ impl Reach<'_> {
         self.arrivals.wait_for(name, left).then(|| past.clone())
     }
 
-    fn coming(&self, name: &EnvelopeName) -> Option<Coming> {
+    fn coming(&self, name: &EnvelopeName) -> Option<PendingOverlay> {
         let reading = self.arrivals.peek(name)?;
-        Coming::of(reading.entries, Channel::Hook)
+        PendingOverlay::of(reading.entries, Channel::Hook)
     }
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Answer, LocalTime, Surroundings, Verdict, answer};
 use agent_tracer_event::{Agent, Millis};
-use agent_tracer_ledger::{Past, Store};
+use agent_tracer_ledger::{Store, TaskHistory};
 use agent_tracer_policy_abi::wire::{AnswerHead, QUESTION_HEAD, QuestionHead};
 use agent_tracer_spool::{EnvelopeName, Home, socket};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -56,7 +56,7 @@ pub struct Setup {
     /// The rules.
     pub book: Arc<Book>,
     /// The past.
-    pub past: Past,
+    pub past: TaskHistory,
     /// The rest of it.
     pub store: Arc<dyn Store>,
     /// What is on its way to the ledger.

@@ -12,7 +12,7 @@ use crate::{Call, Deed, History, Moment, Scope, Since, Work};
 use agent_tracer_agents::{Context, Observation, Source, read};
 use agent_tracer_event::{Agent, CallState, Channel, Kind, Millis, Subject, TaskId};
 use agent_tracer_ledger::view::Task;
-use agent_tracer_ledger::{Past, PastDeed, Range, Store, UsageBy, Utc};
+use agent_tracer_ledger::{PastAction, Range, Store, TaskHistory, UsageBy, Utc};
 
 use crate::daemon::arrivals::Reach;
 use crate::daemon::decision::Spent;
@@ -47,12 +47,12 @@ pub(crate) struct LedgerPast<'q> {
     pub(crate) agent: Agent,
     /// The payload of the question.
     pub(crate) payload: &'q [u8],
-    pub(crate) past: &'q Past,
+    pub(crate) past: &'q TaskHistory,
     pub(crate) store: &'q dyn Store,
     pub(crate) when: When,
     pub(crate) reach: Reach<'q>,
     pub(crate) put_off: &'q PutOff,
-    pub(crate) known: OnceCell<Option<(Who, Past)>>,
+    pub(crate) known: OnceCell<Option<(Who, TaskHistory)>>,
     pub(crate) looked: Looked,
     pub(crate) times: Times,
 }
@@ -84,7 +84,7 @@ impl Times {
 /// What was looked up already.
 #[derive(Default)]
 pub(crate) struct Looked {
-    lately: OnceCell<Option<Vec<PastDeed>>>,
+    lately: OnceCell<Option<Vec<PastAction>>>,
     failures: OnceCell<Option<u64>>,
     repeats: OnceCell<Option<u64>>,
     /// By scope.
@@ -106,7 +106,7 @@ pub(crate) struct Who {
 
 impl LedgerPast<'_> {
     /// Whose past, and the past itself; `None` if it is not known up to now.
-    fn known(&self) -> Option<&(Who, Past)> {
+    fn known(&self) -> Option<&(Who, TaskHistory)> {
         let look = || {
             let who = self.identify()?;
             let began = Instant::now();
@@ -141,10 +141,10 @@ impl LedgerPast<'_> {
         })
     }
 
-    fn lately(&self) -> Option<&[PastDeed]> {
+    fn lately(&self) -> Option<&[PastAction]> {
         let look = || {
             let (who, past) = self.known()?;
-            past.deeds(&who.task, Millis(0), LATELY).ok()
+            past.actions(&who.task, Millis(0), LATELY).ok()
         };
         self.looked.lately.get_or_init(look).as_deref()
     }
@@ -232,9 +232,9 @@ impl LedgerPast<'_> {
 /// Deeds, looked at again until it is known how each command ended, or nobody waits any longer.
 fn settled(
     agent: Agent,
-    mut look: impl FnMut() -> Option<Vec<PastDeed>>,
+    mut look: impl FnMut() -> Option<Vec<PastAction>>,
     mut wait: impl FnMut() -> bool,
-) -> Option<Vec<PastDeed>> {
+) -> Option<Vec<PastAction>> {
     loop {
         let deeds = look()?;
         if !deeds.iter().any(|deed| is_told_later(agent, deed)) || !wait() {
@@ -244,13 +244,13 @@ fn settled(
 }
 
 /// Whether a command has ended and its exit code is still to come: Codex tells it in its rollout, and not in its hooks.
-fn is_told_later(agent: Agent, deed: &PastDeed) -> bool {
+fn is_told_later(agent: Agent, deed: &PastAction) -> bool {
     let has_ended = matches!(deed.state, CallState::Succeeded | CallState::Failed);
     agent == Agent::CODEX && deed.command.is_some() && deed.exit.is_none() && has_ended
 }
 
 /// What a deed is, as criteria know it.
-fn deeds_of(deed: &PastDeed) -> Vec<Deed> {
+fn deeds_of(deed: &PastAction) -> Vec<Deed> {
     if let Some(command) = &deed.command {
         let exit = deed.exit;
         return match deed.state {
@@ -318,7 +318,7 @@ impl History for LedgerPast<'_> {
 impl LedgerPast<'_> {
     fn look_since(&self, moment: Moment) -> Option<Since> {
         let (Who { task, .. }, past) = self.known()?;
-        let is = |deed: &PastDeed| match moment {
+        let is = |deed: &PastAction| match moment {
             Moment::Edit => CHANGES.contains(&deed.subtype.as_str()) && deed.state == CallState::Succeeded,
             Moment::Test => deed.subtype == "run_test",
             Moment::Commit => {
@@ -334,7 +334,7 @@ impl LedgerPast<'_> {
             Moment::Start => Some(self.ago(self.task()?.started_at)),
             Moment::Edit | Moment::Test | Moment::Commit => {
                 // Most of the time it was not long ago, and a few rows are read instead of hundreds.
-                let last = past.deeds(task, Millis(0), LAST).ok()?;
+                let last = past.actions(task, Millis(0), LAST).ok()?;
                 if let Some(deed) = last.iter().find(|deed| is(deed)) {
                     return Some(self.ago(deed.at));
                 }
@@ -355,7 +355,7 @@ impl LedgerPast<'_> {
         let until = Instant::now() + self.reach.patience.saturating_sub(self.times.waited.get());
         let deeds = settled(
             self.agent,
-            || past.deeds(task, since, WORK_MAX).ok(),
+            || past.actions(task, since, WORK_MAX).ok(),
             || {
                 std::thread::park_timeout(MOMENT);
                 Instant::now() < until
@@ -380,8 +380,8 @@ impl LedgerPast<'_> {
 mod tests {
     use super::*;
 
-    fn ran(state: CallState, exit: Option<i32>) -> PastDeed {
-        PastDeed {
+    fn ran(state: CallState, exit: Option<i32>) -> PastAction {
+        PastAction {
             at: Millis(1),
             subtype: "run_test".to_owned(),
             tool: "Bash".to_owned(),

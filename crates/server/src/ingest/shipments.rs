@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use super::{cargo, read_body};
 use crate::app::App;
-use crate::doors::NotTaken;
+use crate::doors::ShipmentError;
 use crate::problem::Problem;
 use crate::security::Granted;
 
@@ -62,13 +62,13 @@ async fn take(app: &Arc<App>, request: Request) -> Result<ShipmentAnswer, Proble
     // Held until the records are stored.
     let _share = body.share.take();
     let taken = app.blocking(move || {
-        let cargo = cargo::read(&body.bytes).map_err(NotTaken::Bad)?;
+        let cargo = cargo::read(&body.bytes).map_err(ShipmentError::Bad)?;
         drop(body);
         (team.take)(&owner, &cargo.shipment).map(|()| cargo.clamped)
     });
     let clamped = taken.await?.map_err(|error| match error {
-        NotTaken::Bad(what) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, what),
-        NotTaken::Later(what) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, what),
+        ShipmentError::Bad(what) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, what),
+        ShipmentError::Later(what) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, what),
     })?;
     app.clamped.fetch_add(clamped, Ordering::Relaxed);
     Ok(ShipmentAnswer { clamped })

@@ -48,13 +48,13 @@ pub(crate) async fn ask(app: Arc<App>, endpoint: &'static Endpoint, question: Qu
         .blocking(move || -> Result<Answered, Problem> {
             asked.narrow(&worker)?;
             if let Some(team) = &worker.doors.team {
-                let (whose, task) = (asked.whose(), asked.task("task"));
+                let (owners, task) = (asked.owner_filter(), asked.task("task"));
                 let about = task.as_ref().map_or(question.id.as_str(), |task| task.as_str());
                 let look = Look {
                     reader: question.asker.as_deref(),
                     path: looked(endpoint, &asked),
                     id: about,
-                    whose: &whose,
+                    owners: &owners,
                 };
                 // Nobody reads what nobody could be told of.
                 (team.look)(look)

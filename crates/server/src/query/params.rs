@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
-use agent_tracer_ledger::{MAX_LIMIT, Paging, Range, RowFilter, Store, Whose};
+use agent_tracer_ledger::{MAX_LIMIT, OwnerFilter, Paging, Range, RowFilter, Store};
 
 use super::zone::AskersZone;
 use crate::app::App;
@@ -161,8 +161,8 @@ impl Asked {
     }
 
     /// Whom and which machine the question is about.
-    pub(crate) fn whose(&self) -> Whose {
-        Whose { owner: self.text("owner"), machine: self.text("machine") }
+    pub(crate) fn owner_filter(&self) -> OwnerFilter {
+        OwnerFilter { owner: self.text("owner"), machine: self.text("machine") }
     }
 
     /// The store, as far as it is asked about.
@@ -172,18 +172,18 @@ impl Asked {
 
     /// Narrows the store to whom and what the question is about.
     pub(crate) fn narrow(&mut self, app: &App) -> Result<(), Problem> {
-        let whose = self.whose();
-        if whose == Whose::default() {
+        let owners = self.owner_filter();
+        if owners == OwnerFilter::default() {
             return Ok(());
         }
-        self.narrowed = app.doors.store.narrowed(&whose);
+        self.narrowed = app.doors.store.narrowed(&owners);
         if self.narrowed.is_some() {
             return Ok(());
         }
         let unknown = |name: &'static str| {
             Wrong::new(name, "is known to a team's server alone; this one is of one machine")
         };
-        let names = [("owner", whose.owner), ("machine", whose.machine)];
+        let names = [("owner", owners.owner), ("machine", owners.machine)];
         let wrong = names.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| unknown(name));
         Err(Problem::wrong(StatusCode::BAD_REQUEST, wrong.collect()))
     }

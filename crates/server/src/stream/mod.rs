@@ -96,14 +96,14 @@ async fn open(
 ) -> Result<Body, Problem> {
     let mut wanted = Wanted::of(asked);
     if let Some(team) = app.doors.team.clone() {
-        let (whose, task, worker) = (asked.whose(), asked.task("task"), Arc::clone(app));
+        let (owners, task, worker) = (asked.owner_filter(), asked.task("task"), Arc::clone(app));
         let store = asked.narrowed.clone();
         wanted.owner = app
             .blocking(move || -> Result<_, Problem> {
                 let id = task.as_ref().map_or("", |task| task.as_str());
-                (team.look)(Look { reader: reader.as_deref(), path: "/stream", id, whose: &whose })
+                (team.look)(Look { reader: reader.as_deref(), path: "/stream", id, owners: &owners })
                     .map_err(|cause| Problem::new(StatusCode::SERVICE_UNAVAILABLE, cause.to_string()))?;
-                let Some(task) = task else { return Ok(whose.owner) };
+                let Some(task) = task else { return Ok(owners.owner) };
                 // Two people may have it: it is said whose is followed, or nothing is.
                 let store = store.as_ref().unwrap_or(&worker.doors.store);
                 Ok(store.task((worker.doors.clock)(), &task)?.owner)

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
 use agent_tracer_ledger::view::Row;
-use agent_tracer_ledger::{Store, Whose};
+use agent_tracer_ledger::{OwnerFilter, Store};
 
 use crate::app::App;
 use crate::query::Asked;
@@ -74,8 +74,8 @@ impl Wanted {
         if self.known.len() >= REMEMBERED {
             self.known.clear();
         }
-        let whose = Whose { owner: row.owner.clone(), machine: None };
-        let narrowed = row.owner.as_ref().and_then(|_| app.doors.store.narrowed(&whose));
+        let owners = OwnerFilter { owner: row.owner.clone(), machine: None };
+        let narrowed = row.owner.as_ref().and_then(|_| app.doors.store.narrowed(&owners));
         let wanted = self.look(narrowed.as_ref().unwrap_or(&app.doors.store).as_ref(), &row.task_id, now);
         self.known.insert(key, (now.0, wanted));
         wanted

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use agent_tracer_event::Millis;
-use agent_tracer_ledger::{Batch, Full, Ledger, Options};
+use agent_tracer_ledger::{Batch, Ledger, Options, QueueFull};
 use agent_tracer_server::{
     Append, Config, Done, Doors, Live, PeerIs, RulesInForce, Server, SpoolView, serve,
 };
@@ -17,16 +17,16 @@ struct Queue(Arc<Ledger>);
 
 impl Append for Queue {
     fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
-        self.0.submit(batch, done).map_err(|Full(batch)| Box::new(batch))
+        self.0.submit(batch, done).map_err(|QueueFull(batch)| Box::new(batch))
     }
 
     fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
-        self.0.post(batch, done).map_err(|Full(batch)| Box::new(batch))
+        self.0.post(batch, done).map_err(|QueueFull(batch)| Box::new(batch))
     }
 
     fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
-        let (ledger, promise) = (Arc::clone(&self.0), self.0.promise());
-        Some(Box::new(move || ledger.is_kept(promise)))
+        let (ledger, token) = (Arc::clone(&self.0), self.0.flush_token());
+        Some(Box::new(move || ledger.is_flushed(token)))
     }
 }
 
@@ -243,8 +243,8 @@ fn a_follower_sees_every_row_once_whether_it_was_there_or_came_back() {
 
 /// How many rows there are, once everything is folded.
 fn rows(real: &Real) -> u64 {
-    let promise = real.ledger.promise();
-    while !real.ledger.is_kept(promise) {
+    let token = real.ledger.flush_token();
+    while !real.ledger.is_flushed(token) {
         std::thread::yield_now();
     }
     real.get("/api/v1/health")["store"]["events"].as_u64().unwrap()

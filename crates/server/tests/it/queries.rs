@@ -84,7 +84,7 @@ fn whoever_asks_about_one_person_is_answered_by_what_that_person_has() {
         let asked = of_ann.asked();
         assert_eq!(
             asked.get(before).map(String::as_str),
-            Some("narrowed Whose { owner: Some(\"ann\"), machine: Some(\"desk\") }"),
+            Some("narrowed OwnerFilter { owner: Some(\"ann\"), machine: Some(\"desk\") }"),
             "{path}"
         );
         assert!(asked.len() > before + 1, "{path} asks nothing of what ann has");

@@ -10,9 +10,9 @@ use agent_tracer_event::{
 };
 use agent_tracer_ledger::view::*;
 use agent_tracer_ledger::{
-    Answer, AppendError, Batch, Changes, DecisionFilter, Decisions, Diagnostics, Insights, Observed, Paging,
-    QueryError, Range, Receipt, RowFilter, Search, SearchFilter, Store, TaskDetails, TaskFilter, Tasks,
-    Timeline, Usage, UsageBy, Verdict, Whose, Zone,
+    Answer, AppendError, Batch, Changes, DecisionFilter, Decisions, Diagnostics, Insights, Observed,
+    OwnerFilter, Paging, QueryError, Range, Receipt, RowFilter, Search, SearchFilter, Store, TaskDetails,
+    TaskFilter, Tasks, Timeline, Usage, UsageBy, Verdict, Zone,
 };
 use agent_tracer_server::{Append, Done};
 
@@ -241,9 +241,9 @@ impl Append for Memory {
 }
 
 impl Store for Memory {
-    fn narrowed(&self, whose: &Whose) -> Option<Arc<dyn Store>> {
+    fn narrowed(&self, owners: &OwnerFilter) -> Option<Arc<dyn Store>> {
         let narrowed = self.team.get()?;
-        narrowed.note(format!("narrowed {whose:?}"), ()).ok()?;
+        narrowed.note(format!("narrowed {owners:?}"), ()).ok()?;
         Some(Arc::clone(narrowed) as Arc<dyn Store>)
     }
 }

@@ -23,7 +23,7 @@ use std::path::PathBuf;
 
 pub use admit::Refusal;
 pub use purge::{Choice, SpoolPurge};
-pub use quarantine::{Fate, RefusedFile};
+pub use quarantine::{Disposition, RefusedFile};
 pub use sweep::Swept;
 
 pub(crate) use quarantine::{REASON_SUFFIX, UNWRITTEN};
@@ -244,7 +244,7 @@ impl Drain {
             let (_, size) = receipt.entries.remove(place);
             self.in_flight.remove(name);
             let file = self.refuse(name, Refusal::Unwritten(why.clone()));
-            if matches!(file.fate, Fate::Quarantined(_)) {
+            if matches!(file.disposition, Disposition::Quarantined(_)) {
                 freed += units_of(size);
             }
             refused.push(file);
@@ -313,7 +313,7 @@ impl Drain {
 
     fn refuse(&mut self, name: &EnvelopeName, refusal: Refusal) -> RefusedFile {
         let refused = quarantine::envelope(&self.spool, Folder::New, name, refusal);
-        if matches!(refused.fate, Fate::LeftInPlace(_)) {
+        if matches!(refused.disposition, Disposition::LeftInPlace(_)) {
             self.left.insert(*name);
         }
         self.tidy();
@@ -334,7 +334,7 @@ impl Drain {
             .into_iter()
             .map(|name| {
                 let refused = quarantine::stranger(&self.spool, from, &name);
-                if matches!(refused.fate, Fate::LeftInPlace(_)) {
+                if matches!(refused.disposition, Disposition::LeftInPlace(_)) {
                     self.left_strangers.insert(name);
                 }
                 self.tidy();

@@ -44,12 +44,12 @@ pub struct RefusedFile {
     /// Why.
     pub refusal: Refusal,
     /// Where it is now.
-    pub fate: Fate,
+    pub disposition: Disposition,
 }
 
 /// What became of a refused file.
 #[derive(Debug)]
-pub enum Fate {
+pub enum Disposition {
     /// It is in `quarantine/` under this name.
     Quarantined(String),
     /// It could not be moved and stays where it is; this drain passes it over.
@@ -77,16 +77,16 @@ pub(super) fn stranger(spool: &Spool, from: Folder, name: &OsStr) -> RefusedFile
 }
 
 fn put_aside(spool: &Spool, from: PathBuf, target: &str, shown: &str, refusal: Refusal) -> RefusedFile {
-    let fate = match move_away(spool, &from, target) {
+    let disposition = match move_away(spool, &from, target) {
         Ok(name) => {
             // The move comes first: a reason without a file would puzzle, a file without one only
             // says less. For the same reason a failure here changes nothing.
             explain(spool, &name, shown, &refusal).ok();
-            Fate::Quarantined(name)
+            Disposition::Quarantined(name)
         }
-        Err(error) => Fate::LeftInPlace(error),
+        Err(error) => Disposition::LeftInPlace(error),
     };
-    RefusedFile { name: shown.to_owned(), refusal, fate }
+    RefusedFile { name: shown.to_owned(), refusal, disposition }
 }
 
 fn move_away(spool: &Spool, from: &std::path::Path, target: &str) -> io::Result<String> {

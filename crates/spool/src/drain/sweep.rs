@@ -6,7 +6,7 @@
 
 use super::admit::{self, Admission};
 use super::scan::{self, Entry};
-use super::{Drain, DrainError, Fate, Refusal, RefusedFile, quarantine};
+use super::{Disposition, Drain, DrainError, Refusal, RefusedFile, quarantine};
 use crate::envelope::EnvelopeError;
 use crate::lost::{self, Reason};
 use crate::spool::{Folder, SpoolError};
@@ -70,7 +70,7 @@ impl Drain {
                 swept.refused.push(RefusedFile {
                     name: name.to_string(),
                     refusal: Refusal::Envelope(EnvelopeError::Torn { bytes }),
-                    fate: Fate::Removed,
+                    disposition: Disposition::Removed,
                 });
             }
             Admission::Refused(refusal) => {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::net::UnixListener;
 
-use agent_tracer_spool::drain::{Drain, DrainError, Fate, Refusal};
+use agent_tracer_spool::drain::{Disposition, Drain, DrainError, Refusal};
 use agent_tracer_spool::envelope::EnvelopeError;
 use agent_tracer_spool::{Limits, Reason};
 
@@ -21,7 +21,7 @@ fn refused(world: &World) -> (Refusal, String) {
     assert!(world.list("new").is_empty());
     assert_eq!(world.spool.stats().unwrap().quarantined, 1);
     let file = batch.refused.into_iter().next().unwrap();
-    let Fate::Quarantined(place) = file.fate else { panic!("{:?}", file.fate) };
+    let Disposition::Quarantined(place) = file.disposition else { panic!("{:?}", file.disposition) };
     let reason = fs::read_to_string(world.path("quarantine").join(format!("{place}.reason"))).unwrap();
     assert_eq!(reason, format!("cannot read envelope `{}`: {}\n", file.name, file.refusal));
     (file.refusal, place)
@@ -174,7 +174,7 @@ fn a_file_that_cannot_be_moved_is_left_counted_and_passed_over() {
     let batch = drain.next_batch(10, u64::MAX).unwrap();
     assert_eq!(bodies(&batch), [b"good"]);
     assert_eq!(batch.refused.len(), 2);
-    assert!(batch.refused.iter().all(|file| matches!(file.fate, Fate::LeftInPlace(_))));
+    assert!(batch.refused.iter().all(|file| matches!(file.disposition, Disposition::LeftInPlace(_))));
     drain.ack(batch.receipt).unwrap();
     let again = drain.next_batch(10, u64::MAX).unwrap();
     assert!(again.refused.is_empty() && again.nothing_left, "said once, and no endless loop");

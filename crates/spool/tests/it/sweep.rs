@@ -3,7 +3,7 @@
 use std::fs;
 
 use agent_tracer_spool::Reason;
-use agent_tracer_spool::drain::{Fate, Refusal};
+use agent_tracer_spool::drain::{Disposition, Refusal};
 
 use crate::world::{HOUR, T0, World, bodies, envelope, mode, name};
 
@@ -30,7 +30,7 @@ fn half_an_envelope_is_removed_and_counted() {
         world.put(&format!("tmp/{}", name(T0, 0)), &whole[..cut], 0o600);
         let swept = world.open().sweep(T0 + 2 * HOUR).unwrap();
         assert_eq!((swept.recovered, swept.torn, swept.kept), (0, 1, 0));
-        assert!(matches!(swept.refused[..], [ref file] if matches!(file.fate, Fate::Removed)));
+        assert!(matches!(swept.refused[..], [ref file] if matches!(file.disposition, Disposition::Removed)));
         assert_eq!((world.lost(Reason::Torn), world.list("tmp").len()), (1, 0));
         assert_eq!(world.spool.stats().unwrap().quarantined, 0);
     }

@@ -18,7 +18,7 @@ pub(super) fn open(shared: &Shared, drained: &Drained, environment: &Environment
     Desk::open(&Setup {
         home: shared.home.clone(),
         book: Arc::clone(&shared.book),
-        past: shared.ledger.past(),
+        past: shared.ledger.history(),
         store: shared.ledger.store(),
         arrivals: Arc::new(Spooled(drained.clone())),
         now: Arc::new(move || {

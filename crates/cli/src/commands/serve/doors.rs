@@ -8,7 +8,7 @@ use agent_tracer_intake::tail::NamedFiles;
 use agent_tracer_intake::{Clock, History, Intake, PrivacyError, PrivacyFile, State};
 use agent_tracer_jobs::alerts::Counts;
 use agent_tracer_ledger::view::{ImportHealth, RetentionHealth, SpoolHealth, StoreFaults};
-use agent_tracer_ledger::{Batch, Full, Ledger};
+use agent_tracer_ledger::{Batch, Ledger, QueueFull};
 use agent_tracer_policy::daemon::Book;
 use agent_tracer_server::{Acts, Append, Done, Doors, Live, RulesInForce, SpoolView};
 use agent_tracer_spool::{Home, Spool};
@@ -122,12 +122,12 @@ struct Queue {
 impl Append for Queue {
     fn submit(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
         self.named.learn(&batch);
-        self.ledger.submit(batch, done).map_err(|Full(batch)| Box::new(batch))
+        self.ledger.submit(batch, done).map_err(|QueueFull(batch)| Box::new(batch))
     }
 
     fn post(&self, batch: Batch, done: Done) -> Result<(), Box<Batch>> {
         self.named.learn(&batch);
-        self.ledger.post(batch, done).map_err(|Full(batch)| Box::new(batch))
+        self.ledger.post(batch, done).map_err(|QueueFull(batch)| Box::new(batch))
     }
 
     fn soon(&self) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
@@ -135,8 +135,8 @@ impl Append for Queue {
         const SOON_BYTES: u64 = 4 << 20;
         let ledger = Arc::clone(&self.ledger);
         (1..=SOON_BYTES).contains(&ledger.waiting_bytes()).then(|| {
-            let promise = ledger.promise();
-            Box::new(move || ledger.is_kept(promise)) as Box<dyn Fn() -> bool + Send + Sync>
+            let token = ledger.flush_token();
+            Box::new(move || ledger.is_flushed(token)) as Box<dyn Fn() -> bool + Send + Sync>
         })
     }
 }

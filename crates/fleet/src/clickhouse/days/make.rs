@@ -30,14 +30,14 @@ const MOST_OLD_MARKS: u64 = 50_000;
 
 /// How long it is waited.
 #[derive(Clone, Copy, Debug)]
-pub struct Waits {
+pub struct RollupDelays {
     /// So long after its end a day is closed.
     pub closes_ms: i64,
     /// So long after its newest mark its sums are made again.
     pub grace_ms: i64,
 }
 
-impl Default for Waits {
+impl Default for RollupDelays {
     fn default() -> Self {
         Self { closes_ms: CLOSES_MS, grace_ms: GRACE_MS }
     }
@@ -45,7 +45,7 @@ impl Default for Waits {
 
 /// What was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Made {
+pub struct RollupReport {
     /// Days of owners that were closed.
     pub closed: u64,
     /// Days of owners whose sums were made again.
@@ -95,14 +95,18 @@ impl Fleet {
     ///
     /// # Errors
     /// If the server cannot be reached or refuses.
-    pub fn make_days(&self, waits: Waits, go_on: &dyn Fn() -> bool) -> Result<Made, FleetError> {
+    pub fn make_days(
+        &self,
+        waits: RollupDelays,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<RollupReport, FleetError> {
         // What was marked a moment ago may be taken away now, if nobody waits.
         self.marks().forget();
         let now = self.clock()?;
         let closed = self.close_days(now.saturating_sub(waits.closes_ms), go_on)?;
         let again = self.make_again(now.saturating_sub(waits.grace_ms), go_on)?;
         self.drop_old_marks(now)?;
-        Ok(Made { closed, again })
+        Ok(RollupReport { closed, again })
     }
 
     /// The beginning of the first day that is not closed; none if no day is.

@@ -19,7 +19,7 @@
 mod make;
 mod mark;
 
-pub use make::{Made, Waits};
+pub use make::{RollupDelays, RollupReport};
 pub(crate) use mark::{Change, Marks, OwnersDay, all_days_marked};
 
 /// A day.

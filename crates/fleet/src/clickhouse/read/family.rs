@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use agent_tracer_event::{Agent, TaskId};
 use agent_tracer_ledger::project::List;
-use agent_tracer_ledger::project::shown::{About, MOST_STAYS, task_id};
+use agent_tracer_ledger::project::presenters::{About, MOST_STAYS, task_id};
 use agent_tracer_ledger::{Answer, QueryError};
 use clickhouse::{Row, RowOwned, RowRead};
 use serde::Deserialize;
@@ -25,13 +25,13 @@ const AT_ONCE: usize = 5_000;
 const DEEPEST: u32 = 64;
 
 /// A row of `task`, in some of its columns.
-pub(crate) trait Kin: RowOwned + RowRead {
+pub(crate) trait TaskColumns: RowOwned + RowRead {
     /// Which task it is.
     fn key(&self) -> Key;
 }
 
 /// The same with what tells versions apart.
-pub(crate) trait Versioned: Kin {
+pub(crate) trait Versioned: TaskColumns {
     /// Its version.
     fn version(&self) -> u64;
     /// Whether it is deleted.
@@ -63,13 +63,13 @@ pub(crate) struct Member {
     pub(crate) events: i64,
 }
 
-impl Kin for Member {
+impl TaskColumns for Member {
     fn key(&self) -> Key {
         Key { owner: self.owner.clone(), task: self.task.clone() }
     }
 }
 
-impl Kin for TaskLine {
+impl TaskColumns for TaskLine {
     fn key(&self) -> Key {
         Key { owner: self.owner.clone(), task: self.task.clone() }
     }
@@ -135,12 +135,12 @@ struct Began {
 
 impl Reader {
     /// Tasks; `rest` begins behind the table.
-    pub(crate) fn kin<T: Kin>(&self, rest: &str) -> Answer<Vec<T>> {
+    pub(crate) fn kin<T: TaskColumns>(&self, rest: &str) -> Answer<Vec<T>> {
         self.rows(&format!("SELECT {} FROM task FINAL {rest}", columns::<T>()))
     }
 
     /// The task with this id, unless two owners have one.
-    pub(crate) fn one<T: Kin>(&self, id: &TaskId) -> Answer<T> {
+    pub(crate) fn one<T: TaskColumns>(&self, id: &TaskId) -> Answer<T> {
         let rest =
             format!("WHERE {} AND task = {} ORDER BY owner LIMIT 3", self.mine(), literal(id.as_str()));
         let mut found: Vec<T> = self.kin(&rest)?;
@@ -168,8 +168,8 @@ impl Reader {
 
     /// These tasks and all their descendants, parents before children.
     pub(crate) fn families<T: Versioned>(&self, roots: Vec<T>) -> Answer<Vec<T>> {
-        let mut seen: HashSet<Key> = roots.iter().map(Kin::key).collect();
-        let mut next: Vec<Key> = roots.iter().map(Kin::key).collect();
+        let mut seen: HashSet<Key> = roots.iter().map(TaskColumns::key).collect();
+        let mut next: Vec<Key> = roots.iter().map(TaskColumns::key).collect();
         let mut all = roots;
         for _ in 0..DEEPEST {
             if next.is_empty() || all.len() >= MOST_DESCENDANTS {
@@ -178,7 +178,7 @@ impl Reader {
             let children: Vec<T> = self.below(&next)?;
             // A ring of parents, which only wrong guesses could make, is walked once.
             let children: Vec<T> = children.into_iter().filter(|child| seen.insert(child.key())).collect();
-            next = children.iter().map(Kin::key).collect();
+            next = children.iter().map(TaskColumns::key).collect();
             all.extend(children);
         }
         Ok(all)
@@ -237,7 +237,7 @@ impl Reader {
 
     /// What the rows of each of these tasks have in common.
     pub(crate) fn abouts(&self, members: &[Member]) -> Answer<HashMap<Key, About>> {
-        let keys: Vec<Key> = members.iter().map(Kin::key).collect();
+        let keys: Vec<Key> = members.iter().map(TaskColumns::key).collect();
         if keys.is_empty() {
             return Ok(HashMap::new());
         }

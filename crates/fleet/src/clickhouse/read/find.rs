@@ -15,7 +15,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::fact::{Stored, Version};
-use super::family::{Kin, Member};
+use super::family::{Member, TaskColumns};
 use super::task::{PLACE, ask, holds};
 use super::{Key, Reader, keys_in};
 use crate::clickhouse::days::DAY_MS;

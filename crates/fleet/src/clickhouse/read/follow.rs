@@ -8,7 +8,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use agent_tracer_event::{CallState, FactId, Millis, TaskId};
 use agent_tracer_ledger::project::List;
-use agent_tracer_ledger::project::shown::lanes::{Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names, Picture};
+use agent_tracer_ledger::project::presenters::lanes::{
+    Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names, Picture,
+};
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::view::{EventDetail, LaneBins, Row as Shown, StoreHealth};
@@ -18,7 +20,7 @@ use serde::Deserialize;
 
 use super::closed::Closed;
 use super::fact::{Stored, Version};
-use super::family::{Kin, Member};
+use super::family::{Member, TaskColumns};
 use super::sums::ALWAYS;
 use super::task::parsed;
 use super::{Key, Reader, keys_in};
@@ -143,7 +145,7 @@ impl Reader {
 
     /// The rows of each task in a picture, by when they began, with those before it that still ran in it.
     fn drawn(&self, family: &[Member], picture: &Picture) -> Answer<HashMap<Key, Vec<Mark<String>>>> {
-        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
+        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
         let columns = format!(
             "SELECT owner, task, fact, occurred, ended, toString(state) AS state, toString(lane) AS lane, \
              toString(kind) AS kind, ifNull(toString(tool), '') AS name, toString(certainty) AS certainty FROM fact FINAL \

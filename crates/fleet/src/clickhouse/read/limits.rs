@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 
 use agent_tracer_event::{Agent, Kind, Millis};
 use agent_tracer_ledger::Answer;
-use agent_tracer_ledger::project::shown::limits::{self, AHEAD_MS, MOST_SNAPSHOTS, MOST_TASKS};
+use agent_tracer_ledger::project::presenters::limits::{self, AHEAD_MS, MOST_SNAPSHOTS, MOST_TASKS};
 use agent_tracer_ledger::project::{FactRow, List};
 use agent_tracer_ledger::view::{Limit, Page};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::family::Kin;
+use super::family::TaskColumns;
 use super::task::{PLACE, parsed};
 use super::{Key, Reader, keys_in};
 use crate::clickhouse::fleet::literal;
@@ -31,7 +31,7 @@ struct Session {
     agent: String,
 }
 
-impl Kin for Session {
+impl TaskColumns for Session {
     fn key(&self) -> Key {
         Key { owner: self.owner.clone(), task: self.task.clone() }
     }

@@ -10,7 +10,7 @@ use agent_tracer_ledger::Answer;
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::family::Kin;
+use super::family::TaskColumns;
 use super::task::PLACE;
 use super::{Key, Reader};
 use crate::clickhouse::write::TaskLine;

@@ -2,7 +2,7 @@
 
 use agent_tracer_event::{FactId, Kind, Lane, Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
-use agent_tracer_ledger::project::shown::{self, About};
+use agent_tracer_ledger::project::presenters::{self, About};
 use agent_tracer_ledger::project::{FactRow, List};
 use agent_tracer_ledger::view::{
     CommandRun, EventDetail, Exploration, LaneBins, Page, Permission, Question, Row, ToolCall, WebLookup,
@@ -10,7 +10,7 @@ use agent_tracer_ledger::view::{
 use agent_tracer_ledger::{Answer, RowFilter, Timeline};
 
 use super::fact::Stored;
-use super::family::{Kin, Member};
+use super::family::{Member, TaskColumns};
 use super::task::PLACE;
 use super::{Key, Reader, keys_in, texts_in};
 
@@ -35,7 +35,7 @@ impl Reader {
         let family: Vec<Member> = self.family(id, filter.tree)?;
         let after = cursor::place::<4>(listing(filter), &filter.paging)?;
         let limit = cursor::limit(&filter.paging);
-        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
+        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
         let mut all = vec![format!("(owner, task) IN {}", keys_in(&keys))];
         all.push(match lists {
             [] => "kind <> ''".to_owned(),
@@ -96,34 +96,34 @@ impl Timeline for Reader {
 
     /// Tool calls.
     fn tool_calls(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
-        self.page(id, &shown::CALLS, filter, shown::tool_call)
+        self.page(id, &presenters::CALLS, filter, presenters::tool_call)
     }
 
     /// Shell commands.
     fn task_commands(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>> {
-        self.page(id, &[List::Command], filter, |about, row| Some(shown::command_run(about, row)))
+        self.page(id, &[List::Command], filter, |about, row| Some(presenters::command_run(about, row)))
     }
 
     /// Reads, searches and look-ups, those in the web included.
     fn exploration(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Exploration>> {
         self.page(id, &[List::Exploration, List::Web], filter, |about, row| {
-            Some(shown::exploration(about, row))
+            Some(presenters::exploration(about, row))
         })
     }
 
     /// Look-ups in the web.
     fn web(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<WebLookup>> {
-        self.page(id, &[List::Web], filter, |about, row| Some(shown::web_lookup(about, row)))
+        self.page(id, &[List::Web], filter, |about, row| Some(presenters::web_lookup(about, row)))
     }
 
     /// Permissions that were asked for.
     fn permissions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Permission>> {
-        self.page(id, &[List::Permission], filter, |about, row| Some(shown::permission(about, row)))
+        self.page(id, &[List::Permission], filter, |about, row| Some(presenters::permission(about, row)))
     }
 
     /// Questions to people.
     fn questions(&self, id: &TaskId, filter: &RowFilter) -> Answer<Page<Question>> {
-        self.page(id, &[List::Question], filter, shown::question)
+        self.page(id, &[List::Question], filter, presenters::question)
     }
 
     fn lanes(&self, id: &TaskId, from: Option<Millis>, to: Option<Millis>, width: u32) -> Answer<LaneBins> {

@@ -23,7 +23,7 @@ mod usage;
 use std::sync::Arc;
 
 use agent_tracer_ledger::view::{OutcomeCounts, SourceHealth, StoreHealth, UnrecognisedName};
-use agent_tracer_ledger::{Answer, Diagnostics, QueryError, Store, Whose};
+use agent_tracer_ledger::{Answer, Diagnostics, OwnerFilter, QueryError, Store};
 use clickhouse::{RowOwned, RowRead};
 
 use crate::clickhouse::fleet::{Fleet, FleetError, any_of, as_it_is, literal};
@@ -82,13 +82,13 @@ impl Reader {
 
     /// A reader of less: of one of its owners, of one machine.
     #[must_use]
-    pub fn of(&self, whose: &Whose) -> Self {
+    pub fn of(&self, owners: &OwnerFilter) -> Self {
         let mut reader = self.clone();
-        if let Some(owner) = &whose.owner {
+        if let Some(owner) = &owners.owner {
             let has = self.owners.as_ref().is_none_or(|owners| owners.contains(owner));
             reader.owners = Some(has.then(|| owner.clone()).into_iter().collect());
         }
-        if let Some(machine) = &whose.machine {
+        if let Some(machine) = &owners.machine {
             reader.machine = Some(machine.clone());
         }
         reader
@@ -151,8 +151,8 @@ fn keys_in<'key>(keys: impl IntoIterator<Item = &'key Key>) -> String {
 }
 
 impl Store for Reader {
-    fn narrowed(&self, whose: &Whose) -> Option<Arc<dyn Store>> {
-        Some(Arc::new(self.of(whose)))
+    fn narrowed(&self, owners: &OwnerFilter) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(self.of(owners)))
     }
 }
 

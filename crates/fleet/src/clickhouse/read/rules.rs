@@ -6,8 +6,8 @@ use agent_tracer_event::Millis;
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
 use agent_tracer_ledger::insights::GroupBy;
 use agent_tracer_ledger::project::List;
+use agent_tracer_ledger::project::presenters;
 use agent_tracer_ledger::project::ruling::{RuleKey, rule_number, wanted};
-use agent_tracer_ledger::project::shown;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::project::time::Level;
 use agent_tracer_ledger::view::{Page, RuleDecision, RuleStat};
@@ -16,7 +16,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::closed::Closed;
-use super::family::{Kin, Member};
+use super::family::{Member, TaskColumns};
 use super::sums::{ALWAYS, Asked};
 use super::task::PLACE;
 use super::{Reader, keys_in};
@@ -95,7 +95,7 @@ impl Decisions for Reader {
         let items = page
             .items
             .iter()
-            .filter_map(|stored| Some(shown::decision(abouts.get(&stored.key)?, &stored.row)))
+            .filter_map(|stored| Some(presenters::decision(abouts.get(&stored.key)?, &stored.row)))
             .collect();
         Ok(Page { items, next_cursor: page.next_cursor })
     }
@@ -106,7 +106,7 @@ impl Decisions for Reader {
         let Some(Asked { span, closed }) = self.asked(range)? else { return Ok(Page::whole(Vec::new())) };
         let sums = self.sums(&closed, Dim::Rule, span, range, GroupBy::Key)?;
         let sums = sums.into_iter().map(|summed| (RuleKey::parse(&summed.key), summed.sums));
-        let stats: Vec<(i64, RuleStat)> = (0..).zip(shown::rule_stats(sums)).collect();
+        let stats: Vec<(i64, RuleStat)> = (0..).zip(presenters::rule_stats(sums)).collect();
         let last = if stats.is_empty() { HashMap::new() } else { self.last_of_rules(&closed)? };
         let page = cursor::page(Listing::Ranked, &range.paging, stats, |(place, stat)| {
             [-i64::try_from(stat.count).unwrap_or(i64::MAX), *place]

@@ -4,17 +4,17 @@ use std::collections::{HashMap, HashSet};
 
 use agent_tracer_event::{Agent, Certainty, Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List};
-use agent_tracer_ledger::engine::silence::{self, Stretch};
 use agent_tracer_ledger::engine::spent::{self, Spent};
+use agent_tracer_ledger::engine::staleness::{self, StatusWindow};
+use agent_tracer_ledger::project::presenters::{Seen, TreeSums, task_id};
 use agent_tracer_ledger::project::residual::Residual;
-use agent_tracer_ledger::project::shown::{Seen, TreeSums, task_id};
 use agent_tracer_ledger::record::{SpentRecord, TaskRecord};
 use agent_tracer_ledger::search::Ask;
 use agent_tracer_ledger::view::{Attention, Page, Task, TaskKind, TaskStatus, TreeNode, WaitingReason};
 use agent_tracer_ledger::{Answer, MAX_LIMIT, QueryError, TaskFilter, Tasks};
 use serde_json::Value;
 
-use super::family::{Kin, Member};
+use super::family::{Member, TaskColumns};
 use super::{Key, Named, Reader, columns, keys_in};
 use crate::clickhouse::fleet::literal;
 use crate::clickhouse::schema::{BEGINNING, BEGINNINGS};
@@ -85,8 +85,13 @@ impl TaskLine {
         parsed(&self.waiting)
     }
 
-    pub(crate) fn kept(&self, has_open_call: bool) -> silence::Kept {
-        silence::Kept { status: self.status(), waiting: self.waiting(), last: self.last, has_open_call }
+    pub(crate) fn kept(&self, has_open_call: bool) -> staleness::ReportedState {
+        staleness::ReportedState {
+            status: self.status(),
+            waiting: self.waiting(),
+            last: self.last,
+            has_open_call,
+        }
     }
 
     pub(crate) fn spent(&self) -> Spent {
@@ -170,7 +175,7 @@ pub(crate) fn narrowed(filter: &TaskFilter) -> Vec<String> {
 }
 
 /// The condition that a task is in one of the stretches.
-fn within(stretches: &[Stretch]) -> String {
+fn within(stretches: &[StatusWindow]) -> String {
     let ways: Vec<String> = stretches
         .iter()
         .map(|stretch| {
@@ -191,7 +196,7 @@ impl Reader {
     fn with_open_calls(&self, now: Millis, lines: &[TaskLine]) -> Answer<HashSet<Key>> {
         let may_be_stale: Vec<Key> = lines
             .iter()
-            .filter(|line| silence::may_be_stale(line.status(), line.last, now.0))
+            .filter(|line| staleness::may_be_stale(line.status(), line.last, now.0))
             .map(TaskLine::key)
             .collect();
         if may_be_stale.is_empty() {
@@ -271,7 +276,7 @@ impl Tasks for Reader {
             all.push(format!("(owner, parent) IN {}", keys_in(&[parent.key()])));
         }
         if !filter.status.is_empty() {
-            let stretches = silence::stretches(&filter.status, now.0);
+            let stretches = staleness::stretches(&filter.status, now.0);
             all.push(if stretches.is_empty() { "0".to_owned() } else { within(&stretches) });
         }
         if let Some(ask) = filter.q.as_deref().map(ask).filter(|ask| !ask.is_empty()) {
@@ -318,7 +323,7 @@ impl Tasks for Reader {
         let waits = format!(
             "events > 0 AND status = {} AND last > {}",
             literal(&word(TaskStatus::Waiting)),
-            now.0.saturating_sub(silence::OVER_MS)
+            now.0.saturating_sub(staleness::OVER_MS)
         );
         let mut waiting: Vec<TaskLine> =
             self.rows(&format!("SELECT {} FROM {}", columns::<TaskLine>(), self.tasks_that(&waits)))?;

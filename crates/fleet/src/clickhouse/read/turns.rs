@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use agent_tracer_event::{Millis, TaskId};
 use agent_tracer_ledger::engine::cursor::{self, List as Listing};
-use agent_tracer_ledger::engine::silence;
 use agent_tracer_ledger::engine::spent::{Spent, count};
+use agent_tracer_ledger::engine::staleness;
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::context::{is_measure, mark_switches, point};
-use agent_tracer_ledger::project::shown::{self, About, Called, Stretch, TimeSplit, TurnEdges};
+use agent_tracer_ledger::project::presenters::{self, About, Called, TimeSpan, TimeSplit, TurnEdges};
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::view::{
     ContextPoint, FileUse, FileUser, Page, SessionView, TaskStatus, TaskSummary, Todo, Turn, UsageBucket,
@@ -18,7 +18,7 @@ use clickhouse::Row;
 use serde::Deserialize;
 
 use super::fact::Stored;
-use super::family::{Kin, Member};
+use super::family::{Member, TaskColumns};
 use super::{Key, Reader, keys_in};
 use crate::clickhouse::write::TaskLine;
 
@@ -76,8 +76,8 @@ impl Reader {
     }
 
     /// What each of these tasks did with each file.
-    fn used<T: Kin>(&self, family: &[T]) -> Answer<Vec<Used>> {
-        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
+    fn used<T: TaskColumns>(&self, family: &[T]) -> Answer<Vec<Used>> {
+        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
         self.rows::<Used>(&format!(
             "SELECT owner, task, path, sum(reads) AS reads, sum(changes) AS changes, \
              toInt64(sum(failed)) AS failures, min(occurred) AS first, max(occurred) AS last \
@@ -96,9 +96,11 @@ impl Reader {
         let mut turns: Vec<(i64, Option<i64>)> =
             turns.iter().map(|turn| (turn.row.occurred, turn.row.ended)).collect();
         if own.background != 0 {
-            let (starts, ends) =
-                (self.moments_of(&key, &shown::RUN_STARTS)?, self.moments_of(&key, &shown::RUN_ENDS)?);
-            turns.extend(shown::runs(&starts, &ends));
+            let (starts, ends) = (
+                self.moments_of(&key, &presenters::RUN_STARTS)?,
+                self.moments_of(&key, &presenters::RUN_ENDS)?,
+            );
+            turns.extend(presenters::runs(&starts, &ends));
         }
         Ok(turns)
     }
@@ -106,7 +108,7 @@ impl Reader {
     /// When the facts of these lists happened, in their order.
     fn moments_of(&self, key: &Key, lists: &[List]) -> Answer<Vec<i64>> {
         let mut all = Vec::new();
-        let rest = format!("{IN_ORDER} LIMIT {}", shown::MOST_SESSIONS);
+        let rest = format!("{IN_ORDER} LIMIT {}", presenters::MOST_SESSIONS);
         for list in lists {
             all.extend(self.list_of(key, *list, &rest)?.iter().map(|stored| stored.row.occurred));
         }
@@ -116,36 +118,38 @@ impl Reader {
 
     /// Whether a hook saw one of these tasks.
     fn is_hooked(&self, keys: &[Key]) -> Answer<bool> {
-        let lists: Vec<String> = shown::HOOKED_LISTS.iter().map(|list| list.code().to_string()).collect();
+        let lists: Vec<String> =
+            presenters::HOOKED_LISTS.iter().map(|list| list.code().to_string()).collect();
         let found: Vec<u64> = self.rows(&format!(
             "SELECT count() FROM fact FINAL WHERE (owner, task) IN {} AND list IN ({}) AND bitAnd(channels, {}) <> 0",
             keys_in(keys),
             lists.join(", "),
-            shown::PERMISSION_CHANNELS
+            presenters::PERMISSION_CHANNELS
         ))?;
         Ok(found.first().is_some_and(|found| *found > 0))
     }
 
     /// When people were waited for in some tasks.
-    fn waits(&self, keys: &[Key]) -> Answer<Vec<Stretch>> {
-        let lists: Vec<String> = shown::WAITING_LISTS.iter().map(|list| list.code().to_string()).collect();
+    fn waits(&self, keys: &[Key]) -> Answer<Vec<TimeSpan>> {
+        let lists: Vec<String> =
+            presenters::WAITING_LISTS.iter().map(|list| list.code().to_string()).collect();
         let rest = format!("WHERE (owner, task) IN {} AND list IN ({})", keys_in(keys), lists.join(", "));
-        Ok(self.facts(&rest)?.iter().filter_map(|stored| shown::wait(&stored.row)).collect())
+        Ok(self.facts(&rest)?.iter().filter_map(|stored| presenters::wait(&stored.row)).collect())
     }
 
     /// How often the context was compacted.
     fn compactions(&self, key: &Key) -> Answer<u64> {
         let told = self.list_of(key, List::Context, "")?;
-        Ok(shown::compactions(told.iter().map(|stored| &stored.row)))
+        Ok(presenters::compactions(told.iter().map(|stored| &stored.row)))
     }
 
     /// The stays of the process.
     fn sessions(&self, key: &Key, about: &About, started: i64) -> Answer<Vec<SessionView>> {
-        let most = shown::MOST_SESSIONS;
+        let most = presenters::MOST_SESSIONS;
         let select = |list| self.list_of(key, list, &format!("{IN_ORDER} LIMIT {most}"));
         let (starts, ends) = (select(List::SessionStart)?, select(List::SessionEnd)?);
         let ends = ends.iter().map(|stored| &stored.row);
-        Ok(shown::sessions(about, started, starts.iter().map(|stored| &stored.row), ends))
+        Ok(presenters::sessions(about, started, starts.iter().map(|stored| &stored.row), ends))
     }
 }
 
@@ -163,7 +167,7 @@ impl TaskDetails for Reader {
             calls += member.calls;
             failures += member.failures;
         }
-        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
+        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
         let permissions: Vec<u64> = self.rows(&format!(
             "SELECT count() FROM fact FINAL WHERE (owner, task) IN {} AND list = {}",
             keys_in(&keys),
@@ -174,7 +178,7 @@ impl TaskDetails for Reader {
         let distinct = |times: fn(&Used) -> i64| {
             used.iter().filter(|used| times(used) > 0).map(|used| &used.path).collect::<HashSet<_>>().len()
         };
-        let is_running = silence::shown(own.kept(false), now.0).0 == TaskStatus::Running;
+        let is_running = staleness::shown(own.kept(false), now.0).0 == TaskStatus::Running;
         let about = self.about(&Member::from(own))?;
         let turns = self.turn_spans(own)?;
         // A turn may end later than anything that happened in it: at its limit, or when its process was found gone.
@@ -227,7 +231,7 @@ impl TaskDetails for Reader {
             let fact = stored.row.fact;
             let called = sums.get(&fact).map(TurnSums::called).unwrap_or_default();
             let (prompt, end) = (edges.prompt(&stored.row), edges.end(&stored.row));
-            shown::turn(&about, &stored.row, *number, prompt, end, called)
+            presenters::turn(&about, &stored.row, *number, prompt, end, called)
         });
         Ok(Page { items: items.collect(), next_cursor: page.next_cursor })
     }
@@ -247,7 +251,7 @@ impl TaskDetails for Reader {
             marks.extend(self.list_of(&line.key(), List::Response, IN_ORDER)?);
             marks.sort_by_key(place);
         }
-        let mut marks = shown::thinned(marks, |mark| is_measure(mark.row.kind, mark.row.list));
+        let mut marks = presenters::thinned(marks, |mark| is_measure(mark.row.kind, mark.row.list));
         let shown = |stored: &Stored| point(about.row_id(stored.row.fact), &stored.row);
         let before = after.and_then(|after| marks.iter().rfind(|mark| place(mark) <= after)).and_then(shown);
         marks.retain(|mark| after.is_none_or(|after| place(mark) > after));
@@ -260,10 +264,10 @@ impl TaskDetails for Reader {
     fn todos(&self, id: &TaskId) -> Answer<Page<Todo>> {
         let line: Member = self.one(id)?;
         let about = self.about(&line)?;
-        let most = shown::MOST_TODOS;
+        let most = presenters::MOST_TODOS;
         let rest = format!("ORDER BY occurred DESC, ord DESC, fact DESC LIMIT {most}");
         let changes = self.list_of(&line.key(), List::Todo, &rest)?;
-        Ok(Page::whole(shown::todos(&about, changes.iter().rev().map(|stored| &stored.row))))
+        Ok(Page::whole(presenters::todos(&about, changes.iter().rev().map(|stored| &stored.row))))
     }
 
     /// The files of a task, and of its subagents if they are wanted: those used most first.

@@ -9,14 +9,14 @@ use agent_tracer_ledger::engine::spent::Spent;
 use agent_tracer_ledger::insights::{self, Rollups};
 use agent_tracer_ledger::project::List;
 use agent_tracer_ledger::project::bucket::Bucket;
-use agent_tracer_ledger::project::shown::numbers;
+use agent_tracer_ledger::project::presenters::numbers;
 use agent_tracer_ledger::project::tally::Dim;
 use agent_tracer_ledger::view::{Limit, Page, UsageBlock, UsageBucket};
 use agent_tracer_ledger::{Answer, QueryError, Range, Usage, UsageBy, Zone};
 use clickhouse::Row;
 use serde::Deserialize;
 
-use super::family::Kin;
+use super::family::TaskColumns;
 use super::numbers::tasks_of;
 use super::task::narrowed;
 use super::{Key, Reader, keys_in};
@@ -147,7 +147,7 @@ impl Reader {
     }
 
     fn spent_by_skill(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, Spent>> {
-        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
+        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
         let answered = self.rows::<Skilled>(&format!(
             "SELECT key AS name, sum(ms) AS n, sum(input) AS f_input, sum(output) AS f_output, \
                sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, sum(reasoning) AS f_reasoning, \
@@ -177,7 +177,7 @@ impl Reader {
     }
 
     fn spent_by_model(&self, family: &[TaskLine]) -> Answer<BTreeMap<String, Spent>> {
-        let keys: Vec<Key> = family.iter().map(Kin::key).collect();
+        let keys: Vec<Key> = family.iter().map(TaskColumns::key).collect();
         let answered = self.rows::<Answered>(&format!(
             "SELECT toString(model) AS name, copied AS was_copied, toInt64(count()) AS n, sum(input) AS f_input, \
              sum(output) AS f_output, sum(cache_read) AS f_cache_read, sum(cache_write) AS f_cache_write, \

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use agent_tracer_event::{Agent, Kind, Lane, Millis, TaskId};
-use agent_tracer_fleet::clickhouse::{Fleet, Reader, Waits};
+use agent_tracer_fleet::clickhouse::{Fleet, Reader, RollupDelays};
 use agent_tracer_ledger::record::Shipment;
 use agent_tracer_ledger::view::{Page, TaskKind, TaskStatus};
 use agent_tracer_ledger::{
@@ -75,7 +75,7 @@ pub(crate) const COMPARED: [&str; 41] = [
 ];
 
 /// Days are closed at their end, and nobody waits for whoever marked one.
-pub(crate) const AT_ONCE_CLOSED: Waits = Waits { closes_ms: 0, grace_ms: 0 };
+pub(crate) const AT_ONCE_CLOSED: RollupDelays = RollupDelays { closes_ms: 0, grace_ms: 0 };
 
 /// As many tasks are asked about at once.
 const AT_ONCE: usize = 4;

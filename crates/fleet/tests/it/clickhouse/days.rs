@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use agent_tracer_event::Millis;
-use agent_tracer_fleet::clickhouse::{Fleet, Forget, Place, Reader, Waits};
+use agent_tracer_fleet::clickhouse::{Fleet, Forget, Place, Reader, RollupDelays};
 use agent_tracer_ledger::record::{FORMAT, Removed, Shipment};
 use agent_tracer_ledger::{Decisions, Insights, Paging, Range, Usage, UsageBy, Utc};
 use serde_json::{Value, json};
 
 use crate::clickhouse::contract::{AT_ONCE_CLOSED, shown};
-use crate::clickhouse::letting_go::{number, run};
+use crate::clickhouse::retention::{number, run};
 use crate::clickhouse::world::World;
 use crate::engine;
 
@@ -62,7 +62,7 @@ impl Twins {
         self.plain.write(owner, shipment).unwrap();
     }
 
-    fn close(&self) -> agent_tracer_fleet::clickhouse::Made {
+    fn close(&self) -> agent_tracer_fleet::clickhouse::RollupReport {
         self.closing.make_days(AT_ONCE_CLOSED, &|| true).unwrap()
     }
 
@@ -123,7 +123,11 @@ fn what_arrives_in_a_closed_day_counts_at_once_and_after_it_was_made_again() {
     assert_eq!(twins.closing.days_marked().unwrap(), 0);
     twins.assert_alike("made again");
     let before = twins.rows("1");
-    assert_eq!(twins.close(), agent_tracer_fleet::clickhouse::Made::default(), "there is nothing to do");
+    assert_eq!(
+        twins.close(),
+        agent_tracer_fleet::clickhouse::RollupReport::default(),
+        "there is nothing to do"
+    );
     assert_eq!(twins.rows("1"), before);
 }
 
@@ -230,7 +234,7 @@ fn a_marked_day_is_left_alone_while_somebody_may_still_write_into_it() {
     twins.write("ann", &shipment);
     twins.close();
     twins.write("ann", &earlier(&shipment, 60_000));
-    let made = twins.closing.make_days(Waits::default(), &|| true).unwrap();
+    let made = twins.closing.make_days(RollupDelays::default(), &|| true).unwrap();
     assert_eq!((made.closed, made.again), (0, 0));
     twins.assert_alike("marked");
     // Somebody writes after the marks were read and before the sums are made: what they marked stays.

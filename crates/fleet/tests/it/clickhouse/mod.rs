@@ -11,20 +11,20 @@ mod days;
 #[cfg(feature = "engine")]
 mod generated;
 #[cfg(feature = "engine")]
-mod letting_go;
-#[cfg(feature = "engine")]
 mod limits;
 #[cfg(feature = "engine")]
 mod numbers;
 #[cfg(feature = "engine")]
 mod older;
 #[cfg(feature = "engine")]
+mod owner_isolation;
+#[cfg(feature = "engine")]
+mod retention;
+#[cfg(feature = "engine")]
 mod shards;
 #[cfg(feature = "engine")]
 mod tables;
 #[cfg(feature = "engine")]
 mod tls;
-#[cfg(feature = "engine")]
-mod whose;
 #[cfg(feature = "engine")]
 mod writing;

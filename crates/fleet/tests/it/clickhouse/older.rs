@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::clickhouse::contract::every;
-use crate::clickhouse::letting_go::{own_name, run};
+use crate::clickhouse::retention::{own_name, run};
 use crate::clickhouse::world::World;
 use crate::engine::{self, Make};
 

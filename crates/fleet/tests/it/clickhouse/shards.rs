@@ -30,7 +30,7 @@ use serde_json::Value;
 use crate::clickhouse::contract::{AT_ONCE_CLOSED, Both, COMPARED, ask, shown};
 use crate::clickhouse::limits::{AT, told};
 use crate::clickhouse::world::World;
-use crate::clickhouse::{letting_go, limits, older, tables, whose, writing};
+use crate::clickhouse::{limits, older, owner_isolation, retention, tables, writing};
 use crate::engine::{self, Engine};
 
 /// Two shards, both of which are here.
@@ -232,16 +232,16 @@ fn owners_lie_on_one_shard_each_and_every_shard_has_some() {
         return;
     }
     let (fleet, place) = database();
-    let shipment = letting_go::shipped();
-    let asked = |ask: &str| letting_go::number(&place, ask);
+    let shipment = retention::shipped();
+    let asked = |ask: &str| retention::number(&place, ask);
     for table in ["fact", "task"] {
-        letting_go::run(&place, &format!("SYSTEM STOP MERGES {table}_local"));
+        retention::run(&place, &format!("SYSTEM STOP MERGES {table}_local"));
     }
     for owner in OWNERS {
         fleet.write(owner, &shipment).unwrap();
     }
     // An insert that is spread is one part for each shard.
-    letting_go::run(
+    retention::run(
         &place,
         "INSERT INTO task SELECT * REPLACE (version + 1 AS version) FROM task \
          SETTINGS distributed_foreground_insert = 1, parallel_distributed_insert_select = 0",
@@ -271,7 +271,7 @@ fn what_a_shard_did_not_store_is_not_acknowledged_and_no_answer_is_without_it() 
     }
     let fleet = Arc::new(Fleet::new(place(HALF)).unwrap());
     fleet.migrate().unwrap();
-    let shipment = letting_go::shipped();
+    let shipment = retention::shipped();
     let is_here = |owner: &&str| fleet.write(owner, &shipment).is_ok();
     let (here, nowhere): (Vec<&str>, Vec<&str>) = OWNERS.into_iter().partition(is_here);
     assert!(!here.is_empty() && !nowhere.is_empty(), "{here:?}, {nowhere:?}");
@@ -290,7 +290,7 @@ fn what_a_shard_did_not_store_is_not_acknowledged_and_no_answer_is_without_it() 
 #[test]
 fn the_same_session_of_two_owners_is_two_tasks_and_sums_have_both() {
     let (fleet, _) = database();
-    let shipment = letting_go::shipped();
+    let shipment = retention::shipped();
     for owner in OWNERS {
         fleet.write(owner, &shipment).unwrap();
     }
@@ -313,8 +313,8 @@ fn what_lies_on_disk_is_asked_of_every_shard() {
         return;
     }
     let (fleet, place) = database();
-    fleet.write("ann", &letting_go::shipped()).unwrap();
-    let rows = letting_go::number(&place, "SELECT count() FROM fact_local");
+    fleet.write("ann", &retention::shipped()).unwrap();
+    let rows = retention::number(&place, "SELECT count() FROM fact_local");
     let told = fleet.on_disk().unwrap();
     let facts = told.iter().find(|table| table.table == "fact").unwrap();
     assert_eq!(facts.rows, 2 * rows, "both shards are here, and each told of what is here");
@@ -334,17 +334,17 @@ macro_rules! also {
 }
 
 also! {
-    letting_go::forgets_a_person,
-    letting_go::forgets_a_project,
-    letting_go::forgets_nothing_of_hostile_names,
-    letting_go::lets_go_by_age,
-    letting_go::lets_go_what_a_machine_purged,
-    letting_go::tells_who_read_what,
+    retention::forgets_a_person,
+    retention::forgets_a_project,
+    retention::forgets_nothing_of_hostile_names,
+    retention::lets_go_by_age,
+    retention::lets_go_what_a_machine_purged,
+    retention::tells_who_read_what,
     limits::tells_limits_by_owner,
     older::answers_by_newest_versions,
     tables::shows_views,
-    whose::answers_about_one,
-    whose::tells_the_same_session_apart,
+    owner_isolation::answers_about_one,
+    owner_isolation::tells_the_same_session_apart,
     writing::takes_shipments_twice,
     writing::takes_shipments_of_many,
     writing::keeps_newer_versions,

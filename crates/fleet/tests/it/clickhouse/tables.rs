@@ -200,7 +200,7 @@ fn sums_from_before_machines_were_told_apart_are_made_again_and_never_believed()
     // Whoever was interrupted, or came second, does it once more.
     let again = agent_tracer_fleet::clickhouse::schema::step(VERSION, &old.layout);
     for statement in again {
-        crate::clickhouse::letting_go::run(&old, &statement);
+        crate::clickhouse::retention::run(&old, &statement);
     }
     assert_eq!(everything(&old), everything(&fresh));
     let spent = |fleet: &Arc<Fleet>| {

@@ -4,7 +4,7 @@ use agent_tracer_event::{FactId, Millis};
 use rusqlite::Connection;
 
 use super::row::{MAIN, agent_at, task_id};
-use super::silence::OVER_MS;
+use super::staleness::OVER_MS;
 use super::task::reason_at;
 use super::text::Texts;
 use crate::sqlite::facts;

@@ -7,7 +7,7 @@ use super::row::RowBuilder;
 use super::{cursor, stream, task};
 use crate::project::List;
 use crate::project::context::{is_measure, mark_switches, point};
-use crate::project::shown::thinned;
+use crate::project::presenters::thinned;
 use crate::sqlite::facts::word_at;
 use crate::store::{Answer, Paging};
 use crate::view::{ContextPoint, Page};

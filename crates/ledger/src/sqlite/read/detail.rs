@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::row::RowBuilder;
 use super::task;
 use super::text::Texts;
-use crate::fold::{Told, fold};
+use crate::fold::{SourcedEntry, fold};
 use crate::project::List;
 use crate::sqlite::facts::{self, Stored, word_at};
-use crate::sqlite::{kept, tasks};
+use crate::sqlite::{entry_codec, tasks};
 use crate::store::{Answer, QueryError};
 use crate::view::{EventDetail, Row, ToldEntry};
 
@@ -38,7 +38,9 @@ pub(crate) fn event(conn: &Connection, id: &FactId) -> Answer<EventDetail> {
     while let Some(row) = rows.next()? {
         let channel = word_at(Channel::ALL, row.get(2)?).unwrap_or(Channel::Http);
         // An entry that cannot be read says nothing here; the row still shows what was folded from it.
-        let Some(entry) = kept::read(row.get_ref(4)?.as_blob().unwrap_or_default(), &key) else { continue };
+        let Some(entry) = entry_codec::read(row.get_ref(4)?.as_blob().unwrap_or_default(), &key) else {
+            continue;
+        };
         entries.push(ToldEntry {
             seq: u64::try_from(row.get::<_, i64>(0)?).unwrap_or(0),
             entry_id: entry_id(row.get(1)?),
@@ -50,7 +52,7 @@ pub(crate) fn event(conn: &Connection, id: &FactId) -> Answer<EventDetail> {
             fields: fields(&entry),
             machine_id: texts.word(row.get(3)?)?,
         });
-        told.push(Told { entry, channel });
+        told.push(SourcedEntry { entry, channel });
     }
     entries.sort_by_key(|entry| entry.seq);
     let field_channels: BTreeMap<String, Channel> =

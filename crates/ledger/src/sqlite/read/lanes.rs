@@ -9,7 +9,7 @@ use super::row::RowBuilder;
 use super::stream::DRAWN;
 use super::task;
 use super::text::Texts;
-use crate::project::shown::lanes::{Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names, Picture};
+use crate::project::presenters::lanes::{Drawing, LOOK_BACK_MS, MOST_BEFORE, Mark, Names, Picture};
 use crate::sqlite::codec;
 use crate::sqlite::facts::word_at;
 use crate::store::Answer;

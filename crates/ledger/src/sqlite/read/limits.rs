@@ -5,7 +5,7 @@ use rusqlite::Connection;
 
 use super::row::agent_at;
 use crate::project::List;
-use crate::project::shown::limits::{self, AHEAD_MS, MOST_SNAPSHOTS, MOST_TASKS};
+use crate::project::presenters::limits::{self, AHEAD_MS, MOST_SNAPSHOTS, MOST_TASKS};
 use crate::sqlite::facts;
 use crate::store::Answer;
 use crate::view::{Limit, Page};

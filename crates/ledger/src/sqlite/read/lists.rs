@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::row::RowBuilder;
 use super::stream::{self, Source};
 use super::task;
-use crate::project::shown::{self, About};
+use crate::project::presenters::{self, About};
 use crate::project::{FactRow, List};
 use crate::store::{Answer, RowFilter};
 use crate::view::{CommandRun, Exploration, Page, Permission, Question, Row, ToolCall, WebLookup};
@@ -58,30 +58,32 @@ pub(crate) fn timeline(conn: &Connection, id: &TaskId, filter: &RowFilter) -> An
 
 /// Tool calls.
 pub(crate) fn tool_calls(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<ToolCall>> {
-    page(conn, id, &shown::CALLS, filter, shown::tool_call)
+    page(conn, id, &presenters::CALLS, filter, presenters::tool_call)
 }
 
 /// Shell commands.
 pub(crate) fn commands(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<CommandRun>> {
-    page(conn, id, &[List::Command], filter, |about, row| Some(shown::command_run(about, row)))
+    page(conn, id, &[List::Command], filter, |about, row| Some(presenters::command_run(about, row)))
 }
 
 /// Reads, searches and look-ups, those in the web included.
 pub(crate) fn exploration(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<Exploration>> {
-    page(conn, id, &[List::Exploration, List::Web], filter, |about, row| Some(shown::exploration(about, row)))
+    page(conn, id, &[List::Exploration, List::Web], filter, |about, row| {
+        Some(presenters::exploration(about, row))
+    })
 }
 
 /// Look-ups in the web.
 pub(crate) fn web(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<WebLookup>> {
-    page(conn, id, &[List::Web], filter, |about, row| Some(shown::web_lookup(about, row)))
+    page(conn, id, &[List::Web], filter, |about, row| Some(presenters::web_lookup(about, row)))
 }
 
 /// Permissions that were asked for.
 pub(crate) fn permissions(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<Permission>> {
-    page(conn, id, &[List::Permission], filter, |about, row| Some(shown::permission(about, row)))
+    page(conn, id, &[List::Permission], filter, |about, row| Some(presenters::permission(about, row)))
 }
 
 /// Questions to people.
 pub(crate) fn questions(conn: &Connection, id: &TaskId, filter: &RowFilter) -> Answer<Page<Question>> {
-    page(conn, id, &[List::Question], filter, shown::question)
+    page(conn, id, &[List::Question], filter, presenters::question)
 }

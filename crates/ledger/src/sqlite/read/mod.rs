@@ -6,16 +6,14 @@
 
 mod answers;
 mod attention;
-#[cfg(test)]
-mod beginnings;
 mod bucket;
-mod coming;
 mod context;
 mod counts;
 pub mod cursor;
 mod detail;
 mod files;
 pub(crate) mod follower;
+mod fts_query;
 mod health;
 mod insights;
 mod lanes;
@@ -24,20 +22,22 @@ mod lists;
 mod loops;
 mod outgoing;
 mod parts;
-mod past;
+mod pending_overlay;
 #[cfg(test)]
 mod plans;
 mod pool;
+#[cfg(test)]
+mod prefix_search;
 mod rollup;
 mod row;
 mod rules;
 mod search;
-pub mod silence;
-mod sought;
 pub mod spent;
+pub mod staleness;
 mod stream;
 pub(crate) mod summary;
 pub(crate) mod task;
+mod task_history;
 mod task_words;
 mod tasks;
 mod text;
@@ -51,12 +51,12 @@ use std::sync::Arc;
 use agent_tracer_event::Agent;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row};
 
-pub use coming::Coming;
 pub(crate) use follower::Follower;
 pub use follower::{is_indexed, texts};
 pub use outgoing::Outbox;
-pub use past::{Past, PastDeed, PastPrompt, PastSpending};
+pub use pending_overlay::PendingOverlay;
 pub(crate) use row::RowBuilder;
+pub use task_history::{PastAction, PastPrompt, PastSpending, TaskHistory};
 pub use usage::{Local, local_stretches};
 
 use crate::observed::Cursor;

@@ -10,15 +10,15 @@ use agent_tracer_event::{
 use rusqlite::Connection;
 use rusqlite::trace::{TraceEvent, TraceEventCodes};
 
-use super::{Coming, Follower};
+use super::{Follower, PendingOverlay};
 use crate::store::{DecisionFilter, Paging, Range, RowFilter, SearchFilter, Store, TaskFilter, UsageBy, Utc};
 use crate::view::{TaskKind, TaskStatus};
 use crate::{Batch, Ledger, Options};
 
-#[path = "../../../tests/it/queries_world.rs"]
-mod queries_world;
+#[path = "../../../tests/it/query_world.rs"]
+mod query_world;
 
-use queries_world::{BEGIN, HOUR_MS, Story};
+use query_world::{BEGIN, HOUR_MS, Story};
 
 /// Every statement that a connection of a pool has run in these tests.
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -145,11 +145,11 @@ fn ask_of_task(store: &dyn Store, now: Millis, id: &TaskId) {
 }
 
 fn ask_of_the_past(ledger: &Ledger, id: &TaskId) {
-    let past = ledger.past();
+    let past = ledger.history();
     past.turn(id, "t").unwrap();
     past.has_opened(id, "/srv/api/src/lib.rs").unwrap();
     past.last_prompt(id).unwrap();
-    past.deeds(id, Millis(BEGIN), 3).unwrap();
+    past.actions(id, Millis(BEGIN), 3).unwrap();
     past.failures_in_a_row(id, 3).unwrap();
     let session = ledger.store().task(Millis(BEGIN), id).unwrap();
     let task = TaskKey::new(session.agent, session.runtime_session_id.clone());
@@ -163,9 +163,9 @@ fn ask_of_the_past(ledger: &Ledger, id: &TaskId) {
         );
         let mut entry = Entry::new(kind, Phase::Open, task.clone(), &key, Millis(BEGIN), evidence);
         entry.aliases = vec!["tool:other".to_owned()];
-        let past = past.with(Coming::of(vec![entry], Channel::Hook).unwrap());
+        let past = past.with(PendingOverlay::of(vec![entry], Channel::Hook).unwrap());
         past.repeats(id, &key).unwrap();
-        past.deeds(id, Millis(BEGIN), 3).unwrap();
+        past.actions(id, Millis(BEGIN), 3).unwrap();
     }
 }
 

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use agent_tracer_event::Agent;
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::project::shown;
-pub(crate) use crate::project::shown::{About, MAIN, task_id};
+use crate::project::presenters;
+pub(crate) use crate::project::presenters::{About, MAIN, task_id};
 use crate::project::{FactRow, List};
 use crate::sqlite::facts;
 use crate::sqlite::words;
@@ -77,9 +77,9 @@ fn resumes(conn: &Connection, task: i64, started: i64) -> rusqlite::Result<Vec<i
     let starts = facts::select(
         conn,
         "WHERE f.task = ?1 AND f.list = ?2 AND f.occurred > ?3 ORDER BY f.occurred LIMIT ?4",
-        [task, List::SessionStart.code(), started, i64::from(shown::MOST_STAYS)],
+        [task, List::SessionStart.code(), started, i64::from(presenters::MOST_STAYS)],
     )?;
-    Ok(shown::resumes(starts.iter().map(|start| &start.row), started))
+    Ok(presenters::resumes(starts.iter().map(|start| &start.row), started))
 }
 
 /// The agent at a stored place.

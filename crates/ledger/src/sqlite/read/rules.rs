@@ -14,8 +14,8 @@ use super::row::RowBuilder;
 use super::text::Texts;
 use super::{rollup, stream, task};
 use crate::project::List;
+use crate::project::presenters;
 use crate::project::ruling::{RuleKey, rule_number, wanted};
-use crate::project::shown;
 use crate::project::tally::Dim;
 use crate::sqlite::facts;
 use crate::store::{Answer, DecisionFilter, Range};
@@ -45,7 +45,7 @@ pub(crate) fn decisions(conn: &Connection, filter: &DecisionFilter) -> Answer<Pa
     let mut items = Vec::with_capacity(walked.found.len());
     for id in walked.found {
         if let Some(stored) = stream::by_id(conn, id)? {
-            items.push(shown::decision(builder.about(stored.task)?.as_ref(), &stored.row));
+            items.push(presenters::decision(builder.about(stored.task)?.as_ref(), &stored.row));
         }
     }
     let next_cursor = walked.next.map(|place| cursor::write(Listing::Decisions, &place));
@@ -113,7 +113,7 @@ pub(crate) fn rules(conn: &Connection, range: &Range) -> Answer<Page<RuleStat>> 
     for (key, sum) in rollup::by_key(conn, Dim::Rule, span, &scope)? {
         sums.push((RuleKey::parse(&texts.word(key)?), sum));
     }
-    let stats: Vec<(i64, RuleStat)> = (0..).zip(shown::rule_stats(sums)).collect();
+    let stats: Vec<(i64, RuleStat)> = (0..).zip(presenters::rule_stats(sums)).collect();
     let page = cursor::page(Listing::Ranked, &range.paging, stats, |(place, stat)| {
         [-i64::try_from(stat.count).unwrap_or(i64::MAX), *place]
     })?;

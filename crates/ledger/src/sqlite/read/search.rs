@@ -12,8 +12,8 @@ use rusqlite::{Connection, params};
 use super::follower::{
     day_mark, document, document_number, end_of_second, moment_before, row_of, second_start, texts,
 };
+use super::fts_query::{Bounds, Sought, any, ask, everything, quoted};
 use super::row::RowBuilder;
-use super::sought::{Bounds, Sought, any, ask, everything, quoted};
 use super::text;
 use super::{cursor, rollup, stream, task};
 use crate::project::time::{Level, pieces};

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::row::RowBuilder;
 use super::spent::{Spent, count};
 use super::task::TaskRow;
-use super::{files, silence, task};
+use super::{files, staleness, task};
 use crate::project::List;
-use crate::project::shown::{self, About, Stretch, TimeSplit};
+use crate::project::presenters::{self, About, TimeSpan, TimeSplit};
 use crate::sqlite::facts;
 use crate::store::{Answer, QueryError};
 use crate::view::{Page, SessionView, TaskStatus, TaskSummary, Todo};
@@ -18,9 +18,13 @@ use crate::view::{Page, SessionView, TaskStatus, TaskSummary, Todo};
 pub(crate) fn summary(conn: &Connection, now: Millis, id: &TaskId) -> Answer<TaskSummary> {
     let root = task::number(conn, id)?;
     let own = task::load(conn, root)?.ok_or(QueryError::NotFound)?;
-    let kept =
-        silence::Kept { status: own.status, waiting: own.waiting, last: own.last, has_open_call: false };
-    let is_running = silence::shown(kept, now.0).0 == TaskStatus::Running;
+    let kept = staleness::ReportedState {
+        status: own.status,
+        waiting: own.waiting,
+        last: own.last,
+        has_open_call: false,
+    };
+    let is_running = staleness::shown(kept, now.0).0 == TaskStatus::Running;
     let about = RowBuilder::new(conn).about(root)?;
     let sessions = sessions(conn, root, &about, own.started)?;
     Ok(TaskSummary { sessions, ..numbers(conn, &own, is_running)? })
@@ -97,13 +101,13 @@ fn is_sealed(conn: &Connection, task: i64) -> rusqlite::Result<bool> {
 
 /// Whether a hook saw one of these tasks.
 fn is_hooked(conn: &Connection, tasks: &[i64]) -> rusqlite::Result<bool> {
-    for list in shown::HOOKED_LISTS {
+    for list in presenters::HOOKED_LISTS {
         let mut find = conn.prepare_cached(&format!(
             "SELECT 1 FROM fact WHERE task = ?1 AND {} AND channels & ?2 <> 0 LIMIT 1",
             facts::in_list(list)
         ))?;
         for task in tasks {
-            if find.exists([*task, i64::from(shown::PERMISSION_CHANNELS)])? {
+            if find.exists([*task, i64::from(presenters::PERMISSION_CHANNELS)])? {
                 return Ok(true);
             }
         }
@@ -168,12 +172,12 @@ fn own_time(conn: &Connection, task: i64) -> rusqlite::Result<TimeSplit> {
 }
 
 /// When people were waited for.
-fn waits_of(conn: &Connection, task: i64) -> rusqlite::Result<Vec<Stretch>> {
+fn waits_of(conn: &Connection, task: i64) -> rusqlite::Result<Vec<TimeSpan>> {
     let mut waits = Vec::new();
-    for list in shown::WAITING_LISTS {
+    for list in presenters::WAITING_LISTS {
         let asked =
             facts::select(conn, &format!("WHERE f.task = ?1 AND f.{}", facts::in_list(list)), [task])?;
-        waits.extend(asked.iter().filter_map(|stored| shown::wait(&stored.row)));
+        waits.extend(asked.iter().filter_map(|stored| presenters::wait(&stored.row)));
     }
     Ok(waits)
 }
@@ -196,8 +200,8 @@ fn turns_of(conn: &Connection, task: i64) -> rusqlite::Result<Vec<(i64, Option<i
     let mut turns = turns.collect::<rusqlite::Result<Vec<_>>>()?;
     if task::is_background(conn, task)? {
         let (starts, ends) =
-            (moments(conn, task, &shown::RUN_STARTS)?, moments(conn, task, &shown::RUN_ENDS)?);
-        turns.extend(shown::runs(&starts, &ends));
+            (moments(conn, task, &presenters::RUN_STARTS)?, moments(conn, task, &presenters::RUN_ENDS)?);
+        turns.extend(presenters::runs(&starts, &ends));
     }
     Ok(turns)
 }
@@ -209,7 +213,7 @@ fn moments(conn: &Connection, task: i64, lists: &[List]) -> rusqlite::Result<Vec
         let mut find = conn.prepare_cached(
             "SELECT occurred FROM fact WHERE task = ?1 AND list = ?2 ORDER BY occurred, ord, fact LIMIT ?3",
         )?;
-        let most = i64::from(shown::MOST_SESSIONS);
+        let most = i64::from(presenters::MOST_SESSIONS);
         for at in find.query_map([task, list.code(), most], |row| row.get::<_, i64>(0))? {
             all.push(at?);
         }
@@ -225,7 +229,7 @@ fn compactions(conn: &Connection, task: i64) -> rusqlite::Result<u64> {
         "WHERE f.task = ?1 AND f.list = ?2 AND f.kind = ?3",
         [task, List::Context.code(), Kind::ContextSaved as i64],
     )?;
-    Ok(shown::compactions(told.iter().map(|stored| &stored.row)))
+    Ok(presenters::compactions(told.iter().map(|stored| &stored.row)))
 }
 
 /// The stays of the process.
@@ -234,12 +238,12 @@ fn sessions(conn: &Connection, task: i64, about: &About, started: i64) -> rusqli
         facts::select(
             conn,
             "WHERE f.task = ?1 AND f.list = ?2 ORDER BY f.occurred, f.ord, f.fact LIMIT ?3",
-            [task, list.code(), i64::from(shown::MOST_SESSIONS)],
+            [task, list.code(), i64::from(presenters::MOST_SESSIONS)],
         )
     };
     let (starts, ends) = (select(List::SessionStart)?, select(List::SessionEnd)?);
     let ends = ends.iter().map(|stored| &stored.row);
-    Ok(shown::sessions(about, started, starts.iter().map(|stored| &stored.row), ends))
+    Ok(presenters::sessions(about, started, starts.iter().map(|stored| &stored.row), ends))
 }
 
 /// The to-dos of a task, in the order in which they first came up.
@@ -248,9 +252,9 @@ pub(crate) fn todos(conn: &Connection, id: &TaskId) -> Answer<Page<Todo>> {
     let mut changes = facts::select(
         conn,
         "WHERE f.task = ?1 AND f.list = ?2 ORDER BY f.occurred DESC, f.ord DESC, f.fact DESC LIMIT ?3",
-        [task, List::Todo.code(), i64::from(shown::MOST_TODOS)],
+        [task, List::Todo.code(), i64::from(presenters::MOST_TODOS)],
     )?;
     changes.reverse();
     let about = RowBuilder::new(conn).about(task)?;
-    Ok(Page::whole(shown::todos(&about, changes.iter().map(|stored| &stored.row))))
+    Ok(Page::whole(presenters::todos(&about, changes.iter().map(|stored| &stored.row))))
 }

@@ -7,11 +7,11 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::outgoing;
 use super::row::agent_at;
-use super::silence::STATUSES;
 use super::spent::{Spent, count};
+use super::staleness::STATUSES;
 use super::text::Texts;
-use crate::project::shown::{Seen, TreeSums};
-use crate::project::told::Told;
+use crate::project::presenters::{Seen, TreeSums};
+use crate::project::task_fields::TaskFields;
 use crate::sqlite::codec;
 use crate::sqlite::facts::word_at;
 use crate::store::{Answer, QueryError};
@@ -45,7 +45,7 @@ pub(crate) struct TaskRow {
     pub(crate) uid: String,
     pub(crate) agent: Agent,
     pub(crate) session: String,
-    pub(crate) told: Told,
+    pub(crate) told: TaskFields,
     pub(crate) background: bool,
     pub(crate) parent: Option<i64>,
     pub(crate) parent_certainty: Option<Certainty>,

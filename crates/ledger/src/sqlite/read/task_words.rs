@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, params};
 
 use super::follower::document_of_task;
-use super::sought::{Bounds, Sought, ask};
+use super::fts_query::{Bounds, Sought, ask};
 use crate::search::Ask;
 
 /// Numbers of tasks that lie closer together than this are asked for together.

@@ -7,8 +7,8 @@ use agent_tracer_event::Millis;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 
-use super::silence::{self, Stretch};
-use super::sought::{self, Bounds};
+use super::fts_query::{self, Bounds};
+use super::staleness::{self, StatusWindow};
 use super::task_words::TaskWords;
 use super::{cursor, task, text};
 use crate::store::{Answer, Range, TaskFilter};
@@ -39,7 +39,7 @@ impl Conditions {
 }
 
 /// The condition that a task is in a stretch, without the status itself.
-fn within(conditions: &mut Conditions, stretch: &Stretch) -> String {
+fn within(conditions: &mut Conditions, stretch: &StatusWindow) -> String {
     let mut text = String::new();
     if stretch.from > i64::MIN {
         text.push_str(&format!(" AND last >= {}", conditions.value(stretch.from)));
@@ -64,7 +64,8 @@ pub(crate) type Places = Vec<(i64, i64)>;
 pub(crate) fn tasks(conn: &Connection, now: Millis, filter: &TaskFilter) -> Answer<Page<Task>> {
     let limit = cursor::limit(&filter.paging);
     let before = cursor::place::<2>(cursor::List::Tasks, &filter.paging)?;
-    let (places, reached) = match filter.q.as_deref().filter(|question| !sought::ask(question).is_empty()) {
+    let (places, reached) = match filter.q.as_deref().filter(|question| !fts_query::ask(question).is_empty())
+    {
         Some(question) => {
             let words = TaskWords::of(conn, question, Bounds::USUAL)?;
             found_by_words(conn, now, filter, (words, FEW), before, limit + 1)?
@@ -165,7 +166,7 @@ fn find(
     mut all: Conditions,
     limit: usize,
 ) -> Answer<Places> {
-    let stretches = silence::stretches(&filter.status, now.0);
+    let stretches = staleness::stretches(&filter.status, now.0);
     let is_narrowed_by_status = !filter.status.is_empty();
     if is_narrowed_by_status && stretches.is_empty() {
         return Ok(Vec::new());
@@ -238,7 +239,7 @@ fn walk_until(conn: &Connection, index: &str, all: &Conditions, until: i64, limi
 }
 
 /// Adds that a task must be in one of the stretches, if there are any.
-fn narrow(all: &mut Conditions, stretches: &[Stretch]) {
+fn narrow(all: &mut Conditions, stretches: &[StatusWindow]) {
     let ways: Vec<String> = stretches
         .iter()
         .map(|stretch| {
@@ -286,7 +287,7 @@ fn found_by_words(
     let Some(words) = words else { return nothing() };
     if let Some(found) = words.all(conn, few)? {
         let Some(mut all) = conditions(conn, filter, before)? else { return nothing() };
-        let stretches = silence::stretches(&filter.status, now.0);
+        let stretches = staleness::stretches(&filter.status, now.0);
         if !filter.status.is_empty() && stretches.is_empty() {
             return nothing();
         }

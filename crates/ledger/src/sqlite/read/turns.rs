@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::row::RowBuilder;
 use super::spent::{Spent, count};
 use super::{cursor, task};
-use crate::project::shown::{self, About, Called, TurnEdges};
+use crate::project::presenters::{self, About, Called, TurnEdges};
 use crate::project::{FactRow, List};
 use crate::sqlite::facts::{self, Stored};
 use crate::store::{Answer, Paging};
@@ -94,5 +94,5 @@ fn turn(
         .optional()?;
     let (calls, failures, spent) = sums.unwrap_or_default();
     let called = Called { calls: count(calls), failures: count(failures), usage: spent.view() };
-    Ok(shown::turn(about, row, number, edges.prompt(row), edges.end(row), called))
+    Ok(presenters::turn(about, row, number, edges.prompt(row), edges.end(row), called))
 }

@@ -14,7 +14,7 @@ use super::insights::{Window, window};
 use super::rollup::{self, Members, Of, Scope, Sums};
 use super::spent::Spent;
 use super::tasks;
-use crate::project::shown::numbers::usage_bucket;
+use crate::project::presenters::numbers::usage_bucket;
 use crate::project::tally::Dim;
 use crate::project::time::{Level, Piece};
 use crate::store::{Answer, QueryError, Range, UsageBy, Zone};

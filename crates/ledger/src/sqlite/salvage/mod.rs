@@ -31,7 +31,7 @@ use super::store_files::beside;
 use super::{AppendError, Ledger, OpenError, Options};
 use lineage::Foreign;
 use pages::{PageNumber, Pages, number};
-pub use report::{Salvage, SalvageError, Stretch};
+pub use report::{LostSpan, Salvage, SalvageError};
 use rows::Taking;
 
 /// The end of the name of a log, and that of a journal of posts.

@@ -10,7 +10,7 @@ use super::super::{AppendError, OpenError};
 
 /// A stretch of time, as far as its ends are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct LostSpan {
     /// The last event before it that was salvaged.
     pub from: Option<Millis>,
     /// The first event behind it that was.
@@ -49,7 +49,7 @@ pub struct Salvage {
     /// Entries that are missing; none if nothing says how many there were.
     pub lost_entries: Option<u64>,
     /// When what is missing was recorded, as far as that is known.
-    pub lost_stretches: Vec<Stretch>,
+    pub lost_stretches: Vec<LostSpan>,
     /// Posts that were folded from the journal.
     pub posts: u64,
     /// Sources that were there before them.

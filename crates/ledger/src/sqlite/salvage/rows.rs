@@ -7,10 +7,10 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::super::kept;
+use super::super::entry_codec;
 use super::btree::{Page, Row};
 use super::pages::{PageNumber, Pages};
-use super::report::{Salvage, Stretch};
+use super::report::{LostSpan, Salvage};
 use super::walk::{Gap, Walk};
 
 /// More stretches of time than this are not told apart.
@@ -389,7 +389,7 @@ impl<'a> Taking<'a> {
                     return false;
                 };
                 let Some(Value::Blob(data)) = values.get(7) else { return false };
-                let Some(entry) = kept::read(data, key) else { return false };
+                let Some(entry) = entry_codec::read(data, key) else { return false };
                 let until = self.deleted.get(key.task_id().as_str()).copied();
                 is_word(5, Channel::ALL.len()) && until.is_none_or(|until| entry.occurred_at.0 > until)
             }
@@ -486,7 +486,7 @@ impl<'a> Taking<'a> {
         self.salvage.incomplete_tasks = incomplete;
         self.salvage.lost_entries = Some(missing.len() as u64).filter(|missing| *missing > 0);
         for gap in entry_gaps.iter().take(STRETCHES) {
-            let stretch = Stretch {
+            let stretch = LostSpan {
                 from: self.moment("seq <= ?1 ORDER BY seq DESC", gap.after)?,
                 to: self.moment("seq > ?1 ORDER BY seq", gap.until)?,
             };
@@ -505,7 +505,7 @@ impl<'a> Taking<'a> {
             .prepare_cached(&sql)?
             .query_row([seq], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        Ok(found.and_then(|(task, data)| Some(kept::read(&data, self.tasks.get(&task)?)?.occurred_at)))
+        Ok(found.and_then(|(task, data)| Some(entry_codec::read(&data, self.tasks.get(&task)?)?.occurred_at)))
     }
 
     /// Writes the numbers of the whole that follow from the rows.

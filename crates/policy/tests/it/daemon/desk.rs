@@ -79,7 +79,7 @@ impl Office {
         let setup = Setup {
             home: world.home.clone(),
             book,
-            past: ledger.past(),
+            past: ledger.history(),
             store: ledger.store(),
             arrivals: Arc::new(Never(Arc::clone(&waited))),
             now: Arc::new(|| Now { nanos: 7_000_000, local: None, midnight: Millis(0) }),

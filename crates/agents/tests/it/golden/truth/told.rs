@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agent_tracer_event::{CallState, Channel, Kind, Series, Subject, TaskKey, Usage};
-use agent_tracer_ledger::{Fact, Told, fold};
+use agent_tracer_ledger::{Fact, SourcedEntry, fold};
 use serde_json::Value;
 
 use super::super::scenarios::Scenario;
@@ -82,10 +82,12 @@ fn facts(scenario: &Scenario, channels: &[Channel]) -> Vec<Fact> {
             }
         }
     }
-    let mut told: BTreeMap<(TaskKey, String), Vec<Told>> = BTreeMap::new();
+    let mut told: BTreeMap<(TaskKey, String), Vec<SourcedEntry>> = BTreeMap::new();
     for (channel, entry) in entries() {
         let key = class_of(&same, &entry.task, &entry.key);
-        told.entry((entry.task.clone(), key)).or_default().push(Told { entry: entry.clone(), channel });
+        told.entry((entry.task.clone(), key))
+            .or_default()
+            .push(SourcedEntry { entry: entry.clone(), channel });
     }
     told.values().filter_map(|told| fold(told)).collect()
 }

@@ -10,7 +10,7 @@ use agent_tracer_ledger::{Observed, Range, SearchFilter, Store, TaskFilter, Verd
 use serde_json::json;
 
 use crate::queries::{Check, every_of};
-use crate::queries_world::{BEGIN, HOUR_MS};
+use crate::query_world::{BEGIN, HOUR_MS};
 use crate::world::World;
 
 const TASKS: u64 = 120;

@@ -2,8 +2,8 @@
 
 use agent_tracer_event::Millis;
 
-use crate::engine::silence::{self, Kept};
 use crate::engine::spent::count;
+use crate::engine::staleness::{self, ReportedState};
 use crate::record::TaskRecord;
 use crate::view::{Task, TaskKind, TaskStatus, UsageView};
 
@@ -39,19 +39,19 @@ impl TaskRecord {
     /// Whether an open call decides if it is stale.
     #[must_use]
     pub fn may_be_stale(&self, now: Millis) -> bool {
-        silence::may_be_stale(self.status, self.last, now.0)
+        staleness::may_be_stale(self.status, self.last, now.0)
     }
 
     /// As it is shown.
     #[must_use]
     pub fn shown(self, seen: Seen) -> Task {
-        let kept = Kept {
+        let kept = ReportedState {
             status: self.status,
             waiting: self.waiting,
             last: self.last,
             has_open_call: seen.has_open_call,
         };
-        let (status, stale) = silence::shown(kept, seen.now.0);
+        let (status, stale) = staleness::shown(kept, seen.now.0);
         let is_waiting = status == TaskStatus::Waiting;
         Task {
             id: self.task,

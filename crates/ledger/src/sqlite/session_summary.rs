@@ -56,7 +56,7 @@ impl Apply<'_> {
     }
 
     /// Writes anew what the tasks came to whose numbers or standing changed, and those above them.
-    pub(super) fn settle_endings(&mut self) -> rusqlite::Result<()> {
+    pub(super) fn settle_summaries(&mut self) -> rusqlite::Result<()> {
         for (above, below) in std::mem::take(&mut self.parted) {
             if !self.above(below)?.contains(&above)
                 && let Some(stored) = self.row_of(above, below)?

@@ -6,7 +6,7 @@ use agent_tracer_event::{Agent, CallState, Millis, TaskId, attributes};
 use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value;
 
-use super::coming::{Coming, ComingRow, end_calls, lay_over};
+use super::pending_overlay::{PendingOverlay, PendingRow, end_calls, lay_over};
 use super::row::agent_at;
 use super::spent::count;
 use super::{SqliteStore, task};
@@ -20,7 +20,7 @@ use crate::store::{Answer, QueryError};
 const MICRO: u64 = 1_000_000;
 
 /// The lists that hold what an agent did.
-const DEEDS: [List; 4] = [List::Command, List::Exploration, List::Web, List::Call];
+const ACTIONS: [List; 4] = [List::Command, List::Exploration, List::Web, List::Call];
 
 /// What was spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct PastSpending {
 
 /// Something that a task did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastDeed {
+pub struct PastAction {
     /// When.
     pub at: Millis,
     /// What kind of thing, as the row's `subtypeKey`.
@@ -65,19 +65,19 @@ pub struct PastPrompt {
 
 /// The past of tasks.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct TaskHistory {
     store: Arc<SqliteStore>,
-    coming: Option<Arc<Coming>>,
+    coming: Option<Arc<PendingOverlay>>,
 }
 
-impl Past {
+impl TaskHistory {
     pub(crate) fn of(store: &Arc<SqliteStore>) -> Self {
         Self { store: Arc::clone(store), coming: None }
     }
 
     /// The past as it will be once this is kept too.
     #[must_use]
-    pub fn with(&self, coming: Coming) -> Self {
+    pub fn with(&self, coming: PendingOverlay) -> Self {
         Self { store: Arc::clone(&self.store), coming: Some(Arc::new(coming)) }
     }
 
@@ -93,7 +93,7 @@ impl Past {
         }
     }
 
-    fn coming(&self, conn: &Connection, task: i64, id: &TaskId) -> rusqlite::Result<Vec<ComingRow>> {
+    fn coming(&self, conn: &Connection, task: i64, id: &TaskId) -> rusqlite::Result<Vec<PendingRow>> {
         self.coming.as_ref().map_or_else(|| Ok(Vec::new()), |coming| coming.rows(conn, task, id))
     }
 
@@ -206,7 +206,7 @@ impl Past {
             let passed_over = (!ends).then_some(CallState::Running);
             let limit = i64::try_from(most).unwrap_or(i64::MAX);
             let mut rows = Vec::new();
-            for list in DEEDS {
+            for list in ACTIONS {
                 rows.extend(facts::outlines(
                     conn,
                     &format!(
@@ -216,7 +216,7 @@ impl Past {
                     (task, passed_over.map(|state| state as i64), limit),
                 )?);
             }
-            lay_over(&mut rows, &coming, |row| DEEDS.contains(&row.list));
+            lay_over(&mut rows, &coming, |row| ACTIONS.contains(&row.list));
             rows.sort_by_key(|row| std::cmp::Reverse((row.occurred, row.order, row.fact)));
             end_calls(&mut rows, &coming);
             Ok(failures(rows.iter().filter_map(|row| row.state), most))
@@ -227,7 +227,7 @@ impl Past {
     ///
     /// # Errors
     /// If there is no such task, or the store cannot answer.
-    pub fn deeds(&self, id: &TaskId, since: Millis, most: usize) -> Answer<Vec<PastDeed>> {
+    pub fn actions(&self, id: &TaskId, since: Millis, most: usize) -> Answer<Vec<PastAction>> {
         self.store.ask(|conn| {
             let task = task::number(conn, id)?;
             let agent: i64 = conn
@@ -235,15 +235,15 @@ impl Past {
                 .query_row([task], |row| row.get(0))?;
             let limit = i64::try_from(most).unwrap_or(i64::MAX);
             let mut rows = Vec::new();
-            for list in DEEDS {
+            for list in ACTIONS {
                 rows.extend(newest(conn, task, list, since.0, limit)?);
             }
             rows.sort_by_key(|row| std::cmp::Reverse((row.occurred, row.order, row.fact)));
             let coming = self.coming(conn, task, id)?;
-            lay_over(&mut rows, &coming, |row| DEEDS.contains(&row.list) && row.occurred >= since.0);
+            lay_over(&mut rows, &coming, |row| ACTIONS.contains(&row.list) && row.occurred >= since.0);
             end_calls(&mut rows, &coming);
             rows.truncate(most);
-            Ok(rows.iter().map(|row| deed(row, agent_at(agent))).collect())
+            Ok(rows.iter().map(|row| action(row, agent_at(agent))).collect())
         })
     }
 }
@@ -279,7 +279,7 @@ fn signature(conn: &Connection, task: i64, own: i64) -> rusqlite::Result<Option<
     Ok(found.flatten())
 }
 
-fn deed(row: &FactRow, agent: Agent) -> PastDeed {
+fn action(row: &FactRow, agent: Agent) -> PastAction {
     let state = row.state.unwrap_or(CallState::Running);
     let analysed = || {
         row.meta(attributes::COMMAND_ANALYSIS)
@@ -287,7 +287,7 @@ fn deed(row: &FactRow, agent: Agent) -> PastDeed {
             .and_then(Value::as_str)
     };
     let command = row.text(attributes::COMMAND).or_else(analysed).filter(|_| row.list == List::Command);
-    PastDeed {
+    PastAction {
         at: Millis(row.occurred),
         subtype: row.text(attributes::SUBTYPE_KEY).unwrap_or_default().to_owned(),
         tool: row.tool.clone().unwrap_or_default(),

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use agent_tracer_event::{CallState, Channel, Entry, Kind, Subject, TaskId};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::fold::{Told, fold_unnamed};
+use crate::fold::{SourcedEntry, fold_unnamed};
 use crate::project::row::number;
 use crate::project::{FactRow, List};
 use crate::sqlite::append::Apply;
@@ -17,12 +17,12 @@ use crate::sqlite::facts;
 
 /// What an observation says that the writer has not brought in yet.
 #[derive(Clone, Debug, Default)]
-pub struct Coming {
-    told: Vec<Told>,
+pub struct PendingOverlay {
+    told: Vec<SourcedEntry>,
 }
 
 /// A row that the writer will make.
-pub(super) struct ComingRow {
+pub(super) struct PendingRow {
     pub(super) row: FactRow,
     /// The numbers of its names.
     pub(super) names: BTreeSet<i64>,
@@ -30,7 +30,7 @@ pub(super) struct ComingRow {
     pub(super) stored: Vec<FactRow>,
 }
 
-impl Coming {
+impl PendingOverlay {
     /// What an observation says, unless it says something that reaches beyond its own rows: what was spent, work items,
     /// the end of a process.
     #[must_use]
@@ -47,12 +47,17 @@ impl Coming {
             return None;
         }
         let of_events = entries.into_iter().filter(|entry| matches!(entry.subject, Subject::Event(_)));
-        Some(Self { told: of_events.map(|entry| Told { entry, channel }).collect() })
+        Some(Self { told: of_events.map(|entry| SourcedEntry { entry, channel }).collect() })
     }
 
     /// The rows of a task that will be made, or made anew.
-    pub(super) fn rows(&self, conn: &Connection, task: i64, id: &TaskId) -> rusqlite::Result<Vec<ComingRow>> {
-        let mut by_fact: BTreeMap<i64, (BTreeSet<i64>, Vec<Told>)> = BTreeMap::new();
+    pub(super) fn rows(
+        &self,
+        conn: &Connection,
+        task: i64,
+        id: &TaskId,
+    ) -> rusqlite::Result<Vec<PendingRow>> {
+        let mut by_fact: BTreeMap<i64, (BTreeSet<i64>, Vec<SourcedEntry>)> = BTreeMap::new();
         for told in self.told.iter().filter(|told| told.entry.task.task_id() == *id) {
             let (fact, names) = resolve(conn, task, &told.entry)?;
             let (known, entries) = by_fact.entry(fact).or_default();
@@ -78,7 +83,7 @@ impl Coming {
                 }
                 crate::sqlite::permissions::carry_refusal(&mut row, old);
             }
-            rows.push(ComingRow { row, names, stored });
+            rows.push(PendingRow { row, names, stored });
         }
         Ok(rows)
     }
@@ -106,7 +111,7 @@ fn resolve(conn: &Connection, task: i64, entry: &Entry) -> rusqlite::Result<(i64
 }
 
 /// Puts rows that will be made into a list, in place of what is stored of them; newest first, as the list is.
-pub(super) fn lay_over(list: &mut Vec<FactRow>, coming: &[ComingRow], fits: impl Fn(&FactRow) -> bool) {
+pub(super) fn lay_over(list: &mut Vec<FactRow>, coming: &[PendingRow], fits: impl Fn(&FactRow) -> bool) {
     if coming.is_empty() {
         return;
     }
@@ -116,7 +121,7 @@ pub(super) fn lay_over(list: &mut Vec<FactRow>, coming: &[ComingRow], fits: impl
 }
 
 /// Ends the calls that a prompt or an end which is about to be kept will end.
-pub(super) fn end_calls(list: &mut [FactRow], coming: &[ComingRow]) {
+pub(super) fn end_calls(list: &mut [FactRow], coming: &[PendingRow]) {
     let boundaries = coming.iter().map(|new| &new.row);
     for boundary in boundaries.filter(|row| matches!(row.list, List::Prompt | List::Stop)) {
         for call in list.iter_mut() {

@@ -20,7 +20,7 @@ use crate::sqlite::prepared::Prepared;
 const GROUP_BYTES: usize = 4 << 20;
 
 /// The thread that writes the journal.
-pub(super) struct Desk {
+pub(super) struct GroupWriter {
     file: JournalFile,
     shared: Arc<Shared>,
     known: Known,
@@ -64,7 +64,7 @@ impl Group {
     }
 }
 
-impl Desk {
+impl GroupWriter {
     pub(super) fn new(
         file: JournalFile,
         shared: Arc<Shared>,
@@ -216,8 +216,8 @@ mod tests {
 
     type Answer = io::Result<Receipt>;
 
-    /// A desk that knows what is in this list, and notes what it was asked for at once.
-    fn desk(path: &Path, known: &'static [&'static str]) -> (Desk, Arc<Mutex<Vec<Vec<String>>>>) {
+    /// A writer that knows what is in this list, and notes what it was asked for at once.
+    fn writer(path: &Path, known: &'static [&'static str]) -> (GroupWriter, Arc<Mutex<Vec<Vec<String>>>>) {
         let file = JournalFile::open(file::create(path).unwrap(), Place::default()).unwrap();
         let shared = Arc::new(Shared::new(&file, file::HEAD));
         let asked: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();
@@ -231,7 +231,7 @@ mod tests {
             faults: Arc::default(),
             aside: Aside::beside(path),
         };
-        (Desk::new(file, shared, Box::new(ask), Box::new(|| Ok(())), watch, Box::new(|| {})), asked)
+        (GroupWriter::new(file, shared, Box::new(ask), Box::new(|| Ok(())), watch, Box::new(|| {})), asked)
     }
 
     fn take(names: &[&str], tell: &Sender<Answer>) -> Job {
@@ -240,8 +240,8 @@ mod tests {
         Job::Take(Prepared::of(batch), Box::new(move |answer| drop(tell.send(answer))))
     }
 
-    /// Has the desk take all of these, which wait together, and gives its answers.
-    fn run(desk: Desk, batches: &[&[&str]]) -> Vec<Answer> {
+    /// Has the writer take all of these, which wait together, and gives its answers.
+    fn run(writer: GroupWriter, batches: &[&[&str]]) -> Vec<Answer> {
         let (jobs, waiting) = sync_channel(batches.len() + 1);
         let (tell, told) = channel();
         for names in batches {
@@ -249,16 +249,16 @@ mod tests {
         }
         jobs.send(Job::Close).unwrap();
         drop(tell);
-        desk.run(&waiting);
+        writer.run(&waiting);
         told.iter().collect()
     }
 
     #[test]
     fn what_is_brought_twice_at_once_is_told_to_be_known_the_second_time() {
         let folder = tempfile::tempdir().unwrap();
-        let (desk, asked) = desk(&folder.path().join("journal"), &["folded"]);
-        let shared = Arc::clone(&desk.shared);
-        let answers = run(desk, &[&["one", "two", "one"], &["two"], &["folded", "three"]]);
+        let (writer, asked) = writer(&folder.path().join("journal"), &["folded"]);
+        let shared = Arc::clone(&writer.shared);
+        let answers = run(writer, &[&["one", "two", "one"], &["two"], &["folded", "three"]]);
         let outcomes: Vec<Vec<Outcome>> =
             answers.into_iter().map(|answer| answer.unwrap().outcomes).collect();
         let (new, again) = (Outcome::Recorded, Outcome::Duplicate);
@@ -271,12 +271,12 @@ mod tests {
     #[test]
     fn nothing_is_written_over_that_the_store_may_lose() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut desk, _) = desk(&folder.path().join("journal"), &[]);
+        let (mut writer, _) = writer(&folder.path().join("journal"), &[]);
         let numbers = [Err(ErrorKind::Other.into()), Ok(())].map(|settled: io::Result<()>| {
             let mut settled = Some(settled);
-            desk.settle = Box::new(move || settled.take().unwrap());
-            desk.use_anew(false, None);
-            desk.file.number
+            writer.settle = Box::new(move || settled.take().unwrap());
+            writer.use_anew(false, None);
+            writer.file.number
         });
         assert_eq!(numbers[0] + 1, numbers[1]);
     }
@@ -285,10 +285,10 @@ mod tests {
     fn nothing_is_acknowledged_in_a_file_that_was_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let (desk, _) = desk(&path, &[]);
-        let (shared, faults) = (Arc::clone(&desk.shared), Arc::clone(&desk.watch.faults));
+        let (writer, _) = writer(&path, &[]);
+        let (shared, faults) = (Arc::clone(&writer.shared), Arc::clone(&writer.watch.faults));
         std::fs::remove_file(&path).unwrap();
-        let answers = run(desk, &[&["one"]]);
+        let answers = run(writer, &[&["one"]]);
         let error = answers.into_iter().next().unwrap().unwrap_err();
         assert!(matches!(AppendError::from(error), AppendError::Gone(_)));
         assert_eq!((shared.waiting(), faults.view(0).recording), (0, false));
@@ -298,15 +298,15 @@ mod tests {
     fn nothing_is_acknowledged_in_a_file_that_was_cut_and_the_next_begins_anew() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let (mut desk, _) = desk(&path, &[]);
+        let (mut writer, _) = writer(&path, &[]);
         let mut append = |length: Option<u64>| {
             if let Some(length) = length {
                 let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
                 file.set_len(length).unwrap();
             }
             let mut bytes = Vec::new();
-            assert!(write_one("one", desk.file.number, &mut bytes));
-            desk.append(&mut bytes).is_ok()
+            assert!(write_one("one", writer.file.number, &mut bytes));
+            writer.append(&mut bytes).is_ok()
         };
         assert_eq!([None, Some(0), None, Some(100), None].map(&mut append), [true, false, true, false, true]);
     }
@@ -314,10 +314,10 @@ mod tests {
     #[test]
     fn what_could_not_be_written_is_no_repeat_when_it_comes_again() {
         let folder = tempfile::tempdir().unwrap();
-        let (desk, _) = desk(&folder.path().join("journal"), &[]);
-        let shared = Arc::clone(&desk.shared);
+        let (writer, _) = writer(&folder.path().join("journal"), &[]);
+        let shared = Arc::clone(&writer.shared);
         shared.is_broken.store(true, Ordering::SeqCst);
-        let answers = run(desk, &[&["one"]]);
+        let answers = run(writer, &[&["one"]]);
         assert!(answers.iter().all(Result::is_err) && answers.len() == 1);
         assert!(shared.names().is_empty());
     }

@@ -3,25 +3,25 @@
 use std::collections::BTreeSet;
 
 use agent_tracer_event::{CallState, Channel, Millis, Reading, Subject, TaskId};
-use agent_tracer_ledger::{Coming, Observed, Past, PastDeed, Verdict};
+use agent_tracer_ledger::{Observed, PastAction, PendingOverlay, TaskHistory, Verdict};
 
 use crate::world::World;
 
 /// How many of the newest deeds that have ended failed.
-fn failures(newest_first: &[PastDeed]) -> u64 {
+fn failures(newest_first: &[PastAction]) -> u64 {
     let ended = newest_first.iter().map(|deed| deed.state).filter(|state| *state != CallState::Running);
     ended.take_while(|state| matches!(state, CallState::Failed | CallState::Denied)).count() as u64
 }
 
 /// Everything that rules ask of the past of a task, about the calls and files that an observation names.
-fn answers(past: &Past, id: &TaskId, reading: &Reading) -> Vec<String> {
+fn answers(past: &TaskHistory, id: &TaskId, reading: &Reading) -> Vec<String> {
     let mut answers = vec![
-        format!("{:?}", past.deeds(id, Millis(0), 16)),
-        format!("{:?}", past.deeds(id, Millis(0), 500)),
+        format!("{:?}", past.actions(id, Millis(0), 16)),
+        format!("{:?}", past.actions(id, Millis(0), 500)),
         format!("{:?}", past.last_prompt(id)),
     ];
     let failed = past.failures_in_a_row(id, 500).unwrap();
-    assert_eq!(failed, failures(&past.deeds(id, Millis(0), 500).unwrap()), "{id:?}");
+    assert_eq!(failed, failures(&past.actions(id, Millis(0), 500).unwrap()), "{id:?}");
     answers.push(format!("failed {failed}"));
     for entry in reading.entries.iter().filter(|entry| entry.task.task_id() == *id) {
         answers.push(format!("repeats {:?}", past.repeats(id, &entry.key)));
@@ -38,7 +38,7 @@ fn answers(past: &Past, id: &TaskId, reading: &Reading) -> Vec<String> {
 /// Brings observations one by one, and asks before and after each. Returns how often both could be asked.
 fn hold_against_each_other(name: &str, observed: &[Observed]) -> usize {
     let world = World::new();
-    let past = world.ledger.past();
+    let past = world.ledger.history();
     let mut asked = 0;
     // What nobody asks about is brought together.
     let mut between: Vec<Observed> = Vec::new();
@@ -47,7 +47,7 @@ fn hold_against_each_other(name: &str, observed: &[Observed]) -> usize {
             Verdict::Read(reading) if observed.channel == Channel::Hook => Some(reading),
             _ => None,
         };
-        let coming = reading.and_then(|reading| Coming::of(reading.entries.clone(), Channel::Hook));
+        let coming = reading.and_then(|reading| PendingOverlay::of(reading.entries.clone(), Channel::Hook));
         let (Some(reading), Some(coming)) = (reading, coming) else {
             between.push(observed.clone());
             continue;
@@ -91,7 +91,7 @@ fn what_reaches_beyond_its_own_rows_is_waited_for() {
         for observed in scenario.observed(Some(Channel::Hook)) {
             let Verdict::Read(reading) = observed.verdict else { continue };
             let event = reading.entries.iter().find_map(|entry| entry.hook_event_name.clone());
-            let is_taken = Coming::of(reading.entries, Channel::Hook).is_some();
+            let is_taken = PendingOverlay::of(reading.entries, Channel::Hook).is_some();
             if is_taken { &mut taken } else { &mut refused }.extend(event);
         }
     }

@@ -7,7 +7,7 @@ use agent_tracer_ledger::view::{Row, Task};
 use agent_tracer_ledger::{QueryError, Range, SearchFilter, TaskFilter};
 
 use crate::queries::{Check, every, every_of, id, text, told, took};
-use crate::queries_world::{BEGIN, HOUR_MS};
+use crate::query_world::{BEGIN, HOUR_MS};
 
 #[test]
 fn tasks_are_found_by_words_of_their_title_and_by_their_session() {

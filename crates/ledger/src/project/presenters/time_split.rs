@@ -18,11 +18,11 @@ pub const HOOKED_LISTS: [List; 4] = [List::SessionStart, List::Prompt, List::Sto
 pub const PERMISSION_CHANNELS: u8 = (1 << Channel::Hook as u8) | (1 << Channel::Http as u8);
 
 /// From one moment to another, in milliseconds since 1970.
-pub type Stretch = (i64, i64);
+pub type TimeSpan = (i64, i64);
 
 /// Returns when a row waited for a person; none if it did not, or if its end is not known.
 #[must_use]
-pub fn wait(row: &FactRow) -> Option<Stretch> {
+pub fn wait(row: &FactRow) -> Option<TimeSpan> {
     if !WAITING_LISTS.contains(&row.list) {
         return None;
     }
@@ -51,12 +51,12 @@ impl TimeSplit {
     /// Divides the time of a task that lived from one moment to another. A turn that has not ended runs until
     /// `open_until`.
     pub fn new(
-        (begin, end): Stretch,
+        (begin, end): TimeSpan,
         turns: impl IntoIterator<Item = (i64, Option<i64>)>,
-        waits: impl IntoIterator<Item = Stretch>,
+        waits: impl IntoIterator<Item = TimeSpan>,
         open_until: i64,
     ) -> Self {
-        let within = |(from, to): Stretch| (from.max(begin), to.min(end));
+        let within = |(from, to): TimeSpan| (from.max(begin), to.min(end));
         let waits = disjoint(waits.into_iter().map(within));
         let turns = turns.into_iter().map(|(from, to)| within((from, to.unwrap_or(open_until))));
         let covered = disjoint(turns.chain(waits.iter().copied()));
@@ -74,10 +74,10 @@ impl TimeSplit {
 }
 
 /// Returns the same time without overlaps, in order.
-fn disjoint(stretches: impl IntoIterator<Item = Stretch>) -> Vec<Stretch> {
-    let mut sorted: Vec<Stretch> = stretches.into_iter().filter(|(from, to)| from < to).collect();
+fn disjoint(stretches: impl IntoIterator<Item = TimeSpan>) -> Vec<TimeSpan> {
+    let mut sorted: Vec<TimeSpan> = stretches.into_iter().filter(|(from, to)| from < to).collect();
     sorted.sort_unstable();
-    let mut joined: Vec<Stretch> = Vec::new();
+    let mut joined: Vec<TimeSpan> = Vec::new();
     for (from, to) in sorted {
         match joined.last_mut() {
             Some(last) if from <= last.1 => last.1 = last.1.max(to),
@@ -88,7 +88,7 @@ fn disjoint(stretches: impl IntoIterator<Item = Stretch>) -> Vec<Stretch> {
 }
 
 /// Returns how long stretches are together that do not overlap.
-fn length(stretches: &[Stretch]) -> u64 {
+fn length(stretches: &[TimeSpan]) -> u64 {
     stretches.iter().map(|(from, to)| to.abs_diff(*from)).fold(0, u64::saturating_add)
 }
 

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 
 use super::follower::{document, document_of_task, is_indexed};
+use super::fts_query::{Bounds, ask};
 use super::search::search_within;
-use super::sought::{Bounds, ask};
 use super::task_words::TaskWords;
 use crate::sqlite::facts;
 use crate::store::{Paging, Range, SearchFilter};

@@ -7,7 +7,7 @@ use agent_tracer_ledger::view::{Row, Task};
 use agent_tracer_ledger::{Range, UsageBy, Utc, Zone};
 
 use crate::queries::{every_of, is_call, is_failure, ranges, text, told, took};
-use crate::queries_world::HOUR_MS;
+use crate::query_world::HOUR_MS;
 
 #[test]
 fn tools_and_failures_are_those_of_the_calls_in_the_range() {

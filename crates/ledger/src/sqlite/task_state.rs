@@ -12,10 +12,10 @@ use super::settle::{MAX_DEPTH, descendants};
 use super::tasks::{Known, actor};
 use super::{codec, facts, tasks};
 use crate::project::FactRow;
-use crate::project::shown;
+use crate::project::presenters;
 use crate::project::status::{Marks, SWAP_MS};
-use crate::project::tally::{Filing, TaskSums, pico_dollars};
-use crate::project::told::Heard;
+use crate::project::tally::{RollupKey, TaskSums, pico_dollars};
+use crate::project::task_fields::FieldChange;
 use crate::view::TaskStatus;
 
 /// A cleared context continues in a new session of the same process at once.
@@ -30,18 +30,18 @@ struct Sealed {
 
 impl Apply<'_> {
     /// Writes what was told of a task.
-    pub(super) fn save_told(&mut self, task: i64, heard: Heard) -> rusqlite::Result<()> {
+    pub(super) fn save_told(&mut self, task: i64, heard: FieldChange) -> rusqlite::Result<()> {
         let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? else {
             return Ok(());
         };
-        if heard < Heard::News {
+        if heard < FieldChange::News {
             // It is written with the rest of the row.
             self.surer.insert(task);
             return Ok(());
         }
         let blob = codec::encode_json(&known.told);
         let (told, agent, old_filing, is_new) =
-            (known.told.clone(), known.agent, known.filing.clone(), known.is_new);
+            (known.told.clone(), known.agent, known.rollup_key.clone(), known.is_new);
         let other = |apply: &mut Self, field: &str| -> rusqlite::Result<Option<i64>> {
             match told.text(field) {
                 Some(session) => apply.named_task(&TaskKey::new(agent, session)),
@@ -63,9 +63,9 @@ impl Apply<'_> {
         // Nobody says what a subagent without a type is; the main agent it is not.
         let is_subagent = parent.is_some() || self.known(task)?.is_some_and(|known| known.background);
         let agent_type = told.text(attributes::AGENT_TYPE).unwrap_or(if is_subagent {
-            shown::SUBAGENT
+            presenters::SUBAGENT
         } else {
-            shown::MAIN
+            presenters::MAIN
         });
         // Nobody gave it a title: a subagent is called after its type, and a session after itself.
         let title = match told.title().filter(|title| !title.is_empty()) {
@@ -76,7 +76,7 @@ impl Apply<'_> {
         let words = &mut self.memory.words;
         let model = told.text(attributes::MODEL).map(|model| words.id(self.conn, model)).transpose()?;
         let machine = words.id(self.conn, &self.memory.machine_id)?;
-        let filing = Filing {
+        let rollup_key = RollupKey {
             task,
             project: words.id(self.conn, project)?,
             actor: words.id(self.conn, &actor(agent, agent_type))?,
@@ -100,7 +100,7 @@ impl Apply<'_> {
                 title,
                 agent_type,
                 cwd,
-                filing.project,
+                rollup_key.project,
                 model,
                 machine,
                 told.number(attributes::PID),
@@ -117,10 +117,10 @@ impl Apply<'_> {
         if let Some(known) = self.memory.tasks.load(self.conn, &mut self.memory.words, task)? {
             known.parent = parent;
             known.background |= parent.is_some();
-            known.filing = filing.clone();
+            known.rollup_key = rollup_key.clone();
         }
-        if filing != old_filing && !is_new {
-            self.refile(&old_filing, &filing)?;
+        if rollup_key != old_filing && !is_new {
+            self.refile(&old_filing, &rollup_key)?;
         }
         if told.number(attributes::PROCESS_GONE_AT).is_some() || parent != left {
             self.settle_open_calls(task)?;
@@ -152,14 +152,14 @@ impl Apply<'_> {
         }
         let near = below.into_iter().filter(|below| *below != task).chain(left);
         for near in near.collect::<Vec<_>>() {
-            self.told.insert(near, Heard::News);
+            self.told.insert(near, FieldChange::News);
             self.unsettled.insert(near);
         }
         Ok(left)
     }
 
     /// Moves the sums of a task to another project or type of agent.
-    fn refile(&mut self, old: &Filing, new: &Filing) -> rusqlite::Result<()> {
+    fn refile(&mut self, old: &RollupKey, new: &RollupKey) -> rusqlite::Result<()> {
         for stored in facts::select(self.conn, "WHERE f.task = ?1", [old.task])? {
             self.tally.count(&stored.row, old, self.pricer, -1);
             self.tally.count(&stored.row, new, self.pricer, 1);

@@ -6,7 +6,7 @@ use agent_tracer_ledger::{Observed, Range, Store, TaskFilter, UsageBy, Utc, Verd
 use serde_json::json;
 
 use crate::queries::{every, every_of};
-use crate::queries_world::{BEGIN, HOUR_MS};
+use crate::query_world::{BEGIN, HOUR_MS};
 use crate::world::World;
 
 const DAY_MS: i64 = 24 * HOUR_MS;

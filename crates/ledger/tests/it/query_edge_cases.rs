@@ -6,7 +6,7 @@ use agent_tracer_event::{Agent, FactId, Millis};
 use agent_tracer_ledger::view::{TaskStatus, WaitingReason};
 use agent_tracer_ledger::{Paging, Range, RowFilter, SearchFilter, TaskFilter, UsageBy, Utc};
 
-use crate::queries_world::{BEGIN, HOUR_MS, Story};
+use crate::query_world::{BEGIN, HOUR_MS, Story};
 use crate::world::World;
 
 #[test]

@@ -62,7 +62,7 @@ pub const PAID_FOR: &str = attributes::PAID_FOR_PREFIX;
 
 /// What an entry did to what was known of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Heard {
+pub enum FieldChange {
     /// Nothing.
     Nothing,
     /// The same values, from somebody surer or later.
@@ -74,11 +74,11 @@ pub enum Heard {
 /// Everything that was told of one task itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Told(BTreeMap<String, Said>);
+pub struct TaskFields(BTreeMap<String, Said>);
 
-impl Told {
+impl TaskFields {
     /// Takes what an entry about the task or its account says.
-    pub fn hear(&mut self, entry: &Entry, channel: Channel) -> Heard {
+    pub fn hear(&mut self, entry: &Entry, channel: Channel) -> FieldChange {
         let phase = match entry.phase {
             Phase::Open => 0,
             Phase::Update => 1,
@@ -89,14 +89,15 @@ impl Told {
         };
         if entry.subject == agent_tracer_event::Subject::Account {
             let said = said(Value::Object(entry.metadata.clone()));
-            let earlier = if entry.key == ACCOUNT { self.take_account(said.clone()) } else { Heard::Nothing };
+            let earlier =
+                if entry.key == ACCOUNT { self.take_account(said.clone()) } else { FieldChange::Nothing };
             return self.take(&entry.key, said).max(earlier);
         }
         let source = entry.metadata.get(attributes::TITLE_SOURCE).and_then(Value::as_str).unwrap_or("prompt");
-        let mut heard = Heard::Nothing;
+        let mut heard = FieldChange::Nothing;
         for (key, value) in &entry.metadata {
             heard = heard.max(match key.as_str() {
-                attributes::TITLE_SOURCE => Heard::Nothing,
+                attributes::TITLE_SOURCE => FieldChange::Nothing,
                 attributes::TITLE => self.take(&format!("{TITLE}{source}"), said(value.clone())),
                 key => self.take(key, said(value.clone())),
             });
@@ -110,10 +111,10 @@ impl Told {
         self.0.values().any(|said| channels.contains(&said.1))
     }
 
-    fn take(&mut self, key: &str, new: Said) -> Heard {
+    fn take(&mut self, key: &str, new: Said) -> FieldChange {
         let Some(old) = self.0.get_mut(key) else {
             self.0.insert(key.to_owned(), new);
-            return Heard::News;
+            return FieldChange::News;
         };
         let is_better = match key {
             PROMPT_TITLE => (new.3, new.4, new.5.to_string())
@@ -129,21 +130,21 @@ impl Told {
             _ => new.authority(old).is_gt(),
         };
         if !is_better {
-            return Heard::Nothing;
+            return FieldChange::Nothing;
         }
-        let heard = if old.5 == new.5 { Heard::Surer } else { Heard::News };
+        let heard = if old.5 == new.5 { FieldChange::Surer } else { FieldChange::News };
         *old = new;
         heard
     }
 
-    fn take_account(&mut self, said: Said) -> Heard {
+    fn take_account(&mut self, said: Said) -> FieldChange {
         let key = format!("{ACCOUNTS}{:016} {:016}", said.3.max(0), said.4);
         let is_known = self.0.contains_key(&key);
         let mut known = self.0.keys().filter(|known| known.starts_with(ACCOUNTS));
         let first = known.next().cloned();
         let is_full = known.count() + 1 >= MOST_ACCOUNTS;
         match first.filter(|_| is_full && !is_known) {
-            Some(first) if key < first => return Heard::Nothing,
+            Some(first) if key < first => return FieldChange::Nothing,
             Some(first) => {
                 self.0.remove(&first);
             }
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn the_first_prompt_names_the_task_until_somebody_gives_it_a_name() {
-        let mut told = Told::default();
+        let mut told = TaskFields::default();
         told.hear(
             &entry(20, Certainty::Measured, json!({"title": "second", "titleSource": "prompt"})),
             Channel::Hook,
@@ -254,10 +255,10 @@ mod tests {
 
     #[test]
     fn a_sure_parent_is_not_replaced_by_a_guess() {
-        let mut told = Told::default();
+        let mut told = TaskFields::default();
         told.hear(&entry(10, Certainty::Reported, json!({"parentSession": "b"})), Channel::Hook);
         let guess = entry(99, Certainty::Guessed, json!({"parentSession": "a"}));
-        assert_eq!(told.hear(&guess, Channel::Hook), Heard::Nothing);
+        assert_eq!(told.hear(&guess, Channel::Hook), FieldChange::Nothing);
         assert_eq!(told.text("parentSession"), Some("b"));
     }
 
@@ -265,7 +266,7 @@ mod tests {
     fn of_equally_sure_parents_the_first_counts() {
         let guess = |at: i64, session: &str| entry(at, Certainty::Guessed, json!({"parentSession": session}));
         for order in [[10, 20], [20, 10]] {
-            let mut told = Told::default();
+            let mut told = TaskFields::default();
             for at in order {
                 told.hear(&guess(at, if at == 10 { "first" } else { "second" }), Channel::Hook);
             }
@@ -278,7 +279,7 @@ mod tests {
 
     #[test]
     fn fields_are_found_by_the_beginning_of_their_names() {
-        let mut told = Told::default();
+        let mut told = TaskFields::default();
         let fields = json!({"paidBy:b": true, "paidBy:a": true, "paid": 1, "paidFor:c": true});
         told.hear(&entry(10, Certainty::Reported, fields), Channel::Transcript);
         assert_eq!(told.named(PAID_BY).collect::<Vec<_>>(), ["a", "b"]);
@@ -293,7 +294,7 @@ mod tests {
             entry.key = "account".to_owned();
             entry
         };
-        let mut told = Told::default();
+        let mut told = TaskFields::default();
         told.hear(&account(20, 2.0), Channel::Transcript);
         told.hear(&account(10, 1.0), Channel::Transcript);
         assert_eq!(told.get("account"), Some(&json!({"clientCostUsd": 2.0})));
@@ -305,7 +306,7 @@ mod tests {
         }
         let times: Vec<i64> = told.accounts().map(|(at, _)| at).collect();
         assert_eq!(times, (168..200).collect::<Vec<_>>(), "of very many the newest stay");
-        assert_eq!(told.hear(&account(40, 3.0), Channel::Transcript), Heard::Nothing);
+        assert_eq!(told.hear(&account(40, 3.0), Channel::Transcript), FieldChange::Nothing);
     }
 
     fn any_entry() -> impl Strategy<Value = (Entry, Channel)> {
@@ -333,8 +334,8 @@ mod tests {
             (entries, shuffled) in proptest::collection::vec(any_entry(), 1..10)
                 .prop_flat_map(|entries| (Just(entries.clone()), Just(entries).prop_shuffle())),
         ) {
-            let mut one = Told::default();
-            let mut other = Told::default();
+            let mut one = TaskFields::default();
+            let mut other = TaskFields::default();
             for (entry, channel) in &entries {
                 one.hear(entry, *channel);
             }
@@ -343,7 +344,7 @@ mod tests {
             }
             prop_assert_eq!(&one, &other);
             let text = serde_json::to_string(&one).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Told>(&text).unwrap(), one);
+            prop_assert_eq!(serde_json::from_str::<TaskFields>(&text).unwrap(), one);
         }
     }
 }

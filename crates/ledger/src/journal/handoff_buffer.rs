@@ -18,14 +18,14 @@ pub(super) type Record = ((Observed, Vec<Ready>), u64);
 
 /// A run of records.
 #[derive(Debug, Default)]
-pub(super) struct Handed {
+pub(super) struct HandoffBuffer {
     /// Where the first of them begins, and where the last of them ends, in the file.
     from: u64,
     to: u64,
     records: VecDeque<Record>,
 }
 
-impl Handed {
+impl HandoffBuffer {
     /// Hands over records that stand in the file from here on. They are let go if they do not follow the last, or if there
     /// is no room: then the file has them.
     pub(super) fn put(&mut self, from: u64, records: impl IntoIterator<Item = Record>) {
@@ -89,7 +89,7 @@ mod tests {
         (from, ends.iter().map(|end| (ready(&end.to_string()), *end)).collect())
     }
 
-    fn put(handed: &mut Handed, (from, records): (u64, Vec<Record>)) {
+    fn put(handed: &mut HandoffBuffer, (from, records): (u64, Vec<Record>)) {
         handed.put(from, records);
     }
 
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn records_are_taken_in_their_order_and_once() {
-        let mut handed = Handed::default();
+        let mut handed = HandoffBuffer::default();
         put(&mut handed, run(24, &[30, 40]));
         put(&mut handed, run(40, &[50]));
         assert_eq!(handed.begins(), Some(24));
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn behind_a_gap_nothing_is_held_until_everything_before_it_is_gone() {
-        let mut handed = Handed::default();
+        let mut handed = HandoffBuffer::default();
         put(&mut handed, run(24, &[30]));
         put(&mut handed, run(40, &[50]));
         assert_eq!(ends(handed.take(24, 9)), [30]);
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn what_was_read_from_the_file_is_not_taken_again() {
-        let mut handed = Handed::default();
+        let mut handed = HandoffBuffer::default();
         put(&mut handed, run(24, &[30, 40, 50]));
         assert_eq!(ends(handed.take(40, 9)), [50]);
         put(&mut handed, run(50, &[60]));
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn it_never_holds_much() {
-        let mut handed = Handed::default();
+        let mut handed = HandoffBuffer::default();
         put(&mut handed, run(24, &[24 + MOST, 25 + MOST, 26 + MOST]));
         put(&mut handed, run(24 + MOST, &[25 + MOST]));
         assert_eq!(ends(handed.take(24, 9)), [24 + MOST]);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use agent_tracer_event::{Agent, FactId, Millis, TaskId, TaskKey};
 use agent_tracer_fleet::clickhouse::{Fleet, Reader};
 use agent_tracer_ledger::{
-    Answer, Changes, DecisionFilter, Paging, QueryError, Range, RowFilter, Search, SearchFilter, Store,
-    TaskDetails, TaskFilter, Tasks, Timeline, UsageBy, Utc, Whose,
+    Answer, Changes, DecisionFilter, OwnerFilter, Paging, QueryError, Range, RowFilter, Search, SearchFilter,
+    Store, TaskDetails, TaskFilter, Tasks, Timeline, UsageBy, Utc,
 };
 use agent_tracer_testkit::history::{BEGIN, COMMON, History};
 use agent_tracer_testkit::scenario;
@@ -132,8 +132,8 @@ fn a_store_of_many_asked_about_one_answers_as_if_it_had_nothing_else() {
 pub(crate) fn answers_about_one(make: Make) {
     let everybody = Reader::everybody(filled(make, |_, _| true));
     let of = |owner: Option<&str>, machine: Option<&str>| {
-        let whose = Whose { owner: owner.map(str::to_owned), machine: machine.map(str::to_owned) };
-        everybody.narrowed(&whose).unwrap()
+        let owners = OwnerFilter { owner: owner.map(str::to_owned), machine: machine.map(str::to_owned) };
+        everybody.narrowed(&owners).unwrap()
     };
     let compare = |owner: Option<&str>, machine: Option<&str>| {
         let alone = Reader::everybody(filled(make, |one, two| {
@@ -194,8 +194,9 @@ pub(crate) fn tells_the_same_session_apart(make: Make) {
         fact.version += 1_000;
     }
     fleet.write("ann", &forged).unwrap();
-    let of =
-        |owner: &str| everybody.narrowed(&Whose { owner: Some(owner.to_owned()), machine: None }).unwrap();
+    let of = |owner: &str| {
+        everybody.narrowed(&OwnerFilter { owner: Some(owner.to_owned()), machine: None }).unwrap()
+    };
     for ((name, before), (_, now)) in alone.into_iter().zip(about_one(of("bob").as_ref())) {
         assert_eq!(now.unwrap(), before.unwrap(), "{name}");
     }
@@ -257,7 +258,7 @@ fn a_family_is_shown_however_many_they_are_and_on_one_machine_only_whom_it_ran()
     assert_eq!(reader.lanes(&id, None, None, 100).unwrap().strips, []);
     assert_eq!(reader.summary(now, &id).unwrap().agents, MANY as u64);
     assert_eq!(reader.task_usage(&id, UsageBy::Model).unwrap().items.len(), 0);
-    let here = reader.narrowed(&Whose { owner: None, machine: Some(machine) }).unwrap();
+    let here = reader.narrowed(&OwnerFilter { owner: None, machine: Some(machine) }).unwrap();
     let few = MANY - MANY.div_ceil(3);
     assert_eq!(size(here.as_ref()), (few + 1, few as u64));
 }
@@ -270,13 +271,13 @@ fn what_was_spent_is_told_apart_by_person_and_machine() {
         buckets.sort_by(|one, two| one.key.cmp(&two.key));
         buckets
     };
-    let of = |whose: Whose| reader.narrowed(&whose).unwrap();
+    let of = |owners: OwnerFilter| reader.narrowed(&owners).unwrap();
     let people = spent(&reader, UsageBy::Owner);
     assert_eq!(people.iter().map(|bucket| bucket.key.as_str()).collect::<Vec<_>>(), ["ann", "bob"]);
     for bucket in people {
-        let whose = Whose { owner: Some(bucket.key.clone()), machine: None };
+        let owners = OwnerFilter { owner: Some(bucket.key.clone()), machine: None };
         assert!(bucket.usage.cost_usd > 0.0 && bucket.usage.output_tokens > 0, "{bucket:?}");
-        assert_eq!(spent(of(whose).as_ref(), UsageBy::Owner), [bucket]);
+        assert_eq!(spent(of(owners).as_ref(), UsageBy::Owner), [bucket]);
     }
     let machines = spent(&reader, UsageBy::Machine);
     assert_eq!(
@@ -284,8 +285,8 @@ fn what_was_spent_is_told_apart_by_person_and_machine() {
         ["desk", "laptop", "tower"]
     );
     for bucket in machines {
-        let whose = Whose { owner: None, machine: Some(bucket.key.clone()) };
-        assert_eq!(spent(of(whose).as_ref(), UsageBy::Machine), [bucket]);
+        let owners = OwnerFilter { owner: None, machine: Some(bucket.key.clone()) };
+        assert_eq!(spent(of(owners).as_ref(), UsageBy::Machine), [bucket]);
     }
     let tasks = reader.tasks(Millis(0), &TaskFilter::default()).unwrap().items;
     assert!(tasks.iter().all(|task| task.owner.is_some()));

@@ -38,7 +38,7 @@ fn is_idle(waiting: Option<WaitingReason>) -> bool {
 
 /// A task as the store keeps it, as far as silence matters.
 #[derive(Clone, Copy, Debug)]
-pub struct Kept {
+pub struct ReportedState {
     /// Where it stands by what was told.
     pub status: TaskStatus,
     /// What it waits for.
@@ -56,8 +56,8 @@ pub fn may_be_stale(status: TaskStatus, last: i64, now: i64) -> bool {
 }
 
 /// What is shown of a task: its status, and whether it is stale.
-pub fn shown(kept: Kept, now: i64) -> (TaskStatus, bool) {
-    let Kept { status, waiting, last, has_open_call } = kept;
+pub fn shown(kept: ReportedState, now: i64) -> (TaskStatus, bool) {
+    let ReportedState { status, waiting, last, has_open_call } = kept;
     let silent = now.saturating_sub(last);
     if !is_alive(status) {
         return (status, false);
@@ -73,7 +73,7 @@ pub fn shown(kept: Kept, now: i64) -> (TaskStatus, bool) {
 
 /// The tasks of one stored status that were last heard of in a stretch of time: `from <= last < to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
+pub struct StatusWindow {
     /// The stored status.
     pub status: TaskStatus,
     /// Only those that wait for the next prompt, or only those that do not.
@@ -85,16 +85,16 @@ pub struct Stretch {
 }
 
 /// The stored tasks that are shown with one of these statuses. No two stretches share a task.
-pub fn stretches(shown: &[TaskStatus], now: i64) -> Vec<Stretch> {
+pub fn stretches(shown: &[TaskStatus], now: i64) -> Vec<StatusWindow> {
     // The last moment of which it is over by now, plus one.
     let edge = now.saturating_sub(OVER_MS).saturating_add(1);
     let is_wanted = |status: TaskStatus| shown.contains(&status);
     let mut stretches = Vec::new();
     for status in STATUSES.into_iter().filter(|status| is_wanted(*status)) {
         let from = if is_alive(status) { edge } else { i64::MIN };
-        stretches.push(Stretch { status, idle: None, from, to: i64::MAX });
+        stretches.push(StatusWindow { status, idle: None, from, to: i64::MAX });
     }
-    let mut over = |status, idle| stretches.push(Stretch { status, idle, from: i64::MIN, to: edge });
+    let mut over = |status, idle| stretches.push(StatusWindow { status, idle, from: i64::MIN, to: edge });
     if is_wanted(TaskStatus::Abandoned) {
         over(TaskStatus::Running, None);
     }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn silence_makes_stale_and_then_over() {
         let after = |silent, status, waiting, has_open_call| {
-            shown(Kept { status, waiting, last: 0, has_open_call }, silent)
+            shown(ReportedState { status, waiting, last: 0, has_open_call }, silent)
         };
         let running = |silent, open| after(silent, TaskStatus::Running, None, open);
         assert_eq!(running(STALE_MS - 1, false), (TaskStatus::Running, false));
@@ -149,7 +149,7 @@ mod tests {
         ) {
             let now = 1_800_000_000_000;
             let last = now - silent;
-            let (seen, _) = shown(Kept { status, waiting, last, has_open_call: false }, now);
+            let (seen, _) = shown(ReportedState { status, waiting, last, has_open_call: false }, now);
             let found = stretches(&wanted, now)
                 .iter()
                 .filter(|stretch| stretch.status == status && (stretch.from..stretch.to).contains(&last))
