@@ -9,16 +9,16 @@ use crate::targets::{ALL, Target, find};
 /// Runs per target if neither runs nor seconds are named.
 const RUNS_DEFAULT: u64 = 100_000;
 
-/// What to do.
+/// Holds the command.
 #[derive(Debug)]
 pub struct Arguments {
-    /// Which targets, in order.
+    /// Targets, in order.
     pub targets: Vec<&'static Target>,
     /// For how long, each of them.
     pub plan: Plan,
     /// Folders or files with real inputs.
     pub corpus: Vec<PathBuf>,
-    /// Where failing inputs go.
+    /// Folder for failing inputs.
     pub save: PathBuf,
     /// A saved input to try again, and nothing else.
     pub replay: Option<PathBuf>,

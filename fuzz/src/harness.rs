@@ -13,7 +13,7 @@ use crate::mutate::mutate;
 use crate::random::Random;
 use crate::targets::Target;
 
-/// How long and how.
+/// Holds limits and options of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// At most so many runs.
@@ -26,7 +26,7 @@ pub struct Plan {
     pub patience: Duration,
 }
 
-/// How it ended.
+/// Result of a run.
 #[derive(Debug)]
 pub enum Ending {
     /// The plan was carried out.
@@ -47,13 +47,13 @@ pub enum Ending {
 pub struct Failure {
     /// The number of the run, which gives the input again with the same seed and corpus.
     pub run: u64,
-    /// What was tried, made smaller where it still fails.
+    /// The input, made smaller where it still fails.
     pub input: Vec<u8>,
-    /// What the panic said.
+    /// Message of the panic.
     pub message: String,
 }
 
-/// What the inputs of one target are made of.
+/// Holds the sources of one target's inputs.
 #[derive(Debug)]
 pub struct Source<'a> {
     target: &'a Target,

@@ -1,4 +1,4 @@
-//! What is asked of the engine itself, past the product.
+//! Queries that go to the engine itself, past the product.
 
 use agent_tracer_fleet::clickhouse::Place;
 use clickhouse::Client;
@@ -10,7 +10,7 @@ pub(crate) struct Direct {
     runtime: Runtime,
 }
 
-/// How long the engine was at work since it started, in seconds. What ran side by side counts each for itself.
+/// Holds the engine's working time since it started, in seconds. Parallel work counts in full.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Work {
     pub(crate) inserts: f64,
@@ -19,7 +19,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// What came since.
+    /// Returns the growth since an earlier reading.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             inserts: self.inserts - before.inserts,
@@ -43,7 +43,7 @@ impl Direct {
         Ok(Self { client, runtime })
     }
 
-    /// What the engine counts of its own work.
+    /// Reads the engine's own counters.
     pub(crate) fn work(&self) -> Result<Work, String> {
         let ask = "SELECT toFloat64(sumIf(value, event = 'InsertQueryTimeMicroseconds')) / 1e6, \
                    toFloat64(sumIf(value, event = 'SelectQueryTimeMicroseconds')) / 1e6, \

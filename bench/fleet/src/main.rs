@@ -43,10 +43,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Observations that are brought to the ledger at once.
 const AT_ONCE: usize = 2_000;
 
-/// How long merges are waited for before bytes are counted.
+/// Longest wait for merges before bytes are counted.
 const SETTLING: Duration = Duration::from_secs(300);
 
-/// What the command line asked for.
+/// Holds the options of the command line.
 struct Options {
     events: u64,
     calls: usize,
@@ -57,7 +57,7 @@ struct Options {
     /// A ledger that is there already, of so many events as `events` says.
     keep: Option<PathBuf>,
     minutes: Option<u64>,
-    /// Whether the store has everything already, from an earlier run.
+    /// Set if the store is complete already, from an earlier run.
     is_shipped: bool,
     /// So many owners have the same history in the end.
     owners: u64,
@@ -216,7 +216,7 @@ fn multiply(
     Ok(())
 }
 
-/// Makes the sums of days that are over, as a server does beside its other work. Here nobody is still writing: nothing is
+/// Makes the sums of days that are over, as a server does beside its other work. Here no writer is active: nothing is
 /// waited for.
 fn days(fleet: &Fleet, engine: Option<u32>, report: &mut Report) -> Result<(), String> {
     let (begun, before) = (Instant::now(), engine.map_or(0.0, process::cpu_seconds));
@@ -235,7 +235,7 @@ fn days(fleet: &Fleet, engine: Option<u32>, report: &mut Report) -> Result<(), S
 }
 
 /// Waits until no merge runs; gives the seconds.
-#[expect(clippy::disallowed_methods, reason = "the engine tells nobody when a merge ends")]
+#[expect(clippy::disallowed_methods, reason = "the engine does not report the end of a merge")]
 fn settle(fleet: &Fleet) -> Result<f64, String> {
     let begun = Instant::now();
     while fleet.merges().map_err(|error| error.to_string())? > 0 && begun.elapsed() < SETTLING {

@@ -1,4 +1,4 @@
-//! What a process cost.
+//! Cost of a process.
 
 use std::fs;
 use std::io::Write;
@@ -17,7 +17,7 @@ pub(crate) fn cpu_seconds(pid: u32) -> f64 {
 
 /// Forgets the highest memory of this process, so that what comes has its own.
 pub(crate) fn forget_peak() {
-    let told = fs::OpenOptions::new().write(true).open("/proc/self/clear_refs");
+    let opened = fs::OpenOptions::new().write(true).open("/proc/self/clear_refs");
     // Without it the peak is of everything so far, and larger.
-    drop(told.and_then(|mut file| file.write_all(b"5")));
+    drop(opened.and_then(|mut file| file.write_all(b"5")));
 }

@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::process;
 
-/// Where its token is: a command line can be read by everybody.
+/// Variable with its token: every user can read a command line.
 pub(crate) const TOKEN: &str = "BENCH_FLEET_TOKEN";
 
-/// What it is to do.
+/// Holds its task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Order {
     pub(crate) ledger: PathBuf,
@@ -26,9 +26,9 @@ pub(crate) struct Order {
     pub(crate) minutes: Option<u64>,
 }
 
-/// How far it is.
+/// Holds its progress.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Told {
+pub(crate) struct Progress {
     /// The newest place of the ledger.
     pub(crate) newest: u64,
     pub(crate) until: u64,
@@ -52,17 +52,17 @@ pub(crate) fn run(order: &Order) -> Result<(), String> {
     let mut shipper = Shipper::new(outbox, policy, cursor, Box::new(Http::new(target)));
     let (start, me) = (Instant::now(), std::process::id());
     let most = order.minutes.map(|minutes| Duration::from_secs(60 * minutes));
-    let mut told = Told { newest, ..Told::default() };
+    let mut progress = Progress { newest, ..Progress::default() };
     while most.is_none_or(|most| start.elapsed() < most) {
         let Step::Sent(sent) = shipper.step().map_err(|error| text(&error))? else { break };
-        told.until = sent.until;
-        told.facts += sent.facts;
-        told.rows += sent.facts + sent.tasks;
-        told.bytes += sent.bytes;
-        told.seconds = start.elapsed().as_secs_f64();
-        told.cpu_seconds = process::cpu_seconds(me);
-        told.peak_mb = crate::machine::memory_mb(me).1;
-        let line = serde_json::to_string(&told).map_err(|error| text(&error))?;
+        progress.until = sent.until;
+        progress.facts += sent.facts;
+        progress.rows += sent.facts + sent.tasks;
+        progress.bytes += sent.bytes;
+        progress.seconds = start.elapsed().as_secs_f64();
+        progress.cpu_seconds = process::cpu_seconds(me);
+        progress.peak_mb = crate::machine::memory_mb(me).1;
+        let line = serde_json::to_string(&progress).map_err(|error| text(&error))?;
         writeln!(std::io::stdout(), "{line}").map_err(|error| text(&error))?;
     }
     Ok(())

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::direct::Direct;
 use crate::report::Report;
-use crate::shipper::{self, Told};
+use crate::shipper::{self, Progress};
 use crate::{machine, process};
 
 fn clock() -> Ask<Millis> {
@@ -23,16 +23,16 @@ fn clock() -> Ask<Millis> {
 /// Tells of tenths as they are done.
 struct Tenths {
     done: u64,
-    last: Told,
+    last: Progress,
 }
 
 impl Tenths {
-    fn tell(&mut self, told: &Told, report: &mut Report) {
-        let tenth = (told.until * 10).checked_div(told.newest).unwrap_or(10);
+    fn tell(&mut self, progress: &Progress, report: &mut Report) {
+        let tenth = (progress.until * 10).checked_div(progress.newest).unwrap_or(10);
         if tenth <= self.done {
             return;
         }
-        let (rows, seconds) = (told.rows - self.last.rows, told.seconds - self.last.seconds);
+        let (rows, seconds) = (progress.rows - self.last.rows, progress.seconds - self.last.seconds);
         let each = rows as f64 / seconds.max(1e-9);
         let load = machine::load();
         report.line(&format!(
@@ -42,11 +42,11 @@ impl Tenths {
             "tenths",
             json!({ "tenth": tenth, "rows": rows, "seconds": seconds, "rowsEachSecond": each, "load": load }),
         );
-        (self.done, self.last) = (tenth, *told);
+        (self.done, self.last) = (tenth, *progress);
     }
 }
 
-/// Where it is shipped to.
+/// Holds the destination.
 pub(crate) struct Target<'run> {
     pub(crate) fleet: &'run Arc<Fleet>,
     pub(crate) direct: &'run Direct,
@@ -86,13 +86,13 @@ pub(crate) fn ship(
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| format!("cannot start the shipper: {error}"))?;
-    let mut tenths = Tenths { done: 0, last: Told::default() };
-    let mut told = Told::default();
+    let mut tenths = Tenths { done: 0, last: Progress::default() };
+    let mut progress = Progress::default();
     if let Some(stdout) = child.stdout.take() {
         for line in BufReader::new(stdout).lines() {
             let line = line.map_err(|error| text(&error))?;
-            told = serde_json::from_str(&line).map_err(|error| format!("`{line}`: {error}"))?;
-            tenths.tell(&told, report);
+            progress = serde_json::from_str(&line).map_err(|error| format!("`{line}`: {error}"))?;
+            tenths.tell(&progress, report);
         }
     }
     let ended = child.wait().map_err(|error| text(&error))?;
@@ -101,18 +101,18 @@ pub(crate) fn ship(
     }
     let cpu = (process::cpu_seconds(me) - before.0, engine.map_or(0.0, process::cpu_seconds) - before.1);
     let peaks = (machine::memory_mb(me).1, engine.map_or(f64::NAN, |pid| machine::memory_mb(pid).1));
-    let each = |whole: f64| whole * 1e6 / told.rows.max(1) as f64;
+    let each = |whole: f64| whole * 1e6 / progress.rows.max(1) as f64;
     report.line(&format!(
         "  ship through the server: {} rows in {:.1} s, {:.0} rows/s, {:.0} bytes a row on the wire (load {:.1})",
-        told.rows,
-        told.seconds,
-        told.rows as f64 / told.seconds.max(1e-9),
-        told.bytes as f64 / told.rows.max(1) as f64,
+        progress.rows,
+        progress.seconds,
+        progress.rows as f64 / progress.seconds.max(1e-9),
+        progress.bytes as f64 / progress.rows.max(1) as f64,
         machine::load()
     ));
     report.line(&format!(
         "  processor time a row: shipper {:.0} us, server {:.0} us, engine {:.0} us with merges",
-        each(told.cpu_seconds),
+        each(progress.cpu_seconds),
         each(cpu.0),
         each(cpu.1)
     ));
@@ -126,19 +126,19 @@ pub(crate) fn ship(
     ));
     report.line(&format!(
         "  highest memory: shipper {:.0} MB, server {:.0} MB, engine {:.0} MB",
-        told.peak_mb, peaks.0, peaks.1
+        progress.peak_mb, peaks.0, peaks.1
     ));
     report.keep(
         "ship",
         json!({
-            "rows": told.rows, "facts": told.facts, "seconds": told.seconds, "wireBytes": told.bytes,
-            "until": told.until, "newest": told.newest, "load": machine::load(),
+            "rows": progress.rows, "facts": progress.facts, "seconds": progress.seconds, "wireBytes": progress.bytes,
+            "until": progress.until, "newest": progress.newest, "load": machine::load(),
             "engineSeconds": { "inserts": work.inserts, "merges": work.merges, "questions": work.questions },
-            "cpuSeconds": { "shipper": told.cpu_seconds, "server": cpu.0, "engine": cpu.1 },
-            "peakMb": { "shipper": told.peak_mb, "server": peaks.0, "engine": peaks.1 },
+            "cpuSeconds": { "shipper": progress.cpu_seconds, "server": cpu.0, "engine": cpu.1 },
+            "peakMb": { "shipper": progress.peak_mb, "server": peaks.0, "engine": peaks.1 },
         }),
     );
     server.stop();
     team.stop();
-    Ok(told.until == told.newest)
+    Ok(progress.until == progress.newest)
 }

@@ -1,4 +1,4 @@
-//! What it costs to try the rules on the whole history: a process of its own, its time and its largest memory.
+//! Cost of replaying the rules over the whole history: a process of its own, its time and its peak memory.
 
 use std::path::Path;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::server::command;
 
-/// What one back-test took.
+/// Holds the cost of one back-test.
 pub(crate) struct Tried {
     /// Calls that were judged.
     pub(crate) calls: u64,

@@ -18,7 +18,7 @@ pub(crate) struct Contestant {
     event: &'static str,
 }
 
-/// What one contestant cost: from just before the start to the end of the child, in microseconds.
+/// Holds the cost of one contestant: from just before the start to the end of the child, in microseconds.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) wait_us: Vec<f64>,
@@ -75,7 +75,7 @@ impl Contestant {
 }
 
 /// Runs everyone so many times, one after the other, after one round that is not counted. An agent does not call its next
-/// hook before what the last one told is worth asking about: each turn begins when the server has caught up.
+/// hook before the events of the last one are known: each turn begins when the server has caught up.
 pub(crate) fn round_robin(
     contestants: &[Contestant],
     repetitions: usize,

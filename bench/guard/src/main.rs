@@ -1,7 +1,7 @@
 //! Measures what a decision makes an agent wait.
 //!
 //! The real hook is started in turn on homes that differ in one thing: no rules at all; rules that are about other
-//! events; rules that somebody must be asked about, answered by the real server on a history of any length; and the same
+//! events; rules that need a decision, answered by the real server on a history of any length; and the same
 //! rules without a server. What a decision costs is what the hook takes longer than without rules, in the same run.
 //! Last, the same rules are tried on the whole history (`policy backtest`). Prints a table and, with `--json FILE`, the same as JSON.
 
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use server::Server;
 
-/// What the command line asked for.
+/// Holds the options of the command line.
 struct Options {
     hook: PathBuf,
     /// A hook to compare with, such as one of an earlier version.
@@ -91,14 +91,14 @@ fn measure(options: &Options) -> Result<bool, String> {
         contestants.push(hooks::Contestant::new("no rules, before", before, &bare, &session, "PreToolUse"));
     }
     contestants.extend([
-        hooks::Contestant::new("nobody is asked", &hook, &home, &session, "PostToolBatch"),
+        hooks::Contestant::new("no decision", &hook, &home, &session, "PostToolBatch"),
         hooks::Contestant::new("server", &hook, &home, &session, "PreToolUse"),
         hooks::Contestant::new("no server", &hook, &alone, &session, "PreToolUse"),
     ]);
     let rows = hooks::round_robin(&contestants, options.repetitions, &server)?;
     let decided = server.decided(&session, options.repetitions)?;
     let history = server.events()?;
-    // The ledger is read without a server, too: nobody answers hooks meanwhile.
+    // The ledger is read without a server, too: no hook is answered meanwhile.
     drop(server);
     let tried = backtest::run(&program, &home)?;
     report::print(

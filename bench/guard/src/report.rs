@@ -1,4 +1,4 @@
-//! What was measured, for people and as JSON, and whether it keeps what is promised.
+//! Measurements, for people and as JSON, compared with the limits.
 
 use std::path::Path;
 
@@ -19,9 +19,9 @@ type Part = fn(&Decided) -> f64;
 /// Everything of one run.
 pub(crate) struct Run {
     pub(crate) rows: Vec<Row>,
-    /// What the server itself says that decisions took.
+    /// Durations of decisions by the server's own account.
     pub(crate) decided: Vec<Decided>,
-    /// What a back-test took.
+    /// Cost of a back-test.
     pub(crate) tried: Tried,
     pub(crate) rules: usize,
     pub(crate) history: u64,
@@ -42,11 +42,11 @@ pub(crate) fn print(run: &Run, json_file: Option<&Path>) -> Result<bool, String>
     println!("{} rules, {} events of history, load {load}\n", run.rules, run.history);
     println!("{:<18} {:>10} {:>10} {:>10} {:>8}", "hook", "p50 us", "p95 us", "p99 us", "ratio");
     let bare = run.rows.first().map_or(f64::NAN, |row| quantile(&row.wait_us, 0.5));
-    let mut told: Vec<Value> = Vec::new();
+    let mut hooks: Vec<Value> = Vec::new();
     for row in &run.rows {
         let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|part| quantile(&row.wait_us, part));
         println!("{:<18} {p50:>10.0} {p95:>10.0} {p99:>10.0} {:>8.2}", row.name, p50 / bare);
-        told.push(json!({"name": row.name, "p50Us": p50, "p95Us": p95, "p99Us": p99, "ratio": p50 / bare}));
+        hooks.push(json!({"name": row.name, "p50Us": p50, "p95Us": p95, "p99Us": p99, "ratio": p50 / bare}));
     }
     let asked = run
         .rows
@@ -87,7 +87,7 @@ pub(crate) fn print(run: &Run, json_file: Option<&Path>) -> Result<bool, String>
     );
     if let Some(path) = json_file {
         let all = json!({
-            "rules": run.rules, "events": run.history, "load": load, "hooks": told,
+            "rules": run.rules, "events": run.history, "load": load, "hooks": hooks,
             "decision": {"p50Us": p50, "p99Us": p99}, "server": stages,
             "backtest": {"calls": calls, "wallS": wall_s, "cpuS": cpu_s, "peakMb": peak_mb},
         });

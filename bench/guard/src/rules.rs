@@ -8,7 +8,7 @@ use agent_tracer_spool::Home;
 /// The rule whose decisions say how long deciding took.
 pub(crate) const MEASURED: &str = "measured";
 
-/// What kinds of rules there are, in turn. `N` stands for the number of the rule.
+/// Lists the kinds of rules, used in turn. `N` stands for the number of the rule.
 const KINDS: &[&str] = &[
     "match.command = { program = \"tool-N\" }",
     "match.command = { effect = \"delete\", target = \"keep-N/**\" }",

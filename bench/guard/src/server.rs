@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::rules::MEASURED;
 
-/// How long anything is waited for.
+/// Longest wait for anything.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A server that is gone when it is dropped.
@@ -64,7 +64,7 @@ impl Server {
         let link = said.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
         server.address =
             link.parse().map_err(|_| format!("the server does not say where it listens:\n{said}"))?;
-        // Somebody must read what it logs, or it would wait for a full pipe.
+        // Its log must be read, or it would wait for a full pipe.
         std::thread::spawn(move || drop(lines.read_to_end(&mut Vec::new())));
         Ok(server)
     }
@@ -84,7 +84,7 @@ impl Server {
         Ok(self.get(path)?.get("items").and_then(Value::as_array).cloned().unwrap_or_default())
     }
 
-    /// The session with the most calls among the newest of Claude Code; one that nobody knows if there is none.
+    /// The session with the most calls among the newest of Claude Code; an unknown one if there is none.
     pub(crate) fn busiest(&self) -> Result<String, String> {
         let tasks = self.items("/api/v1/tasks?agent=claude_code&kind=primary&limit=500")?;
         let calls = |task: &&Value| task.get("toolCalls").and_then(Value::as_u64).unwrap_or(0);
@@ -92,7 +92,7 @@ impl Server {
         Ok(busiest.unwrap_or("5a133364-48e1-40c2-b568-cfba1112cbce").to_owned())
     }
 
-    /// How many events the ledger holds.
+    /// Returns the number of events in the ledger.
     pub(crate) fn events(&self) -> Result<u64, String> {
         let health = self.get("/api/v1/health")?;
         let events = health.get("store").and_then(|store| store.get("events")).and_then(Value::as_u64);
@@ -118,7 +118,7 @@ impl Server {
         }
     }
 
-    /// What the newest decisions about a session took by the server's own account.
+    /// Returns the durations of the newest decisions about a session by the server's own account.
     pub(crate) fn decided(&self, session: &str, most: usize) -> Result<Vec<Decided>, String> {
         self.caught_up()?;
         let tasks = self.items("/api/v1/tasks?agent=claude_code&kind=primary&limit=500")?;
@@ -143,11 +143,11 @@ impl Server {
     }
 }
 
-/// Where the time of a decision went, in microseconds.
+/// Splits the time of a decision, in microseconds.
 pub(crate) struct Decided {
     /// From the moment the question was accepted until its answer was ready.
     pub(crate) all: f64,
-    /// Until what the session told before was in the ledger.
+    /// Until the session's earlier events were in the ledger.
     pub(crate) waited: f64,
     /// To look up the past.
     pub(crate) looked: f64,

@@ -1,4 +1,4 @@
-//! Who is measured: the floor, the hook, and what people use instead.
+//! Contestants: the floor, the hook, and common alternatives.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,7 +14,7 @@ pub(crate) struct Contestant {
     pub(crate) name: &'static str,
     /// The payload, as the report calls it.
     pub(crate) payload: &'static str,
-    /// What goes to its standard input.
+    /// Standard input.
     pub(crate) bytes: Vec<u8>,
     argv: Vec<OsString>,
     home: PathBuf,

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use contestants::Bench;
 
-/// What the command line asked for.
+/// Holds the options of the command line.
 struct Options {
     hook: PathBuf,
     floor: PathBuf,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// A named payload.
 pub(crate) struct Payload {
-    /// How the report calls it.
+    /// Name in the report.
     pub(crate) name: &'static str,
     /// Exactly what goes to standard input.
     pub(crate) bytes: Vec<u8>,

@@ -9,7 +9,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 
 use crate::contestants::{Bench, Contestant};
 
-/// What one contestant cost, one entry per repetition.
+/// Holds the cost of one contestant, one entry per repetition.
 pub(crate) struct Row {
     /// The program.
     pub(crate) name: &'static str,
@@ -50,7 +50,7 @@ fn once(contestant: &Contestant) -> Result<(f64, f64), String> {
     Ok((wait, children_cpu_us() - before))
 }
 
-/// Whoever follows a slow program finds the caches cold, so nobody always follows the same one.
+/// A program after a slow one finds cold caches, so the order changes.
 fn shuffle(order: &mut [usize], dice: &mut u64) {
     for last in (1..order.len()).rev() {
         *dice ^= *dice << 13;

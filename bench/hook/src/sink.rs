@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// A running receiver; it ends with the process.
 pub(crate) struct Sink {
-    /// Where it listens on 127.0.0.1.
+    /// Port on 127.0.0.1.
     pub(crate) port: u16,
 }
 

@@ -1,4 +1,4 @@
-//! Who takes part, and what one of them answers.
+//! Contestants and their answers.
 
 use std::path::Path;
 
@@ -53,7 +53,7 @@ impl Mode {
         }
     }
 
-    /// What a person reads beside the name.
+    /// Remark beside the name.
     pub(crate) const fn says(self) -> &'static str {
         match self {
             Self::Walk => "floor: readdir and stat",
@@ -63,7 +63,7 @@ impl Mode {
             Self::Usage => "ours: usage of every response, once",
             Self::RowsLazy => "floor: sonic-rs, lazily, every row",
             Self::Rows => "ours: every row taken apart",
-            Self::Entries => "ours: every row told, after privacy",
+            Self::Entries => "ours: every row read, after privacy",
         }
     }
 
@@ -72,7 +72,7 @@ impl Mode {
     }
 }
 
-/// What a contestant found. Whoever counts tokens must find the same.
+/// Holds the result of a contestant. All that count tokens must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) bytes: u64,

@@ -16,7 +16,7 @@ mod rows;
 use dice::Dice;
 use rows::Writer;
 
-/// What is true of a corpus, as it was written.
+/// Holds the true numbers of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Facts {
@@ -35,7 +35,7 @@ pub(crate) struct Facts {
     pub(crate) tokens: [u64; 4],
 }
 
-/// Where the facts lie.
+/// Returns the path of the true numbers.
 const FACTS: &str = "corpus.json";
 
 /// Writes the corpus unless it is there already.

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How much is read at once: it stays in the nearer caches while it is looked at.
+/// Bytes of one read, which stay in the nearer caches while they are examined.
 const CHUNK: usize = 256 * 1024;
 
 /// Every transcript under `home/projects`, the largest first, so that no thread ends with a big one alone.

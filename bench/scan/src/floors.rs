@@ -20,7 +20,7 @@ pub(crate) fn walk(home: &Path) -> Result<Answer, String> {
     Ok(Answer { bytes: files.iter().map(|(_, size)| size).sum(), ..Answer::default() })
 }
 
-/// What a floor has found so far, and its buffer.
+/// Holds the intermediate result of a floor, and its buffer.
 #[derive(Default)]
 struct Found {
     buffer: Vec<u8>,
@@ -131,7 +131,7 @@ pub(crate) fn rows_lazy(home: &Path, threads: usize) -> Result<Answer, String> {
                 _ => {}
             }
         }
-        // The optimiser must not find out that nobody looks at the texts.
+        // The optimiser must not find out that the texts are unused.
         std::hint::black_box(kept);
     })
 }

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use contestants::Mode;
 
-/// What the command line asked for.
+/// Holds the options of the command line.
 #[derive(Debug)]
 struct Options {
     size_mb: u64,
@@ -30,9 +30,9 @@ struct Options {
     rounds: usize,
     threads: usize,
     json: Option<PathBuf>,
-    /// Where the corpus is kept; it is used again if it is there.
+    /// Folder of the corpus, which is used again if it exists.
     corpus: Option<PathBuf>,
-    /// Where the peer is installed.
+    /// Folder of the peer's installation.
     cache: PathBuf,
     peer: bool,
     /// Write the corpus and measure nothing: another bench reads it.

@@ -50,7 +50,7 @@ pub(crate) fn unchanged(home: &Path) -> Result<Answer, String> {
     Ok(answer)
 }
 
-/// What responses cost, each once.
+/// Adds up the cost of responses, each once.
 pub(crate) fn usage(home: &Path, threads: usize) -> Result<Answer, String> {
     let files = transcripts(home)?;
     let start = || (UsageBook::default(), Answer::default());
@@ -121,8 +121,8 @@ pub(crate) fn entries(home: &Path, threads: usize) -> Result<Answer, String> {
                 if let RowReading::Read(reading) = reading {
                     answer.entries += reading.entries.len() as u64;
                     // A fork may tell of a response again, under the same key on another task.
-                    let told = reading.entries.into_iter().filter(|entry| entry.subject == USAGE);
-                    responses.extend(told.map(|entry| entry.key));
+                    let usage = reading.entries.into_iter().filter(|entry| entry.subject == USAGE);
+                    responses.extend(usage.map(|entry| entry.key));
                 }
             });
         })?;
@@ -131,9 +131,9 @@ pub(crate) fn entries(home: &Path, threads: usize) -> Result<Answer, String> {
     })?;
     let mut sum = Answer::default();
     let mut responses = HashSet::new();
-    for (answer, told) in all {
+    for (answer, keys) in all {
         sum = sum.plus(&answer);
-        responses.extend(told);
+        responses.extend(keys);
     }
     sum.responses = responses.len() as u64;
     Ok(sum)

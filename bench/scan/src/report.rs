@@ -46,7 +46,7 @@ fn median(sample: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// What a contestant cost. Time on the processor repeats well, so its middle counts; time on the wall is stretched by
+/// Holds the cost of a contestant. Time on the processor repeats well, so its middle counts; time on the wall is stretched by
 /// whatever else the machine does and never shortened, so the least counts.
 fn measured(row: &Row, measure: Measure) -> f64 {
     match measure {
@@ -149,6 +149,6 @@ pub(crate) fn answer(outcome: Result<Answer, String>) -> ExitCode {
 
 /// Says what went wrong, on standard error.
 pub(crate) fn complain(message: &str) {
-    // Nobody is left to tell if this fails too.
+    // There is no other output if this fails too.
     drop(writeln!(std::io::stderr(), "{message}"));
 }

@@ -10,7 +10,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 use crate::ccusage;
 use crate::contestants::{Answer, Mode};
 
-/// What one contestant cost, one entry per round.
+/// Holds the cost of one contestant, one entry per round.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,

@@ -20,7 +20,7 @@ use shapes::{SHAPES, Shape};
 
 /// Length of a command in the main column, in bytes.
 const LENGTH: usize = 4 * 1024;
-/// How many times longer the second command of a shape is.
+/// Ratio of the lengths of a shape's two commands.
 const FACTOR: usize = 16;
 /// Most that reading may cost, in passes over the bytes.
 const MOST_PASSES: f64 = 180.0;
@@ -148,7 +148,7 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::from(1),
         Err(error) => {
             let mut stderr = std::io::stderr();
-            // Nothing can be done where not even the error can be told.
+            // Nothing can be done where not even the error can be printed.
             if stderr
                 .write_all(format!("bench-shell: {error}\nhint: bench-shell [--json FILE]\n").as_bytes())
                 .is_err()

@@ -1,4 +1,4 @@
-//! Commands to read: as people and agents write them, and as nobody should.
+//! Commands to read: as people and agents write them, and hostile ones.
 
 /// A command that is repeated until it is long enough.
 pub(crate) struct Shape {

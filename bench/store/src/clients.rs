@@ -1,6 +1,6 @@
 //! Many clients on one thread, each with a connection that it uses again and again.
 //!
-//! The server shares its two cores with whoever measures it. A thread for each connection would spend more of them on
+//! The server shares its two cores with the load generator. A thread for each connection would spend more of them on
 //! waking threads than on asking, so one thread waits for all connections at once, and events are made of prepared text.
 
 use std::io::{self, ErrorKind, Read, Write};
@@ -12,12 +12,12 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use crate::machine;
 use crate::sample::Sample;
 
-/// How long an answer may take.
+/// Longest duration of an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What came of asking.
+/// Holds the outcome of the requests.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct PostOutcome {
     pub(crate) times: Sample,
     pub(crate) accepted: u64,
     pub(crate) others: u64,
@@ -25,12 +25,12 @@ pub(crate) struct Asked {
     pub(crate) cpu: Duration,
 }
 
-/// One connection with what it still has to send and what it has heard so far.
+/// Holds one connection with its unsent and its received bytes.
 struct Client {
     stream: TcpStream,
     request: Vec<u8>,
     sent: usize,
-    heard: Vec<u8>,
+    received: Vec<u8>,
     begun: Instant,
 }
 
@@ -52,12 +52,12 @@ impl Client {
         loop {
             match self.stream.read(buffer) {
                 Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-                Ok(count) => self.heard.extend(buffer.iter().take(count)),
+                Ok(count) => self.received.extend(buffer.iter().take(count)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
                 Err(error) => return Err(error),
             }
-            if let Some(status) = status(&self.heard) {
-                self.heard.clear();
+            if let Some(status) = status(&self.received) {
+                self.received.clear();
                 return Ok(Some(status));
             }
         }
@@ -65,16 +65,16 @@ impl Client {
 }
 
 /// The status of an answer, if all of it is there.
-fn status(heard: &[u8]) -> Option<u16> {
-    let end = heard.windows(4).position(|four| four == b"\r\n\r\n")?;
-    let head = std::str::from_utf8(heard.get(..end)?).ok()?;
+fn status(received: &[u8]) -> Option<u16> {
+    let end = received.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let head = std::str::from_utf8(received.get(..end)?).ok()?;
     let mut lines = head.split("\r\n");
     let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
     let length = lines
         .filter_map(|line| line.split_once(':'))
         .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
         .map_or(Some(0), |(_, length)| length.trim().parse::<usize>().ok())?;
-    (heard.len() >= end + 4 + length).then_some(status)
+    (received.len() >= end + 4 + length).then_some(status)
 }
 
 /// Asks on all connections for so long. `next` makes the request of a client, anew for each.
@@ -82,16 +82,16 @@ pub(crate) fn ask(
     streams: Vec<TcpStream>,
     lasting: Duration,
     mut next: impl FnMut(usize, &mut Vec<u8>),
-) -> io::Result<Asked> {
+) -> io::Result<PostOutcome> {
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
     let (began, cpu) = (Instant::now(), machine::thread_cpu());
     let mut clients = Vec::with_capacity(streams.len());
     for (number, stream) in streams.into_iter().enumerate() {
         stream.set_nonblocking(true)?;
         epoll.add(&stream, EpollEvent::new(EpollFlags::EPOLLIN, number as u64))?;
-        clients.push(Client { stream, request: Vec::new(), sent: 0, heard: Vec::new(), begun: began });
+        clients.push(Client { stream, request: Vec::new(), sent: 0, received: Vec::new(), begun: began });
     }
-    let mut asked = Asked::default();
+    let mut outcome = PostOutcome::default();
     let mut asking = 0;
     let mut begin = |number: usize, client: &mut Client, epoll: &Epoll| -> io::Result<()> {
         client.request.clear();
@@ -126,10 +126,10 @@ pub(crate) fn ask(
             let Some(status) = client.hear(&mut buffer)? else { continue };
             match status {
                 202 => {
-                    asked.times.push(client.begun.elapsed());
-                    asked.accepted += 1;
+                    outcome.times.push(client.begun.elapsed());
+                    outcome.accepted += 1;
                 }
-                _ => asked.others += 1,
+                _ => outcome.others += 1,
             }
             match began.elapsed() < lasting {
                 true => begin(number, client, &epoll)?,
@@ -137,8 +137,8 @@ pub(crate) fn ask(
             }
         }
     }
-    asked.cpu = machine::thread_cpu().saturating_sub(cpu);
-    Ok(asked)
+    outcome.cpu = machine::thread_cpu().saturating_sub(cpu);
+    Ok(outcome)
 }
 
 #[cfg(test)]
@@ -180,9 +180,9 @@ mod tests {
             count
         });
         let streams = vec![TcpStream::connect(address).unwrap()];
-        let asked = ask(streams, Duration::from_millis(50), |_, request| request.extend(b"one\n")).unwrap();
-        assert_eq!(asked.accepted + asked.others, serve.join().unwrap());
-        assert!(asked.accepted >= asked.others && asked.accepted - asked.others <= 1, "{asked:?}");
-        assert_eq!(asked.times.len() as u64, asked.accepted);
+        let outcome = ask(streams, Duration::from_millis(50), |_, request| request.extend(b"one\n")).unwrap();
+        assert_eq!(outcome.accepted + outcome.others, serve.join().unwrap());
+        assert!(outcome.accepted >= outcome.others && outcome.accepted - outcome.others <= 1, "{outcome:?}");
+        assert_eq!(outcome.times.len() as u64, outcome.accepted);
     }
 }

@@ -1,4 +1,4 @@
-//! What an event takes on disk with everything that is folded from it, beside the same bytes in the plainest table.
+//! Bytes of an event on disk with everything that is folded from it, beside the same bytes in the plainest table.
 
 use std::path::Path;
 use std::time::Duration;

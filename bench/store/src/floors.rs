@@ -1,4 +1,4 @@
-//! What SQLite itself allows: the same bytes in the plainest table, one event or 256 of them in a transaction.
+//! Limits of SQLite itself: the same bytes in the plainest table, one event or 256 of them in a transaction.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 
 use crate::machine::size;
 
-/// What SQLite made of it.
+/// Holds the result of SQLite.
 pub(crate) struct Floor {
     pub(crate) per_second: f64,
     /// Bytes of the closed file for each event.

@@ -15,16 +15,16 @@ use crate::sample::Sample;
 use crate::server::Server;
 use agent_tracer_testkit::history::Dice;
 
-/// How long each row of the table is measured.
+/// Duration of the measurement of one row.
 const LASTING: Duration = Duration::from_secs(4);
 
-/// Where what is posted goes.
+/// Path of the posts.
 const EVENTS: &str = "/ingest/v1/events";
 
 /// Events that are made in advance; what is posted is one of them with another id.
 const PREPARED: u64 = 4_096;
 
-/// What one posted event weighs, about as much as a hook's payload.
+/// Bytes of one posted event, about those of a hook's payload.
 const EVENT_BYTES: usize = 1_900;
 
 /// A connection that is used again and again.
@@ -90,7 +90,7 @@ impl Connection {
     }
 }
 
-/// What stands before the body of a post.
+/// Returns the head of a post.
 fn head(path: &str, host: &str, token: &str, length: usize) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
@@ -129,7 +129,7 @@ struct Rate {
     folded_per_second: f64,
 }
 
-/// What stands behind the ids of the events that are made in advance.
+/// Suffix of the ids of events that are made in advance.
 fn prepared() -> Vec<String> {
     let mut dice = Dice::new(1);
     let tail =
@@ -185,7 +185,7 @@ fn first_number() -> u64 {
     now * 1_000_000
 }
 
-/// How many observations the store has counted.
+/// Returns the number of observations that the store has counted.
 fn counted(server: &Server) -> Result<u64, String> {
     let path = server.home.data().join("ledger.db");
     rusqlite::Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)

@@ -1,7 +1,7 @@
-//! Doing nothing: what the server costs while nobody asks and nothing happens.
+//! Doing nothing: what the server costs without requests and events.
 //!
 //! A server that has just been loaded is not idle: search follows behind the writer. So it is watched once the store says
-//! that nothing is left to do, and how long that took is told.
+//! that nothing is left to do, and the time that took is reported.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use crate::machine::{self, Busy};
 use crate::report::Report;
 use crate::server::Server;
 
-/// How long it is watched.
+/// Duration of the measurement.
 const LASTING: Duration = Duration::from_secs(10);
 
-/// How long it may finish what it began.
+/// Longest time to finish earlier work.
 const SETTLING: Duration = Duration::from_secs(3);
 
 /// After so long it is called busy, not idle.

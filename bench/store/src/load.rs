@@ -14,11 +14,11 @@ use agent_tracer_testkit::history::History;
 /// Observations that are brought at once.
 const AT_ONCE: usize = 2_000;
 
-/// What an import cost.
+/// Holds the cost of an import.
 pub(crate) struct Loaded {
     pub(crate) ledger: Ledger,
     pub(crate) events: u64,
-    /// How fast the last tenth was written against the first, in processor time; unknown if it was there already.
+    /// Rate of the last tenth against the first, in processor time; unknown if it was there already.
     pub(crate) fading: Option<f64>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn load(path: &Path, events: u64, seed: u64, report: &mut Report) -> 
         let took = start.elapsed();
         appending += took;
         commits.push(took);
-        // Whoever brings a batch prepares it, so its time belongs to writing too.
+        // The caller prepares its batch, so its time belongs to writing too.
         let preparing = machine::thread_cpu().saturating_sub(own).as_secs_f64() * 1e3;
         let busy = writer().since(&before);
         writing += busy + preparing;

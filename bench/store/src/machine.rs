@@ -1,4 +1,4 @@
-//! What the machine says of itself and of a process: load, memory, processor time.
+//! Readings of the machine and of a process: load, memory, processor time.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -48,7 +48,7 @@ impl Busy {
         Self(on_cpu.collect())
     }
 
-    /// What was spent since then. Threads come and go: one that has ended in between is left out, or the sum would
+    /// Returns the time spent since then. Threads come and go: one that has ended in between is left out, or the sum would
     /// lose all that it ever spent.
     pub(crate) fn since(&self, before: &Self) -> f64 {
         self.0.iter().map(|(thread, spent)| spent - before.0.get(thread).copied().unwrap_or(0.0)).sum()
@@ -67,7 +67,7 @@ pub(crate) fn database_size(path: &Path) -> u64 {
     size(path) + size(Path::new(&log))
 }
 
-/// What time it is.
+/// Returns the time.
 #[expect(clippy::disallowed_methods, reason = "a bench is a binary; its envelopes carry the time")]
 pub(crate) fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()

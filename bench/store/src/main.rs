@@ -32,23 +32,23 @@ use server::Server;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// What the command line asked for.
+/// Holds the options of the command line.
 #[derive(Debug)]
 struct Options {
     events: u64,
     seed: u64,
     calls: usize,
     json: Option<PathBuf>,
-    /// Where databases are made; a temporary folder there.
+    /// Parent of the temporary folder of databases.
     folder: PathBuf,
-    /// Where databases stay; one that is there already is measured as it is.
+    /// Folder of databases that stay; an existing one is measured as it is.
     keep: Option<PathBuf>,
     /// The program that serves; beside this one unless named.
     server: Option<PathBuf>,
     parts: Vec<String>,
 }
 
-/// What can be measured, in this order.
+/// Lists the measurements, in this order.
 const PARTS: &[&str] = &["import", "questions", "disk", "ingest", "spool", "live", "idle"];
 
 fn options(arguments: &[String]) -> Result<Options, String> {

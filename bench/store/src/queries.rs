@@ -18,13 +18,13 @@ use agent_tracer_testkit::history::{BEGIN, COMMON, Dice, MANY, MODELS, SINGLE, S
 /// No question may take longer than this at the usual worst, in milliseconds.
 const BAR_MS: f64 = 20.0;
 
-/// How much longer a question may take in a history ten times as long.
+/// Largest ratio of a query's time in a history ten times as long.
 const GROWTH: f64 = 2.0;
 
 /// Times below this are noise when two of them are compared, in milliseconds.
 const NOISE_MS: f64 = 2.0;
 
-/// What a question cost, and how many items its answers had in all.
+/// Holds the cost of a query, and the number of items in all its answers.
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     pub(crate) sample: Sample,
@@ -40,14 +40,14 @@ impl Row {
     }
 }
 
-/// How much more processor time an item of the answer takes in the longer history: where its answer is larger, a question
+/// Returns the ratio of processor time per item in the longer history: where its answer is larger, a question
 /// may cost as much more. An answer that is smaller excuses nothing.
 fn grown(row: &Row, before: &Row) -> f64 {
     let larger = (row.items_each() / before.items_each().max(1.0)).max(1.0);
     row.cpu.p95() / before.cpu.p95().max(NOISE_MS) / larger
 }
 
-/// What the questions are about.
+/// Holds the parameters of the queries.
 struct Known {
     tasks: Vec<TaskId>,
     /// The task with the most events, and its first and last moment.

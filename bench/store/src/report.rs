@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-/// What was measured so far.
+/// Holds the measurements so far.
 #[derive(Default)]
 pub(crate) struct Report {
     kept: Map<String, Value>,
@@ -21,7 +21,7 @@ impl Report {
 
     /// Prints a line at once: a run takes minutes.
     pub(crate) fn line(&mut self, text: &str) {
-        // Whoever closed standard output wants no more lines; the JSON is still written.
+        // Standard output is closed: no more lines; the JSON is still written.
         drop(writeln!(std::io::stdout(), "{text}"));
     }
 
@@ -56,6 +56,6 @@ impl Report {
 
 /// Says what went wrong, on standard error.
 pub(crate) fn complain(message: &str) {
-    // Nobody is left to tell if this fails too.
+    // There is no other output if this fails too.
     drop(writeln!(std::io::stderr(), "{message}"));
 }

@@ -55,7 +55,7 @@ impl Server {
             .map_err(|error| format!("cannot read `{}`: {error}", token.display()))?
             .trim()
             .to_owned();
-        // Somebody must read what it logs, or it would wait for a full pipe.
+        // Its log must be read, or it would wait for a full pipe.
         std::thread::spawn(move || {
             let mut rest = Vec::new();
             drop(lines.read_to_end(&mut rest));

@@ -43,8 +43,8 @@ fn a_history_has_its_shape() {
         assert!(reading.unrecognised.is_empty(), "{:?}", reading.unrecognised);
         let entry = reading.entries.first().unwrap();
         *tasks.entry(entry.task.task_id().to_string()).or_default() += 1;
-        let told = reading.entries.iter().filter_map(|entry| entry.metadata.get("project"));
-        projects.extend(told.map(ToString::to_string));
+        let named = reading.entries.iter().filter_map(|entry| entry.metadata.get("project"));
+        projects.extend(named.map(ToString::to_string));
     }
     let longest = tasks.values().max().copied().unwrap_or(0);
     assert!((800..3_000).contains(&longest), "{longest}");

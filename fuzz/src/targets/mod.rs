@@ -20,7 +20,7 @@ mod shell;
 /// A law about one reader: `run` panics if the bytes break it.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// What it is called on the command line.
+    /// Name on the command line.
     pub name: &'static str,
     /// Tries one input.
     pub run: fn(&[u8]),

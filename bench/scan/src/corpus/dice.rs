@@ -22,7 +22,7 @@ impl Dice {
         from + self.next() % (to - from).max(1)
     }
 
-    /// Whether something happens that happens `times` in a hundred.
+    /// Returns `true` `times` in a hundred.
     pub(crate) fn percent(&mut self, times: u64) -> bool {
         self.next() % 100 < times
     }

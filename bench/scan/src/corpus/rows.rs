@@ -208,7 +208,7 @@ impl<'d> Writer<'d> {
         format!(r#"{{"type":"tool_use","id":"{call}","name":"{name}","input":{input}}}"#)
     }
 
-    /// What came back: for the model, and once more for the client.
+    /// Writes a result: for the model, and once more for the client.
     fn result(&mut self, call: &str, agent: Option<&str>) {
         let text = self.text(1950);
         let result = match agent {
