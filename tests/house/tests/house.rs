@@ -7,6 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
+mod attributes;
 mod words;
 
 fn root() -> PathBuf {

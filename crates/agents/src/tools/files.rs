@@ -53,7 +53,7 @@ pub(super) const TABLE: &[Row] = &[
         entity: Some((EntityType::File, PATH)),
         files: PATH,
         title: |input| format!("Write {}", path(input, PATH, "a file")),
-        also: Some(|input, meaning| size(input, &["content", "file_text"], "content", &mut meaning.metadata)),
+        also: Some(|input, meaning| size(input, &["content", "file_text"], &mut meaning.metadata)),
         ..FILE
     },
     Row {
@@ -95,7 +95,7 @@ pub(super) const TABLE: &[Row] = &[
             };
             format!("{what} {}", path(input, NOTEBOOK, "a notebook"))
         },
-        also: Some(|input, meaning| size(input, &["new_source"], "content", &mut meaning.metadata)),
+        also: Some(|input, meaning| size(input, &["new_source"], &mut meaning.metadata)),
         ..FILE
     },
 ];
@@ -143,14 +143,14 @@ pub(super) fn measure(value: &Value) -> (Option<i64>, Option<i64>) {
     }
 }
 
-fn size(input: &Input<'_>, keys: &[&str], name: &str, metadata: &mut Metadata) {
+fn size(input: &Input<'_>, keys: &[&str], metadata: &mut Metadata) {
     let Some(value) = input.get(keys) else { return };
     let (bytes, lines) = measure(value);
     if let Some(bytes) = bytes {
-        metadata.insert(format!("{name}Bytes"), Value::from(bytes));
+        metadata.insert(attributes::CONTENT_BYTES.to_owned(), Value::from(bytes));
     }
     if let Some(lines) = lines {
-        metadata.insert(format!("{name}Lines"), Value::from(lines));
+        metadata.insert(attributes::CONTENT_LINES.to_owned(), Value::from(lines));
     }
 }
 

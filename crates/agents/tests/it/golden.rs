@@ -3,6 +3,7 @@
 //! A golden file has one line per entry, as a person would want to read it. `GOLDEN=update cargo test -p
 //! agent-tracer-agents golden` writes them anew; look at every line of the difference before keeping it.
 
+mod attributes;
 mod lines;
 mod otlp;
 mod scenarios;

@@ -44,6 +44,12 @@ impl Carriers {
         self.0 & other.0 == other.0
     }
 
+    /// Returns whether the set holds any of another.
+    #[must_use]
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// Returns the set without another.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {

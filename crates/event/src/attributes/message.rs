@@ -31,8 +31,8 @@ declare! { MESSAGE_ATTRIBUTES
     EXPANSION_TYPE = "expansionType": String, Metadata, [USER_PROMPT_EXPANSION];
     /// Measures the expanded prompt.
     EXPANDED_PROMPT_BYTES = "expandedPromptBytes": Integer(Bytes), Metadata, [CALLS, USER_PROMPT_EXPANSION];
-    /// Holds the first 2 KB of the expanded prompt.
-    EXPANDED_PROMPT_SNIPPET = "expandedPromptSnippet": String, Full, [CALLS, USER_PROMPT_EXPANSION];
+    /// Holds the first 2 KB of the expanded prompt; from transcripts only at level full.
+    EXPANDED_PROMPT_SNIPPET = "expandedPromptSnippet": String, Actions, [CALLS, USER_PROMPT_EXPANSION];
     /// Names the message that is shown piece by piece.
     DISPLAY_MESSAGE_ID = "displayMessageId": String, Metadata, [ASSISTANT_COMMENTARY];
     /// Names the turn of that message.
@@ -53,7 +53,7 @@ declare! { MESSAGE_ATTRIBUTES
     RESPONSE_CHARACTERS_COUNT = "responseCharactersCount": Integer(Characters), Metadata,
         [TOKEN_USAGE, ASSISTANT_RESPONSE];
     /// Names the reason that the response ended; error:<type> after a failure.
-    STOP_REASON = "stopReason": String, Metadata, [ASSISTANT_RESPONSE, TOKEN_USAGE, MODEL_REQUEST, TURN];
+    STOP_REASON = "stopReason": Text, Metadata, [ASSISTANT_RESPONSE, TOKEN_USAGE, MODEL_REQUEST, TURN];
     /// Marks a turn that goes on because of a stop hook.
     STOP_HOOK_ACTIVE = "stopHookActive": Boolean, Metadata, [ASSISTANT_RESPONSE];
     /// Counts the stop hooks that ran.

@@ -51,7 +51,7 @@ words! {
     ValueType {
         /// A string.
         String = "string",
-        /// A string that people wrote; below its level only its length is kept, as `{"bytes": n}`.
+        /// A string that people may have written; where privacy drops it, its length stands for it, as `{"bytes": n}`.
         Text = "text",
         /// A whole number.
         Integer = "integer",

@@ -66,7 +66,7 @@ declare! { PERMISSION_ATTRIBUTES
     /// Measures how long the history was searched for the decision.
     DECISION_LOOK_US = "decisionLookUs": Integer(Microseconds), Metadata, [RULE_LOGGED];
     /// Holds the reason that the agent gives.
-    REASON = "reason": Text, Actions,
+    REASON = "reason": Text, Metadata,
         [CALLS, RULE_LOGGED, SESSION_ENDED, TURN_INTERRUPTED, PERMISSION_REQUEST];
     /// Names the user's hook.
     HOOK_NAME = "hookName": String, Metadata, [RULE_LOGGED, CONTEXT_SAVED];

@@ -3,8 +3,8 @@
 use super::declare;
 
 declare! { SESSION_ATTRIBUTES
-    /// Holds the title.
-    TITLE = "title": Text, Actions, [CONTEXT_SAVED, TASK];
+    /// Holds the title; below level actions only one that is made of names.
+    TITLE = "title": Text, Metadata, [CONTEXT_SAVED, TASK];
     /// Measures a title whose text is not kept.
     TITLE_BYTES = "titleBytes": Integer(Bytes), Metadata, [TASK];
     /// Holds the title that the user gave the session.

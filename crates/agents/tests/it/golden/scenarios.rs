@@ -52,35 +52,46 @@ fn below(path: &Path) -> String {
     path.strip_prefix(fixtures()).unwrap().to_str().unwrap().to_owned()
 }
 
-fn config() -> Config {
-    Config { level: Level::Actions, ..Config::default() }
+fn config(level: Level) -> Config {
+    Config { level, ..Config::default() }
 }
 
-/// Everything there is.
+/// Everything there is, at the usual level of privacy.
 pub(super) fn all() -> Vec<Scenario> {
+    all_at(Level::Actions)
+}
+
+/// Reads everything at a level of privacy.
+pub(super) fn all_at(level: Level) -> Vec<Scenario> {
     let mut all = Vec::new();
     for version in ["2.1.150", "2.1.197", "2.1.325", "2.1.326"] {
         for folder in sorted(&fixtures().join("claude-code").join(version)) {
-            all.push(claude(&folder));
+            all.push(claude(&folder, level));
         }
     }
-    all.push(payloads(Agent::CLAUDE_CODE, &fixtures().join("claude-code/2.1.325-payloads")));
+    all.push(payloads(Agent::CLAUDE_CODE, &fixtures().join("claude-code/2.1.325-payloads"), level));
     all.push(telemetry(
         "claude-code/otel-2.1.325",
         "claude-code/otel-2.1.325/examples.jsonl",
         &otlp::claude(),
+        level,
     ));
     for version in ["0.166.0", "0.169.0"] {
-        all.extend(codex(&fixtures().join("codex").join(version)));
+        all.extend(codex(&fixtures().join("codex").join(version), level));
     }
-    all.push(payloads(Agent::CODEX, &fixtures().join("codex/0.166.0/payloads")));
-    all.push(telemetry("codex/0.166.0/otel", "codex/0.166.0/payloads/otel.log_events.json", &otlp::codex()));
+    all.push(payloads(Agent::CODEX, &fixtures().join("codex/0.166.0/payloads"), level));
+    all.push(telemetry(
+        "codex/0.166.0/otel",
+        "codex/0.166.0/payloads/otel.log_events.json",
+        &otlp::codex(),
+        level,
+    ));
     for document in sorted(&seeds::folder()) {
         match file_name(&document) {
             "ingest" => {}
             name => {
                 let agent = if name.contains("codex") { Agent::CODEX } else { Agent::CLAUDE_CODE };
-                all.push(payloads(agent, &document));
+                all.push(payloads(agent, &document, level));
             }
         }
     }
@@ -88,7 +99,14 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// Reads a payload as its hook would have written it.
-fn hook(agent: Agent, name: &str, arrived: Millis, is_status_line: bool, payload: &Value) -> Reading {
+fn hook(
+    agent: Agent,
+    name: &str,
+    arrived: Millis,
+    is_status_line: bool,
+    payload: &Value,
+    level: Level,
+) -> Reading {
     let (source, privacy) = match agent {
         Agent::CLAUDE_CODE if is_status_line => {
             (Source::StatusLine, agent_tracer_privacy::Source::StatusLine)
@@ -97,7 +115,7 @@ fn hook(agent: Agent, name: &str, arrived: Millis, is_status_line: bool, payload
     };
     let mut body = Vec::new();
     let whole = serde_json::to_vec(payload).unwrap();
-    let reduction = reduce(&whole, privacy, &config(), &mut || [7; 16], &mut body);
+    let reduction = reduce(&whole, privacy, &config(level), &mut || [7; 16], &mut body);
     assert_eq!(reduction.fault, None, "{name}");
     let context = match agent {
         Agent::CLAUDE_CODE => context(),
@@ -118,7 +136,7 @@ fn event_of(payload: &Value) -> &str {
     payload.get("hook_event_name").and_then(Value::as_str).unwrap_or("StatusLine")
 }
 
-fn hooks(agent: Agent, path: &Path) -> Part {
+fn hooks(agent: Agent, path: &Path, level: Level) -> Part {
     let text = fs::read_to_string(path).unwrap();
     let mut readings = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -128,13 +146,13 @@ fn hooks(agent: Agent, path: &Path) -> Part {
             None => Millis((row["t"].as_f64().unwrap() * 1000.0) as i64),
         };
         let is_status_line = row.get("channel").is_some_and(|channel| channel == "statusline");
-        let reading = hook(agent, &format!("{}", index + 1), arrived, is_status_line, &row["payload"]);
+        let reading = hook(agent, &format!("{}", index + 1), arrived, is_status_line, &row["payload"], level);
         readings.push((format!("{} {}", index + 1, event_of(&row["payload"])), reading));
     }
     Part { path: below(path), channel: Channel::Hook, readings, silent: 0 }
 }
 
-fn claude(folder: &Path) -> Scenario {
+fn claude(folder: &Path, level: Level) -> Scenario {
     let mut parts = Vec::new();
     let mut paths = Vec::new();
     super::files(folder, &mut paths);
@@ -142,16 +160,16 @@ fn claude(folder: &Path) -> Scenario {
     for path in paths {
         match file_name(&path) {
             "truth.json" => {}
-            "hooks.jsonl" => parts.push(hooks(Agent::CLAUDE_CODE, &path)),
-            _ => parts.push(transcript(&path)),
+            "hooks.jsonl" => parts.push(hooks(Agent::CLAUDE_CODE, &path, level)),
+            _ => parts.push(transcript(&path, level)),
         }
     }
     Scenario { name: below(folder), parts }
 }
 
-fn transcript(path: &Path) -> Part {
+fn transcript(path: &Path, level: Level) -> Part {
     let content = fs::read(path).unwrap();
-    let config = config();
+    let config = config(level);
     let rules = rules(&config);
     let mut readings = Vec::new();
     let mut silent = 0;
@@ -188,24 +206,24 @@ fn transcript(path: &Path) -> Part {
     Part { path: below(path), channel: Channel::Transcript, readings, silent }
 }
 
-fn codex(folder: &Path) -> Vec<Scenario> {
+fn codex(folder: &Path, level: Level) -> Vec<Scenario> {
     let mut scenarios: BTreeMap<String, Vec<Part>> = BTreeMap::new();
     for path in sorted(&folder.join("hooks")) {
         let name = file_name(&path).trim_end_matches(".hooks.jsonl").to_owned();
-        scenarios.entry(name).or_default().push(hooks(Agent::CODEX, &path));
+        scenarios.entry(name).or_default().push(hooks(Agent::CODEX, &path, level));
     }
     for path in sorted(&folder.join("rollouts")) {
         let name = file_name(&path).split('.').next().unwrap().to_owned();
-        scenarios.entry(name).or_default().push(rollout(&path));
+        scenarios.entry(name).or_default().push(rollout(&path, level));
     }
     let version = below(folder);
     let scenario = |(name, parts)| Scenario { name: format!("{version}/{name}"), parts };
     scenarios.into_iter().map(scenario).collect()
 }
 
-fn rollout(path: &Path) -> Part {
+fn rollout(path: &Path, level: Level) -> Part {
     let content = fs::read(path).unwrap();
-    let config = config();
+    let config = config(level);
     let rules =
         agent_tracer_agents::codex::rollout::Rules { config: &config, hash_key: [7; 16], home_dir: None };
     // The name on disk has the time and the thread; fixtures are called after their scenario.
@@ -226,12 +244,12 @@ fn rollout(path: &Path) -> Part {
 }
 
 /// Payloads that were picked out, each as if it came alone.
-fn payloads(agent: Agent, folder: &Path) -> Scenario {
+fn payloads(agent: Agent, folder: &Path, level: Level) -> Scenario {
     let mut parts = Vec::new();
     for path in sorted(folder) {
         let name = file_name(&path);
         if name.ends_with(".jsonl") && agent == Agent::CLAUDE_CODE {
-            parts.push(transcript(&path));
+            parts.push(transcript(&path, level));
         }
         let Some(stem) = name.strip_suffix(".json") else { continue };
         let payload: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
@@ -239,18 +257,18 @@ fn payloads(agent: Agent, folder: &Path) -> Scenario {
         if payload.get("hook_event_name").is_none() && !is_status_line {
             continue;
         }
-        let reading = hook(agent, stem, Millis(1_790_000_000_000), is_status_line, &payload);
+        let reading = hook(agent, stem, Millis(1_790_000_000_000), is_status_line, &payload, level);
         let readings = vec![(event_of(&payload).to_owned(), reading)];
         parts.push(Part { path: below(&path), channel: Channel::Hook, readings, silent: 0 });
     }
     Scenario { name: below(folder), parts }
 }
 
-fn telemetry(name: &str, path: &str, exports: &[(String, Signal, Value)]) -> Scenario {
+fn telemetry(name: &str, path: &str, exports: &[(String, Signal, Value)], level: Level) -> Scenario {
     let mut readings = Vec::new();
     let mut silent = 0;
     for (label, signal, export) in exports {
-        for record in otlp::records(*signal, export, Level::Actions) {
+        for record in otlp::records(*signal, export, level) {
             match record {
                 Record::Read { reading, .. } => readings.push((label.clone(), reading)),
                 Record::Skipped => silent += 1,

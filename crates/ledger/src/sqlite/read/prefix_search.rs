@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use agent_tracer_event::{
-    Agent, Certainty, Channel, Entry, Evidence, Kind, Millis, Phase, Reading, Subject, TaskKey,
+    Agent, Certainty, Channel, Entry, Evidence, Kind, Millis, Phase, Reading, Subject, TaskKey, attributes,
 };
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -48,8 +48,8 @@ fn told(texts: &[String], shift: i64) -> Vec<Observed> {
         let mut entries = vec![fact];
         if place < 3 {
             let mut about = Entry::new(Subject::Task, Phase::Update, task, "task", at, evidence());
-            about.metadata.insert("title".to_owned(), text.as_str().into());
-            about.metadata.insert("titleSource".to_owned(), "prompt".into());
+            about.metadata.insert(attributes::TITLE.to_owned(), text.as_str().into());
+            about.metadata.insert(attributes::TITLE_SOURCE.to_owned(), "prompt".into());
             entries.push(about);
         }
         Observed {
